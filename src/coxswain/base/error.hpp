@@ -1,0 +1,81 @@
+#pragma once
+// The exception of the public client API, and the figures of a failed barrier that it carries.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain {
+
+enum class task_state : std::uint8_t { never_connected, joining, connected, failed, left };
+
+// "never connected", "joining", "connected", "failed", "left".
+[[nodiscard]] std::string_view name(task_state state) noexcept;
+
+// What the coordinator knows of a task that a barrier waits for.
+struct missing_task {
+  task_id task{};
+  task_state state{task_state::never_connected};
+  bool suspect{};                      // its connection is lost and its grace runs
+  std::optional<duration> last_heard;  // how long ago; none if it never connected
+  std::string label;                   // what its client calls itself, usually "host:pid"
+  std::string waits_for;               // "barrier 'b'" or "key 'k'": where it waits instead
+
+  friend bool operator==(missing_task const&, missing_task const&) = default;
+};
+
+// Why a barrier's round failed (semantics D14).
+struct barrier_failure {
+  round_number round{};
+  std::uint32_t arrived{};
+  std::uint32_t expected{};
+  std::string missing;              // ranges, such as "3,17-24,900"; at most 4 KiB
+  std::uint32_t missing_cut{};      // how many missing tasks `missing` does not name
+  std::vector<missing_task> known;  // at most 16 of the missing
+
+  friend bool operator==(barrier_failure const&, barrier_failure const&) = default;
+};
+
+// Thrown by the client's calls. `what()` begins with the code's name:
+// "DEADLINE_EXCEEDED: Barrier timed out. Barrier 'ckpt-17' ...".
+class error : public std::runtime_error {
+ public:
+  explicit error(status s) : std::runtime_error{s.text()}, outcome_{std::move(s)} {}
+  error(status s, barrier_failure details)
+      : std::runtime_error{s.text()}, outcome_{std::move(s)}, details_{std::move(details)} {}
+
+  [[nodiscard]] errc code() const noexcept { return outcome_.code(); }
+  [[nodiscard]] status const& outcome() const noexcept { return outcome_; }
+
+  // The figures of a failed barrier; none for other errors.
+  [[nodiscard]] std::optional<barrier_failure> const& details() const noexcept { return details_; }
+
+ private:
+  status outcome_;
+  std::optional<barrier_failure> details_;
+};
+
+// A task's failure, or the job's if no task is to blame.
+struct failure {
+  std::optional<task_id> task;
+  status why;
+
+  friend bool operator==(failure const&, failure const&) = default;
+};
+
+// Why the job failed: the first failure is the cause and stays (semantics D19).
+struct job_error {
+  failure cause;
+  std::vector<failure> later;  // at most 64
+
+  friend bool operator==(job_error const&, job_error const&) = default;
+};
+
+}  // namespace coxswain

@@ -1,0 +1,27 @@
+# Where programs go, how a layer of the house is declared, and which warnings our own code obeys.
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endif()
+
+add_library(coxswain_warnings INTERFACE)
+target_compile_options(coxswain_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${COXSWAIN_WERROR}>:-Werror>)
+
+# coxswain_layer(NAME SOURCES ... HEADERS ... LINK ...): one static library per layer, named
+# coxswain_NAME with the alias coxswain::NAME. HEADERS are those that are installed and must stand
+# alone; LINK mirrors the arrows of ARCHITECTURE.md.
+function(coxswain_layer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;LINK" ${ARGN})
+  set(target coxswain_${name})
+  add_library(${target} STATIC ${arg_SOURCES})
+  add_library(coxswain::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name}
+    POSITION_INDEPENDENT_CODE ON
+    VERIFY_INTERFACE_HEADER_SETS ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_sources(${target} PUBLIC FILE_SET HEADERS
+    BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS})
+  target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:coxswain_warnings>)
+endfunction()
