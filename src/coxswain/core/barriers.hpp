@@ -1,0 +1,118 @@
+#pragma once
+// Barriers by name, their numbered rounds, and the outcomes that stragglers are still owed
+// (semantics D13). At most one round of a name is open. A name without an open round and with
+// nothing owed is remembered for a while only for its last number and participants.
+// Not here: replies, deadlines, what a failure says (coordinator).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::core {
+
+class barriers {
+ public:
+  // Rises with each round that is opened: an order over all rounds of all names.
+  using round_sequence = std::uint64_t;
+
+  struct straggler {
+    task_id task;
+    incarnation self;
+  };
+
+  struct barrier {
+    std::string name;
+    meeting round;
+    round_sequence sequence{};  // of the open round
+    round_number number{};      // of the open round, or of the last one
+    bool gather{};
+    std::uint32_t progress_told{};  // how many had arrived when the waiters were told last
+    task_set_ptr last_expected;     // of the last round that has ended
+
+   private:
+    friend class barriers;
+    std::list<std::uint64_t> owed;                 // keys of `owed_`, oldest first
+    std::list<std::string const*>::iterator idle;  // its place among the idle names
+    bool is_idle{};
+  };
+
+  barriers(std::size_t owed_max, std::size_t idle_max) : owed_max_{owed_max}, idle_max_{idle_max} {}
+
+  // The barrier of this name, made if it is not known.
+  barrier& at(std::string_view name);
+  // Null if the name is not known.
+  [[nodiscard]] barrier* find(std::string_view name);
+  // Null if no such round is open.
+  [[nodiscard]] barrier* open_round(round_sequence sequence);
+
+  // The outcome that the straggler is owed, which it is now given; null if there is none.
+  answer_ptr take_owed(barrier& b, straggler who);
+
+  // INVALID_ARGUMENT if the next round of `b` may not have these participants, or may not be
+  // opened by this caller.
+  [[nodiscard]] status may_open(barrier const& b, task_id caller, task_set const& expected) const;
+  void open(barrier& b, task_set_ptr expected, bool gather, time_point now);
+
+  // Ends the open round. `owed_to` have not called and will be given `outcome` when they do.
+  void end(barrier& b, answer_ptr outcome, std::vector<straggler> owed_to);
+
+  // Ends the open round as if it had never been: nobody is in it any more.
+  void dissolve(barrier& b);
+
+  // Forgets what anybody is owed.
+  void forget_owed();
+
+  // The open rounds in the order in which they were opened.
+  [[nodiscard]] std::map<round_sequence, barrier*> const& open_rounds() const { return open_; }
+
+  // For tests: how many names are known, and how many outcomes are owed.
+  [[nodiscard]] std::size_t known() const noexcept { return by_name_.size(); }
+  [[nodiscard]] std::size_t owed() const noexcept { return owed_count_; }
+
+ private:
+  struct name_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const noexcept {
+      return std::hash<std::string_view>{}(name);
+    }
+  };
+  struct name_equal {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const noexcept { return a == b; }
+  };
+
+  // A failed round that somebody has not been told of.
+  struct debt {
+    barrier* of{};
+    round_number number{};
+    answer_ptr outcome;  // null: forgotten, only that there was one is still known
+    std::vector<straggler> to;
+  };
+  using debts = std::map<std::uint64_t, debt>;  // oldest first
+
+  void settle(debts::iterator at);
+  void shrink_debts();
+  void rest(barrier& b);
+
+  std::size_t owed_max_;
+  std::size_t idle_max_;
+  std::unordered_map<std::string, barrier, name_hash, name_equal> by_name_;
+  std::map<round_sequence, barrier*> open_;
+  debts owed_;
+  std::uint64_t debt_{};
+  std::size_t owed_count_{};            // stragglers, over all debts
+  std::size_t remembered_count_{};      // those whose outcome is still known
+  std::list<std::string const*> idle_;  // names, longest idle first
+  round_sequence sequence_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,60 @@
+#pragma once
+// Every option and limit of the coordinator's core, with its default (semantics D24).
+
+#include "coxswain/base/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace coxswain::core {
+
+struct config {
+  // The job that this coordinator serves, and its number of tasks.
+  std::string job{"default"};
+  std::uint32_t num_tasks{1};
+  // The launcher's restart count; compared with a client's when both state one.
+  std::optional<std::uint64_t> attempt;
+  // The shared secret that a Hello must bring; empty: none is asked for.
+  std::string token;
+  // The software version that a Hello is answered with.
+  std::string version{"0.0.0"};
+
+  // A task that was silent for so long has failed (JAX's default).
+  duration heartbeat_timeout{100s};
+  // How long the tasks of a lost connection are spared. Zero: not at all.
+  duration reconnect_grace{2s};
+  // How long a new connection may take to say Hello.
+  duration hello_timeout{10s};
+  // A peer that read nothing for so long while something waits for it is cut off.
+  duration stalled_reader_timeout{30s};
+  // Join waits for all tasks. If false, a task is connected at once.
+  bool join_barrier{true};
+  // Leave waits for all tasks. If false, each task leaves alone.
+  bool leave_barrier{true};
+  // A barrier that waits longer is logged each time this passes.
+  duration waiting_log_period{10s};
+
+  std::size_t key_bytes_max{4 * 1024};
+  std::size_t value_bytes_max{1024 * 1024 * 1024};
+  std::size_t label_bytes_max{256};
+  std::size_t gather_bytes_max{64 * 1024 * 1024};
+  // Stored values, queued replies, kept replies and gathered data, all together. The program's
+  // default is half of the machine's memory.
+  std::size_t memory_bytes_max{std::size_t{4} * 1024 * 1024 * 1024};
+  std::uint32_t open_requests_max{4096};
+  std::uint32_t open_requests_max_per_task{16};
+  // Failed rounds' outcomes that are still owed to a straggler: beyond, the oldest are forgotten.
+  std::size_t owed_outcomes_max{100'000};
+  // Barrier names without an open round and with nothing owed whose last round is remembered.
+  std::size_t idle_barriers_max{1'024};
+
+  // The largest frame: a value and what surrounds it.
+  [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return value_bytes_max + 64 * 1024; }
+};
+
+// The largest frame before a successful Hello.
+inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
+
+}  // namespace coxswain::core

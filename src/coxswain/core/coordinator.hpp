@@ -1,0 +1,101 @@
+#pragma once
+// The coordinator's brain: all decisions about sessions, tasks, barriers and keys. No I/O, no
+// clock, no locks, no callbacks. Everything that happens is put in by one of the verbs below with
+// the time at which it happened; what follows from it is taken out as data by `take_outgoing`.
+// Same input, same output. Not here: frames and Protobuf (wire), sockets (server).
+//
+// Times put in must not go backwards. Not thread-safe.
+
+#include "coxswain/core/config.hpp"
+#include "coxswain/core/event.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+// How a connection ended (semantics D5).
+enum class loss : std::uint8_t {
+  closed,       // end of file, reset: the grace decides
+  unreachable,  // time-out, no route: the heartbeat deadline decides
+};
+
+class coordinator {
+ public:
+  coordinator(config options, incarnation self, time_point now);
+  ~coordinator();
+  coordinator(coordinator const&) = delete;
+  coordinator& operator=(coordinator const&) = delete;
+
+  // A connection was accepted. `peer` is its address for people; `secret` is random and becomes
+  // the resume secret of the session that the connection may open.
+  connection_id connected(time_point now, std::string peer, session_secret secret);
+
+  // A whole message came in. Messages of a connection that was told goodbye are ignored.
+  void received(time_point now, connection_id from, client_message message);
+
+  // Bytes came in that are no whole message yet: a sign of life.
+  void heard(time_point now, connection_id from);
+
+  // What came in is no protocol: the connection gets a goodbye that says `why`, its session ends
+  // and its tasks fail (semantics D23, D25).
+  void malformed(time_point now, connection_id from, std::string why);
+
+  // The connection is gone, whoever closed it. Exactly once for each `connected`, also after a
+  // goodbye; the id is not used again.
+  void lost(time_point now, connection_id from, loss how);
+
+  // The peer reads nothing although something waits to be written to it; and: it reads again.
+  void write_blocked(time_point now, connection_id to);
+  void write_progressed(time_point now, connection_id to);
+
+  // Somebody who knows (the launcher) says that a task has ended. Ignored if it has left, has
+  // failed or was never there.
+  void task_ended(time_point now, task_id task, status why);
+
+  // An orderly stop: pending calls end (barriers ABORTED, gets CANCELLED), every connection gets a
+  // goodbye, new ones are refused.
+  void stop(time_point now, std::string reason);
+
+  // The earliest moment at which `advance` has something to do. May change after any other call.
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+  // Everything that is due at or before `now`. Read all ready connections first.
+  void advance(time_point now);
+
+  // What is to be sent, in order. Swapped with `into`, which is cleared first.
+  void take_outgoing(std::vector<outgoing>& into);
+
+  // What is to be logged, in order. Swapped with `into`, which is cleared first.
+  void take_events(std::vector<event>& into);
+
+  // The largest frame that the connection may send: 16 KiB before a successful hello.
+  [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+
+  // A picture of the whole job.
+  [[nodiscard]] snapshot look(time_point now) const;
+
+  // All tasks have joined once and have left or failed: the job is over.
+  [[nodiscard]] bool done() const;
+  [[nodiscard]] std::optional<job_error> const& error() const;
+
+  // No session still owes an acknowledgement of its leave reply (semantics D11).
+  [[nodiscard]] bool drained() const;
+
+  [[nodiscard]] config const& options() const;
+
+  // Counts values, and what the server queues.
+  [[nodiscard]] std::shared_ptr<memory_meter> const& memory() const;
+
+  // Asserts what must always hold. For tests and the simulation.
+  void check_invariants() const;
+
+ private:
+  class state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,412 @@
+// Barriers: arrivals, the end of rounds, and what a failed round says.
+
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+constexpr std::size_t missing_known_max = 16;
+constexpr duration progress_every_min = 100ms;
+
+std::string round_text(barriers::barrier const& b) {
+  return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
+}
+
+std::string_view state_text(missing_task const& m) {
+  if (m.suspect) return "suspect";
+  // It was there, but before it had joined.
+  if (m.state == task_state::never_connected && m.last_heard) return "gone";
+  return name(m.state);
+}
+
+}  // namespace
+
+status coordinator::state::not_joined() const {
+  if (error) return job_failed(errc::failed_precondition);
+  return {errc::failed_precondition,
+          "the call needs a task, and this session has joined none, or several and named none"};
+}
+
+status coordinator::state::checked_name(std::string_view name) const {
+  if (name.empty()) return {errc::invalid_argument, "a barrier needs a name"};
+  if (name.size() > options.key_bytes_max) {
+    return {errc::invalid_argument, "the barrier's name is " + std::to_string(name.size()) +
+                                        " bytes long; the limit key_bytes_max is " +
+                                        std::to_string(options.key_bytes_max)};
+  }
+  if (name.find('\0') != name.npos || !is_utf8(name)) {
+    return {errc::invalid_argument, "the barrier's name contains a NUL byte or is not UTF-8"};
+  }
+  return {};
+}
+
+// --- Arrivals --------------------------------------------------------------------------------
+
+void coordinator::state::handle(call const& c, barrier_args& args) {
+  if (!c.task) return refuse(c, not_joined());
+  if (error) return refuse(c, job_failed(errc::failed_precondition));
+  if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
+  if (!args.gather && !args.data.empty()) {
+    return refuse(c, {errc::invalid_argument, "data was given to a barrier that does not gather"});
+  }
+  auto expected = participants(*c.task, args);
+  if (!expected) return refuse(c, expected.error());
+  barriers::barrier* b = barriers_.find(args.name);
+  if (b) {
+    auto const owed = barriers_.take_owed(*b, {*c.task, roster_.at(*c.task).self});
+    if (owed) return answer_now(c, owed, true);
+  }
+  if (b && b->round.is_open()) {
+    if (b->round.expected() != **expected || b->gather != args.gather) {
+      status const why{errc::invalid_argument,
+                       round_text(*b) + ": task " + std::to_string(c.task->value) +
+                           " names other participants, or another kind of barrier, than those "
+                           "who wait"};
+      // Only who takes part in the round can spoil it; both sides are then told.
+      if (b->round.expected().index_of(*c.task)) fail_round(c.now, *b, why, c.task);
+      return refuse(c, why);
+    }
+  } else {
+    if (status why = may_open_round(*c.task, args.name, **expected, b); !why.ok()) {
+      return refuse(c, std::move(why));
+    }
+    if (!b) b = &barriers_.at(args.name);
+    barriers_.open(*b, *std::move(expected), args.gather, c.now);
+    round_alarms& alarms = round_alarms_[b->sequence];
+    deadlines_.arm(alarms.log, {deadline_after(c.now, options.waiting_log_period), due::round_log,
+                                b->sequence});
+  }
+  arrive(c, *b, args);
+}
+
+result<task_set_ptr> coordinator::state::participants(task_id caller,
+                                                      barrier_args const& args) const {
+  if (args.participants.empty()) return everyone_;
+  std::vector<task_id> sorted = args.participants;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  if (!roster_.has(sorted.back())) {
+    return status{errc::invalid_argument, "barrier " + quoted(args.name) + ": there is no task " +
+                                              std::to_string(sorted.back().value) +
+                                              "; the job has tasks 0 to " +
+                                              std::to_string(roster_.size() - 1)};
+  }
+  if (!std::binary_search(sorted.begin(), sorted.end(), caller)) {
+    return status{errc::invalid_argument, "barrier " + quoted(args.name) + ": task " +
+                                              std::to_string(caller.value) +
+                                              " is not among the participants it names"};
+  }
+  if (sorted.size() == roster_.size()) return everyone_;
+  return std::make_shared<task_set const>(std::move(sorted));
+}
+
+status coordinator::state::may_open_round(task_id caller, std::string_view name,
+                                          task_set const& expected,
+                                          barriers::barrier const* b) const {
+  if (b) {
+    if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
+  }
+  if (roster_.count(task_state::left) == 0) return {};
+  for (std::uint32_t i = 0; i < expected.size(); ++i) {
+    if (roster_.at(expected.at(i)).state == task_state::left) {
+      return {errc::internal, "barrier " + quoted(name) +
+                                  " cannot be reached: " + who(expected.at(i)) + " has left"};
+    }
+  }
+  return {};
+}
+
+void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_args& args) {
+  std::size_t const gathered = b.round.gathered_bytes() + args.data.size();
+  if (gathered > options.gather_bytes_max) {
+    status const why{errc::resource_exhausted, round_text(b) + ": the data of task " +
+                                                   std::to_string(c.task->value) + " makes " +
+                                                   std::to_string(gathered) +
+                                                   " bytes; the limit gather_bytes_max is " +
+                                                   std::to_string(options.gather_bytes_max)};
+    fail_round(c.now, b, why, c.task);
+    return refuse(c, why);
+  }
+  if (!memory->fits(args.data.size() + memory->limit() / 16)) {
+    if (b.round.arrived() == 0) dissolve_round(b);
+    return refuse(c, {errc::resource_exhausted, "no room for " + std::to_string(args.data.size()) +
+                                                    " bytes of data: memory_bytes_max is " +
+                                                    std::to_string(memory->limit())});
+  }
+  meeting::arrival a;
+  a.who = c.from;
+  a.deadline = deadline_after(c.now, args.timeout);
+  if (!args.data.empty()) a.data = bytes{std::move(args.data), memory};
+  a.progress_every = args.progress_every;
+  parked p;
+  p.where = parked::place::barrier;
+  p.task = c.task;
+  p.number = b.sequence;
+  sessions_.park(c.by, c.from.request, std::move(p));
+  if (auto const older = b.round.arrive(*c.task, std::move(a))) answer_superseded(*older);
+  if (b.round.complete()) return release_round(b);
+  arm_round(b);
+  if (args.progress_every > 0ns) want_progress(c.now, b, args.progress_every);
+}
+
+// The same task asks again while it waits: the newer call has taken the older one's place.
+void coordinator::state::answer_superseded(ticket older) {
+  if (!sessions_.unpark(older)) return;
+  sessions_.reply(older, share(status{errc::cancelled, "the same task asked again"}), true);
+}
+
+void coordinator::state::arm_round(barriers::barrier const& b) {
+  round_alarms& alarms = round_alarms_.at(b.sequence);
+  if (alarms.deadline.armed() && alarms.deadline_at == b.round.deadline()) return;
+  alarms.deadline_at = b.round.deadline();
+  deadlines_.arm(alarms.deadline, {alarms.deadline_at, due::round, b.sequence});
+}
+
+void coordinator::state::want_progress(time_point now, barriers::barrier& b, duration every) {
+  round_alarms& alarms = round_alarms_.at(b.sequence);
+  alarms.progress_every = std::min(alarms.progress_every, std::max(every, progress_every_min));
+  b.progress_told = 0;
+  time_point const next = deadline_after(now, alarms.progress_every);
+  if (alarms.progress.armed() && alarms.progress_at <= next) return;
+  alarms.progress_at = next;
+  deadlines_.arm(alarms.progress, {next, due::round_progress, b.sequence});
+}
+
+// --- The end of a round ----------------------------------------------------------------------
+
+void coordinator::state::release_round(barriers::barrier& b) {
+  barrier_answer a;
+  a.round = b.number;
+  if (b.gather) a.data = b.round.gathered();
+  end_round(b, share(std::move(a)), {});
+}
+
+// `told` is given the outcome by the caller of this function.
+void coordinator::state::fail_round(time_point now, barriers::barrier& b, status why,
+                                    std::optional<task_id> told) {
+  auto what =
+      std::make_shared<answer const>(answer{std::move(why), describe(now, b.round, b.number)});
+  std::vector<barriers::straggler> owed_to;
+  for (task_id const id : b.round.missing()) {
+    task const& t = roster_.at(id);
+    if (t.is_connected() && id != told) owed_to.push_back({id, t.self});
+  }
+  end_round(b, what, std::move(owed_to));
+}
+
+void coordinator::state::end_round(barriers::barrier& b, answer_ptr const& what,
+                                   std::vector<barriers::straggler> owed_to) {
+  std::vector<ticket> const tickets = b.round.tickets();
+  forget_alarms(b.sequence);
+  barriers_.end(b, what, std::move(owed_to));
+  answer_all(tickets, what);
+}
+
+void coordinator::state::dissolve_round(barriers::barrier& b) {
+  forget_alarms(b.sequence);
+  barriers_.dissolve(b);
+}
+
+void coordinator::state::forget_alarms(barriers::round_sequence sequence) {
+  auto const at = round_alarms_.find(sequence);
+  deadlines_.disarm(at->second.deadline);
+  deadlines_.disarm(at->second.log);
+  deadlines_.disarm(at->second.progress);
+  round_alarms_.erase(at);
+}
+
+void coordinator::state::leave_round(barriers::round_sequence sequence, task_id id) {
+  barriers::barrier* const b = barriers_.open_round(sequence);
+  if (!b) return;
+  b->round.withdraw(id);
+  if (b->round.arrived() == 0) return dissolve_round(*b);
+  arm_round(*b);
+}
+
+void coordinator::state::fail_all_rounds(time_point now, status const& why) {
+  while (!barriers_.open_rounds().empty()) {
+    barriers::barrier& b = *barriers_.open_rounds().begin()->second;
+    fail_round(now, b, {why.code(), failed_text(b, why.message())});
+  }
+}
+
+void coordinator::state::fail_rounds_of(time_point now, task_id id, std::string const& reason) {
+  std::vector<barriers::barrier*> hit;
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    if (b->round.expected().index_of(id)) hit.push_back(b);
+  }
+  for (barriers::barrier* const b : hit) {
+    fail_round(now, *b, {errc::internal, failed_text(*b, reason)});
+  }
+}
+
+void coordinator::state::handle(call const& c, cancel_barrier_args& args) {
+  if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
+  barriers::barrier* const b = barriers_.find(args.name);
+  if (!b || !b->round.is_open()) {
+    return refuse(c, {errc::failed_precondition,
+                      "barrier " + quoted(args.name) + " has no open round to cancel"});
+  }
+  if (args.round && *args.round != b->number) {
+    return refuse(c, {errc::failed_precondition, "the open round of barrier " + quoted(args.name) +
+                                                     " is " + std::to_string(b->number.value) +
+                                                     ", not " + std::to_string(args.round->value)});
+  }
+  if (c.task && !b->round.expected().index_of(*c.task)) {
+    return refuse(
+        c, {errc::permission_denied, "task " + std::to_string(c.task->value) +
+                                         " does not take part in barrier " + quoted(args.name)});
+  }
+  std::string const by = c.task ? who(*c.task) : "observer " + c.by.label;
+  fail_round(c.now, *b, {errc::cancelled, failed_text(*b, "cancelled by " + by)});
+  answer_now(c, share(status{}), true);
+}
+
+// --- Deadlines -------------------------------------------------------------------------------
+
+void coordinator::state::round_due(time_point now, due_item const& item) {
+  barriers::barrier& b = *barriers_.open_round(item.subject);
+  round_alarms& alarms = round_alarms_.at(item.subject);
+  switch (item.what) {
+    case due::round: {
+      lateness_.record(now - item.when);
+      barrier_failure const f = describe(now, b.round, b.number);
+      std::string const text = timed_out(now, b.round, round_text(b), f);
+      log(severity::warning, text);
+      return fail_round(now, b, {errc::deadline_exceeded, text});
+    }
+    case due::round_log: {
+      deadlines_.arm(alarms.log, {deadline_after(now, options.waiting_log_period), due::round_log,
+                                  item.subject});
+      barrier_failure const f = describe(now, b.round, b.number);
+      return log(severity::warning, round_text(b) + " has waited for " +
+                                        in_words(now - b.round.opened()) + ": " + missing_text(f));
+    }
+    default: return push_progress(now, b);
+  }
+}
+
+void coordinator::state::push_progress(time_point now, barriers::barrier& b) {
+  round_alarms& alarms = round_alarms_.at(b.sequence);
+  alarms.progress_at = deadline_after(now, alarms.progress_every);
+  deadlines_.arm(alarms.progress, {alarms.progress_at, due::round_progress, b.sequence});
+  if (b.progress_told == b.round.arrived()) return;
+  b.progress_told = b.round.arrived();
+  task_ranges const missing = ranges(b.round.missing());
+  b.round.each([&](task_id, meeting::arrival const& a) {
+    session* const s = sessions_.find(a.who.session);
+    if (a.progress_every == 0ns || !s) return;
+    sessions_.push(*s,
+                   share(barrier_progress{a.who.request, b.number, b.round.arrived(),
+                                          b.round.expected().size(), missing.text, missing.cut}));
+  });
+}
+
+// --- Words -----------------------------------------------------------------------------------
+
+std::string coordinator::state::failed_text(barriers::barrier const& b,
+                                            std::string const& reason) const {
+  return round_text(b) + " failed: " + reason + "; " + std::to_string(b.round.arrived()) + " of " +
+         std::to_string(b.round.expected().size()) + " tasks had arrived";
+}
+
+barrier_failure coordinator::state::describe(time_point now, meeting const& m,
+                                             round_number number) const {
+  std::vector<task_id> missing = m.missing();
+  // The leave waits for nobody who has left.
+  std::erase_if(missing, [&](task_id id) { return roster_.at(id).state == task_state::left; });
+  task_ranges text = ranges(missing);
+  barrier_failure f;
+  f.round = number;
+  f.expected = m.expected().size();
+  f.arrived = f.expected - static_cast<std::uint32_t>(missing.size());
+  f.missing = std::move(text.text);
+  f.missing_cut = text.cut;
+  for (std::size_t i = 0; i < std::min(missing.size(), missing_known_max); ++i) {
+    f.known.push_back(describe_missing(now, missing[i], m));
+  }
+  return f;
+}
+
+missing_task coordinator::state::describe_missing(time_point now, task_id id,
+                                                  meeting const& but) const {
+  task const& t = roster_.at(id);
+  missing_task m;
+  m.task = id;
+  m.state = t.state;
+  m.suspect = is_suspect(t);
+  if (auto const heard = last_heard(t)) m.last_heard = now - *heard;
+  m.label = t.label;
+  m.waits_for = waits_for(id, but);
+  return m;
+}
+
+std::string coordinator::state::waits_for(task_id id, meeting const& but) const {
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    if (&b->round != &but && b->round.arrival_of(id)) return "barrier " + quoted(b->name);
+  }
+  if (leave_.is_open() && &leave_ != &but && leave_.arrival_of(id)) return "the others to leave";
+  session const* const s = sessions_.find(roster_.at(id).held_by);
+  if (!s) return {};
+  std::string const* first = nullptr;
+  for (auto const& [_, p] : s->open) {
+    if (p.task == id && p.where == parked::place::key && (!first || p.name < *first))
+      first = &p.name;
+  }
+  return first ? "key " + quoted(*first) : std::string{};
+}
+
+std::string coordinator::state::missing_text(barrier_failure const& f) {
+  std::uint32_t const count = f.expected - f.arrived;
+  std::string text = std::to_string(count) + " of " + std::to_string(f.expected) +
+                     (count == 1 ? " tasks is missing: " : " tasks are missing: ");
+  if (f.known.size() < count) text += f.missing;
+  if (f.missing_cut > 0) text += " and " + std::to_string(f.missing_cut) + " more";
+  if (f.known.size() < count) text += "; of these ";
+  for (std::size_t i = 0; i < f.known.size(); ++i) {
+    missing_task const& m = f.known[i];
+    text += (i == 0 ? "" : ", ") + std::to_string(m.task.value) + " (" +
+            std::string{state_text(m)};
+    if (m.last_heard) text += ", last heard " + in_words(*m.last_heard) + " ago";
+    if (!m.label.empty()) text += ", " + m.label;
+    if (!m.waits_for.empty()) text += ", waits for " + m.waits_for;
+    text += ")";
+  }
+  return text;
+}
+
+std::string coordinator::state::timed_out(time_point now, meeting const& m, std::string const& what,
+                                          barrier_failure const& f) const {
+  std::string text = "Barrier timed out. " + what + " timed out after " +
+                     in_words(now - m.opened()) + ": " + missing_text(f);
+  auto const order = m.in_order();
+  if (order.empty()) return text;
+  return text + "; " + std::to_string(f.arrived) + "/" + std::to_string(f.expected) +
+         " had arrived, task " + std::to_string(order.front().value) + " first";
+}
+
+// --- Count barriers --------------------------------------------------------------------------
+
+void coordinator::state::handle(call const& c, count_barrier_args& args) {
+  if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
+  auto const arrived = count_barriers_.arrive(c.now, args.name, args.count, c.from);
+  if (!arrived) return refuse(c, arrived.error());
+  parked p;
+  p.where = parked::place::count_barrier;
+  p.task = c.task;
+  p.name = args.name;
+  p.number = *arrived;
+  if (args.timeout != without_limit) {
+    deadlines_.arm(p.deadline, {deadline_after(c.now, args.timeout), due::call,
+                                c.from.session.value, c.from.request.value});
+  }
+  sessions_.park(c.by, c.from.request, std::move(p));
+  auto const released = count_barriers_.take_complete(args.name);
+  answer_all(released.tickets, share(barrier_answer{released.number, {}}));
+}
+
+}  // namespace coxswain::core

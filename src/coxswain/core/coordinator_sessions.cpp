@@ -1,0 +1,423 @@
+// Connections and sessions: how they begin, resume and end, and how a request finds its verb.
+
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// Takes the same time wherever the texts differ.
+template <class Text>
+bool equal_in_constant_time(Text const& a, Text const& b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    difference |= static_cast<unsigned>(a[i] ^ b[i]);
+  }
+  return difference == 0;
+}
+
+// Requests that are refused when memory runs out; the others need none, or free some.
+template <class Args>
+constexpr bool needs_memory =
+    std::is_same_v<Args, barrier_args> || std::is_same_v<Args, count_barrier_args> ||
+    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args>;
+
+constexpr std::size_t memory_per_request = 8 * 1024;
+
+}  // namespace
+
+connection_id coordinator::state::connected(time_point now, std::string peer,
+                                            session_secret secret) {
+  observe(now);
+  connection c;
+  c.peer = std::move(peer);
+  c.secret = secret;
+  c.opened = alive_since(now);
+  connection_id const id = sessions_.add_connection(std::move(c));
+  if (stopping_) {
+    say_goodbye(id, {errc::unavailable, "the coordinator is stopping"}, false);
+    return id;
+  }
+  time_point const expiry = deadline_after(now, options.hello_timeout);
+  deadlines_.arm(sessions_.find(id)->hello, {expiry, due::hello, id.value});
+  return id;
+}
+
+void coordinator::state::heard(time_point now, connection_id from) {
+  observe(now);
+  connection const* const c = sessions_.find(from);
+  if (!c || c->closing || c->session == session_id{}) return;
+  note_life(now, c->session, *sessions_.find(c->session));
+}
+
+void coordinator::state::received(time_point now, connection_id from, client_message message) {
+  observe(now);
+  connection const* const c = sessions_.find(from);
+  if (!c || c->closing) return;
+  if (c->session == session_id{}) {
+    if (auto const* const args = std::get_if<hello_args>(&message.what)) {
+      hello(now, from, *args);
+    } else if (auto const* const again = std::get_if<resume_args>(&message.what)) {
+      resume(now, from, message.answered_through, *again);
+    } else {
+      malformed(now, from, "the first message must be Hello or Resume");
+    }
+  } else {
+    session_id const by = c->session;
+    session& s = *sessions_.find(by);
+    note_life(now, by, s);
+    if (!sessions_.acknowledge(s, message.answered_through)) {
+      malformed(now, from,
+                "answered_through is " + std::to_string(message.answered_through) + ", but only " +
+                    std::to_string(s.replies_sent) + " replies were sent");
+    } else {
+      dispatch(now, by, std::move(message));
+    }
+  }
+  tell_job_error();
+}
+
+void coordinator::state::malformed(time_point now, connection_id from, std::string why) {
+  observe(now);
+  connection const* const c = sessions_.find(from);
+  if (!c || c->closing) return;
+  session_id const by = c->session;
+  log(severity::warning, "connection from " + c->peer + " ended: " + why);
+  status const cause{errc::invalid_argument, "protocol error: " + std::move(why)};
+  say_goodbye(from, cause, false);
+  if (by != session_id{}) end_session(now, by, cause);
+  tell_job_error();
+}
+
+void coordinator::state::lost(time_point now, connection_id from, loss how) {
+  observe(now);
+  connection* const c = sessions_.find(from);
+  if (!c) return;
+  session_id const id = c->session;
+  deadlines_.disarm(c->hello);
+  deadlines_.disarm(c->stalled_reader);
+  sessions_.erase_connection(from);
+  session* const s = sessions_.find(id);
+  if (!s || s->attached != from) return;
+  s->attached = {};
+  if (how == loss::closed) s->grace = alive_since(now);
+  for (task_id const task : s->tasks) {
+    log(severity::warning, who(task) + " is suspect: its connection was lost");
+  }
+  check_expiry(now, id);
+  tell_job_error();
+}
+
+void coordinator::state::write_blocked(time_point now, connection_id to) {
+  observe(now);
+  connection* const c = sessions_.find(to);
+  if (!c || c->closing || c->stalled_reader.armed()) return;
+  deadlines_.arm(c->stalled_reader, {deadline_after(now, options.stalled_reader_timeout),
+                                     due::stalled_reader, to.value});
+}
+
+void coordinator::state::write_progressed(time_point now, connection_id to) {
+  observe(now);
+  if (connection* const c = sessions_.find(to)) deadlines_.disarm(c->stalled_reader);
+}
+
+std::size_t coordinator::state::frame_bytes_max(connection_id of) const {
+  connection const* const c = sessions_.find(of);
+  return c && c->session != session_id{} ? options.frame_bytes_max() : hello_frame_bytes_max;
+}
+
+void coordinator::state::say_goodbye(connection_id to, status why, bool may_resume) {
+  connection& c = *sessions_.find(to);
+  if (session* const s = sessions_.find(c.session); s && s->attached == to) s->attached = {};
+  c.session = {};
+  c.closing = true;
+  deadlines_.disarm(c.hello);
+  deadlines_.disarm(c.stalled_reader);
+  sessions_.push(to, share(goodbye{std::move(why), may_resume}));
+}
+
+void coordinator::state::stop(time_point now, std::string reason) {
+  observe(now);
+  if (stopping_) return;
+  stopping_ = true;
+  log(severity::info, "stopping: " + reason);
+  status const why{errc::aborted, "the coordinator stops: " + reason};
+  fail_all_rounds(now, why);
+  fail_join(share(why));
+  fail_leave(now, share(why));
+  std::vector<ticket> waiting;
+  for (auto const& [_, barrier] : count_barriers_.all()) {
+    for (auto const& [number, waiter] : barrier.arrived) waiting.push_back(waiter);
+  }
+  answer_all(waiting, share(why));
+  answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  std::vector<connection_id> open;
+  sessions_.connections().each([&](connection_id id, connection const& c) {
+    if (!c.closing) open.push_back(id);
+  });
+  for (connection_id const id : open) say_goodbye(id, {errc::unavailable, why.message()}, false);
+  std::vector<session_id> ended;
+  sessions_.all().each([&](session_id id, session&) { ended.push_back(id); });
+  for (session_id const id : ended) end_session(now, id, why);
+}
+
+// --- Handshakes ------------------------------------------------------------------------------
+
+status coordinator::state::refusal(hello_args const& args) const {
+  if (args.version != protocol_version) {
+    return {errc::failed_precondition,
+            "the client speaks protocol version " + std::to_string(args.version) +
+                ", this coordinator version " + std::to_string(protocol_version)};
+  }
+  if (!options.token.empty() && !equal_in_constant_time(args.token, options.token)) {
+    return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
+                                                      : "the token is not this coordinator's"};
+  }
+  std::string const job = args.job.empty() ? "default" : args.job;
+  if (job != options.job) {
+    return {errc::failed_precondition, "the client wants job " + quoted(job) +
+                                           ", this coordinator serves job " + quoted(options.job)};
+  }
+  if (args.attempt && options.attempt && *args.attempt != *options.attempt) {
+    bool const is_older = *args.attempt < *options.attempt;
+    return {is_older ? errc::failed_precondition : errc::unavailable,
+            "the client belongs to attempt " + std::to_string(*args.attempt) +
+                ", this coordinator to attempt " + std::to_string(*options.attempt) +
+                (is_older ? "" : ": an old coordinator is still there")};
+  }
+  if (args.label.size() > options.label_bytes_max) {
+    return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
+                                        " bytes long; the limit is " +
+                                        std::to_string(options.label_bytes_max)};
+  }
+  return {};
+}
+
+void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
+  if (status why = refusal(args); !why.ok()) {
+    log(severity::warning,
+        "connection from " + sessions_.find(from)->peer + " refused: " + why.text());
+    return say_goodbye(from, std::move(why), false);
+  }
+  connection& c = *sessions_.find(from);
+  deadlines_.disarm(c.hello);
+  session s;
+  s.secret = c.secret;
+  s.attached = from;
+  s.label = args.label;
+  s.peer = c.peer;
+  s.heard = alive_since(now);
+  session_id const id = sessions_.add(std::move(s));
+  c.session = id;
+  arm_expiry(id, *sessions_.find(id));
+
+  hello_answer a;
+  a.coordinator = self_;
+  a.version = options.version;
+  a.session = id;
+  a.secret = c.secret;
+  a.num_tasks = options.num_tasks;
+  a.heartbeat_period = options.heartbeat_timeout / 3;
+  a.heartbeat_timeout = options.heartbeat_timeout;
+  a.reconnect_grace = options.reconnect_grace;
+  a.frame_bytes_max = options.frame_bytes_max();
+  a.value_bytes_max = options.value_bytes_max;
+  a.key_bytes_max = options.key_bytes_max;
+  a.open_requests_max = options.open_requests_max;
+  a.open_requests_max_per_task = options.open_requests_max_per_task;
+  sessions_.push(from, share(std::move(a)));
+  if (error) sessions_.push(from, share(*error));
+}
+
+void coordinator::state::resume(time_point now, connection_id from, std::uint64_t answered_through,
+                                resume_args const& args) {
+  session* const s = args.coordinator == self_ ? sessions_.find(args.session) : nullptr;
+  if (!s || !equal_in_constant_time(s->secret, args.secret)) {
+    return say_goodbye(from,
+                       {errc::aborted, args.coordinator == self_
+                                           ? "session ended: this coordinator has no such session"
+                                           : "session ended: this is another coordinator"},
+                       false);
+  }
+  bool const rises = std::is_sorted(args.open.begin(), args.open.end(), std::less_equal{}) &&
+                     (args.open.empty() || args.open.front() != request_id{});
+  if (!rises || answered_through > s->replies_sent || answered_through < s->answered_through) {
+    return malformed(now, from,
+                     "a Resume must name what is open, rising, and replies that were sent");
+  }
+  if (s->attached != connection_id{}) {
+    say_goodbye(s->attached, {errc::aborted, "the session was resumed by another connection"},
+                true);
+  }
+  connection& c = *sessions_.find(from);
+  deadlines_.disarm(c.hello);
+  c.session = args.session;
+  for (task_id const task : s->tasks) log(severity::info, who(task) + " is back");
+  s->attached = from;
+  s->peer = c.peer;
+  s->grace.reset();
+  note_life(now, args.session, *s);
+  arm_expiry(args.session, *s);
+
+  std::vector<request_id> unwanted;
+  for (auto const& [open_id, _] : s->open) {
+    if (!std::binary_search(args.open.begin(), args.open.end(), open_id))
+      unwanted.push_back(open_id);
+  }
+  std::sort(unwanted.begin(), unwanted.end());
+  for (request_id const unwanted_id : unwanted) release({args.session, unwanted_id});
+  resume_answer a;
+  a.unknown = sessions_.resume(*s, answered_through, args.open);
+  sessions_.push(*s, share(std::move(a)));
+  sessions_.send_kept(*s);
+  if (error) sessions_.push(*s, share(*error));
+}
+
+// --- The end of a session --------------------------------------------------------------------
+
+void coordinator::state::end_session(time_point now, session_id id, status const& why) {
+  session& s = *sessions_.find(id);
+  std::vector<request_id> open;
+  for (auto const& [open_id, _] : s.open) open.push_back(open_id);
+  std::sort(open.begin(), open.end());
+  for (request_id const open_id : open) release({id, open_id});
+  std::vector<task_id> const tasks = s.tasks;
+  deadlines_.disarm(s.expiry);
+  for (task_id const task : tasks) forget_holder(task);
+  sessions_.erase(id);
+  if (stopping_) return;
+  for (task_id const task : tasks) fail_task(now, task, why);
+}
+
+std::optional<parked> coordinator::state::release(ticket who) {
+  auto p = sessions_.unpark(who);
+  if (!p) return p;
+  deadlines_.disarm(p->deadline);
+  switch (p->where) {
+    case parked::place::key: keys_.withdraw(p->name, p->number); break;
+    case parked::place::count_barrier: count_barriers_.withdraw(p->name, p->number); break;
+    case parked::place::barrier: leave_round(p->number, *p->task); break;
+    case parked::place::join: abandon_join(*p->task, who); break;
+    case parked::place::leave: abandon_leave(*p->task); break;
+  }
+  return p;
+}
+
+// --- Requests --------------------------------------------------------------------------------
+
+void coordinator::state::dispatch(time_point now, session_id by, client_message message) {
+  session& s = *sessions_.find(by);
+  connection_id const from = s.attached;
+  if (std::holds_alternative<std::monostate>(message.what)) {
+    if (!std::exchange(s.wrote_since_heartbeat, false)) sessions_.push(from, share(status{}));
+    return;
+  }
+  if (auto const* const bye = std::get_if<bye_args>(&message.what)) {
+    status const why{errc::unavailable, bye->abandoned ? "its client was destroyed without leaving"
+                                                       : "its client said Bye without leaving"};
+    // Once the job has failed, going is no failure of its own.
+    if (error) {
+      for (task_id const task : std::vector{s.tasks}) depart(now, task);
+    }
+    say_goodbye(from, {}, false);
+    return end_session(now, by, why);
+  }
+  if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
+    release({by, withdrawn->request});
+    return;
+  }
+  if (std::holds_alternative<hello_args>(message.what) ||
+      std::holds_alternative<resume_args>(message.what)) {
+    return malformed(now, from, "a second handshake on one connection");
+  }
+  if (!sessions_.admit(s, message.id)) {
+    return malformed(now, from,
+                     "request id " + std::to_string(message.id.value) + " does not rise above " +
+                         std::to_string(s.highest.value));
+  }
+  call c{now, {by, message.id}, s, std::nullopt};
+  if (status why = admissible(s, message); !why.ok()) return refuse(c, std::move(why));
+  auto const task = acting_task(by, s, message);
+  if (!task) return refuse(c, task.error());
+  c.task = *task;
+  std::visit(
+      [&]<class Args>(Args& args) {
+        if constexpr (requires { handle(c, args); }) handle(c, args);
+      },
+      message.what);
+}
+
+status coordinator::state::admissible(session const& s, client_message const& message) const {
+  std::size_t const limit =
+      options.open_requests_max + options.open_requests_max_per_task * s.tasks.size();
+  if (s.open.size() + s.kept.size() >= limit) {
+    return {errc::resource_exhausted,
+            "this session has " + std::to_string(limit) +
+                " requests open or not acknowledged, which is its limit open_requests_max"};
+  }
+  bool const fits = std::visit(
+      [&]<class Args>(Args const&) {
+        return !needs_memory<Args> || memory->fits(memory_per_request);
+      },
+      message.what);
+  if (fits) return {};
+  return {errc::resource_exhausted, "the coordinator's memory is used up: memory_bytes_max is " +
+                                        std::to_string(memory->limit())};
+}
+
+// Acting for a task needs the session that joined it, so a zombie can do nothing (semantics D3).
+result<std::optional<task_id>> coordinator::state::acting_task(
+    session_id by, session const& s, client_message const& message) const {
+  if (!message.task) {
+    bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();
+    return is_plain ? std::optional{s.tasks.front()} : std::nullopt;
+  }
+  task_id const id = *message.task;
+  if (!roster_.has(id)) {
+    return status{errc::invalid_argument, "there is no task " + std::to_string(id.value) +
+                                              "; the job has tasks 0 to " +
+                                              std::to_string(roster_.size() - 1)};
+  }
+  if (std::holds_alternative<join_args>(message.what)) return std::optional{id};
+  task const& t = roster_.at(id);
+  if (t.is_connected() && t.held_by == by) return std::optional{id};
+  if (t.is_connected() || (t.state == task_state::joining && t.held_by != by)) {
+    return status{errc::aborted, "task " + std::to_string(id.value) +
+                                     " is held by another session: this one was replaced"};
+  }
+  if (error) return job_failed(errc::failed_precondition);
+  return status{errc::failed_precondition,
+                "task " + std::to_string(id.value) + " has not joined by this session"};
+}
+
+// --- Answers ---------------------------------------------------------------------------------
+
+answer_ptr coordinator::state::share(status outcome) {
+  static answer_ptr const plain_ok = std::make_shared<answer const>();
+  if (outcome.ok()) return plain_ok;
+  return std::make_shared<answer const>(answer{std::move(outcome), {}});
+}
+
+void coordinator::state::answer_now(call const& c, answer_ptr what, bool keep) {
+  sessions_.reply(c.from, std::move(what), keep);
+}
+
+void coordinator::state::answer_parked(ticket who, answer_ptr what) {
+  auto const p = release(who);
+  if (!p) return;
+  sessions_.reply(who, std::move(what), p->where != parked::place::key,
+                  p->where == parked::place::leave);
+}
+
+void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {
+  for (ticket const who : tickets) answer_parked(who, what);
+}
+
+void coordinator::state::log(severity level, std::string text) {
+  events.push_back({level, std::move(text)});
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,78 @@
+#pragma once
+// What is due when: an indexed heap. Arming and disarming cost O(log n); of equal times the one
+// that was armed first is due first. Not here: what to do when something is due (coordinator).
+
+#include "coxswain/base/time.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace coxswain::core {
+
+enum class due : std::uint8_t {
+  hello,           // connection: said nothing
+  stalled_reader,  // connection: reads nothing
+  session,         // session: silent for too long, or its grace is over
+  probe,           // task: its holder gave no sign of life
+  call,            // one parked request
+  round,           // a barrier's round
+  round_log,       // a barrier's round waits for long
+  round_progress,  // a barrier's waiters want to know
+  join,            // the join barrier
+  leave,           // the leave barrier
+};
+
+// Refers to an armed deadline, or to none.
+class alarm {
+ public:
+  [[nodiscard]] bool armed() const noexcept { return slot_ != none; }
+
+ private:
+  friend class deadlines;
+  static constexpr std::uint32_t none = UINT32_MAX;
+  std::uint32_t slot_{none};
+};
+
+struct due_item {
+  time_point when;
+  due what{};
+  // Whose deadline it is: the number of a connection, session, task or round; for a call, the
+  // session and, in `request`, its request.
+  std::uint64_t subject{};
+  std::uint64_t request{};
+};
+
+class deadlines {
+ public:
+  // Arms `a`, which may be armed already: it is then moved.
+  void arm(alarm& a, due_item item);
+  // Disarms `a` if it is armed.
+  void disarm(alarm& a);
+
+  [[nodiscard]] std::optional<time_point> next() const;
+
+  // The earliest item due at or before `now`. Its alarm is still armed: arm it anew or disarm it.
+  [[nodiscard]] std::optional<due_item> due_at(time_point now) const;
+
+  [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
+
+ private:
+  struct entry {
+    due_item item;
+    std::uint64_t sequence{};
+    std::uint32_t position{};
+  };
+
+  [[nodiscard]] bool before(std::uint32_t a, std::uint32_t b) const;
+  void place(std::uint32_t position, std::uint32_t slot);
+  void rise(std::uint32_t position);
+  void sink(std::uint32_t position);
+
+  std::vector<entry> slots_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> heap_;  // slots, earliest first
+  std::uint64_t sequence_{};
+};
+
+}  // namespace coxswain::core

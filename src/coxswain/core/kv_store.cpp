@@ -1,0 +1,149 @@
+#include "coxswain/core/kv_store.hpp"
+
+#include "coxswain/core/text.hpp"
+
+#include <charconv>
+
+namespace coxswain::core {
+namespace {
+
+// What an entry costs beside its value: the key, twice at most, and the nodes.
+std::size_t overhead(std::string const& key) { return key.size() + 160; }
+
+}  // namespace
+
+result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
+  if (key.size() > bytes_max) {
+    return status{errc::invalid_argument, "the key is " + std::to_string(key.size()) +
+                                              " bytes long; the limit key_bytes_max is " +
+                                              std::to_string(bytes_max)};
+  }
+  if (key.find('\0') != key.npos) {
+    return status{errc::invalid_argument, "the key contains a NUL byte"};
+  }
+  if (!is_utf8(key)) return status{errc::invalid_argument, "the key is not UTF-8"};
+  std::string path;
+  path.reserve(key.size());
+  for (char const c : key) {
+    if (c != '/' || (!path.empty() && path.back() != '/')) path.push_back(c);
+  }
+  if (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+kv_store::~kv_store() {
+  for (auto const& [key, _] : entries_) memory_->subtract(overhead(key));
+}
+
+kv_store::entry const* kv_store::find(std::string const& key) const {
+  auto const at = entries_.find(key);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+result<kv_store::entry> kv_store::put(std::string const& key, std::string value, bool overwrite) {
+  if (!overwrite && entries_.contains(key)) {
+    return status{errc::already_exists, "key " + key + " already exists"};
+  }
+  // One part in sixteen stays free of values, so that barriers still work when values fill the
+  // rest.
+  std::size_t const more = value.size() + overhead(key);
+  if (!memory_->fits(more + memory_->limit() / 16)) {
+    return status{errc::resource_exhausted,
+                  "no room for a value of " + std::to_string(value.size()) +
+                      " bytes: " + std::to_string(memory_->used()) +
+                      " bytes are in use and memory_bytes_max is " +
+                      std::to_string(memory_->limit()) + "; remove keys, or raise the limit"};
+  }
+  return set(key, bytes{std::move(value), memory_});
+}
+
+result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t by) {
+  std::int64_t old = 0;
+  if (entry const* const held = find(key)) {
+    std::string_view const text = held->value.view();
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), old);
+    if (problem != std::errc{} || end != text.data() + text.size()) {
+      return status{errc::failed_precondition,
+                    "the value of key " + quoted(key) + " is not a decimal 64-bit integer"};
+    }
+  }
+  std::int64_t total = 0;
+  if (__builtin_add_overflow(old, by, &total)) {
+    return status{errc::out_of_range, "key " + quoted(key) + " is " + std::to_string(old) +
+                                          "; adding " + std::to_string(by) +
+                                          " leaves the range of 64-bit integers"};
+  }
+  auto const stored = put(key, std::to_string(total), true);
+  if (!stored) return stored.error();
+  return sum{total, stored->version};
+}
+
+std::uint64_t kv_store::remove(std::string const& key) {
+  std::uint64_t count = 0;
+  if (!key.empty()) {
+    if (auto const at = entries_.find(key); at != entries_.end()) {
+      erase(at);
+      ++count;
+    }
+  }
+  std::string const prefix = key.empty() ? "" : key + '/';
+  auto at = entries_.lower_bound(prefix);
+  while (at != entries_.end() && at->first.starts_with(prefix)) {
+    at = erase(at);
+    ++count;
+  }
+  return count;
+}
+
+kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {
+  waiter_number const number = ++waiter_;
+  waiters_[key].emplace(number, who);
+  ++waiting_;
+  return number;
+}
+
+void kv_store::withdraw(std::string const& key, waiter_number number) {
+  auto const at = waiters_.find(key);
+  if (at == waiters_.end()) return;
+  waiting_ -= at->second.erase(number);
+  if (at->second.empty()) waiters_.erase(at);
+}
+
+std::vector<ticket> kv_store::take_waiters(std::string const& key) {
+  std::vector<ticket> taken;
+  auto const at = waiters_.find(key);
+  if (at == waiters_.end()) return taken;
+  for (auto const& [_, who] : at->second) taken.push_back(who);
+  waiting_ -= taken.size();
+  waiters_.erase(at);
+  return taken;
+}
+
+std::vector<ticket> kv_store::take_all_waiters() {
+  std::vector<ticket> taken;
+  taken.reserve(waiting_);
+  for (auto const& [_, of_key] : waiters_) {
+    for (auto const& [number, who] : of_key) taken.push_back(who);
+  }
+  waiters_.clear();
+  waiting_ = 0;
+  return taken;
+}
+
+kv_store::entry const& kv_store::set(std::string const& key, bytes value) {
+  auto const [at, is_new] = entries_.try_emplace(key);
+  if (is_new) memory_->add(overhead(key));
+  bytes_ += value.size();
+  bytes_ -= at->second.value.size();
+  at->second = entry{std::move(value), ++version_};
+  return at->second;
+}
+
+kv_store::entries::iterator kv_store::erase(entries::iterator at) {
+  memory_->subtract(overhead(at->first));
+  bytes_ -= at->second.value.size();
+  ++version_;
+  return entries_.erase(at);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,304 @@
+#pragma once
+// What goes into the coordinator and what comes out of it, as plain data: the arguments of each
+// operation and its answers. The wire format of the same things is proto/coxswain/v1; wire/codec
+// translates. The meaning of each field is written there.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace coxswain::core {
+
+inline constexpr std::uint32_t protocol_version = 1;
+
+// What a call waits when it does not say (semantics D7).
+inline constexpr duration timeout_default = 300s;
+
+using session_secret = std::array<std::uint8_t, 16>;
+
+// --- In --------------------------------------------------------------------------------------
+
+struct hello_args {
+  std::uint32_t version{protocol_version};
+  std::string job;
+  std::optional<std::uint64_t> attempt;
+  std::string token;
+  std::string label;
+
+  friend bool operator==(hello_args const&, hello_args const&) = default;
+};
+
+struct resume_args {
+  session_id session{};
+  session_secret secret{};
+  incarnation coordinator{};
+  std::vector<request_id> open;
+
+  friend bool operator==(resume_args const&, resume_args const&) = default;
+};
+
+struct bye_args {
+  bool abandoned{};
+  friend bool operator==(bye_args const&, bye_args const&) = default;
+};
+
+struct withdraw_args {
+  request_id request{};
+  friend bool operator==(withdraw_args const&, withdraw_args const&) = default;
+};
+
+struct join_args {
+  incarnation self{};
+  duration timeout{timeout_default};
+  friend bool operator==(join_args const&, join_args const&) = default;
+};
+
+struct leave_args {
+  duration timeout{timeout_default};
+  friend bool operator==(leave_args const&, leave_args const&) = default;
+};
+
+struct report_error_args {
+  status what;
+  friend bool operator==(report_error_args const&, report_error_args const&) = default;
+};
+
+struct barrier_args {
+  std::string name;
+  duration timeout{timeout_default};
+  std::vector<task_id> participants;  // empty: all tasks
+  bool gather{};
+  std::string data;
+  duration progress_every{};  // zero: no progress is pushed
+  friend bool operator==(barrier_args const&, barrier_args const&) = default;
+};
+
+struct cancel_barrier_args {
+  std::string name;
+  std::optional<round_number> round;
+  friend bool operator==(cancel_barrier_args const&, cancel_barrier_args const&) = default;
+};
+
+struct count_barrier_args {
+  std::string name;
+  std::uint32_t count{};
+  duration timeout{timeout_default};
+  friend bool operator==(count_barrier_args const&, count_barrier_args const&) = default;
+};
+
+struct put_args {
+  std::string key;
+  std::string value;
+  bool overwrite{};
+  friend bool operator==(put_args const&, put_args const&) = default;
+};
+
+struct get_args {
+  std::string key;
+  duration timeout{timeout_default};
+  friend bool operator==(get_args const&, get_args const&) = default;
+};
+
+struct try_get_args {
+  std::string key;
+  friend bool operator==(try_get_args const&, try_get_args const&) = default;
+};
+
+struct list_args {
+  std::string directory;
+  friend bool operator==(list_args const&, list_args const&) = default;
+};
+
+struct remove_args {
+  std::string key;
+  bool all{};
+  friend bool operator==(remove_args const&, remove_args const&) = default;
+};
+
+struct increment_args {
+  std::string key;
+  std::int64_t by{};
+  friend bool operator==(increment_args const&, increment_args const&) = default;
+};
+
+struct inspect_args {
+  friend bool operator==(inspect_args const&, inspect_args const&) = default;
+};
+
+// std::monostate is a heartbeat.
+using request = std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args,
+                             join_args, leave_args, report_error_args, barrier_args,
+                             cancel_barrier_args, count_barrier_args, put_args, get_args,
+                             try_get_args, list_args, remove_args, increment_args, inspect_args>;
+
+struct client_message {
+  request_id id{};
+  std::uint64_t answered_through{};
+  std::optional<task_id> task;
+  request what;
+
+  friend bool operator==(client_message const&, client_message const&) = default;
+};
+
+// --- Out -------------------------------------------------------------------------------------
+
+struct hello_answer {
+  incarnation coordinator{};
+  std::string version;
+  session_id session{};
+  session_secret secret{};
+  std::uint32_t num_tasks{};
+  duration heartbeat_period{};
+  duration heartbeat_timeout{};
+  duration reconnect_grace{};
+  std::uint64_t frame_bytes_max{};
+  std::uint64_t value_bytes_max{};
+  std::uint64_t key_bytes_max{};
+  std::uint32_t open_requests_max{};
+  std::uint32_t open_requests_max_per_task{};
+  friend bool operator==(hello_answer const&, hello_answer const&) = default;
+};
+
+struct resume_answer {
+  std::vector<request_id> unknown;
+  friend bool operator==(resume_answer const&, resume_answer const&) = default;
+};
+
+struct join_answer {
+  bool already_started{};
+  friend bool operator==(join_answer const&, join_answer const&) = default;
+};
+
+struct barrier_answer {
+  round_number round{};
+  std::vector<bytes> data;
+  friend bool operator==(barrier_answer const&, barrier_answer const&) = default;
+};
+
+struct value_answer {
+  bytes value;
+  std::uint64_t version{};
+  friend bool operator==(value_answer const&, value_answer const&) = default;
+};
+
+struct counter_answer {
+  std::int64_t value{};
+  std::uint64_t version{};
+  friend bool operator==(counter_answer const&, counter_answer const&) = default;
+};
+
+struct removed_answer {
+  std::uint64_t count{};
+  friend bool operator==(removed_answer const&, removed_answer const&) = default;
+};
+
+struct listing_answer {
+  struct entry {
+    std::string key;
+    bytes value;
+    std::uint64_t version{};
+    friend bool operator==(entry const&, entry const&) = default;
+  };
+  std::vector<entry> entries;
+  friend bool operator==(listing_answer const&, listing_answer const&) = default;
+};
+
+// A picture of the whole job at one moment (proto: JobStatus).
+struct snapshot {
+  struct task {
+    task_id id{};
+    task_state state{};
+    bool suspect{};
+    incarnation self{};
+    std::optional<duration> last_heard;  // how long ago
+    std::string label;
+    std::string peer;
+    status error;
+    friend bool operator==(task const&, task const&) = default;
+  };
+  enum class kind : std::uint8_t { tasks, count, join, leave };
+  struct barrier {
+    std::string name;
+    kind what{kind::tasks};
+    round_number round{};
+    std::uint32_t arrived{};
+    std::uint32_t expected{};
+    std::string missing;
+    std::uint32_t missing_cut{};
+    duration age{};
+    std::optional<duration> remaining;  // none: without limit
+    friend bool operator==(barrier const&, barrier const&) = default;
+  };
+
+  std::string job;
+  incarnation coordinator{};
+  std::string version;
+  duration uptime{};
+  std::vector<task> tasks;
+  std::vector<barrier> barriers;
+  std::optional<job_error> error;
+  std::uint64_t keys{};
+  std::uint64_t key_bytes{};
+  std::uint64_t sessions{};
+  std::uint64_t waiting_gets{};
+  std::uint64_t memory_bytes{};
+  std::uint64_t memory_bytes_max{};
+  duration lateness_p99{};
+  duration lateness_max{};
+  std::uint64_t deadlines_answered{};
+  friend bool operator==(snapshot const&, snapshot const&) = default;
+};
+
+struct goodbye {
+  status why;
+  bool may_resume{};
+  friend bool operator==(goodbye const&, goodbye const&) = default;
+};
+
+struct barrier_progress {
+  request_id request{};
+  round_number round{};
+  std::uint32_t arrived{};
+  std::uint32_t expected{};
+  std::string missing;
+  std::uint32_t missing_cut{};
+  friend bool operator==(barrier_progress const&, barrier_progress const&) = default;
+};
+
+struct probe {
+  friend bool operator==(probe const&, probe const&) = default;
+};
+
+// One answer may go to many requests, and is then encoded once. std::monostate: the outcome says
+// everything; with an OK outcome in a push, it answers a heartbeat.
+struct answer {
+  status outcome;
+  std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
+               barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
+               snapshot, goodbye, job_error, barrier_progress, probe>
+      value;
+
+  friend bool operator==(answer const&, answer const&) = default;
+};
+
+using answer_ptr = std::shared_ptr<answer const>;
+
+// A message for a connection. Pushes and handshake answers have `in_reply_to` zero. After a
+// goodbye the connection is to be closed once everything before it was written.
+struct outgoing {
+  connection_id to{};
+  request_id in_reply_to{};
+  answer_ptr what;
+};
+
+}  // namespace coxswain::core

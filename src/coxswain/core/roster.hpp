@@ -1,0 +1,57 @@
+#pragma once
+// The tasks of the job: state, incarnation, and which session acts for each. Not here: what follows
+// when a task fails (coordinator).
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/ticket.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+struct task {
+  task_state state{task_state::never_connected};  // changed by roster::set_state only
+  incarnation self{};
+  session_id held_by{};                  // acts for it while it is joining or connected
+  std::optional<time_point> last_heard;  // as it was when its session ended
+  std::string label;
+  std::string peer;
+  status error;  // why it failed
+
+  // Newcomers of another incarnation that wait for the holder's sign of life (semantics D10).
+  std::vector<ticket> challengers;
+  alarm probe;
+
+  [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }
+};
+
+class roster {
+ public:
+  explicit roster(std::uint32_t num_tasks) : tasks_(num_tasks) { counts_[0] = num_tasks; }
+
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(tasks_.size());
+  }
+  [[nodiscard]] bool has(task_id id) const noexcept { return id.value < tasks_.size(); }
+  [[nodiscard]] task& at(task_id id) { return tasks_[id.value]; }
+  [[nodiscard]] task const& at(task_id id) const { return tasks_[id.value]; }
+
+  void set_state(task_id id, task_state state);
+
+  // How many tasks are in this state.
+  [[nodiscard]] std::uint32_t count(task_state state) const {
+    return counts_[static_cast<std::size_t>(state)];
+  }
+
+ private:
+  std::vector<task> tasks_;
+  std::array<std::uint32_t, 5> counts_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,131 @@
+#include "coxswain/core/sessions.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// What a kept reply and a parked request cost, beside shared bytes that are counted on their own.
+constexpr std::size_t kept_bytes = sizeof(kept_reply) + 128;
+std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.size(); }
+
+}  // namespace
+
+sessions::~sessions() {
+  sessions_.each([this](session_id, session& s) {
+    forget_kept(s, s.kept.end());
+    for (auto const& [_, p] : s.open) memory_->subtract(parked_bytes(p));
+  });
+}
+
+void sessions::erase(session_id id) {
+  session& s = *find(id);
+  assert(s.open.empty());
+  forget_kept(s, s.kept.end());
+  sessions_.erase(id);
+}
+
+bool sessions::acknowledge(session& s, std::uint64_t answered_through) {
+  if (answered_through > s.replies_sent) return false;
+  if (answered_through <= s.answered_through) return true;
+  s.answered_through = answered_through;
+  forget_kept(s, std::find_if(s.kept.begin(), s.kept.end(),
+                              [&](kept_reply const& k) { return k.ordinal > answered_through; }));
+  return true;
+}
+
+bool sessions::admit(session& s, request_id id) {
+  if (id > s.highest) {
+    s.highest = id;
+    return true;
+  }
+  auto const at = std::lower_bound(s.expected.begin(), s.expected.end(), id);
+  if (at == s.expected.end() || *at != id) return false;
+  s.expected.erase(at);
+  return true;
+}
+
+void sessions::park(session& s, request_id id, parked p) {
+  memory_->add(parked_bytes(p));
+  s.open.emplace(id, std::move(p));
+}
+
+std::optional<parked> sessions::unpark(ticket who) {
+  session* const s = find(who.session);
+  if (!s) return std::nullopt;
+  auto const at = s->open.find(who.request);
+  if (at == s->open.end()) return std::nullopt;
+  memory_->subtract(parked_bytes(at->second));
+  std::optional<parked> p{std::move(at->second)};
+  s->open.erase(at);
+  return p;
+}
+
+void sessions::reply(ticket who, answer_ptr what, bool keep, bool is_leave) {
+  session* const s = find(who.session);
+  if (!s) return;
+  bool const attached = s->attached != connection_id{};
+  std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
+  if (keep) {
+    memory_->add(kept_bytes);
+    s->kept.push_back({ordinal, who.request, what, is_leave});
+  }
+  if (!attached) return;
+  s->wrote_since_heartbeat = true;
+  out_.push_back({s->attached, who.request, std::move(what)});
+}
+
+void sessions::push(session& s, answer_ptr what) {
+  if (s.attached == connection_id{}) return;
+  s.wrote_since_heartbeat = true;
+  push(s.attached, std::move(what));
+}
+
+void sessions::push(connection_id to, answer_ptr what) {
+  out_.push_back({to, request_id{}, std::move(what)});
+}
+
+std::vector<request_id> sessions::resume(session& s, std::uint64_t answered_through,
+                                         std::vector<request_id> const& open) {
+  std::erase_if(s.kept, [&](kept_reply const& k) {
+    bool const wanted = std::binary_search(open.begin(), open.end(), k.request);
+    bool const received = k.ordinal != 0 && k.ordinal <= answered_through;
+    if (wanted && !received) return false;
+    memory_->subtract(kept_bytes);
+    return true;
+  });
+  s.replies_sent = answered_through;
+  s.answered_through = answered_through;
+  std::vector<request_id> kept;
+  for (kept_reply const& k : s.kept) kept.push_back(k.request);
+  std::sort(kept.begin(), kept.end());
+  std::vector<request_id> unknown;
+  for (request_id const id : open) {
+    bool const is_kept = std::binary_search(kept.begin(), kept.end(), id);
+    if (!is_kept && !s.open.contains(id)) unknown.push_back(id);
+  }
+  s.expected.clear();
+  std::copy_if(unknown.begin(), unknown.end(), std::back_inserter(s.expected),
+               [&](request_id id) { return id <= s.highest; });
+  return unknown;
+}
+
+void sessions::send_kept(session& s) {
+  for (kept_reply& k : s.kept) {
+    k.ordinal = ++s.replies_sent;
+    out_.push_back({s.attached, k.request, k.what});
+  }
+  if (!s.kept.empty()) s.wrote_since_heartbeat = true;
+}
+
+void sessions::forget_kept(session& s, std::list<kept_reply>::iterator end) {
+  while (s.kept.begin() != end) {
+    memory_->subtract(kept_bytes);
+    s.kept.pop_front();
+  }
+}
+
+}  // namespace coxswain::core

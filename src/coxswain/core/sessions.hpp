@@ -1,0 +1,130 @@
+#pragma once
+// Sessions and the connections that carry them: who is attached to whom, which requests are open,
+// and which replies are kept for a client that might resume (semantics D4). Replies leave through
+// here and nowhere else, so that each is counted. Not here: what requests mean (coordinator).
+
+#include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/messages.hpp"
+#include "coxswain/core/slot_map.hpp"
+#include "coxswain/core/ticket.hpp"
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::core {
+
+// A request that waits, and where.
+struct parked {
+  enum class place : std::uint8_t { key, barrier, count_barrier, join, leave };
+  place where{};
+  std::optional<task_id> task;
+  std::string name;        // of the key or the barrier
+  std::uint64_t number{};  // of the waiter of the key, or of the arrival at the count barrier
+  alarm deadline;          // of gets and count barriers; the others wait with their meeting
+};
+
+// A reply that the client may not have received yet.
+struct kept_reply {
+  std::uint64_t ordinal{};  // zero: not sent since it was made or since the session resumed
+  request_id request{};
+  answer_ptr what;
+  bool is_leave{};
+};
+
+// Time that passed while the loop stood still, to be credited to deadlines of liveness (D6).
+struct liveness {
+  time_point since{};         // the last sign of life, or the beginning of a grace
+  duration stalled_before{};  // the coordinator's total of stalls at that moment
+};
+
+struct connection {
+  std::string peer;
+  session_secret secret{};
+  session_id session{};  // zero before the handshake and after the session went elsewhere
+  bool closing{};        // it was told goodbye
+  liveness opened;
+  alarm hello;
+  alarm stalled_reader;
+};
+
+struct session {
+  session_secret secret{};
+  connection_id attached{};  // zero while its connection is lost
+  std::string label;
+  std::string peer;
+  std::vector<task_id> tasks;  // joined or joining, sorted by arrival
+  liveness heard;
+  std::optional<liveness> grace;  // while detached after a closed connection
+  alarm expiry;
+  bool wrote_since_heartbeat{};
+
+  request_id highest{};              // of all requests received
+  std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
+  std::unordered_map<request_id, parked> open;
+  std::list<kept_reply> kept;  // oldest first; empty, it costs no heap
+  std::uint64_t replies_sent{};
+  std::uint64_t answered_through{};
+};
+
+class sessions {
+ public:
+  sessions(std::shared_ptr<memory_meter> memory, std::vector<outgoing>& out)
+      : memory_{std::move(memory)}, out_{out} {}
+  ~sessions();
+  sessions(sessions const&) = delete;
+  sessions& operator=(sessions const&) = delete;
+
+  connection_id add_connection(connection c) { return connections_.insert(std::move(c)); }
+  void erase_connection(connection_id id) { connections_.erase(id); }
+  [[nodiscard]] connection* find(connection_id id) { return connections_.find(id); }
+  [[nodiscard]] connection const* find(connection_id id) const { return connections_.find(id); }
+  [[nodiscard]] slot_map<connection_id, connection>& connections() { return connections_; }
+
+  session_id add(session s) { return sessions_.insert(std::move(s)); }
+  // The session must have nothing open.
+  void erase(session_id id);
+  [[nodiscard]] session* find(session_id id) { return sessions_.find(id); }
+  [[nodiscard]] session const* find(session_id id) const { return sessions_.find(id); }
+  [[nodiscard]] slot_map<session_id, session>& all() { return sessions_; }
+  [[nodiscard]] slot_map<session_id, session> const& all() const { return sessions_; }
+
+  // Notes that the client has received so many replies. False if there were not so many.
+  [[nodiscard]] bool acknowledge(session& s, std::uint64_t answered_through);
+
+  // Whether a request with this id may come now: ids rise, but for those sent again.
+  [[nodiscard]] bool admit(session& s, request_id id);
+
+  void park(session& s, request_id id, parked p);
+
+  // The request waits no longer. Nothing if it did not wait.
+  std::optional<parked> unpark(ticket who);
+
+  // Answers a request. `keep`: the call changed something, so its reply is kept until the client
+  // has it. The request must not be parked any more.
+  void reply(ticket who, answer_ptr what, bool keep, bool is_leave = false);
+
+  // Sends something that is no reply; nothing if the session's connection is lost.
+  void push(session& s, answer_ptr what);
+  void push(connection_id to, answer_ptr what);
+
+  // Attaches a connection anew after a loss. Everything that is kept and still wanted is to be
+  // sent again by `send_kept`; returns those of `open`, rising, that are not held.
+  std::vector<request_id> resume(session& s, std::uint64_t answered_through,
+                                 std::vector<request_id> const& open);
+  void send_kept(session& s);
+
+ private:
+  void forget_kept(session& s, std::list<kept_reply>::iterator end);
+
+  std::shared_ptr<memory_meter> memory_;
+  std::vector<outgoing>& out_;
+  slot_map<connection_id, connection> connections_;
+  slot_map<session_id, session> sessions_;
+};
+
+}  // namespace coxswain::core

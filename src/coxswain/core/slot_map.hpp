@@ -1,0 +1,85 @@
+#pragma once
+// Things that come and go, addressed by ids that are never used twice: an id is a slot and the
+// slot's generation, so that a late message for a dead thing finds nothing instead of its
+// successor.
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+template <class Id, class T>
+class slot_map {
+ public:
+  // The id of the new thing; never zero.
+  Id insert(T thing) {
+    std::uint32_t index;
+    if (free_.empty()) {
+      index = static_cast<std::uint32_t>(slots_.size());
+      slots_.emplace_back();
+    } else {
+      index = free_.back();
+      free_.pop_back();
+    }
+    slot& s = slots_[index];
+    s.thing.emplace(std::move(thing));
+    ++size_;
+    return id_of(index);
+  }
+
+  void erase(Id id) {
+    assert(find(id));
+    std::uint32_t const index = index_of(id);
+    slots_[index].thing.reset();
+    ++slots_[index].generation;
+    free_.push_back(index);
+    --size_;
+  }
+
+  // Null if there is no such thing any more. Valid until the next insert or erase.
+  [[nodiscard]] T* find(Id id) {
+    std::uint32_t const index = index_of(id);
+    if (index >= slots_.size() || id_of(index) != id || !slots_[index].thing) return nullptr;
+    return &*slots_[index].thing;
+  }
+  [[nodiscard]] T const* find(Id id) const { return const_cast<slot_map*>(this)->find(id); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  // All things, by slot. `visit` may erase the thing that it is given, but insert none.
+  template <class Visit>
+  void each(Visit visit) {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].thing) visit(id_of(i), *slots_[i].thing);
+    }
+  }
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i].thing) visit(id_of(i), *slots_[i].thing);
+    }
+  }
+
+ private:
+  struct slot {
+    std::optional<T> thing;
+    std::uint32_t generation{1};
+  };
+
+  [[nodiscard]] static std::uint32_t index_of(Id id) {
+    return static_cast<std::uint32_t>(id.value);
+  }
+  [[nodiscard]] Id id_of(std::uint32_t index) const {
+    return Id{std::uint64_t{slots_[index].generation} << 32 | index};
+  }
+
+  std::vector<slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::size_t size_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,210 @@
+#pragma once
+// The coordinator's state and its private verbs. They are defined, one file for each concern, in
+// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
+// coordinator_barriers.cpp, coordinator_keys.cpp and coordinator_look.cpp.
+
+#include "coxswain/core/barriers.hpp"
+#include "coxswain/core/coordinator.hpp"
+#include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/kv_store.hpp"
+#include "coxswain/core/lateness.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/roster.hpp"
+#include "coxswain/core/sessions.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class coordinator::state {
+ public:
+  state(config options, incarnation self, time_point now);
+
+  // The verbs of the coordinator.
+  connection_id connected(time_point now, std::string peer, session_secret secret);
+  void received(time_point now, connection_id from, client_message message);
+  void heard(time_point now, connection_id from);
+  void malformed(time_point now, connection_id from, std::string why);
+  void lost(time_point now, connection_id from, loss how);
+  void write_blocked(time_point now, connection_id to);
+  void write_progressed(time_point now, connection_id to);
+  void task_ended(time_point now, task_id id, status why);
+  void stop(time_point now, std::string reason);
+  void advance(time_point now);
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+  [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+  [[nodiscard]] snapshot look(time_point now) const;
+  [[nodiscard]] bool done() const;
+  [[nodiscard]] bool drained() const;
+  void check_invariants() const;
+
+  config options;
+  std::shared_ptr<memory_meter> memory;
+  std::vector<outgoing> out;
+  std::vector<event> events;
+  std::optional<job_error> error;
+
+ private:
+  // A request on its way through the coordinator.
+  struct call {
+    time_point now;
+    ticket from;
+    session& by;
+    std::optional<task_id> task;  // the task it acts for
+  };
+
+  // Time.
+  void observe(time_point now);
+  [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
+  [[nodiscard]] time_point credited(liveness const& l, duration allowed) const;
+  void note_life(time_point now, session_id id, session& s);
+  void handle_due(time_point now, due_item const& item);
+  void check_expiry(time_point now, session_id id);
+  [[nodiscard]] time_point expiry_of(session const& s) const;
+  void arm_expiry(session_id id, session& s);
+  void call_due(time_point now, due_item const& item);
+
+  // Connections and sessions.
+  void hello(time_point now, connection_id from, hello_args const& args);
+  void resume(time_point now, connection_id from, std::uint64_t answered_through,
+              resume_args const& args);
+  [[nodiscard]] status refusal(hello_args const& args) const;
+  void detach(session& s);
+  void say_goodbye(connection_id to, status why, bool may_resume);
+  void end_session(time_point now, session_id id, status const& why);
+  // Takes a parked request out of wherever it waits. Nothing if it does not wait.
+  std::optional<parked> release(ticket who);
+  void dispatch(time_point now, session_id by, client_message message);
+  [[nodiscard]] status admissible(session const& s, client_message const& message) const;
+  [[nodiscard]] result<std::optional<task_id>> acting_task(session_id by, session const& s,
+                                                           client_message const& message) const;
+
+  // Answers.
+  void answer_now(call const& c, answer_ptr what, bool keep);
+  void refuse(call const& c, status why) { answer_now(c, share(std::move(why)), false); }
+  void answer_parked(ticket who, answer_ptr what);
+  void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
+  [[nodiscard]] static answer_ptr share(status outcome);
+  template <class Value>
+  [[nodiscard]] static answer_ptr share(Value value) {
+    return std::make_shared<answer const>(answer{{}, std::move(value)});
+  }
+  void log(severity level, std::string text);
+
+  // Tasks.
+  void handle(call const& c, join_args& args);
+  void handle(call const& c, leave_args& args);
+  void handle(call const& c, report_error_args& args);
+  void challenge(call const& c, join_args const& args);
+  void resolve_challenge(time_point now, task_id id, bool holder_lives);
+  void hold(call const& c, join_args const& args);
+  void enter(call const& c, join_args const& args);
+  void connect(task_id id);
+  void release_join();
+  void fail_join(answer_ptr const& what);
+  void abandon_join(task_id id, ticket asker);
+  void close_join();
+  void release_leave(time_point now);
+  void fail_leave(time_point now, answer_ptr const& what);
+  void abandon_leave(task_id id);
+  void close_leave();
+  void depart(time_point now, task_id id);
+  void meeting_due(time_point now, due_item const& item);
+  void fail_task(time_point now, task_id id, status why);
+  void fail_job(time_point now, failure what);
+  void forget_holder(task_id id);
+  void withdraw_calls_of(task_id id);
+  void tell_job_error();
+  // The job's failure as the outcome of a call.
+  [[nodiscard]] status job_failed(errc code) const;
+  // The outcome of a call that needs a task by a session that acts for none.
+  [[nodiscard]] status not_joined() const;
+  [[nodiscard]] std::string who(task_id id) const;
+  [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
+  [[nodiscard]] bool is_suspect(task const& t) const;
+
+  // Barriers.
+  void handle(call const& c, barrier_args& args);
+  void handle(call const& c, cancel_barrier_args& args);
+  void handle(call const& c, count_barrier_args& args);
+  [[nodiscard]] status checked_name(std::string_view name) const;
+  [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args const& args) const;
+  [[nodiscard]] status may_open_round(task_id caller, std::string_view name,
+                                      task_set const& expected, barriers::barrier const* b) const;
+  void arrive(call const& c, barriers::barrier& b, barrier_args& args);
+  void arm_round(barriers::barrier const& b);
+  void want_progress(time_point now, barriers::barrier& b, duration every);
+  void release_round(barriers::barrier& b);
+  void fail_round(time_point now, barriers::barrier& b, status why,
+                  std::optional<task_id> told = std::nullopt);
+  void dissolve_round(barriers::barrier& b);
+  void end_round(barriers::barrier& b, answer_ptr const& what,
+                 std::vector<barriers::straggler> owed_to);
+  void forget_alarms(barriers::round_sequence sequence);
+  // A caller no longer waits in its round.
+  void leave_round(barriers::round_sequence sequence, task_id id);
+  void answer_superseded(ticket older);
+  void fail_all_rounds(time_point now, status const& why);
+  void fail_rounds_of(time_point now, task_id id, std::string const& reason);
+  void round_due(time_point now, due_item const& item);
+  void push_progress(time_point now, barriers::barrier& b);
+  [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
+                                         round_number number) const;
+  [[nodiscard]] missing_task describe_missing(time_point now, task_id id, meeting const& but) const;
+  [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
+                                      barrier_failure const& f) const;
+  [[nodiscard]] std::string waits_for(task_id id, meeting const& but) const;
+  [[nodiscard]] std::string failed_text(barriers::barrier const& b,
+                                        std::string const& reason) const;
+  [[nodiscard]] static std::string missing_text(barrier_failure const& f);
+
+  // Keys.
+  void handle(call const& c, put_args& args);
+  void handle(call const& c, get_args& args);
+  void handle(call const& c, try_get_args& args);
+  void handle(call const& c, list_args& args);
+  void handle(call const& c, remove_args& args);
+  void handle(call const& c, increment_args& args);
+  void handle(call const& c, inspect_args& args);
+  void wake(std::string const& key);
+
+  // The alarms of one open round.
+  struct round_alarms {
+    alarm deadline;
+    time_point deadline_at;
+    alarm log;
+    alarm progress;
+    time_point progress_at;
+    duration progress_every{without_limit};
+  };
+
+  incarnation self_;
+  time_point started_;
+  time_point observed_;
+  duration stalled_{};  // all stalls of the loop so far
+  bool stopping_{};
+  bool job_error_news_{};
+
+  deadlines deadlines_;
+  sessions sessions_;
+  roster roster_;
+  barriers barriers_;
+  count_barriers count_barriers_;
+  kv_store keys_;
+  std::map<barriers::round_sequence, round_alarms> round_alarms_;
+
+  task_set_ptr everyone_;
+  bool job_started_{};  // the join barrier was passed
+  meeting join_;
+  alarm join_alarm_;
+  meeting leave_;
+  alarm leave_alarm_;
+  lateness lateness_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,91 @@
+#include "coxswain/core/text.hpp"
+
+namespace coxswain::core {
+namespace {
+
+std::string with_unit(std::int64_t tenths, std::string_view unit) {
+  std::string text = std::to_string(tenths / 10);
+  if (tenths % 10 != 0) text.append(1, '.').append(std::to_string(tenths % 10));
+  return text.append(1, ' ').append(unit);
+}
+
+// The length of the UTF-8 sequence that begins with `lead`, and the range of its second byte
+// (Unicode standard, table 3-7); zero if none begins so.
+struct sequence {
+  std::size_t length{};
+  unsigned char second_min{0x80};
+  unsigned char second_max{0xbf};
+};
+
+sequence sequence_of(unsigned char lead) {
+  if (lead < 0x80) return {1};
+  if (lead < 0xc2) return {0};
+  if (lead < 0xe0) return {2};
+  if (lead == 0xe0) return {3, 0xa0};
+  if (lead == 0xed) return {3, 0x80, 0x9f};
+  if (lead < 0xf0) return {3};
+  if (lead == 0xf0) return {4, 0x90};
+  if (lead < 0xf4) return {4};
+  if (lead == 0xf4) return {4, 0x80, 0x8f};
+  return {0};
+}
+
+}  // namespace
+
+std::string in_words(duration d) {
+  if (d == without_limit) return "without limit";
+  if (d < 0ns) d = 0ns;
+  if (d < 1s) return with_unit(d / 1ms * 10, "ms");
+  if (d < 2min) return with_unit(d / 100ms, "s");
+  if (d < 2h) return with_unit(d / 6s, "min");
+  return with_unit(d / 6min, "h");
+}
+
+std::string quoted(std::string_view name) {
+  constexpr std::size_t longest = 200;
+  std::string text{"'"};
+  if (name.size() <= longest) {
+    text.append(name);
+  } else {
+    std::size_t end = longest;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    text.append(name.substr(0, end)).append("...");
+  }
+  return text.append(1, '\'');
+}
+
+task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max) {
+  task_ranges out;
+  for (std::size_t i = 0; i < tasks.size();) {
+    std::size_t last = i;
+    while (last + 1 < tasks.size() && tasks[last + 1].value == tasks[last].value + 1) ++last;
+    std::string piece = out.text.empty() ? "" : ",";
+    piece.append(std::to_string(tasks[i].value));
+    if (last > i) piece.append(1, '-').append(std::to_string(tasks[last].value));
+    if (out.text.size() + piece.size() > bytes_max) {
+      out.cut = static_cast<std::uint32_t>(tasks.size() - i);
+      break;
+    }
+    out.text.append(piece);
+    i = last + 1;
+  }
+  return out;
+}
+
+bool is_utf8(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size();) {
+    auto const byte = [&](std::size_t offset) {
+      return static_cast<unsigned char>(text[i + offset]);
+    };
+    sequence const s = sequence_of(byte(0));
+    if (s.length == 0 || i + s.length > text.size()) return false;
+    if (s.length > 1 && (byte(1) < s.second_min || byte(1) > s.second_max)) return false;
+    for (std::size_t k = 2; k < s.length; ++k) {
+      if ((byte(k) & 0xc0) != 0x80) return false;
+    }
+    i += s.length;
+  }
+  return true;
+}
+
+}  // namespace coxswain::core

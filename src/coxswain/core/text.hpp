@@ -1,0 +1,30 @@
+#pragma once
+// Words for people: durations, names, sets of tasks; and whether a text is UTF-8.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+// "200 ms", "1.5 s", "30 s", "5 min", "2 h"; "without limit".
+[[nodiscard]] std::string in_words(duration d);
+
+// The name in single quotes; longer than 200 bytes, it is cut.
+[[nodiscard]] std::string quoted(std::string_view name);
+
+struct task_ranges {
+  std::string text;     // "3,17-24,900"
+  std::uint32_t cut{};  // how many tasks the text leaves out
+};
+
+// Sorted tasks as ranges, in at most `bytes_max` bytes.
+[[nodiscard]] task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max = 4096);
+
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+}  // namespace coxswain::core
