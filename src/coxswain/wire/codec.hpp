@@ -1,0 +1,62 @@
+#pragma once
+// Translates core/messages to the bytes of proto/coxswain/v1 and back. The only place that knows
+// both. Not here: what a message means, whether its keys are well formed (core), and the length
+// prefix on the way in (wire/frame).
+//
+// Text that is not UTF-8 is sent with '?' for each wrong byte, since a peer refuses a message with
+// such text. Timeouts are rounded up to whole milliseconds, so that no deadline comes early; other
+// times are rounded down.
+//
+// All functions may be called from several threads; each thread keeps about 4 KiB for them.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace coxswain::wire {
+
+// Protobuf's limit for one message. Nothing larger may be encoded: the limits of the coordinator
+// must be below it.
+inline constexpr std::size_t message_bytes_max = 0x7fff'ffff;
+
+// Appends the message as a whole frame, with its length prefix.
+void append_frame(std::string& out, core::client_message const& message);
+
+// INVALID_ARGUMENT: the payload is no ClientMessage, a resume secret has the wrong size, or there
+// is an id but no request that this version knows (without an id that is a heartbeat).
+[[nodiscard]] result<core::client_message> decode_client(std::string_view payload);
+
+// A ServerMessage without its id: `head`, then `tail`. The tail is a large value, shared instead of
+// copied; otherwise it is empty.
+struct encoded_answer {
+  std::string head;
+  bytes tail;
+
+  [[nodiscard]] std::size_t size() const noexcept { return head.size() + tail.size(); }
+};
+
+// One encoding can answer many requests, since an id followed by it parses as one message.
+[[nodiscard]] encoded_answer encode(core::answer const& answer);
+
+// Appends the length prefix and the id of a frame whose remaining `body_bytes` are an
+// encoded_answer's head and tail. Zero is the id of pushes and handshake answers.
+void append_server_head(std::string& out, request_id id, std::size_t body_bytes);
+
+struct server_message {
+  request_id id{};
+  core::answer what;
+
+  friend bool operator==(server_message const&, server_message const&) = default;
+};
+
+// INVALID_ARGUMENT: the payload is no ServerMessage, or a session's secret has the wrong size. A
+// body that this version does not know is left out; an unknown code becomes UNKNOWN, an unknown
+// state `never_connected`.
+[[nodiscard]] result<server_message> decode_server(std::string_view payload);
+
+}  // namespace coxswain::wire

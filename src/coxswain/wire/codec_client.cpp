@@ -1,0 +1,291 @@
+// Requests: client_message <-> v1::ClientMessage.
+
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+
+namespace coxswain::wire {
+namespace {
+
+void encode(std::monostate, v1::ClientMessage&) {}
+
+void encode(core::hello_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_hello();
+  to.set_protocol_version(from.version);
+  to.set_job(text(from.job));
+  if (from.attempt) to.set_attempt(*from.attempt);
+  to.set_token(text(from.token));
+  to.set_label(text(from.label));
+}
+
+core::hello_args decode(v1::Hello& from) {
+  core::hello_args to;
+  to.version = from.protocol_version();
+  to.job = std::move(*from.mutable_job());
+  if (from.has_attempt()) to.attempt = from.attempt();
+  to.token = std::move(*from.mutable_token());
+  to.label = std::move(*from.mutable_label());
+  return to;
+}
+
+void encode(core::resume_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_resume();
+  to.set_session(from.session.value);
+  to.set_secret(to_wire(from.secret));
+  to.set_coordinator_incarnation(from.coordinator.value);
+  for (auto const id : from.open) to.add_open(id.value);
+}
+
+result<core::request> decode(v1::Resume& from) {
+  auto const secret = secret_of(from.secret());
+  if (!secret) return wrong_secret_size("A Resume", from.secret().size());
+  core::resume_args to;
+  to.session = session_id{from.session()};
+  to.secret = *secret;
+  to.coordinator = incarnation{from.coordinator_incarnation()};
+  to.open.reserve(static_cast<std::size_t>(from.open_size()));
+  for (auto const id : from.open()) to.open.push_back(request_id{id});
+  return core::request{std::move(to)};
+}
+
+void encode(core::bye_args const& from, v1::ClientMessage& message) {
+  message.mutable_bye()->set_abandoned(from.abandoned);
+}
+
+core::bye_args decode(v1::Bye& from) { return {from.abandoned()}; }
+
+void encode(core::withdraw_args const& from, v1::ClientMessage& message) {
+  message.mutable_withdraw()->set_request(from.request.value);
+}
+
+core::withdraw_args decode(v1::Withdraw& from) { return {request_id{from.request()}}; }
+
+void encode(core::join_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_join();
+  to.set_incarnation(from.self.value);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::join_args decode(v1::Join& from) {
+  return {incarnation{from.incarnation()}, timeout_of(from)};
+}
+
+void encode(core::leave_args const& from, v1::ClientMessage& message) {
+  message.mutable_leave()->set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::leave_args decode(v1::Leave& from) { return {timeout_of(from)}; }
+
+void encode(core::report_error_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_report_error();
+  to.set_code(static_cast<std::uint32_t>(from.what.code()));
+  to.set_message(text(from.what.message()));
+}
+
+core::report_error_args decode(v1::ReportError& from) {
+  return {status{errc_of(from.code()), std::move(*from.mutable_message())}};
+}
+
+// Rounded up, since zero would mean no progress at all.
+std::uint32_t progress_period_to_wire(duration period) {
+  constexpr std::int64_t period_max = std::numeric_limits<std::uint32_t>::max();
+  auto const milliseconds = std::chrono::ceil<std::chrono::milliseconds>(period).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(milliseconds, 0, period_max));
+}
+
+void encode(core::barrier_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_barrier();
+  to.set_name(from.name);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+  for (auto const task : from.participants) to.add_participants(task.value);
+  to.set_gather(from.gather);
+  to.set_data(from.data);
+  to.set_progress_every_ms(progress_period_to_wire(from.progress_every));
+}
+
+core::barrier_args decode(v1::Barrier& from) {
+  core::barrier_args to;
+  to.name = std::move(*from.mutable_name());
+  to.timeout = timeout_of(from);
+  to.participants.reserve(static_cast<std::size_t>(from.participants_size()));
+  for (auto const task : from.participants()) to.participants.push_back(task_id{task});
+  to.gather = from.gather();
+  if (!from.data().empty()) to.data = std::move(*from.mutable_data());
+  to.progress_every = std::chrono::milliseconds{from.progress_every_ms()};
+  return to;
+}
+
+void encode(core::cancel_barrier_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_cancel_barrier();
+  to.set_name(from.name);
+  if (from.round) to.set_round(from.round->value);
+}
+
+core::cancel_barrier_args decode(v1::CancelBarrier& from) {
+  core::cancel_barrier_args to;
+  to.name = std::move(*from.mutable_name());
+  if (from.has_round()) to.round = round_number{from.round()};
+  return to;
+}
+
+void encode(core::count_barrier_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_count_barrier();
+  to.set_name(from.name);
+  to.set_count(from.count);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::count_barrier_args decode(v1::CountBarrier& from) {
+  return {std::move(*from.mutable_name()), from.count(), timeout_of(from)};
+}
+
+void encode(core::put_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_put();
+  to.set_key(from.key);
+  to.set_value(from.value);
+  to.set_overwrite(from.overwrite);
+}
+
+core::put_args decode(v1::Put& from) {
+  return {std::move(*from.mutable_key()), std::move(*from.mutable_value()), from.overwrite()};
+}
+
+void encode(core::get_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_get();
+  to.set_key(from.key);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::get_args decode(v1::Get& from) { return {std::move(*from.mutable_key()), timeout_of(from)}; }
+
+void encode(core::try_get_args const& from, v1::ClientMessage& message) {
+  message.mutable_try_get()->set_key(from.key);
+}
+
+core::try_get_args decode(v1::TryGet& from) { return {std::move(*from.mutable_key())}; }
+
+void encode(core::list_args const& from, v1::ClientMessage& message) {
+  message.mutable_list()->set_directory(from.directory);
+}
+
+core::list_args decode(v1::List& from) { return {std::move(*from.mutable_directory())}; }
+
+void encode(core::remove_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_remove();
+  to.set_key(from.key);
+  to.set_all(from.all);
+}
+
+core::remove_args decode(v1::Remove& from) { return {std::move(*from.mutable_key()), from.all()}; }
+
+void encode(core::increment_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_increment();
+  to.set_key(from.key);
+  to.set_by(from.by);
+}
+
+core::increment_args decode(v1::Increment& from) {
+  return {std::move(*from.mutable_key()), from.by()};
+}
+
+void encode(core::inspect_args, v1::ClientMessage& message) { message.mutable_inspect(); }
+
+core::inspect_args decode(v1::Inspect&) { return {}; }
+
+result<core::request> decode_absent(v1::ClientMessage const& message) {
+  if (message.id() == 0) return core::request{};  // a heartbeat
+  return status{errc::invalid_argument,
+                "Request " + std::to_string(message.id()) +
+                    " is of a kind that this version does not know. Is the client newer?"};
+}
+
+result<core::request> decode_request(v1::ClientMessage& from) {
+  switch (from.request_case()) {
+    case v1::ClientMessage::REQUEST_NOT_SET: return decode_absent(from);
+    case v1::ClientMessage::kHello: return decode(*from.mutable_hello());
+    case v1::ClientMessage::kResume: return decode(*from.mutable_resume());
+    case v1::ClientMessage::kBye: return decode(*from.mutable_bye());
+    case v1::ClientMessage::kWithdraw: return decode(*from.mutable_withdraw());
+    case v1::ClientMessage::kJoin: return decode(*from.mutable_join());
+    case v1::ClientMessage::kLeave: return decode(*from.mutable_leave());
+    case v1::ClientMessage::kReportError: return decode(*from.mutable_report_error());
+    case v1::ClientMessage::kBarrier: return decode(*from.mutable_barrier());
+    case v1::ClientMessage::kPut: return decode(*from.mutable_put());
+    case v1::ClientMessage::kGet: return decode(*from.mutable_get());
+    case v1::ClientMessage::kTryGet: return decode(*from.mutable_try_get());
+    case v1::ClientMessage::kIncrement: return decode(*from.mutable_increment());
+    case v1::ClientMessage::kRemove: return decode(*from.mutable_remove());
+    case v1::ClientMessage::kList: return decode(*from.mutable_list());
+    case v1::ClientMessage::kCancelBarrier: return decode(*from.mutable_cancel_barrier());
+    case v1::ClientMessage::kCountBarrier: return decode(*from.mutable_count_barrier());
+    case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
+  }
+  return decode_absent(from);
+}
+
+void encode_head(core::client_message const& from, v1::ClientMessage& to) {
+  to.set_id(from.id.value);
+  to.set_answered_through(from.answered_through);
+  if (from.task) to.set_task(from.task->value);
+}
+
+// A Put whose value goes straight into the frame: in Protobuf's own way it would be there twice.
+void append_large_put(std::string& out, core::put_args const& put, v1::ClientMessage& message) {
+  v1::Put small;
+  small.set_key(put.key);
+  small.set_overwrite(put.overwrite);
+
+  std::string inner;
+  append_message(inner, small);
+  append_field_head(inner, v1::Put::kValueFieldNumber, put.value.size());
+
+  std::string head;
+  append_message(head, message);
+  append_field_head(head, v1::ClientMessage::kPutFieldNumber, inner.size() + put.value.size());
+  head += inner;
+
+  out.reserve(out.size() + length_bytes + head.size() + put.value.size());
+  append_length(out, head.size() + put.value.size());
+  out += head;
+  out += put.value;
+}
+
+}  // namespace
+
+void append_frame(std::string& out, core::client_message const& message) {
+  scratch memory;
+  auto& to = memory.make<v1::ClientMessage>();
+  encode_head(message, to);
+  auto const* put = std::get_if<core::put_args>(&message.what);
+  if (put && put->value.size() >= large_value_bytes) {
+    append_large_put(out, *put, to);
+    return;
+  }
+  std::visit([&to](auto const& what) { encode(what, to); }, message.what);
+  append_length(out, to.ByteSizeLong());
+  append_message(out, to);
+}
+
+result<core::client_message> decode_client(std::string_view payload) {
+  scratch memory;
+  auto& from = memory.make<v1::ClientMessage>();
+  if (!parse(payload, from)) {
+    return status{errc::invalid_argument, "A frame of " + std::to_string(payload.size()) +
+                                              " bytes is no ClientMessage of the protocol."};
+  }
+  auto what = decode_request(from);
+  if (!what) return std::move(what).error();
+  core::client_message to;
+  to.id = request_id{from.id()};
+  to.answered_through = from.answered_through();
+  if (from.has_task()) to.task = task_id{from.task()};
+  to.what = *std::move(what);
+  return to;
+}
+
+}  // namespace coxswain::wire

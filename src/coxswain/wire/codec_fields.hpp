@@ -1,0 +1,89 @@
+#pragma once
+// What the two halves of the codec share: the fields that are not the same on the wire as in the
+// core (text, times, outcomes, secrets), and the memory in which Protobuf messages are made.
+// Private to wire/codec.
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/v1/coxswain.pb.h"
+
+#include <google/protobuf/arena.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coxswain::wire {
+
+// A Protobuf message for the time of one encoding or decoding. It lies in a block of memory that
+// the thread keeps, and what does not fit there is freed with it, so one large message does not
+// cost memory for ever. Strings may be moved out. One at a time per thread.
+class scratch {
+ public:
+  scratch();
+  ~scratch();
+  scratch(scratch const&) = delete;
+  scratch& operator=(scratch const&) = delete;
+
+  template <class Message>
+  [[nodiscard]] Message& make() {
+    return *google::protobuf::Arena::CreateMessage<Message>(&arena_);
+  }
+
+ private:
+  google::protobuf::Arena& arena_;
+};
+
+// False if the payload is not a `message`.
+[[nodiscard]] bool parse(std::string_view payload, google::protobuf::MessageLite& message);
+
+// Appends the message without a length.
+void append_message(std::string& out, google::protobuf::MessageLite const& message);
+
+// Single fields, for messages whose end is not copied into a Protobuf message.
+void append_varint(std::string& out, std::uint64_t value);
+void append_varint_field(std::string& out, int field, std::uint64_t value);
+// Tag and length of a `bytes` or message field whose content follows.
+void append_field_head(std::string& out, int field, std::size_t content_bytes);
+
+// From this size on, values are not copied into Protobuf messages.
+inline constexpr std::size_t large_value_bytes = 1024;
+
+// The text, with '?' for each byte that is not part of valid UTF-8.
+[[nodiscard]] std::string text(std::string_view from);
+
+// Whole milliseconds, rounded up; never negative, which would mean without limit.
+[[nodiscard]] std::int64_t timeout_to_wire(duration timeout);
+[[nodiscard]] duration timeout_from_wire(std::int64_t milliseconds);
+
+// Whole units, rounded down. `without_limit` is the largest number, and what is too large for a
+// duration is `without_limit`.
+[[nodiscard]] std::uint64_t to_milliseconds(duration time);
+[[nodiscard]] duration from_milliseconds(std::uint64_t count);
+[[nodiscard]] std::uint64_t to_microseconds(duration time);
+[[nodiscard]] duration from_microseconds(std::uint64_t count);
+
+// The timeout of a request, or the default if it states none.
+template <class Request>
+[[nodiscard]] duration timeout_of(Request const& request) {
+  return request.has_timeout_ms() ? timeout_from_wire(request.timeout_ms()) : core::timeout_default;
+}
+
+// What several messages contain. An unknown state becomes `never_connected`, an unknown code
+// UNKNOWN.
+[[nodiscard]] v1::TaskState encode(task_state from);
+[[nodiscard]] task_state decode(v1::TaskState from);
+void encode(status const& from, v1::Status& to);
+[[nodiscard]] status decode(v1::Status& from);
+void encode(job_error const& from, v1::JobError& to);
+[[nodiscard]] job_error decode(v1::JobError& from);
+void encode(core::snapshot const& from, v1::JobStatus& to);
+[[nodiscard]] core::snapshot decode(v1::JobStatus& from);
+
+// None if the size is wrong.
+[[nodiscard]] std::optional<core::session_secret> secret_of(std::string_view from);
+[[nodiscard]] std::string to_wire(core::session_secret const& secret);
+[[nodiscard]] status wrong_secret_size(std::string_view message, std::size_t bytes);
+
+}  // namespace coxswain::wire

@@ -1,0 +1,167 @@
+// What is known of the job: states, outcomes, failures and the snapshot <-> v1::JobStatus.
+
+#include "coxswain/wire/codec_fields.hpp"
+
+#include <utility>
+
+namespace coxswain::wire {
+
+// The enumerations are the same on both sides, by number.
+static_assert(static_cast<int>(task_state::never_connected) == v1::NEVER_CONNECTED);
+static_assert(static_cast<int>(task_state::joining) == v1::JOINING);
+static_assert(static_cast<int>(task_state::connected) == v1::CONNECTED);
+static_assert(static_cast<int>(task_state::failed) == v1::FAILED);
+static_assert(static_cast<int>(task_state::left) == v1::LEFT);
+static_assert(static_cast<int>(core::snapshot::kind::tasks) == v1::JobStatus::TASKS);
+static_assert(static_cast<int>(core::snapshot::kind::count) == v1::JobStatus::COUNT);
+static_assert(static_cast<int>(core::snapshot::kind::join) == v1::JobStatus::JOIN);
+static_assert(static_cast<int>(core::snapshot::kind::leave) == v1::JobStatus::LEAVE);
+
+v1::TaskState encode(task_state from) { return static_cast<v1::TaskState>(from); }
+
+task_state decode(v1::TaskState from) {
+  return v1::TaskState_IsValid(from) ? static_cast<task_state>(from) : task_state::never_connected;
+}
+
+void encode(status const& from, v1::Status& to) {
+  to.set_code(static_cast<std::uint32_t>(from.code()));
+  to.set_message(text(from.message()));
+}
+
+status decode(v1::Status& from) {
+  return from.code() == 0 ? status{}
+                          : status{errc_of(from.code()), std::move(*from.mutable_message())};
+}
+
+namespace {
+
+// The overloads of codec_fields.hpp, which those below would hide.
+using wire::decode;
+using wire::encode;
+
+v1::JobStatus::Kind encode(core::snapshot::kind from) {
+  return static_cast<v1::JobStatus::Kind>(from);
+}
+
+core::snapshot::kind decode(v1::JobStatus::Kind from) {
+  return v1::JobStatus::Kind_IsValid(from) ? static_cast<core::snapshot::kind>(from)
+                                           : core::snapshot::kind::tasks;
+}
+
+void encode(failure const& from, v1::JobError::Failure& to) {
+  if (from.task) to.set_task(from.task->value);
+  if (!from.why.ok()) encode(from.why, *to.mutable_status());
+}
+
+failure decode(v1::JobError::Failure& from) {
+  failure to;
+  if (from.has_task()) to.task = task_id{from.task()};
+  if (from.has_status()) to.why = decode(*from.mutable_status());
+  return to;
+}
+
+void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
+  to.set_task(from.id.value);
+  to.set_state(encode(from.state));
+  to.set_suspect(from.suspect);
+  to.set_incarnation(from.self.value);
+  if (from.last_heard) to.set_last_heard_ms_ago(to_milliseconds(*from.last_heard));
+  to.set_label(text(from.label));
+  to.set_peer(text(from.peer));
+  if (!from.error.ok()) encode(from.error, *to.mutable_error());
+}
+
+core::snapshot::task decode(v1::JobStatus::Task& from) {
+  core::snapshot::task to;
+  to.id = task_id{from.task()};
+  to.state = decode(from.state());
+  to.suspect = from.suspect();
+  to.self = incarnation{from.incarnation()};
+  if (from.has_last_heard_ms_ago()) to.last_heard = from_milliseconds(from.last_heard_ms_ago());
+  to.label = std::move(*from.mutable_label());
+  to.peer = std::move(*from.mutable_peer());
+  if (from.has_error()) to.error = decode(*from.mutable_error());
+  return to;
+}
+
+void encode(core::snapshot::barrier const& from, v1::JobStatus::OpenBarrier& to) {
+  to.set_name(from.name);
+  to.set_kind(encode(from.what));
+  to.set_round(from.round.value);
+  to.set_arrived(from.arrived);
+  to.set_expected(from.expected);
+  to.set_missing(text(from.missing));
+  to.set_missing_cut(from.missing_cut);
+  to.set_age_ms(to_milliseconds(from.age));
+  if (from.remaining) to.set_remaining_ms(to_milliseconds(*from.remaining));
+}
+
+core::snapshot::barrier decode(v1::JobStatus::OpenBarrier& from) {
+  core::snapshot::barrier to;
+  to.name = std::move(*from.mutable_name());
+  to.what = decode(from.kind());
+  to.round = round_number{from.round()};
+  to.arrived = from.arrived();
+  to.expected = from.expected();
+  to.missing = std::move(*from.mutable_missing());
+  to.missing_cut = from.missing_cut();
+  to.age = from_milliseconds(from.age_ms());
+  if (from.has_remaining_ms()) to.remaining = from_milliseconds(from.remaining_ms());
+  return to;
+}
+
+}  // namespace
+
+void encode(job_error const& from, v1::JobError& to) {
+  encode(from.cause, *to.mutable_cause());
+  for (auto const& later : from.later) encode(later, *to.add_later());
+}
+
+job_error decode(v1::JobError& from) {
+  job_error to;
+  to.cause = decode(*from.mutable_cause());
+  for (auto& later : *from.mutable_later()) to.later.push_back(decode(later));
+  return to;
+}
+
+void encode(core::snapshot const& from, v1::JobStatus& to) {
+  to.set_job(text(from.job));
+  to.set_coordinator_incarnation(from.coordinator.value);
+  to.set_version(text(from.version));
+  to.set_uptime_ms(to_milliseconds(from.uptime));
+  for (auto const& task : from.tasks) encode(task, *to.add_tasks());
+  for (auto const& barrier : from.barriers) encode(barrier, *to.add_barriers());
+  if (from.error) encode(*from.error, *to.mutable_error());
+  to.set_keys(from.keys);
+  to.set_key_bytes(from.key_bytes);
+  to.set_sessions(from.sessions);
+  to.set_waiting_gets(from.waiting_gets);
+  to.set_memory_bytes(from.memory_bytes);
+  to.set_memory_bytes_max(from.memory_bytes_max);
+  to.set_lateness_p99_us(to_microseconds(from.lateness_p99));
+  to.set_lateness_max_us(to_microseconds(from.lateness_max));
+  to.set_deadlines_answered(from.deadlines_answered);
+}
+
+core::snapshot decode(v1::JobStatus& from) {
+  core::snapshot to;
+  to.job = std::move(*from.mutable_job());
+  to.coordinator = incarnation{from.coordinator_incarnation()};
+  to.version = std::move(*from.mutable_version());
+  to.uptime = from_milliseconds(from.uptime_ms());
+  for (auto& task : *from.mutable_tasks()) to.tasks.push_back(decode(task));
+  for (auto& barrier : *from.mutable_barriers()) to.barriers.push_back(decode(barrier));
+  if (from.has_error()) to.error = decode(*from.mutable_error());
+  to.keys = from.keys();
+  to.key_bytes = from.key_bytes();
+  to.sessions = from.sessions();
+  to.waiting_gets = from.waiting_gets();
+  to.memory_bytes = from.memory_bytes();
+  to.memory_bytes_max = from.memory_bytes_max();
+  to.lateness_p99 = from_microseconds(from.lateness_p99_us());
+  to.lateness_max = from_microseconds(from.lateness_max_us());
+  to.deadlines_answered = from.deadlines_answered();
+  return to;
+}
+
+}  // namespace coxswain::wire

@@ -1,0 +1,298 @@
+// Answers: answer <-> v1::ServerMessage.
+
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace coxswain::wire {
+namespace {
+
+// The overloads of codec_fields.hpp, which those below would hide.
+using wire::decode;
+using wire::encode;
+
+using answer_value = decltype(core::answer::value);
+
+// The client may not be told zero for a period that is only short.
+std::uint64_t period_to_wire(duration period) {
+  return period > duration::zero() ? std::max<std::uint64_t>(1, to_milliseconds(period)) : 0;
+}
+
+void encode(std::monostate, v1::ServerMessage&) {}
+
+void encode(core::hello_answer const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_hello();
+  to.set_coordinator_incarnation(from.coordinator.value);
+  to.set_version(text(from.version));
+  to.set_session(from.session.value);
+  to.set_secret(to_wire(from.secret));
+  to.set_num_tasks(from.num_tasks);
+  to.set_heartbeat_period_ms(period_to_wire(from.heartbeat_period));
+  to.set_heartbeat_timeout_ms(period_to_wire(from.heartbeat_timeout));
+  to.set_reconnect_grace_ms(period_to_wire(from.reconnect_grace));
+  to.set_frame_bytes_max(from.frame_bytes_max);
+  to.set_value_bytes_max(from.value_bytes_max);
+  to.set_key_bytes_max(from.key_bytes_max);
+  to.set_open_requests_max(from.open_requests_max);
+  to.set_open_requests_max_per_task(from.open_requests_max_per_task);
+}
+
+result<answer_value> decode(v1::HelloReply& from) {
+  auto const secret = secret_of(from.secret());
+  if (!secret) return wrong_secret_size("A HelloReply", from.secret().size());
+  core::hello_answer to;
+  to.coordinator = incarnation{from.coordinator_incarnation()};
+  to.version = std::move(*from.mutable_version());
+  to.session = session_id{from.session()};
+  to.secret = *secret;
+  to.num_tasks = from.num_tasks();
+  to.heartbeat_period = from_milliseconds(from.heartbeat_period_ms());
+  to.heartbeat_timeout = from_milliseconds(from.heartbeat_timeout_ms());
+  to.reconnect_grace = from_milliseconds(from.reconnect_grace_ms());
+  to.frame_bytes_max = from.frame_bytes_max();
+  to.value_bytes_max = from.value_bytes_max();
+  to.key_bytes_max = from.key_bytes_max();
+  to.open_requests_max = from.open_requests_max();
+  to.open_requests_max_per_task = from.open_requests_max_per_task();
+  return answer_value{std::move(to)};
+}
+
+void encode(core::resume_answer const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_resume();
+  for (auto const id : from.unknown) to.add_unknown(id.value);
+}
+
+core::resume_answer decode(v1::ResumeReply& from) {
+  core::resume_answer to;
+  to.unknown.reserve(static_cast<std::size_t>(from.unknown_size()));
+  for (auto const id : from.unknown()) to.unknown.push_back(request_id{id});
+  return to;
+}
+
+void encode(core::join_answer const& from, v1::ServerMessage& message) {
+  message.mutable_join()->set_already_started(from.already_started);
+}
+
+core::join_answer decode(v1::JoinReply& from) { return {from.already_started()}; }
+
+void encode(core::barrier_answer const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_barrier();
+  to.set_round(from.round.value);
+  to.mutable_data()->Reserve(static_cast<int>(from.data.size()));
+  for (auto const& data : from.data) to.add_data(data.view().data(), data.size());
+}
+
+core::barrier_answer decode(v1::BarrierReply& from) {
+  core::barrier_answer to;
+  to.round = round_number{from.round()};
+  to.data.reserve(static_cast<std::size_t>(from.data_size()));
+  for (auto& data : *from.mutable_data()) to.data.emplace_back(std::move(data));
+  return to;
+}
+
+void encode(missing_task const& from, v1::MissingTask& to) {
+  to.set_task(from.task.value);
+  to.set_state(encode(from.state));
+  to.set_suspect(from.suspect);
+  if (from.last_heard) to.set_last_heard_ms_ago(to_milliseconds(*from.last_heard));
+  to.set_label(text(from.label));
+  to.set_waits_for(text(from.waits_for));
+}
+
+missing_task decode(v1::MissingTask& from) {
+  missing_task to;
+  to.task = task_id{from.task()};
+  to.state = decode(from.state());
+  to.suspect = from.suspect();
+  if (from.has_last_heard_ms_ago()) to.last_heard = from_milliseconds(from.last_heard_ms_ago());
+  to.label = std::move(*from.mutable_label());
+  to.waits_for = std::move(*from.mutable_waits_for());
+  return to;
+}
+
+void encode(barrier_failure const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_barrier_failure();
+  to.set_round(from.round.value);
+  to.set_arrived(from.arrived);
+  to.set_expected(from.expected);
+  to.set_missing(text(from.missing));
+  to.set_missing_cut(from.missing_cut);
+  for (auto const& task : from.known) encode(task, *to.add_known());
+}
+
+barrier_failure decode(v1::BarrierFailure& from) {
+  barrier_failure to;
+  to.round = round_number{from.round()};
+  to.arrived = from.arrived();
+  to.expected = from.expected();
+  to.missing = std::move(*from.mutable_missing());
+  to.missing_cut = from.missing_cut();
+  for (auto& task : *from.mutable_known()) to.known.push_back(decode(task));
+  return to;
+}
+
+void encode(core::value_answer const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_value();
+  to.set_version(from.version);
+  to.set_value(from.value.view().data(), from.value.size());
+}
+
+core::value_answer decode(v1::Value& from) {
+  return {bytes{std::move(*from.mutable_value())}, from.version()};
+}
+
+void encode(core::counter_answer const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_counter();
+  to.set_value(from.value);
+  to.set_version(from.version);
+}
+
+core::counter_answer decode(v1::Counter& from) { return {from.value(), from.version()}; }
+
+void encode(core::removed_answer const& from, v1::ServerMessage& message) {
+  message.mutable_removed()->set_count(from.count);
+}
+
+core::removed_answer decode(v1::Removed& from) { return {from.count()}; }
+
+void encode(core::listing_answer const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_listing();
+  for (auto const& entry : from.entries) {
+    auto& added = *to.add_entries();
+    added.set_key(entry.key);
+    added.set_version(entry.version);
+    added.set_value(entry.value.view().data(), entry.value.size());
+  }
+}
+
+core::listing_answer decode(v1::Listing& from) {
+  core::listing_answer to;
+  to.entries.reserve(static_cast<std::size_t>(from.entries_size()));
+  for (auto& entry : *from.mutable_entries()) {
+    to.entries.push_back({std::move(*entry.mutable_key()), bytes{std::move(*entry.mutable_value())},
+                          entry.version()});
+  }
+  return to;
+}
+
+void encode(job_error const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_job_error());
+}
+
+void encode(core::snapshot const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_job_status());
+}
+
+void encode(core::goodbye const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_goodbye();
+  to.set_code(static_cast<std::uint32_t>(from.why.code()));
+  to.set_reason(text(from.why.message()));
+  to.set_may_resume(from.may_resume);
+}
+
+core::goodbye decode(v1::Goodbye& from) {
+  return {status{errc_of(from.code()), std::move(*from.mutable_reason())}, from.may_resume()};
+}
+
+void encode(core::barrier_progress const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_barrier_progress();
+  to.set_request(from.request.value);
+  to.set_round(from.round.value);
+  to.set_arrived(from.arrived);
+  to.set_expected(from.expected);
+  to.set_missing(text(from.missing));
+  to.set_missing_cut(from.missing_cut);
+}
+
+core::barrier_progress decode(v1::BarrierProgress& from) {
+  core::barrier_progress to;
+  to.request = request_id{from.request()};
+  to.round = round_number{from.round()};
+  to.arrived = from.arrived();
+  to.expected = from.expected();
+  to.missing = std::move(*from.mutable_missing());
+  to.missing_cut = from.missing_cut();
+  return to;
+}
+
+void encode(core::probe, v1::ServerMessage& message) { message.mutable_probe(); }
+
+core::probe decode(v1::Probe&) { return {}; }
+
+result<answer_value> decode_body(v1::ServerMessage& from) {
+  switch (from.body_case()) {
+    case v1::ServerMessage::BODY_NOT_SET: break;
+    case v1::ServerMessage::kHello: return decode(*from.mutable_hello());
+    case v1::ServerMessage::kResume: return decode(*from.mutable_resume());
+    case v1::ServerMessage::kJoin: return decode(*from.mutable_join());
+    case v1::ServerMessage::kBarrier: return decode(*from.mutable_barrier());
+    case v1::ServerMessage::kBarrierFailure: return decode(*from.mutable_barrier_failure());
+    case v1::ServerMessage::kValue: return decode(*from.mutable_value());
+    case v1::ServerMessage::kCounter: return decode(*from.mutable_counter());
+    case v1::ServerMessage::kRemoved: return decode(*from.mutable_removed());
+    case v1::ServerMessage::kListing: return decode(*from.mutable_listing());
+    case v1::ServerMessage::kJobStatus: return decode(*from.mutable_job_status());
+    case v1::ServerMessage::kGoodbye: return decode(*from.mutable_goodbye());
+    case v1::ServerMessage::kJobError: return decode(*from.mutable_job_error());
+    case v1::ServerMessage::kBarrierProgress: return decode(*from.mutable_barrier_progress());
+    case v1::ServerMessage::kProbe: return decode(*from.mutable_probe());
+  }
+  return answer_value{};
+}
+
+// What precedes a value that is sent from where it lies.
+std::string head_of(core::value_answer const& from, v1::ServerMessage const& message) {
+  std::string inner;
+  append_varint_field(inner, v1::Value::kVersionFieldNumber, from.version);
+  append_field_head(inner, v1::Value::kValueFieldNumber, from.value.size());
+
+  std::string head;
+  append_message(head, message);
+  append_field_head(head, v1::ServerMessage::kValueFieldNumber, inner.size() + from.value.size());
+  return head += inner;
+}
+
+}  // namespace
+
+encoded_answer encode(core::answer const& answer) {
+  scratch memory;
+  auto& to = memory.make<v1::ServerMessage>();
+  if (!answer.outcome.ok()) encode(answer.outcome, *to.mutable_status());
+  auto const* value = std::get_if<core::value_answer>(&answer.value);
+  if (value && value->value.size() >= large_value_bytes) {
+    return {head_of(*value, to), value->value};
+  }
+  std::visit([&to](auto const& what) { encode(what, to); }, answer.value);
+  encoded_answer encoded;
+  append_message(encoded.head, to);
+  return encoded;
+}
+
+void append_server_head(std::string& out, request_id id, std::size_t body_bytes) {
+  std::string field;
+  if (id.value != 0) append_varint_field(field, v1::ServerMessage::kIdFieldNumber, id.value);
+  append_length(out, field.size() + body_bytes);
+  out += field;
+}
+
+result<server_message> decode_server(std::string_view payload) {
+  scratch memory;
+  auto& from = memory.make<v1::ServerMessage>();
+  if (!parse(payload, from)) {
+    return status{errc::invalid_argument, "A frame of " + std::to_string(payload.size()) +
+                                              " bytes is no ServerMessage of the protocol."};
+  }
+  auto body = decode_body(from);
+  if (!body) return std::move(body).error();
+  server_message to;
+  to.id = request_id{from.id()};
+  if (from.has_status()) to.what.outcome = decode(*from.mutable_status());
+  to.what.value = *std::move(body);
+  return to;
+}
+
+}  // namespace coxswain::wire

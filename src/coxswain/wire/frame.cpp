@@ -1,0 +1,86 @@
+#include "coxswain/wire/frame.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace coxswain::wire {
+namespace {
+
+std::size_t length_of(std::array<char, length_bytes> const& prefix) noexcept {
+  std::size_t length = 0;
+  for (char const byte : prefix) length = length << 8 | static_cast<unsigned char>(byte);
+  return length;
+}
+
+status too_long(std::size_t length, std::size_t limit) {
+  return {errc::invalid_argument, "A frame announces " + std::to_string(length) +
+                                      " bytes, but the limit is " + std::to_string(limit) +
+                                      " bytes. Does the peer speak the Coxswain protocol?"};
+}
+
+}  // namespace
+
+void append_length(std::string& out, std::size_t payload_bytes) {
+  assert(payload_bytes <= std::numeric_limits<std::uint32_t>::max());
+  std::array<char, length_bytes> prefix{};
+  for (std::size_t i = length_bytes; i-- > 0; payload_bytes >>= 8) {
+    prefix[i] = static_cast<char>(payload_bytes & 0xff);
+  }
+  out.append(prefix.data(), prefix.size());
+}
+
+void frame_decoder::feed(std::string_view input) noexcept {
+  assert(input_.empty() || failed_);
+  input_ = input;
+}
+
+result<std::optional<std::string_view>> frame_decoder::next() {
+  if (lent_) {
+    partial_ = std::vector<char>{};  // gives the memory back; `= {}` would keep it
+    lent_ = false;
+  }
+  if (!take_prefix()) return std::nullopt;
+  if (length_ > limit_) failed_ = true;
+  if (failed_) return too_long(length_, limit_);
+  return take_payload();
+}
+
+// True if the length is known.
+bool frame_decoder::take_prefix() noexcept {
+  if (prefix_bytes_ == length_bytes) return true;
+  auto const arrived = take(length_bytes - prefix_bytes_);
+  std::copy(arrived.begin(), arrived.end(), prefix_.begin() + prefix_bytes_);
+  prefix_bytes_ = static_cast<std::uint8_t>(prefix_bytes_ + arrived.size());
+  length_ = length_of(prefix_);
+  return prefix_bytes_ == length_bytes;
+}
+
+std::optional<std::string_view> frame_decoder::take_payload() {
+  if (partial_.empty() && input_.size() >= length_) {
+    prefix_bytes_ = 0;
+    return take(length_);
+  }
+  store(take(length_ - partial_.size()));
+  if (partial_.size() < length_) return std::nullopt;
+  prefix_bytes_ = 0;
+  lent_ = true;
+  return std::string_view{partial_.data(), partial_.size()};
+}
+
+std::string_view frame_decoder::take(std::size_t bytes_max) noexcept {
+  auto const taken = input_.substr(0, bytes_max);
+  input_.remove_prefix(taken.size());
+  return taken;
+}
+
+// The buffer doubles, so that small pieces cost linear time, but never beyond the frame's end.
+void frame_decoder::store(std::string_view more) {
+  auto const needed = partial_.size() + more.size();
+  if (needed > partial_.capacity()) {
+    partial_.reserve(std::min(length_, std::max(needed, 2 * partial_.capacity())));
+  }
+  partial_.insert(partial_.end(), more.begin(), more.end());
+}
+
+}  // namespace coxswain::wire

@@ -1,0 +1,65 @@
+#pragma once
+// Frames: four bytes, big-endian, that give a payload's length, then the payload. An incremental
+// decoder for one direction of one connection. Not here: what a payload means (wire/codec), and
+// reading and writing (net).
+
+#include "coxswain/base/status.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::wire {
+
+inline constexpr std::size_t length_bytes = 4;
+
+// Appends the length prefix of a payload, which must be below 4 GiB.
+void append_length(std::string& out, std::size_t payload_bytes);
+
+// Finds the frames in a stream of bytes. A frame that is whole inside the input is handed out
+// where it lies; of a frame that is not, what has arrived is copied into a buffer that grows with
+// the bytes received, never with the announced length, and is given back after the frame. Between
+// frames the decoder holds no heap memory.
+class frame_decoder {
+ public:
+  // Payloads may have up to `frame_bytes_max` bytes.
+  explicit frame_decoder(std::size_t frame_bytes_max) noexcept : limit_{frame_bytes_max} {}
+
+  // Replaces the limit, beginning with the next frame that next() looks for.
+  void limit(std::size_t frame_bytes_max) noexcept {
+    if (!failed_) limit_ = frame_bytes_max;
+  }
+
+  // Adds received bytes, which must stay valid until next() has returned nothing or an error, or
+  // the decoder is no longer used. The input before must have been taken up to that point.
+  void feed(std::string_view input) noexcept;
+
+  // The payload of the next whole frame, valid until the following next() or feed(); nothing if
+  // more input is needed. INVALID_ARGUMENT: a frame announces more bytes than the limit allows. The
+  // stream cannot be understood any further, and every later call says the same.
+  [[nodiscard]] result<std::optional<std::string_view>> next();
+
+  // How many bytes of heap memory the decoder holds.
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return partial_.capacity(); }
+
+ private:
+  bool take_prefix() noexcept;
+  std::optional<std::string_view> take_payload();
+  std::string_view take(std::size_t bytes_max) noexcept;
+  void store(std::string_view more);
+
+  std::size_t limit_;
+  std::string_view input_;     // fed and not yet taken
+  std::vector<char> partial_;  // the beginning of a payload that no single input holds
+  std::size_t length_{};       // of the payload that is being read; known if the prefix is whole
+  std::array<char, length_bytes> prefix_{};
+  std::uint8_t prefix_bytes_{};  // how much of `prefix_` has arrived
+  bool lent_{};                  // `partial_` is a whole payload that the caller looks at
+  bool failed_{};
+};
+
+}  // namespace coxswain::wire

@@ -1,0 +1,551 @@
+#include "coxswain/wire/codec.hpp"
+
+#include "coxswain/v1/coxswain.pb.h"
+#include "coxswain/wire/frame.hpp"
+#include "tests/wire/live_bytes.hpp"
+#include "tests/wire/samples.hpp"
+
+#include <google/protobuf/stubs/logging.h>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace coxswain::wire {
+namespace {
+
+using test::payload_of;
+using namespace std::string_literals;
+
+constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
+
+// Protobuf reports wrong UTF-8 on stderr, which is of no interest here.
+struct quiet {
+  google::protobuf::LogHandler* before = google::protobuf::SetLogHandler(nullptr);
+  ~quiet() { google::protobuf::SetLogHandler(before); }
+};
+
+template <class Args>
+core::client_message request_of(Args args) {
+  core::client_message message;
+  message.id = request_id{5};
+  message.what = std::move(args);
+  return message;
+}
+
+template <class Value>
+server_message answer_of(Value value) {
+  server_message message;
+  message.id = request_id{5};
+  message.what.value = std::move(value);
+  return message;
+}
+
+template <class Args>
+Args received(Args const& sent) {
+  return std::get<Args>(decode_client(payload_of(request_of(sent))).value().what);
+}
+
+template <class Value>
+Value received_answer(Value const& sent) {
+  return std::get<Value>(decode_server(payload_of(answer_of(sent))).value().what.value);
+}
+
+// The `timeout_ms` that a get with this timeout states.
+std::int64_t stated_timeout(duration timeout) {
+  v1::ClientMessage message;
+  BOOST_TEST(message.ParseFromString(payload_of(request_of(core::get_args{"key", timeout}))));
+  BOOST_TEST(message.get().has_timeout_ms());
+  return message.get().timeout_ms();
+}
+
+duration understood_timeout(std::int64_t milliseconds) {
+  v1::ClientMessage message;
+  message.set_id(5);
+  message.mutable_get()->set_timeout_ms(milliseconds);
+  auto const decoded = decode_client(message.SerializeAsString()).value();
+  return std::get<core::get_args>(decoded.what).timeout;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(codec_test)
+
+BOOST_AUTO_TEST_CASE(every_request_arrives_as_it_was_sent) {
+  std::set<std::size_t> kinds;
+  for (auto const& sent : test::sample_requests()) {
+    kinds.insert(sent.what.index());
+    BOOST_TEST_CONTEXT("request " << sent.what.index()) {
+      auto const got = decode_client(payload_of(sent));
+      BOOST_TEST((got.value() == sent));
+    }
+  }
+  BOOST_TEST(kinds.size() == std::variant_size_v<core::request>);
+}
+
+BOOST_AUTO_TEST_CASE(every_answer_arrives_as_it_was_sent) {
+  std::set<std::size_t> kinds;
+  for (auto const& sent : test::sample_answers()) {
+    kinds.insert(sent.what.value.index());
+    BOOST_TEST_CONTEXT("answer " << sent.what.value.index()) {
+      auto const got = decode_server(payload_of(sent));
+      BOOST_TEST((got.value() == sent));
+    }
+  }
+  BOOST_TEST(kinds.size() == std::variant_size_v<decltype(core::answer::value)>);
+}
+
+BOOST_AUTO_TEST_CASE(fields_may_have_their_defaults) {
+  BOOST_TEST((received(core::hello_args{}) == core::hello_args{}));
+  BOOST_TEST((received(core::resume_args{}) == core::resume_args{}));
+  BOOST_TEST((received(core::barrier_args{}) == core::barrier_args{}));
+  BOOST_TEST((received(core::cancel_barrier_args{}) == core::cancel_barrier_args{}));
+  BOOST_TEST((received(core::put_args{}) == core::put_args{}));
+  BOOST_TEST((received_answer(core::hello_answer{}) == core::hello_answer{}));
+  BOOST_TEST((received_answer(core::join_answer{}) == core::join_answer{}));
+  BOOST_TEST((received_answer(core::value_answer{}) == core::value_answer{}));
+  BOOST_TEST((received_answer(core::snapshot{}) == core::snapshot{}));
+  BOOST_TEST((received_answer(job_error{}) == job_error{}));
+  BOOST_TEST((received_answer(core::goodbye{}) == core::goodbye{}));
+}
+
+BOOST_AUTO_TEST_CASE(task_zero_is_not_the_same_as_no_task) {
+  auto message = request_of(core::inspect_args{});
+  BOOST_TEST(!decode_client(payload_of(message)).value().task.has_value());
+
+  message.task = task_id{0};
+  BOOST_TEST((decode_client(payload_of(message)).value().task == task_id{0}));
+}
+
+// The format. These bytes may never change: other versions speak them.
+
+BOOST_AUTO_TEST_CASE(golden_a_barrier_request) {
+  core::barrier_args barrier;
+  barrier.name = "b";
+  barrier.timeout = 30s;
+  barrier.participants = {task_id{0}, task_id{1}};
+  barrier.gather = true;
+  barrier.data = "x";
+  barrier.progress_every = 1s;
+  auto message = request_of(barrier);
+  message.answered_through = 3;
+  message.task = task_id{2};
+
+  std::string frame;
+  append_frame(frame, message);
+
+  BOOST_TEST(frame ==
+             "\x00\x00\x00\x1b"                  // length
+             "\x08\x05\x10\x03\x18\x02"          // id, answered_through, task
+             "\x5a\x13"                          // barrier
+             "\x0a\x01"                          // name
+             "b\x10\xe0\xd4\x03"                 // timeout_ms
+             "\x1a\x02\x00\x01\x20\x01\x2a\x01"  // participants, gather, data
+             "x\x30\xe8\x07"s);                  // progress_every_ms
+}
+
+BOOST_AUTO_TEST_CASE(golden_a_heartbeat) {
+  core::client_message heartbeat;
+  heartbeat.answered_through = 7;
+
+  std::string frame;
+  append_frame(frame, heartbeat);
+
+  BOOST_TEST(frame == "\x00\x00\x00\x02\x10\x07"s);
+}
+
+BOOST_AUTO_TEST_CASE(golden_ok) {
+  std::string frame;
+  append_server_head(frame, request_id{300}, encode(core::answer{}).size());
+
+  BOOST_TEST(encode(core::answer{}).size() == 0u);
+  BOOST_TEST(frame == "\x00\x00\x00\x03\x08\xac\x02"s);
+}
+
+BOOST_AUTO_TEST_CASE(golden_a_barrier_reply) {
+  auto const payload = payload_of(answer_of(core::barrier_answer{round_number{1}, {}}));
+
+  BOOST_TEST(payload == "\x08\x05\x32\x02\x08\x01"s);
+}
+
+BOOST_AUTO_TEST_CASE(golden_an_error) {
+  server_message message;
+  message.what.outcome = status{errc::not_found, "no"};
+
+  BOOST_TEST(payload_of(message) == "\x12\x06\x08\x05\x12\x02no"s);
+}
+
+BOOST_AUTO_TEST_CASE(golden_a_large_value) {
+  core::answer answer;
+  answer.value = core::value_answer{bytes{std::string(1024, 'v')}, 9};
+
+  auto const encoded = encode(answer);
+
+  BOOST_TEST(encoded.head == "\x42\x85\x08\x08\x09\x12\x80\x08"s);
+  BOOST_TEST(encoded.tail.view() == std::string(1024, 'v'));
+}
+
+// Head and tail.
+
+BOOST_AUTO_TEST_CASE(a_frame_head_announces_id_and_body) {
+  std::string frame{"before"};
+
+  append_server_head(frame, request_id{largest}, 100);
+
+  BOOST_TEST(frame == "before\x00\x00\x00\x6f\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s);
+}
+
+BOOST_AUTO_TEST_CASE(a_push_has_no_id_on_the_wire) {
+  std::string frame;
+
+  append_server_head(frame, request_id{}, 100);
+
+  BOOST_TEST(frame == "\x00\x00\x00\x64"s);
+  auto const probe = decode_server(payload_of(server_message{{}, {{}, core::probe{}}}));
+  BOOST_TEST(probe.value().id == request_id{});
+}
+
+BOOST_AUTO_TEST_CASE(one_encoding_answers_many_requests) {
+  core::answer const answer{{}, core::counter_answer{-5, 6}};
+  auto const body = encode(answer).head;
+
+  BOOST_TEST((decode_server("\x08\x01" + body).value() == server_message{request_id{1}, answer}));
+  BOOST_TEST((decode_server("\x08\x02" + body).value() == server_message{request_id{2}, answer}));
+}
+
+BOOST_AUTO_TEST_CASE(values_from_1_kib_on_are_shared_and_not_copied) {
+  for (std::size_t const size : {0u, 1023u, 1024u, 1025u, 100'000u}) {
+    core::value_answer const value{bytes{std::string(size, 'v')}, 9};
+    core::answer const answer{status{errc::unknown, "odd"}, value};
+
+    auto const encoded = encode(answer);
+
+    BOOST_TEST(encoded.tail.size() == (size < 1024 ? 0 : size));
+    if (size >= 1024) BOOST_TEST((encoded.tail.view().data() == value.value.view().data()));
+    server_message const sent{request_id{5}, answer};
+    BOOST_TEST((decode_server(payload_of(sent)).value() == sent));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(puts_of_every_size_arrive) {
+  for (std::size_t const size : {0u, 1u, 1023u, 1024u, 1025u, 100'000u}) {
+    core::put_args const put{"key", std::string(size, 'v'), true};
+    BOOST_TEST((received(put) == put));
+  }
+}
+
+// Times.
+
+BOOST_AUTO_TEST_CASE(a_timeout_is_rounded_up_and_never_negative) {
+  BOOST_TEST(stated_timeout(0ns) == 0);
+  BOOST_TEST(stated_timeout(1ns) == 1);
+  BOOST_TEST(stated_timeout(1ms) == 1);
+  BOOST_TEST(stated_timeout(1ms + 1ns) == 2);
+  BOOST_TEST(stated_timeout(-1ns) == 0);
+  BOOST_TEST(stated_timeout(-1h) == 0);
+  BOOST_TEST(stated_timeout(duration::min()) == 0);
+  BOOST_TEST(stated_timeout(core::timeout_default) == 300'000);
+}
+
+BOOST_AUTO_TEST_CASE(no_timeout_is_the_default_and_a_negative_one_is_without_limit) {
+  v1::ClientMessage message;
+  message.set_id(5);
+  message.mutable_get();
+  auto const absent = decode_client(message.SerializeAsString()).value();
+
+  BOOST_TEST((std::get<core::get_args>(absent.what).timeout == 300s));
+  BOOST_TEST((understood_timeout(0) == 0s));
+  BOOST_TEST((understood_timeout(-1) == without_limit));
+  BOOST_TEST((understood_timeout(std::numeric_limits<std::int64_t>::min()) == without_limit));
+  BOOST_TEST(stated_timeout(without_limit) == -1);
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_too_large_for_a_duration_is_without_limit) {
+  constexpr std::int64_t longest = 9'223'372'036'854;  // milliseconds in a duration
+
+  BOOST_TEST((understood_timeout(longest) == std::chrono::milliseconds{longest}));
+  BOOST_TEST((understood_timeout(longest + 1) == without_limit));
+  BOOST_TEST((understood_timeout(std::numeric_limits<std::int64_t>::max()) == without_limit));
+  BOOST_TEST(stated_timeout(without_limit - 1ns) == longest + 1);
+}
+
+BOOST_AUTO_TEST_CASE(every_timeout_may_be_without_limit) {
+  BOOST_TEST((received(core::join_args{{}, without_limit}).timeout == without_limit));
+  BOOST_TEST((received(core::leave_args{without_limit}).timeout == without_limit));
+  BOOST_TEST((received(core::count_barrier_args{"b", 1, without_limit}).timeout == without_limit));
+  core::barrier_args barrier;
+  barrier.timeout = without_limit;
+  BOOST_TEST((received(barrier).timeout == without_limit));
+}
+
+BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_none) {
+  auto const period = [](duration sent) {
+    core::barrier_args barrier;
+    barrier.progress_every = sent;
+    return received(barrier).progress_every;
+  };
+
+  BOOST_TEST((period(1ns) == 1ms));
+  BOOST_TEST((period(0ns) == 0ms));
+  BOOST_TEST((period(-1s) == 0ms));
+  BOOST_TEST((period(without_limit) == std::chrono::milliseconds{0xffff'ffff}));
+}
+
+BOOST_AUTO_TEST_CASE(ages_are_rounded_down) {
+  core::snapshot sent;
+  sent.uptime = 2ms - 1ns;
+  sent.lateness_p99 = 3us - 1ns;
+  sent.lateness_max = -1us;
+  sent.barriers.resize(1);
+  sent.barriers[0].age = without_limit;
+  sent.barriers[0].remaining = -1ms;
+
+  auto const got = received_answer(sent);
+
+  BOOST_TEST((got.uptime == 1ms));
+  BOOST_TEST((got.lateness_p99 == 2us));
+  BOOST_TEST((got.lateness_max == 0us));
+  BOOST_TEST((got.barriers[0].age == without_limit));
+  BOOST_TEST((got.barriers[0].remaining == 0ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_short_heartbeat_period_is_not_zero) {
+  core::hello_answer sent;
+  sent.heartbeat_period = 1us;
+  sent.heartbeat_timeout = without_limit;
+  sent.reconnect_grace = 0ms;
+
+  auto const got = received_answer(sent);
+
+  BOOST_TEST((got.heartbeat_period == 1ms));
+  BOOST_TEST((got.heartbeat_timeout == without_limit));
+  BOOST_TEST((got.reconnect_grace == 0ms));
+}
+
+// Text.
+
+BOOST_AUTO_TEST_CASE(each_byte_of_text_that_is_not_utf8_becomes_a_question_mark) {
+  auto const sent_as = [](std::string text) {
+    return received_answer(core::goodbye{status{errc::internal, std::move(text)}, false})
+        .why.message();
+  };
+
+  BOOST_TEST(sent_as("key 'Zürich €😀'\0"s) == "key 'Zürich €😀'\0"s);
+  BOOST_TEST(sent_as("\xff"
+                     "a\x80") == "?a?");
+  BOOST_TEST(sent_as("cut \xf0\x9f\x98") == "cut ???");
+  BOOST_TEST(sent_as("\xc3") == "?");
+  BOOST_TEST(sent_as("\xc0\xaf overlong") == "?? overlong");
+  BOOST_TEST(sent_as("\xed\xa0\x80 surrogate") == "??? surrogate");
+  BOOST_TEST(sent_as("\xf4\x90\x80\x80 too high") == "???? too high");
+  BOOST_TEST(sent_as("\xe2\x82\xe2\x82\xac") == "??\xe2\x82\xac");
+}
+
+BOOST_AUTO_TEST_CASE(text_is_repaired_in_every_message) {
+  std::string const bad{"b\xff"};
+  status const outcome{errc::internal, bad};
+  job_error failed;
+  failed.cause.why = outcome;
+  failed.later.resize(1);
+  failed.later[0].why = outcome;
+  missing_task missing;
+  missing.label = missing.waits_for = bad;
+  core::snapshot snapshot;
+  snapshot.job = snapshot.version = bad;
+  snapshot.error = failed;
+  snapshot.tasks.resize(1);
+  snapshot.tasks[0].label = snapshot.tasks[0].peer = bad;
+  snapshot.tasks[0].error = outcome;
+  snapshot.barriers.resize(1);
+  snapshot.barriers[0].missing = bad;
+  core::hello_answer hello;
+  hello.version = bad;
+  barrier_failure failure;
+  failure.missing = bad;
+  failure.known = {missing};
+  core::barrier_progress progress;
+  progress.missing = bad;
+
+  BOOST_TEST(decode_server(payload_of(server_message{{}, {outcome, {}}})).has_value());
+  BOOST_TEST(received_answer(hello).version == "b?");
+  BOOST_TEST(received_answer(failed).later.at(0).why.message() == "b?");
+  BOOST_TEST(received_answer(snapshot).tasks.at(0).peer == "b?");
+  BOOST_TEST(received_answer(failure).known.at(0).waits_for == "b?");
+  BOOST_TEST(received_answer(progress).missing == "b?");
+  BOOST_TEST((received(core::hello_args{1, bad, {}, bad, bad}) ==
+              core::hello_args{1, "b?", {}, "b?", "b?"}));
+  BOOST_TEST(received(core::report_error_args{outcome}).what.message() == "b?");
+}
+
+BOOST_AUTO_TEST_CASE(text_is_left_alone_exactly_if_protobuf_accepts_it) {
+  quiet const no_logging;
+  std::array<int, 12> const tricky{0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90,
+                                   0x9f, 0xa0, 0xbf, 0xc2, 0xe1, 0xff};
+  std::size_t differences = 0;
+  for (int first = 0; first < 256; ++first) {
+    for (int const second : tricky) {
+      for (int const third : tricky) {
+        for (int const fourth : tricky) {
+          std::string const text{static_cast<char>(first), static_cast<char>(second),
+                                 static_cast<char>(third), static_cast<char>(fourth)};
+          server_message message;
+          message.what.outcome = status{errc::internal, text};
+          bool const kept = payload_of(message).ends_with(text);
+          bool const accepted = decode_server("\x12\x08\x08\x0d\x12\x04" + text).has_value();
+          differences += kept != accepted;
+        }
+      }
+    }
+  }
+  BOOST_TEST(differences == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(keys_and_barrier_names_may_be_any_bytes) {
+  std::string const any{"\0\xff\xc3", 3};
+
+  BOOST_TEST((received(core::try_get_args{any}).key == any));
+  BOOST_TEST((received(core::list_args{any}).directory == any));
+  BOOST_TEST((received(core::cancel_barrier_args{any, {}}).name == any));
+  core::listing_answer const listing{{{any, bytes{any}, 1}}};
+  BOOST_TEST((received_answer(listing) == listing));
+}
+
+// What is malformed.
+
+BOOST_AUTO_TEST_CASE(junk_is_refused_with_its_size) {
+  auto const refused = decode_client("GET / HTTP/1.1");
+
+  BOOST_TEST(refused.error().code() == errc::invalid_argument);
+  BOOST_TEST(refused.error().message() ==
+             "A frame of 14 bytes is no ClientMessage of the protocol.");
+  BOOST_TEST(decode_server("GET / HTTP/1.1").error().message() ==
+             "A frame of 14 bytes is no ServerMessage of the protocol.");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_was_cut_is_refused_or_another_message_but_never_the_same) {
+  for (auto const& sent : test::sample_requests()) {
+    auto const payload = payload_of(sent);
+    for (std::size_t size = 0; size < std::min<std::size_t>(payload.size(), 200); ++size) {
+      auto const got = decode_client(std::string_view{payload}.substr(0, size));
+      BOOST_TEST((!got || *got != sent));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(text_that_is_not_utf8_is_refused) {
+  quiet const no_logging;
+  v1::ClientMessage message;
+  message.mutable_hello()->set_label("b\xff");
+
+  BOOST_TEST(decode_client(message.SerializeAsString()).has_error());
+}
+
+BOOST_AUTO_TEST_CASE(a_secret_must_have_16_bytes) {
+  for (std::size_t const size : {0u, 15u, 17u}) {
+    v1::ClientMessage resume;
+    resume.mutable_resume()->set_secret(std::string(size, 's'));
+    v1::ServerMessage hello;
+    hello.mutable_hello()->set_secret(std::string(size, 's'));
+
+    BOOST_TEST(decode_client(resume.SerializeAsString()).error().message() ==
+               "A Resume with a secret of " + std::to_string(size) + " bytes; it must have 16.");
+    BOOST_TEST(decode_server(hello.SerializeAsString()).error().code() == errc::invalid_argument);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_message_is_a_heartbeat_or_its_answer) {
+  BOOST_TEST((decode_client("").value() == core::client_message{}));
+  BOOST_TEST((decode_server("").value() == server_message{}));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_request_is_refused_if_it_wants_an_answer) {
+  auto const unknown = "\xaa\x01\x02hi"s;  // field 21, which is reserved
+
+  auto const asked = decode_client("\x08\x05" + unknown);
+  auto const told = decode_client(unknown);
+
+  BOOST_TEST(asked.error().code() == errc::invalid_argument);
+  BOOST_TEST(asked.error().message() ==
+             "Request 5 is of a kind that this version does not know. Is the client newer?");
+  BOOST_TEST((told.value() == core::client_message{}));
+}
+
+BOOST_AUTO_TEST_CASE(unknown_fields_of_known_requests_are_ignored) {
+  auto const payload = "\x08\x05\x72\x06\x0a\x01k\xa0\x01\x01"s;  // TryGet with a field 20
+
+  BOOST_TEST((decode_client(payload).value() == request_of(core::try_get_args{"k"})));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_body_is_left_out) {
+  server_message outcome_only;
+  outcome_only.id = request_id{5};
+
+  BOOST_TEST((decode_server("\x08\x05\x8a\x01\x02hi"s).value() == outcome_only));
+}
+
+BOOST_AUTO_TEST_CASE(unknown_numbers_become_safe_values) {
+  v1::ServerMessage message;
+  message.mutable_status()->set_code(4'000'000'000);
+  auto& task = *message.mutable_job_status()->add_tasks();
+  task.set_state(static_cast<v1::TaskState>(99));
+  auto& barrier = *message.mutable_job_status()->add_barriers();
+  barrier.set_kind(static_cast<v1::JobStatus::Kind>(-1));
+
+  auto const got = decode_server(message.SerializeAsString()).value();
+
+  auto const& snapshot = std::get<core::snapshot>(got.what.value);
+  BOOST_TEST(got.what.outcome.code() == errc::unknown);
+  BOOST_TEST((snapshot.tasks.at(0).state == task_state::never_connected));
+  BOOST_TEST((snapshot.barriers.at(0).what == core::snapshot::kind::tasks));
+}
+
+BOOST_AUTO_TEST_CASE(a_status_with_code_zero_is_ok) {
+  BOOST_TEST(decode_server("\x12\x04\x12\x02ok").value().what.outcome.ok());
+}
+
+// Memory.
+
+BOOST_AUTO_TEST_CASE(large_values_are_taken_out_of_the_message_and_leave_nothing_behind) {
+  auto const small = payload_of(request_of(core::try_get_args{"key"}));
+  BOOST_TEST(decode_client(small).has_value());  // makes what the thread keeps
+  auto const payload = payload_of(request_of(core::put_args{"k", std::string(1 << 24, 'v'), {}}));
+  auto const before = test::live_bytes();
+
+  test::watch_peak();
+  BOOST_TEST(decode_client(payload).has_value());
+
+  BOOST_TEST(test::peak_bytes() - before < (1u << 24) + 10'000);
+  BOOST_TEST(test::live_bytes() == before);
+}
+
+BOOST_AUTO_TEST_CASE(large_messages_leave_nothing_behind) {
+  core::listing_answer listing;
+  listing.entries.resize(100'000, {"key", bytes{}, 1});
+  auto const message = answer_of(std::move(listing));
+  auto const before = test::live_bytes();
+
+  BOOST_TEST((decode_server(payload_of(message)).value() == message));
+
+  BOOST_TEST(test::live_bytes() == before);
+}
+
+BOOST_AUTO_TEST_CASE(declared_lengths_inside_a_request_cost_no_memory) {
+  auto const put_beyond_the_payload = "\x62\xff\xff\xff\x7f\x12\xff\xff\x7f"s;
+  auto const value_beyond_the_put = "\x62\x04\x12\xff\xff\x7f"s;
+  auto const before = test::live_bytes();
+
+  for (auto const& payload : {put_beyond_the_payload, value_beyond_the_put}) {
+    test::watch_peak();
+    BOOST_TEST(decode_client(payload).has_error());
+    BOOST_TEST(test::peak_bytes() - before < 10'000u);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::wire

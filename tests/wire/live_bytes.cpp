@@ -1,0 +1,38 @@
+#include "tests/wire/live_bytes.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+// Initialised before anything is allocated. The test programs have one thread.
+constinit std::size_t live = 0;
+constinit std::size_t peak = 0;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  void* const memory = std::malloc(std::max<std::size_t>(size, 1));
+  if (!memory) throw std::bad_alloc{};
+  live += malloc_usable_size(memory);
+  peak = std::max(peak, live);
+  return memory;
+}
+
+void operator delete(void* memory) noexcept {
+  if (memory) live -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+
+namespace coxswain::test {
+
+std::size_t live_bytes() noexcept { return live; }
+std::size_t peak_bytes() noexcept { return peak; }
+void watch_peak() noexcept { peak = live; }
+
+}  // namespace coxswain::test

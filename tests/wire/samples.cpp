@@ -1,0 +1,201 @@
+#include "tests/wire/samples.hpp"
+
+#include "coxswain/wire/frame.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace coxswain::test {
+namespace {
+
+constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
+
+core::session_secret secret() {
+  core::session_secret made{};
+  for (std::size_t i = 0; i < made.size(); ++i) made[i] = static_cast<std::uint8_t>(0xf8 + i);
+  return made;
+}
+
+core::barrier_args barrier() {
+  core::barrier_args made;
+  made.name = "epoch-7";
+  made.timeout = 1500ms;
+  made.participants = {task_id{0}, task_id{3}, task_id{4'000'000'000}};
+  made.gather = true;
+  made.data = std::string{"\0\xff data", 7};
+  made.progress_every = 10s;
+  return made;
+}
+
+core::hello_answer hello_reply() {
+  core::hello_answer made;
+  made.coordinator = incarnation{0x8123456789abcdef};
+  made.version = "1.2.3";
+  made.session = session_id{largest};
+  made.secret = secret();
+  made.num_tasks = 4096;
+  made.heartbeat_period = 10s;
+  made.heartbeat_timeout = 100s;
+  made.reconnect_grace = 2s;
+  made.frame_bytes_max = 1'073'807'360;
+  made.value_bytes_max = 1'073'741'824;
+  made.key_bytes_max = 4096;
+  made.open_requests_max = 4097;
+  made.open_requests_max_per_task = 16;
+  return made;
+}
+
+barrier_failure failed_barrier() {
+  barrier_failure made;
+  made.round = round_number{3};
+  made.arrived = 61;
+  made.expected = 64;
+  made.missing = "3,17-18";
+  made.missing_cut = 2;
+  made.known.resize(2);
+  made.known[0].task = task_id{3};
+  made.known[0].state = task_state::connected;
+  made.known[0].suspect = true;
+  made.known[0].last_heard = 1234ms;
+  made.known[0].label = "b12:3391";
+  made.known[0].waits_for = "key 'Zürich/3'";
+  made.known[1].task = task_id{17};
+  return made;
+}
+
+job_error failed_job() {
+  job_error made;
+  made.cause = {task_id{0}, status{errc::internal, "Task 0 died."}};
+  made.later = {{task_id{9}, status{errc::unavailable, "Task 9 is gone."}},
+                {std::nullopt, status{errc::data_loss, "The disk is full."}}};
+  return made;
+}
+
+core::snapshot::barrier open_barrier() {
+  core::snapshot::barrier made;
+  made.name = "start\xff";
+  made.what = core::snapshot::kind::leave;
+  made.round = round_number{5};
+  made.arrived = 1;
+  made.expected = 3;
+  made.missing = "1,3";
+  made.missing_cut = 4;
+  made.age = 17s;
+  made.remaining = 13s;
+  return made;
+}
+
+core::snapshot whole_job() {
+  core::snapshot made;
+  made.job = "training";
+  made.coordinator = incarnation{largest};
+  made.version = "1.2.3";
+  made.uptime = 1h;
+  made.tasks.resize(2);
+  made.tasks[0].id = task_id{1};
+  made.tasks[0].state = task_state::failed;
+  made.tasks[0].suspect = true;
+  made.tasks[0].self = incarnation{7};
+  made.tasks[0].last_heard = 0ms;
+  made.tasks[0].label = "b12:3391";
+  made.tasks[0].peer = "10.0.0.12:41234";
+  made.tasks[0].error = status{errc::aborted, "replaced"};
+  made.barriers = {open_barrier(), {}};
+  made.error = failed_job();
+  made.keys = 1;
+  made.key_bytes = 2;
+  made.sessions = 3;
+  made.waiting_gets = 4;
+  made.memory_bytes = 5;
+  made.memory_bytes_max = 6;
+  made.lateness_p99 = 7us;
+  made.lateness_max = 8us;
+  made.deadlines_answered = largest;
+  return made;
+}
+
+void add(std::vector<core::client_message>& to, core::request what) {
+  core::client_message message;
+  message.id = request_id{300 + to.size()};
+  message.answered_through = 7;
+  message.task = task_id{2};
+  message.what = std::move(what);
+  to.push_back(std::move(message));
+}
+
+template <class Value>
+void add(std::vector<wire::server_message>& to, status outcome, Value value) {
+  wire::server_message message;
+  message.id = request_id{300 + to.size()};
+  message.what.outcome = std::move(outcome);
+  message.what.value = std::move(value);
+  to.push_back(std::move(message));
+}
+
+std::string without_length(std::string frame) { return frame.erase(0, wire::length_bytes); }
+
+}  // namespace
+
+std::vector<core::client_message> sample_requests() {
+  std::vector<core::client_message> made;
+  made.emplace_back().answered_through = largest;  // a heartbeat
+  add(made, core::hello_args{2, "training", 3, "password", "b12:3391"});
+  add(made, core::resume_args{
+                session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}});
+  add(made, core::bye_args{true});
+  add(made, core::withdraw_args{request_id{largest}});
+  add(made, core::join_args{incarnation{largest}, 30s});
+  add(made, core::leave_args{31s});
+  add(made, core::report_error_args{status{errc::data_loss, "The disk is full."}});
+  add(made, barrier());
+  add(made, core::cancel_barrier_args{"epoch-7", round_number{3}});
+  add(made, core::count_barrier_args{"observers", 5, 32s});
+  add(made, core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true});
+  add(made, core::put_args{"program", std::string(5000, 'p'), true});
+  add(made, core::get_args{"addr/3", 33s});
+  add(made, core::try_get_args{"addr/3"});
+  add(made, core::list_args{"addr"});
+  add(made, core::remove_args{"addr", true});
+  add(made, core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()});
+  add(made, core::inspect_args{});
+  return made;
+}
+
+std::vector<wire::server_message> sample_answers() {
+  std::vector<wire::server_message> made;
+  add(made, {}, std::monostate{});
+  add(made, status{errc::not_found, "There is no key 'a'."}, std::monostate{});
+  add(made, {}, hello_reply());
+  add(made, {}, core::resume_answer{{request_id{5}, request_id{largest}}});
+  add(made, {}, core::join_answer{true});
+  add(made, {}, core::barrier_answer{round_number{3}, {bytes{"\xff"}, bytes{}, bytes{"c"}}});
+  add(made, status{errc::deadline_exceeded, "Barrier timed out."}, failed_barrier());
+  add(made, {}, core::value_answer{bytes{std::string{"10.0.0.3\0\xff", 10}}, 4});
+  add(made, {}, core::value_answer{bytes{std::string(5000, 'p')}, largest});
+  add(made, {}, core::counter_answer{std::numeric_limits<std::int64_t>::min(), 5});
+  add(made, {}, core::removed_answer{6});
+  add(made, {}, core::listing_answer{{{"a/b", bytes{"1"}, 7}, {"a/c", bytes{}, 8}}});
+  add(made, {}, whole_job());
+  add(made, {}, core::goodbye{status{errc::unavailable, "The coordinator stops."}, true});
+  add(made, {}, failed_job());
+  add(made, {}, core::barrier_progress{request_id{9}, round_number{3}, 61, 64, "3,17-18", 2});
+  add(made, {}, core::probe{});
+  return made;
+}
+
+std::string payload_of(core::client_message const& message) {
+  std::string frame;
+  wire::append_frame(frame, message);
+  return without_length(std::move(frame));
+}
+
+std::string payload_of(wire::server_message const& message) {
+  auto const body = wire::encode(message.what);
+  std::string frame;
+  wire::append_server_head(frame, message.id, body.size());
+  frame.append(body.head).append(body.tail.view());
+  return without_length(std::move(frame));
+}
+
+}  // namespace coxswain::test

@@ -1,0 +1,17 @@
+#pragma once
+// One message of every type, each field with a value that differs from its default.
+
+#include "coxswain/wire/codec.hpp"
+
+#include <vector>
+
+namespace coxswain::test {
+
+[[nodiscard]] std::vector<core::client_message> sample_requests();
+[[nodiscard]] std::vector<wire::server_message> sample_answers();
+
+// The frame's payload: what its four length bytes announce.
+[[nodiscard]] std::string payload_of(core::client_message const& message);
+[[nodiscard]] std::string payload_of(wire::server_message const& message);
+
+}  // namespace coxswain::test
