@@ -1,10 +1,10 @@
 // Looking at the coordinator without changing it.
 
+#include "coxswain/base/invariant.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace coxswain::core {
@@ -92,33 +92,32 @@ void coordinator::state::check_invariants() const {
   std::size_t in_rounds = 0;
   sessions_.all().each([&](session_id id, session const& s) {
     for (auto const& [open_id, p] : s.open) {
-      assert(open_id <= s.highest);
+      invariant(open_id <= s.highest, "an open request has been received");
       waiting_for_keys += p.where == parked::place::key ? 1 : 0;
       in_rounds += p.where == parked::place::barrier ? 1 : 0;
     }
-    for (task_id const task : s.tasks) {
-      assert(roster_.at(task).held_by == id);
-      assert(roster_.at(task).state == task_state::connected ||
-             roster_.at(task).state == task_state::joining);
+    for (task_id const id_of_task : s.tasks) {
+      task const& t = roster_.at(id_of_task);
+      invariant(t.held_by == id, "a session's task is held by it");
+      invariant(t.is_connected() || t.state == task_state::joining, "a held task is here");
     }
-    assert(s.answered_through <= s.replies_sent);
-    assert(s.expiry.armed());
-    if (s.attached != connection_id{}) assert(sessions_.find(s.attached)->session == id);
+    invariant(s.answered_through <= s.replies_sent, "only replies that were sent are received");
+    invariant(s.expiry.armed(), "every session expires");
+    invariant(s.attached == connection_id{} || sessions_.find(s.attached)->session == id,
+              "session and connection know each other");
   });
-  assert(waiting_for_keys == keys_.waiting());
+  invariant(waiting_for_keys == keys_.waiting(), "who waits for a key has an open request");
   std::size_t arrived = 0;
   for (auto const& [sequence, b] : barriers_.open_rounds()) {
-    assert(b->round.is_open() && b->sequence == sequence);
-    assert(b->round.arrived() > 0 && !b->round.complete());
-    assert(round_alarms_.contains(sequence));
+    invariant(b->round.is_open() && b->sequence == sequence, "an open round is open");
+    invariant(b->round.arrived() > 0 && !b->round.complete(), "an open round waits for somebody");
+    invariant(round_alarms_.contains(sequence), "an open round has a deadline");
     arrived += b->round.arrived();
   }
-  assert(arrived == in_rounds);
-  assert(round_alarms_.size() == barriers_.open_rounds().size());
-  if (error) assert(barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open());
-  static_cast<void>(waiting_for_keys);
-  static_cast<void>(in_rounds);
-  static_cast<void>(arrived);
+  invariant(arrived == in_rounds, "who waits in a round has an open request");
+  invariant(round_alarms_.size() == barriers_.open_rounds().size(), "only open rounds have alarms");
+  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
+            "nobody waits for others once the job has failed");
 }
 
 }  // namespace coxswain::core

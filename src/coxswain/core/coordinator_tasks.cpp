@@ -81,6 +81,7 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   hold(c, args);
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
+    log(severity::info, who(*c.task) + " from " + c.by.peer + " has joined");
     return answer_now(c, share(join_answer{job_started_}), true);
   }
   roster_.set_state(*c.task, task_state::joining);
@@ -103,7 +104,6 @@ void coordinator::state::enter(call const& c, join_args const& args) {
 void coordinator::state::connect(task_id id) {
   roster_.set_state(id, task_state::connected);
   roster_.at(id).error = {};
-  log(severity::info, who(id) + " is connected");
 }
 
 void coordinator::state::release_join() {
@@ -112,6 +112,7 @@ void coordinator::state::release_join() {
   close_join();
   job_started_ = true;
   for (task_id const id : joined) connect(id);
+  log(severity::info, "all " + std::to_string(roster_.size()) + " tasks have joined");
   answer_all(tickets, share(join_answer{false}));
 }
 

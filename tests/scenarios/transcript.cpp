@@ -1,0 +1,244 @@
+#include "tests/scenarios/transcript.hpp"
+
+#include "tests/scenarios/words.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace coxswain::scenarios {
+namespace {
+
+std::vector<std::string> split(std::string_view line) {
+  std::istringstream in{std::string{line}};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::string word(std::vector<std::string> const& words, std::size_t index) {
+  if (index >= words.size()) throw std::runtime_error{"a word is missing"};
+  return words[index];
+}
+
+duration timeout(std::vector<std::string> const& words, std::size_t index) {
+  return index < words.size() ? duration_of(words[index]) : core::timeout_default;
+}
+
+}  // namespace
+
+std::string transcript::play(std::string_view scenario) {
+  std::istringstream in{std::string{scenario}};
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.starts_with("  ")) continue;  // an outcome of the last time
+    text_ += line + "\n";
+    if (!line.starts_with("> ")) continue;
+    try {
+      run(std::string_view{line}.substr(2));
+    } catch (std::exception const& e) {
+      throw std::runtime_error{"line " + std::to_string(number) + ": " + line + ": " + e.what()};
+    }
+  }
+  return std::exchange(text_, {});
+}
+
+void transcript::run(std::string_view line) {
+  std::vector<std::string> words = split(line);
+  time_point const at = time_point{1h} + duration_of(word(words, 0));
+  words.erase(words.begin());
+  if (word(words, 0) == "job") {
+    now_ = at;
+    return start_job(words);
+  }
+  if (!coordinator_) throw std::runtime_error{"a scenario begins with a job"};
+  advance(at);
+  if (words[0] == "stop") {
+    coordinator_->stop(now_, "SIGTERM");
+  } else if (words[0] == "ended") {
+    coordinator_->task_ended(now_, *task_of(word(words, 1)), {errc::internal, "killed by SIGKILL"});
+  } else if (words[0] != "passes") {
+    std::string const name = words[0];
+    words.erase(words.begin());
+    act(name, words);
+  }
+  coordinator_->advance(now_);
+  take_outputs();
+  coordinator_->check_invariants();
+}
+
+void transcript::start_job(std::vector<std::string> const& words) {
+  core::config c;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    auto const equals = words[i].find('=');
+    std::string const option = words[i].substr(0, equals);
+    std::string const value = words[i].substr(equals + 1);
+    if (option == "tasks")
+      c.num_tasks = static_cast<std::uint32_t>(std::stoul(value));
+    else if (option == "grace")
+      c.reconnect_grace = duration_of(value);
+    else if (option == "heartbeat")
+      c.heartbeat_timeout = duration_of(value);
+    else if (option == "gather-max")
+      c.gather_bytes_max = std::stoul(value);
+    else if (option == "token")
+      c.token = value;
+    else
+      throw std::runtime_error{"no option is called " + option};
+  }
+  clients_.clear();
+  coordinator_ = std::make_unique<core::coordinator>(c, incarnation{1}, now_);
+}
+
+void transcript::act(std::string const& name, std::vector<std::string> const& words) {
+  client& c = clients_[name];
+  std::string const verb = word(words, 0);
+  if (verb == "connects") return connect(name);
+  if (verb == "cut" || verb == "unreachable") {
+    c.is_connected = false;
+    return coordinator_->lost(now_, c.connection,
+                              verb == "cut" ? core::loss::closed : core::loss::unreachable);
+  }
+  if (verb == "deaf") {
+    c.is_deaf = true;
+    return;
+  }
+  if (verb == "garbage") return coordinator_->malformed(now_, c.connection, "garbage");
+  if (verb == "resumes") return resume(c);
+  if (!c.session) greet(c, name);
+  send(c, request_of(name, words));
+}
+
+core::request transcript::request_of(std::string const& name,
+                                     std::vector<std::string> const& words) const {
+  std::string const& verb = words[0];
+  if (verb == "hello" || verb == "alive") return std::monostate{};
+  if (verb == "joins") {
+    std::uint64_t const self = words.size() > 1 ? std::stoull(words[1]) : 100;
+    return core::join_args{incarnation{self}, timeout(words, 2)};
+  }
+  if (verb == "leaves") return core::leave_args{timeout(words, 1)};
+  if (verb == "bye") return core::bye_args{word(words, 1) == "abandoned"};
+  if (verb == "withdraws") return core::withdraw_args{request_id{std::stoull(word(words, 1))}};
+  if (verb == "reports") return core::report_error_args{{errc::internal, word(words, 1)}};
+  if (verb == "barrier" || verb == "gather") {
+    core::barrier_args b;
+    b.name = word(words, 1);
+    b.gather = verb == "gather";
+    std::size_t next = 2;
+    if (b.gather) b.data = word(words, next++);
+    b.timeout = timeout(words, next++);
+    for (; next < words.size(); ++next) b.participants.push_back(*task_of(words[next]));
+    return b;
+  }
+  if (verb == "cancels") return core::cancel_barrier_args{word(words, 1), {}};
+  if (verb == "counts") {
+    auto const count = static_cast<std::uint32_t>(std::stoul(word(words, 2)));
+    return core::count_barrier_args{word(words, 1), count, timeout(words, 3)};
+  }
+  if (verb == "put") return core::put_args{word(words, 1), word(words, 2), words.size() > 3};
+  if (verb == "get") return core::get_args{word(words, 1), timeout(words, 2)};
+  if (verb == "try-get") return core::try_get_args{word(words, 1)};
+  if (verb == "list") return core::list_args{words.size() > 1 ? words[1] : ""};
+  if (verb == "remove") return core::remove_args{word(words, 1), words.size() > 2};
+  if (verb == "increment") return core::increment_args{word(words, 1), std::stoll(word(words, 2))};
+  throw std::runtime_error{name + " cannot do that"};
+}
+
+void transcript::connect(std::string const& name) {
+  client& c = clients_[name];
+  c.task = task_of(name);
+  core::session_secret secret{};
+  secret[0] = static_cast<std::uint8_t>(clients_.size());
+  c.connection = coordinator_->connected(now_, "10.0.0.1:1", secret);
+  c.is_connected = true;
+  c.is_deaf = false;
+}
+
+void transcript::greet(client& c, std::string const& name) {
+  connect(name);
+  core::hello_args hello;
+  hello.label = name;
+  coordinator_->received(now_, c.connection, {{}, 0, {}, hello});
+  take_outputs();
+}
+
+void transcript::resume(client& c) {
+  if (!c.session) throw std::runtime_error{"it has no session"};
+  core::session_secret const secret = c.session->secret;
+  c.connection = coordinator_->connected(now_, "10.0.0.1:2", secret);
+  c.is_connected = true;
+  c.is_deaf = false;
+  core::resume_args args;
+  args.session = c.session->session;
+  args.secret = secret;
+  args.coordinator = c.session->coordinator;
+  args.open.assign(c.open.begin(), c.open.end());
+  coordinator_->received(now_, c.connection, {{}, c.answered, {}, args});
+}
+
+void transcript::send(client& c, core::request what) {
+  core::client_message m;
+  bool const is_answered = !std::holds_alternative<std::monostate>(what) &&
+                           !std::holds_alternative<core::bye_args>(what) &&
+                           !std::holds_alternative<core::withdraw_args>(what);
+  if (is_answered) {
+    m.id = request_id{++c.last.value};
+    c.open.insert(m.id);
+    m.task = c.task;
+  }
+  if (auto const* const w = std::get_if<core::withdraw_args>(&what)) c.open.erase(w->request);
+  m.answered_through = c.answered;
+  m.what = std::move(what);
+  coordinator_->received(now_, c.connection, std::move(m));
+}
+
+// In steps, as a loop does, so that the time that passes is no stall.
+void transcript::advance(time_point to) {
+  while (auto const next = coordinator_->next_deadline()) {
+    if (*next > to) break;
+    now_ = std::max(now_, *next);
+    coordinator_->advance(now_);
+    take_outputs();
+  }
+  now_ = to;
+}
+
+void transcript::take_outputs() {
+  std::vector<core::outgoing> out;
+  coordinator_->take_outgoing(out);
+  for (core::outgoing const& o : out) {
+    auto const at = std::find_if(clients_.begin(), clients_.end(), [&](auto const& entry) {
+      return entry.second.is_connected && entry.second.connection == o.to;
+    });
+    if (at == clients_.end()) continue;
+    auto& [name, c] = *at;
+    if (c.is_deaf) continue;
+    if (auto const* const hello = std::get_if<core::hello_answer>(&o.what->value)) {
+      c.session = *hello;
+      continue;
+    }
+    std::string line = name;
+    if (o.in_reply_to == request_id{}) {
+      line += " is told";
+    } else {
+      line += " #" + std::to_string(o.in_reply_to.value);
+      ++c.answered;
+      c.open.erase(o.in_reply_to);
+    }
+    say(line + " " + in_words(*o.what));
+  }
+  std::vector<core::event> events;
+  coordinator_->take_events(events);
+  for (core::event const& e : events) say("log: " + e.text);
+}
+
+void transcript::say(std::string const& line) {
+  text_ += "  ";
+  std::string const when = in_words(now_ - time_point{1h});
+  text_ += when + std::string(when.size() < 8 ? 8 - when.size() : 1, ' ') + line + "\n";
+}
+
+}  // namespace coxswain::scenarios

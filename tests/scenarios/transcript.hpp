@@ -1,0 +1,60 @@
+#pragma once
+// Plays a scenario: a text whose lines that begin with "> " are inputs of a coordinator in virtual
+// time, each followed by what came of it. `play` gives the same text with the outcomes as they are.
+//
+//   > 0 job tasks=2 grace=2s
+//   > 0 t0 joins                     a client is a word; "t" and a number acts as that task
+//   > 1s t0 barrier b 30s            everything below is said at 1 s
+//     t0 #2 OK round 1               an answer to its second request
+//
+// Not here: the scenarios (the .txt files beside this one).
+
+#include "coxswain/core/coordinator.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::scenarios {
+
+class transcript {
+ public:
+  // Throws std::runtime_error that names the line it does not understand.
+  [[nodiscard]] std::string play(std::string_view scenario);
+
+ private:
+  struct client {
+    connection_id connection{};
+    std::optional<task_id> task;
+    std::optional<core::hello_answer> session;
+    request_id last{};
+    std::set<request_id> open;
+    std::uint64_t answered{};
+    bool is_connected{};
+    bool is_deaf{};  // what is sent to it is lost
+  };
+
+  void run(std::string_view line);
+  void start_job(std::vector<std::string> const& words);
+  void act(std::string const& name, std::vector<std::string> const& words);
+  [[nodiscard]] core::request request_of(std::string const& name,
+                                         std::vector<std::string> const& words) const;
+  void connect(std::string const& name);
+  void greet(client& c, std::string const& name);
+  void resume(client& c);
+  void send(client& c, core::request what);
+  void advance(time_point to);
+  void take_outputs();
+  void say(std::string const& line);
+
+  time_point now_{};
+  std::unique_ptr<core::coordinator> coordinator_;
+  std::map<std::string, client> clients_;
+  std::string text_;
+};
+
+}  // namespace coxswain::scenarios

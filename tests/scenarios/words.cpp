@@ -1,0 +1,88 @@
+#include "tests/scenarios/words.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+namespace coxswain::scenarios {
+namespace {
+
+std::string words(std::monostate) { return {}; }
+std::string words(core::hello_answer const&) { return "hello"; }
+std::string words(core::resume_answer const& a) {
+  std::string text = "resumed; unknown:";
+  for (request_id const id : a.unknown) text += " #" + std::to_string(id.value);
+  return a.unknown.empty() ? "resumed" : text;
+}
+std::string words(core::join_answer const& a) {
+  return a.already_started ? "joined a running job" : "joined";
+}
+std::string words(core::barrier_answer const& a) {
+  std::string text = "round " + std::to_string(a.round.value);
+  for (bytes const& b : a.data) text += " [" + std::string{b.view()} + "]";
+  return text;
+}
+std::string words(barrier_failure const& f) {
+  return "(round " + std::to_string(f.round.value) + ", " + std::to_string(f.arrived) + " of " +
+         std::to_string(f.expected) + ", missing " + f.missing + ")";
+}
+std::string words(core::value_answer const& a) {
+  return "[" + std::string{a.value.view()} + "] version " + std::to_string(a.version);
+}
+std::string words(core::counter_answer const& a) { return std::to_string(a.value); }
+std::string words(core::removed_answer const& a) { return "removed " + std::to_string(a.count); }
+std::string words(core::listing_answer const& a) {
+  std::string text = "lists";
+  for (auto const& e : a.entries) text += " " + e.key + "=[" + std::string{e.value.view()} + "]";
+  return text;
+}
+std::string words(core::snapshot const&) { return "snapshot"; }
+std::string words(core::goodbye const& g) {
+  return "goodbye " + g.why.text() + (g.may_resume ? " (may resume)" : "");
+}
+std::string words(job_error const& e) {
+  std::string text = "job error: ";
+  if (e.cause.task) text += "task " + std::to_string(e.cause.task->value) + ": ";
+  return text + e.cause.why.text() + "; " + std::to_string(e.later.size()) + " later";
+}
+std::string words(core::barrier_progress const& p) {
+  return "progress of #" + std::to_string(p.request.value) + ": " + std::to_string(p.arrived) +
+         " of " + std::to_string(p.expected) + ", missing " + p.missing;
+}
+std::string words(core::probe const&) { return "to give a sign of life"; }
+
+}  // namespace
+
+duration duration_of(std::string_view text) {
+  if (text == "for-ever") return without_limit;
+  std::size_t used = 0;
+  double const count = std::stod(std::string{text}, &used);
+  std::string_view const unit = text.substr(used);
+  double const nanoseconds = unit == "ms"    ? 1e6
+                             : unit == "s"   ? 1e9
+                             : unit == "min" ? 60e9
+                             : text == "0"   ? 0
+                                             : throw std::runtime_error{"a duration has no unit"};
+  return duration{std::llround(count * nanoseconds)};
+}
+
+std::optional<task_id> task_of(std::string_view name) {
+  bool const is_task =
+      name.size() > 1 && name[0] == 't' && name.find_first_not_of("0123456789", 1) == name.npos;
+  if (!is_task) return std::nullopt;
+  return task_id{static_cast<std::uint32_t>(std::stoul(std::string{name.substr(1)}))};
+}
+
+std::string in_words(duration d) {
+  std::ostringstream out;
+  out << std::chrono::duration<double>(d).count() << "s";
+  return out.str();
+}
+
+std::string in_words(core::answer const& a) {
+  std::string const value = std::visit([](auto const& v) { return words(v); }, a.value);
+  if (a.outcome.ok() && !value.empty()) return "OK " + value;
+  return a.outcome.text() + (value.empty() ? "" : " " + value);
+}
+
+}  // namespace coxswain::scenarios

@@ -1,0 +1,21 @@
+#pragma once
+// The words of the transcripts: durations, tasks and answers.
+
+#include "coxswain/core/messages.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coxswain::scenarios {
+
+// "0", "200ms", "1.5s", "5min", "for-ever".
+[[nodiscard]] duration duration_of(std::string_view text);
+
+// The task that a client called "t3" acts for; none for other names.
+[[nodiscard]] std::optional<task_id> task_of(std::string_view name);
+
+[[nodiscard]] std::string in_words(duration d);
+[[nodiscard]] std::string in_words(core::answer const& a);
+
+}  // namespace coxswain::scenarios

@@ -1,0 +1,116 @@
+#pragma once
+// A faulty network in virtual time: a connection is two byte pipes with a delay, whose pieces are
+// split at random, and which can be cut or silently dropped. Not here: who talks over it (world).
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace coxswain::sim {
+
+using generator = std::mt19937_64;
+
+// A number from `low` to `high`, both included.
+[[nodiscard]] inline std::uint64_t between(generator& random, std::uint64_t low,
+                                           std::uint64_t high) {
+  return std::uniform_int_distribution<std::uint64_t>{low, high}(random);
+}
+
+[[nodiscard]] inline duration between(generator& random, duration low, duration high) {
+  return duration{static_cast<std::int64_t>(between(random, static_cast<std::uint64_t>(low.count()),
+                                                    static_cast<std::uint64_t>(high.count())))};
+}
+
+// One direction of a connection: bytes arrive in order, each piece some time after it was sent,
+// and after the last piece the end may arrive.
+class pipe {
+ public:
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+  // After so many bytes in sum nothing more arrives.
+  void stop_after(std::uint64_t bytes) { stop_after_ = bytes; }
+
+  void send(time_point now, generator& random, duration delay_max, std::string_view bytes) {
+    while (!bytes.empty() && !closed_) {
+      std::size_t const count = between(random, 1, bytes.size());
+      last_ = std::max(last_, now + between(random, 0ns, delay_max));
+      pieces_.push_back({last_, std::string{bytes.substr(0, count)}});
+      bytes.remove_prefix(count);
+    }
+  }
+
+  // The sender closes: the end arrives after everything that was sent.
+  void finish(time_point now, generator& random, duration delay_max) {
+    if (closed_) return;
+    closed_ = true;
+    last_ = std::max(last_, now + between(random, 0ns, delay_max));
+    pieces_.push_back({last_, {}});
+  }
+
+  // What is on its way is lost, and the end arrives.
+  void cut(time_point now, generator& random, duration delay_max) {
+    pieces_.clear();
+    closed_ = false;
+    last_ = now;
+    finish(now, random, delay_max);
+  }
+
+  // What is on its way is lost, and nothing arrives any more, not even the end.
+  void mute() {
+    pieces_.clear();
+    closed_ = true;
+  }
+
+  // When the next piece arrives.
+  [[nodiscard]] time_point next() const {
+    return pieces_.empty() ? time_point::max() : pieces_.front().at;
+  }
+
+  // What has arrived by `now`.
+  [[nodiscard]] std::string take(time_point now) {
+    std::string all;
+    while (!pieces_.empty() && pieces_.front().at <= now) {
+      if (pieces_.front().bytes.empty()) ended_ = true;
+      all += pieces_.front().bytes;
+      pieces_.pop_front();
+    }
+    all.resize(std::min<std::uint64_t>(all.size(), stop_after_ - arrived_));
+    arrived_ += all.size();
+    return all;
+  }
+
+  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool stopped() const { return arrived_ >= stop_after_; }
+  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }
+
+ private:
+  struct piece {
+    time_point at;
+    std::string bytes;  // empty: the end
+  };
+  std::deque<piece> pieces_;
+  time_point last_{};
+  bool closed_{};
+  bool ended_{};
+  std::uint64_t arrived_{};
+  std::uint64_t stop_after_{never};
+};
+
+// A connection between a process and the coordinator.
+struct link {
+  connection_id at_server{};
+  bool waits_to_be_accepted{};
+  bool server_knows{};  // the server holds it still
+  duration delay_max{};
+  pipe up;    // to the coordinator
+  pipe down;  // to the client
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,84 @@
+#pragma once
+// A simulated process: an agent, the script that makes its calls, and the link that it uses.
+
+#include "coxswain/client/agent.hpp"
+#include "tests/sim/network.hpp"
+#include "tests/sim/script.hpp"
+
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::sim {
+
+class process;
+
+// Awaits the answer to a call that was made already.
+class pending_call {
+ public:
+  pending_call(process& by, request_id id) : by_{by}, id_{id} {}
+
+  [[nodiscard]] bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting);
+  core::answer await_resume();
+
+ private:
+  process& by_;
+  request_id id_;
+  core::answer what_;
+  friend class process;
+};
+
+class process {
+ public:
+  process(agent_options options, std::optional<task_id> id);
+
+  // Calls, made at the time at which the process runs.
+  pending_call join(incarnation self, duration timeout = 300s);
+  pending_call leave(duration timeout = 300s);
+  pending_call barrier(std::string name, duration timeout = 300s);
+  pending_call all_gather(std::string name, std::string data, duration timeout = 300s);
+  pending_call put(std::string key, std::string value, bool overwrite = false);
+  pending_call get(std::string key, duration timeout = 300s);
+  pending_call try_get(std::string key);
+  pending_call list(std::string directory);
+  pending_call remove(std::string key);
+  pending_call increment(std::string key, std::int64_t by);
+  pending_call count_barrier(std::string name, std::uint32_t count);
+
+  // Lets the process see what its agent has for it: answers and events.
+  void settle(time_point now);
+
+  [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+
+  agent brain;
+  std::vector<script> work;
+  std::shared_ptr<link> line;
+  std::optional<task_id> task;
+  time_point now{};
+  bool alive{true};
+  bool said_bye{};
+  time_point paused_until{};
+  std::optional<job_error> job_failure;
+  std::optional<status> ended;
+  std::size_t reconnected{};
+  std::size_t completed_twice{};
+
+ private:
+  friend class pending_call;
+  struct waiter {
+    std::coroutine_handle<> resume;
+    pending_call* call;
+  };
+
+  pending_call make(core::request what, duration timeout);
+
+  std::unordered_map<request_id, waiter> waiting_;
+  std::vector<agent_completion> completions_;
+  std::vector<agent_event> events_;
+};
+
+}  // namespace coxswain::sim

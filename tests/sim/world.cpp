@@ -1,0 +1,261 @@
+#include "tests/sim/world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+server::options with(core::config core, std::vector<std::string>& log, time_point const& now) {
+  server::options o;
+  o.core = std::move(core);
+  o.log = [&log, &now, start = time_point{1h}](core::event const& e) {
+    log.push_back(std::to_string((now - start) / 1ms) + " ms: " + e.text);
+  };
+  return o;
+}
+
+}  // namespace
+
+world::world(std::uint64_t seed, core::config options)
+    : now{1h},
+      random{seed},
+      coordinator{with(std::move(options), log, now), incarnation{seed | 1}, time_point{1h}} {}
+
+process& world::add(std::optional<task_id> task) {
+  agent_options o;
+  o.address = "simulated:1";
+  o.hello.label = task ? "host" + std::to_string(task->value) + ":1" : "observer:1";
+  o.task = task;
+  o.seed = ++processes_seeded_;
+  process& p = *processes.emplace_back(std::make_unique<process>(std::move(o), task));
+  p.now = now;
+  p.brain.start(now);
+  return p;
+}
+
+void world::at(time_point when, std::function<void()> what) {
+  plans_.emplace(when, std::move(what));
+}
+
+// --- Faults ----------------------------------------------------------------------------------
+
+void world::cut(process& p) {
+  if (!p.line) return;
+  p.line->up.cut(now, random, 5ms);
+  p.line->down.cut(now, random, 5ms);
+}
+
+void world::cut_silently(process& p) {
+  if (!p.line) return;
+  p.line->up.mute();
+  p.line->down.mute();
+}
+
+void world::kill(process& p) {
+  p.alive = false;
+  if (p.line) p.line->up.finish(now, random, 2ms);
+}
+
+void world::pause(process& p, duration time) {
+  p.paused_until = std::max(p.paused_until, now + time);
+}
+void world::stall(duration time) { stalled_until_ = now + time; }
+void world::refuse_connections(duration time) { refusing_until_ = now + time; }
+
+// --- Links -----------------------------------------------------------------------------------
+
+void world::open_link(process& p) {
+  auto line = std::make_shared<link>();
+  line->delay_max = delay_max;
+  p.line = line;
+  at(now + between(random, 0ns, 2 * delay_max), [this, &p, line] {
+    if (p.line != line) return;
+    if (refusing_until_ > now) {
+      p.line.reset();
+      if (p.alive) p.brain.connect_failed(now, {errc::unavailable, "connection refused"}, true);
+      return;
+    }
+    // As with a kernel's backlog, the client is connected before the coordinator has accepted.
+    line->waits_to_be_accepted = true;
+    links_.emplace_back(line, &p);
+    if (on_link) on_link(*line);
+    if (!p.alive) return line->up.finish(now, random, 1ms);
+    p.brain.connected(now);
+  });
+}
+
+void world::accept(link& line) {
+  core::session_secret secret;
+  for (auto& byte : secret) byte = static_cast<std::uint8_t>(between(random, 0, 255));
+  line.at_server = coordinator.open(now, "10.0.0.1:1", secret);
+  line.waits_to_be_accepted = false;
+  line.server_knows = true;
+}
+
+void world::close_at_client(process& p) {
+  if (!p.line) return;
+  p.line->up.finish(now, random, p.line->delay_max);
+  p.line.reset();
+}
+
+// --- Steps -----------------------------------------------------------------------------------
+
+void world::deliver_to_coordinator() {
+  if (stalled_until_ > now) return;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    link& line = *links_[i].first;
+    if (line.waits_to_be_accepted) accept(line);
+    if (!line.server_knows || line.up.next() > now) continue;
+    std::string const bytes = line.up.take(now);
+    if (!bytes.empty()) coordinator.received(now, line.at_server, bytes);
+    if (line.up.stopped()) {
+      line.up.cut(now, random, 0ns);
+      line.down.cut(now, random, 5ms);
+    }
+    if (!line.up.ended()) continue;
+    line.server_knows = false;
+    line.down.finish(now, random, 1ms);
+    coordinator.lost(now, line.at_server, core::loss::closed);
+  }
+  coordinator.advance(now);
+  while (coordinator.deliver(dirty_)) take_from_coordinator();
+  coordinator.check_invariants();
+}
+
+void world::take_from_coordinator() {
+  for (connection_id const id : dirty_) {
+    auto const at_link = std::find_if(links_.begin(), links_.end(), [id](auto const& l) {
+      return l.first->server_knows && l.first->at_server == id;
+    });
+    link& line = *at_link->first;
+    server::outbox& out = coordinator.out(id);
+    std::array<iovec, 16> parts;
+    for (auto filled = out.fill(parts); !filled.empty(); filled = out.fill(parts)) {
+      std::size_t count = 0;
+      for (iovec const& part : filled) {
+        line.down.send(now, random, line.delay_max,
+                       {static_cast<char const*>(part.iov_base), part.iov_len});
+        count += part.iov_len;
+      }
+      coordinator.wrote(now, id, count);
+    }
+    if (!out.ends()) continue;
+    line.server_knows = false;
+    line.down.finish(now, random, line.delay_max);
+    coordinator.lost(now, id, core::loss::closed);
+  }
+}
+
+void world::deliver_to_processes() {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    auto const [line, p] = links_[i];
+    if (!is_running(*p) || line->down.next() > now) continue;
+    std::string const bytes = line->down.take(now);
+    if (p->line != line) continue;
+    if (!bytes.empty()) p->brain.received(now, bytes);
+    if (line->down.stopped()) {
+      line->down.cut(now, random, 0ns);
+      line->up.cut(now, random, 5ms);
+    }
+    if (!line->down.ended() || p->line != line) continue;
+    p->line.reset();
+    p->brain.lost(now, {errc::unavailable, "connection reset"});
+  }
+  for (auto const& p : processes) {
+    if (!is_running(*p)) continue;
+    if (auto const next = p->brain.next_deadline(); next && *next <= now) p->brain.advance(now);
+    take_from(*p);
+  }
+}
+
+// What an agent has for the network and for its process, until it has nothing more.
+void world::take_from(process& p) {
+  std::string bytes;
+  std::vector<agent_command> commands;
+  for (;;) {
+    p.settle(now);
+    p.brain.take_bytes(bytes);
+    p.brain.take_commands(commands);
+    if (bytes.empty() && commands.empty()) return;
+    if (p.line && !bytes.empty()) p.line->up.send(now, random, p.line->delay_max, bytes);
+    for (agent_command const c : commands) {
+      if (c == agent_command::open) open_link(p);
+      if (c == agent_command::close) close_at_client(p);
+    }
+  }
+}
+
+void world::run_plans() {
+  while (!plans_.empty() && plans_.begin()->first <= now) {
+    auto const what = std::move(plans_.begin()->second);
+    plans_.erase(plans_.begin());
+    what();
+  }
+}
+
+time_point world::next_event() const {
+  time_point next = plans_.empty() ? time_point::max() : plans_.begin()->first;
+  for (auto const& [line, p] : links_) {
+    if (line->waits_to_be_accepted) next = std::min(next, std::max(now, stalled_until_));
+    if (line->server_knows) next = std::min(next, std::max(line->up.next(), stalled_until_));
+    if (p->alive) next = std::min(next, std::max(line->down.next(), p->paused_until));
+  }
+  if (auto const due = coordinator.next_deadline()) {
+    next = std::min(next, std::max(*due, stalled_until_));
+  }
+  for (auto const& p : processes) {
+    auto const due = p->brain.next_deadline();
+    if (p->alive && due) next = std::min(next, std::max(*due, p->paused_until));
+  }
+  return next;
+}
+
+bool world::step(time_point limit) {
+  run_plans();
+  deliver_to_processes();
+  deliver_to_coordinator();
+  std::erase_if(links_, [](auto const& l) {
+    return !l.first->server_knows && !l.first->waits_to_be_accepted &&
+           l.first->down.next() == time_point::max();
+  });
+  time_point const next = next_event();
+  if (next > limit) return false;
+  now = std::max(now, next);
+  return true;
+}
+
+void world::run(duration limit) {
+  time_point const end = now + limit;
+  auto const all_done = [this] {
+    return std::all_of(processes.begin(), processes.end(), [](auto const& p) {
+      return !p->alive ||
+             std::all_of(p->work.begin(), p->work.end(), [](script const& s) { return s.done(); });
+    });
+  };
+  while (!all_done() && step(end)) {
+  }
+}
+
+void world::pass(duration time) {
+  time_point const end = now + time;
+  while (step(end)) {
+  }
+}
+
+void world::finish() {
+  for (auto const& p : processes) {
+    if (!p->alive || p->brain.over()) continue;
+    p->paused_until = now;
+    p->brain.bye(now, false);
+    take_from(*p);
+    p->alive = false;
+  }
+  stalled_until_ = now;
+  time_point const end = now + 1h;
+  while (coordinator.look(now).sessions != 0 && step(end)) {
+  }
+}
+
+}  // namespace coxswain::sim

@@ -1,0 +1,79 @@
+#pragma once
+// A whole job in virtual time: one coordinator, its processes, and a faulty network between them.
+// The coordinator is the server's dispatch and the processes are the client's agent, so that all
+// but the sockets is real. Every step checks the coordinator's invariants. Not here: what the
+// processes do and what goes wrong (the tests).
+
+#include "coxswain/server/dispatch.hpp"
+#include "tests/sim/network.hpp"
+#include "tests/sim/process.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::sim {
+
+class world {
+ public:
+  world(std::uint64_t seed, core::config options);
+
+  // Adds a process; its agent starts at once.
+  process& add(std::optional<task_id> task);
+
+  // Something that happens at a time.
+  void at(time_point when, std::function<void()> what);
+
+  // Faults.
+  void cut(process& p);                    // both ends learn it, soon
+  void cut_silently(process& p);           // nobody is told
+  void kill(process& p);                   // the process dies, its host closes the socket
+  void pause(process& p, duration time);   // the process stands still
+  void stall(duration time);               // the coordinator's loop stands still
+  void refuse_connections(duration time);  // nobody listens for a while
+
+  // Runs until all scripts are done, or `limit` has passed.
+  void run(duration limit);
+
+  // Runs for so long, whatever there is to do.
+  void pass(duration time);
+
+  // The processes say Bye, as far as they live, and the network delivers it.
+  void finish();
+
+  time_point now{};
+  duration delay_max{2ms};
+  generator random;
+  std::vector<std::string> log;  // what the coordinator told its log
+  server::dispatch coordinator;
+  std::vector<std::unique_ptr<process>> processes;
+  // Called for each connection that is opened, to make plans for it.
+  std::function<void(link&)> on_link;
+
+ private:
+  bool step(time_point limit);
+  void deliver_to_coordinator();
+  void deliver_to_processes();
+  void run_plans();
+  void take_from(process& p);
+  void take_from_coordinator();
+  void open_link(process& p);
+  void accept(link& line);
+  void close_at_client(process& p);
+  [[nodiscard]] time_point next_event() const;
+  [[nodiscard]] bool is_running(process const& p) const { return p.alive && p.paused_until <= now; }
+
+  std::multimap<time_point, std::function<void()>> plans_;
+  std::vector<std::pair<std::shared_ptr<link>, process*>> links_;
+  time_point stalled_until_{};
+  time_point refusing_until_{};
+  std::uint64_t processes_seeded_{};
+  std::vector<connection_id> dirty_;
+};
+
+}  // namespace coxswain::sim
