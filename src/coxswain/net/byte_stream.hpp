@@ -1,0 +1,79 @@
+#pragma once
+// A connection as a stream of bytes, non-blocking: whoever reads and writes waits for readiness
+// elsewhere (net/poller). `socket_stream` is TCP and Unix; TLS is another one, over the same
+// descriptor. Not here: frames (wire/frame), queues (server/outbox).
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/net/descriptor.hpp"
+
+#include <boost/system/error_code.hpp>
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace coxswain::net {
+
+// What a read or a write came to.
+struct transfer {
+  enum class outcome : std::uint8_t {
+    done,         // `bytes` were moved, at least one
+    would_block,  // none now
+    eof,          // reads only: the peer sends no more
+    failed,       // `error` says why; the stream is of no more use
+  };
+
+  outcome how{outcome::done};
+  std::size_t bytes{};
+  boost::system::error_code error{};
+};
+
+class byte_stream {
+ public:
+  byte_stream() = default;
+  virtual ~byte_stream() = default;
+  byte_stream(byte_stream const&) = delete;
+  byte_stream& operator=(byte_stream const&) = delete;
+
+  // Reads as much as there is and fits. Fewer bytes than `into` holds mean that nothing more is
+  // there: do not read again before the descriptor is ready again.
+  [[nodiscard]] virtual transfer read_some(std::span<char> into) noexcept = 0;
+
+  // Writes the pieces in order as far as the peer and the kernel take them. Fewer bytes than the
+  // pieces hold mean that it would block now.
+  [[nodiscard]] virtual transfer write_some(std::span<iovec const> pieces) noexcept = 0;
+
+  // Tells the peer that nothing more comes. Reading goes on.
+  virtual void shut_write() noexcept = 0;
+
+  // How many of the written bytes wait in this host's kernel for a peer that does not read them.
+  [[nodiscard]] virtual std::size_t unread_by_peer() const noexcept = 0;
+
+  // To be watched by a poller.
+  [[nodiscard]] virtual int native_handle() const noexcept = 0;
+};
+
+class socket_stream final : public byte_stream {
+ public:
+  // `connected` is a connected, non-blocking stream socket. Sets what the house wants of it: no
+  // delay of small writes; keepalive; and a peer that acknowledges nothing for `peer_timeout` is an
+  // error (ETIMEDOUT).
+  socket_stream(descriptor connected, duration peer_timeout) noexcept;
+
+  [[nodiscard]] transfer read_some(std::span<char> into) noexcept override;
+  [[nodiscard]] transfer write_some(std::span<iovec const> pieces) noexcept override;
+  void shut_write() noexcept override;
+  [[nodiscard]] std::size_t unread_by_peer() const noexcept override;
+  [[nodiscard]] int native_handle() const noexcept override { return socket_.value(); }
+
+ private:
+  descriptor socket_;
+};
+
+// The options that socket_stream sets, for sockets that others own. What the socket does not know
+// (a Unix socket knows none) is left out.
+void tune(int socket, duration peer_timeout) noexcept;
+
+}  // namespace coxswain::net

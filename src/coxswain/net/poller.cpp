@@ -1,0 +1,210 @@
+#include "coxswain/net/poller.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/readiness.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace coxswain::net {
+namespace {
+
+// Taken from the kernel with one call.
+constexpr std::size_t events_max = 1024;
+
+constexpr std::uint32_t edges = EPOLLIN | EPOLLRDHUP | EPOLLET;
+
+// Asio's timers want moments that can be told from now without overflow.
+constexpr duration alarm_max = std::chrono::hours{24};
+
+status refused(char const* what, int why) {
+  return {errc::resource_exhausted,
+          std::string{"The kernel refuses "} + what + ": " + std::strerror(why) +
+              ". Raise the limit of open files (ulimit -n) or fs.epoll.max_user_watches."};
+}
+
+int new_epoll() {
+  int const epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) throw error{refused("an epoll descriptor", errno)};
+  return epoll;
+}
+
+}  // namespace
+
+poller::poller(asio::io_context& context, turn_taker& taker)
+    : taker_{taker},
+      epoll_{new_epoll()},
+      loop_{std::in_place, context, epoll_},
+      events_(events_max),
+      alive_{this, [](poller*) {}},
+      context_end_{context, [this] { close(); }} {}
+
+poller::~poller() = default;
+
+void poller::start() {
+  if (!loop_ || started_) return;
+  started_ = true;
+  arm();
+}
+
+void poller::close() noexcept { loop_.reset(); }
+
+void poller::request_turn() {
+  if (!loop_ || turn_requested_) return;
+  turn_requested_ = true;
+  asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
+    if (auto* const self = alive.lock().get()) self->turn();
+  });
+}
+
+void poller::wake_at(std::optional<time_point> deadline) {
+  if (!loop_ || !deadline || (alarm_at_ && *alarm_at_ <= *deadline)) return;
+  auto const latest = asio::steady_timer::clock_type::now() + alarm_max;
+  alarm_at_ = std::min(*deadline, time_point{latest});
+  loop_->alarm.expires_at(*alarm_at_);
+  loop_->alarm.async_wait(
+      [alive = std::weak_ptr<poller>{alive_}](boost::system::error_code cancelled) {
+        auto* const self = alive.lock().get();
+        if (self == nullptr || cancelled) return;
+        self->alarm_at_.reset();
+        self->turn();
+      });
+}
+
+// Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events
+// which a bounded turn left behind are reported again.
+void poller::arm() {
+  loop_->epoll.async_wait(
+      asio::posix::stream_descriptor::wait_read,
+      [alive = std::weak_ptr<poller>{alive_}](boost::system::error_code cancelled) {
+        auto* const self = alive.lock().get();
+        if (self == nullptr || cancelled) return;
+        self->turn();
+        if (!alive.expired() && self->loop_) self->arm();
+      });
+}
+
+void poller::turn() {
+  turn_requested_ = false;
+  if (!loop_) return;
+  taker_.turn_begins();
+  resume_postponed();
+  drain();
+  taker_.turn_ends();  // and perhaps destroys us
+}
+
+void poller::resume_postponed() {
+  resuming_.swap(postponed_);
+  for (auto const key : resuming_) {
+    if (auto* const one = find(key); one != nullptr && one->waits_for_ == readiness::wait::turn) {
+      one->edge_ = false;
+      one->resume();
+    }
+  }
+  resuming_.clear();
+}
+
+// The kernel hands out edges in turn, so that after as many events as there are descriptors each
+// that was ready at the beginning had its own, and a flood on some of them cannot hold up the turn.
+void poller::drain() {
+  std::size_t const most = std::max(events_max, slots_.size());
+  for (std::size_t taken = 0; taken < most && loop_;) {
+    int const count = ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_max), 0);
+    for (int i = 0; i < count; ++i) happened(events_[static_cast<std::size_t>(i)]);
+    if (count < static_cast<int>(events_max)) return;
+    taken += events_max;
+  }
+}
+
+void poller::happened(epoll_event const& event) {
+  constexpr std::uint32_t broken = EPOLLHUP | EPOLLERR;
+  if (auto* const one = find(event.data.u64);
+      one != nullptr && (event.events & (EPOLLIN | EPOLLRDHUP | broken)) != 0) {
+    if ((event.events & (EPOLLRDHUP | broken)) != 0) one->hung_up_ = true;
+    one->poke();
+  }
+  // The routine may have ended whom we are about to call.
+  if (auto* const one = find(event.data.u64);
+      one != nullptr && one->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
+    one->on_writable_();
+  }
+}
+
+std::uint64_t poller::add(readiness* who, int descriptor) {
+  if (free_.empty()) {
+    slots_.emplace_back();
+    free_.reserve(slots_.capacity());  // so that remove() never allocates
+    free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  }
+  auto const index = free_.back();
+  auto const key = std::uint64_t{slots_[index].generation} << 32 | index;
+  epoll_event event{};
+  event.events = edges;
+  event.data.u64 = key;
+  if (loop_ && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event) != 0) {
+    throw error{refused("to watch one more descriptor", errno)};
+  }
+  free_.pop_back();
+  slots_[index].who = who;
+  return key;
+}
+
+void poller::remove(std::uint64_t key, int descriptor) noexcept {
+  auto const index = static_cast<std::uint32_t>(key);
+  slots_[index].who = nullptr;
+  ++slots_[index].generation;
+  free_.push_back(index);
+  if (loop_) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+void poller::postpone(std::uint64_t key) {
+  postponed_.push_back(key);
+  request_turn();
+}
+
+void poller::watch_writing(std::uint64_t key, int descriptor, bool wanted) {
+  epoll_event event{};
+  event.events = wanted ? edges | EPOLLOUT : edges;
+  event.data.u64 = key;
+  if (loop_) ::epoll_ctl(epoll_, EPOLL_CTL_MOD, descriptor, &event);
+}
+
+readiness* poller::find(std::uint64_t key) const noexcept {
+  auto const& found = slots_[static_cast<std::uint32_t>(key)];
+  return found.generation == key >> 32 ? found.who : nullptr;
+}
+
+readiness::readiness(poller& by, int descriptor, std::function<void()> on_writable)
+    : poller_{by}, on_writable_{std::move(on_writable)}, descriptor_{descriptor} {
+  key_ = poller_.add(this, descriptor);
+}
+
+readiness::~readiness() { poller_.remove(key_, descriptor_); }
+
+void readiness::poke() {
+  edge_ = true;
+  if (waits_for_ != wait::edge) return;
+  edge_ = false;
+  resume();
+}
+
+void readiness::want_write(bool wanted) {
+  if (!wanted && !wants_write_) return;
+  wants_write_ = wanted;
+  poller_.watch_writing(key_, descriptor_, wanted);
+}
+
+void readiness::suspend(std::coroutine_handle<> routine, wait what) {
+  routine_ = routine;
+  waits_for_ = what;
+  if (what == wait::turn) poller_.postpone(key_);
+}
+
+void readiness::resume() {
+  waits_for_ = wait::nothing;
+  routine_.resume();
+}
+
+}  // namespace coxswain::net

@@ -1,0 +1,57 @@
+#pragma once
+// A coroutine that belongs to an object: a connection's read loop, a listener's accept loop. It
+// begins with start(), is resumed by the poller directly, without Asio's machinery, and is
+// destroyed with its owner wherever it is suspended. Not here: a result, and being awaited.
+//
+// A routine must not be destroyed while it runs: what ends itself leaves its destruction to
+// somebody else, such as the end of the turn.
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+namespace coxswain::net {
+
+class [[nodiscard]] routine {
+ public:
+  struct promise_type {
+    routine get_return_object() noexcept {
+      return routine{std::coroutine_handle<promise_type>::from_promise(*this)};
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    // An exception ends the routine and goes no further: whoever resumed it is not to blame.
+    void unhandled_exception() noexcept { failure = std::current_exception(); }
+
+    std::exception_ptr failure;
+  };
+
+  routine() = default;
+  routine(routine&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)} {}
+  routine& operator=(routine&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~routine() {
+    if (frame_) frame_.destroy();
+  }
+
+  // Runs it to its first suspension. Once.
+  void start() const { frame_.resume(); }
+
+  // It has returned or thrown.
+  [[nodiscard]] bool done() const noexcept { return frame_ && frame_.done(); }
+
+  // What it threw; null if it did not.
+  [[nodiscard]] std::exception_ptr failure() const noexcept {
+    return frame_ ? frame_.promise().failure : nullptr;
+  }
+
+ private:
+  explicit routine(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
+
+  std::coroutine_handle<promise_type> frame_;
+};
+
+}  // namespace coxswain::net

@@ -1,0 +1,369 @@
+#include "coxswain/net/poller.hpp"
+
+#include "coxswain/net/readiness.hpp"
+#include "coxswain/net/routine.hpp"
+#include "tests/net/sockets.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::net {
+namespace {
+
+// A turn taker that writes down what happens: "(" a turn begins, ")" it ends.
+struct diary final : turn_taker {
+  void turn_begins() noexcept override {
+    text += "(";
+    began_at = std::chrono::steady_clock::now();
+  }
+  void turn_ends() noexcept override {
+    text += ")";
+    if (at_end) at_end();
+  }
+
+  std::string take() { return std::exchange(text, {}); }
+
+  std::string text;
+  std::function<void()> at_end;
+  time_point began_at;
+};
+
+// Reads what comes, a buffer of four bytes at a time, and writes it into the diary.
+class reader {
+ public:
+  reader(poller& by, diary& book, descriptor socket, bool polite = false)
+      : book_{book},
+        polite_{polite},
+        socket_{std::move(socket)},
+        ready{by, socket_.value(), [this] { book_.text += "w"; }},
+        loop{read()} {
+    loop.start();
+  }
+
+ private:
+  routine read() {
+    for (;;) {
+      co_await ready.readable();
+      book_.text += "r";
+      for (;;) {
+        char buffer[4];
+        auto const got = ::recv(socket_.value(), buffer, sizeof(buffer), 0);
+        if (got == 0) book_.text += "$";
+        if (got == 0 || (got < 0 && ready.hung_up())) co_return;
+        if (got > 0) book_.text.append(buffer, static_cast<std::size_t>(got));
+        if (got < 4 && !ready.hung_up()) break;
+        if (polite_) co_await ready.next_turn();
+      }
+    }
+  }
+
+  diary& book_;
+  bool polite_;
+  descriptor socket_;
+
+ public:
+  readiness ready;
+  routine loop;
+};
+
+struct world {
+  world() { polled->start(); }
+
+  // A reader and the socket to write to it.
+  int add(bool polite = false) {
+    auto ends = unix_pair();
+    readers.push_back(std::make_unique<reader>(*polled, book, std::move(ends.first), polite));
+    peers.push_back(std::move(ends.second));
+    return peers.back().value();
+  }
+
+  // Runs until something is in the diary, and what is ready then.
+  std::string run() {
+    io->restart();
+    while (book.text.empty()) {
+      BOOST_TEST_REQUIRE(io->run_one_for(std::chrono::milliseconds{patience_ms}) == 1u);
+    }
+    io->poll();
+    return book.take();
+  }
+
+  std::string poll() {
+    io->restart();
+    io->poll();
+    return book.take();
+  }
+
+  diary book;
+  std::optional<asio::io_context> io{std::in_place, 1};
+  std::optional<poller> polled{std::in_place, *io, book};
+  std::deque<descriptor> peers;
+  std::vector<std::unique_ptr<reader>> readers;
+};
+
+void send(int socket, std::string_view text) {
+  BOOST_TEST_REQUIRE(::send(socket, text.data(), text.size(), MSG_NOSIGNAL) ==
+                     static_cast<ssize_t>(text.size()));
+}
+
+BOOST_AUTO_TEST_SUITE(poller_test)
+
+BOOST_AUTO_TEST_CASE(nothing_happens_until_something_arrives) {
+  world w;
+  auto const peer = w.add();
+  BOOST_TEST(w.poll() == "");
+
+  send(peer, "abc");
+
+  BOOST_TEST(w.run() == "(rabc)");
+  BOOST_TEST(w.poll() == "");
+}
+
+BOOST_AUTO_TEST_CASE(one_turn_serves_all_that_are_ready) {
+  world w;
+  auto const one = w.add();
+  auto const two = w.add();
+  send(one, "a");
+  send(two, "b");
+
+  BOOST_TEST(w.run() == "(rarb)");
+}
+
+BOOST_AUTO_TEST_CASE(one_turn_serves_more_than_one_batch_of_the_kernel) {
+  world w;
+  constexpr std::size_t many = 2'500;
+  for (std::size_t i = 0; i < many; ++i) send(w.add(), "x");
+
+  auto const text = w.run();
+
+  BOOST_TEST(text.size() == 2 * many + 2);
+  BOOST_TEST(text.front() == '(');
+  BOOST_TEST(text.find(')') == text.size() - 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost) {
+  world w;
+  auto ends = unix_pair();
+  send(ends.second.value(), "x");
+  w.readers.push_back(std::make_unique<reader>(*w.polled, w.book, std::move(ends.first)));
+
+  BOOST_TEST(w.run() == "(rx)");
+
+  w.readers[0]->ready.poke();  // it waits: goes on at once
+  BOOST_TEST(w.book.take() == "r");
+}
+
+BOOST_AUTO_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn) {
+  world w;
+  auto const lot = w.add(true);
+  auto const little = w.add();
+  send(lot, "aaaabbbbcc");
+  send(little, "x");
+
+  BOOST_TEST(w.run() == "(raaaarx)(bbbb)(cc)");
+}
+
+BOOST_AUTO_TEST_CASE(an_edge_while_waiting_for_the_next_turn_is_read_there_and_not_owed) {
+  world w;
+  auto const peer = w.add(true);
+  send(peer, "aaaa");
+  w.book.at_end = [&] {
+    w.book.at_end = nullptr;
+    send(peer, "b");
+    w.readers[0]->ready.poke();
+  };
+
+  BOOST_TEST(w.run().starts_with("(raaaa)(b)"));
+  BOOST_TEST(w.poll() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_hang_up_is_told_so_that_a_short_read_is_not_the_last) {
+  world w;
+  auto const peer = w.add();
+  send(peer, "ab");
+  w.peers.back().close();
+
+  BOOST_TEST(w.run() == "(rab$)");
+  BOOST_TEST(w.readers[0]->loop.done());
+}
+
+BOOST_AUTO_TEST_CASE(writability_is_told_while_it_is_wanted) {
+  world w;
+  auto const peer = w.add();
+  send(peer, "a");
+  BOOST_TEST(w.run() == "(ra)");  // it can be written to, but nobody asked
+
+  w.readers[0]->ready.want_write(true);
+  BOOST_TEST(w.run() == "(w)");
+  BOOST_TEST(w.poll() == "");
+  w.readers[0]->ready.want_write(false);
+  send(peer, "b");
+  BOOST_TEST(w.run() == "(rb)");
+}
+
+BOOST_AUTO_TEST_CASE(writability_comes_back_when_the_peer_has_read) {
+  world w;
+  auto const peer = w.add();
+  std::string const block(1 << 16, 'x');
+  auto ends = unix_pair();
+  int const here = ends.first.value();
+  std::size_t written = 0;
+  for (ssize_t sent; (sent = ::send(here, block.data(), block.size(), MSG_NOSIGNAL)) > 0;) {
+    written += static_cast<std::size_t>(sent);
+  }
+  readiness blocked{*w.polled, here, [&] { w.book.text += "W"; }};
+  blocked.want_write(true);
+  send(peer, "a");
+  BOOST_TEST(w.run() == "(ra)");
+
+  std::vector<char> sink(written);
+  for (std::size_t read = 0; read < written;) {
+    auto const got = ::recv(ends.second.value(), sink.data(), sink.size(), 0);
+    BOOST_TEST_REQUIRE(got > 0);
+    read += static_cast<std::size_t>(got);
+  }
+
+  BOOST_TEST(w.run() == "(W)");
+}
+
+BOOST_AUTO_TEST_CASE(a_requested_turn_comes_once) {
+  world w;
+  w.polled->request_turn();
+  w.polled->request_turn();
+
+  BOOST_TEST(w.run() == "()");
+  BOOST_TEST(w.poll() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_turn_comes_at_the_deadline_and_not_before) {
+  world w;
+  auto const deadline = std::chrono::steady_clock::now() + 2ms;
+  w.polled->wake_at(deadline + 1h);
+  w.polled->wake_at(deadline);
+  w.polled->wake_at(deadline + 1s);
+  w.polled->wake_at(std::nullopt);
+
+  BOOST_TEST(w.run() == "()");
+  BOOST_TEST((w.book.began_at >= deadline));
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_in_the_past_is_now_and_one_without_end_is_harmless) {
+  world w;
+  w.polled->wake_at(time_point::max());
+  BOOST_TEST(w.poll() == "");
+  w.polled->wake_at(time_point::min());
+
+  BOOST_TEST(w.run() == "()");
+}
+
+BOOST_AUTO_TEST_CASE(a_new_deadline_after_the_alarm_rings_again) {
+  world w;
+  w.polled->wake_at(std::chrono::steady_clock::now());
+  BOOST_TEST(w.run() == "()");
+  w.polled->wake_at(std::chrono::steady_clock::now());
+  BOOST_TEST(w.run() == "()");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_ended_by_another_in_the_same_turn_is_not_resumed) {
+  world w;
+  std::vector<int> peers{w.add(), w.add()};
+  auto ends = unix_pair();
+  std::unique_ptr<readiness> writer;
+  // Whoever is served first ends both readers, and puts another in their slots.
+  writer = std::make_unique<readiness>(*w.polled, ends.first.value(), [&] {
+    w.book.text += "W";
+    w.readers.clear();
+    w.add();
+    writer->want_write(false);
+  });
+  writer->want_write(true);
+  for (auto const peer : peers) send(peer, "x");
+
+  BOOST_TEST(w.run() == "(W)");
+}
+
+BOOST_AUTO_TEST_CASE(closing_leaves_the_io_context_without_work) {
+  world w;
+  w.add();
+  w.polled->wake_at(std::chrono::steady_clock::now() + 1h);
+  w.polled->request_turn();
+
+  w.polled->close();
+
+  w.io->run();  // returns
+  BOOST_TEST(w.book.take() == "");
+  w.polled->request_turn();
+  w.polled->wake_at(std::chrono::steady_clock::now());
+  w.io->restart();
+  w.io->run();
+  BOOST_TEST(w.book.take() == "");
+}
+
+BOOST_AUTO_TEST_CASE(closing_at_the_end_of_a_turn) {
+  world w;
+  auto const peer = w.add(true);
+  w.book.at_end = [&] { w.polled->close(); };
+  send(peer, "aaaabbbb");
+
+  w.io->run();  // returns
+
+  BOOST_TEST(w.book.take() == "(raaaa)");
+}
+
+BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_a_turn) {
+  for (bool const by_alarm : {false, true}) {
+    world w;
+    auto const peer = w.add(true);
+    w.book.at_end = [&] {
+      w.readers.clear();
+      w.polled.reset();
+    };
+    if (by_alarm) {
+      w.polled->wake_at(time_point::min());
+    } else {
+      send(peer, "aaaabbbb");
+    }
+
+    w.io->run();  // returns
+
+    BOOST_TEST(w.book.take() == (by_alarm ? "()" : "(raaaa)"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(destruction_while_everything_is_pending) {
+  world w;
+  send(w.add(), "x");
+  w.polled->request_turn();
+  w.polled->wake_at(time_point::min());
+  w.readers.clear();
+  w.polled.reset();
+
+  w.io->run();  // returns
+
+  BOOST_TEST(w.book.take() == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_io_context_may_end_first) {
+  world w;
+  send(w.add(), "x");
+  w.polled->request_turn();
+  w.polled->wake_at(time_point::min());
+
+  w.io.reset();
+
+  w.polled->request_turn();
+  w.polled->wake_at(time_point::min());
+  w.polled->start();
+  w.add();
+  BOOST_TEST(w.book.take() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::net
