@@ -1,0 +1,61 @@
+#pragma once
+// The coordinator on a thread of its own, for blocking programs: a launcher's agent, a test, a
+// Python process that is both coordinator and task 0.
+//
+//   coxswain::server::options options;
+//   options.core.num_tasks = 8;
+//   coxswain::server::background_server coordinator{options};
+//   std::cout << coordinator.addresses().front() << '\n';
+//   coordinator.wait_done();
+//
+// Thread-safe: every function may be called from any thread, also from the log of its options,
+// which runs on the server's thread. After fork() a child must not use it. The thread takes no
+// signals.
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/server/options.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+
+class background_server {
+ public:
+  // Returns when it listens and serves. Throws coxswain::error as `server` does, and
+  // RESOURCE_EXHAUSTED if there is no thread to be had.
+  explicit background_server(options o);
+
+  // Stops as stop() does and ends the thread. Not from the log.
+  ~background_server();
+  background_server(background_server const&) = delete;
+  background_server& operator=(background_server const&) = delete;
+
+  // The addresses it listens on, as server::addresses().
+  [[nodiscard]] std::vector<std::string> const& addresses() const;
+
+  // A picture of the whole job; also after stop.
+  [[nodiscard]] core::snapshot look() const;
+
+  // Why the job failed, if it did.
+  [[nodiscard]] std::optional<job_error> error() const;
+
+  // As server::task_ended: this task has ended, and why. Returns when it is known.
+  void task_ended(task_id task, status why);
+
+  // An orderly stop: returns when every peer has read its goodbye, or `linger` has passed. From the
+  // log it returns at once. A second call waits for the first.
+  void stop(std::string reason);
+
+  // Returns when the job is over, as server::job_done(), or the server was stopped. Not from the
+  // log.
+  void wait_done();
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace coxswain::server

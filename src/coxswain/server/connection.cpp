@@ -1,0 +1,213 @@
+#include "coxswain/server/connection.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+constexpr std::size_t buffer_bytes = 64 * 1024;
+
+// What one connection, and what all together may read in a turn before the others have theirs;
+// each may read one buffer in any case. And what one may write.
+constexpr std::size_t own_read_max = 4 * buffer_bytes;
+constexpr std::size_t turn_read_max = 16 * buffer_bytes;
+constexpr std::size_t own_write_max = 1024 * 1024;
+
+// Gathered for one write.
+constexpr std::size_t pieces_max = 64;
+
+// How long after the last byte of a goodbye its connection is kept. If it were closed with unread
+// input, the kernel would send a reset, which may destroy the goodbye on its way.
+constexpr duration drain_time = 1s;
+
+// A peer that reads nothing is looked at so often until the core cuts it off.
+constexpr int looks = 3;
+constexpr duration look_period_min = 1ms;
+
+std::size_t size_of(std::span<iovec const> pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), std::size_t{},
+                         [](std::size_t sum, iovec const& one) { return sum + one.iov_len; });
+}
+
+}  // namespace
+
+core::loss loss_of(net::transfer const& last) noexcept {
+  auto const error = last.error.value();
+  bool const unreachable = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
+  return unreachable ? core::loss::unreachable : core::loss::closed;
+}
+
+turn::turn(dispatch& d, net::poller& p, options const& o)
+    : brain{d},
+      poller{p},
+      linger{o.linger},
+      look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)},
+      peer_timeout{o.core.heartbeat_timeout},
+      buffer(buffer_bytes) {}
+
+connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream)
+    : turn_{t},
+      id_{id},
+      out_{&t.brain.out(id)},
+      stream_{std::move(stream)},
+      ready_{t.poller, stream_->native_handle(), [this] { has_room(); }},
+      loop_{read()} {
+  loop_.start();
+}
+
+void connection::end(core::loss how) {
+  if (ended()) return;
+  phase_ = phase::ended;
+  blocked_ = false;
+  out_ = nullptr;
+  turn_.ended.push_back(id_);
+  turn_.brain.lost(turn_.now, id_, how);
+}
+
+// What goes wrong on one connection, such as want of memory, ends this connection only.
+void connection::give_up(std::exception const& why) noexcept {
+  try {
+    turn_.brain.report({core::severity::error,
+                        std::string{"a connection was closed because of an error: "} + why.what()});
+    end(core::loss::closed);
+  } catch (std::exception const&) {
+  }
+}
+
+// --- Reading ---------------------------------------------------------------------------------
+
+net::routine connection::read() {
+  try {
+    for (;;) {
+      co_await ready_.readable();
+      auto what_next = read_ready();
+      while (what_next == next::another_turn) {
+        co_await ready_.next_turn();
+        what_next = read_ready();
+      }
+      if (what_next == next::stop) co_return;
+    }
+  } catch (std::exception const& e) {
+    give_up(e);
+  }
+}
+
+connection::next connection::read_ready() {
+  for (std::size_t own = 0;;) {
+    if (ended()) return next::stop;
+    auto const got = stream_->read_some(turn_.buffer);
+    if (got.how == net::transfer::outcome::would_block) return next::wait;
+    if (got.how != net::transfer::outcome::done) {
+      end(loss_of(got));
+      return next::stop;
+    }
+    own += got.bytes;
+    turn_.bytes_read += got.bytes;
+    // Who was told goodbye is read only so that it reads the goodbye.
+    if (phase_ == phase::open) {
+      turn_.brain.received(turn_.now, id_, {turn_.buffer.data(), got.bytes});
+    }
+    if (got.bytes < turn_.buffer.size() && !ready_.hung_up()) return next::wait;
+    if (own >= own_read_max || turn_.bytes_read >= turn_read_max) return next::another_turn;
+  }
+}
+
+// --- Writing ---------------------------------------------------------------------------------
+
+void connection::flush() noexcept {
+  if (ended()) return;
+  try {
+    if (out_->ends() && phase_ == phase::open) begin_goodbye();
+    if (!awaits_room_) write();
+  } catch (std::exception const& e) {
+    give_up(e);
+  }
+}
+
+void connection::has_room() noexcept {
+  awaits_room_ = false;
+  flush();
+}
+
+void connection::write() {
+  std::array<iovec, pieces_max> room;
+  for (std::size_t own = 0;;) {
+    auto const pieces = out_->fill(room);
+    if (pieces.empty()) return all_written();
+    if (own >= own_write_max) return await_room();
+    auto const wanted = size_of(pieces);
+    auto const sent = stream_->write_some(pieces);
+    if (sent.how == net::transfer::outcome::failed) return end(loss_of(sent));
+    if (sent.bytes != 0) {
+      own += sent.bytes;
+      blocked_ = false;
+      turn_.brain.wrote(turn_.now, id_, sent.bytes);
+    }
+    if (sent.bytes < wanted) return await_reader();
+  }
+}
+
+void connection::all_written() {
+  ready_.want_write(false);
+  if (phase_ == phase::saying_goodbye) begin_draining();
+}
+
+void connection::await_room() {
+  awaits_room_ = true;
+  ready_.want_write(true);
+}
+
+void connection::await_reader() {
+  await_room();
+  if (std::exchange(blocked_, true)) return;
+  blocked_since_ = turn_.now;
+  unread_ = stream_->unread_by_peer();
+  turn_.to_visit.push_back(id_);
+  turn_.brain.write_blocked(turn_.now, id_);
+}
+
+// --- Visits ----------------------------------------------------------------------------------
+
+void connection::visit() {
+  if (ended()) return;
+  if (closes_at_ <= turn_.now) return end(core::loss::closed);
+  if (!blocked_) return;
+  auto const unread = stream_->unread_by_peer();
+  if (std::exchange(unread_, unread) <= unread) return;
+  blocked_since_ = turn_.now;
+  turn_.brain.still_reads(turn_.now, id_);
+}
+
+// The last look is when the core's patience ends, and in that turn before the core is told the
+// time, so that no progress goes unseen.
+time_point connection::next_visit() const noexcept {
+  if (!blocked_) return closes_at_;
+  auto const looked = (turn_.now - blocked_since_) / turn_.look_period;
+  auto const look = deadline_after(blocked_since_, turn_.look_period * (looked + 1));
+  return std::min(closes_at_, look);
+}
+
+void connection::begin_goodbye() {
+  phase_ = phase::saying_goodbye;
+  closes_at_ = deadline_after(turn_.now, turn_.linger);
+  turn_.to_visit.push_back(id_);
+}
+
+void connection::begin_draining() {
+  phase_ = phase::draining;
+  stream_->shut_write();
+  closes_at_ = deadline_after(turn_.now, drain_time);
+  turn_.to_visit.push_back(id_);
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,98 @@
+#pragma once
+// One connection of a server: its read loop, its writes, and how it ends. What it reads goes to
+// dispatch, what it writes comes from there. Not here: who is accepted, when a turn is (server),
+// and the table of connections with their time limits (connections).
+
+#include "coxswain/net/byte_stream.hpp"
+#include "coxswain/net/poller.hpp"
+#include "coxswain/net/readiness.hpp"
+#include "coxswain/net/routine.hpp"
+#include "coxswain/server/dispatch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace coxswain::server {
+
+// What the connections of a server share during a turn.
+struct turn {
+  turn(dispatch& d, net::poller& p, options const& o);
+
+  dispatch& brain;
+  net::poller& poller;
+  duration linger;           // how long a goodbye may take to be written
+  duration look_period;      // how often readers that do not read are looked at
+  duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing
+  time_point now{};          // of this turn
+  std::size_t bytes_read{};  // in this turn, by all
+  std::vector<char> buffer;  // what is being read
+
+  // What became of connections; `connections` sees to it at the end of the turn.
+  std::vector<connection_id> ended;
+  std::vector<connection_id> to_visit;  // their next visit may be earlier than it was
+};
+
+class connection {
+ public:
+  // Throws coxswain::error as net::readiness does.
+  connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream);
+  connection(connection const&) = delete;
+  connection& operator=(connection const&) = delete;
+
+  // Writes what is queued, as far as the peer takes it; the rest follows when it takes more. After
+  // a goodbye begins to close. Does not throw: what goes wrong ends the connection.
+  void flush() noexcept;
+
+  // Sees to what is due: cuts off a peer that took too long to read its goodbye, and looks whether
+  // a peer reads whose kernel takes nothing from us, which the core is told. A slow reader is not
+  // cut off for a socket that stays full (semantics D24).
+  void visit();
+
+  // When the next visit is due; the end of time if none is needed.
+  [[nodiscard]] time_point next_visit() const noexcept;
+
+  // It is over: dispatch was told, and the connection only waits to be destroyed at the end of the
+  // turn.
+  [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
+
+  // Ends it without further ado.
+  void end(core::loss how);
+
+ private:
+  enum class phase : std::uint8_t { open, saying_goodbye, draining, ended };
+
+  // What the read loop does next.
+  enum class next : std::uint8_t { wait, another_turn, stop };
+
+  net::routine read();
+  [[nodiscard]] next read_ready();
+  void has_room() noexcept;
+  void write();
+  void all_written();
+  void await_room();
+  void await_reader();
+  void begin_goodbye();
+  void begin_draining();
+  void give_up(std::exception const& why) noexcept;
+
+  turn& turn_;
+  connection_id id_;
+  phase phase_{phase::open};
+  bool blocked_{};        // something waits for a peer that does not read
+  bool awaits_room_{};    // the poller tells when the socket takes more
+  std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
+  time_point blocked_since_{};
+  time_point closes_at_{time_point::max()};
+  outbox* out_;
+  std::unique_ptr<net::byte_stream> stream_;
+  net::readiness ready_;
+  net::routine loop_;
+};
+
+// How the connection ended, from what a read or a write came to (semantics D5).
+[[nodiscard]] core::loss loss_of(net::transfer const& last) noexcept;
+
+}  // namespace coxswain::server

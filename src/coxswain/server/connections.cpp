@@ -1,0 +1,61 @@
+#include "coxswain/server/connections.hpp"
+
+namespace coxswain::server {
+
+void connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
+  all_.emplace(id, entry{std::make_unique<connection>(turn_, id, std::move(stream))});
+}
+
+connections::entry* connections::find(connection_id id) {
+  auto const found = all_.find(id);
+  return found == all_.end() ? nullptr : &found->second;
+}
+
+void connections::visit_due() {
+  while (!visits_.empty() && visits_.top().first <= turn_.now) {
+    auto const [when, id] = visits_.top();
+    visits_.pop();
+    auto* const e = find(id);
+    if (e == nullptr || e->visit_at != when) continue;
+    e->visit_at = time_point::max();
+    e->one->visit();
+    plan(id, *e);
+  }
+}
+
+void connections::plan(connection_id id, entry& e) {
+  auto const when = e.one->next_visit();
+  if (e.one->ended() || when >= e.visit_at) return;
+  e.visit_at = when;
+  visits_.emplace(when, id);
+}
+
+void connections::deliver() {
+  while (turn_.brain.deliver(dirty_)) {
+    for (auto const id : dirty_) {
+      if (auto* const e = find(id); e != nullptr) e->one->flush();
+    }
+  }
+}
+
+void connections::clear_away() {
+  for (auto const id : turn_.ended) all_.erase(id);
+  turn_.ended.clear();
+  for (auto const id : turn_.to_visit) {
+    if (auto* const e = find(id); e != nullptr) plan(id, *e);
+  }
+  turn_.to_visit.clear();
+}
+
+void connections::end_all() {
+  for (auto const& [_, e] : all_) e.one->end(core::loss::closed);
+}
+
+void connections::forget_all() noexcept { all_.clear(); }
+
+std::optional<time_point> connections::next_deadline() const {
+  if (visits_.empty()) return std::nullopt;
+  return visits_.top().first;
+}
+
+}  // namespace coxswain::server

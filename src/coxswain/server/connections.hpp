@@ -1,0 +1,63 @@
+#pragma once
+// The connections of a server: the table of them, who is written to, who is cut off when, and who
+// is cleared away. Not here: what happens on one (connection), who is accepted (server).
+
+#include "coxswain/server/connection.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server {
+
+class connections {
+ public:
+  explicit connections(turn& t) : turn_{t} {}
+
+  // Takes over a connection that dispatch has opened. Throws coxswain::error as net::readiness
+  // does.
+  void add(connection_id id, std::unique_ptr<net::byte_stream> stream);
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+
+  // Visits those whose visit is due. Before the core is told the time.
+  void visit_due();
+
+  // Delivers everything that the core wants to be sent, and writes each connection once.
+  void deliver();
+
+  // Destroys what has ended and plans visits. At the end of a turn, never from a connection's own
+  // routine.
+  void clear_away();
+
+  // Ends all of them at once.
+  void end_all();
+
+  // Destroys all of them; dispatch is not told.
+  void forget_all() noexcept;
+
+  // The earliest moment at which visit_due has something to do.
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+ private:
+  struct entry {
+    std::unique_ptr<connection> one;
+    time_point visit_at{time_point::max()};  // in `visits_`; other visits to it there are void
+  };
+  using visit = std::pair<time_point, connection_id>;
+
+  [[nodiscard]] entry* find(connection_id id);
+  void plan(connection_id id, entry& e);
+
+  turn& turn_;
+  boost::unordered_flat_map<connection_id, entry, std::hash<connection_id>> all_;
+  std::priority_queue<visit, std::vector<visit>, std::greater<>> visits_;
+  std::vector<connection_id> dirty_;
+};
+
+}  // namespace coxswain::server

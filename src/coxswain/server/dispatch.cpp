@@ -1,0 +1,165 @@
+#include "coxswain/server/dispatch.hpp"
+
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <cassert>
+#include <exception>
+#include <utility>
+
+namespace coxswain::server {
+
+// One connection, as far as it is about bytes.
+struct dispatch::line {
+  line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
+      : decoder{core::hello_frame_bytes_max}, out{std::move(memory), queued_bytes_max} {}
+
+  wire::frame_decoder decoder;
+  outbox out;
+  bool greeted{};  // the limit of its frames was raised
+  bool deaf{};     // what it sends is no protocol
+  bool blocked{};  // the core knows that its peer does not read
+  bool dirty{};    // it is in the list of this delivery
+};
+
+dispatch::dispatch(options const& o, incarnation self, time_point now)
+    : core_{o.core, self, now},
+      encoder_{core_.memory()},
+      log_{o.log},
+      queued_bytes_max_{o.queued_bytes_max} {}
+
+dispatch::~dispatch() = default;
+
+connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret) {
+  auto one = std::make_unique<line>(core_.memory(), queued_bytes_max_);
+  auto const id = core_.connected(now, std::move(peer), secret);
+  lines_.emplace(id, std::move(one));
+  return id;
+}
+
+void dispatch::received(time_point now, connection_id from, std::string_view bytes) {
+  auto* const on = find(from);
+  if (on == nullptr || on->deaf || on->out.ends()) return;
+  on->decoder.feed(bytes);
+  if (!take_frames(now, from, *on)) core_.heard(now, from);
+}
+
+dispatch::line* dispatch::find(connection_id id) const {
+  auto const found = lines_.find(id);
+  return found == lines_.end() ? nullptr : found->second.get();
+}
+
+// True if the core was told something.
+bool dispatch::take_frames(time_point now, connection_id from, line& on) {
+  bool told = false;
+  for (;;) {
+    auto const frame = on.decoder.next();
+    if (!frame) {
+      on.deaf = true;
+      core_.malformed(now, from, frame.error().message());
+      return true;
+    }
+    if (!*frame) return told;
+    auto message = wire::decode_client(**frame);
+    if (!message) {
+      on.deaf = true;
+      core_.malformed(now, from, message.error().message());
+      return true;
+    }
+    core_.received(now, from, std::move(*message));
+    told = true;
+    if (!on.greeted) {
+      auto const limit = core_.frame_bytes_max(from);
+      on.greeted = limit != core::hello_frame_bytes_max;
+      on.decoder.limit(limit);
+    }
+  }
+}
+
+void dispatch::lost(time_point now, connection_id from, core::loss how) {
+  lines_.erase(from);
+  core_.lost(now, from, how);
+}
+
+void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
+  auto* const on = find(to);
+  if (on == nullptr || count == 0) return;
+  on->out.written(count, encoder_);
+  encoder_.forget();
+  if (std::exchange(on->blocked, false)) core_.write_progressed(now, to);
+}
+
+void dispatch::write_blocked(time_point now, connection_id to) {
+  auto* const on = find(to);
+  if (on == nullptr || on->blocked) return;
+  on->blocked = true;
+  core_.write_blocked(now, to);
+}
+
+void dispatch::still_reads(time_point now, connection_id to) {
+  auto* const on = find(to);
+  if (on == nullptr || !on->blocked) return;
+  core_.write_progressed(now, to);
+  core_.write_blocked(now, to);
+}
+
+void dispatch::task_ended(time_point now, task_id task, status why) {
+  core_.task_ended(now, task, std::move(why));
+}
+
+void dispatch::stop(time_point now, std::string reason) { core_.stop(now, std::move(reason)); }
+
+void dispatch::advance(time_point now) { core_.advance(now); }
+
+std::optional<time_point> dispatch::next_deadline() const { return core_.next_deadline(); }
+
+bool dispatch::deliver(std::vector<connection_id>& dirty) {
+  tell_log();  // first: it may call us back, and that has consequences, too
+  dirty.clear();
+  core_.take_outgoing(outgoing_);
+  dirty.reserve(outgoing_.size());
+  for (auto& one : outgoing_) {
+    auto* const on = find(one.to);
+    if (on == nullptr) continue;
+    try {
+      on->out.push(one.in_reply_to, std::move(one.what), encoder_);
+    } catch (std::exception const&) {
+      on->out.abandon();  // out of memory: its client asks again on another connection
+    }
+    if (!std::exchange(on->dirty, true)) dirty.push_back(one.to);
+  }
+  outgoing_.clear();  // so that no answer lives longer because of it
+  encoder_.forget();
+  for (auto const id : dirty) find(id)->dirty = false;
+  return !dirty.empty();
+}
+
+// The log is foreign code: what it throws is its own affair.
+void dispatch::tell_log() {
+  std::vector<core::event> events;
+  core_.take_events(events);
+  for (auto& one : reported_) events.push_back(std::move(one));
+  reported_.clear();
+  if (!log_) return;
+  for (auto const& one : events) {
+    try {
+      log_(one);
+    } catch (std::exception const&) {
+    }
+  }
+}
+
+outbox& dispatch::out(connection_id to) {
+  auto* const on = find(to);
+  assert(on != nullptr);
+  return on->out;
+}
+
+void dispatch::report(core::event what) { reported_.push_back(std::move(what)); }
+
+void dispatch::check_invariants() const {
+  core_.check_invariants();
+  for (auto const& [_, one] : lines_) one->out.check_invariants();
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,103 @@
+#pragma once
+// Bytes in, bytes out: the only caller of the core. Finds the frames in what connections received,
+// tells the core, and encodes what the core wants to be sent. Does no I/O and reads no clock, so
+// that the simulation runs it as the server does:
+//
+//   id = d.open(now, peer, secret);         a connection was accepted
+//   d.received(now, id, bytes);             ... for every connection that has something
+//   d.advance(now);
+//   while (d.deliver(dirty)) { ... }        then write d.out(id) for each id in `dirty`, and report
+//   d.wrote(now, id, count);                what became of it: wrote or write_blocked
+//   d.lost(now, id, how);                   once, whoever closed it
+//
+// Times must not go backwards. Not thread-safe. Not here: sockets and timers (server).
+
+#include "coxswain/core/coordinator.hpp"
+#include "coxswain/server/encoder.hpp"
+#include "coxswain/server/options.hpp"
+#include "coxswain/server/outbox.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::server {
+
+class dispatch {
+ public:
+  dispatch(options const& o, incarnation self, time_point now);
+  ~dispatch();
+  dispatch(dispatch const&) = delete;
+  dispatch& operator=(dispatch const&) = delete;
+
+  // A connection was accepted. `peer` is its address for people, `secret` is random.
+  [[nodiscard]] connection_id open(time_point now, std::string peer, core::session_secret secret);
+
+  // Bytes came in. Whole frames go to the core; anything less is a sign of life. What is no
+  // protocol ends the session, and the connection gets a goodbye.
+  void received(time_point now, connection_id from, std::string_view bytes);
+
+  // The connection is gone, whoever closed it. Exactly once for each `open`.
+  void lost(time_point now, connection_id from, core::loss how);
+
+  // Some of `out(to)` was written. The outbox goes on behind it.
+  void wrote(time_point now, connection_id to, std::size_t count);
+
+  // Nothing more of `out(to)` can be written for now. May be called again while that lasts.
+  void write_blocked(time_point now, connection_id to);
+
+  // The peer reads, although nothing more of `out(to)` can be written yet.
+  void still_reads(time_point now, connection_id to);
+
+  // The core's verbs. After each of them, and after each of those above, there may be something to
+  // deliver and `next_deadline` may be another.
+  void task_ended(time_point now, task_id task, status why);
+  void stop(time_point now, std::string reason);
+  void advance(time_point now);
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+  // Hands events to the log; then puts everything that the core wants to be sent into the outboxes,
+  // and their connections, each once, into `dirty`, which is cleared first. True if `dirty` is not
+  // empty: call it again after writing, since that may have told the core something.
+  bool deliver(std::vector<connection_id>& dirty);
+
+  // What is to be written to the connection; the same object until it is lost.
+  [[nodiscard]] outbox& out(connection_id to);
+
+  // An event that did not come from the core: handed to the log by the next deliver.
+  void report(core::event what);
+
+  // What the core knows. Nothing of this changes it.
+  [[nodiscard]] core::snapshot look(time_point now) const { return core_.look(now); }
+  [[nodiscard]] bool done() const { return core_.done(); }
+  [[nodiscard]] bool drained() const { return core_.drained(); }
+  [[nodiscard]] std::optional<job_error> const& error() const { return core_.error(); }
+  [[nodiscard]] std::size_t connections() const noexcept { return lines_.size(); }
+  [[nodiscard]] core::coordinator const& brain() const noexcept { return core_; }
+
+  // Asserts what must always hold, here and in the core.
+  void check_invariants() const;
+
+ private:
+  struct line;
+
+  [[nodiscard]] line* find(connection_id id) const;
+  [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
+  void tell_log();
+
+  core::coordinator core_;
+  encoder encoder_;
+  boost::unordered_flat_map<connection_id, std::unique_ptr<line>, std::hash<connection_id>> lines_;
+  std::function<void(core::event const&)> log_;
+  std::size_t queued_bytes_max_;
+  std::vector<core::outgoing> outgoing_;
+  std::vector<core::event> reported_;
+};
+
+}  // namespace coxswain::server

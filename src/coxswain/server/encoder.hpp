@@ -1,0 +1,51 @@
+#pragma once
+// Encodes answers, and each of those that go to many only once. Not here: what becomes of the
+// bytes (outbox).
+
+#include "coxswain/core/messages.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace coxswain::server {
+
+// A reply's bytes after its id, in up to three pieces that follow each other: small ones are to be
+// copied, large ones are shared.
+struct encoded_reply {
+  std::string copied;
+  bytes shared;  // a large body, such as a listing; `copied` is empty then
+  bytes tail;    // a large value
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    return copied.size() + shared.size() + tail.size();
+  }
+};
+
+class encoder {
+ public:
+  // From this size on, bytes are referred to instead of copied.
+  static constexpr std::size_t shared_bytes_min = 4 * 1024;
+
+  // Large bodies are counted by `memory`.
+  explicit encoder(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+
+  // Valid until the next call of anything here.
+  [[nodiscard]] encoded_reply const& encode(core::answer_ptr const& what);
+
+  // Lets go of what was remembered, so that no answer lives longer because of it.
+  void forget();
+
+ private:
+  struct remembered {
+    core::answer_ptr what;
+    encoded_reply reply;
+  };
+
+  std::shared_ptr<memory_meter> memory_;
+  std::array<remembered, 4> last_;  // of one turn, so few different ones come mixed
+  std::size_t next_{};
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,14 @@
+#pragma once
+// Random numbers from the kernel, for what must not be guessed. The core draws none itself, so that
+// the simulation can choose them.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/core/messages.hpp"
+
+namespace coxswain::server {
+
+// Both throw coxswain::error: INTERNAL, the kernel gives no random numbers.
+[[nodiscard]] core::session_secret draw_secret();
+[[nodiscard]] incarnation draw_incarnation();
+
+}  // namespace coxswain::server

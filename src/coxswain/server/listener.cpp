@@ -1,0 +1,191 @@
+#include "coxswain/server/listener.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+// Accepted in a turn before the connections have theirs.
+constexpr int accepted_max = 1024;
+
+constexpr int socket_flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+bool is_socket(std::string const& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode);
+}
+
+std::string_view advice_on(int error, net::endpoint const& where) {
+  switch (error) {
+    case EADDRINUSE:
+      if (where.is_unix() && !is_socket(where.path())) {
+        return " A file that is no socket has that name.";
+      }
+      if (where.is_unix()) return " Is another coordinator running?";
+      return " Is another coordinator running? Port 0 takes any free port.";
+    case EADDRNOTAVAIL: return " This host does not have that address.";
+    case EACCES: return " Ports below 1024 and other people's directories need privileges.";
+    case ENOENT:
+    case ENOTDIR: return " The directory does not exist.";
+    case EMFILE: return " Raise the limit of open files (ulimit -n).";
+    default: return "";
+  }
+}
+
+status cannot_listen(net::endpoint const& where, int error) {
+  auto text = "Cannot listen on " + where.text() + ": " + std::strerror(error) + ".";
+  text += advice_on(error, where);
+  return {errc::unavailable, std::move(text)};
+}
+
+status not_private(net::endpoint const& where) {
+  return {errc::failed_precondition,
+          "Others could reach " + where.text() +
+              ", and no token protects the coordinator. Configure a token, listen on 127.0.0.1, "
+              "[::1] or a Unix socket, or allow it explicitly (insecure)."};
+}
+
+// Somebody accepts connections there, or might: only a refusal says that nobody does.
+bool is_alive(net::socket_address const& at) {
+  net::descriptor const probe{::socket(AF_UNIX, socket_flags, 0)};
+  return ::connect(probe.value(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
+}
+
+// Zero, or an errno. A coordinator that was killed leaves the file of its socket behind, and nobody
+// can listen there before it is gone.
+int bind_to(net::socket_address const& at, int socket, std::string const& path) {
+  if (::bind(socket, at.data(), at.size()) == 0) return 0;
+  int const error = errno;
+  if (error != EADDRINUSE || path.empty() || !is_socket(path) || is_alive(at)) return error;
+  ::unlink(path.c_str());
+  return ::bind(socket, at.data(), at.size()) == 0 ? 0 : errno;
+}
+
+void set(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof(value));
+}
+
+std::string peer_of(int socket) {
+  auto const address = net::socket_address::peer(socket);
+  if (!address) return "an unknown peer";
+  if (address->family() != AF_UNIX) return address->text();
+  ucred who{};
+  socklen_t size = sizeof(who);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return address->text();
+  return "unix: process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid);
+}
+
+bool is_want_of_room(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+}  // namespace
+
+// --- The file of a Unix socket ---------------------------------------------------------------
+
+socket_file::socket_file(std::string path) : path_{std::move(path)} {
+  struct stat made {};
+  if (::lstat(path_.c_str(), &made) != 0) return;
+  device_ = made.st_dev;
+  inode_ = made.st_ino;
+}
+
+socket_file::~socket_file() {
+  struct stat found {};
+  if (!path_.empty() && ::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ &&
+      found.st_ino == inode_) {
+    ::unlink(path_.c_str());
+  }
+}
+
+// --- Listening -------------------------------------------------------------------------------
+
+// A name's further addresses are tried only if this host does not have those before.
+listener::listener(std::string const& address, bool must_be_private) {
+  auto const where = net::endpoint::parse(address).value();
+  int failure = 0;
+  for (auto const& at : where.resolve(net::endpoint::purpose::listen).value()) {
+    if (must_be_private && !at.is_private()) throw error{not_private(where)};
+    failure = listen_on(at, where);
+    if (failure == 0) return;
+    if (failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT) break;
+  }
+  throw error{cannot_listen(where, failure)};
+}
+
+// Zero, or an errno.
+int listener::listen_on(net::socket_address const& at, net::endpoint const& where) {
+  net::descriptor socket{::socket(at.family(), socket_flags, 0)};
+  if (!socket) return errno;
+  if (!where.is_unix()) set(socket.value(), SOL_SOCKET, SO_REUSEADDR, 1);
+  // All addresses are those of IPv4, too.
+  if (at.family() == AF_INET6 && where.host().empty()) {
+    set(socket.value(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  }
+  if (int const error = bind_to(at, socket.value(), where.path()); error != 0) return error;
+  if (where.is_unix()) file_.emplace(where.path());
+  if (::listen(socket.value(), SOMAXCONN) != 0) return errno;
+  address_ = net::socket_address::local(socket.value()).value().text();
+  socket_ = std::move(socket);
+  return 0;
+}
+
+// --- Accepting -------------------------------------------------------------------------------
+
+void listener::start(net::poller& by, doorkeeper& keeper) {
+  if (keeper_ != nullptr) return;
+  keeper_ = &keeper;
+  ready_.emplace(by, socket_.value());
+  loop_ = accept();
+  loop_.start();
+}
+
+void listener::go_on() {
+  if (ready_) ready_->poke();
+}
+
+net::routine listener::accept() {
+  for (;;) {
+    co_await ready_->readable();
+    while (accept_ready() == next::another_turn) co_await ready_->next_turn();
+  }
+}
+
+listener::next listener::accept_ready() noexcept {
+  for (int count = 0; count < accepted_max; ++count) {
+    net::descriptor socket{
+        ::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    int const error = errno;
+    if (socket) {
+      welcome(std::move(socket));
+    } else if (error == EAGAIN || error == EBADF || error == EINVAL) {
+      return next::wait;
+    } else if (is_want_of_room(error)) {
+      keeper_->out_of_room(error);
+      return next::wait;
+    }  // others are errors of a connection that broke before it was accepted
+  }
+  return next::another_turn;
+}
+
+void listener::welcome(net::descriptor socket) noexcept {
+  try {
+    auto peer = peer_of(socket.value());
+    keeper_->accepted(std::move(socket), std::move(peer));
+  } catch (std::exception const&) {
+    keeper_->out_of_room(ENOMEM);
+  }
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,80 @@
+#pragma once
+// One listening socket, TCP or Unix, and its accept loop. Not here: what becomes of who was
+// accepted (server).
+
+#include "coxswain/net/descriptor.hpp"
+#include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/poller.hpp"
+#include "coxswain/net/readiness.hpp"
+#include "coxswain/net/routine.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace coxswain::server {
+
+// Who is told what a listener accepts.
+class doorkeeper {
+ public:
+  // `socket` is connected and non-blocking; `peer` is its address for people.
+  virtual void accepted(net::descriptor socket, std::string peer) noexcept = 0;
+  // The process or the machine has no room for another connection (`error` is an errno). The
+  // listener rests until go_on() is called.
+  virtual void out_of_room(int error) noexcept = 0;
+
+ protected:
+  ~doorkeeper() = default;
+};
+
+// The file of a Unix socket, removed at the end unless somebody else's took its place.
+class socket_file {
+ public:
+  explicit socket_file(std::string path);
+  socket_file(socket_file const&) = delete;
+  socket_file& operator=(socket_file const&) = delete;
+  ~socket_file();
+
+ private:
+  std::string path_;
+  dev_t device_{};
+  ino_t inode_{};
+};
+
+class listener {
+ public:
+  // Listens on `address`. Throws coxswain::error: INVALID_ARGUMENT (the address is malformed),
+  // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (others could
+  // reach it and `must_be_private`).
+  listener(std::string const& address, bool must_be_private);
+  listener(listener const&) = delete;
+  listener& operator=(listener const&) = delete;
+
+  // Where it listens, with the port that was chosen.
+  [[nodiscard]] std::string const& address() const noexcept { return address_; }
+
+  // Begins to accept. Both must outlive the listener. Throws as net::readiness does.
+  void start(net::poller& by, doorkeeper& keeper);
+
+  // After out_of_room: tries again.
+  void go_on();
+
+ private:
+  enum class next : std::uint8_t { wait, another_turn };
+
+  [[nodiscard]] int listen_on(net::socket_address const& at, net::endpoint const& where);
+  net::routine accept();
+  [[nodiscard]] next accept_ready() noexcept;
+  void welcome(net::descriptor socket) noexcept;
+
+  std::string address_;
+  std::optional<socket_file> file_;
+  net::descriptor socket_;
+  doorkeeper* keeper_{};
+  std::optional<net::readiness> ready_;
+  net::routine loop_;
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,91 @@
+#pragma once
+// What is to be written to one connection, in order. Small bodies are copied into one buffer, large
+// ones are referred to; both are gathered for one write. At most a limit's worth is encoded at a
+// time: further replies wait as they are and are encoded as room appears (semantics D24). An
+// outbox that is empty holds no memory to speak of.
+// Not here: writing, and whose answers these are (dispatch).
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/server/encoder.hpp"
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+
+class outbox {
+ public:
+  // Copied bytes are counted by `memory`. Beyond `bytes_max` replies wait, but one that is larger
+  // alone goes when nothing else is queued.
+  outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max);
+  ~outbox();
+  outbox(outbox const&) = delete;
+  outbox& operator=(outbox const&) = delete;
+
+  // Adds a reply, or a push with id zero. Ignored after a goodbye.
+  void push(request_id id, core::answer_ptr what, encoder& by);
+
+  // Fills in what is to be written next, and returns the part of `into` that was filled: empty if
+  // there is nothing to write. Valid until push or written.
+  [[nodiscard]] std::span<iovec const> fill(std::span<iovec> into) const;
+
+  // So many bytes were written. Encodes waiting replies that have room now.
+  void written(std::size_t count, encoder& by);
+
+  // Throws everything away and ends, for a connection that cannot be told what it should be.
+  void abandon() noexcept;
+
+  // Nothing is left to write.
+  [[nodiscard]] bool empty() const noexcept { return queued_ == 0; }
+
+  // A goodbye was pushed, or everything was thrown away: when the outbox is empty, the connection
+  // is to be closed.
+  [[nodiscard]] bool ends() const noexcept { return ends_; }
+
+  // Encoded and not yet written; and how many replies wait besides.
+  [[nodiscard]] std::size_t queued_bytes() const noexcept { return queued_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size() - waiting_begin_; }
+
+  // Asserts what must always hold.
+  void check_invariants() const;
+
+ private:
+  struct reference {
+    std::size_t at;  // before which byte of `copied_` it goes
+    bytes content;
+  };
+  struct waiting_reply {
+    request_id id;
+    core::answer_ptr what;
+  };
+
+  [[nodiscard]] bool put(request_id id, core::answer_ptr const& what, encoder& by);
+  [[nodiscard]] bool has_room(std::size_t more) const noexcept;
+  void refer(bytes const& content);
+  std::size_t take(std::size_t count);
+  void refill(encoder& by);
+  void compact();
+
+  std::shared_ptr<memory_meter> memory_;
+  std::size_t bytes_max_;
+  std::size_t queued_{};
+
+  std::string copied_;
+  std::size_t copied_begin_{};  // what is before it was written
+  std::vector<reference> references_;
+  std::size_t references_begin_{};
+  std::size_t reference_offset_{};  // how much of the first reference was written
+
+  std::vector<waiting_reply> waiting_;
+  std::size_t waiting_begin_{};
+  std::size_t first_waits_for_{};  // bytes of the first waiting reply; zero if not known
+
+  bool ends_{};
+};
+
+}  // namespace coxswain::server

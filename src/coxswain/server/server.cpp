@@ -1,0 +1,326 @@
+#include "coxswain/server/server.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/gate.hpp"
+#include "coxswain/net/poller.hpp"
+#include "coxswain/server/connections.hpp"
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/entropy.hpp"
+#include "coxswain/server/listener.hpp"
+#include "coxswain/wire/codec.hpp"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+// How long listeners rest when there are no descriptors left, and the whole server after an error
+// that should not be.
+constexpr duration rest = 100ms;
+
+// Descriptors that are left for others: files, the log, an embedding program.
+constexpr std::size_t spare_descriptors = 64;
+
+time_point clock_now() { return std::chrono::steady_clock::now(); }
+
+options checked(options o) {
+  if (o.listen.empty()) {
+    throw error{{errc::invalid_argument, "A server needs an address to listen on."}};
+  }
+  if (o.core.num_tasks == 0) {
+    throw error{{errc::invalid_argument, "A job needs at least one task: num_tasks is 0."}};
+  }
+  if (o.core.frame_bytes_max() > wire::message_bytes_max) {
+    throw error{{errc::invalid_argument,
+                 "value_bytes_max is " + std::to_string(o.core.value_bytes_max) +
+                     ", but no message may have more than " +
+                     std::to_string(wire::message_bytes_max) + " bytes with what surrounds it."}};
+  }
+  return o;
+}
+
+std::size_t connections_max(options const& o) {
+  if (o.connections_max != 0) return o.connections_max;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024 - spare_descriptors;
+  auto const descriptors = static_cast<std::size_t>(limit.rlim_cur);
+  return std::max(descriptors, spare_descriptors + 1) - spare_descriptors;
+}
+
+// The frame that a connection gets for which there is no room. It ends no session.
+std::string no_room(std::size_t most) {
+  core::answer what;
+  what.value = core::goodbye{
+      {errc::resource_exhausted, "The coordinator has " + std::to_string(most) +
+                                     " connections, which is its limit connections_max."},
+      true};
+  auto const encoded = wire::encode(what);
+  std::string frame;
+  wire::append_server_head(frame, request_id{}, encoded.size());
+  return frame.append(encoded.head).append(encoded.tail.view());
+}
+
+void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point> other) {
+  if (other && (!earliest || *other < *earliest)) earliest = other;
+}
+
+}  // namespace
+
+// Lives as long as its server and the coroutines that wait in it.
+class server::impl final : public std::enable_shared_from_this<impl>, net::turn_taker, doorkeeper {
+ public:
+  impl(asio::io_context& io, options o);
+
+  static asio::awaitable<void> serve(std::shared_ptr<impl> self);
+  static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
+
+  void stop(std::string reason);
+  void task_ended(task_id task, status why);
+  void close() noexcept;
+
+  [[nodiscard]] std::vector<std::string> const& addresses() const { return addresses_; }
+  [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
+  [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
+
+ private:
+  void turn_begins() noexcept override;
+  void turn_ends() noexcept override;
+  void accepted(net::descriptor socket, std::string peer) noexcept override;
+  void out_of_room(int error) noexcept override;
+
+  void start();
+  void take(net::descriptor socket, std::string peer);
+  void refuse(net::descriptor socket);
+  void serve_turn();
+  void settle();
+  void finish();
+  void tear_down() noexcept;
+  void complain(core::severity level, std::string text) noexcept;
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+  options options_;
+  std::size_t connections_max_;
+  std::string no_room_;
+  dispatch dispatch_;
+  net::poller poller_;
+  turn turn_;
+  connections connections_;
+  std::vector<std::unique_ptr<listener>> listeners_;
+  std::vector<std::string> addresses_;
+  net::gate finished_;
+  net::gate job_done_;
+  std::optional<time_point> rest_until_;  // the listeners' rest
+  std::optional<time_point> done_since_;
+  std::optional<time_point> stop_by_;
+  bool crowded_{};  // said that there is no room; not again before there was
+  bool in_turn_{};
+  bool closed_{};
+};
+
+server::impl::impl(asio::io_context& io, options o)
+    : options_{checked(std::move(o))},
+      connections_max_{connections_max(options_)},
+      no_room_{no_room(connections_max_)},
+      dispatch_{options_, draw_incarnation(), clock_now()},
+      poller_{io, *this},
+      turn_{dispatch_, poller_, options_},
+      connections_{turn_} {
+  bool const must_be_private = options_.core.token.empty() && !options_.insecure;
+  for (auto const& address : options_.listen) {
+    listeners_.push_back(std::make_unique<listener>(address, must_be_private));
+    addresses_.push_back(listeners_.back()->address());
+  }
+  turn_.now = clock_now();
+}
+
+// --- What the owner wants ----------------------------------------------------------------------
+
+asio::awaitable<void> server::impl::serve(std::shared_ptr<impl> self) {
+  self->start();
+  co_await self->finished_.wait();
+}
+
+asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
+  co_await self->job_done_.wait();
+}
+
+void server::impl::start() {
+  if (closed_ || finished_.is_open()) return;
+  poller_.start();
+  for (auto const& one : listeners_) one->start(poller_, *this);
+  poller_.request_turn();
+}
+
+void server::impl::stop(std::string reason) {
+  if (stop_by_ || closed_) return;
+  turn_.now = clock_now();
+  stop_by_ = deadline_after(turn_.now, options_.linger);
+  dispatch_.stop(turn_.now, std::move(reason));
+  listeners_.clear();
+  poller_.request_turn();
+}
+
+void server::impl::task_ended(task_id task, status why) {
+  turn_.now = clock_now();
+  dispatch_.task_ended(turn_.now, task, std::move(why));
+  poller_.request_turn();
+}
+
+void server::impl::close() noexcept {
+  closed_ = true;
+  if (!in_turn_) tear_down();
+}
+
+void server::impl::tear_down() noexcept {
+  listeners_.clear();
+  connections_.forget_all();
+  poller_.close();
+  finished_.open();
+  job_done_.open();
+}
+
+// --- The turn ----------------------------------------------------------------------------------
+
+void server::impl::turn_begins() noexcept {
+  turn_.now = clock_now();
+  turn_.bytes_read = 0;
+  if (!rest_until_ || turn_.now < *rest_until_) return;
+  rest_until_.reset();
+  for (auto const& one : listeners_) one->go_on();
+}
+
+// The log may call us back, and may even destroy the server: that waits until the turn is over.
+void server::impl::turn_ends() noexcept {
+  auto const self = shared_from_this();
+  std::optional<time_point> next = turn_.now + rest;
+  in_turn_ = true;
+  try {
+    serve_turn();
+    next = next_deadline();
+  } catch (std::exception const& e) {
+    complain(core::severity::error, std::string{"a turn was cut short by an error: "} + e.what());
+  }
+  in_turn_ = false;
+  if (closed_) tear_down();
+  poller_.wake_at(next);
+}
+
+void server::impl::serve_turn() {
+  connections_.visit_due();
+  dispatch_.advance(turn_.now);
+  connections_.deliver();
+  connections_.clear_away();
+  settle();
+}
+
+// What the state of things means to those who wait for it.
+void server::impl::settle() {
+  if (dispatch_.done() && !job_done_.is_open()) {
+    if (!done_since_) done_since_ = turn_.now;
+    bool const lingered = turn_.now >= deadline_after(*done_since_, options_.linger);
+    if (lingered || dispatch_.drained()) job_done_.open();
+  }
+  if (stop_by_ && (connections_.size() == 0 || turn_.now >= *stop_by_)) finish();
+}
+
+void server::impl::finish() {
+  connections_.end_all();
+  connections_.deliver();
+  connections_.clear_away();
+  poller_.close();
+  finished_.open();
+  job_done_.open();
+}
+
+std::optional<time_point> server::impl::next_deadline() const {
+  auto next = dispatch_.next_deadline();
+  keep_earliest(next, connections_.next_deadline());
+  keep_earliest(next, rest_until_);
+  keep_earliest(next, stop_by_);
+  if (done_since_ && !job_done_.is_open()) {
+    keep_earliest(next, deadline_after(*done_since_, options_.linger));
+  }
+  return next;
+}
+
+void server::impl::complain(core::severity level, std::string text) noexcept {
+  try {
+    dispatch_.report({level, std::move(text)});
+  } catch (std::exception const&) {
+  }
+}
+
+// --- Who comes in ------------------------------------------------------------------------------
+
+void server::impl::accepted(net::descriptor socket, std::string peer) noexcept {
+  try {
+    if (connections_.size() >= connections_max_) return refuse(std::move(socket));
+    take(std::move(socket), std::move(peer));
+    crowded_ = false;
+  } catch (std::exception const& e) {
+    complain(core::severity::error, std::string{"a connection was not taken: "} + e.what());
+  }
+}
+
+void server::impl::take(net::descriptor socket, std::string peer) {
+  auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
+  auto const id = dispatch_.open(turn_.now, std::move(peer), draw_secret());
+  try {
+    connections_.add(id, std::move(stream));
+  } catch (std::exception const&) {
+    dispatch_.lost(turn_.now, id, core::loss::closed);
+    throw;
+  }
+}
+
+// Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
+// destroyed by a reset.
+void server::impl::refuse(net::descriptor socket) {
+  if (!std::exchange(crowded_, true)) {
+    complain(core::severity::warning, "connections are refused: there are " +
+                                          std::to_string(connections_max_) +
+                                          ", which is the limit connections_max");
+  }
+  ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::shutdown(socket.value(), SHUT_WR);
+  ::recv(socket.value(), turn_.buffer.data(), turn_.buffer.size(), MSG_DONTWAIT);
+}
+
+void server::impl::out_of_room(int error) noexcept {
+  rest_until_ = turn_.now + rest;
+  if (std::exchange(crowded_, true)) return;
+  complain(core::severity::error,
+           std::string{"connections cannot be accepted for now: "} + std::strerror(error) +
+               "; raise the limit of open files (ulimit -n) or lower connections_max");
+}
+
+// --- The public face ---------------------------------------------------------------------------
+
+server::server(asio::io_context& io, options o) : impl_{std::make_shared<impl>(io, std::move(o))} {}
+
+server::~server() { impl_->close(); }
+
+std::vector<std::string> const& server::addresses() const { return impl_->addresses(); }
+
+// No coroutines themselves: those would look for the server when they begin, and it may be gone.
+asio::awaitable<void> server::run() { return impl::serve(impl_); }
+
+asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }
+
+void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
+
+void server::task_ended(task_id task, status why) { impl_->task_ended(task, std::move(why)); }
+
+core::snapshot server::look() const { return impl_->look(); }
+
+std::optional<job_error> server::error() const { return impl_->error(); }
+
+}  // namespace coxswain::server

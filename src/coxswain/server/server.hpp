@@ -1,0 +1,67 @@
+#pragma once
+// The coordinator on sockets, for embedding: it lives on the caller's io_context and does all its
+// work there. Not here: decisions (core/coordinator), encoding (server/dispatch).
+//
+//   asio::io_context io{1};
+//   coxswain::server::options options;
+//   options.core.num_tasks = 8;
+//   coxswain::server::server coordinator{io, options};
+//   co_spawn(io, coordinator.run(), detached);
+//   io.run();
+//
+// Not thread-safe: every function is called on the io_context's one thread, or before it runs.
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/net/asio.hpp"
+#include "coxswain/server/options.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+
+class server {
+ public:
+  // Opens the listeners; connections are taken once `run` runs. Throws coxswain::error:
+  // INVALID_ARGUMENT (a malformed address), UNAVAILABLE (an address cannot be bound; the text names
+  // it and the likely reason), FAILED_PRECONDITION (others could reach a listener and neither a
+  // token nor `insecure` is given).
+  server(asio::io_context& io, options o);
+
+  // Closes everything at once, without a goodbye.
+  ~server();
+  server(server const&) = delete;
+  server& operator=(server const&) = delete;
+
+  // The addresses it listens on, in the order of the options, with the ports that were chosen:
+  // "127.0.0.1:41234", "unix:/path".
+  [[nodiscard]] std::vector<std::string> const& addresses() const;
+
+  // Serves until `stop` was called and every peer has read its goodbye, or `linger` has passed.
+  asio::awaitable<void> run();
+
+  // Waits until the job is over: all tasks have joined and left, or failed, and every leave was
+  // acknowledged (at most `linger` later).
+  asio::awaitable<void> job_done();
+
+  // An orderly stop: pending calls end, every session gets a goodbye with `reason`, `run` returns.
+  // A second call changes nothing.
+  void stop(std::string reason);
+
+  // Tells what the caller knows better than the network: this task has ended, and why. Everybody
+  // learns it at once. Ignored when the task has left or failed.
+  void task_ended(task_id task, status why);
+
+  // A picture of the whole job.
+  [[nodiscard]] core::snapshot look() const;
+
+  // Why the job failed, if it did.
+  [[nodiscard]] std::optional<job_error> error() const;
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,168 @@
+#include "coxswain/server/background_server.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "tests/server/raw_client.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <signal.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+options for_tasks(std::uint32_t tasks) {
+  options o;
+  o.core.num_tasks = tasks;
+  return o;
+}
+
+struct fixture {
+  raw_client connect(background_server const& to) { return {io, to.addresses().front()}; }
+
+  asio::io_context io{1};  // of nobody: the raw client wants one to run
+};
+
+BOOST_FIXTURE_TEST_SUITE(background_server_test, fixture)
+
+BOOST_AUTO_TEST_CASE(it_serves_when_it_is_made) {
+  background_server made{for_tasks(1)};
+  auto client = connect(made);
+
+  BOOST_TEST(client.greet().num_tasks == 1u);
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(made.look().sessions == 1u);
+  BOOST_TEST((made.look().tasks.at(0).state == task_state::connected));
+  BOOST_TEST(!made.error().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_served_throws) {
+  auto o = for_tasks(1);
+  o.listen = {"nonsense"};
+
+  BOOST_CHECK_THROW(background_server{o}, error);
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_returns_when_the_peers_have_read_their_goodbye) {
+  background_server made{for_tasks(1)};
+  auto client = connect(made);
+  client.greet();
+  std::atomic<bool> stopped{};
+  std::thread stopper{[&] {
+    made.stop("enough");
+    stopped = true;
+  }};
+
+  BOOST_TEST(contains(client.goodbye().why.message(), "enough"));
+  client.close();
+  stopper.join();
+
+  BOOST_TEST(stopped);
+  made.stop("again");
+  made.wait_done();
+  BOOST_TEST(made.look().sessions == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
+  background_server made{for_tasks(1)};
+  auto client = connect(made);
+  client.greet();
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+
+  made.task_ended(task_id{0}, {errc::internal, "exit code 3"});
+
+  BOOST_TEST_REQUIRE(made.error().has_value());
+  BOOST_TEST(contains(made.error()->cause.why.message(), "exit code 3"));
+  made.wait_done();  // the only task has failed
+}
+
+BOOST_AUTO_TEST_CASE(waiting_ends_when_all_have_left) {
+  background_server made{for_tasks(1)};
+  auto client = connect(made);
+  client.greet();
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+  client.send(frame(core::leave_args{}, 2, task_id{0}, 1));
+  BOOST_TEST(client.next().what.outcome.ok());
+  client.send(frame(core::bye_args{}, 0, std::nullopt, 2));
+
+  made.wait_done();
+
+  BOOST_TEST((made.look().tasks.at(0).state == task_state::left));
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_may_ask) {
+  background_server made{for_tasks(4)};
+  std::vector<std::thread> threads;
+  std::atomic<int> answers{};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int k = 0; k < 100; ++k) {
+        if (made.look().tasks.size() == 4) ++answers;
+        made.task_ended(task_id{i}, {errc::internal, "x"});
+      }
+      if (i == 0) made.stop("enough");
+    });
+  }
+  for (auto& one : threads) one.join();
+
+  BOOST_TEST(answers == 400);
+}
+
+BOOST_AUTO_TEST_CASE(the_log_may_call_back) {
+  std::atomic<background_server*> pointer{};
+  std::atomic<bool> called{};
+  auto o = for_tasks(1);
+  o.log = [&](core::event const&) {
+    if (auto* const self = pointer.load()) {
+      called = self->look().tasks.size() == 1;
+      self->stop("the log says so");
+    }
+  };
+  background_server made{o};
+  auto client = connect(made);
+  client.greet();
+  pointer = &made;
+  client.send(join_frame(1, 0));
+
+  made.wait_done();
+
+  BOOST_TEST(called);
+  pointer = nullptr;
+}
+
+BOOST_AUTO_TEST_CASE(the_destructor_stops) {
+  std::optional<background_server> made{for_tasks(1)};
+  auto client = connect(*made);
+  client.greet();
+  std::thread destroyer{[&] { made.reset(); }};
+
+  BOOST_TEST(client.goodbye().why.code() == errc::unavailable);
+  client.close();
+  destroyer.join();
+}
+
+BOOST_AUTO_TEST_CASE(the_thread_that_makes_it_keeps_its_signals) {
+  sigset_t before;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  background_server const made{for_tasks(1)};
+
+  sigset_t after;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int const signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    BOOST_TEST(sigismember(&after, signal) == sigismember(&before, signal));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

@@ -1,0 +1,395 @@
+#include "coxswain/server/connections.hpp"
+
+#include "tests/net/sockets.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+constexpr time_point t0{1000s};
+
+// A stream whose peer reads as the test says: `room` is what it takes, `unread` what it has not
+// read of that. Input comes from a socket.
+struct puppet final : net::byte_stream {
+  explicit puppet(net::descriptor socket) : input{std::move(socket), 100s} {}
+
+  net::transfer read_some(std::span<char> into) noexcept override { return input.read_some(into); }
+  net::transfer write_some(std::span<iovec const> pieces) noexcept override {
+    ++writes;
+    if (broken) {
+      boost::system::error_code const error{EPIPE, boost::system::system_category()};
+      return {net::transfer::outcome::failed, 0, error};
+    }
+    auto const text = text_of(pieces).substr(0, room);
+    written += text;
+    room -= text.size();
+    if (text.empty()) return {net::transfer::outcome::would_block, 0, {}};
+    return {net::transfer::outcome::done, text.size(), {}};
+  }
+  void shut_write() noexcept override {
+    shut = true;
+    input.shut_write();
+  }
+  std::size_t unread_by_peer() const noexcept override { return unread; }
+  int native_handle() const noexcept override { return input.native_handle(); }
+
+  // Its socket takes nothing more, so that the poller does not call it writable.
+  void fill() {
+    std::string const block(4'096, 'x');
+    while (::send(native_handle(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
+    }
+  }
+
+  net::socket_stream input;
+  std::size_t room{std::numeric_limits<std::size_t>::max()};
+  std::size_t unread{};
+  std::string written;
+  int writes{};
+  bool broken{};
+  bool shut{};
+};
+
+// Connections in virtual time: each turn happens when the test says so.
+struct world : net::turn_taker {
+  world() { polled.start(); }
+  ~world() { all.forget_all(); }
+
+  void turn_begins() noexcept override { t.bytes_read = 0; }
+  void turn_ends() noexcept override {
+    ++turns;
+    all.visit_due();
+    brain.advance(t.now);
+    all.deliver();
+    all.clear_away();
+  }
+
+  void run(time_point now = t0) {
+    t.now = now;
+    polled.request_turn();
+    io.restart();
+    io.poll();
+  }
+
+  static options with_defaults() {
+    options o;
+    o.core.num_tasks = 1;
+    o.core.heartbeat_timeout = 1h;
+    return o;
+  }
+
+  // A connection with a puppet that said hello and got its answer.
+  puppet& add_puppet() {
+    auto ends = net::unix_pair();
+    auto stream = std::make_unique<puppet>(std::move(ends.first));
+    auto& made = *stream;
+    peers.push_back(std::move(ends.second));
+    all.add(brain.open(t.now, "peer", {}), std::move(stream));
+    send(hello_frame());
+    run(t.now);
+    message_reader reader;
+    reader.feed(made.written);
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(reader.take().what.value));
+    made.written.clear();
+    return made;
+  }
+  void send(std::string const& text) {
+    BOOST_TEST_REQUIRE(::send(peers.back().value(), text.data(), text.size(), MSG_NOSIGNAL) ==
+                       static_cast<ssize_t>(text.size()));
+  }
+
+  // The last puppet's peer takes as much as `room` from now on.
+  void unblock(puppet& stream, std::size_t room) {
+    stream.room = room;
+    std::string sink(1 << 20, ' ');
+    while (::recv(peers.back().value(), sink.data(), sink.size(), 0) > 0) {
+    }
+  }
+
+  asio::io_context io{1};
+  options o{with_defaults()};
+  dispatch brain{o, incarnation{1}, t0};
+  net::poller polled{io, *this};
+  turn t{brain, polled, o};
+  connections all{t};
+  std::vector<net::descriptor> peers;
+  int turns{};
+};
+
+struct blocked_world : world {
+  blocked_world() : stream{add_puppet()} {
+    stream.room = 3;
+    stream.unread = 1'000;
+    stream.fill();
+    send(try_get_frame(1, "k"));
+    run();
+    BOOST_TEST(stream.written.size() == 3u);
+  }
+  bool cut_off() { return brain.out(connection_id{std::uint64_t{1} << 32}).ends(); }
+
+  puppet& stream;
+};
+
+BOOST_AUTO_TEST_SUITE(connections_test)
+
+BOOST_FIXTURE_TEST_CASE(each_is_written_once_in_a_turn, world) {
+  auto& stream = add_puppet();
+  stream.writes = 0;
+  send(try_get_frame(1, "a") + try_get_frame(2, "b") + try_get_frame(3, "c"));
+
+  run();
+
+  BOOST_TEST(stream.writes == 1);
+  message_reader reader;
+  reader.feed(stream.written);
+  for (std::uint64_t id = 1; id <= 3; ++id) BOOST_TEST(reader.take().id.value == id);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_peer_does_not_take_follows_when_it_does, blocked_world) {
+  run(t0 + 1s);
+  BOOST_TEST(stream.written.size() == 3u);
+
+  send(try_get_frame(2, "k"));
+  run(t0 + 2s);
+  BOOST_TEST(stream.written.size() == 3u);
+  unblock(stream, 1 << 20);
+  run(t0 + 3s);
+
+  message_reader reader;
+  reader.feed(stream.written);
+  BOOST_TEST(reader.take().id.value == 1u);
+  BOOST_TEST(reader.take().id.value == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(one_that_takes_everything_does_not_hold_up_the_turn, world) {
+  auto& stream = add_puppet();
+  send(put_frame(1, "k", std::string(60'000, 'v')));
+  run();
+  stream.written.clear();
+  std::string requests;
+  for (std::uint64_t id = 2; id < 202; ++id) requests += try_get_frame(id, "k");
+  send(requests);
+  turns = 0;
+  stream.writes = 0;
+
+  run();
+
+  BOOST_TEST(stream.written.size() > 200u * 60'000);
+  BOOST_TEST(stream.writes == 7);  // of 32 values each
+  BOOST_TEST(turns >= 7);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_closed_after_the_linger, blocked_world) {
+  run(t0 + 30s - 1ns);
+  BOOST_TEST(!cut_off());
+  run(t0 + 30s);
+  BOOST_TEST(cut_off());
+
+  run(t0 + 32s - 1ns);
+  BOOST_TEST(all.size() == 1u);
+  BOOST_TEST((all.next_deadline() == t0 + 32s));
+  run(t0 + 32s);
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.connections() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_reads_however_slowly_is_not_cut_off, blocked_world) {
+  auto now = t0;
+  for (int i = 0; i < 10; ++i) {
+    now += 29s;
+    --stream.unread;
+    run(now);
+    BOOST_TEST(!cut_off());
+  }
+
+  run(now + 30s - 1ns);
+  BOOST_TEST(!cut_off());
+  run(now + 30s);
+  BOOST_TEST(cut_off());
+}
+
+BOOST_FIXTURE_TEST_CASE(progress_in_the_last_moment_counts, blocked_world) {
+  run(t0 + 29s);
+  --stream.unread;
+
+  run(t0 + 30s);
+
+  BOOST_TEST(!cut_off());
+}
+
+BOOST_FIXTURE_TEST_CASE(blocked_readers_are_looked_at_three_times, blocked_world) {
+  BOOST_TEST((all.next_deadline() == t0 + 10s));
+  run(t0 + 10s);
+  BOOST_TEST((all.next_deadline() == t0 + 20s));
+  run(t0 + 20s);
+  BOOST_TEST((all.next_deadline() == t0 + 30s));
+}
+
+BOOST_FIXTURE_TEST_CASE(who_has_read_everything_needs_no_visit, blocked_world) {
+  unblock(stream, 1 << 20);
+  run(t0 + 1s);
+
+  run(t0 + 10s);
+
+  BOOST_TEST(!all.next_deadline().has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_goodbye_input_is_drained_until_the_peer_closes, world) {
+  auto& stream = add_puppet();
+  send("this is no protocol");
+  run();
+  BOOST_TEST(stream.shut);
+  BOOST_TEST(all.size() == 1u);
+
+  send(std::string(1'000, 'x'));
+  run(t0 + 500ms);
+  BOOST_TEST(all.size() == 1u);
+  message_reader reader;
+  reader.feed(stream.written);
+  BOOST_TEST(std::holds_alternative<core::goodbye>(reader.take().what.value));
+  BOOST_TEST(reader.empty());
+
+  peers.back().close();
+  run(t0 + 600ms);
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.connections() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_goodbye_a_second_is_enough, world) {
+  add_puppet();
+  send("this is no protocol");
+  run();
+  BOOST_TEST((all.next_deadline() == t0 + 1s));
+
+  run(t0 + 1s - 1ns);
+  BOOST_TEST(all.size() == 1u);
+  run(t0 + 1s);
+  BOOST_TEST(all.size() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_goodbye_that_is_read_late_gets_its_second, world) {
+  auto& stream = add_puppet();
+  stream.room = 0;
+  stream.fill();
+  send("this is no protocol");
+  run();
+  BOOST_TEST(!stream.shut);
+  unblock(stream, 1 << 20);
+  run(t0 + 1900ms);
+  BOOST_TEST(stream.shut);
+
+  run(t0 + 2900ms - 1ns);
+  BOOST_TEST(all.size() == 1u);
+  run(t0 + 2900ms);
+  BOOST_TEST(all.size() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_closes_is_lost, world) {
+  add_puppet();
+  send(join_frame(1, 0));
+  run();
+  peers.back().close();
+
+  run();
+
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST_REQUIRE(brain.look(t0).tasks.size() == 1u);
+  BOOST_TEST(brain.look(t0).tasks[0].suspect);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_last_message_before_a_close_is_heard, world) {
+  add_puppet();
+  send(put_frame(1, "k", "v"));
+  peers.back().close();
+
+  run();
+
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.look(t0).keys == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_lost, world) {
+  auto& stream = add_puppet();
+  stream.broken = true;
+  send(try_get_frame(1, "k"));
+
+  run();
+
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.connections() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lot_of_input_lets_others_have_their_turn, world) {
+  auto const& quick = add_puppet();
+  int const quick_peer = peers.back().value();
+  auto ends = net::tcp_pair();
+  auto const id = brain.open(t.now, "peer", {});
+  all.add(id, std::make_unique<net::socket_stream>(std::move(ends.second), 100s));
+  auto const lot = hello_frame() + put_frame(1, "k", std::string(2 << 20, 'v'));
+  std::size_t sent = 0;
+  while (sent < 1 << 20) {
+    auto const more = ::send(ends.first.value(), lot.data() + sent, lot.size() - sent, 0);
+    if (more > 0) sent += static_cast<std::size_t>(more);
+  }
+  net::wait_for_bytes(all.size() == 2 ? ends.first.value() : -1, 0);
+  auto const ask = try_get_frame(1, "x");
+  BOOST_TEST(::send(quick_peer, ask.data(), ask.size(), 0) == static_cast<ssize_t>(ask.size()));
+
+  polled.request_turn();
+  io.restart();
+  io.poll_one();
+
+  BOOST_TEST(t.bytes_read <= 64u * 1024 * 5);
+  BOOST_TEST(!quick.written.empty());
+  while (sent < lot.size()) {
+    auto const more = ::send(ends.first.value(), lot.data() + sent, lot.size() - sent, 0);
+    if (more > 0) sent += static_cast<std::size_t>(more);
+    run();
+  }
+  net::wait_until([&] {
+    run();
+    return brain.look(t0).keys == 1;
+  });
+}
+
+BOOST_FIXTURE_TEST_CASE(all_can_be_ended_at_once, world) {
+  add_puppet();
+  add_puppet();
+
+  all.end_all();
+  all.clear_away();
+
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.connections() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(how_a_connection_ended) {
+  auto const with = [](int error) {
+    return loss_of({net::transfer::outcome::failed, 0, {error, boost::system::system_category()}});
+  };
+  BOOST_TEST((loss_of({net::transfer::outcome::eof, 0, {}}) == core::loss::closed));
+  BOOST_TEST((with(ECONNRESET) == core::loss::closed));
+  BOOST_TEST((with(EPIPE) == core::loss::closed));
+  BOOST_TEST((with(ETIMEDOUT) == core::loss::unreachable));
+  BOOST_TEST((with(EHOSTUNREACH) == core::loss::unreachable));
+  BOOST_TEST((with(ENETUNREACH) == core::loss::unreachable));
+}
+
+// What a connection costs that has been used and is idle, besides the kernel's part.
+BOOST_AUTO_TEST_CASE(the_objects_of_a_connection_are_small) {
+  BOOST_TEST(sizeof(connection) <= 200u);
+  BOOST_TEST(sizeof(outbox) + sizeof(wire::frame_decoder) <= 304u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

@@ -1,0 +1,354 @@
+#include "coxswain/server/dispatch.hpp"
+
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+constexpr time_point t0{1000s};
+
+struct world {
+  explicit world(std::uint32_t tasks = 2) {
+    o.core.num_tasks = tasks;
+    o.log = [this](core::event const& e) { log.push_back(e.text); };
+  }
+
+  connection_id open() { return d().open(now, "10.0.0.1:5", core::session_secret{}); }
+
+  connection_id greeted() {
+    auto const id = open();
+    d().received(now, id, hello_frame());
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(next(id).what.value));
+    return id;
+  }
+
+  // Everything for everybody is written.
+  void settle() {
+    std::vector<connection_id> dirty;
+    while (d().deliver(dirty)) {
+      for (auto const id : dirty) write(id);
+    }
+  }
+  void write(connection_id id) {
+    auto& out = d().out(id);
+    while (!out.empty()) {
+      auto const text = next_bytes(out);
+      readers[id].feed(text);
+      d().wrote(now, id, text.size());
+    }
+  }
+  wire::server_message next(connection_id id) {
+    settle();
+    return readers[id].take();
+  }
+  bool silent(connection_id id) {
+    settle();
+    return readers[id].empty();
+  }
+  core::goodbye goodbye(connection_id id) {
+    auto const last = next(id);
+    BOOST_TEST_REQUIRE(std::holds_alternative<core::goodbye>(last.what.value));
+    BOOST_TEST(d().out(id).ends());
+    return std::get<core::goodbye>(last.what.value);
+  }
+
+  dispatch& d() {
+    if (!made) made.emplace(o, incarnation{77}, now);
+    return *made;
+  }
+
+  options o;
+  time_point now{t0};
+  std::vector<std::string> log;
+  std::optional<dispatch> made;
+  std::map<connection_id, message_reader> readers;
+};
+
+BOOST_AUTO_TEST_SUITE(dispatch_test)
+
+BOOST_AUTO_TEST_CASE(a_hello_is_answered) {
+  world w;
+  auto const id = w.open();
+
+  w.d().received(w.now, id, hello_frame());
+
+  auto const reply = w.next(id);
+  BOOST_TEST(reply.id.value == 0u);
+  auto const& hello = std::get<core::hello_answer>(reply.what.value);
+  BOOST_TEST(hello.coordinator.value == 77u);
+  BOOST_TEST(hello.num_tasks == 2u);
+  w.d().check_invariants();
+}
+
+BOOST_AUTO_TEST_CASE(frames_may_come_in_any_pieces) {
+  auto const input = hello_frame() + join_frame(1, 0) + barrier_frame(2, 0, "b");
+  for (std::size_t piece = 1; piece <= input.size(); ++piece) {
+    world w{1};
+    auto const id = w.open();
+    for (std::size_t at = 0; at < input.size(); at += piece) {
+      w.d().received(w.now, id, std::string{input.substr(at, piece)});
+    }
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(w.next(id).what.value));
+    BOOST_TEST(w.next(id).id.value == 1u);
+    BOOST_TEST(w.next(id).id.value == 2u);
+    BOOST_TEST(w.silent(id));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_release_goes_to_everybody_and_each_is_named_once) {
+  world w;
+  auto const a = w.greeted();
+  auto const b = w.greeted();
+  w.d().received(w.now, a, join_frame(1, 0));
+  w.d().received(w.now, b, join_frame(1, 1));
+  w.settle();
+  w.d().received(w.now, a, barrier_frame(2, 0, "b") + try_get_frame(3, "k"));
+  w.d().received(w.now, b, barrier_frame(2, 1, "b"));
+
+  std::vector<connection_id> dirty;
+  BOOST_TEST(w.d().deliver(dirty));
+
+  BOOST_TEST(dirty == (std::vector{a, b}), boost::test_tools::per_element());
+  BOOST_TEST(!w.d().deliver(dirty));
+  w.write(a);
+  w.write(b);
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_of_a_frame_is_raised_by_the_hello) {
+  std::string const large(100'000, 'v');
+  {
+    world w;
+    auto const id = w.open();
+    w.d().received(w.now, id, put_frame(1, "k", large));
+    BOOST_TEST(contains(w.goodbye(id).why.message(), "the limit is 16384 bytes"));
+  }
+  world w;
+  auto const id = w.open();
+  w.d().received(w.now, id, hello_frame() + put_frame(1, "k", large) + try_get_frame(2, "k"));
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(w.next(id).what.value));
+  BOOST_TEST(w.next(id).id.value == 1u);
+  auto const got = w.next(id);
+  BOOST_TEST((std::get<core::value_answer>(got.what.value).value.view() == large));
+}
+
+BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_ends_the_session) {
+  world w{1};
+  w.o.core.value_bytes_max = 1'000'000;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0));
+  BOOST_TEST(w.next(id).what.outcome.ok());
+
+  std::string head;
+  wire::append_length(head, w.o.core.frame_bytes_max() + 1);
+  w.d().received(w.now, id, head);
+  w.d().received(w.now, id, "whatever follows");
+
+  auto const goodbye = w.goodbye(id);
+  BOOST_TEST(goodbye.why.code() == errc::invalid_argument);
+  BOOST_TEST(contains(goodbye.why.message(), "announces 1065537 bytes"));
+  BOOST_TEST(!goodbye.may_resume);
+  BOOST_TEST(w.d().error().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(garbage_ends_the_session_and_what_follows_is_ignored) {
+  world w{1};
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0));
+  BOOST_TEST(w.next(id).what.outcome.ok());
+
+  std::string garbage;
+  wire::append_length(garbage, 4);
+  garbage += "\xff\xff\xff\xff";
+  w.d().received(w.now, id, garbage + put_frame(2, "k", "v"));
+  w.d().received(w.now, id, put_frame(3, "k", "v"));
+
+  BOOST_TEST(w.goodbye(id).why.code() == errc::invalid_argument);
+  w.d().received(w.now, id, put_frame(4, "k", "v"));
+  BOOST_TEST(w.silent(id));
+  BOOST_TEST(w.d().look(w.now).keys == 0u);
+  BOOST_TEST(w.d().error().has_value());
+  w.d().lost(w.now, id, core::loss::closed);
+  BOOST_TEST(w.d().connections() == 0u);
+  w.d().check_invariants();
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_no_whole_frame_are_a_sign_of_life) {
+  world w{1};
+  w.o.core.heartbeat_timeout = 10s;
+  auto const id = w.greeted();
+  auto const large = put_frame(1, "k", std::string(1'000, 'v'));
+  for (std::size_t i = 0; i < 5; ++i) {
+    w.now += 9s;
+    for (auto at = w.now - 9s; at <= w.now; at += 50ms) w.d().advance(at);
+    w.d().received(w.now, id, large.substr(i, 1));
+  }
+  BOOST_TEST(w.silent(id));
+
+  w.now += 10s;
+  for (auto at = w.now - 10s; at < w.now; at += 50ms) w.d().advance(at);
+  BOOST_TEST(w.silent(id));
+  w.d().advance(w.now);
+  BOOST_TEST(contains(w.goodbye(id).why.message(), "no sign of life"));
+}
+
+BOOST_AUTO_TEST_CASE(input_and_output_of_the_lost_are_nobodys) {
+  world w;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, try_get_frame(1, "k"));
+  w.d().lost(w.now, id, core::loss::closed);
+
+  w.d().received(w.now, id, try_get_frame(2, "k"));
+  w.d().wrote(w.now, id, 10);
+  w.d().write_blocked(w.now, id);
+  w.d().still_reads(w.now, id);
+
+  std::vector<connection_id> dirty{connection_id{1}};
+  BOOST_TEST(!w.d().deliver(dirty));
+  BOOST_TEST(dirty.empty());
+  BOOST_TEST(w.d().connections() == 0u);
+}
+
+struct blocked_world : world {
+  blocked_world() : id{greeted()} {
+    d().received(now, id, try_get_frame(1, "k"));
+    std::vector<connection_id> dirty;
+    d().deliver(dirty);
+    d().write_blocked(now, id);
+  }
+
+  // Time passes as in a loop that never stands still.
+  void advance_to(time_point end) {
+    for (; now + 50ms < end; now += 50ms) d().advance(now);
+    now = end;
+    d().advance(now);
+  }
+  bool cut_off() {
+    std::vector<connection_id> dirty;
+    d().deliver(dirty);
+    return d().out(id).ends();
+  }
+
+  connection_id id;
+};
+
+BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_nothing_is_cut_off, blocked_world) {
+  now = t0 + 10s;
+  d().write_blocked(now, id);  // still the same blockage
+
+  advance_to(t0 + 30s - 1ns);
+  BOOST_TEST(!cut_off());
+  advance_to(t0 + 30s);
+  BOOST_TEST(cut_off());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_slowly_is_not_cut_off, blocked_world) {
+  advance_to(t0 + 29s);
+  d().still_reads(now, id);
+  advance_to(t0 + 58s);
+  d().wrote(now, id, 1);
+  d().write_blocked(now, id);
+
+  advance_to(t0 + 88s - 1ns);
+  BOOST_TEST(!cut_off());
+  advance_to(t0 + 88s);
+  BOOST_TEST(cut_off());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_reader_that_has_read_everything_is_not_cut_off, blocked_world) {
+  advance_to(t0 + 29s);
+  write(id);
+  d().still_reads(now, id);  // nothing is blocked any more
+
+  advance_to(t0 + 95s);
+  BOOST_TEST(!cut_off());
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_says_goodbye_to_all) {
+  world w;
+  auto const a = w.greeted();
+  auto const b = w.open();
+
+  w.d().stop(w.now, "enough");
+
+  BOOST_TEST(contains(w.goodbye(a).why.message(), "enough"));
+  BOOST_TEST(contains(w.goodbye(b).why.message(), "enough"));
+}
+
+BOOST_AUTO_TEST_CASE(events_go_to_the_log_in_order) {
+  world w{1};
+  auto const id = w.greeted();
+  w.log.clear();
+  w.d().received(w.now, id, join_frame(1, 0));
+  w.d().report({core::severity::warning, "from the shell"});
+  BOOST_TEST(w.log.empty());
+
+  w.settle();
+
+  BOOST_TEST(w.log.size() >= 2u);
+  BOOST_TEST(w.log.back() == "from the shell");
+}
+
+BOOST_AUTO_TEST_CASE(a_log_that_throws_harms_nobody) {
+  world w;
+  w.o.log = [](core::event const&) { throw std::runtime_error{"disk full"}; };
+  w.d().report({core::severity::info, "one"});
+  w.d().report({core::severity::info, "two"});
+
+  BOOST_TEST(w.greeted().value != 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_log_may_call_back) {
+  world w;
+  w.o.log = [&](core::event const& e) {
+    if (e.text == "stop now") w.d().stop(w.now, "the log says so");
+  };
+  auto const id = w.greeted();
+  w.d().report({core::severity::info, "stop now"});
+
+  BOOST_TEST(contains(w.goodbye(id).why.message(), "the log says so"));
+}
+
+BOOST_AUTO_TEST_CASE(queued_replies_are_counted_in_the_cores_memory) {
+  world w;
+  auto const id = w.greeted();
+  auto const before = w.d().look(w.now).memory_bytes;
+  w.d().received(w.now, id, try_get_frame(1, std::string(3'000, 'k')));
+  std::vector<connection_id> dirty;
+  w.d().deliver(dirty);
+
+  auto const queued = w.d().out(id).queued_bytes();
+  BOOST_TEST(queued > 0u);
+  BOOST_TEST(w.d().look(w.now).memory_bytes >= before + queued);
+  w.write(id);
+  BOOST_TEST(w.d().out(id).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {
+  world w;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, put_frame(1, "k", std::string(1 << 20, 'v')));
+  w.settle();
+  std::vector<connection_id> readers;
+  for (int i = 0; i < 10; ++i) readers.push_back(w.greeted());
+  auto const before = w.d().look(w.now).memory_bytes;
+
+  for (auto const one : readers) w.d().received(w.now, one, try_get_frame(1, "k"));
+  std::vector<connection_id> dirty;
+  w.d().deliver(dirty);
+
+  BOOST_TEST(dirty.size() == 10u);
+  BOOST_TEST(w.d().look(w.now).memory_bytes < before + 10'000);
+  for (auto const one : readers) BOOST_TEST(w.d().out(one).queued_bytes() > 1u << 20);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

@@ -1,0 +1,273 @@
+#include "coxswain/server/listener.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "tests/net/sockets.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+struct directory {
+  directory() {
+    std::string name = "/tmp/coxswain-listener-XXXXXX";
+    BOOST_TEST_REQUIRE((::mkdtemp(name.data()) != nullptr));
+    path = name;
+  }
+  ~directory() {
+    ::unlink((path + "/s").c_str());
+    ::rmdir(path.c_str());
+  }
+  [[nodiscard]] std::string file() const { return path + "/s"; }
+  [[nodiscard]] std::string address() const { return "unix:" + file(); }
+  [[nodiscard]] bool exists() const {
+    struct stat found {};
+    return ::lstat(file().c_str(), &found) == 0;
+  }
+
+  std::string path;
+};
+
+status refusal(std::string const& address, bool must_be_private = true) {
+  try {
+    listener const made{address, must_be_private};
+    return {errc::ok, "listens on " + made.address()};
+  } catch (error const& e) {
+    return e.outcome();
+  }
+}
+
+net::descriptor connect_to(std::string const& address) {
+  auto const where = net::endpoint::parse(address).value();
+  auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
+  net::descriptor socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  BOOST_TEST_REQUIRE(::connect(socket.value(), at.data(), at.size()) == 0, address);
+  return socket;
+}
+
+// A Unix socket's file that a process left behind.
+void leave_stale(std::string const& path) {
+  net::descriptor const socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  BOOST_TEST_REQUIRE(
+      ::bind(socket.value(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  BOOST_TEST_REQUIRE(::listen(socket.value(), 1) == 0);
+}
+
+struct world : net::turn_taker, doorkeeper {
+  void turn_begins() noexcept override {}
+  void turn_ends() noexcept override {}
+  void accepted(net::descriptor socket, std::string peer) noexcept override {
+    sockets.push_back(std::move(socket));
+    peers.push_back(std::move(peer));
+  }
+  void out_of_room(int error) noexcept override { errors.push_back(error); }
+
+  void listen(std::string const& address) {
+    made.emplace(address, true);
+    polled.start();
+    made->start(polled, *this);
+  }
+  void run() {
+    io.restart();
+    io.poll();
+  }
+
+  asio::io_context io{1};
+  net::poller polled{io, *this};
+  std::optional<listener> made;
+  std::vector<net::descriptor> sockets;
+  std::vector<std::string> peers;
+  std::vector<int> errors;
+};
+
+BOOST_AUTO_TEST_SUITE(listener_test)
+
+BOOST_AUTO_TEST_CASE(it_tells_the_port_that_was_chosen) {
+  listener const v4{"127.0.0.1:0", true};
+  listener const v6{"[::1]:0", true};
+
+  BOOST_TEST(v4.address().starts_with("127.0.0.1:"));
+  BOOST_TEST(!v4.address().ends_with(":0"));
+  BOOST_TEST(v6.address().starts_with("[::1]:"));
+  connect_to(v4.address());
+  connect_to(v6.address());
+}
+
+BOOST_AUTO_TEST_CASE(all_addresses_are_those_of_v4_and_v6) {
+  listener const all{":0", false};
+
+  auto const port = all.address().substr(all.address().rfind(':'));
+  BOOST_TEST(all.address() == "[::]" + port);
+  connect_to("127.0.0.1" + port);
+  connect_to("[::1]" + port);
+}
+
+BOOST_AUTO_TEST_CASE(names_are_looked_up) {
+  listener const local{"localhost:0", true};
+
+  connect_to(local.address());
+}
+
+BOOST_AUTO_TEST_CASE(what_others_can_reach_is_refused_if_it_must_be_private) {
+  for (auto const* address : {":0", "0.0.0.0:0", "[::]:0"}) {
+    auto const why = refusal(address);
+    BOOST_TEST(why.code() == errc::failed_precondition, address);
+    BOOST_TEST(contains(why.message(), "no token protects the coordinator"));
+    BOOST_TEST(refusal(address, false).ok(), address);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(malformed_addresses_are_refused) {
+  BOOST_TEST(refusal("8476").code() == errc::invalid_argument);
+  BOOST_TEST(refusal("no-such-host.invalid:1", false).code() == errc::unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(a_port_in_use_is_unavailable) {
+  listener const first{"127.0.0.1:0", true};
+
+  auto const why = refusal(first.address());
+
+  BOOST_TEST(why.code() == errc::unavailable);
+  BOOST_TEST(why.message() == "Cannot listen on " + first.address() +
+                                  ": Address already in use. Is another coordinator running? Port "
+                                  "0 takes any free port.");
+}
+
+BOOST_AUTO_TEST_CASE(an_address_of_another_host_is_unavailable) {
+  auto const why = refusal("192.0.2.1:0", false);
+
+  BOOST_TEST(why.code() == errc::unavailable);
+  BOOST_TEST(contains(why.message(), "This host does not have that address."));
+}
+
+BOOST_AUTO_TEST_CASE(the_file_of_a_unix_socket_is_removed_at_the_end) {
+  directory const d;
+  {
+    listener const made{d.address(), true};
+    BOOST_TEST(made.address() == d.address());
+    connect_to(d.address());
+  }
+  BOOST_TEST(!d.exists());
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_took_its_place_is_left_alone) {
+  directory const d;
+  {
+    listener const made{d.address(), true};
+    ::unlink(d.file().c_str());
+    std::ofstream{d.file()} << "somebody else's";
+  }
+  BOOST_TEST(d.exists());
+}
+
+BOOST_AUTO_TEST_CASE(a_stale_unix_socket_is_replaced) {
+  directory const d;
+  leave_stale(d.file());
+  BOOST_TEST(d.exists());
+
+  listener const made{d.address(), true};
+
+  connect_to(d.address());
+}
+
+BOOST_AUTO_TEST_CASE(a_live_unix_socket_is_unavailable) {
+  directory const d;
+  listener const first{d.address(), true};
+
+  auto const why = refusal(d.address());
+
+  BOOST_TEST(why.code() == errc::unavailable);
+  BOOST_TEST(why.message() == "Cannot listen on " + d.address() +
+                                  ": Address already in use. Is another coordinator running?");
+  connect_to(d.address());
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_is_no_socket_is_left_alone) {
+  directory const d;
+  std::ofstream{d.file()} << "precious";
+
+  auto const why = refusal(d.address());
+
+  BOOST_TEST(why.code() == errc::unavailable);
+  BOOST_TEST(contains(why.message(), "A file that is no socket has that name."));
+  BOOST_TEST(d.exists());
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_that_does_not_exist) {
+  auto const why = refusal("unix:/no/such/directory/s");
+
+  BOOST_TEST(why.code() == errc::unavailable);
+  BOOST_TEST(contains(why.message(), "The directory does not exist."));
+}
+
+BOOST_FIXTURE_TEST_CASE(everybody_in_the_backlog_is_accepted, world) {
+  listen("127.0.0.1:0");
+  std::vector<net::descriptor> clients;
+  for (int i = 0; i < 50; ++i) clients.push_back(connect_to(made->address()));
+
+  run();
+
+  BOOST_TEST(sockets.size() == 50u);
+  BOOST_TEST(peers.front().starts_with("127.0.0.1:"));
+  auto const first = net::socket_address::local(clients.front().value())->text();
+  BOOST_TEST(peers.front() == first);
+  clients.push_back(connect_to(made->address()));
+  run();
+  BOOST_TEST(sockets.size() == 51u);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_shown_by_its_process, world) {
+  directory const d;
+  listen(d.address());
+  auto const client = connect_to(d.address());
+
+  run();
+
+  BOOST_TEST_REQUIRE(peers.size() == 1u);
+  BOOST_TEST(peers[0] == "unix: process " + std::to_string(::getpid()) + " of user " +
+                             std::to_string(::getuid()));
+  made.reset();
+}
+
+BOOST_FIXTURE_TEST_CASE(without_descriptors_it_rests_until_told_to_go_on, world) {
+  listen("127.0.0.1:0");
+  auto const first = connect_to(made->address());
+  run();
+  BOOST_TEST(sockets.size() == 1u);
+  auto const second = connect_to(made->address());
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  ::setrlimit(RLIMIT_NOFILE, &none);
+
+  run();
+  made->go_on();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  BOOST_TEST(errors == (std::vector{EMFILE, EMFILE}), boost::test_tools::per_element());
+  run();
+  BOOST_TEST(sockets.size() == 1u);
+  made->go_on();
+
+  BOOST_TEST(sockets.size() == 2u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

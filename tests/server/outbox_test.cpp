@@ -1,0 +1,252 @@
+#include "coxswain/server/outbox.hpp"
+
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+constexpr std::size_t roomy = 64 * 1024 * 1024;
+
+struct fixture {
+  std::string all_of(outbox& from) {
+    std::string all;
+    while (!from.empty()) {
+      auto const text = next_bytes(from);
+      all += text;
+      from.written(text.size(), encoded);
+      from.check_invariants();
+    }
+    return all;
+  }
+
+  std::vector<std::uint64_t> ids_of(outbox& from) {
+    message_reader reader;
+    auto const all = all_of(from);
+    reader.feed(all);
+    std::vector<std::uint64_t> ids;
+    while (!reader.empty()) ids.push_back(reader.take().id.value);
+    return ids;
+  }
+
+  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1 << 30);
+  encoder encoded{memory};
+};
+
+using numbers = std::vector<std::uint64_t>;
+
+bytes value(std::size_t size, char fill = 'v') { return bytes{std::string(size, fill)}; }
+
+BOOST_FIXTURE_TEST_SUITE(outbox_test, fixture)
+
+BOOST_AUTO_TEST_CASE(replies_leave_in_order_as_frames) {
+  outbox out{memory, roomy};
+  out.push(request_id{7}, answer_of({errc::not_found, "no such key"}), encoded);
+  out.push(request_id{}, answer_of({}), encoded);
+  out.push(request_id{8}, value_of(value(10)), encoded);
+
+  message_reader reader;
+  auto const all = all_of(out);
+  reader.feed(all);
+
+  auto const first = reader.take();
+  BOOST_TEST(first.id.value == 7u);
+  BOOST_TEST(first.what.outcome == (status{errc::not_found, "no such key"}));
+  BOOST_TEST(reader.take().id.value == 0u);
+  auto const third = reader.take();
+  BOOST_TEST(std::get<core::value_answer>(third.what.value).value.view() == "vvvvvvvvvv");
+  BOOST_TEST(reader.empty());
+}
+
+BOOST_AUTO_TEST_CASE(small_replies_are_one_piece) {
+  outbox out{memory, roomy};
+  for (std::uint64_t i = 1; i <= 100; ++i) out.push(request_id{i}, answer_of({}), encoded);
+
+  std::array<iovec, 4> room;
+  BOOST_TEST(out.fill(room).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_large_value_is_not_copied) {
+  outbox out{memory, roomy};
+  auto const large = value(1 << 20);
+  out.push(request_id{1}, value_of(large), encoded);
+  out.push(request_id{2}, value_of(large), encoded);
+
+  std::array<iovec, 4> room;
+  auto const pieces = out.fill(room);
+  BOOST_TEST_REQUIRE(pieces.size() == 4u);
+  BOOST_TEST((pieces[1].iov_base == large.view().data()));
+  BOOST_TEST((pieces[3].iov_base == large.view().data()));
+  BOOST_TEST(memory->used() == pieces[0].iov_len + pieces[2].iov_len);
+  BOOST_TEST(out.queued_bytes() == memory->used() + 2 * large.size());
+  BOOST_TEST(all_of(out).size() == 2 * large.size() + pieces[0].iov_len + pieces[2].iov_len);
+}
+
+BOOST_AUTO_TEST_CASE(more_pieces_than_fit_are_written_in_several_writes) {
+  outbox out{memory, roomy};
+  numbers expected;
+  for (std::uint64_t i = 1; i <= 200; ++i) {
+    out.push(request_id{i}, value_of(value(5'000)), encoded);
+    expected.push_back(i);
+  }
+
+  BOOST_TEST(ids_of(out) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(copied_bytes_are_counted_until_written) {
+  outbox out{memory, roomy};
+  out.push(request_id{1}, answer_of({errc::not_found, std::string(1'000, 'x')}), encoded);
+  encoded.forget();
+  auto const size = out.queued_bytes();
+  BOOST_TEST(memory->used() == size);
+
+  out.written(400, encoded);
+  BOOST_TEST(memory->used() == size - 400);
+  out.written(size - 400, encoded);
+  BOOST_TEST(memory->used() == 0u);
+  {
+    outbox dying{memory, roomy};
+    dying.push(request_id{1}, answer_of({}), encoded);
+    BOOST_TEST(memory->used() > 0u);
+  }
+  BOOST_TEST(memory->used() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_that_finds_no_room_waits_and_follows_in_order) {
+  outbox out{memory, 25'000};
+  for (std::uint64_t i = 1; i <= 4; ++i) out.push(request_id{i}, value_of(value(10'000)), encoded);
+  out.push(request_id{5}, answer_of({}), encoded);  // would fit, but it is not its turn
+
+  BOOST_TEST(out.waiting() == 3u);
+  BOOST_TEST(out.queued_bytes() > 20'000u);
+  BOOST_TEST(out.queued_bytes() <= 25'000u);
+  out.written(6'000, encoded);
+  BOOST_TEST(out.waiting() == 2u);
+  BOOST_TEST(out.queued_bytes() <= 25'000u);
+  out.check_invariants();
+
+  auto const rest = all_of(out);
+  BOOST_TEST(rest.size() > 34'000u);
+  BOOST_TEST(out.waiting() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(waiting_replies_are_in_order) {
+  outbox out{memory, 25'000};
+  numbers expected;
+  for (std::uint64_t i = 1; i <= 3'000; ++i) {
+    out.push(request_id{i}, value_of(value(i % 3 == 0 ? 10'000 : 10)), encoded);
+    expected.push_back(i);
+  }
+
+  BOOST_TEST(ids_of(out) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
+  outbox out{memory, 100};
+  auto const first = answer_of({errc::not_found, std::string(90, 'x')});
+  auto const second = answer_of({errc::not_found, std::string(90, 'y')});
+  out.push(request_id{1}, first, encoded);
+  encoded.forget();
+  auto const used = memory->used();
+  out.push(request_id{2}, second, encoded);
+  encoded.forget();
+
+  BOOST_TEST(memory->used() == used);
+  BOOST_TEST(first.use_count() == 1);
+  BOOST_TEST(second.use_count() == 2);  // it waits as it is
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_larger_than_the_limit_goes_alone) {
+  outbox out{memory, 1'000};
+  out.push(request_id{1}, value_of(value(50'000)), encoded);
+  out.push(request_id{2}, value_of(value(60'000)), encoded);
+
+  BOOST_TEST(out.queued_bytes() > 50'000u);
+  BOOST_TEST(out.waiting() == 1u);
+  out.written(out.queued_bytes() - 1, encoded);
+  BOOST_TEST(out.waiting() == 1u);
+  out.written(1, encoded);
+  BOOST_TEST(out.waiting() == 0u);
+  BOOST_TEST(out.queued_bytes() > 60'000u);
+}
+
+BOOST_AUTO_TEST_CASE(after_a_goodbye_nothing_is_added) {
+  outbox out{memory, roomy};
+  out.push(request_id{1}, answer_of({}), encoded);
+  BOOST_TEST(!out.ends());
+  out.push(request_id{}, goodbye_of("enough"), encoded);
+  out.push(request_id{2}, answer_of({}), encoded);
+
+  BOOST_TEST(out.ends());
+  BOOST_TEST(ids_of(out) == (numbers{1, 0}), boost::test_tools::per_element());
+  BOOST_TEST(out.ends());
+}
+
+BOOST_AUTO_TEST_CASE(a_goodbye_waits_for_its_turn) {
+  outbox out{memory, 100};
+  out.push(request_id{1}, value_of(value(500)), encoded);
+  out.push(request_id{2}, value_of(value(500)), encoded);
+  out.push(request_id{}, goodbye_of("enough"), encoded);
+
+  BOOST_TEST(out.ends());
+  BOOST_TEST(out.waiting() == 2u);
+  BOOST_TEST(ids_of(out) == (numbers{1, 2, 0}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_abandoned_is_empty_and_ends) {
+  outbox out{memory, 1'000};
+  for (std::uint64_t i = 1; i <= 5; ++i) out.push(request_id{i}, value_of(value(5'000)), encoded);
+  out.written(100, encoded);
+
+  out.abandon();
+
+  encoded.forget();
+  BOOST_TEST(out.empty());
+  BOOST_TEST(out.ends());
+  BOOST_TEST(out.waiting() == 0u);
+  BOOST_TEST(memory->used() == 0u);
+  out.check_invariants();
+}
+
+// Any mixture of replies and partial writes gives the bytes that one write of all would.
+BOOST_AUTO_TEST_CASE(any_splitting_of_the_writes_gives_the_same_bytes) {
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      std::mt19937 random{seed};
+      auto const below = [&](std::size_t limit) { return random() % limit; };
+      outbox out{memory, 1 + below(100'000)};
+      std::string expected;
+      std::string written;
+      auto const write = [&](std::size_t most) {
+        auto const text = next_bytes(out).substr(0, most);
+        written += text;
+        out.written(text.size(), encoded);
+        out.check_invariants();
+      };
+      for (std::uint64_t i = 1; i <= 100; ++i) {
+        auto const what = below(3) == 0 ? value_of(value(below(30'000), 'a'))
+                                        : answer_of({errc::aborted, std::string(below(300), 'm')});
+        auto const whole = wire::encode(*what);
+        wire::append_server_head(expected, request_id{i}, whole.size());
+        expected.append(whole.head).append(whole.tail.view());
+        out.push(request_id{i}, what, encoded);
+        out.check_invariants();
+        if (below(2) == 0 && !out.empty()) write(1 + below(20'000));
+      }
+      while (!out.empty()) write(1 + below(50'000));
+      encoded.forget();
+      BOOST_TEST((written == expected));
+      BOOST_TEST(memory->used() == 0u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

@@ -1,0 +1,107 @@
+#pragma once
+// A peer of a server for tests: a plain socket and the wire codec, without any of the client's
+// cleverness. The server's io_context is run while it waits, so that one thread does for both.
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/endpoint.hpp"
+#include "tests/net/sockets.hpp"
+#include "tests/server/messages.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::server {
+
+// Runs the server until the condition holds.
+template <class Condition>
+void run_until(asio::io_context& io, Condition condition) {
+  net::wait_until([&] {
+    if (condition()) return true;
+    if (io.stopped()) io.restart();
+    io.run_one_for(std::chrono::milliseconds{1});
+    return condition();
+  });
+}
+
+class raw_client {
+ public:
+  raw_client(asio::io_context& io, std::string const& address) : io_{io} {
+    auto const where = net::endpoint::parse(address).value();
+    auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
+    socket_ = net::descriptor{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    BOOST_TEST_REQUIRE(::connect(socket_.value(), at.data(), at.size()) == 0, address);
+    int on = 1;
+    ::ioctl(socket_.value(), FIONBIO, &on);
+  }
+
+  void send(std::string_view bytes) {
+    run_until(io_, [&] {
+      auto const sent = ::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
+      BOOST_TEST_REQUIRE((sent > 0 || errno == EAGAIN));
+      return bytes.empty();
+    });
+  }
+
+  // The next message; the server runs meanwhile.
+  wire::server_message next() {
+    run_until(io_, [&] { return !reader_.empty() || !read(1 << 20) || !reader_.empty(); });
+    return reader_.take();
+  }
+
+  core::goodbye goodbye() {
+    auto const last = next();
+    BOOST_TEST_REQUIRE(std::holds_alternative<core::goodbye>(last.what.value));
+    return std::get<core::goodbye>(last.what.value);
+  }
+
+  core::hello_answer greet(std::string token = "") {
+    send(hello_frame(std::move(token)));
+    auto const reply = next();
+    BOOST_TEST_REQUIRE(std::holds_alternative<core::hello_answer>(reply.what.value));
+    return std::get<core::hello_answer>(reply.what.value);
+  }
+
+  // Reads once; false when the server has closed the connection in good order.
+  bool read(std::size_t most) {
+    std::vector<char> buffer(most);
+    auto const got = ::recv(socket_.value(), buffer.data(), buffer.size(), 0);
+    BOOST_TEST_REQUIRE((got >= 0 || errno == EAGAIN), "the connection was reset");
+    if (got > 0) reader_.feed({buffer.data(), static_cast<std::size_t>(got)});
+    return got != 0;
+  }
+
+  // Waits until the server has closed the connection; nothing must come before that.
+  void expect_end() {
+    run_until(io_, [&] { return !read(1 << 16); });
+    BOOST_TEST(reader_.empty());
+  }
+
+  // As much as goes at once.
+  void send_lazily(std::string_view bytes) {
+    (void)::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+
+  // Waits until the connection is gone, whatever comes before.
+  void expect_reset_or_end() {
+    std::vector<char> buffer(1 << 20);
+    net::wait_until([&] {
+      auto const got = ::recv(socket_.value(), buffer.data(), buffer.size(), 0);
+      return got == 0 || (got < 0 && errno != EAGAIN);
+    });
+  }
+
+  void close() { socket_.close(); }
+  void shut() { ::shutdown(socket_.value(), SHUT_WR); }
+  [[nodiscard]] int socket() const { return socket_.value(); }
+  [[nodiscard]] bool has_message() const { return !reader_.empty(); }
+
+ private:
+  asio::io_context& io_;
+  net::descriptor socket_;
+  message_reader reader_;
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,456 @@
+// The server over real sockets, with peers that know the protocol and some that do not.
+
+#include "coxswain/server/server.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "tests/server/raw_client.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+std::string unix_path(std::string const& name) {
+  return "unix:/tmp/coxswain-test-" + std::to_string(::getpid()) + "-" + name;
+}
+
+struct house {
+  explicit house(std::uint32_t tasks = 2) {
+    o.core.num_tasks = tasks;
+    o.log = [this](core::event const& e) { log.push_back(e.text); };
+  }
+
+  void serve() {
+    made.emplace(io, o);
+    co_spawn(io, made->run(), [this](std::exception_ptr e) { run_ended = !e; });
+    co_spawn(io, made->job_done(), [this](std::exception_ptr e) { job_done = !e; });
+  }
+  raw_client connect(std::size_t listener = 0) {
+    if (!made) serve();
+    return {io, made->addresses().at(listener)};
+  }
+  raw_client greeted(std::size_t listener = 0) {
+    auto client = connect(listener);
+    client.greet();
+    return client;
+  }
+  template <class Condition>
+  void until(Condition condition) {
+    run_until(io, condition);
+  }
+  bool logged(std::string_view part) const {
+    return std::any_of(log.begin(), log.end(), [&](auto const& t) { return contains(t, part); });
+  }
+
+  options o;
+  asio::io_context io{1};
+  std::vector<std::string> log;
+  std::optional<server> made;
+  bool run_ended{};
+  bool job_done{};
+};
+
+BOOST_AUTO_TEST_SUITE(server_test)
+
+BOOST_AUTO_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket) {
+  house h;
+  h.o.listen = {"127.0.0.1:0", "[::1]:0", unix_path("kinds")};
+  h.serve();
+  for (std::size_t kind = 0; kind < h.o.listen.size(); ++kind) {
+    house one;
+    one.o.listen = {h.o.listen[kind]};
+    if (kind == 2) one.o.listen = {unix_path("meet")};
+    auto a = one.greeted();
+    auto b = one.greeted();
+    a.send(join_frame(1, 0));
+    b.send(join_frame(1, 1));
+    BOOST_TEST(a.next().what.outcome.ok());
+    BOOST_TEST(b.next().what.outcome.ok());
+
+    a.send(barrier_frame(2, 0, "ckpt"));
+    b.send(barrier_frame(2, 1, "ckpt"));
+    for (auto* const client : {&a, &b}) {
+      auto const reply = client->next();
+      BOOST_TEST(reply.id.value == 2u);
+      BOOST_TEST(std::get<core::barrier_answer>(reply.what.value).round.value == 1u);
+    }
+  }
+  BOOST_TEST(h.made->addresses().size() == 3u);
+  BOOST_TEST(h.made->addresses()[2] == unix_path("kinds"));
+}
+
+BOOST_AUTO_TEST_CASE(a_value_reaches_who_waits_for_it) {
+  house h;
+  auto writer = h.greeted();
+  auto reader = h.greeted();
+  reader.send(frame(core::get_args{"addr/0", 10s}, 1));
+  writer.send(put_frame(1, "addr/0", "10.0.0.1:1234"));
+
+  BOOST_TEST(writer.next().what.outcome.ok());
+  auto const got = reader.next();
+  BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
+}
+
+BOOST_AUTO_TEST_CASE(deadlines_are_kept_to_the_millisecond) {
+  house h;
+  auto client = h.greeted();
+  auto const before = std::chrono::steady_clock::now();
+  client.send(frame(core::get_args{"nothing", 20ms}, 1));
+
+  BOOST_TEST(client.next().what.outcome.code() == errc::deadline_exceeded);
+
+  BOOST_TEST((std::chrono::steady_clock::now() - before >= 20ms));
+  BOOST_TEST(h.made->look().deadlines_answered == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_connection_is_told_and_closed) {
+  house h;
+  h.o.core.hello_timeout = 5ms;
+  auto client = h.connect();
+
+  auto const goodbye = client.goodbye();
+
+  BOOST_TEST(goodbye.why.code() == errc::deadline_exceeded);
+  BOOST_TEST(contains(goodbye.why.message(), "no Hello within"));
+  client.expect_end();
+  client.close();
+  h.until([&] { return h.made->look().sessions == 0; });
+}
+
+BOOST_AUTO_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails) {
+  house h;
+  auto good = h.greeted();
+  auto bad = h.greeted();
+  good.send(join_frame(1, 0));
+  bad.send(join_frame(1, 1));
+  BOOST_TEST(good.next().what.outcome.ok());
+  BOOST_TEST(bad.next().what.outcome.ok());
+
+  std::string garbage;
+  wire::append_length(garbage, 5);
+  bad.send(garbage + "\x0f\xff\xff\xff\xff and more");
+
+  auto const goodbye = bad.goodbye();
+  BOOST_TEST(goodbye.why.code() == errc::invalid_argument);
+  BOOST_TEST(!goodbye.may_resume);
+  bad.expect_end();
+  auto const told = good.next();
+  BOOST_TEST(std::holds_alternative<job_error>(told.what.value));
+  BOOST_TEST_REQUIRE(h.made->error().has_value());
+  BOOST_TEST((h.made->error()->cause.task == task_id{1}));
+}
+
+BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload_comes) {
+  house h;
+  auto client = h.connect();
+
+  client.send(std::string{"GET / HTTP/1.1\r\n\r\n"});
+
+  BOOST_TEST(contains(client.goodbye().why.message(), "Does the peer speak the Coxswain protocol"));
+  client.expect_end();
+}
+
+BOOST_AUTO_TEST_CASE(half_a_frame_and_a_close_make_the_task_suspect) {
+  house h{1};
+  h.o.core.reconnect_grace = 1h;
+  auto client = h.greeted();
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+
+  client.send(put_frame(2, "k", "v").substr(0, 7));
+  client.close();
+
+  h.until([&] { return h.made->look().tasks.at(0).suspect; });
+  BOOST_TEST(h.made->look().keys == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_reset_makes_the_task_suspect) {
+  house h{1};
+  h.o.core.reconnect_grace = 1h;
+  auto client = h.greeted();
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+
+  linger const at_once{1, 0};
+  ::setsockopt(client.socket(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  client.close();
+
+  h.until([&] { return h.made->look().tasks.at(0).suspect; });
+}
+
+BOOST_AUTO_TEST_CASE(frames_may_come_byte_by_byte) {
+  house h{1};
+  auto client = h.connect();
+  for (char const byte : hello_frame() + join_frame(1, 0) + put_frame(2, "k", "v")) {
+    client.send({&byte, 1});
+  }
+
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(client.next().what.value));
+  BOOST_TEST(client.next().id.value == 1u);
+  BOOST_TEST(client.next().id.value == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(big_values_go_to_slow_readers_whole_and_others_do_not_wait) {
+  for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow")}) {
+    house h;
+    h.o.listen = {address};
+    h.o.queued_bytes_max = 10'000'000;
+    auto slow = h.greeted();
+    auto quick = h.greeted();
+    std::string value(6'000'000, ' ');
+    for (std::size_t i = 0; i < value.size(); ++i) value[i] = static_cast<char>(i * i >> 3);
+    quick.send(put_frame(1, "big", value));
+    BOOST_TEST(quick.next().what.outcome.ok());
+
+    std::string wanted;
+    for (std::uint64_t id = 1; id <= 5; ++id) wanted += try_get_frame(id, "big");
+    slow.send(wanted);
+    quick.send(try_get_frame(2, "small"));
+    BOOST_TEST(quick.next().what.outcome.code() == errc::not_found);
+    for (std::uint64_t id = 1; id <= 5; ++id) {
+      h.until([&] { return slow.has_message() || (slow.read(100'000), slow.has_message()); });
+      auto const got = slow.next();
+      BOOST_TEST(got.id.value == id);
+      BOOST_TEST((std::get<core::value_answer>(got.what.value).value.view() == value));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_nothing_is_cut_off_and_others_go_on) {
+  house h;
+  h.o.core.stalled_reader_timeout = 50ms;
+  h.o.linger = 20ms;
+  auto stuck = h.greeted();
+  auto other = h.greeted();
+  other.send(put_frame(1, "big", std::string(20'000'000, 'v')));
+  BOOST_TEST(other.next().what.outcome.ok());
+  stuck.send(try_get_frame(1, "big"));
+
+  h.until([&] { return h.made->look().sessions == 1; });
+
+  other.send(try_get_frame(2, "small"));
+  BOOST_TEST(other.next().what.outcome.code() == errc::not_found);
+}
+
+BOOST_AUTO_TEST_CASE(whoever_finds_no_room_is_told_and_may_try_again) {
+  house h;
+  h.o.connections_max = 2;
+  auto first = h.greeted();
+  auto second = h.greeted();
+
+  for (int i = 0; i < 3; ++i) {
+    auto third = h.connect();
+    auto const goodbye = third.goodbye();
+    BOOST_TEST(goodbye.why.code() == errc::resource_exhausted);
+    BOOST_TEST(contains(goodbye.why.message(), "2 connections"));
+    BOOST_TEST(goodbye.may_resume);
+    third.expect_end();
+  }
+  BOOST_TEST(std::count_if(h.log.begin(), h.log.end(), [](auto const& text) {
+               return contains(text, "connections_max");
+             }) == 1);
+
+  first.close();
+  h.until([&] { return h.logged("") && h.made->look().sessions <= 2; });
+  std::optional<raw_client> late;
+  h.until([&] {
+    late.emplace(h.connect());
+    late->send(hello_frame());
+    return std::holds_alternative<core::hello_answer>(late->next().what.value);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_token_opens_the_door) {
+  house h;
+  h.o.core.token = "sesame";
+  h.o.listen = {"0.0.0.0:0"};
+  h.serve();
+  auto const port = h.made->addresses()[0].substr(7);
+  raw_client stranger{h.io, "127.0.0.1" + port};
+  raw_client friendly{h.io, "127.0.0.1" + port};
+
+  stranger.send(hello_frame("wrong"));
+  friendly.greet("sesame");
+
+  BOOST_TEST(stranger.goodbye().why.code() == errc::unauthenticated);
+}
+
+BOOST_AUTO_TEST_CASE(secrets_differ) {
+  house h;
+  auto a = h.connect();
+  auto b = h.connect();
+  auto const one = a.greet();
+  auto const two = b.greet();
+
+  BOOST_TEST((one.secret != two.secret));
+  BOOST_TEST((one.secret != core::session_secret{}));
+  BOOST_TEST(one.coordinator.value != 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_ended_task_is_told_to_all_at_once) {
+  house h;
+  auto a = h.greeted();
+  auto b = h.greeted();
+  a.send(join_frame(1, 0));
+  b.send(join_frame(1, 1));
+  BOOST_TEST(a.next().what.outcome.ok());
+  BOOST_TEST(b.next().what.outcome.ok());
+
+  h.made->task_ended(task_id{1}, {errc::internal, "exit code 3"});
+
+  auto const told = a.next();
+  auto const& cause = std::get<job_error>(told.what.value).cause;
+  BOOST_TEST((cause.task == task_id{1}));
+  BOOST_TEST(contains(cause.why.message(), "exit code 3"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_says_goodbye_and_ends_when_all_have_read_it) {
+  house h;
+  h.o.linger = 1h;
+  auto a = h.greeted();
+  auto b = h.connect();
+  h.until([&] { return h.made->look().sessions == 1; });
+  a.send(frame(core::get_args{"k", 1h}, 1));
+  b.send(hello_frame().substr(0, 3));
+  h.until([&] { return h.made->look().waiting_gets == 1; });
+
+  h.made->stop("maintenance");
+  h.made->stop("again");
+
+  BOOST_TEST(a.next().what.outcome.code() == errc::cancelled);
+  BOOST_TEST(contains(a.goodbye().why.message(), "maintenance"));
+  BOOST_TEST(contains(b.goodbye().why.message(), "maintenance"));
+  a.expect_end();
+  b.expect_end();
+  a.close();
+  BOOST_TEST(!h.run_ended);
+  b.close();
+  h.until([&] { return h.run_ended && h.job_done; });
+  h.io.restart();
+  h.io.run();  // nothing is left to do
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_those_who_do_not_read) {
+  house h;
+  h.o.linger = 5ms;
+  auto client = h.greeted();
+  h.made->stop("maintenance");
+
+  h.until([&] { return h.run_ended; });
+
+  BOOST_TEST(contains(client.goodbye().why.message(), "maintenance"));
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_server_listens_no_more) {
+  house h;
+  h.o.listen = {unix_path("stopped")};
+  auto client = h.greeted();
+
+  h.made->stop("enough");
+
+  BOOST_TEST(::access(unix_path("stopped").c_str() + 5, F_OK) != 0);
+  client.goodbye();
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_before_run_ends_run_at_once) {
+  house h;
+  h.made.emplace(h.io, h.o);
+  h.made->stop("never mind");
+  co_spawn(h.io, h.made->run(), [&](std::exception_ptr e) { h.run_ended = !e; });
+
+  h.io.run();
+
+  BOOST_TEST(h.run_ended);
+}
+
+BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_left_and_know_it) {
+  house h{1};
+  h.o.linger = 1h;
+  auto client = h.greeted();
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+  client.send(frame(core::leave_args{}, 2, task_id{0}, 1));
+  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(!h.job_done);
+
+  client.send(frame(core::bye_args{}, 0, std::nullopt, 2));
+
+  h.until([&] { return h.job_done; });
+  BOOST_TEST(!h.run_ended);
+}
+
+BOOST_AUTO_TEST_CASE(the_job_is_done_a_while_after_a_leave_that_nobody_acknowledges) {
+  house h{1};
+  h.o.linger = 5ms;
+  auto client = h.greeted();
+  client.send(join_frame(1, 0));
+  BOOST_TEST(client.next().what.outcome.ok());
+  client.send(frame(core::leave_args{}, 2, task_id{0}, 1));
+  BOOST_TEST(client.next().what.outcome.ok());
+
+  h.until([&] { return h.job_done; });
+}
+
+BOOST_AUTO_TEST_CASE(five_hundred_tasks_join_and_meet_at_once) {
+  constexpr std::uint32_t many = 500;
+  house h{many};
+  h.o.listen = {unix_path("many")};
+  std::deque<raw_client> clients;
+  for (std::uint32_t i = 0; i < many; ++i) {
+    clients.push_back(h.connect());
+    clients.back().send(hello_frame() + join_frame(1, i));
+  }
+  for (std::uint32_t i = 0; i < many; ++i) {
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(clients[i].next().what.value));
+    auto const joined = clients[i].next();
+    BOOST_TEST(joined.id.value == 1u);
+    BOOST_TEST(joined.what.outcome.ok());
+    clients[i].send(barrier_frame(2, i, "b"));
+  }
+
+  for (auto& client : clients) {
+    auto const released = client.next();
+    BOOST_TEST(released.id.value == 2u);
+    BOOST_TEST(released.what.outcome.ok());
+  }
+  BOOST_TEST(h.made->look().sessions == many);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_refused) {
+  auto const refusal = [](auto change) {
+    asio::io_context io{1};
+    options o;
+    change(o);
+    try {
+      server const made{io, o};
+      return status{};
+    } catch (error const& e) {
+      return e.outcome();
+    }
+  };
+
+  BOOST_TEST(refusal([](options& o) { o.listen = {}; }).code() == errc::invalid_argument);
+  BOOST_TEST(refusal([](options& o) { o.listen = {"8476"}; }).code() == errc::invalid_argument);
+  BOOST_TEST(refusal([](options& o) { o.core.num_tasks = 0; }).code() == errc::invalid_argument);
+  BOOST_TEST(refusal([](options& o) { o.listen = {":0"}; }).code() == errc::failed_precondition);
+  BOOST_TEST(refusal([](options& o) {
+               o.listen = {":0"};
+               o.insecure = true;
+             }).ok());
+  auto const large = refusal([](options& o) { o.core.value_bytes_max = std::size_t{1} << 31; });
+  BOOST_TEST(large.code() == errc::invalid_argument);
+  BOOST_TEST(contains(large.message(), "value_bytes_max is 2147483648"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server
