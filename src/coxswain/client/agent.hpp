@@ -1,0 +1,188 @@
+#pragma once
+// The client's brain: one session with the coordinator, which outlives its connections. Knows the
+// handshake, which calls are open, when to reconnect and what to send again, heartbeats, deadlines
+// and when to give up. No I/O, no clock, no randomness of its own, no callbacks: time and bytes are
+// arguments; what follows from them is taken out as data. Same input, same output.
+// Not here: sockets, name resolution, timers, coroutines (connection).
+//
+// Rules beyond the protocol's:
+// - Tries to connect wait as `backoff` says. While no session exists: up to 1 s, and one try takes
+//   at most 10 s. Afterwards: up to a quarter of the grace (at least 10 ms), and one try takes at
+//   most half of it (at least 100 ms). A connection that answered a call, or lasted longer than the
+//   longest wait, makes the next try the first one again.
+// - A heartbeat is sent when nothing was sent, or nothing heard, for a heartbeat period, and each
+//   period while an answer is outstanding. The coordinator answers the second one at the latest;
+//   so a silence of one and a half periods after the first heartbeat that followed the last sign
+//   of life means that the connection is dead, and another is opened.
+// - A transport that accepts bytes again after it was full is a sign of life, so that a long
+//   upload over a slow line is not taken for silence.
+// - A Resume lists the open requests that were sent once; the others follow it as new ones. So its
+//   size is bounded by the coordinator's limit of open requests.
+// - An answer that cannot be understood would be no better the next time: it ends the session. In
+//   a handshake it means another program's port, and is tried again.
+//
+// Times put in must not go backwards. Not thread-safe.
+
+#include "coxswain/client/agent_messages.hpp"
+#include "coxswain/client/backoff.hpp"
+#include "coxswain/client/call_table.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain {
+
+class agent {
+ public:
+  explicit agent(agent_options options);
+
+  // --- In. Each may change everything below.
+
+  // Once, at first.
+  void start(time_point now);
+
+  // The transport that was to be opened is open. Or it could not be; `refused`: the host is there,
+  // but nobody listens.
+  void connected(time_point now);
+  void connect_failed(time_point now, status why, bool refused);
+
+  // Bytes came in. Any pieces will do.
+  void received(time_point now, std::string_view bytes);
+
+  // The transport had been full and accepts bytes again.
+  void write_progressed(time_point now);
+
+  // The transport is gone: end of file, or an error.
+  void lost(time_point now, status why);
+
+  // Opens a call, which is completed exactly once, unless it is cancelled before. `what` is a
+  // request that is answered; `timeout` replaces its own. Ids rise.
+  request_id call(time_point now, core::request what, duration timeout,
+                  std::optional<task_id> task = {});
+
+  // The call is forgotten, here and at the coordinator. Ignored if it is not open.
+  void cancel(time_point now, request_id call);
+
+  // Ends the session. `abandoned`: without having left. Open calls complete with CANCELLED.
+  void bye(time_point now, bool abandoned);
+
+  // Everything that is due at or before `now`. Read what is there to be read first.
+  void advance(time_point now);
+
+  // --- Out. What is taken into is cleared first; its capacity is used again.
+
+  // The earliest moment at which `advance` has something to do. May change after any other call.
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+  // Bytes for the transport that is open.
+  void take_bytes(std::string& into);
+  [[nodiscard]] bool has_bytes() const noexcept { return !bytes_.empty(); }
+
+  void take_commands(std::vector<agent_command>& into);
+  void take_completions(std::vector<agent_completion>& into);
+  void take_events(std::vector<agent_event>& into);
+
+  // --- Looking.
+
+  // What the coordinator said of itself; none before the session exists.
+  [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
+    return session_;
+  }
+  [[nodiscard]] bool up() const noexcept { return phase_ == phase::up; }
+  [[nodiscard]] bool over() const noexcept { return phase_ == phase::over; }
+  [[nodiscard]] std::uint64_t reconnects() const noexcept { return reconnects_; }
+  [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
+
+  // Why it is over; OK before.
+  [[nodiscard]] status const& end() const noexcept { return end_; }
+
+ private:
+  enum class phase : std::uint8_t { idle, waiting, connecting, greeting, up, over };
+
+  // Calls (agent_calls.cpp).
+  [[nodiscard]] status refusal(open_call const& call) const;
+  [[nodiscard]] status over_limit(open_call const& call) const;
+  void send_call(time_point now, request_id id);
+  void send_queued(time_point now);
+  void send(time_point now, core::request what);
+  void forget(time_point now, open_call const& call);
+  void complete(request_id call, status why);
+  void complete_all(errc code, std::string const& text);
+  void expire_calls(time_point now);
+  [[nodiscard]] time_point expiry(time_point deadline) const;
+  [[nodiscard]] status timed_out(time_point now, open_call const& call) const;
+
+  // The session (agent_session.cpp).
+  void greeted(time_point now, wire::server_message message);
+  void hello_answered(time_point now, core::hello_answer answer);
+  void resume_answered(time_point now, core::resume_answer const& answer);
+  void refused(time_point now, core::goodbye const& what);
+  void incoming(time_point now, wire::server_message message);
+  void pushed(time_point now, core::answer what);
+  void parted(time_point now, core::goodbye what);
+  void malformed(time_point now, status const& why);
+  void heard(time_point now);
+  void went_up(time_point now);
+  void disconnect(time_point now, status why);
+  void attempt_failed(time_point now, status why);
+  void retry(time_point now);
+  void open_transport(time_point now);
+  void close_transport();
+  void give_up(status why, std::string const& to_callers);
+  void send_heartbeat(time_point now);
+  [[nodiscard]] status unreachable() const;
+  [[nodiscard]] status fenced() const;
+  [[nodiscard]] bool has_transport() const noexcept;
+  [[nodiscard]] std::size_t answer_bytes_max() const;
+  [[nodiscard]] time_point connect_until() const;
+  [[nodiscard]] time_point attempt_until() const;
+  [[nodiscard]] time_point heartbeat_at() const;
+  [[nodiscard]] time_point silent_at() const;
+  [[nodiscard]] duration fence_after() const;
+
+  agent_options options_;
+  phase phase_{phase::idle};
+  status end_;
+
+  // The session, and what is counted in it.
+  std::optional<core::hello_answer> session_;
+  std::uint64_t answered_through_{};
+  request_id last_id_{};
+  request_id sent_through_{};  // ids above were never sent
+  std::uint64_t reconnects_{};
+  call_table calls_;
+  std::size_t queued_bytes_{};         // of open calls above sent_through_
+  std::vector<request_id> withdrawn_;  // named in a Resume that is not answered yet
+
+  // The transport.
+  wire::frame_decoder decoder_;
+  backoff backoff_;
+  std::uint64_t tries_{};
+  status last_error_;
+  bool outage_told_{};
+  time_point started_at_{};
+  time_point retry_at_{};    // waiting
+  time_point attempt_at_{};  // connecting, greeting
+  time_point up_at_{};
+  time_point down_at_{};
+
+  // Signs of life.
+  time_point heard_at_{};
+  time_point sent_at_{};
+  time_point heartbeat_sent_at_{};
+  std::optional<time_point> unanswered_since_;
+
+  // Out.
+  std::string bytes_;
+  std::vector<agent_command> commands_;
+  std::vector<agent_completion> completions_;
+  std::vector<agent_event> events_;
+};
+
+}  // namespace coxswain

@@ -1,0 +1,249 @@
+// The agent's calls: opening, sending, taking back, deadlines.
+
+#include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent_text.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace coxswain {
+namespace {
+
+// How much later than the coordinator the agent ends a call while it is connected (semantics D7).
+constexpr duration slack = 1s;
+
+// A request without its texts takes no more than this on the wire, but for its participants.
+constexpr std::size_t head_bytes = 64;
+
+void set_timeout(core::request& what, duration timeout) {
+  auto const set = [timeout](auto& args) {
+    if constexpr (requires { args.timeout; }) args.timeout = timeout;
+  };
+  std::visit(set, what);
+}
+
+// What only a task can ask for. Such a request names it; for the others the coordinator knows.
+bool needs_task(core::request const& what) {
+  return std::holds_alternative<core::join_args>(what) ||
+         std::holds_alternative<core::leave_args>(what) ||
+         std::holds_alternative<core::report_error_args>(what) ||
+         std::holds_alternative<core::barrier_args>(what);
+}
+
+// A key as the coordinator counts it: without slashes at its ends and without double ones.
+std::size_t normal_bytes(std::string_view key) {
+  std::size_t count = 0;
+  bool slash = true;
+  for (char const c : key) {
+    if (c != '/' || !slash) ++count;
+    slash = c == '/';
+  }
+  return count > 0 && slash ? count - 1 : count;
+}
+
+// About what it takes on the wire.
+std::size_t bytes_of(core::request const& what) {
+  auto const count = [](auto const& args) -> std::size_t {
+    std::size_t bytes = head_bytes;
+    if constexpr (requires { args.key; }) bytes += args.key.size();
+    if constexpr (requires { args.value; }) bytes += args.value.size();
+    if constexpr (requires { args.name; }) bytes += args.name.size();
+    if constexpr (requires { args.data; }) bytes += args.data.size();
+    if constexpr (requires { args.directory; }) bytes += args.directory.size();
+    if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
+    if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
+    return bytes;
+  };
+  return std::visit(count, what);
+}
+
+status too_large(open_call const& call, std::string_view part, std::size_t bytes,
+                 std::string_view limit, std::uint64_t limit_bytes) {
+  std::string text = text_of(call.message.what);
+  text.append(": the ").append(part).append(" has ").append(std::to_string(bytes));
+  text.append(" bytes; the coordinator's limit ").append(limit).append(" is ");
+  return {errc::resource_exhausted, text.append(std::to_string(limit_bytes)).append(".")};
+}
+
+}  // namespace
+
+request_id agent::call(time_point now, core::request what, duration timeout,
+                       std::optional<task_id> task) {
+  assert(what.index() > 4 && "a request that is answered");
+  request_id const id{++last_id_.value};
+  open_call opened;
+  opened.timeout = std::max(timeout, duration::zero());
+  opened.deadline = deadline_after(now, opened.timeout);
+  opened.bytes = bytes_of(what);
+  opened.message.id = id;
+  if (task || needs_task(what)) opened.message.task = task ? task : options_.task;
+  set_timeout(what, opened.timeout);
+  opened.message.what = std::move(what);
+  if (status why = refusal(opened); !why.ok()) {
+    complete(id, std::move(why));
+    return id;
+  }
+  queued_bytes_ += opened.bytes;
+  calls_.add(std::move(opened));
+  if (phase_ == phase::up) send_call(now, id);
+  return id;
+}
+
+void agent::cancel(time_point now, request_id call) {
+  if (auto const taken = calls_.take(call)) forget(now, *taken);
+}
+
+// Why a call is not even queued; OK if it is.
+status agent::refusal(open_call const& call) const {
+  if (phase_ == phase::over) return end_;
+  auto const& message = call.message;
+  if (needs_task(message.what) && !message.task) {
+    return {errc::failed_precondition,
+            text_of(message.what) + ": this client is an observer; it was given no task."};
+  }
+  auto const* barrier = std::get_if<core::barrier_args>(&message.what);
+  if (barrier && calls_.waits_at(message.task, barrier->name)) {
+    return {errc::failed_precondition,
+            "task " + std::to_string(message.task->value) + " waits at " + text_of(message.what) +
+                " already; one call of a barrier may be open at a time."};
+  }
+  if (phase_ != phase::up && call.bytes > options_.queued_bytes_max - queued_bytes_) {
+    return {errc::resource_exhausted,
+            text_of(message.what) + ": not connected to the coordinator at " + options_.address +
+                ", and the calls that wait for it have " + std::to_string(queued_bytes_) +
+                " bytes already; queued_bytes_max is " + std::to_string(options_.queued_bytes_max) +
+                "."};
+  }
+  return over_limit(call);
+}
+
+// RESOURCE_EXHAUSTED if the coordinator would refuse it for its size; OK if not, or if its limits
+// are not known yet.
+status agent::over_limit(open_call const& call) const {
+  if (!session_) return {};
+  auto const check = [&](auto const& args) -> status {
+    std::size_t key = 0;
+    if constexpr (requires { args.key; }) key = normal_bytes(args.key);
+    if constexpr (requires { args.directory; }) key = normal_bytes(args.directory);
+    if constexpr (requires { args.name; }) key = args.name.size();
+    if (key > session_->key_bytes_max) {
+      return too_large(call, "name", key, "key_bytes_max", session_->key_bytes_max);
+    }
+    if constexpr (requires { args.value; }) {
+      if (args.value.size() > session_->value_bytes_max) {
+        return too_large(call, "value", args.value.size(), "value_bytes_max",
+                         session_->value_bytes_max);
+      }
+    }
+    return {};
+  };
+  if (status why = std::visit(check, call.message.what); !why.ok()) return why;
+  // The exact size is known when it is encoded, which this size would not allow.
+  if (call.bytes <= wire::message_bytes_max) return {};
+  return too_large(call, "request", call.bytes, "frame_bytes_max", session_->frame_bytes_max);
+}
+
+// Sends an open call with the time that remains to it.
+void agent::send_call(time_point now, request_id id) {
+  open_call& call = *calls_.find(id);
+  if (id > sent_through_) queued_bytes_ -= call.bytes;
+  if (call.deadline != time_point::max()) {
+    set_timeout(call.message.what, std::max(call.deadline - now, duration::zero()));
+  }
+  call.message.answered_through = answered_through_;
+  auto const before = bytes_.size();
+  wire::append_frame(bytes_, call.message);
+  auto const length = bytes_.size() - before - wire::length_bytes;
+  if (length > session_->frame_bytes_max) {
+    bytes_.resize(before);
+    complete(id, too_large(call, "request", length, "frame_bytes_max", session_->frame_bytes_max));
+    calls_.take(id);
+    return;
+  }
+  sent_through_ = std::max(sent_through_, id);
+  sent_at_ = now;
+}
+
+// Sends what was called while nothing could be sent.
+void agent::send_queued(time_point now) {
+  for (request_id const id : calls_.ids(sent_through_, last_id_)) {
+    auto const& call = *calls_.find(id);
+    if (status why = over_limit(call); !why.ok()) {
+      queued_bytes_ -= call.bytes;
+      complete(id, std::move(why));
+      calls_.take(id);
+      continue;
+    }
+    send_call(now, id);
+  }
+}
+
+// What has no id: handshakes, heartbeats, Withdraw and Bye.
+void agent::send(time_point now, core::request what) {
+  core::client_message message;
+  message.answered_through = answered_through_;
+  message.what = std::move(what);
+  wire::append_frame(bytes_, message);
+  sent_at_ = now;
+}
+
+// The coordinator need not answer this call any more.
+void agent::forget(time_point now, open_call const& call) {
+  auto const id = call.message.id;
+  if (id > sent_through_) {
+    queued_bytes_ -= call.bytes;
+  } else if (phase_ == phase::up) {
+    send(now, core::withdraw_args{id});
+  } else if (phase_ == phase::greeting) {
+    withdrawn_.push_back(id);
+  }
+}
+
+void agent::complete(request_id call, status why) {
+  completions_.push_back({call, core::answer{std::move(why), {}}});
+}
+
+void agent::complete_all(errc code, std::string const& text) {
+  for (auto const& call : calls_.take_all()) {
+    bool const sent = call.message.id <= sent_through_;
+    std::string told = text;
+    if (code == errc::unavailable) told = (sent ? "outcome unknown: " : "never sent: ") + text;
+    complete(call.message.id, {code, std::move(told)});
+  }
+  queued_bytes_ = 0;
+}
+
+void agent::expire_calls(time_point now) {
+  for (;;) {
+    auto const first = calls_.first_deadline();
+    if (!first || expiry(*first) > now) return;
+    auto const call = *calls_.take_due(*first);
+    complete(call.message.id, timed_out(now, call));
+    forget(now, call);
+  }
+}
+
+// The coordinator is to speak first, as long as it can.
+time_point agent::expiry(time_point deadline) const {
+  return phase_ == phase::up ? deadline_after(deadline, slack) : deadline;
+}
+
+status agent::timed_out(time_point now, open_call const& call) const {
+  std::string text;
+  if (std::holds_alternative<core::barrier_args>(call.message.what)) text = "Barrier timed out. ";
+  text += text_of(call.message.what) + ": no answer from the coordinator at " + options_.address +
+          " within " + text_of(call.timeout);
+  if (phase_ == phase::up) {
+    text += ", though it is connected.";
+  } else if (session_) {
+    text += "; disconnected for " + text_of(now - down_at_) + ": " + last_error_.text();
+  } else {
+    text += "; not connected yet after " + std::to_string(tries_) + " tries: " + last_error_.text();
+  }
+  return {errc::deadline_exceeded, std::move(text)};
+}
+
+}  // namespace coxswain

@@ -1,0 +1,88 @@
+#pragma once
+// What the agent is told at its start and what it hands out, as plain data. Not here: the agent.
+
+#include "coxswain/core/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace coxswain {
+
+struct agent_options {
+  agent_options() = default;
+
+  std::string address;  // for texts only
+  core::hello_args hello;
+  std::optional<task_id> task;             // who acts when a call names nobody
+  std::optional<std::uint32_t> num_tasks;  // must be the coordinator's
+  duration connect_timeout{300s};
+  std::optional<duration> fence_after;  // none: the heartbeat timeout that the coordinator states
+  std::size_t queued_bytes_max{64 * 1024 * 1024};  // of calls made while disconnected
+  std::uint64_t seed{};
+};
+
+// What is to be done with the transport, after the bytes that the agent gave out before have been
+// written, as far as that goes without waiting. `close` also ends an attempt to open one, and
+// nothing more may be told to the agent of what was closed by command.
+enum class agent_command : std::uint8_t { open, close };
+
+// The answer to a call.
+struct agent_completion {
+  request_id call{};
+  core::answer what;
+
+  friend bool operator==(agent_completion const&, agent_completion const&) = default;
+};
+
+namespace agent_events {
+
+// The session exists: the first connection stands.
+struct opened {
+  friend bool operator==(opened const&, opened const&) = default;
+};
+
+// The connection was lost; it is being replaced. Once per loss.
+struct disconnected {
+  status why;
+  friend bool operator==(disconnected const&, disconnected const&) = default;
+};
+
+struct reconnected {
+  duration after{};
+  friend bool operator==(reconnected const&, reconnected const&) = default;
+};
+
+// The coordinator closes the connection; instead of `disconnected`.
+struct parted {
+  core::goodbye what;
+  friend bool operator==(parted const&, parted const&) = default;
+};
+
+struct job_failed {
+  job_error what;
+  friend bool operator==(job_failed const&, job_failed const&) = default;
+};
+
+// Of an open barrier call.
+struct progressed {
+  core::barrier_progress what;
+  friend bool operator==(progressed const&, progressed const&) = default;
+};
+
+// The session has ended for good, or could not be opened, though nobody here asked for it.
+struct ended {
+  status why;
+  friend bool operator==(ended const&, ended const&) = default;
+};
+
+}  // namespace agent_events
+
+using agent_event =
+    std::variant<agent_events::opened, agent_events::disconnected, agent_events::reconnected,
+                 agent_events::parted, agent_events::job_failed, agent_events::progressed,
+                 agent_events::ended>;
+
+}  // namespace coxswain

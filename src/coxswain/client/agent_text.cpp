@@ -1,0 +1,69 @@
+#include "coxswain/client/agent_text.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+namespace coxswain {
+namespace {
+
+constexpr std::size_t name_bytes_max = 256;
+
+std::string quoted(std::string_view what, std::string_view name) {
+  std::string text{what};
+  text.append(" '").append(name.substr(0, name_bytes_max));
+  if (name.size() > name_bytes_max) text += "...";
+  return text += "'";
+}
+
+struct describe {
+  std::string operator()(std::monostate) const { return "heartbeat"; }
+  std::string operator()(core::hello_args const&) const { return "hello"; }
+  std::string operator()(core::resume_args const&) const { return "resume"; }
+  std::string operator()(core::bye_args const&) const { return "bye"; }
+  std::string operator()(core::withdraw_args const&) const { return "withdraw"; }
+  std::string operator()(core::join_args const&) const { return "join"; }
+  std::string operator()(core::leave_args const&) const { return "leave"; }
+  std::string operator()(core::report_error_args const&) const { return "report of an error"; }
+  std::string operator()(core::barrier_args const& a) const { return quoted("barrier", a.name); }
+  std::string operator()(core::cancel_barrier_args const& a) const {
+    return quoted("cancelling of barrier", a.name);
+  }
+  std::string operator()(core::count_barrier_args const& a) const {
+    return quoted("count barrier", a.name);
+  }
+  std::string operator()(core::put_args const& a) const { return quoted("put of key", a.key); }
+  std::string operator()(core::get_args const& a) const { return quoted("get of key", a.key); }
+  std::string operator()(core::try_get_args const& a) const {
+    return quoted("try_get of key", a.key);
+  }
+  std::string operator()(core::list_args const& a) const {
+    return quoted("list of directory", a.directory);
+  }
+  std::string operator()(core::remove_args const& a) const {
+    return quoted("removal of key", a.key);
+  }
+  std::string operator()(core::increment_args const& a) const {
+    return quoted("increment of key", a.key);
+  }
+  std::string operator()(core::inspect_args const&) const { return "inspect"; }
+};
+
+}  // namespace
+
+std::string text_of(duration time) {
+  if (time == without_limit) return "no limit";
+  using seconds = std::chrono::duration<double>;
+  double const count = std::chrono::duration_cast<seconds>(time).count();
+  char text[32];
+  if (std::abs(count) < 1) {
+    std::snprintf(text, sizeof text, "%.0f ms", count * 1000);
+  } else {
+    std::snprintf(text, sizeof text, "%.10g s", std::round(count * 10) / 10);
+  }
+  return text;
+}
+
+std::string text_of(core::request const& what) { return std::visit(describe{}, what); }
+
+}  // namespace coxswain

@@ -1,0 +1,17 @@
+#pragma once
+// How the agent speaks of times and calls to people.
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <string>
+
+namespace coxswain {
+
+// "300 s", "1.5 s", "20 ms", "no limit".
+[[nodiscard]] std::string text_of(duration time);
+
+// "barrier 'epoch-7'", "get of key 'addr/3'", "join". Long names are cut.
+[[nodiscard]] std::string text_of(core::request const& what);
+
+}  // namespace coxswain

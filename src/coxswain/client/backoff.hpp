@@ -1,0 +1,37 @@
+#pragma once
+// How long to wait before the next try: nothing before the first, then exponential with full
+// jitter (uniformly random between zero and the bound, so that a thousand clients that lost the
+// same coordinator do not come back together), capped. Pure: the seed is an argument.
+// Not here: timers, and what is tried.
+
+#include "coxswain/base/time.hpp"
+
+#include <cstdint>
+
+namespace coxswain {
+
+class backoff {
+ public:
+  // Bounds: `first`, twice that, and so on, up to `cap`.
+  backoff(std::uint64_t seed, duration first, duration cap) noexcept
+      : random_{seed}, first_{first}, cap_{cap} {}
+
+  // How long to wait before the next try.
+  [[nodiscard]] duration next() noexcept;
+
+  // The next try is the first one again.
+  void reset() noexcept { tries_ = 0; }
+
+  void cap(duration longest) noexcept { cap_ = longest; }
+  [[nodiscard]] duration cap() const noexcept { return cap_; }
+
+ private:
+  std::uint64_t draw() noexcept;
+
+  std::uint64_t random_;
+  duration first_;
+  duration cap_;
+  std::uint32_t tries_{};
+};
+
+}  // namespace coxswain

@@ -1,0 +1,282 @@
+#include "coxswain/client/blocking_client.hpp"
+
+#include "coxswain/net/asio.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace coxswain {
+namespace {
+
+// While it lives, this thread takes no signals, and a thread that it starts never does.
+class signals_blocked {
+ public:
+  signals_blocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(signals_blocked const&) = delete;
+  signals_blocked& operator=(signals_blocked const&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+template <class T>
+struct result_of_awaitable;
+template <class T>
+struct result_of_awaitable<asio::awaitable<T>> {
+  using type = T;
+};
+
+// Completes a promise with what a coroutine came to, and lets the coroutine be cancelled.
+template <class T>
+class fulfil {
+ public:
+  using cancellation_slot_type = asio::cancellation_slot;
+
+  fulfil(std::shared_ptr<std::promise<T>> p, asio::cancellation_slot by)
+      : promise_{std::move(p)}, slot_{by} {}
+
+  [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+
+  template <class... Value>
+  void operator()(std::exception_ptr failure, Value... value) const {
+    if (failure) {
+      promise_->set_exception(failure);
+    } else {
+      promise_->set_value(std::move(value)...);
+    }
+  }
+
+ private:
+  std::shared_ptr<std::promise<T>> promise_;
+  asio::cancellation_slot slot_;
+};
+
+struct client_facts {
+  std::uint32_t num_tasks{};
+  std::optional<task_id> task;
+  coxswain::incarnation self{};
+};
+
+// What standard clocks can wait for without overflow.
+constexpr duration wait_max = std::chrono::hours{24 * 365};
+
+}  // namespace
+
+// The client, its io_context and its thread. The calling threads wait on futures.
+class blocking_client::worker {
+ public:
+  worker() : work_{io_.get_executor()} {
+    signals_blocked const blocked;
+    thread_ = std::thread{[this] { io_.run(); }};
+  }
+
+  ~worker() {
+    close();
+    thread_.join();
+  }
+  worker(worker const&) = delete;
+  worker& operator=(worker const&) = delete;
+
+  // Runs what `start` gives, on the client's thread, and waits for it; cancels it after `patience`,
+  // and then throws system_error(operation_aborted) if it came to nothing.
+  template <class Start>
+  auto ask(Start start, duration patience = without_limit) {
+    using value = typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type;
+    refuse_after_fork();
+    auto const stop = std::make_shared<asio::cancellation_signal>();
+    auto const promise = std::make_shared<std::promise<value>>();
+    auto answer = promise->get_future();
+    post([this, stop, promise, start = std::move(start)]() mutable {
+      try {
+        asio::co_spawn(io_, start(client_), fulfil<value>{promise, stop->slot()});
+      } catch (...) {
+        promise->set_exception(std::current_exception());
+      }
+    });
+    if (patience != without_limit &&
+        answer.wait_for(std::min(patience, wait_max)) == std::future_status::timeout) {
+      try_post([stop] { stop->emit(asio::cancellation_type::terminal); });
+    }
+    return answer.get();
+  }
+
+  void connect(client_options options) {
+    ask([this, &options](client&) { return open(std::move(options)); });
+  }
+
+  // How often the session was resumed, as far as this process knows.
+  std::uint64_t reconnects() {
+    if (forked()) return reconnects_;
+    std::promise<void> seen;
+    bool const posted = try_post([&] {
+      reconnects_ = client_.reconnects();
+      seen.set_value();
+    });
+    if (posted) seen.get_future().wait();
+    return reconnects_;
+  }
+
+  void close() {
+    {
+      std::lock_guard const lock{mutex_};
+      if (std::exchange(closed_, true)) return;
+    }
+    // Nothing is posted after this, so everybody who waits is answered before the thread ends.
+    std::promise<void> done;
+    asio::post(io_, [&] {
+      reconnects_ = client_.reconnects();
+      client_ = client{};
+      work_.reset();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
+  [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
+
+  // What does not change. Not before `connect`.
+  [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
+
+ private:
+  asio::awaitable<void> open(client_options options) {
+    auto opened = co_await client::connect(std::move(options));
+    facts_.num_tasks = opened.num_tasks();
+    facts_.task = opened.task();
+    facts_.self = opened.incarnation();
+    client_ = std::move(opened);
+  }
+
+  template <class Work>
+  bool try_post(Work work) {
+    std::lock_guard const lock{mutex_};
+    if (!closed_) asio::post(io_, std::move(work));
+    return !closed_;
+  }
+
+  template <class Work>
+  void post(Work work) {
+    if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};
+  }
+
+  void refuse_after_fork() const {
+    if (forked()) throw error{status{errc::failed_precondition, "client used after fork"}};
+  }
+
+  pid_t process_{::getpid()};
+  client_facts facts_;
+  std::atomic<std::uint64_t> reconnects_{};
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  client client_;
+  std::mutex mutex_;
+  bool closed_{};
+  std::thread thread_;
+};
+
+blocking_client::blocking_client(client_options options) : worker_{std::make_unique<worker>()} {
+  worker_->connect(std::move(options));
+}
+
+blocking_client::~blocking_client() {
+  // In a child process the thread does not exist, and the parent's session is not ours to end.
+  if (worker_->forked()) static_cast<void>(worker_.release());
+}
+
+void blocking_client::close() noexcept {
+  if (!worker_->forked()) worker_->close();
+}
+
+bool blocking_client::join(duration timeout) {
+  return worker_->ask([=](client& c) { return c.join(timeout); });
+}
+
+round_number blocking_client::barrier(std::string_view name, duration timeout,
+                                      std::span<task_id const> among) {
+  return worker_->ask([=](client& c) { return c.barrier(name, timeout, among); });
+}
+
+round_number blocking_client::barrier(std::string_view name, barrier_options options) {
+  return worker_->ask([&](client& c) { return c.barrier(name, std::move(options)); });
+}
+
+std::vector<std::string> blocking_client::all_gather(std::string_view name, std::string_view data,
+                                                     duration timeout,
+                                                     std::span<task_id const> among) {
+  return worker_->ask([=](client& c) { return c.all_gather(name, data, timeout, among); });
+}
+
+void blocking_client::cancel_barrier(std::string_view name, std::optional<round_number> round) {
+  worker_->ask([=](client& c) { return c.cancel_barrier(name, round); });
+}
+
+round_number blocking_client::count_barrier(std::string_view name, std::uint32_t count,
+                                            duration timeout) {
+  return worker_->ask([=](client& c) { return c.count_barrier(name, count, timeout); });
+}
+
+void blocking_client::put(std::string_view key, std::string_view value, put_mode mode) {
+  worker_->ask([=](client& c) { return c.put(key, value, mode); });
+}
+
+std::string blocking_client::get(std::string_view key, duration timeout) {
+  return worker_->ask([=](client& c) { return c.get(key, timeout); });
+}
+
+std::optional<std::string> blocking_client::try_get(std::string_view key) {
+  return worker_->ask([=](client& c) { return c.try_get(key); });
+}
+
+std::vector<key_value> blocking_client::list(std::string_view directory) {
+  return worker_->ask([=](client& c) { return c.list(directory); });
+}
+
+std::uint64_t blocking_client::remove(std::string_view key, remove_mode mode) {
+  return worker_->ask([=](client& c) { return c.remove(key, mode); });
+}
+
+std::int64_t blocking_client::increment(std::string_view key, std::int64_t by) {
+  return worker_->ask([=](client& c) { return c.increment(key, by); });
+}
+
+void blocking_client::report_error(errc code, std::string_view message) {
+  worker_->ask([=](client& c) { return c.report_error(code, message); });
+}
+
+void blocking_client::leave(duration timeout) {
+  worker_->ask([=](client& c) { return c.leave(timeout); });
+}
+
+core::snapshot blocking_client::inspect() {
+  return worker_->ask([](client& c) { return c.inspect(); });
+}
+
+std::optional<job_error> blocking_client::failure(duration timeout) {
+  try {
+    return worker_->ask([](client& c) { return c.failure(); }, timeout);
+  } catch (boost::system::system_error const& e) {
+    if (e.code() == asio::error::operation_aborted) return std::nullopt;
+    throw;
+  }
+}
+
+std::uint64_t blocking_client::reconnects() const { return worker_->reconnects(); }
+std::uint32_t blocking_client::num_tasks() const { return worker_->facts().num_tasks; }
+std::optional<task_id> blocking_client::task() const { return worker_->facts().task; }
+coxswain::incarnation blocking_client::incarnation() const { return worker_->facts().self; }
+
+}  // namespace coxswain

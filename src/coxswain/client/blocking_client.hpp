@@ -1,0 +1,74 @@
+#pragma once
+// PUBLIC. The client for programs without coroutines: each call blocks the calling thread. The
+// meaning and the errors of each call are those of coxswain::client (client.hpp).
+//
+// Threads: a thread of its own does the I/O; every function may be called from any number of
+// threads at once, except the destructor. Callbacks in the options run on that thread and must
+// not call the client.
+//
+// Fork: a child process must make a client of its own. In a child, every call throws
+// FAILED_PRECONDITION "client used after fork", and destroying the object there does nothing.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/client/client.hpp"
+#include "coxswain/client/options.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain {
+
+class blocking_client {
+ public:
+  // Connects: see client::connect.
+  explicit blocking_client(client_options options);
+
+  // See client::~client. No call may be in progress; `close` ends those that are.
+  ~blocking_client();
+  blocking_client(blocking_client const&) = delete;
+  blocking_client& operator=(blocking_client const&) = delete;
+
+  bool join(duration timeout = core::timeout_default);
+  round_number barrier(std::string_view name, duration timeout = core::timeout_default,
+                       std::span<task_id const> among = {});
+  round_number barrier(std::string_view name, barrier_options options);
+  std::vector<std::string> all_gather(std::string_view name, std::string_view data,
+                                      duration timeout = core::timeout_default,
+                                      std::span<task_id const> among = {});
+  void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
+  round_number count_barrier(std::string_view name, std::uint32_t count,
+                             duration timeout = core::timeout_default);
+  void put(std::string_view key, std::string_view value, put_mode mode = put_mode::create);
+  std::string get(std::string_view key, duration timeout = core::timeout_default);
+  std::optional<std::string> try_get(std::string_view key);
+  std::vector<key_value> list(std::string_view directory);
+  std::uint64_t remove(std::string_view key, remove_mode mode = remove_mode::tree);
+  std::int64_t increment(std::string_view key, std::int64_t by = 1);
+  void report_error(errc code, std::string_view message);
+  void leave(duration timeout = core::timeout_default);
+  core::snapshot inspect();
+
+  // Waits for a failure of the job, or that the coordinator is lost for good; none if `timeout`
+  // passes without one.
+  std::optional<job_error> failure(duration timeout = without_limit);
+
+  // Ends the session as the destructor does; calls that other threads have open throw CANCELLED,
+  // as do later ones. A second call changes nothing. Does not throw, also after fork.
+  void close() noexcept;
+
+  [[nodiscard]] std::uint64_t reconnects() const;
+  [[nodiscard]] std::uint32_t num_tasks() const;
+  [[nodiscard]] std::optional<task_id> task() const;
+  [[nodiscard]] coxswain::incarnation incarnation() const;
+
+ private:
+  class worker;
+  std::unique_ptr<worker> worker_;
+};
+
+}  // namespace coxswain

@@ -1,0 +1,65 @@
+#pragma once
+// The calls that wait for an answer: what was asked, until when, and which barriers are in use.
+// Finding one costs the same however many there are; the earliest deadline is at hand. Whatever is
+// listed is listed by rising id. Not here: what is sent and when (agent).
+
+#include "coxswain/core/messages.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace coxswain {
+
+// A call from its request to its answer. The request is kept whole, since it may have to be sent
+// again.
+struct open_call {
+  core::client_message message;
+  duration timeout{};
+  time_point deadline{};
+  std::size_t bytes{};  // about what it takes on the wire
+};
+
+class call_table {
+ public:
+  // Its id must be above those of all earlier calls, and `waits_at` false for a barrier.
+  void add(open_call call);
+
+  // Null if it is not open. Valid until something is added or taken.
+  [[nodiscard]] open_call* find(request_id id);
+
+  std::optional<open_call> take(request_id id);
+  std::vector<open_call> take_all();
+
+  // Takes the call with the earliest deadline if that is at or before `now`.
+  std::optional<open_call> take_due(time_point now);
+
+  // None if no call has a deadline.
+  [[nodiscard]] std::optional<time_point> first_deadline() const;
+
+  // Whether the task has a call of this barrier open.
+  [[nodiscard]] bool waits_at(std::optional<task_id> task, std::string const& barrier) const;
+
+  // The open calls with `after` < id <= `through`.
+  [[nodiscard]] std::vector<request_id> ids(request_id after, request_id through) const;
+
+  [[nodiscard]] std::size_t size() const noexcept { return calls_.size(); }
+
+  // The request of the only open call; null if there are more, or none.
+  [[nodiscard]] core::client_message const* only() const;
+
+ private:
+  using place = std::pair<std::optional<task_id>, std::string>;
+
+  open_call extract(std::unordered_map<request_id, open_call>::iterator at);
+
+  std::unordered_map<request_id, open_call> calls_;
+  std::set<std::pair<time_point, request_id>> deadlines_;  // of those that have one
+  std::set<place> barriers_;
+};
+
+}  // namespace coxswain

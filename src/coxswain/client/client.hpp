@@ -1,0 +1,194 @@
+#pragma once
+// PUBLIC. The client as coroutines: a process's membership in a job, its barriers and its keys.
+// Not here: the session's rules (agent), sockets (connection), use from several threads
+// (blocking_client).
+//
+//   asio::awaitable<void> work() {
+//     client c = co_await client::connect(client_options::from_environment());
+//     co_await c.join();
+//     co_await c.put("address/3", "10.0.0.7:5000");
+//     std::string first = co_await c.get("address/0");
+//     co_await c.barrier("epoch-1", 60s);
+//     co_await c.leave();
+//   }
+//
+// Errors are thrown as coxswain::error. Those of every call: UNAVAILABLE (the coordinator is lost
+// for good; the text says whether the call may have taken effect), RESOURCE_EXHAUSTED (a limit;
+// the text names it), FAILED_PRECONDITION (not joined; or this client has left), ABORTED (a newer
+// incarnation of the task has taken its place), CANCELLED (the client was destroyed meanwhile),
+// DEADLINE_EXCEEDED. Further ones stand beside the call.
+//
+// Connection loss: a call that is open goes on. The client reconnects by itself and resumes its
+// session, each call takes effect exactly once, and deadlines keep running. Calls made meanwhile
+// wait for the connection, up to 64 MiB of them.
+//
+// Deadlines are kept by the coordinator and answered within milliseconds. If it cannot answer, the
+// client ends the call by itself, 1 s later while it is connected, exactly in time while it is
+// not. Calls without a `timeout` argument have one of 300 s. A timeout of zero asks for an answer
+// now; `without_limit` waits for ever.
+//
+// Cancellation: each call honours the cancellation slot of its coroutine for every kind of
+// cancellation: it is taken back at the coordinator, other calls notice nothing, and the awaiting
+// coroutine gets boost::system::system_error(operation_aborted). So `c.get(k) || timer.async_wait(
+// use_awaitable)` works. A call that was cancelled may nevertheless have taken effect.
+//
+// Threads: none of its own (but Asio has one that looks up host names), no locks. All work is done
+// on the executor of the coroutine that awaited `connect`, which must run on one thread (or be a
+// strand), and every function must be called there. It must not be kept busy for longer than the
+// heartbeat timeout, or the task fails: programs that compute or block for long use
+// blocking_client. Arguments are copied before a function returns, so views need not outlive the
+// call expression. A call begins when its awaitable is awaited. Each function may be called again
+// while earlier calls are open. The client may outlive its io_context, but not be used then.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/client/options.hpp"
+#include "coxswain/core/messages.hpp"
+#include "coxswain/net/asio.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain {
+
+class connection;
+
+enum class put_mode : std::uint8_t { create, overwrite };
+
+// `everything` is needed to remove the root.
+enum class remove_mode : std::uint8_t { tree, everything };
+
+struct key_value {
+  std::string key;
+  std::string value;
+  std::uint64_t version{};
+
+  friend bool operator==(key_value const&, key_value const&) = default;
+};
+
+// How to wait at a barrier.
+struct barrier_options {
+  barrier_options() = default;  // no aggregate: see style.md, GCC 12
+  explicit barrier_options(duration time) : timeout{time} {}
+
+  duration timeout{core::timeout_default};
+
+  // Who takes part, the caller among them; empty: all tasks. The same for all callers of a round.
+  std::vector<task_id> among;
+
+  // Told who is still missing while the caller waits, at most once every `progress_every`. On the
+  // client's executor; must not throw. Not called any more once the call has ended.
+  std::function<void(core::barrier_progress const&)> on_progress;
+  duration progress_every{1s};
+};
+
+class client {
+ public:
+  // No session: each call throws FAILED_PRECONDITION, as those of a client that was moved from do.
+  client() = default;
+
+  // Opens a session, trying again while the coordinator is not there yet. DEADLINE_EXCEEDED: not
+  // within `connect_timeout`; the text says how often it was tried and what went wrong last.
+  // FAILED_PRECONDITION (another job, protocol, attempt or number of tasks), UNAUTHENTICATED: at
+  // once. INVALID_ARGUMENT: the address is malformed.
+  static asio::awaitable<client> connect(client_options options);
+
+  // A client that has not left says that it is gone: its task fails at once, for everybody. Calls
+  // that are open end with CANCELLED. Does not block.
+  ~client();
+  client(client&&) noexcept;
+  client& operator=(client&&) noexcept;
+
+  // Joins the job as the options' task, and waits until all tasks have. True if the job had
+  // started before. DEADLINE_EXCEEDED (some are missing), ALREADY_EXISTS (a newer incarnation of
+  // the task joined meanwhile), ABORTED (another one holds the task, or the job has failed),
+  // INVALID_ARGUMENT (no such task), FAILED_PRECONDITION (the client is an observer).
+  asio::awaitable<bool> join(duration timeout = core::timeout_default);
+
+  // Waits until all participants have called; gives the number of the round. The time runs from
+  // the coordinator's receipt, and the earliest deadline of the participants ends the round for
+  // all. DEADLINE_EXCEEDED (what() begins "DEADLINE_EXCEEDED: Barrier timed out."), INTERNAL (a
+  // participant died, failed or left), CANCELLED (cancel_barrier), INVALID_ARGUMENT (participants
+  // differ), FAILED_PRECONDITION (the job has failed; or this task waits at `name` already). The
+  // error's details() say who is missing.
+  asio::awaitable<round_number> barrier(std::string_view name,
+                                        duration timeout = core::timeout_default,
+                                        std::span<task_id const> among = {});
+  asio::awaitable<round_number> barrier(std::string_view name, barrier_options options);
+
+  // A barrier to which everybody brings `data`; gives the data of all, in task order. Errors of
+  // `barrier`; RESOURCE_EXHAUSTED: all the data together passes the coordinator's limit.
+  asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
+                                                       duration timeout = core::timeout_default,
+                                                       std::span<task_id const> among = {});
+
+  // Ends the open round of a barrier for all with CANCELLED; with a number, only if it is that
+  // round. FAILED_PRECONDITION: no such round is open. PERMISSION_DENIED: not a participant.
+  asio::awaitable<void> cancel_barrier(std::string_view name,
+                                       std::optional<round_number> round = {});
+
+  // Waits until `count` such calls are open, of tasks or observers; the names are apart from those
+  // of `barrier`. INVALID_ARGUMENT: others wait with another count.
+  asio::awaitable<round_number> count_barrier(std::string_view name, std::uint32_t count,
+                                              duration timeout = core::timeout_default);
+
+  // Stores a value and wakes those who wait for the key. ALREADY_EXISTS: the key has a value and
+  // the mode is `create`.
+  asio::awaitable<void> put(std::string_view key, std::string_view value,
+                            put_mode mode = put_mode::create);
+
+  // Waits until the key has a value. CANCELLED: the job failed or the coordinator stops.
+  asio::awaitable<std::string> get(std::string_view key, duration timeout = core::timeout_default);
+
+  // The key's value now, if it has one.
+  asio::awaitable<std::optional<std::string>> try_get(std::string_view key);
+
+  // All keys below a directory, at any depth, in byte order; "" is the root.
+  asio::awaitable<std::vector<key_value>> list(std::string_view directory);
+
+  // Removes the key and everything below it; gives the number of removed keys. INVALID_ARGUMENT:
+  // the key is the root and the mode is not `everything`.
+  asio::awaitable<std::uint64_t> remove(std::string_view key, remove_mode mode = remove_mode::tree);
+
+  // Adds to a decimal counter, zero if the key is missing; gives the sum. FAILED_PRECONDITION (the
+  // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).
+  asio::awaitable<std::int64_t> increment(std::string_view key, std::int64_t by = 1);
+
+  // Completes when the job or a task of it fails, or this client has lost the coordinator for good
+  // (the cause is then UNAVAILABLE and names no task); at once if that has happened. Several may
+  // wait. CANCELLED: the client left or was destroyed.
+  asio::awaitable<job_error> failure();
+
+  // Declares this task failed; everybody learns it. INVALID_ARGUMENT: the code is OK.
+  asio::awaitable<void> report_error(errc code, std::string_view message);
+
+  // Waits until all tasks leave, then ends the session. INTERNAL (a task died or did not come),
+  // FAILED_PRECONDITION (the job had failed: the task has left alone). Whatever comes of it, the
+  // client is at its end then; unless the call was cancelled, after which the client goes on. An
+  // observer, or a task that never joined, just ends its session.
+  asio::awaitable<void> leave(duration timeout = core::timeout_default);
+
+  // What the whole job is doing.
+  asio::awaitable<core::snapshot> inspect();
+
+  // The following say what is known without asking. No errors.
+  [[nodiscard]] std::uint64_t reconnects() const;  // how often the session was resumed
+  [[nodiscard]] std::uint32_t num_tasks() const;
+  [[nodiscard]] std::optional<task_id> task() const;
+  [[nodiscard]] coxswain::incarnation incarnation() const;
+
+ private:
+  explicit client(std::shared_ptr<connection> c);
+  static asio::awaitable<client> open(client_options options);
+
+  std::shared_ptr<connection> connection_;
+};
+
+}  // namespace coxswain

@@ -1,0 +1,224 @@
+#include "coxswain/client/connection.hpp"
+
+#include "coxswain/client/agent_text.hpp"
+
+#include <random>
+#include <utility>
+#include <variant>
+
+namespace coxswain {
+namespace {
+
+constexpr duration peer_timeout_default = 100s;
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+agent_options for_agent(client_options const& from, net::endpoint const& to) {
+  agent_options options;
+  options.address = to.text();
+  options.hello.job = from.job;
+  options.hello.attempt = from.attempt;
+  options.hello.token = from.token;
+  options.hello.label = from.label;
+  options.task = from.task;
+  options.num_tasks = from.num_tasks;
+  options.connect_timeout = from.connect_timeout;
+  options.fence_after = from.fence_after;
+  options.seed = random_number();
+  return options;
+}
+
+template <class... Ts>
+struct overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+}  // namespace
+
+connection::connection(asio::any_io_executor executor, client_options options, net::endpoint to)
+    : executor_{std::move(executor)},
+      options_{std::move(options)},
+      to_{std::move(to)},
+      agent_{for_agent(options_, to_)} {
+  if (!options_.incarnation) options_.incarnation = coxswain::incarnation{random_number()};
+}
+
+void connection::start() {
+  timer_.emplace(executor_);
+  agent_.start(now());
+  auto keeping = keep(shared_from_this());
+  asio::co_spawn(executor_, std::move(keeping), asio::detached);
+  pump();
+}
+
+connection::place connection::ask(question q, std::unique_ptr<waiter> who) {
+  if (q.what == question::kind::call) {
+    auto const id = agent_.call(now(), std::move(q.request), q.timeout);
+    open_question asked;
+    asked.who = std::move(who);
+    if (q.on_progress) {
+      asked.on_progress = std::make_shared<progress_callback>(std::move(q.on_progress));
+    }
+    calls_.emplace(id.value, std::move(asked));
+    pump();
+    return {question::kind::call, id.value};
+  }
+  open_wait asked;
+  asked.what = q.what;
+  asked.who = std::move(who);
+  waits_.emplace(++waits_count_, std::move(asked));
+  if (q.what == question::kind::failure && failure_) {
+    answer_waits(q.what, core::answer{{}, *failure_});
+  }
+  if (agent_.over()) ended();
+  return {q.what, waits_count_};
+}
+
+void connection::cancel(place where) {
+  std::unique_ptr<waiter> who;
+  if (where.what == question::kind::call) {
+    auto const at = calls_.find(where.number);
+    if (at == calls_.end()) return;
+    who = std::move(at->second.who);
+    calls_.erase(at);
+    agent_.cancel(now(), request_id{where.number});
+    pump();
+  } else {
+    auto const at = waits_.find(where.number);
+    if (at == waits_.end()) return;
+    who = std::move(at->second.who);
+    waits_.erase(at);
+  }
+  who->complete(asio::error::operation_aborted, {});
+}
+
+void connection::close(bool abandoned) noexcept {
+  try {
+    agent_.bye(now(), abandoned);
+    pump();
+  } catch (...) {
+    drop_transport();
+  }
+}
+
+// --- What the agent wants --------------------------------------------------------------------
+
+// After each input to the agent.
+void connection::pump() {
+  agent_.take_commands(commands_);
+  for (auto const what : commands_) perform(what);
+  // The progress of a call comes before its end.
+  agent_.take_events(events_);
+  for (auto& what : events_) happened(what);
+  agent_.take_completions(completions_);
+  for (auto& one : completions_) complete(std::move(one));
+  if (agent_.has_bytes()) request_flush();
+  if (agent_.over()) ended();
+  arm();
+}
+
+void connection::perform(agent_command what) {
+  if (what == agent_command::close) {
+    write_out();
+    drop_transport();
+    return;
+  }
+  auto const& session = agent_.session();
+  transport_ = std::make_shared<transport>(
+      executor_, session ? session->heartbeat_timeout : peer_timeout_default);
+  auto serving = serve(shared_from_this(), transport_);
+  asio::co_spawn(executor_, std::move(serving), asio::detached);
+}
+
+void connection::complete(agent_completion one) {
+  auto const at = calls_.find(one.call.value);
+  if (at == calls_.end()) return;
+  auto const who = std::move(at->second.who);
+  calls_.erase(at);
+  who->complete({}, std::move(one.what));
+}
+
+void connection::happened(agent_event& what) {
+  std::visit(overloaded{
+                 [this](agent_events::opened&) {
+                   if (transport_) transport_->peer_timeout(agent_.session()->heartbeat_timeout);
+                   answer_waits(question::kind::opened, {});
+                 },
+                 [this](agent_events::disconnected& e) {
+                   tell(client_event::kind::disconnected, std::move(e.why));
+                 },
+                 [this](agent_events::reconnected& e) {
+                   tell(client_event::kind::reconnected, status{errc::ok, text_of(e.after)});
+                 },
+                 [this](agent_events::parted& e) {
+                   tell(client_event::kind::goodbye, std::move(e.what.why));
+                 },
+                 [this](agent_events::job_failed& e) {
+                   failure_ = std::move(e.what);
+                   answer_waits(question::kind::failure, core::answer{{}, *failure_});
+                 },
+                 [this](agent_events::progressed& e) { tell(std::move(e.what)); },
+                 [this](agent_events::ended& e) {
+                   if (!agent_.session()) return;
+                   tell(client_event::kind::lost, e.why);
+                   if (failure_) return;
+                   failure_.emplace();
+                   failure_->cause.why = std::move(e.why);
+                   answer_waits(question::kind::failure, core::answer{{}, *failure_});
+                 },
+             },
+             what);
+}
+
+// Nobody may wait any longer.
+void connection::ended() {
+  answer_waits(question::kind::opened, core::answer{agent_.end(), {}});
+  answer_waits(question::kind::failure,
+               core::answer{{errc::cancelled, agent_.end().message()}, {}});
+}
+
+void connection::answer_waits(question::kind what, core::answer const& with) {
+  for (auto at = waits_.begin(); at != waits_.end();) {
+    if (at->second.what != what) {
+      ++at;
+      continue;
+    }
+    auto const who = std::move(at->second.who);
+    at = waits_.erase(at);
+    who->complete({}, with);
+  }
+}
+
+// --- Callbacks -------------------------------------------------------------------------------
+
+void connection::tell(client_event::kind what, status why) {
+  if (!options_.on_event) return;
+  auto call = [self = shared_from_this(), event = client_event{what, std::move(why)}] {
+    if (self->silent_) return;
+    try {
+      self->options_.on_event(event);
+    } catch (...) {
+      // Dropped, as options.hpp says: it must not end the user's io_context::run.
+    }
+  };
+  asio::post(executor_, std::move(call));
+}
+
+void connection::tell(core::barrier_progress what) {
+  auto const at = calls_.find(what.request.value);
+  if (at == calls_.end() || !at->second.on_progress) return;
+  // Whatever ends the call is posted after this, so what the callback refers to is still there.
+  auto call = [callback = at->second.on_progress, progress = std::move(what)] {
+    try {
+      (*callback)(progress);
+    } catch (...) {
+      // Dropped, as client.hpp says.
+    }
+  };
+  asio::post(executor_, std::move(call));
+}
+
+}  // namespace coxswain

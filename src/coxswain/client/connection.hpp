@@ -1,0 +1,150 @@
+#pragma once
+// The agent at work: feeds it with time, bytes and calls, and does what it wants done with
+// transports, a timer and those who wait. Shared by the client object and its background
+// coroutines: `keep` lives as long as the session and owns the timer, `serve` opens and reads one
+// transport. Nobody else's code is called from inside: completions and callbacks are posted.
+// Not here: decisions (agent), sockets (transport), the public calls (client).
+//
+// Not thread-safe: everything happens on the executor's thread. May outlive the executor's context,
+// after which it may only be destroyed: what belongs to Asio ends with the last coroutine.
+
+#include "coxswain/client/agent.hpp"
+#include "coxswain/client/options.hpp"
+#include "coxswain/client/transport.hpp"
+#include "coxswain/client/waiter.hpp"
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/endpoint.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace coxswain {
+
+using progress_callback = std::function<void(core::barrier_progress const&)>;
+
+// What somebody waits for.
+struct question {
+  enum class kind : std::uint8_t {
+    call,     // the answer to `request`
+    opened,   // the session, or why there is none
+    failure,  // of the job, or the loss of the coordinator for good: a job_error
+  };
+
+  explicit question(kind k) : what{k} {}
+  question(core::request r, duration t) : request{std::move(r)}, timeout{t} {}
+
+  kind what{kind::call};
+  core::request request;
+  duration timeout{};
+  progress_callback on_progress;
+};
+
+class connection : public std::enable_shared_from_this<connection> {
+ public:
+  // Where a question is kept.
+  struct place {
+    question::kind what{};
+    std::uint64_t number{};
+  };
+
+  connection(asio::any_io_executor executor, client_options options, net::endpoint to);
+
+  // Begins to connect. Once.
+  void start();
+
+  // `who` gets the answer, posted. Errors are answers whose outcome is not OK.
+  place ask(question q, std::unique_ptr<waiter> who);
+
+  // Takes a question back: `who` gets operation_aborted. Ignored if it was answered.
+  void cancel(place where);
+
+  // Ends the session, if it has not ended. Open questions are answered with CANCELLED.
+  void close(bool abandoned) noexcept;
+
+  // The client object is gone: no callbacks any more.
+  void silence() noexcept { silent_ = true; }
+
+  // Whether the task may be a member of the job, and must leave.
+  void may_be_member(bool yes) noexcept { may_be_member_ = yes; }
+  [[nodiscard]] bool may_be_member() const noexcept { return may_be_member_; }
+
+  [[nodiscard]] client_options const& options() const noexcept { return options_; }
+  [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
+  [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
+  [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
+  [[nodiscard]] std::uint32_t num_tasks() const noexcept {
+    return agent_.session() ? agent_.session()->num_tasks : 0;
+  }
+
+ private:
+  class departure;
+  static time_point now() { return std::chrono::steady_clock::now(); }
+
+  struct open_question {
+    std::unique_ptr<waiter> who;
+    std::shared_ptr<progress_callback> on_progress;
+  };
+  struct open_wait {
+    question::kind what{};
+    std::unique_ptr<waiter> who;
+  };
+  using self_ptr = std::shared_ptr<connection>;
+  using transport_ptr = std::shared_ptr<transport>;
+
+  static asio::awaitable<void> keep(self_ptr self);
+  static asio::awaitable<void> serve(self_ptr self, transport_ptr over);
+  static asio::awaitable<void> read(self_ptr self, transport_ptr over);
+  static asio::awaitable<void> await_room(self_ptr self, transport_ptr over);
+
+  void pump();
+  void perform(agent_command what);
+  void complete(agent_completion one);
+  void happened(agent_event& what);
+  void ended();
+  void answer_waits(question::kind what, core::answer const& with);
+  void tell(client_event::kind what, status why);
+  void tell(core::barrier_progress what);
+  void request_flush();
+  void flush();
+  void write_out();
+  void drop_transport();
+  void arm();
+  void broke() noexcept;
+  void detach() noexcept;
+
+  asio::any_io_executor executor_;
+  client_options options_;
+  net::endpoint to_;
+  agent agent_;
+
+  std::optional<asio::steady_timer> timer_;  // lives as long as `keep`
+  time_point armed_for_{time_point::max()};
+  transport_ptr transport_;
+  std::uint64_t attempts_{};
+
+  std::string bytes_;  // taken from the agent, and written up to `written_`
+  std::size_t written_{};
+  bool flush_requested_{};
+  bool write_blocked_{};
+
+  std::unordered_map<std::uint64_t, open_question> calls_;  // by request id
+  std::map<std::uint64_t, open_wait> waits_;
+  std::uint64_t waits_count_{};
+  std::optional<job_error> failure_;
+  bool may_be_member_{};
+  bool silent_{};
+
+  // Kept for their capacity.
+  std::vector<agent_command> commands_;
+  std::vector<agent_completion> completions_;
+  std::vector<agent_event> events_;
+};
+
+}  // namespace coxswain

@@ -1,0 +1,208 @@
+// The connection's background coroutines: time, opening and reading a transport, writing.
+
+#include "coxswain/client/connection.hpp"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain {
+namespace {
+
+using boost::system::error_code;
+
+constexpr std::size_t read_bytes = 64 * 1024;
+constexpr std::size_t kept_capacity_max = 256 * 1024;
+
+}  // namespace
+
+// Held by `keep`: when its frame goes, be it at the session's end or because the context is
+// destroyed, what belongs to Asio must go too.
+class connection::departure {
+ public:
+  explicit departure(connection& from) : from_{from} {}
+  ~departure() { from_.detach(); }
+  departure(departure const&) = delete;
+  departure& operator=(departure const&) = delete;
+
+ private:
+  connection& from_;
+};
+
+// --- Time ------------------------------------------------------------------------------------
+
+asio::awaitable<void> connection::keep(self_ptr self) {
+  departure const leaving{*self};
+  try {
+    while (!self->agent_.over()) {
+      auto const deadline = self->agent_.next_deadline().value_or(time_point::max());
+      self->armed_for_ = deadline;
+      self->timer_->expires_at(deadline);
+      error_code ignored;
+      co_await self->timer_->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      if (self->agent_.over() || now() < deadline) continue;
+      // What has arrived is to be read first, above all after this process stood still.
+      co_await asio::post(self->executor_, asio::use_awaitable);
+      self->agent_.advance(now());
+      self->pump();
+    }
+  } catch (...) {
+    self->broke();
+  }
+}
+
+// A timer that is set too early costs less than one that is moved.
+void connection::arm() {
+  if (!timer_) return;
+  auto const next =
+      agent_.over() ? time_point::min() : agent_.next_deadline().value_or(time_point::max());
+  if (next >= armed_for_) return;
+  armed_for_ = next;
+  timer_->cancel();
+}
+
+// --- One transport ---------------------------------------------------------------------------
+
+asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over) {
+  try {
+    // Not from within the call that wanted it.
+    co_await asio::post(self->executor_, asio::use_awaitable);
+    if (over->is_dropped()) co_return;
+    auto const failure = co_await transport::open(over, self->to_, self->attempts_++);
+    if (over->is_dropped()) co_return;
+    if (failure.why.ok()) {
+      self->agent_.connected(now());
+      self->pump();
+      co_await read(self, over);
+    } else {
+      self->drop_transport();
+      self->agent_.connect_failed(now(), failure.why, failure.refused);
+      self->pump();
+    }
+  } catch (...) {
+    self->broke();
+  }
+}
+
+asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
+  std::vector<char> buffer(read_bytes);
+  while (!over->is_dropped()) {
+    auto const got = over->read_some(buffer);
+    bool const full = got.bytes == buffer.size();
+    if (got.how == net::transfer::outcome::done) {
+      self->agent_.received(now(), std::string_view{buffer.data(), got.bytes});
+      self->pump();
+    } else if (got.how != net::transfer::outcome::would_block) {
+      self->drop_transport();
+      self->agent_.lost(now(), over->loss(got));
+      self->pump();
+    }
+    if (over->is_dropped()) co_return;
+    if (full) {
+      // The others on this thread shall have their turn.
+      co_await asio::post(self->executor_, asio::use_awaitable);
+    } else {
+      co_await transport::readable(over);
+    }
+  }
+}
+
+void connection::drop_transport() {
+  if (transport_) transport_->drop();
+  transport_.reset();
+  bytes_.clear();
+  written_ = 0;
+  write_blocked_ = false;
+}
+
+// --- Writing ---------------------------------------------------------------------------------
+
+// Everything that accumulates until the executor gets to it goes out in one write.
+void connection::request_flush() {
+  if (flush_requested_ || write_blocked_) return;
+  flush_requested_ = true;
+  auto flushing = [self = shared_from_this()] {
+    self->flush_requested_ = false;
+    try {
+      self->flush();
+    } catch (...) {
+      self->broke();
+    }
+  };
+  asio::post(executor_, std::move(flushing));
+}
+
+void connection::flush() {
+  if (write_blocked_) return;
+  write_out();
+  if (!write_blocked_) return;
+  auto waiting = await_room(shared_from_this(), transport_);
+  asio::co_spawn(executor_, std::move(waiting), asio::detached);
+}
+
+// As far as it goes. A failure is left to the reader to find, since what the coordinator has said
+// before is still to be read.
+void connection::write_out() {
+  if (!transport_ || !transport_->is_open()) return;
+  for (;;) {
+    if (written_ == bytes_.size()) {
+      if (bytes_.capacity() > kept_capacity_max) bytes_ = std::string{};
+      agent_.take_bytes(bytes_);
+      written_ = 0;
+      if (bytes_.empty()) return;
+    }
+    auto const went = transport_->write_some(std::string_view{bytes_}.substr(written_));
+    written_ += went.bytes;
+    if (went.how == net::transfer::outcome::done) continue;
+    write_blocked_ = went.how == net::transfer::outcome::would_block;
+    return;
+  }
+}
+
+asio::awaitable<void> connection::await_room(self_ptr self, transport_ptr over) {
+  try {
+    co_await transport::writable(over);
+    if (over->is_dropped()) co_return;
+    self->write_blocked_ = false;
+    self->agent_.write_progressed(now());
+    self->flush();
+    self->pump();
+  } catch (...) {
+    self->broke();
+  }
+}
+
+// --- The end ---------------------------------------------------------------------------------
+
+// Called with an exception at hand: out of memory, most likely. The session cannot go on.
+void connection::broke() noexcept {
+  try {
+    status why{errc::internal, "the client failed"};
+    try {
+      throw;
+    } catch (std::exception const& e) {
+      why = {errc::internal, std::string{"the client failed: "} + e.what()};
+    } catch (...) {
+    }
+    if (!failure_) {
+      failure_.emplace();
+      failure_->cause.why = std::move(why);
+    }
+    answer_waits(question::kind::failure, core::answer{{}, *failure_});
+    agent_.bye(now(), true);
+    pump();
+  } catch (...) {
+    drop_transport();
+  }
+}
+
+void connection::detach() noexcept {
+  timer_.reset();
+  drop_transport();
+  // Not empty only if the context is being destroyed: they are not called any more. They may own
+  // the client object, and what it owns.
+  auto const calls = std::exchange(calls_, {});
+  auto const waits = std::exchange(waits_, {});
+}
+
+}  // namespace coxswain

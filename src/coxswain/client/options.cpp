@@ -1,0 +1,128 @@
+#include "coxswain/client/options.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace coxswain {
+namespace {
+
+// A token longer than this is not one.
+constexpr std::size_t token_bytes_max = 4096;
+
+// An empty variable counts as none.
+std::optional<std::string> variable(char const* name) {
+  char const* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string{value};
+}
+
+[[noreturn]] void refuse(std::string const& text) {
+  throw error{status{errc::invalid_argument, text}};
+}
+
+template <class Number>
+std::optional<Number> number(char const* name, std::uint64_t least) {
+  auto const text = variable(name);
+  if (!text) return std::nullopt;
+  Number value{};
+  auto const* const end = text->data() + text->size();
+  auto const parsed = std::from_chars(text->data(), end, value);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || value < least) {
+    refuse(std::string{name} + " is '" + *text + "'; allowed is a whole number from " +
+           std::to_string(least) + " to " + std::to_string(std::numeric_limits<Number>::max()) +
+           ".");
+  }
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view space = " \t\r\n";
+  auto const first = text.find_first_not_of(space);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+// The content is not shown in errors: it is a secret.
+std::string token_in(std::string const& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string text(token_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file && !file.eof()) {
+    refuse("COXSWAIN_TOKEN_FILE is '" + path +
+           "', which cannot be read; allowed is the path of a "
+           "file that holds the token.");
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > token_bytes_max || trimmed(text).empty()) {
+    refuse("COXSWAIN_TOKEN_FILE is '" + path + "', which " +
+           (text.size() > token_bytes_max ? "is too long" : "is empty") +
+           "; allowed is a file that holds the token, of up to " + std::to_string(token_bytes_max) +
+           " bytes.");
+  }
+  return std::string{trimmed(text)};
+}
+
+std::string token_from_environment() {
+  auto const value = variable("COXSWAIN_TOKEN");
+  auto const file = variable("COXSWAIN_TOKEN_FILE");
+  if (value && file) {
+    refuse("COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ('" + *file +
+           "') are both set; allowed is one "
+           "of them.");
+  }
+  return file ? token_in(*file) : value.value_or("");
+}
+
+std::string_view name_of(client_event::kind what) {
+  switch (what) {
+    case client_event::kind::disconnected: return "disconnected";
+    case client_event::kind::reconnected: return "reconnected";
+    case client_event::kind::goodbye: return "goodbye";
+    case client_event::kind::lost: return "lost";
+  }
+  return "event";
+}
+
+}  // namespace
+
+std::string client_event::text() const {
+  std::string text{name_of(what)};
+  if (!why.ok()) return text.append(": ").append(why.text());
+  if (!why.message().empty()) text.append(" after ").append(why.message());
+  return text;
+}
+
+client_options::client_options(std::string address_of_coordinator)
+    : address{std::move(address_of_coordinator)} {}
+
+client_options::client_options(std::string address_of_coordinator, task_id acting_task)
+    : address{std::move(address_of_coordinator)}, task{acting_task} {}
+
+client_options client_options::from_environment() {
+  auto address = variable("COXSWAIN_ADDRESS");
+  if (!address) {
+    refuse(
+        "COXSWAIN_ADDRESS is not set; allowed is the coordinator's host:port, [v6]:port or "
+        "unix:/path.");
+  }
+  client_options options{*std::move(address)};
+  if (auto const task = number<std::uint32_t>("COXSWAIN_TASK_ID", 0)) options.task = task_id{*task};
+  options.num_tasks = number<std::uint32_t>("COXSWAIN_NUM_TASKS", 1);
+  if (options.task && options.num_tasks && options.task->value >= *options.num_tasks) {
+    refuse("COXSWAIN_TASK_ID is '" + std::to_string(options.task->value) + "'; allowed is 0 to " +
+           std::to_string(*options.num_tasks - 1) + ", since COXSWAIN_NUM_TASKS is '" +
+           std::to_string(*options.num_tasks) + "'.");
+  }
+  options.job = variable("COXSWAIN_JOB").value_or("");
+  options.attempt = number<std::uint64_t>("COXSWAIN_ATTEMPT", 0);
+  options.token = token_from_environment();
+  return options;
+}
+
+}  // namespace coxswain

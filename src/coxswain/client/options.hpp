@@ -1,0 +1,82 @@
+#pragma once
+// What a client is told at its start, and what it tells of its connection while it runs.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace coxswain {
+
+// Something happened to the client's connection. Calls need no care of it: they go on by
+// themselves. It is for logs.
+struct client_event {
+  enum class kind : std::uint8_t {
+    disconnected,  // the connection was lost; the client reconnects
+    reconnected,   // the session goes on, nothing was lost
+    goodbye,       // the coordinator closed the connection and said why
+    lost,          // the coordinator is lost for good: all calls fail, `failure()` completes
+  };
+
+  kind what{};
+  status why;  // for `reconnected`: OK, with a text that says how long it took
+
+  // "disconnected: UNAVAILABLE: connection to 10.0.0.7:8476 reset by peer".
+  [[nodiscard]] std::string text() const;
+};
+
+struct client_options {
+  // `address`: "host:port", "[v6]:port" or "unix:/path". Without a task the client is an observer:
+  // it may look, use keys and count barriers, but neither join nor take part in barriers.
+  explicit client_options(std::string address_of_coordinator);
+  client_options(std::string address_of_coordinator, task_id acting_task);
+
+  // Reads COXSWAIN_ADDRESS (required), COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
+  // COXSWAIN_ATTEMPT, COXSWAIN_TOKEN or COXSWAIN_TOKEN_FILE (a file that holds the token; space
+  // around it is dropped). A variable that is empty counts as not set. Throws INVALID_ARGUMENT: a
+  // variable is missing or malformed; the text names it, its value and what is allowed.
+  // Not while another thread changes the environment.
+  static client_options from_environment();
+
+  std::string address;
+
+  // The task that this process is; none: an observer.
+  std::optional<task_id> task;
+
+  // What the process believes the number of tasks to be. `connect` compares it with the
+  // coordinator's; FAILED_PRECONDITION if they differ.
+  std::optional<std::uint32_t> num_tasks;
+
+  // The job to meet; empty means "default".
+  std::string job;
+
+  // The launcher's restart count, if it has one.
+  std::optional<std::uint64_t> attempt;
+
+  // The shared secret, when the coordinator asks for one.
+  std::string token;
+
+  // What the client calls itself in logs, on the status page and in errors. "host:pid" if empty.
+  std::string label;
+
+  // How long `connect` tries to reach a coordinator that is not there yet.
+  duration connect_timeout{300s};
+
+  // After so long without a sign of the coordinator the client gives up: all calls fail
+  // UNAVAILABLE and `failure()` completes. None: the heartbeat timeout that the coordinator
+  // states. `without_limit`: never.
+  std::optional<duration> fence_after;
+
+  // Tells this process from an earlier one of the same task. None: drawn at random.
+  std::optional<coxswain::incarnation> incarnation;
+
+  // Told each event, on the client's executor, never from within a call. Must be quick and must
+  // not throw: an exception is dropped. Not called any more once the client is destroyed.
+  std::function<void(client_event const&)> on_event;
+};
+
+}  // namespace coxswain

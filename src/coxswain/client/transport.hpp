@@ -1,0 +1,83 @@
+#pragma once
+// One connection to the coordinator, TCP or Unix: opened, read and written without blocking; waits
+// are coroutines. Not here: what is said over it (connection, agent), and opening another one.
+//
+// Not thread-safe. May be dropped at any time, also while a coroutine waits in it, which then gets
+// `operation_aborted`; must be dropped before its executor's context ends.
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/byte_stream.hpp"
+#include "coxswain/net/endpoint.hpp"
+
+#include <boost/system/error_code.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain {
+
+// What became of an attempt to open a transport.
+struct reach_failure {
+  reach_failure() = default;  // no aggregate: see style.md, GCC 12
+
+  status why;      // OK: it is open
+  bool refused{};  // every address was there, but nobody listens
+};
+
+class transport {
+ public:
+  // A peer that acknowledges nothing for `peer_timeout` is an error.
+  transport(asio::any_io_executor executor, duration peer_timeout)
+      : executor_{std::move(executor)}, peer_timeout_{peer_timeout} {}
+  ~transport() { drop(); }
+  transport(transport const&) = delete;
+  transport& operator=(transport const&) = delete;
+
+  // Tries all addresses of `to` in turn, beginning with number `first` modulo their count. Numbers
+  // and paths are not looked up. `self` is this.
+  static asio::awaitable<reach_failure> open(std::shared_ptr<transport> self, net::endpoint to,
+                                             std::uint64_t first);
+
+  [[nodiscard]] bool is_open() const noexcept { return stream_.has_value(); }
+  [[nodiscard]] bool is_dropped() const noexcept { return dropped_; }
+
+  // Until there is something to read, or bytes can be written; until it is dropped; until it is
+  // broken. `self` is this.
+  static asio::awaitable<void> readable(std::shared_ptr<transport> self);
+  static asio::awaitable<void> writable(std::shared_ptr<transport> self);
+
+  [[nodiscard]] net::transfer read_some(std::span<char> into) noexcept {
+    return stream_->read_some(into);
+  }
+  [[nodiscard]] net::transfer write_some(std::string_view bytes) noexcept;
+
+  // What the end that a read came to means, for people.
+  [[nodiscard]] status loss(net::transfer const& how) const;
+
+  void peer_timeout(duration longest) noexcept;
+
+  // Closes it at once, or ends the attempt to open it.
+  void drop() noexcept;
+
+ private:
+  static asio::awaitable<boost::system::error_code> connect(std::shared_ptr<transport> self,
+                                                            net::socket_address to);
+
+  asio::any_io_executor executor_;
+  duration peer_timeout_;
+  std::optional<asio::posix::stream_descriptor>
+      watch_;  // watches the descriptor of one of the next two
+  std::optional<net::socket_stream> stream_;
+  std::string peer_;
+  net::descriptor socket_;  // while it is being connected
+  bool dropped_{};
+};
+
+}  // namespace coxswain

@@ -1,0 +1,325 @@
+// Calls: sending, answers, taking back, deadlines, limits.
+
+#include "tests/client/agent_lab.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::test {
+namespace {
+
+std::string last_words(agent_lab const& lab) {
+  return lab.completions().at(0).what.outcome.message();
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != text.npos;
+}
+
+core::barrier_args barrier(std::string name) {
+  core::barrier_args args;
+  args.name = std::move(name);
+  return args;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(agent_calls)
+
+BOOST_AUTO_TEST_CASE(a_call_is_sent_at_once_and_completed_by_its_reply) {
+  auto lab = agent_lab::open();
+
+  auto const id = lab.a.call(t0, core::get_args{"k", {}}, 5s);
+  BOOST_TEST(id == request_id{1});
+  BOOST_TEST(lab.out() == "#1 get k 5 s");
+
+  lab.reply(t0, 1, answer_of("v"));
+  BOOST_TEST(lab.out() == "done #1 OK");
+  BOOST_TEST((lab.completions().at(0).what == answer_of("v")));
+}
+
+BOOST_AUTO_TEST_CASE(replies_come_in_any_order) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 5s);
+  lab.a.call(t0, core::get_args{"b", {}}, 5s);
+
+  lab.reply(t0, 2, answer_of("b"));
+  lab.reply(t0, 1, {{errc::cancelled, "stop"}, {}});
+
+  BOOST_TEST(lab.out() == "#1 get a 5 s | #2 get b 5 s | done #2 OK | done #1 CANCELLED");
+}
+
+BOOST_AUTO_TEST_CASE(every_frame_says_how_many_replies_have_come) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::put_args{"a", "", false}, 300s);
+  lab.a.call(t0, core::put_args{"b", "", false}, 300s);
+  lab.reply(t0, 1);
+  lab.reply(t0, 2);
+  BOOST_TEST(lab.out() == "#1 put a | #2 put b | done #1 OK | done #2 OK");
+
+  lab.a.call(t0, core::put_args{"c", "", false}, 300s);
+  lab.say(t0, {{}, core::probe{}});
+  lab.a.cancel(t0, request_id{3});
+  lab.a.bye(t0, false);
+
+  BOOST_TEST(lab.out() ==
+             "#3 put c ack=2 | heartbeat ack=2 | withdraw 3 ack=2 | bye ack=2 | close");
+}
+
+BOOST_AUTO_TEST_CASE(pushes_are_not_counted) {
+  auto lab = agent_lab::open();
+
+  lab.say(t0, {});
+  lab.say(t0, {{}, job_error{}});
+  lab.a.call(t0, core::put_args{"c", "", false}, 300s);
+
+  BOOST_TEST(lab.out() == "#1 put c | job failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_is_named_where_one_is_needed) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::join_args{incarnation{5}, {}}, 1s);
+  lab.a.call(t0, barrier("b"), 1s);
+  lab.a.call(t0, barrier("b"), 1s, task_id{3});
+  lab.a.call(t0, core::put_args{"k", "", false}, 1s);
+
+  BOOST_TEST(lab.out() == "#1 join 1 s | #2 barrier b 1 s | #3 barrier b 1 s | #4 put k");
+  BOOST_TEST((lab.messages().at(0).task == task_id{1}));
+  BOOST_TEST((lab.messages().at(1).task == task_id{1}));
+  BOOST_TEST((lab.messages().at(2).task == task_id{3}));
+  BOOST_TEST((lab.messages().at(3).task == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_cannot_act_as_a_task) {
+  auto options = agent_lab::default_options();
+  options.task.reset();
+  auto lab = agent_lab::open(options);
+
+  lab.a.call(t0, barrier("b"), 1s);
+
+  BOOST_TEST(lab.out() == "done #1 FAILED_PRECONDITION");
+  BOOST_TEST(contains(last_words(lab), "barrier 'b': this client is an observer"));
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_is_waited_at_once_at_a_time_by_a_task) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, barrier("b"), 300s);
+  lab.a.call(t0, barrier("c"), 300s);
+  BOOST_TEST(lab.out() == "#1 barrier b 300 s | #2 barrier c 300 s");
+
+  lab.a.call(t0, barrier("b"), 300s);
+  BOOST_TEST(lab.out() == "done #3 FAILED_PRECONDITION");
+  BOOST_TEST(contains(last_words(lab), "task 1 waits at barrier 'b' already"));
+
+  lab.reply(t0, 1, {{}, core::barrier_answer{round_number{1}, {}}});
+  lab.a.cancel(t0, request_id{2});
+  lab.a.call(t0, barrier("b"), 300s);
+  lab.a.call(t0, barrier("c"), 300s);
+  BOOST_TEST(lab.out() ==
+             "withdraw 2 ack=1 | #4 barrier b 300 s ack=1 | #5 barrier c 300 s ack=1 | done #1 OK");
+}
+
+// --- Taking back ---
+
+BOOST_AUTO_TEST_CASE(the_reply_to_a_cancelled_call_is_counted_and_dropped) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, 300s);
+  lab.a.cancel(t0, request_id{1});
+  BOOST_TEST(lab.out() == "#1 get k 300 s | withdraw 1");
+
+  lab.reply(t0, 1, answer_of("late"));
+  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
+
+  BOOST_TEST(lab.out() == "#2 put k ack=1");
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_what_is_not_open_does_nothing) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
+  lab.reply(t0, 1);
+  BOOST_TEST(lab.out() == "#1 put k | done #1 OK");
+
+  lab.a.cancel(t0, request_id{1});
+  lab.a.cancel(t0, request_id{77});
+
+  BOOST_TEST(lab.out() == "");
+}
+
+// --- Deadlines ---
+
+BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_deadline) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, barrier("b"), 5s);
+  BOOST_TEST(lab.out() == "#1 barrier b 5 s");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 6s));
+
+  lab.a.advance(t0 + 6s - 1ns);
+  BOOST_TEST(lab.out() == "");
+
+  lab.a.advance(t0 + 6s);
+  BOOST_TEST(lab.out() == "withdraw 1 | done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST(last_words(lab) ==
+             "Barrier timed out. barrier 'b': no answer from the coordinator at b12:8476 within 5 "
+             "s, though it is connected.");
+}
+
+BOOST_AUTO_TEST_CASE(while_disconnected_a_deadline_is_exact) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, 5s);
+  lab.lose(t0 + 4s);
+  BOOST_TEST(lab.out() == "open | disconnected");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 5s));
+
+  lab.a.advance(t0 + 5s - 1ns);
+  BOOST_TEST(lab.a.open_calls() == 1u);
+
+  lab.a.advance(t0 + 5s);
+  BOOST_TEST(lab.out() == "close | done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST(
+      contains(last_words(lab), "within 5 s; disconnected for 1 s: UNAVAILABLE: connection reset"));
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_connection) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, 5s);
+  BOOST_TEST(lab.out() == "#1 get k 5 s");
+
+  lab.lose(t0 + 5500ms);
+  lab.a.advance(t0 + 5500ms);
+
+  BOOST_TEST(lab.out() == "open | done #1 DEADLINE_EXCEEDED | disconnected");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_without_limit_waits_for_ever) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, without_limit);
+
+  BOOST_TEST(lab.out() == "#1 get k no limit");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 10s));  // the heartbeat
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_of_zero_or_less_asks_for_an_answer_now) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, 0s);
+  lab.a.call(t0, core::get_args{"k", {}}, -5s);
+
+  BOOST_TEST(lab.out() == "#1 get k 0 ms | #2 get k 0 ms");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 1s));
+}
+
+// --- Limits ---
+
+BOOST_AUTO_TEST_CASE(the_coordinators_limits_are_checked_before_sending) {
+  auto lab = agent_lab::open();
+  std::string const key(100, 'k');
+
+  lab.a.call(t0, core::put_args{key, std::string(5'000, 'v'), false}, 1s);
+  lab.a.call(t0, core::put_args{"//" + key + "/", "", false}, 1s);
+  BOOST_TEST(lab.out() == "#1 put " + key + " | #2 put //" + key + "/");
+
+  lab.a.call(t0, core::put_args{key, std::string(5'001, 'v'), false}, 1s);
+  BOOST_TEST(lab.out() == "done #3 RESOURCE_EXHAUSTED");
+  BOOST_TEST(contains(last_words(lab),
+                      "the value has 5001 bytes; the coordinator's limit "
+                      "value_bytes_max is 5000."));
+
+  lab.a.call(t0, core::get_args{key + "k", {}}, 1s);
+  BOOST_TEST(lab.out() == "done #4 RESOURCE_EXHAUSTED");
+  BOOST_TEST(contains(last_words(lab), "101 bytes; the coordinator's limit key_bytes_max is 100."));
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_of_exactly_the_limit_is_sent_and_no_larger_one) {
+  auto const frame_bytes = [](std::size_t data_bytes) {
+    auto args = barrier("b");
+    args.gather = true;
+    args.data.assign(data_bytes, 'd');
+    core::client_message message;
+    message.id = request_id{1};
+    message.task = task_id{1};
+    args.timeout = 1s;
+    message.what = args;
+    std::string bytes;
+    wire::append_frame(bytes, message);
+    return bytes.size() - wire::length_bytes;
+  };
+  std::size_t fits = 9'900;
+  while (frame_bytes(fits + 1) <= 10'000) ++fits;
+
+  for (std::size_t const size : {fits, fits + 1}) {
+    auto lab = agent_lab::open();
+    auto args = barrier("b");
+    args.gather = true;
+    args.data.assign(size, 'd');
+    lab.a.call(t0, args, 1s);
+    BOOST_TEST(lab.out() == (size == fits ? "#1 barrier b 1 s" : "done #1 RESOURCE_EXHAUSTED"));
+    BOOST_TEST(lab.a.open_calls() == (size == fits ? 1u : 0u));
+
+    lab.a.call(t0, barrier("b"), 1s);
+    BOOST_TEST(lab.out() == (size == fits ? "done #2 FAILED_PRECONDITION" : "#2 barrier b 1 s"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_queued_call_is_checked_when_the_limits_are_known) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.call(t0, core::put_args{"k", std::string(5'001, 'v'), false}, 300s);
+  lab.a.call(t0, core::put_args{"k", "v", false}, 300s);
+  lab.a.connected(t0);
+
+  lab.say(t0, {{}, hello_answer()});
+
+  BOOST_TEST(lab.out() == "hello | #2 put k | open | done #1 RESOURCE_EXHAUSTED | opened");
+}
+
+BOOST_AUTO_TEST_CASE(calls_queued_while_disconnected_are_bounded) {
+  auto options = agent_lab::default_options();
+  options.queued_bytes_max = 10'000;
+  auto lab = agent_lab::open(options);
+  lab.lose(t0);
+  lab.a.call(t0, core::put_args{"a", std::string(4'900, 'v'), false}, 300s);
+  lab.a.call(t0, core::put_args{"b", std::string(4'900, 'v'), false}, 300s);
+  BOOST_TEST(lab.out() == "open | disconnected");
+
+  lab.a.call(t0, core::put_args{"c", std::string(100, 'v'), false}, 300s);
+  BOOST_TEST(lab.out() == "done #3 RESOURCE_EXHAUSTED");
+  BOOST_TEST(contains(last_words(lab), "queued_bytes_max is 10000."));
+
+  lab.a.cancel(t0, request_id{1});
+  lab.a.call(t0, core::put_args{"d", std::string(4'900, 'v'), false}, 300s);
+  BOOST_TEST(lab.out() == "");
+  lab.resume(t0);
+  BOOST_TEST(lab.out() == "resume | #2 put b | #4 put d | reconnected after 0 ms");
+
+  lab.lose(t0 + 5s);
+  lab.a.call(t0 + 5s, core::put_args{"e", std::string(4'900, 'v'), false}, 300s);
+  lab.a.call(t0 + 5s, core::put_args{"f", std::string(4'900, 'v'), false}, 300s);
+  BOOST_TEST(lab.out() == "open | disconnected");
+}
+
+BOOST_AUTO_TEST_CASE(ten_thousand_open_calls_are_resumed_in_order) {
+  auto lab = agent_lab::open();
+  std::vector<request_id> all;
+  std::string expected = "resume ";
+  for (std::uint64_t id = 1; id <= 10'000; ++id) {
+    lab.a.call(t0, core::get_args{"k", {}}, 300s + 1ms * id);
+    all.push_back(request_id{id});
+    expected += (id == 1 ? "" : ",") + std::to_string(id);
+  }
+  (void)lab.out();
+  lab.lose(t0 + 1s);
+  lab.a.connected(t0 + 1s);
+  BOOST_TEST((lab.out() == expected + " | open | disconnected"));
+
+  lab.say(t0 + 1s, unknown(all));
+  (void)lab.out();
+  BOOST_TEST(lab.messages().size() == 10'000u);
+  BOOST_TEST((std::get<core::get_args>(lab.messages().back().what).timeout == 309s));
+
+  for (std::uint64_t id = 10'000; id > 0; --id) lab.reply(t0 + 2s, id, answer_of("v"));
+  (void)lab.out();
+  BOOST_TEST(lab.completions().size() == 10'000u);
+  BOOST_TEST(lab.a.open_calls() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

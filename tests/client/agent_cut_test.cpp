@@ -1,0 +1,257 @@
+// Agents against the coordinator's core, in virtual time, over connections that are cut after any
+// byte, in either direction: every call has its effect once and gets its answer.
+
+#include "coxswain/core/coordinator.hpp"
+#include "tests/client/agent_lab.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <map>
+#include <random>
+#include <utility>
+
+namespace coxswain::test {
+namespace {
+
+enum class side { client, coordinator };
+
+// A job of two tasks. The connections of task 0 may be cut.
+class small_job {
+ public:
+  small_job() : coordinator_{options(), incarnation{99}, t0} {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto options = agent_lab::default_options();
+      options.hello.job.clear();
+      options.task = task_id{i};
+      options.seed = i;
+      members_.emplace_back(std::move(options));
+      members_[i].a.start(now_);
+    }
+  }
+
+  // Cuts the connection of task 0 that is number `which` (from 0) after so many bytes.
+  void cut(std::size_t which, side from, std::size_t bytes) { cuts_[{which, from}] = bytes; }
+
+  // Calls, and waits for the answer.
+  core::answer ask(std::size_t who, core::request what) {
+    return wait(who, call(who, std::move(what)));
+  }
+  request_id call(std::size_t who, core::request what) {
+    return members_[who].a.call(now_, std::move(what), 300s);
+  }
+  core::answer wait(std::size_t who, request_id id) {
+    auto& done = members_[who].done;
+    while (!done.contains(id)) turn();
+    return done.at(id);
+  }
+
+  [[nodiscard]] std::size_t bytes(side from) const {
+    return members_[0].moved[from == side::client];
+  }
+  [[nodiscard]] std::uint64_t reconnects() const { return members_[0].a.reconnects(); }
+  void check() const { coordinator_.check_invariants(); }
+
+ private:
+  struct member {
+    explicit member(agent_options options) : a{std::move(options)} {}
+
+    agent a;
+    std::optional<connection_id> connection;
+    std::size_t connections{};
+    std::size_t moved[2]{};  // on this connection
+    wire::frame_decoder decoder{wire::message_bytes_max};
+    std::map<request_id, core::answer> done;
+  };
+
+  static core::config options() {
+    core::config c;
+    c.num_tasks = 2;
+    return c;
+  }
+
+  // One round of everything that can happen at this time; if nothing did, time goes on.
+  void turn() {
+    bool moved = false;
+    for (std::size_t i = 0; i < members_.size(); ++i) moved |= serve(i);
+    std::vector<core::outgoing> out;
+    coordinator_.take_outgoing(out);
+    for (auto const& one : out) deliver(one);
+    if (moved || !out.empty()) return;
+    auto next = coordinator_.next_deadline().value_or(time_point::max());
+    for (auto const& m : members_) {
+      next = std::min(next, m.a.next_deadline().value_or(time_point::max()));
+    }
+    BOOST_REQUIRE((next < t0 + 200s));
+    now_ = std::max(now_, next);
+    coordinator_.advance(now_);
+    for (auto& m : members_) m.a.advance(now_);
+  }
+
+  bool serve(std::size_t i) {
+    member& m = members_[i];
+    std::string bytes;
+    m.a.take_bytes(bytes);
+    if (m.connection && !bytes.empty()) send(i, bytes);
+    std::vector<agent_command> commands;
+    m.a.take_commands(commands);
+    for (auto const one : commands) {
+      if (one == agent_command::close) hang_up(m);
+      if (one == agent_command::open) pick_up(m);
+    }
+    std::vector<agent_completion> completions;
+    m.a.take_completions(completions);
+    for (auto& one : completions) m.done.emplace(one.call, std::move(one.what));
+    return !bytes.empty() || !commands.empty();
+  }
+
+  void pick_up(member& m) {
+    m.connection = coordinator_.connected(now_, "test", {});
+    m.decoder = wire::frame_decoder{wire::message_bytes_max};
+    ++m.connections;
+    m.moved[0] = m.moved[1] = 0;
+    m.a.connected(now_);
+  }
+
+  void hang_up(member& m) {
+    if (auto const id = std::exchange(m.connection, std::nullopt)) {
+      coordinator_.lost(now_, *id, core::loss::closed);
+    }
+  }
+
+  // What gets through before the connection is cut, and whether it is.
+  std::pair<std::string, bool> passed(member& m, side from, std::string bytes) {
+    auto& moved = m.moved[from == side::client];
+    auto const cut = cuts_.find({m.connections - 1, from});
+    bool const now =
+        &m == &members_[0] && cut != cuts_.end() && moved + bytes.size() >= cut->second;
+    if (now) bytes.resize(cut->second - std::min(moved, cut->second));
+    moved += bytes.size();
+    return {std::move(bytes), now};
+  }
+
+  void send(std::size_t i, std::string const& all) {
+    member& m = members_[i];
+    auto const [bytes, cut] = passed(m, side::client, all);
+    m.decoder.feed(bytes);
+    while (auto const payload = m.decoder.next().value()) {
+      coordinator_.received(now_, *m.connection, wire::decode_client(*payload).value());
+    }
+    if (cut) lose(m);
+  }
+
+  void deliver(core::outgoing const& one) {
+    for (auto& m : members_) {
+      if (m.connection != one.to) continue;
+      auto const [bytes, cut] = passed(m, side::coordinator, frame(one.in_reply_to, *one.what));
+      m.a.received(now_, bytes);
+      if (cut && m.connection == one.to) lose(m);
+      return;
+    }
+  }
+
+  void lose(member& m) {
+    hang_up(m);
+    m.a.lost(now_, {errc::unavailable, "cut"});
+  }
+
+  time_point now_{t0};
+  core::coordinator coordinator_;
+  std::vector<member> members_;
+  std::map<std::pair<std::size_t, side>, std::size_t> cuts_;
+};
+
+core::barrier_args gather(std::string data) {
+  core::barrier_args args;
+  args.name = "b";
+  args.gather = true;
+  args.data = std::move(data);
+  return args;
+}
+
+// The life of a small job; every answer is as it is without any loss.
+void live(small_job& job) {
+  auto const join = job.call(0, core::join_args{incarnation{10}, {}});
+  BOOST_TEST(job.ask(1, core::join_args{incarnation{11}, {}}).outcome.ok());
+  BOOST_TEST(job.wait(0, join).outcome.ok());
+
+  std::vector<request_id> counts;
+  for (int i = 0; i < 5; ++i) counts.push_back(job.call(0, core::increment_args{"n", 1}));
+  auto const put = job.call(0, core::put_args{"k", "v", false});
+  auto const get = job.call(0, core::get_args{"late", {}});
+  for (int i = 0; i < 5; ++i) {
+    auto const answer = job.wait(0, counts[static_cast<std::size_t>(i)]);
+    BOOST_REQUIRE(std::holds_alternative<core::counter_answer>(answer.value));
+    BOOST_TEST(std::get<core::counter_answer>(answer.value).value == i + 1);
+  }
+  BOOST_TEST(job.wait(0, put).outcome == status{});
+  BOOST_TEST(job.ask(1, core::put_args{"late", "x", false}).outcome.ok());
+  BOOST_TEST((std::get<core::value_answer>(job.wait(0, get).value).value == bytes{"x"}));
+
+  for (std::uint64_t round = 1; round <= 2; ++round) {
+    auto const first = job.call(0, gather("zero"));
+    auto const second = job.call(1, gather("one"));
+    core::barrier_answer const expected{round_number{round}, {bytes{"zero"}, bytes{"one"}}};
+    for (std::size_t i = 0; i < 2; ++i) {
+      auto const answer = job.wait(i, i == 0 ? first : second);
+      BOOST_REQUIRE(std::holds_alternative<core::barrier_answer>(answer.value));
+      BOOST_TEST((std::get<core::barrier_answer>(answer.value) == expected));
+    }
+  }
+
+  auto const leave = job.call(0, core::leave_args{});
+  BOOST_TEST(job.ask(1, core::leave_args{}).outcome == status{});
+  BOOST_TEST(job.wait(0, leave).outcome == status{});
+  job.check();
+}
+
+std::size_t bytes_without_loss(side from) {
+  small_job job;
+  live(job);
+  BOOST_TEST(job.reconnects() == 0u);
+  return job.bytes(from);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(agent_cut)
+
+BOOST_AUTO_TEST_CASE(a_cut_after_any_byte_from_the_client_changes_no_outcome) {
+  for (std::size_t at = 0; at <= bytes_without_loss(side::client); ++at) {
+    BOOST_TEST_CONTEXT("cut after byte " << at) {
+      small_job job;
+      job.cut(0, side::client, at);
+      live(job);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_after_any_byte_from_the_coordinator_changes_no_outcome) {
+  for (std::size_t at = 0; at <= bytes_without_loss(side::coordinator); ++at) {
+    BOOST_TEST_CONTEXT("cut after byte " << at) {
+      small_job job;
+      job.cut(0, side::coordinator, at);
+      live(job);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_cuts_in_a_row_change_no_outcome) {
+  auto const most = bytes_without_loss(side::client);
+  std::uint64_t reconnects = 0;
+  for (std::uint32_t seed = 0; seed < 500; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      std::mt19937 random{seed};
+      small_job job;
+      for (std::size_t which = 0; which < 6; ++which) {
+        job.cut(which, random() % 2 ? side::client : side::coordinator, random() % most);
+      }
+      live(job);
+      reconnects += job.reconnects();
+    }
+  }
+  BOOST_TEST(reconnects > 500u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

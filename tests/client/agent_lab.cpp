@@ -1,0 +1,175 @@
+#include "tests/client/agent_lab.hpp"
+
+#include "coxswain/client/agent_text.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <variant>
+
+namespace coxswain::test {
+namespace {
+
+struct name_of_request {
+  std::string operator()(core::resume_args const& a) const {
+    std::string text = "resume";
+    for (auto const& id : a.open)
+      text += (&id == a.open.data() ? " " : ",") + std::to_string(id.value);
+    return text;
+  }
+  std::string operator()(core::bye_args const& a) const {
+    return a.abandoned ? "bye abandoned" : "bye";
+  }
+  std::string operator()(core::withdraw_args const& a) const {
+    return "withdraw " + std::to_string(a.request.value);
+  }
+  std::string operator()(core::join_args const& a) const {
+    return "join " + coxswain::text_of(a.timeout);
+  }
+  std::string operator()(core::leave_args const& a) const {
+    return "leave " + coxswain::text_of(a.timeout);
+  }
+  std::string operator()(core::barrier_args const& a) const {
+    return "barrier " + a.name + " " + coxswain::text_of(a.timeout);
+  }
+  std::string operator()(core::get_args const& a) const {
+    return "get " + a.key + " " + coxswain::text_of(a.timeout);
+  }
+  std::string operator()(core::put_args const& a) const { return "put " + a.key; }
+  std::string operator()(core::increment_args const& a) const { return "increment " + a.key; }
+  template <class Other>
+  std::string operator()(Other const& other) const {
+    return coxswain::text_of(core::request{other});
+  }
+};
+
+struct name_of_event {
+  std::string operator()(agent_events::opened const&) const { return "opened"; }
+  std::string operator()(agent_events::disconnected const&) const { return "disconnected"; }
+  std::string operator()(agent_events::reconnected const& e) const {
+    return "reconnected after " + coxswain::text_of(e.after);
+  }
+  std::string operator()(agent_events::parted const& e) const {
+    return "goodbye " + std::string{name(e.what.why.code())};
+  }
+  std::string operator()(agent_events::job_failed const&) const { return "job failed"; }
+  std::string operator()(agent_events::progressed const& e) const {
+    return "progress of " + std::to_string(e.what.request.value);
+  }
+  std::string operator()(agent_events::ended const& e) const {
+    return "ended " + std::string{name(e.why.code())};
+  }
+};
+
+std::vector<core::client_message> decoded(std::string const& bytes) {
+  std::vector<core::client_message> messages;
+  wire::frame_decoder decoder{wire::message_bytes_max};
+  decoder.feed(bytes);
+  for (;;) {
+    auto const payload = decoder.next().value();
+    if (!payload) return messages;
+    messages.push_back(wire::decode_client(*payload).value());
+  }
+}
+
+void add(std::string& line, std::string const& what) {
+  if (!line.empty()) line += " | ";
+  line += what;
+}
+
+}  // namespace
+
+std::string text_of(core::client_message const& message) {
+  std::string text = std::visit(name_of_request{}, message.what);
+  if (message.id.value != 0) text = "#" + std::to_string(message.id.value) + " " + text;
+  if (message.answered_through != 0) text += " ack=" + std::to_string(message.answered_through);
+  return text;
+}
+
+std::string frame(request_id id, core::answer const& what) {
+  auto const body = wire::encode(what);
+  std::string bytes;
+  wire::append_server_head(bytes, id, body.size());
+  return bytes.append(body.head).append(body.tail.view());
+}
+
+core::hello_answer hello_answer() {
+  core::hello_answer a;
+  a.coordinator = incarnation{99};
+  a.version = "1.2.3";
+  a.session = session_id{7};
+  a.secret = {1, 2, 3};
+  a.num_tasks = 4;
+  a.heartbeat_period = 10s;
+  a.heartbeat_timeout = 30s;
+  a.reconnect_grace = 2s;
+  a.frame_bytes_max = 10'000;
+  a.value_bytes_max = 5'000;
+  a.key_bytes_max = 100;
+  a.open_requests_max = 4096;
+  return a;
+}
+
+core::answer answer_of(std::string value) {
+  return {{}, core::value_answer{bytes{std::move(value)}, 1}};
+}
+
+core::answer goodbye(errc code, std::string reason, bool may_resume) {
+  return {{}, core::goodbye{{code, std::move(reason)}, may_resume}};
+}
+
+core::answer unknown(std::vector<request_id> ids) {
+  return {{}, core::resume_answer{std::move(ids)}};
+}
+
+agent_lab::agent_lab(agent_options options) : a{std::move(options)} {}
+
+agent_options agent_lab::default_options() {
+  agent_options options;
+  options.address = "b12:8476";
+  options.hello.job = "job";
+  options.hello.label = "me:1";
+  options.task = task_id{1};
+  options.seed = 1;
+  return options;
+}
+
+agent_lab agent_lab::open(agent_options options) {
+  agent_lab lab{std::move(options)};
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.say(t0, {{}, hello_answer()});
+  BOOST_TEST(lab.out() == "hello | open | opened");
+  return lab;
+}
+
+void agent_lab::reply(time_point now, std::uint64_t id, core::answer const& what) {
+  a.received(now, frame(request_id{id}, what));
+}
+
+void agent_lab::lose(time_point now) { a.lost(now, {errc::unavailable, "connection reset"}); }
+
+void agent_lab::resume(time_point now, std::vector<request_id> not_held) {
+  a.connected(now);
+  say(now, unknown(std::move(not_held)));
+}
+
+std::string agent_lab::out() {
+  std::string line;
+  std::string bytes;
+  a.take_bytes(bytes);
+  messages_ = decoded(bytes);
+  for (auto const& one : messages_) add(line, text_of(one));
+  std::vector<agent_command> commands;
+  a.take_commands(commands);
+  for (auto const one : commands) add(line, one == agent_command::open ? "open" : "close");
+  a.take_completions(completions_);
+  for (auto const& one : completions_) {
+    add(line, "done #" + std::to_string(one.call.value) + " " +
+                  std::string{name(one.what.outcome.code())});
+  }
+  a.take_events(events_);
+  for (auto const& one : events_) add(line, std::visit(name_of_event{}, one));
+  return line;
+}
+
+}  // namespace coxswain::test

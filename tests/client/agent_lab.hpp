@@ -1,0 +1,62 @@
+#pragma once
+// An agent in virtual time, and a hand that plays the coordinator. Everything the agent puts out is
+// shown as one line of text, in the order: messages sent, commands, completions, events.
+
+#include "coxswain/client/agent.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::test {
+
+inline constexpr time_point t0{std::chrono::hours{1}};
+
+// "#3 get k 300 s ack=2", "resume 1,3 ack=2", "heartbeat".
+[[nodiscard]] std::string text_of(core::client_message const& message);
+
+// The frame that carries an answer.
+[[nodiscard]] std::string frame(request_id id, core::answer const& what);
+
+// What the coordinator of these tests says of itself: heartbeats every 10 s, timeout 30 s, grace
+// 2 s, 4 tasks, session 7.
+[[nodiscard]] core::hello_answer hello_answer();
+
+[[nodiscard]] core::answer answer_of(std::string value);
+[[nodiscard]] core::answer goodbye(errc code, std::string reason, bool may_resume);
+[[nodiscard]] core::answer unknown(std::vector<request_id> ids);
+
+class agent_lab {
+ public:
+  explicit agent_lab(agent_options options = default_options());
+
+  // Task 1 of the job, at "b12:8476".
+  static agent_options default_options();
+
+  // An agent whose session exists, at t0; nothing of it remains to be taken.
+  static agent_lab open(agent_options options = default_options());
+
+  void say(time_point now, core::answer const& what) { reply(now, 0, what); }
+  void reply(time_point now, std::uint64_t id, core::answer const& what = {});
+  void lose(time_point now);
+
+  // The transport opens, and the coordinator resumes the session.
+  void resume(time_point now, std::vector<request_id> not_held = {});
+
+  // What the agent has put out since the last look.
+  [[nodiscard]] std::string out();
+
+  // The messages among it, whole.
+  [[nodiscard]] std::vector<core::client_message> const& messages() const { return messages_; }
+  [[nodiscard]] std::vector<agent_completion> const& completions() const { return completions_; }
+  [[nodiscard]] std::vector<agent_event> const& events() const { return events_; }
+
+  agent a;
+
+ private:
+  std::vector<core::client_message> messages_;
+  std::vector<agent_completion> completions_;
+  std::vector<agent_event> events_;
+};
+
+}  // namespace coxswain::test

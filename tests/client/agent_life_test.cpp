@@ -1,0 +1,216 @@
+// Signs of life: heartbeats, silence, the fence; and what the coordinator pushes.
+
+#include "tests/client/agent_lab.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::test {
+namespace {
+
+status const refused{errc::unavailable, "connection refused"};
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(agent_life)
+
+BOOST_AUTO_TEST_CASE(a_heartbeat_is_sent_after_a_period_without_sending) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0 + 4s, core::put_args{"k", "", false}, without_limit);
+  lab.reply(t0 + 5s, 1);
+  (void)lab.out();
+
+  BOOST_TEST((lab.a.next_deadline() == t0 + 14s));
+  lab.a.advance(t0 + 14s - 1ns);
+  BOOST_TEST(lab.out() == "");
+
+  lab.a.advance(t0 + 14s);
+  BOOST_TEST(lab.out() == "heartbeat ack=1");
+  lab.a.advance(t0 + 14s);
+  BOOST_TEST(lab.out() == "");
+}
+
+BOOST_AUTO_TEST_CASE(heartbeats_go_on_while_every_second_one_is_answered) {
+  auto lab = agent_lab::open();
+  for (int i = 1; i <= 100; ++i) {
+    auto const now = t0 + i * 10s;
+    BOOST_TEST((lab.a.next_deadline() == now));
+    lab.a.advance(now);
+    if (i % 2 == 0) lab.say(now + 1ms, {});
+    BOOST_TEST(lab.out() == "heartbeat");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_is_answered_at_once) {
+  auto lab = agent_lab::open();
+
+  lab.say(t0 + 3s, {{}, core::probe{}});
+
+  BOOST_TEST(lab.out() == "heartbeat");
+}
+
+BOOST_AUTO_TEST_CASE(who_sends_and_hears_nothing_sends_heartbeats_too) {
+  auto lab = agent_lab::open();
+  std::string sent;
+  for (int i = 1; i <= 24; ++i) {
+    auto const now = t0 + i * 1s;
+    lab.a.advance(now);
+    auto const id = lab.a.call(now, core::get_args{"k", {}}, without_limit);
+    lab.a.cancel(now, id);
+    if (contains(lab.out(), "heartbeat")) sent += std::to_string(i) + " ";
+  }
+
+  BOOST_TEST(sent == "10 20 ");
+}
+
+BOOST_AUTO_TEST_CASE(silence_over_one_and_a_half_periods_after_a_heartbeat_is_a_dead_connection) {
+  auto lab = agent_lab::open();
+  lab.a.advance(t0 + 10s);
+  BOOST_TEST(lab.out() == "heartbeat");
+  lab.a.advance(t0 + 20s);
+  BOOST_TEST(lab.out() == "heartbeat");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 25s));
+
+  lab.a.advance(t0 + 25s - 1ns);
+  BOOST_TEST(lab.out() == "");
+
+  lab.a.advance(t0 + 25s);
+  BOOST_TEST(lab.out() == "close | open | disconnected");
+  lab.resume(t0 + 25s);
+  BOOST_TEST(lab.out() == "resume | reconnected after 0 ms");
+}
+
+BOOST_AUTO_TEST_CASE(any_byte_is_a_sign_of_life) {
+  auto lab = agent_lab::open();
+  lab.a.advance(t0 + 10s);
+  lab.a.advance(t0 + 20s);
+  (void)lab.out();
+
+  lab.a.received(t0 + 25s - 1ns, frame({}, {}).substr(0, 1));
+  lab.a.advance(t0 + 25s);
+
+  BOOST_TEST(lab.out() == "");
+  lab.a.advance(t0 + 30s);
+  BOOST_TEST(lab.out() == "heartbeat");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_transport_that_moves_again_is_a_sign_of_life) {
+  auto lab = agent_lab::open();
+  lab.a.advance(t0 + 10s);
+  lab.a.advance(t0 + 20s);
+  (void)lab.out();
+
+  lab.a.write_progressed(t0 + 24s);
+
+  lab.a.advance(t0 + 30s);
+  BOOST_TEST(lab.out() == "heartbeat");
+  lab.a.advance(t0 + 39s - 1ns);
+  BOOST_TEST(lab.out() == "");
+  lab.a.advance(t0 + 39s);
+  BOOST_TEST(lab.out() == "close | open | disconnected");
+}
+
+BOOST_AUTO_TEST_CASE(the_fence_falls_after_the_heartbeat_timeout_without_the_coordinator) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, 300s);
+  lab.reply(t0 + 1s, 99);
+  lab.lose(t0 + 2s);
+  lab.a.connect_failed(t0 + 2s, refused, false);
+  auto now = t0 + 2s;
+  while (*lab.a.next_deadline() < t0 + 31s) {
+    lab.a.advance(now = *lab.a.next_deadline());
+    lab.a.connect_failed(now, refused, false);
+  }
+  (void)lab.out();
+  lab.a.advance(t0 + 31s - 1ns);
+  (void)lab.out();
+  BOOST_TEST(!lab.a.over());
+
+  lab.a.advance(t0 + 31s);
+
+  BOOST_TEST(contains(lab.out(), "done #1 UNAVAILABLE | ended UNAVAILABLE"));
+  BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
+             "outcome unknown: nothing was heard of the coordinator at b12:8476 for 30 s; the last "
+             "error: UNAVAILABLE: connection refused");
+  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+  lab.a.connected(t0 + 31s);
+  BOOST_TEST(lab.out() == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_fence_may_be_set_by_the_client) {
+  auto options = agent_lab::default_options();
+  options.fence_after = 7s;
+  auto lab = agent_lab::open(options);
+  BOOST_TEST((lab.a.next_deadline() == t0 + 7s));
+  lab.a.advance(t0 + 7s - 1ns);
+  BOOST_TEST(lab.out() == "");
+
+  lab.a.advance(t0 + 7s);
+
+  BOOST_TEST(lab.out() == "close | ended UNAVAILABLE");
+}
+
+BOOST_AUTO_TEST_CASE(without_a_fence_reconnecting_never_ends) {
+  auto options = agent_lab::default_options();
+  options.fence_after = without_limit;
+  auto lab = agent_lab::open(options);
+  lab.lose(t0);
+  auto now = t0;
+
+  while (now < t0 + 500s) {
+    lab.a.connect_failed(now, refused, false);
+    lab.a.advance(now = *lab.a.next_deadline());
+  }
+
+  BOOST_TEST(!lab.a.over());
+  lab.resume(now);
+  BOOST_TEST(lab.a.up());
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_without_heartbeats_gets_none) {
+  auto hello = hello_answer();
+  hello.heartbeat_period = {};
+  hello.heartbeat_timeout = {};
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.say(t0, {{}, hello});
+
+  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_error_is_handed_on) {
+  auto lab = agent_lab::open();
+  job_error error;
+  error.cause.task = task_id{3};
+  error.cause.why = {errc::unavailable, "it died"};
+
+  lab.say(t0, {{}, error});
+
+  BOOST_TEST(lab.out() == "job failed");
+  BOOST_TEST((std::get<agent_events::job_failed>(lab.events().at(0)).what == error));
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_handed_on_while_its_call_is_open) {
+  auto lab = agent_lab::open();
+  core::barrier_args args;
+  args.name = "b";
+  lab.a.call(t0, args, 300s);
+  (void)lab.out();
+  core::barrier_progress progress;
+  progress.request = request_id{1};
+  progress.missing = "2-3";
+
+  lab.say(t0, {{}, progress});
+  BOOST_TEST(lab.out() == "progress of 1");
+  lab.a.cancel(t0, request_id{1});
+  lab.say(t0, {{}, progress});
+  BOOST_TEST(lab.out() == "withdraw 1");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

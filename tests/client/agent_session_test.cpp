@@ -1,0 +1,390 @@
+// The session: loss and resumption, goodbyes, leaving, signs of life, the fence.
+
+#include "tests/client/agent_lab.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::test {
+namespace {
+
+status const refused{errc::unavailable, "connection refused"};
+
+std::string last_words(agent_lab const& lab, std::size_t i = 0) {
+  return lab.completions().at(i).what.outcome.message();
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(agent_resume)
+
+BOOST_AUTO_TEST_CASE(a_lost_connection_is_replaced_at_once_and_the_session_resumed) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  lab.a.call(t0, core::increment_args{"n", 1}, 300s);
+  lab.reply(t0, 2, {{}, core::counter_answer{1, 1}});
+  lab.a.call(t0, core::put_args{"b", "", false}, 300s);
+  BOOST_TEST(lab.out() == "#1 get a 300 s | #2 increment n | #3 put b ack=1 | done #2 OK");
+
+  lab.lose(t0 + 1s);
+  BOOST_TEST(lab.out() == "open | disconnected");
+  lab.a.connected(t0 + 3s / 2);
+  BOOST_TEST(lab.out() == "resume 1,3 ack=1");
+  auto const resume = std::get<core::resume_args>(lab.messages().at(0).what);
+  BOOST_TEST(resume.session == session_id{7});
+  BOOST_TEST((resume.secret == hello_answer().secret));
+  BOOST_TEST(resume.coordinator == incarnation{99});
+
+  lab.say(t0 + 2s, unknown({}));
+  BOOST_TEST(lab.out() == "reconnected after 1 s");
+  BOOST_TEST(lab.a.reconnects() == 1u);
+
+  lab.reply(t0 + 2s, 3);
+  lab.a.call(t0 + 2s, core::put_args{"c", "", false}, 300s);
+  BOOST_TEST(lab.out() == "#4 put c ack=2 | done #3 OK");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_is_sent_again_with_its_remaining_time) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 10s);
+  lab.a.call(t0, core::get_args{"b", {}}, 10s);
+  lab.a.call(t0, core::get_args{"c", {}}, without_limit);
+  lab.lose(t0 + 2s);
+  lab.a.call(t0 + 2s, core::get_args{"d", {}}, 10s);
+  (void)lab.out();
+
+  lab.a.connected(t0 + 3s);
+  BOOST_TEST(lab.out() == "resume 1,2,3");
+  lab.a.call(t0 + 3s, core::get_args{"e", {}}, 10s);
+  lab.say(t0 + 3s, unknown({request_id{1}, request_id{3}}));
+
+  BOOST_TEST(lab.out() ==
+             "#1 get a 7 s | #3 get c no limit | #4 get d 9 s | #5 get e 10 s | reconnected after "
+             "1 s");
+}
+
+BOOST_AUTO_TEST_CASE(replies_that_were_lost_are_counted_on_after_the_resume) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::increment_args{"n", 1}, 300s);
+  lab.a.call(t0, core::increment_args{"n", 1}, 300s);
+  lab.reply(t0, 1, {{}, core::counter_answer{1, 1}});
+  lab.lose(t0);
+  lab.resume(t0);
+  BOOST_TEST(lab.out() ==
+             "resume 2 ack=1 | open | done #1 OK | disconnected | reconnected after 0 "
+             "ms");
+
+  lab.reply(t0, 2, {{}, core::counter_answer{2, 2}});
+  lab.a.call(t0, core::increment_args{"n", 1}, 300s);
+
+  BOOST_TEST(lab.out() == "#3 increment n ack=2 | done #2 OK");
+}
+
+BOOST_AUTO_TEST_CASE(what_came_before_the_loss_counts_and_half_a_frame_does_not) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  lab.a.call(t0, core::get_args{"b", {}}, 300s);
+  (void)lab.out();
+  auto const second = frame(request_id{2}, answer_of("v"));
+
+  lab.a.received(t0, frame(request_id{1}, answer_of("v")) + second.substr(0, second.size() - 1));
+  lab.lose(t0);
+  lab.a.received(t0, second.substr(second.size() - 1));
+  lab.a.connected(t0);
+
+  BOOST_TEST(lab.out() == "resume 2 ack=1 | open | done #1 OK | disconnected");
+}
+
+BOOST_AUTO_TEST_CASE(unsent_bytes_are_dropped_with_their_connection) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
+
+  lab.lose(t0);
+
+  BOOST_TEST(lab.out() == "open | disconnected");
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "resume 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_cancelled_while_disconnected_is_not_resumed) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  lab.a.call(t0, core::get_args{"b", {}}, 300s);
+  lab.lose(t0);
+  lab.a.call(t0, core::get_args{"c", {}}, 300s);
+  (void)lab.out();
+
+  lab.a.cancel(t0, request_id{1});
+  lab.a.cancel(t0, request_id{3});
+  lab.resume(t0);
+
+  BOOST_TEST(lab.out() == "resume 2 | reconnected after 0 ms");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_withdrawn_after_it) {
+  auto lab = agent_lab::open();
+  for (char const* key : {"a", "b", "c"}) lab.a.call(t0, core::get_args{key, {}}, 300s);
+  lab.lose(t0);
+  lab.a.connected(t0);
+  (void)lab.out();
+
+  lab.a.cancel(t0, request_id{3});
+  lab.a.cancel(t0, request_id{1});
+  lab.say(t0, unknown({request_id{1}, request_id{2}}));
+
+  BOOST_TEST(lab.out() == "#2 get b 300 s | withdraw 3 | reconnected after 0 ms");
+}
+
+BOOST_AUTO_TEST_CASE(reconnecting_waits_up_to_a_quarter_of_the_grace) {
+  auto lab = agent_lab::open();
+  lab.lose(t0 + 5s);
+  auto longest = duration::zero();
+  auto now = t0 + 5s;
+
+  while (now < t0 + 30s) {
+    lab.a.connect_failed(now, refused, false);
+    auto const next = *lab.a.next_deadline();
+    longest = std::max(longest, next - now);
+    lab.a.advance(now = next);
+  }
+
+  BOOST_TEST((longest <= 500ms));
+  BOOST_TEST((longest > 400ms));
+}
+
+BOOST_AUTO_TEST_CASE(one_try_to_reconnect_takes_at_most_half_of_the_grace) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  lab.a.connected(t0 + 500ms);
+  BOOST_TEST(lab.out() == "resume | open | disconnected");
+  lab.a.advance(t0 + 1s - 1ns);
+  BOOST_TEST(lab.out() == "");
+
+  lab.a.advance(t0 + 1s);
+
+  BOOST_TEST(lab.out() == "close");
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again_is_not_retried_in_a_tight_loop) {
+  auto lab = agent_lab::open();
+  auto now = t0;
+  unsigned opened = 0;
+
+  while (now < t0 + 10s) {
+    lab.lose(now);
+    if (!contains(lab.out(), "open")) {
+      now = *lab.a.next_deadline();
+      lab.a.advance(now);
+      BOOST_TEST(contains(lab.out(), "open"));
+    }
+    ++opened;
+    lab.resume(now);
+  }
+
+  BOOST_TEST(opened > 20u);
+  BOOST_TEST(opened < 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_lasted_makes_the_next_try_immediate) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  lab.a.connect_failed(t0, refused, false);
+  lab.a.advance(*lab.a.next_deadline());
+  lab.resume(t0 + 1s);
+  (void)lab.out();
+
+  lab.lose(t0 + 1501ms);
+
+  BOOST_TEST(lab.out() == "open | disconnected");
+}
+
+BOOST_AUTO_TEST_CASE(an_outage_is_reported_once) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  BOOST_TEST(lab.out() == "open | disconnected");
+
+  lab.a.connect_failed(t0, refused, false);
+  lab.a.advance(*lab.a.next_deadline());
+  lab.a.connected(t0 + 1s);
+  lab.lose(t0 + 1s);
+
+  BOOST_TEST(!contains(lab.out(), "disconnected"));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_no_protocol_end_an_established_session) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  (void)lab.out();
+
+  lab.a.received(t0, std::string{"\0\0\0\1\xff", 5});
+
+  BOOST_TEST(lab.out() == "close | done #1 UNAVAILABLE | ended UNAVAILABLE");
+  BOOST_TEST(contains(last_words(lab),
+                      "outcome unknown: the coordinator at b12:8476 sent what "
+                      "cannot be understood"));
+}
+
+BOOST_AUTO_TEST_CASE(another_program_at_the_address_does_not_end_an_established_session) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  lab.a.connected(t0);
+  (void)lab.out();
+
+  lab.a.received(t0, "HTTP/1.1 400 Bad Request\r\n\r\n");
+
+  BOOST_TEST(lab.out() == "close");
+  BOOST_TEST(!lab.a.over());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(agent_goodbye)
+
+BOOST_AUTO_TEST_CASE(a_goodbye_that_allows_to_resume_is_reported_once_and_followed) {
+  auto lab = agent_lab::open();
+
+  lab.say(t0 + 5s, goodbye(errc::unavailable, "moving", true));
+  BOOST_TEST(lab.out() == "close | open | goodbye UNAVAILABLE");
+
+  lab.a.connect_failed(t0 + 5s, refused, false);
+  lab.a.advance(*lab.a.next_deadline());
+  BOOST_TEST(lab.out() == "open");
+  lab.resume(t0 + 6s);
+  BOOST_TEST(lab.out() == "resume | reconnected after 1 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_goodbye_for_good_ends_the_session) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  (void)lab.out();
+
+  lab.say(t0, goodbye(errc::unavailable, "shutting down", false));
+
+  BOOST_TEST(lab.out() == "close | done #1 UNAVAILABLE | goodbye UNAVAILABLE | ended UNAVAILABLE");
+  BOOST_TEST(last_words(lab) ==
+             "outcome unknown: the coordinator at b12:8476 has ended the "
+             "session: UNAVAILABLE: shutting down");
+
+  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
+  BOOST_TEST(lab.out() == "done #2 UNAVAILABLE");
+  BOOST_TEST(contains(last_words(lab), "has ended the session"));
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_has_ended_cannot_be_resumed) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  lab.lose(t0);
+  lab.a.call(t0, core::get_args{"b", {}}, 300s);
+  lab.a.connected(t0);
+  (void)lab.out();
+
+  lab.say(t0, goodbye(errc::aborted, "session ended", false));
+
+  BOOST_TEST(lab.out() ==
+             "close | done #1 UNAVAILABLE | done #2 UNAVAILABLE | goodbye ABORTED | "
+             "ended UNAVAILABLE");
+  BOOST_TEST(contains(last_words(lab, 0), "outcome unknown: "));
+  BOOST_TEST(contains(last_words(lab, 0), "session ended"));
+  BOOST_TEST(contains(last_words(lab, 1), "never sent: "));
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
+  auto lab = agent_lab::open();
+  lab.lose(t0 + 5s);
+  lab.a.connected(t0 + 5s);
+  (void)lab.out();
+
+  lab.say(t0 + 5s, goodbye(errc::unavailable, "no room", false));
+  BOOST_TEST(lab.out() == "close");
+
+  lab.a.advance(*lab.a.next_deadline());
+  BOOST_TEST(lab.out() == "open");
+}
+
+BOOST_AUTO_TEST_CASE(after_bye_nothing_is_said_or_heard) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  (void)lab.out();
+
+  lab.a.bye(t0, true);
+  BOOST_TEST(lab.out() == "bye abandoned | close | done #1 CANCELLED");
+
+  lab.reply(t0, 1, answer_of("v"));
+  lab.lose(t0);
+  lab.a.advance(t0 + 1000s);
+  lab.a.bye(t0 + 1000s, true);
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(agent_leave)
+
+BOOST_AUTO_TEST_CASE(bye_acknowledges_the_reply_to_leave) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::leave_args{}, 300s);
+  lab.reply(t0, 1);
+  BOOST_TEST(lab.out() == "#1 leave 300 s | done #1 OK");
+
+  lab.a.bye(t0, false);
+
+  BOOST_TEST(lab.out() == "bye ack=1 | close");
+  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
+  BOOST_TEST(lab.out() == "done #2 FAILED_PRECONDITION");
+  BOOST_TEST(last_words(lab) == "this client has left the job");
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_connection_means_that_everybody_has_left) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::leave_args{}, 300s);
+  lab.lose(t0);
+  (void)lab.out();
+
+  lab.a.connect_failed(t0, refused, true);
+
+  BOOST_TEST(lab.out() == "done #1 OK");
+  BOOST_TEST(lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_does_not_answer_does_not_mean_that_everybody_has_left) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::leave_args{}, 300s);
+  lab.lose(t0);
+  (void)lab.out();
+
+  lab.a.connect_failed(t0, refused, false);
+
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(!lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(a_leave_that_was_never_sent_is_not_done) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  lab.a.call(t0, core::leave_args{}, 300s);
+  (void)lab.out();
+
+  lab.a.connect_failed(t0, refused, true);
+
+  BOOST_TEST(!contains(lab.out(), "done"));
+}
+
+BOOST_AUTO_TEST_CASE(other_open_calls_contradict_a_leave) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{"k", {}}, 300s);
+  lab.a.call(t0, core::leave_args{}, 300s);
+  lab.lose(t0);
+  (void)lab.out();
+
+  lab.a.connect_failed(t0, refused, true);
+
+  BOOST_TEST(!contains(lab.out(), "done"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,270 @@
+// Handshakes, and what goes wrong before there is a session.
+
+#include "tests/client/agent_lab.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::test {
+namespace {
+
+status const refused{errc::unavailable, "connection refused"};
+
+status end_of(agent_lab const& lab) { return lab.a.end(); }
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(agent_handshake)
+
+BOOST_AUTO_TEST_CASE(first_try_is_at_once_and_says_hello) {
+  agent_lab lab;
+
+  lab.a.start(t0);
+  BOOST_TEST(lab.out() == "open");
+
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "hello");
+  auto const hello = std::get<core::hello_args>(lab.messages().at(0).what);
+  BOOST_TEST(hello.version == core::protocol_version);
+  BOOST_TEST(hello.job == "job");
+  BOOST_TEST(hello.label == "me:1");
+
+  lab.say(t0, {{}, hello_answer()});
+  BOOST_TEST(lab.out() == "opened");
+  BOOST_TEST(lab.a.up());
+  BOOST_TEST(lab.a.session()->num_tasks == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(calls_made_before_the_session_are_sent_when_it_exists) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.call(t0, core::increment_args{"n", 1}, 300s);
+  lab.a.call(t0, core::get_args{"k", {}}, 10s);
+  lab.a.connected(t0 + 1s);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.say(t0 + 1s, {{}, hello_answer()});
+
+  BOOST_TEST(lab.out() == "#1 increment n | #2 get k 9 s | opened");
+}
+
+BOOST_AUTO_TEST_CASE(connecting_is_tried_with_waits_of_up_to_a_second_until_its_deadline) {
+  auto options = agent_lab::default_options();
+  options.connect_timeout = 60s;
+  agent_lab lab{options};
+  lab.a.start(t0);
+  auto now = t0;
+  auto longest = duration::zero();
+  unsigned tries = 0;
+
+  while (!lab.a.over()) {
+    if (lab.out() == "open") {
+      ++tries;
+      lab.a.connect_failed(now, refused, true);
+      BOOST_TEST(lab.out() == "");
+    }
+    auto const next = lab.a.next_deadline();
+    if (!next) break;
+    longest = std::max(longest, *next - now);
+    now = *next;
+    lab.a.advance(now);
+  }
+
+  BOOST_TEST((now == t0 + 60s));
+  BOOST_TEST((longest <= 1s));
+  BOOST_TEST((longest > 900ms));
+  BOOST_TEST(end_of(lab).code() == errc::deadline_exceeded);
+  BOOST_TEST(end_of(lab).message() ==
+             "no coordinator could be reached at b12:8476 within 60 s (" + std::to_string(tries) +
+                 " tries); the last error: UNAVAILABLE: connection refused");
+}
+
+BOOST_AUTO_TEST_CASE(connect_deadline_is_exact) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0 + 299s);
+  lab.a.advance(t0 + 300s - 1ns);
+  BOOST_TEST(!lab.a.over());
+
+  lab.a.advance(t0 + 300s);
+
+  BOOST_TEST(lab.a.over());
+  BOOST_TEST(lab.out() == "open | close | ended DEADLINE_EXCEEDED");
+  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(one_try_to_connect_takes_at_most_ten_seconds) {
+  agent_lab lab;
+  lab.a.start(t0);
+  BOOST_TEST(lab.out() == "open");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 10s));
+  lab.a.advance(t0 + 10s - 1ns);
+  BOOST_TEST(lab.out() == "");
+
+  lab.a.advance(t0 + 10s);
+  BOOST_TEST(lab.out() == "close");
+
+  lab.a.advance(*lab.a.next_deadline());
+  BOOST_TEST(lab.out() == "open");
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_peer_counts_as_no_answer) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0 + 4s);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.a.advance(t0 + 10s);
+
+  BOOST_TEST(lab.out() == "close");
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
+  for (errc const code : {errc::failed_precondition, errc::unauthenticated, errc::invalid_argument,
+                          errc::permission_denied}) {
+    agent_lab lab;
+    lab.a.start(t0);
+    lab.a.connected(t0);
+    BOOST_TEST(lab.out() == "hello | open");
+
+    lab.say(t0, goodbye(code, "not you", false));
+
+    BOOST_TEST(lab.out() == "close | ended " + std::string{name(code)});
+    BOOST_TEST(end_of(lab).code() == code);
+    BOOST_TEST(end_of(lab).message() == "not you (said the coordinator at b12:8476)");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_that_is_unavailable_is_tried_again_and_named_at_the_end) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.say(t0, goodbye(errc::unavailable, "an old coordinator is still there", false));
+  BOOST_TEST(lab.out() == "open | close");
+  BOOST_TEST(!lab.a.over());
+
+  lab.a.advance(t0 + 300s);
+
+  BOOST_TEST(end_of(lab).code() == errc::deadline_exceeded);
+  BOOST_TEST(contains(end_of(lab).message(), "an old coordinator is still there"));
+}
+
+BOOST_AUTO_TEST_CASE(another_number_of_tasks_is_refused_naming_both) {
+  auto options = agent_lab::default_options();
+  options.num_tasks = 8;
+  agent_lab lab{options};
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.say(t0, {{}, hello_answer()});
+
+  BOOST_TEST(lab.out() == "bye | close | ended FAILED_PRECONDITION");
+  BOOST_TEST(contains(end_of(lab).message(), "8 tasks"));
+  BOOST_TEST(contains(end_of(lab).message(), "has 4"));
+}
+
+BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.a.received(t0, "HTTP/1.1 400 Bad Request\r\n\r\n");
+
+  BOOST_TEST(lab.out() == "close");
+  lab.a.advance(t0 + 300s);
+  BOOST_TEST(contains(end_of(lab).message(), "does not speak the protocol"));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.say(t0, unknown({}));
+
+  BOOST_TEST(lab.out() == "close");
+  BOOST_TEST(!lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_lost_in_the_handshake_is_tried_again_without_an_event) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.lose(t0);
+  lab.a.advance(*lab.a.next_deadline());
+
+  BOOST_TEST(lab.out() == "open");
+}
+
+BOOST_AUTO_TEST_CASE(frames_may_be_split_anywhere) {
+  std::string const stream = frame({}, {{}, hello_answer()}) +
+                             frame(request_id{1}, answer_of("v")) + frame({}, {{}, core::probe{}}) +
+                             frame(request_id{2}, {});
+  for (std::size_t cut = 0; cut <= stream.size(); ++cut) {
+    agent_lab lab;
+    lab.a.start(t0);
+    lab.a.call(t0, core::get_args{"k", {}}, 300s);
+    lab.a.call(t0, core::put_args{"k", "v", false}, 300s);
+    lab.a.connected(t0);
+
+    lab.a.received(t0, stream.substr(0, cut));
+    lab.a.received(t0, stream.substr(cut));
+
+    BOOST_TEST(lab.out() ==
+               "hello | #1 get k 300 s | #2 put k | heartbeat ack=1 | open | done #1 OK | done #2 "
+               "OK | opened");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(same_input_gives_the_same_output) {
+  std::string transcripts[2];
+  for (auto& transcript : transcripts) {
+    agent_lab lab;
+    lab.a.start(t0);
+    auto now = t0;
+    for (int i = 0; i < 100; ++i) {
+      transcript += lab.out() + "@" + std::to_string(now.time_since_epoch().count()) + "\n";
+      lab.a.connect_failed(now, refused, true);
+      now = *lab.a.next_deadline();
+      lab.a.advance(now);
+    }
+  }
+
+  BOOST_TEST(transcripts[0] == transcripts[1]);
+}
+
+BOOST_AUTO_TEST_CASE(bye_in_the_handshake_is_said_too) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+
+  lab.a.bye(t0, true);
+
+  BOOST_TEST(lab.out() == "hello | bye abandoned | open | close");
+  BOOST_TEST(lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(bye_ends_an_attempt_to_connect) {
+  agent_lab lab;
+  lab.a.start(t0);
+  BOOST_TEST(lab.out() == "open");
+
+  lab.a.bye(t0, true);
+
+  BOOST_TEST(lab.out() == "close");
+  lab.a.connected(t0);
+  lab.a.advance(t0 + 1000s);
+  BOOST_TEST(lab.out() == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,185 @@
+#include "coxswain/client/blocking_client.hpp"
+
+#include "coxswain/server/background_server.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <future>
+#include <set>
+#include <thread>
+
+namespace coxswain::test {
+namespace {
+
+server::options server_options() {
+  server::options options;
+  options.core.num_tasks = 2;
+  options.linger = 1s;
+  return options;
+}
+
+class fixture {
+ protected:
+  [[nodiscard]] client_options options() const {
+    return client_options{coordinator.addresses().front()};
+  }
+  [[nodiscard]] client_options options(std::uint32_t task) const {
+    return client_options{coordinator.addresses().front(), task_id{task}};
+  }
+
+  server::background_server coordinator{server_options()};
+};
+
+template <class Call>
+status outcome_of(Call call) {
+  try {
+    call();
+    return {};
+  } catch (error const& e) {
+    return e.outcome();
+  }
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(blocking_client_test, fixture)
+
+BOOST_AUTO_TEST_CASE(two_threads_are_two_tasks_of_a_job) {
+  auto const live = [this](std::uint32_t task) {
+    blocking_client c{options(task)};
+    c.join();
+    if (task == 0) c.put("address", "here");
+    std::string const address = c.get("address", 60s);
+    auto const all = c.all_gather("g", std::to_string(task), 60s);
+    auto const round = c.barrier("b", 60s);
+    c.leave();
+    return address + " " + all.at(0) + all.at(1) + " " + std::to_string(round.value);
+  };
+
+  auto zero = std::async(std::launch::async, live, 0);
+  auto one = std::async(std::launch::async, live, 1);
+
+  BOOST_TEST(zero.get() == "here 01 1");
+  BOOST_TEST(one.get() == "here 01 1");
+}
+
+BOOST_AUTO_TEST_CASE(every_call_is_there) {
+  blocking_client c{options(1)};
+  blocking_client other{options(0)};
+  auto joining = std::async(std::launch::async, [&] { return other.join(); });
+  BOOST_TEST(!c.join());
+  joining.get();
+
+  BOOST_TEST(c.increment("n", 3) == 3);
+  BOOST_TEST(c.try_get("n").value() == "3");
+  BOOST_TEST(!c.try_get("m"));
+  BOOST_TEST(c.list("").size() == 1u);
+  BOOST_TEST(c.remove("n") == 1u);
+  BOOST_TEST(c.count_barrier("c", 1, 60s) == round_number{1});
+  BOOST_TEST(outcome_of([&] { c.cancel_barrier("b"); }).code() == errc::failed_precondition);
+  BOOST_TEST(outcome_of([&] { c.barrier("b", barrier_options{0s}); }).code() ==
+             errc::deadline_exceeded);
+  BOOST_TEST(c.inspect().tasks.size() == 2u);
+  BOOST_TEST(c.num_tasks() == 2u);
+  BOOST_TEST((c.task() == task_id{1}));
+  BOOST_TEST(c.reconnects() == 0u);
+  BOOST_TEST(c.inspect().tasks.at(1).self == c.incarnation());
+  c.report_error(errc::internal, "enough");
+  BOOST_TEST((c.failure().value().cause.task == task_id{1}));
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_share_a_client) {
+  blocking_client c{options()};
+  std::vector<std::thread> threads;
+  std::vector<std::set<std::int64_t>> seen(16);
+  for (auto& mine : seen) {
+    threads.emplace_back([&c, &mine] {
+      for (int i = 0; i < 50; ++i) mine.insert(c.increment("n"));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  std::set<std::int64_t> all;
+  for (auto& mine : seen) all.merge(mine);
+  BOOST_TEST(all.size() == 800u);
+  BOOST_TEST(*all.rbegin() == 800);
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_is_waited_for_as_long_as_asked) {
+  blocking_client c{options()};
+
+  BOOST_TEST(!c.failure(0s));
+  BOOST_TEST(!c.failure(10ms));
+  coordinator.task_ended(task_id{0}, {errc::internal, "exit status 1"});
+  BOOST_TEST(c.failure(60s).value().cause.why.message() == "exit status 1");
+}
+
+BOOST_AUTO_TEST_CASE(connecting_in_vain_throws) {
+  auto with = options();
+  with.connect_timeout = 30ms;
+  with.address = "unix:/nowhere/socket";
+
+  auto const outcome = outcome_of([&] { blocking_client c{with}; });
+
+  BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+}
+
+BOOST_AUTO_TEST_CASE(closing_ends_calls_of_other_threads) {
+  blocking_client c{options()};
+  auto waiting = std::async(std::launch::async,
+                            [&] { return outcome_of([&] { (void)c.get("k", without_limit); }); });
+  while (coordinator.look().waiting_gets == 0) std::this_thread::yield();
+
+  c.close();
+
+  BOOST_TEST(waiting.get().code() == errc::cancelled);
+  BOOST_TEST(outcome_of([&] { c.put("k", "v"); }).code() == errc::cancelled);
+  BOOST_TEST(c.num_tasks() == 2u);
+  BOOST_TEST(c.reconnects() == 0u);
+  c.close();
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task) {
+  auto second = std::make_unique<blocking_client>(options(1));
+  blocking_client first{options(0)};
+  auto joining = std::async(std::launch::async, [&] { return second->join(); });
+  first.join();
+  joining.get();
+
+  second.reset();
+
+  BOOST_TEST((first.failure().value().cause.task == task_id{1}));
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_child_cannot_use_it_and_the_parent_can) {
+  blocking_client c{options()};
+  c.put("k", "v");
+
+  pid_t const child = ::fork();
+  if (child == 0) {
+    int code = 1;
+    try {
+      c.put("k", "w", put_mode::overwrite);
+    } catch (error const& e) {
+      bool const told = e.code() == errc::failed_precondition &&
+                        e.outcome().message() == "client used after fork";
+      code = told && c.num_tasks() == 2 && c.reconnects() == 0 ? 0 : 2;
+    }
+    c.close();
+    c.~blocking_client();
+    ::_exit(code);
+  }
+  int how = -1;
+  BOOST_REQUIRE(::waitpid(child, &how, 0) == child);
+
+  BOOST_TEST(WIFEXITED(how));
+  BOOST_TEST(WEXITSTATUS(how) == 0);
+  BOOST_TEST(c.get("k", 60s) == "v");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,422 @@
+// Clients and the real coordinator, over real sockets, in one io_context: what each call does.
+
+#include "coxswain/client/client.hpp"
+
+#include "coxswain/server/server.hpp"
+#include "tests/client/fake_coordinator.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <set>
+
+namespace coxswain::test {
+namespace {
+
+using namespace asio::experimental::awaitable_operators;
+
+server::options server_options(std::uint32_t num_tasks) {
+  server::options options;
+  options.core.num_tasks = num_tasks;
+  options.linger = 1s;
+  return options;
+}
+
+// A coordinator for two tasks.
+class fixture {
+ protected:
+  fixture() { asio::co_spawn(io, coordinator.run(), asio::detached); }
+
+  [[nodiscard]] client_options options() const {
+    return client_options{coordinator.addresses().front()};
+  }
+  [[nodiscard]] client_options options(std::uint32_t task) const {
+    return client_options{coordinator.addresses().front(), task_id{task}};
+  }
+
+  // Two clients that have joined.
+  asio::awaitable<void> join_both() {
+    a = co_await client::connect(options(0));
+    b = co_await client::connect(options(1));
+    co_await (a.join() && b.join());
+  }
+
+  asio::io_context io{1};
+  server::server coordinator{io, server_options(2)};
+  client a;
+  client b;
+};
+
+// What a call throws; OK if nothing.
+template <class T>
+asio::awaitable<status> outcome_of(asio::awaitable<T> call) {
+  status outcome;
+  try {
+    (void)co_await std::move(call);
+  } catch (error const& e) {
+    outcome = e.outcome();
+  }
+  co_return outcome;
+}
+
+asio::awaitable<status> outcome_of(asio::awaitable<void> call) {
+  status outcome;
+  try {
+    co_await std::move(call);
+  } catch (error const& e) {
+    outcome = e.outcome();
+  }
+  co_return outcome;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(client_calls, fixture)
+
+BOOST_AUTO_TEST_CASE(a_job_joins_meets_and_leaves) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    BOOST_TEST(a.num_tasks() == 2u);
+    for (std::uint64_t round = 1; round <= 3; ++round) {
+      auto const both = co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+      BOOST_TEST(std::get<0>(both) == round_number{round});
+      BOOST_TEST(std::get<1>(both) == round_number{round});
+    }
+    co_await (a.leave() && b.leave());
+    co_await coordinator.job_done();
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(keys_are_put_got_listed_counted_and_removed) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    auto const waiting = co_await (c.get("addr/1", 60s) && c.put("/addr//1", "ten"));
+    BOOST_TEST(waiting == "ten");
+    auto const again = co_await outcome_of(c.put("addr/1", "eleven"));
+    BOOST_TEST(again.code() == errc::already_exists);
+    co_await c.put("addr/1", "eleven", put_mode::overwrite);
+    auto found = co_await c.try_get("addr/1");
+    BOOST_TEST(found.value() == "eleven");
+    found = co_await c.try_get("addr/2");
+    BOOST_TEST(!found);
+
+    auto count = co_await c.increment("addr/n", 5);
+    BOOST_TEST(count == 5);
+    count = co_await c.increment("addr/n", -7);
+    BOOST_TEST(count == -2);
+    auto const all = co_await c.list("addr");
+    BOOST_TEST(all.size() == 2u);
+    BOOST_TEST(all.at(0).key == "addr/1");
+    BOOST_TEST(all.at(0).value == "eleven");
+    BOOST_TEST(all.at(1).key == "addr/n");
+    BOOST_TEST(all.at(1).value == "-2");
+    BOOST_TEST(all.at(0).version < all.at(1).version);
+
+    auto const removed = co_await c.remove("addr");
+    BOOST_TEST(removed == 2u);
+    auto const root = co_await outcome_of(c.remove("/"));
+    BOOST_TEST(root.code() == errc::invalid_argument);
+    auto const everything = co_await c.remove("/", remove_mode::everything);
+    BOOST_TEST(everything == 0u);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_get_times_out_at_its_deadline) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    auto const begin = std::chrono::steady_clock::now();
+    auto const outcome = co_await outcome_of(c.get("k", 50ms));
+    auto const took = std::chrono::steady_clock::now() - begin;
+    BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+    BOOST_TEST((took >= 50ms));
+    BOOST_TEST((took < 900ms));  // so it was not the client's own timer
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_that_times_out_says_who_is_missing) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    try {
+      co_await a.barrier("ckpt", 30ms);
+      BOOST_ERROR("released");
+    } catch (error const& e) {
+      std::string const what = e.what();
+      BOOST_TEST(what.starts_with("DEADLINE_EXCEEDED: Barrier timed out. "));
+      BOOST_REQUIRE(e.details());
+      BOOST_TEST(e.details()->arrived == 1u);
+      BOOST_TEST(e.details()->expected == 2u);
+      BOOST_TEST(e.details()->missing == "1");
+      BOOST_TEST((e.details()->known.at(0).state == task_state::connected));
+    }
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(everybody_gathers_everybodys_data_in_task_order) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const both = co_await (b.all_gather("g", "one", 60s) && a.all_gather("g", "zero", 60s));
+    std::vector<std::string> const expected{"zero", "one"};
+    BOOST_TEST((std::get<0>(both) == expected));
+    BOOST_TEST((std::get<1>(both) == expected));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_may_be_among_some) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    task_id const alone[] = {task_id{0}};
+    auto const round = co_await a.barrier("b", 60s, alone);
+    BOOST_TEST(round == round_number{1});
+    barrier_options with{60s};
+    with.among.assign({task_id{0}});
+    auto const next = co_await a.barrier("b", with);
+    BOOST_TEST(next == round_number{2});
+    auto const stranger = co_await outcome_of(b.barrier("b", 60s, alone));
+    BOOST_TEST(stranger.code() == errc::invalid_argument);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_round_can_be_cancelled_for_all) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const cancel = [this]() -> asio::awaitable<void> {
+      co_await b.cancel_barrier("b", round_number{1});
+    };
+    auto const outcome = co_await (outcome_of(a.barrier("b", 60s)) && cancel());
+    BOOST_TEST(outcome.code() == errc::cancelled);
+    auto const none = co_await outcome_of(a.cancel_barrier("b"));
+    BOOST_TEST(none.code() == errc::failed_precondition);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(observers_count_each_other) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto one = co_await client::connect(options());
+    auto two = co_await client::connect(options());
+    auto const both = co_await (one.count_barrier("c", 2, 60s) && two.count_barrier("c", 2, 60s));
+    BOOST_TEST(std::get<0>(both) == round_number{1});
+    auto const joined = co_await outcome_of(one.join());
+    BOOST_TEST(joined.code() == errc::failed_precondition);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(progress_names_the_missing) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::string missing;
+    asio::steady_timer told{io, time_point::max()};
+    barrier_options with{60s};
+    with.progress_every = 1ms;
+    with.on_progress = [&](core::barrier_progress const& p) {
+      missing = p.missing;
+      told.cancel();
+    };
+    auto const then_arrive = [&]() -> asio::awaitable<void> {
+      boost::system::error_code ignored;
+      co_await told.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      co_await b.barrier("b", 60s);
+    };
+    auto const round = co_await (a.barrier("b", with) && then_arrive());
+    BOOST_TEST(round == round_number{1});
+    BOOST_TEST(missing == "1");
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_reported_error_reaches_everybody) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    co_await a.report_error(errc::data_loss, "bad disk");
+    auto const told = co_await b.failure();
+    BOOST_TEST((told.cause.task == task_id{0}));
+    BOOST_TEST(told.cause.why.code() == errc::data_loss);
+    BOOST_TEST(told.cause.why.message() == "bad disk");
+    auto const late = co_await outcome_of(b.barrier("b", 60s));
+    BOOST_TEST(late.code() == errc::failed_precondition);
+    auto const left = co_await outcome_of(b.leave());
+    BOOST_TEST(left.code() == errc::failed_precondition);
+    auto const after = co_await outcome_of(b.put("k", "v"));
+    BOOST_TEST(after.code() == errc::failed_precondition);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const begin = std::chrono::steady_clock::now();
+    a = client{};
+    auto const told = co_await b.failure();
+    BOOST_TEST((told.cause.task == task_id{0}));
+    BOOST_TEST((std::chrono::steady_clock::now() - begin < 1500ms));  // and not after the grace
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(the_whole_job_can_be_looked_at) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const picture = co_await a.inspect();
+    BOOST_TEST(picture.job == "default");
+    BOOST_TEST(picture.tasks.size() == 2u);
+    BOOST_TEST((picture.tasks.at(1).state == task_state::connected));
+    BOOST_TEST(picture.tasks.at(1).self == b.incarnation());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_thousand_calls_are_open_at_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    std::vector<std::string> got(1'000);
+    std::size_t done = 0;
+    asio::steady_timer all{io, time_point::max()};
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      asio::co_spawn(io, c.get("k/" + std::to_string(i), 60s),
+                     [&, i](std::exception_ptr failure, std::string value) {
+                       if (!failure) got[i] = std::move(value);
+                       if (++done == got.size()) all.cancel();
+                     });
+    }
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      co_await c.put("k/" + std::to_string(i), std::to_string(i));
+    }
+    boost::system::error_code ignored;
+    co_await all.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    for (std::size_t i = 0; i < got.size(); ++i) BOOST_TEST(got[i] == std::to_string(i));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_large_value_goes_both_ways) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    std::string value(40'000'000, '\0');
+    for (std::size_t i = 0; i < value.size(); ++i)
+      value[i] = static_cast<char>(i * 2654435761 >> 13);
+    co_await c.put("large", value);
+    auto const got = co_await c.get("large", 60s);
+    BOOST_TEST((got == value));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_coordinator_ends_calls_and_is_a_failure) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    std::vector<std::string> events;
+    auto with = options(0);
+    with.on_event = [&events](client_event const& e) { events.push_back(e.text()); };
+    auto c = co_await client::connect(std::move(with));
+    auto const stop = [this]() -> asio::awaitable<void> {
+      while (coordinator.look().waiting_gets == 0) co_await asio::post(io, asio::use_awaitable);
+      coordinator.stop("maintenance");
+    };
+    auto const outcome = co_await (outcome_of(c.get("k", 60s)) && stop());
+    BOOST_TEST(outcome.code() == errc::cancelled);
+    auto const told = co_await c.failure();
+    BOOST_TEST(told.cause.why.code() == errc::unavailable);
+    BOOST_TEST((told.cause.task == std::nullopt));
+    co_await asio::post(io, asio::use_awaitable);
+    BOOST_TEST(events.size() == 2u);
+    BOOST_TEST(events.at(0).starts_with("goodbye: UNAVAILABLE"));
+    BOOST_TEST(events.at(1).starts_with("lost: UNAVAILABLE"));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_a_join_takes_it_back) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    a = co_await client::connect(options(0));
+    asio::steady_timer timer{io, 20ms};
+    auto const first = co_await (a.join() || timer.async_wait(asio::use_awaitable));
+    BOOST_TEST(first.index() == 1u);
+    auto const picture = co_await a.inspect();
+    BOOST_TEST((picture.tasks.at(0).state == task_state::never_connected));
+    b = co_await client::connect(options(1));
+    co_await (a.join() && b.join());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(client_addresses)
+
+BOOST_AUTO_TEST_CASE(tcp_names_numbers_and_unix_paths) {
+  asio::io_context io{1};
+  auto with = server_options(1);
+  std::string const path = "/tmp/coxswain-client-test-" + std::to_string(::getpid());
+  with.listen = {"127.0.0.1:0", "unix:" + path};
+  server::server coordinator{io, with};
+  asio::co_spawn(io, coordinator.run(), asio::detached);
+  std::string const number = coordinator.addresses().at(0);
+  std::string const port = number.substr(number.rfind(':'));
+  auto const test = [&]() -> asio::awaitable<void> {
+    for (std::string const& address : {number, "localhost" + port, port, "unix:" + path}) {
+      BOOST_TEST_CONTEXT(address) {
+        client_options at{address};
+        auto c = co_await client::connect(std::move(at));
+        auto const count = co_await c.increment("n");
+        BOOST_TEST(count > 0);
+      }
+    }
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(another_job_or_number_of_tasks_is_refused) {
+  asio::io_context io{1};
+  server::server coordinator{io, server_options(2)};
+  asio::co_spawn(io, coordinator.run(), asio::detached);
+  auto const test = [&]() -> asio::awaitable<void> {
+    client_options another{coordinator.addresses().front()};
+    another.job = "another";
+    auto outcome = co_await outcome_of(client::connect(another));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    another.job.clear();
+    another.num_tasks = 3;
+    outcome = co_await outcome_of(client::connect(another));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    BOOST_TEST(outcome.message() ==
+               "this process was told of 3 tasks, but the job of the "
+               "coordinator at " +
+                   another.address + " has 2");
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_waits_for_a_coordinator_that_is_not_there_yet) {
+  asio::io_context io{1};
+  std::string const path = "/tmp/coxswain-client-late-" + std::to_string(::getpid());
+  auto with = server_options(1);
+  with.listen = {"unix:" + path};
+  std::optional<server::server> coordinator;
+  auto const begin_late = [&]() -> asio::awaitable<void> {
+    asio::steady_timer timer{io, 50ms};
+    co_await timer.async_wait(asio::use_awaitable);
+    coordinator.emplace(io, with);
+    asio::co_spawn(io, coordinator->run(), asio::detached);
+  };
+  auto const test = [&]() -> asio::awaitable<void> {
+    client_options at{"unix:" + path};
+    auto c = co_await (client::connect(std::move(at)) && begin_late());
+    auto const count = co_await c.increment("n");
+    BOOST_TEST(count == 1);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,62 @@
+#pragma once
+// A coordinator that does what a test says, on a real socket, in the test's io_context; and the
+// running of a test that is a coroutine.
+
+#include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace coxswain::test {
+
+// Runs a coroutine to its end; fails the test if that takes more than a minute.
+void run(asio::io_context& io, asio::awaitable<void> test);
+
+class fake_coordinator {
+ public:
+  explicit fake_coordinator(asio::io_context& io);
+
+  [[nodiscard]] std::string address() const;
+
+  // Options for a client of this coordinator: task 1.
+  [[nodiscard]] client_options options() const;
+
+  // Takes the next connection, instead of the one before.
+  asio::awaitable<void> accept();
+
+  // Takes the next connection and opens a session on it.
+  asio::awaitable<void> welcome();
+
+  // A client that is connected to this.
+  asio::awaitable<client> welcome(client_options with);
+
+  // The next message, as text; "end" if the connection is at its end. Heartbeats are left out.
+  asio::awaitable<std::string> read();
+  // The one that `read` was last about.
+  [[nodiscard]] core::client_message const& message() const { return message_; }
+
+  asio::awaitable<void> say(core::answer what) { return reply(0, std::move(what)); }
+  asio::awaitable<void> reply(std::uint64_t id, core::answer what);
+  asio::awaitable<void> reply_ok(std::uint64_t id);
+
+  // Closes the connection; takes no more of them.
+  void hang_up() { peer_.close(); }
+  void go() {
+    acceptor_.close();
+    peer_.close();
+  }
+
+ private:
+  asio::ip::tcp::acceptor acceptor_;
+  asio::ip::tcp::socket peer_;
+  asio::ip::tcp::endpoint at_;
+  std::unique_ptr<wire::frame_decoder> decoder_;
+  std::string buffer_;
+  core::client_message message_;
+};
+
+}  // namespace coxswain::test

@@ -1,0 +1,187 @@
+#include "coxswain/client/options.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace coxswain::test {
+namespace {
+
+// An environment in which only what is set here is there.
+class environment {
+ public:
+  environment() { clear(); }
+  ~environment() { clear(); }
+  environment(environment const&) = delete;
+  environment& operator=(environment const&) = delete;
+
+  void set(char const* name, std::string const& value) { ::setenv(name, value.c_str(), 1); }
+
+ private:
+  static void clear() {
+    for (char const* name :
+         {"COXSWAIN_ADDRESS", "COXSWAIN_TASK_ID", "COXSWAIN_NUM_TASKS", "COXSWAIN_JOB",
+          "COXSWAIN_ATTEMPT", "COXSWAIN_TOKEN", "COXSWAIN_TOKEN_FILE"}) {
+      ::unsetenv(name);
+    }
+  }
+};
+
+class token_file {
+ public:
+  explicit token_file(std::string const& content) {
+    static int count = 0;
+    path_ += "-" + std::to_string(++count);
+    std::ofstream{path_, std::ios::binary} << content;
+  }
+  ~token_file() { std::remove(path_.c_str()); }
+  token_file(token_file const&) = delete;
+  token_file& operator=(token_file const&) = delete;
+
+  [[nodiscard]] std::string const& path() const { return path_; }
+
+ private:
+  std::string path_{"/tmp/coxswain-token-" + std::to_string(::getpid())};
+};
+
+std::string refusal() {
+  try {
+    client_options::from_environment();
+  } catch (error const& e) {
+    BOOST_TEST(e.code() == errc::invalid_argument);
+    return e.outcome().message();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(client_options_test)
+
+BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_TASK_ID", "3");
+  env.set("COXSWAIN_NUM_TASKS", "4");
+  env.set("COXSWAIN_JOB", "night");
+  env.set("COXSWAIN_ATTEMPT", "18446744073709551615");
+  env.set("COXSWAIN_TOKEN", "secret");
+
+  auto const options = client_options::from_environment();
+
+  BOOST_TEST(options.address == "b12:8476");
+  BOOST_TEST((options.task == task_id{3}));
+  BOOST_TEST(options.num_tasks.value() == 4u);
+  BOOST_TEST(options.job == "night");
+  BOOST_TEST(options.attempt.value() == 18446744073709551615u);
+  BOOST_TEST(options.token == "secret");
+  BOOST_TEST((options.connect_timeout == 300s));
+}
+
+BOOST_AUTO_TEST_CASE(only_the_address_is_required) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "unix:/tmp/c");
+  env.set("COXSWAIN_TASK_ID", "");
+
+  auto const options = client_options::from_environment();
+
+  BOOST_TEST((options.task == std::nullopt));
+  BOOST_TEST((options.num_tasks == std::nullopt));
+  BOOST_TEST((options.attempt == std::nullopt));
+  BOOST_TEST(options.job.empty());
+  BOOST_TEST(options.token.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_address_is_named_with_what_is_allowed) {
+  environment const env;
+
+  BOOST_TEST(refusal() ==
+             "COXSWAIN_ADDRESS is not set; allowed is the coordinator's host:port, [v6]:port or "
+             "unix:/path.");
+}
+
+BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allowed) {
+  for (std::string const value : {"three", "3x", "-1", " 3", "4294967296", "0x3", "3.0"}) {
+    environment env;
+    env.set("COXSWAIN_ADDRESS", "b12:8476");
+    env.set("COXSWAIN_TASK_ID", value);
+    BOOST_TEST(refusal() == "COXSWAIN_TASK_ID is '" + value +
+                                "'; allowed is a whole number from 0 to 4294967295.");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_tasks_are_not_allowed) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_NUM_TASKS", "0");
+
+  BOOST_TEST(refusal() ==
+             "COXSWAIN_NUM_TASKS is '0'; allowed is a whole number from 1 to 4294967295.");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_must_be_below_the_number_of_tasks) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_NUM_TASKS", "4");
+  env.set("COXSWAIN_TASK_ID", "4");
+
+  BOOST_TEST(refusal() ==
+             "COXSWAIN_TASK_ID is '4'; allowed is 0 to 3, since COXSWAIN_NUM_TASKS is '4'.");
+}
+
+BOOST_AUTO_TEST_CASE(a_token_file_is_read_without_the_space_around_the_token) {
+  environment env;
+  token_file const file{"  se cret\n\n"};
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_TOKEN_FILE", file.path());
+
+  BOOST_TEST(client_options::from_environment().token == "se cret");
+}
+
+BOOST_AUTO_TEST_CASE(a_token_file_that_is_not_there_or_empty_or_too_long_is_refused) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_TOKEN_FILE", "/nowhere/token");
+  BOOST_TEST(refusal() ==
+             "COXSWAIN_TOKEN_FILE is '/nowhere/token', which cannot be read; allowed "
+             "is the path of a file that holds the token.");
+
+  token_file const empty{" \n"};
+  env.set("COXSWAIN_TOKEN_FILE", empty.path());
+  BOOST_TEST(refusal().find("is empty") != std::string::npos);
+
+  token_file const large{std::string(5'000, 'x')};
+  env.set("COXSWAIN_TOKEN_FILE", large.path());
+  BOOST_TEST(refusal().find("is too long") != std::string::npos);
+  env.set("COXSWAIN_TOKEN_FILE", "/tmp");
+  BOOST_TEST(refusal().find("cannot be read") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_token_and_a_token_file_contradict_each_other) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_TOKEN", "secret");
+  env.set("COXSWAIN_TOKEN_FILE", "/nowhere");
+
+  BOOST_TEST(refusal() ==
+             "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ('/nowhere') are both set; allowed is one of "
+             "them.");
+}
+
+BOOST_AUTO_TEST_CASE(events_have_a_text) {
+  client_event const lost{client_event::kind::disconnected, {errc::unavailable, "reset"}};
+  client_event const back{client_event::kind::reconnected, {errc::ok, "20 ms"}};
+
+  BOOST_TEST(lost.text() == "disconnected: UNAVAILABLE: reset");
+  BOOST_TEST(back.text() == "reconnected after 20 ms");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test
