@@ -1,0 +1,175 @@
+"""Real processes for the end-to-end tests: starts Coxswain's programs, collects what they print,
+and waits for what they say or show. No test sleeps: it waits for a condition, with a limit that
+only a broken program reaches. Not here: any test.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+BIN = pathlib.Path(os.environ.get("COXSWAIN_BIN", "build/release/bin")).resolve()
+
+# What nothing that works takes, in seconds. Sanitizers are slow, and so is a machine that builds.
+LIMIT = 120
+
+# Times that are part of a promise are multiplied by this where sanitizers slow everything down.
+SLOWNESS = float(os.environ.get("COXSWAIN_SLOWNESS", "1"))
+
+USAGE, UNAVAILABLE, TIMED_OUT, REFUSED = 64, 69, 75, 77
+
+
+def clean_environment(changes=None):
+    """Ours without any variable that the programs read, and with the changes."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("COXSWAIN_", "JAX"))}
+    return kept | (changes or {})
+
+
+class Program:
+    """A running program. Its lines are collected by threads, so that it never waits for us."""
+
+    def __init__(self, name, *arguments, env=None, stdin=subprocess.DEVNULL):
+        self.command = [str(BIN / name), *map(str, arguments)]
+        self.process = subprocess.Popen(
+            self.command, env=clean_environment(env), stdin=stdin, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace")
+        self.pid = self.process.pid
+        self.changed = threading.Condition()
+        self.lines = {"out": [], "err": []}
+        self.readers = [threading.Thread(target=self.collect, args=pair) for pair in (
+            ("out", self.process.stdout), ("err", self.process.stderr))]
+        for reader in self.readers:
+            reader.start()
+
+    def collect(self, stream, pipe):
+        for line in pipe:
+            with self.changed:
+                self.lines[stream].append(line.rstrip("\n"))
+                self.changed.notify_all()
+        with self.changed:
+            self.changed.notify_all()
+
+    def line(self, text, stream="out"):
+        """Waits for a line that contains the text, and gives it."""
+        def found():
+            return next((line for line in self.lines[stream] if text in line), None)
+
+        def is_decided():
+            return found() is not None or not any(r.is_alive() for r in self.readers)
+
+        deadline = time.monotonic() + LIMIT
+        with self.changed:
+            while not is_decided() and time.monotonic() < deadline:
+                self.changed.wait(timeout=1)  # a reader that ends says so just before
+            if (line := found()) is not None:
+                return line
+        raise AssertionError(f"{self.command} did not say {text!r}\n{self.said()}")
+
+    def wait(self, limit=LIMIT):
+        """Its exit code, negative when a signal killed it."""
+        try:
+            code = self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.command} still runs\n{self.said()}") from None
+        for reader in self.readers:
+            reader.join(LIMIT)
+        return code
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    @property
+    def out(self):
+        return "\n".join(self.lines["out"])
+
+    @property
+    def err(self):
+        return "\n".join(self.lines["err"])
+
+    def said(self):
+        return f"--- output\n{self.out}\n--- errors\n{self.err}\n---"
+
+    def end(self):
+        """Kills it, whatever it does."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+        self.process.wait()
+        for reader in self.readers:
+            reader.join(LIMIT)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class EndToEnd(unittest.TestCase):
+    """A folder for each test, and programs that do not outlive it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="coxswain-e2e-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def start(self, name, *arguments, **how):
+        program = Program(name, *arguments, **how)
+        self.addCleanup(program.end)
+        return program
+
+    def run_to_end(self, name, *arguments, **how):
+        program = self.start(name, *arguments, **how)
+        program.code = program.wait()
+        return program
+
+    def serve(self, tasks, *arguments, env=None):
+        """A coordinator that is ready, on any port unless the arguments say where. Its address
+        goes into `self.at`, for `coxswain`."""
+        if "--listen" not in arguments and "COXSWAIN_LISTEN" not in (env or {}):
+            arguments = ("--listen", "127.0.0.1:0", *arguments)
+        program = self.start("coxswain", "serve", "-n", tasks, *arguments, env=env)
+        program.ready = json.loads(program.line('"event"'))
+        program.addresses = program.ready["addresses"]
+        self.at = {"COXSWAIN_ADDRESS": program.addresses[0]}
+        return program
+
+    def coxswain(self, *arguments, env=None, input=None):
+        """A subcommand against the coordinator of `serve`, run to its end; with a code."""
+        done = subprocess.run(
+            [str(BIN / "coxswain"), *map(str, arguments)], env=clean_environment(self.at | (env or {})),
+            input=input, stdin=subprocess.DEVNULL if input is None else None, capture_output=True,
+            timeout=LIMIT)
+        done.code, done.out, done.err = done.returncode, done.stdout.decode(), done.stderr.decode()
+        return done
+
+    def status(self):
+        done = self.coxswain("status", "--json")
+        self.assertEqual(done.code, 0, done.err)
+        return json.loads(done.out)
+
+    def wait_for_status(self, what, condition):
+        """Asks until the condition holds, and gives the status."""
+        deadline = time.monotonic() + LIMIT
+        while True:
+            status = self.status()
+            if condition(status):
+                return status
+            self.assertLess(time.monotonic(), deadline, f"{what} does not come: {status}")
+
+    def worker(self, task, tasks, *arguments, env=None):
+        environment = self.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(tasks)}
+        return self.start("coxswain-example-worker", *arguments, env=environment | (env or {}))
+
+
+def wait_for_file(path):
+    """Waits until there is such a file, and gives what it then holds."""
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline:
+        try:
+            return path.read_text()
+        except FileNotFoundError:
+            continue
+    raise AssertionError(f"there is no {path}")

@@ -1,0 +1,255 @@
+"""coxswain run: a job of real processes on this machine."""
+
+import os
+import re
+import signal
+import time
+import unittest
+
+from programs import BIN, EndToEnd, SLOWNESS, UNAVAILABLE, USAGE, wait_for_file
+
+WORKER = BIN / "coxswain-example-worker"
+
+
+class Jobs(EndToEnd):
+
+    def job(self, tasks, *command, options=(), env=None):
+        """A job whose coordinator we can ask."""
+        ports = self.folder / "ports"
+        job = self.start("coxswain", "run", "-n", tasks, "--port-file", ports, *options, "--",
+                         *command, env=env)
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(ports).split()[0]}
+        return job
+
+    def wait_for_round(self, at_least=3):
+        return self.wait_for_status("a round", lambda s: any(
+            b["name"] == "step" and b["round"] >= at_least for b in s["barriers"]))
+
+    @staticmethod
+    def process_of(status, task):
+        return int(status["tasks"][task]["process"].rpartition(":")[2])
+
+    def test_64_workers_work(self):
+        job = self.run_to_end("coxswain", "run", "-n", 64, "--", WORKER, "--rounds", 20)
+
+        self.assertEqual(job.code, 0, job.said())
+        tasks = sorted(int(re.match(r"\[(\d+)\] 64 devices, from gpu-0 to gpu-63", line)[1])
+                       for line in job.lines["out"])
+        self.assertEqual(tasks, list(range(64)))
+        self.assertEqual(job.err, "")
+
+    def test_a_killed_worker_is_named_to_all_others_at_once(self):
+        job = self.job(64, WORKER, "--rounds", 10**9)
+        victim = self.process_of(self.wait_for_round(), 17)
+
+        killed_at = time.monotonic()
+        os.kill(victim, signal.SIGKILL)
+        code = job.wait()
+        took = time.monotonic() - killed_at
+
+        self.assertEqual(code, 128 + signal.SIGKILL, job.said())
+        self.assertLess(took, 3 * SLOWNESS)
+        self.assertIn("task 17 failed: killed by signal 9 (SIGKILL)", job.err)
+        for task in set(range(64)) - {17}:
+            with self.subTest(task=task):
+                said = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
+                self.assertRegex("\n".join(said), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
+
+    def test_the_exit_code_of_the_first_to_fail_is_passed_on(self):
+        script = ('[ "$COXSWAIN_TASK_ID" = 1 ] || exec "$0" --rounds 1000000000; exec "$0" '
+                  '--rounds nonsense || exit; ')
+        # Task 1 fails by itself with a status of its own, when the others have joined without it.
+        script = 'if [ "$COXSWAIN_TASK_ID" = 1 ]; then exit 7; fi; exec "$0"'
+        job = self.run_to_end("coxswain", "run", "-n", 3, "--", "sh", "-c", script, WORKER)
+
+        self.assertEqual(job.code, 7, job.said())
+        self.assertIn("coxswain run: task 1 failed: exited with status 7", job.err)
+        for task in (0, 2):
+            self.assertRegex(job.err, rf"\[{task}\] .*task 1\b.*exited with status 7")
+
+    def test_programs_that_know_nothing_of_us_run_as_well(self):
+        job = self.run_to_end("coxswain", "run", "-n", 3, "true")
+
+        self.assertEqual(job.code, 0, job.said())
+
+    def test_each_task_finds_its_variables(self):
+        job = self.run_to_end(
+            "coxswain", "run", "-n", 2, "--job", "train", "--attempt", 4, "--", "env",
+            env={"COXSWAIN_TOKEN": "secret"})
+
+        self.assertEqual(job.code, 0, job.said())
+        for task in range(2):
+            prefix = f"[{task}] "
+            found = dict(line.removeprefix(prefix).split("=", 1) for line in job.lines["out"]
+                         if line.startswith(prefix))
+            address = found["COXSWAIN_ADDRESS"]
+            self.assertRegex(address, r"^127\.0\.0\.1:\d+$")
+            expected = {
+                "COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": "2", "COXSWAIN_JOB": "train",
+                "COXSWAIN_ATTEMPT": "4", "COXSWAIN_TOKEN": "secret",
+                "JAX_COORDINATOR_ADDRESS": address, "JAXOPERATOR_COORDINATOR_ADDRESS": address,
+                "JAXOPERATOR_COORDINATOR_HOST": "127.0.0.1", "JAXOPERATOR_NUM_PROCESSES": "2",
+                "JAXOPERATOR_PROCESS_ID": str(task)}
+            self.assertEqual({name: found.get(name) for name in expected}, expected)
+
+    def test_a_unix_socket_and_a_token_work_too(self):
+        token = self.folder / "token"
+        token.write_text("secret\n")
+
+        job = self.run_to_end("coxswain", "run", "-n", 4, "--listen", f"unix:{self.folder}/socket",
+                              "--token-file", token, "--", WORKER, "--rounds", 5)
+
+        self.assertEqual(job.code, 0, job.said())
+
+    def test_a_job_that_reports_an_error_fails(self):
+        # Its only task ends well, but without having left: that is the job's failure.
+        job = self.job(1, WORKER, "--rounds", 10**9, options=("--reconnect-grace", "0"))
+        worker = self.process_of(self.wait_for_round(), 0)
+
+        os.kill(worker, signal.SIGTERM)
+
+        self.assertEqual(job.wait(), 128 + signal.SIGTERM, job.said())
+        self.assertIn("SIGTERM", job.err)
+
+
+class Output(EndToEnd):
+
+    def test_lines_are_whole_and_have_their_task(self):
+        script = 'for i in $(seq 500); do printf "%s-" $COXSWAIN_TASK_ID; echo $i; done'
+        job = self.run_to_end("coxswain", "run", "-n", 8, "--", "sh", "-c", script)
+
+        self.assertEqual(job.code, 0)
+        for task in range(8):
+            mine = [line for line in job.lines["out"] if line.startswith(f"[{task}] ")]
+            self.assertEqual(mine, [f"[{task}] {task}-{i}" for i in range(1, 501)])
+
+    def test_both_streams_go_where_they_belong(self):
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c", "echo out; echo err >&2")
+
+        self.assertEqual((job.out, job.err), ("[0] out", "[0] err"))
+
+    def test_a_line_without_an_end_is_shown(self):
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "printf", "no newline")
+
+        self.assertEqual(job.out, "[0] no newline")
+
+    def test_an_endless_line_is_cut(self):
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",
+                              "head -c 1000000 /dev/zero | tr '\\0' x")
+
+        self.assertEqual(job.code, 0)
+        self.assertTrue(all(line.startswith("[0] x") for line in job.lines["out"]))
+        self.assertGreater(len(job.lines["out"]), 10)
+        self.assertEqual(sum(len(line) - 4 for line in job.lines["out"]), 1000000)
+
+    def test_input_is_empty(self):
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--", "cat")
+
+        self.assertEqual((job.code, job.out), (0, ""))
+
+
+class Commands(EndToEnd):
+
+    def test_the_command_gets_its_own_arguments(self):
+        for arguments in (("--", "echo", "-n", "--help", "--"), ("echo", "-n", "--help", "--")):
+            with self.subTest(arguments=arguments):
+                job = self.run_to_end("coxswain", "run", "-n", 1, *arguments)
+                self.assertEqual((job.code, job.out), (0, "[0] --help --"))
+
+    def test_a_command_that_is_not_there_gives_127(self):
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--", "no-such-command")
+
+        self.assertEqual(job.code, 127)
+        self.assertIn("no-such-command", job.err)
+
+    def test_a_file_that_is_no_program_gives_126(self):
+        script = self.folder / "file"
+        script.write_text("hello")
+
+        self.assertEqual(self.run_to_end("coxswain", "run", "-n", 1, "--", script).code, 126)
+
+    def test_wrong_usage(self):
+        self.assertEqual(self.run_to_end("coxswain", "run", "-n", 2).code, USAGE)
+        self.assertEqual(self.run_to_end("coxswain", "run", "--", "true").code, USAGE)
+        self.assertEqual(self.run_to_end("coxswain", "run", "-n", "x", "--", "true").code, USAGE)
+        listen = f"unix:{self.folder}/missing/socket"
+        self.assertEqual(self.run_to_end("coxswain", "run", "-n", 1, "--listen", listen, "--",
+                                         "true").code, UNAVAILABLE)
+
+
+class Signals(EndToEnd):
+
+    def test_sigterm_and_sigint_end_the_job(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=number):
+                job = self.start("coxswain", "run", "-n", 3, "--", "sh", "-c",
+                                 "trap 'echo bye; exit 0' TERM; echo up; while :; do read x </dev/"
+                                 "zero & wait; done")
+                for task in range(3):
+                    job.line(f"[{task}] up")
+
+                job.signal(number)
+
+                self.assertEqual(job.wait(), 128 + number, job.said())
+                self.assertEqual(sum("bye" in line for line in job.lines["out"]), 3)
+
+    def test_what_ignores_sigterm_is_killed(self):
+        job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "100ms", "--", "sh", "-c",
+                         "trap '' TERM; echo up; while :; do tail -f /dev/null; done")
+        for task in range(2):
+            job.line(f"[{task}] up")
+
+        job.signal(signal.SIGTERM)
+
+        self.assertEqual(job.wait(), 128 + signal.SIGTERM)
+        self.assertIn("SIGKILL", job.err)
+
+    def test_a_second_signal_kills_at_once(self):
+        job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "forever", "--", "sh", "-c",
+                         "trap 'echo no' TERM; echo up; while :; do tail -f /dev/null; done")
+        for task in range(2):
+            job.line(f"[{task}] up")
+
+        job.signal(signal.SIGINT)
+        for task in range(2):
+            job.line(f"[{task}] no")
+        job.signal(signal.SIGINT)
+
+        self.assertEqual(job.wait(), 128 + signal.SIGINT)
+
+    def test_the_others_are_ended_when_they_do_not_end_by_themselves(self):
+        script = '[ $COXSWAIN_TASK_ID = 0 ] && exit 3; exec tail -f /dev/null'
+        job = self.run_to_end("coxswain", "run", "-n", 3, "--failure-grace", "50ms", "--", "sh",
+                              "-c", script)
+
+        self.assertEqual(job.code, 3)
+        self.assertIn("task 0 failed: exited with status 3", job.err)
+        self.assertIn("tasks 1-2 then killed by signal 15 (SIGTERM)", job.err)
+
+    def test_nothing_is_left_behind(self):
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",
+                              "tail -f /dev/null & echo $!")
+
+        self.assertEqual(job.code, 0)
+        left = int(job.out.removeprefix("[0] "))
+        deadline = time.monotonic() + 60
+        while os.path.exists(f"/proc/{left}"):  # its new parent has yet to bury it
+            with open(f"/proc/{left}/stat", encoding="ascii") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    break
+            self.assertLess(time.monotonic(), deadline)
+
+    def test_processes_die_with_coxswain_run(self):
+        job = self.start("coxswain", "run", "-n", 1, "--", "sh", "-c",
+                         "echo $$; exec tail -f /dev/null")
+        child = int(job.line("[0] ").removeprefix("[0] "))
+        handle = os.pidfd_open(child)
+        self.addCleanup(os.close, handle)
+
+        job.signal(signal.SIGKILL)
+
+        self.assertEqual(job.wait(), -signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+"""coxswain serve: how it says that it is ready, whom it lets in, and how it ends."""
+
+import resource
+import signal
+import socket
+import unittest
+
+from programs import (EndToEnd, REFUSED, UNAVAILABLE, USAGE, wait_for_file)
+
+
+class Ready(EndToEnd):
+
+    def test_the_ready_line_says_what_runs_where(self):
+        coordinator = self.serve(3, "--job", "train")
+
+        ready = coordinator.ready
+        self.assertEqual(ready["event"], "ready")
+        self.assertEqual(ready["job"], "train")
+        self.assertEqual(ready["num_tasks"], 3)
+        self.assertEqual(ready["pid"], coordinator.pid)
+        self.assertRegex(ready["version"], r"^\d+\.\d+\.\d+$")
+        self.assertRegex(ready["addresses"][0], r"^127\.0\.0\.1:[1-9]\d*$")
+
+    def test_each_of_several_listeners_serves(self):
+        path = self.folder / "socket"
+        coordinator = self.serve(1, "--listen", "127.0.0.1:0", "--listen", f"unix:{path}",
+                                 "--listen", "127.0.0.1:0")
+
+        self.assertEqual(len(coordinator.addresses), 3)
+        self.assertEqual(coordinator.addresses[1], f"unix:{path}")
+        for address in coordinator.addresses:
+            done = self.coxswain("incr", "visits", "--address", address)
+            self.assertEqual(done.code, 0, done.err)
+        self.assertEqual(self.coxswain("get", "visits").out, "3")
+
+    def test_the_port_file_appears_whole(self):
+        path = self.folder / "ports"
+        listeners = [f"unix:{self.folder}/{number}" for number in range(200)]
+
+        self.start("coxswain", "serve", "-n", 1, "--port-file", path,
+                   *(word for one in listeners for word in ("--listen", one)))
+
+        self.assertEqual(wait_for_file(path), "".join(one + "\n" for one in listeners))
+        self.assertEqual([f.name for f in self.folder.iterdir() if not f.is_socket()], ["ports"])
+
+    def test_a_port_file_that_cannot_be_written_is_an_error(self):
+        path = self.folder / "missing" / "ports"
+
+        serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
+                                "--port-file", path)
+
+        self.assertEqual(serve.code, 1)
+        self.assertIn(str(path), serve.err)
+
+    def test_options_are_variables_too(self):
+        path = self.folder / "socket"
+        coordinator = self.serve(2, env={
+            "COXSWAIN_LISTEN": f"unix:{path},127.0.0.1:0", "COXSWAIN_JOB": "from-variable",
+            "COXSWAIN_NUM_TASKS": "7"})
+
+        self.assertEqual(coordinator.ready["job"], "from-variable")
+        self.assertEqual(coordinator.ready["num_tasks"], 2, "the command line wins")
+        self.assertEqual(coordinator.addresses[0], f"unix:{path}")
+        self.assertEqual(len(coordinator.addresses), 2)
+
+    def test_the_limit_of_open_files_is_raised_and_printed(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, hard), hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+
+        coordinator = self.serve(1)
+
+        self.assertIn(f"up to {hard} open files", coordinator.line("open files", "err"))
+
+
+class Refusals(EndToEnd):
+
+    def assert_usage(self, words, *arguments, env=None):
+        serve = self.run_to_end("coxswain", "serve", *arguments, env=env)
+        self.assertEqual(serve.code, USAGE, serve.said())
+        self.assertEqual(serve.out, "")
+        for word in words:
+            self.assertIn(word, serve.err)
+
+    def test_a_wrong_value_names_option_value_and_what_is_allowed(self):
+        self.assert_usage(["--num-tasks", "'0'", "1 to 1000000"], "-n", "0")
+        self.assert_usage(["--num-tasks", "'many'", "whole number"], "-n", "many")
+        self.assert_usage(["--heartbeat-timeout", "'30'", "200ms"], "-n", "1",
+                          "--heartbeat-timeout", "30")
+        self.assert_usage(["--memory-max", "'1 lot'", "64KiB"], "-n", "1", "--memory-max", "1 lot")
+        self.assert_usage(["--listen", "'nowhere'"], "-n", "1", "--listen", "nowhere")
+        self.assert_usage(["--log-level", "loud", "info"], "-n", "1", "--log-level", "loud")
+
+    def test_a_wrong_variable_is_named(self):
+        self.assert_usage(["--reconnect-grace", "COXSWAIN_RECONNECT_GRACE", "'soon'"], "-n", "1",
+                          env={"COXSWAIN_RECONNECT_GRACE": "soon"})
+
+    def test_what_is_missing_or_unknown_is_named(self):
+        self.assert_usage(["--num-tasks"])
+        self.assert_usage(["--speed"], "-n", "1", "--speed", "9")
+
+    def test_an_address_in_use_is_named(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", address)
+
+        self.assertEqual(serve.code, UNAVAILABLE)
+        self.assertIn(address, serve.err)
+
+    def test_an_open_listener_needs_a_token(self):
+        self.assert_usage(["0.0.0.0:0", "token", "--insecure"], "-n", "1",
+                          "--listen", "0.0.0.0:0")
+
+        token = self.folder / "token"
+        token.write_text("a secret\n")
+        self.serve(1, "--listen", "0.0.0.0:0", "--token-file", token)
+        self.serve(1, "--listen", "0.0.0.0:0", "--insecure")
+
+    def test_a_token_file_must_hold_a_token(self):
+        empty = self.folder / "empty"
+        empty.write_text(" \n")
+
+        self.assert_usage(["--token-file", "missing"], "-n", "1",
+                          "--token-file", self.folder / "missing")
+        self.assert_usage(["--token-file", str(empty)], "-n", "1", "--token-file", empty)
+
+    def test_only_who_knows_the_token_gets_in(self):
+        right, wrong = self.folder / "right", self.folder / "wrong"
+        right.write_text("  open sesame\n")
+        wrong.write_text("open barley\n")
+        self.serve(1, "--token-file", right)
+
+        self.assertEqual(self.coxswain("put", "a", "1").code, REFUSED)
+        self.assertEqual(self.coxswain("put", "a", "1", "--token-file", wrong).code, REFUSED)
+        self.assertEqual(self.coxswain("put", "a", "1", "--token-file", right).code, 0)
+        self.assertEqual(self.coxswain("get", "a", env={"COXSWAIN_TOKEN": "open sesame"}).code, 0)
+        worker = self.worker(0, 1, "--rounds", 2, env={"COXSWAIN_TOKEN_FILE": str(right)})
+        self.assertEqual(worker.wait(), 0, worker.said())
+
+    def test_another_job_is_refused_with_both_names(self):
+        self.serve(1, "--job", "this-one")
+
+        done = self.coxswain("ls", "--job", "that-one")
+
+        self.assertEqual(done.code, REFUSED)
+        self.assertIn("this-one", done.err)
+        self.assertIn("that-one", done.err)
+
+
+class Ends(EndToEnd):
+
+    def test_sigterm_says_goodbye_and_exits_0(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=number):
+                coordinator = self.serve(1)
+                waiter = self.start("coxswain", "get", "never", "--wait", "forever", env=self.at)
+                self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
+
+                coordinator.signal(number)
+
+                self.assertEqual(coordinator.wait(), 0, coordinator.said())
+                self.assertNotEqual(waiter.wait(), 0)
+                self.assertIn(number.name, waiter.err)
+
+    def test_a_second_sigterm_ends_it_at_once(self):
+        coordinator = self.serve(1, "--linger", "1h")
+        waiter = self.start("coxswain", "get", "never", "--wait", "forever", env=self.at)
+        self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
+        waiter.signal(signal.SIGSTOP)  # it will not read its goodbye
+
+        coordinator.signal(signal.SIGTERM)
+        coordinator.line("goodbye", "err")
+        coordinator.signal(signal.SIGTERM)
+
+        self.assertEqual(coordinator.wait(), 128 + signal.SIGTERM)
+
+    def test_exit_when_done_gives_0_when_all_have_left(self):
+        coordinator = self.serve(2, "--exit-when-done")
+        workers = [self.worker(task, 2, "--rounds", 3) for task in range(2)]
+
+        for worker in workers:
+            self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(coordinator.wait(), 0, coordinator.said())
+
+    def test_exit_when_done_gives_1_after_a_failure(self):
+        coordinator = self.serve(2, "--exit-when-done", "--reconnect-grace", "0")
+        victim, survivor = (self.worker(task, 2, "--rounds", 10**9) for task in range(2))
+        self.wait_for_status("a round", lambda s: any(b["name"] == "step" for b in s["barriers"]))
+
+        victim.signal(signal.SIGKILL)
+
+        self.assertNotEqual(survivor.wait(), 0)
+        self.assertIn("task 0", survivor.err)
+        self.assertEqual(coordinator.wait(), 1, coordinator.said())
+
+    def test_without_exit_when_done_it_serves_on(self):
+        self.serve(1)
+        worker = self.worker(0, 1, "--rounds", 1)
+
+        self.assertEqual(worker.wait(), 0, worker.said())
+        self.assertEqual(self.status()["tasks"][0]["state"], "left")
+
+
+if __name__ == "__main__":
+    unittest.main()

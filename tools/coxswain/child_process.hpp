@@ -1,0 +1,70 @@
+#pragma once
+// A child process that leads a process group of its own and dies with us. Not here: waiting for
+// it, which is for whoever gets SIGCHLD; passing on what it prints.
+
+#include "coxswain/net/descriptor.hpp"
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::tools {
+
+// How a process ended.
+struct ending {
+  bool was_killed{};
+  int number{};  // the signal's, else the exit status
+
+  [[nodiscard]] bool is_good() const noexcept { return !was_killed && number == 0; }
+
+  // As a shell says it: 128 + the signal, else the exit status.
+  [[nodiscard]] int code() const noexcept { return was_killed ? 128 + number : number; }
+
+  // "killed by signal 9 (SIGKILL)", "exited with status 3".
+  [[nodiscard]] std::string text() const;
+
+  friend auto operator<=>(ending const&, ending const&) = default;
+};
+
+struct child_command {
+  std::vector<std::string> arguments;  // the first is the program, looked for in PATH
+  // Set in addition to our own environment; a value that is empty unsets the variable.
+  std::vector<std::pair<std::string, std::string>> environment;
+  rlimit descriptors{};
+};
+
+class child_process {
+ public:
+  // Standard input is empty, standard output and error are pipes. Throws program_error: 127 if
+  // there is no such program, 126 if it cannot be run, as a shell gives; else 1.
+  explicit child_process(child_command const& command);
+
+  // Kills what is left of its process group, and waits for it.
+  ~child_process();
+  child_process(child_process const&) = delete;
+  child_process& operator=(child_process const&) = delete;
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+  // The reading ends of its pipes. Once each.
+  [[nodiscard]] net::descriptor take_output() noexcept { return std::move(output_); }
+  [[nodiscard]] net::descriptor take_errors() noexcept { return std::move(errors_); }
+
+  // Has it ended? Does not wait. Its number stays taken, so that its group can still be signalled.
+  [[nodiscard]] std::optional<ending> look() noexcept;
+
+  // To all of its process group, also when the process itself has ended.
+  void signal(int number) const noexcept;
+
+ private:
+  pid_t pid_{-1};
+  net::descriptor output_;
+  net::descriptor errors_;
+  std::optional<ending> ending_;
+};
+
+}  // namespace coxswain::tools

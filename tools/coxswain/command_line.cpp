@@ -1,0 +1,155 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// "-n,--num-tasks" is "--num-tasks", and "COUNT" itself.
+std::string shown_name(std::string const& names) {
+  auto const begin = names.find("--");
+  return begin == std::string::npos ? names : names.substr(begin);
+}
+
+std::string variable_of(std::string_view option) {
+  std::string variable{"COXSWAIN_"};
+  for (char c : option.substr(2)) {
+    variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return variable;
+}
+
+[[noreturn]] void refuse(std::string const& name, std::string const& value,
+                         std::string const& allowed) {
+  auto where = name;
+  if (name.starts_with("--")) {
+    auto const variable = variable_of(name);
+    auto const* const set = std::getenv(variable.c_str());
+    if (set != nullptr && value == set) where += " (from " + variable + ")";
+  }
+  throw CLI::ValidationError(where, fmt::format("'{}' is not allowed; {}", value, allowed));
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t number{};
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// As it is written on a command line: 1min, 64MiB.
+std::string without_space(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+std::string shown(duration d) {
+  if (d == without_limit) return "forever";
+  if (d == duration{}) return "0";
+  for (auto const& [size, name] : {std::pair{duration{1h}, "h"}, std::pair{duration{1min}, "min"},
+                                   std::pair{duration{1s}, "s"}, std::pair{duration{1ms}, "ms"}}) {
+    // 300 s is better known than 5 min, and 90 s than 1.5 min.
+    if (d % size == duration{} && (d / size > 9 || size <= duration{1s})) {
+      return fmt::format("{}{}", d / size, name);
+    }
+  }
+  return without_space(text_of(d));
+}
+
+std::string shown_size(std::size_t bytes) {
+  auto exact = bytes;
+  auto const* name = "B";
+  for (auto const* larger : {"KiB", "MiB", "GiB"}) {
+    if (exact == 0 || exact % 1024 != 0) break;
+    exact /= 1024;
+    name = larger;
+  }
+  return exact < 10'000 ? fmt::format("{}{}", exact, name) : without_space(size_text(bytes));
+}
+
+}  // namespace
+
+CLI::App& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
+                         action& chosen, action run) {
+  auto& command = *program.add_subcommand(name, purpose);
+  // With this callback CLI11 reads the variables of this subcommand only when it was chosen.
+  command.parse_complete_callback([&chosen, run = std::move(run)] { chosen = run; });
+  return command;
+}
+
+CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
+                          std::string const& help, duration_limits limits) {
+  auto store = [name = shown_name(name), &into, limits](std::string const& text) {
+    if (limits.may_be_forever && text == "forever") {
+      into = without_limit;
+      return;
+    }
+    auto const given = parse_duration(text);
+    if (given && *given >= limits.least) {
+      into = *given;
+      return;
+    }
+    refuse(name, text,
+           fmt::format("allowed is a number with its unit (ms, s, min, h), such as 200ms or 5min{}"
+                       "{}",
+                       limits.least > duration{} ? ", at least " + shown(limits.least) : "",
+                       limits.may_be_forever ? ", or forever" : ""));
+  };
+  return to.add_option_function<std::string>(name, store, help)
+      ->type_name("TIME")
+      ->default_str(shown(into));
+}
+
+CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,
+                      std::string const& help, std::size_t least) {
+  auto store = [name = shown_name(name), &into, least](std::string const& text) {
+    auto const given = parse_size(text);
+    if (!given || *given < least) {
+      refuse(name, text,
+             fmt::format("allowed is a number of bytes such as 4096, 64KiB or 1.5GiB, at least {}",
+                         least));
+    }
+    into = *given;
+  };
+  return to.add_option_function<std::string>(name, store, help)
+      ->type_name("SIZE")
+      ->default_str(shown_size(into));
+}
+
+CLI::Option* add_number(CLI::App& to, std::string const& name,
+                        std::function<void(std::int64_t)> store, std::int64_t least,
+                        std::int64_t most, std::string const& help,
+                        std::string const& shown_default) {
+  auto check_and_store = [name = shown_name(name), store = std::move(store), least,
+                          most](std::string const& text) {
+    auto const given = parse_number(text);
+    if (!given || *given < least || *given > most) {
+      auto const bounds = most == std::numeric_limits<std::int64_t>::max() && least >= 0
+                              ? fmt::format("of {} or more", least)
+                              : fmt::format("from {} to {}", least, most);
+      refuse(name, text, "allowed is a whole number " + bounds);
+    }
+    store(*given);
+  };
+  return to.add_option_function<std::string>(name, check_and_store, help)
+      ->type_name("N")
+      ->default_str(shown_default);
+}
+
+void name_variables(CLI::App& of) {
+  for (auto* option : of.get_options()) {
+    auto const name = option->get_name(false, false);
+    if (name.starts_with("--") && name != "--help" && option->get_envname().empty()) {
+      option->envname(variable_of(name));
+    }
+  }
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,54 @@
+#pragma once
+// What CLI11 lacks: options that take durations, sizes and numbers, whose errors name the option,
+// the value and what is allowed; and a COXSWAIN_... variable for each option. Used by every
+// subcommand.
+
+#include "units.hpp"
+
+#include "coxswain/base/time.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace coxswain::tools {
+
+// What the command line asks for; gives the program's exit code.
+using action = std::function<int()>;
+
+// A subcommand that shows its footer in --help and, when it was chosen, stores `run` in `chosen`.
+CLI::App& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
+                         action& chosen, action run);
+
+struct duration_limits {
+  duration least{};
+  bool may_be_forever{};
+};
+
+CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
+                          std::string const& help, duration_limits limits = {});
+
+CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,
+                      std::string const& help, std::size_t least = 1);
+
+// `shown_default` is empty if there is none. The bounds are allowed.
+CLI::Option* add_number(CLI::App& to, std::string const& name,
+                        std::function<void(std::int64_t)> store, std::int64_t least,
+                        std::int64_t most, std::string const& help,
+                        std::string const& shown_default = {});
+
+// Stores into a variable whose present value is the default.
+template <class Number>
+CLI::Option* add_number(CLI::App& to, std::string const& name, Number& into, std::int64_t least,
+                        std::int64_t most, std::string const& help) {
+  auto store = [&into](std::int64_t number) { into = static_cast<Number>(number); };
+  return add_number(to, name, store, least, most, help, std::to_string(into));
+}
+
+// Gives each option --its-name of a subcommand the variable COXSWAIN_ITS_NAME.
+void name_variables(CLI::App& of);
+
+}  // namespace coxswain::tools

@@ -1,0 +1,27 @@
+#pragma once
+// The subcommands of the program. Each adds itself to the command line, and stores what is to be
+// done in `chosen` when it was asked for.
+
+#include "command_line.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+void add_serve(CLI::App& program, action& chosen);
+void add_run(CLI::App& program, action& chosen);
+void add_status(CLI::App& program, action& chosen);
+void add_barrier(CLI::App& program, action& chosen);
+void add_put(CLI::App& program, action& chosen);
+void add_get(CLI::App& program, action& chosen);
+void add_ls(CLI::App& program, action& chosen);
+void add_rm(CLI::App& program, action& chosen);
+void add_incr(CLI::App& program, action& chosen);
+void add_version(CLI::App& program, action& chosen);
+
+// Of the whole command line, to be called before it is parsed: what follows the `--` of
+// `coxswain run -n 4 -- CMD...` is not for CLI11.
+void protect_command(std::vector<std::string>& arguments);
+
+}  // namespace coxswain::tools

@@ -1,0 +1,101 @@
+#include "coordinator_options.hpp"
+
+#include "command_line.hpp"
+#include "machine.hpp"
+#include "token.hpp"
+#include "version.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr std::int64_t tasks_max = 1'000'000;
+constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+coordinator_options::coordinator_options() {
+  server.core.version = version;
+  server.core.memory_bytes_max = machine_memory() / 2;
+}
+
+void add_identity_options(CLI::App& to, coordinator_options& into) {
+  auto& core = into.server.core;
+  add_number(
+      to, "-n,--num-tasks",
+      [&core](std::int64_t n) { core.num_tasks = static_cast<std::uint32_t>(n); }, 1, tasks_max,
+      "The job's number of tasks")
+      ->required();
+  to.add_option("--listen", into.server.listen,
+                "Where to listen: host:port (port 0: any), [v6]:port, :port (all addresses) or "
+                "unix:/path; may be given several times, in the variable separated by commas")
+      ->type_name("ADDRESS")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str(into.server.listen.front());
+  to.add_option("--job", core.job, "The job's name, which its tasks must know")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_number(
+      to, "--attempt", [&core](std::int64_t n) { core.attempt = static_cast<std::uint64_t>(n); }, 0,
+      any_number, "The launcher's restart count; tasks of an older attempt are refused");
+  add_token_file(to, into.token_file);
+  to.add_flag("--insecure", into.server.insecure,
+              "Listen on addresses that others can reach although there is no token");
+  to.add_option("--port-file", into.port_file,
+                "Write the addresses to this file once they can be connected to, one a line")
+      ->type_name("FILE");
+}
+
+void add_timing_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Timing");
+  auto& core = into.server.core;
+  add_duration(to, "--heartbeat-timeout", core.heartbeat_timeout,
+               "A task that was silent for so long has failed", {.least = 10ms});
+  add_duration(to, "--reconnect-grace", core.reconnect_grace,
+               "How long the tasks of a lost connection are spared; 0: not at all");
+  add_duration(to, "--hello-timeout", core.hello_timeout,
+               "How long a new connection may take to say Hello", {.least = 1ms});
+  add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,
+               "A peer that reads nothing for so long is cut off", {.least = 1ms});
+  add_duration(to, "--linger", into.server.linger,
+               "How long a stop waits for the last bytes to be read");
+  to.add_flag_callback(
+      "--no-join-barrier", [&core] { core.join_barrier = false; },
+      "A task is connected at once, without waiting for the others");
+  to.add_flag_callback(
+      "--no-leave-barrier", [&core] { core.leave_barrier = false; },
+      "A task leaves alone, without waiting for the others");
+  to.option_defaults()->group("Options");
+}
+
+void add_limit_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Limits");
+  auto& core = into.server.core;
+  add_size(to, "--memory-max", core.memory_bytes_max,
+           "Values, queued and kept replies and gathered data, all together (default: half of the "
+           "memory)");
+  add_size(to, "--value-bytes-max", core.value_bytes_max, "The largest value");
+  add_size(to, "--key-bytes-max", core.key_bytes_max, "The longest key");
+  add_size(to, "--gather-bytes-max", core.gather_bytes_max,
+           "What the tasks of one barrier may bring, together");
+  add_size(to, "--queued-bytes-max", into.server.queued_bytes_max,
+           "What one session may have queued before its replies wait");
+  add_number(to, "--open-requests-max", core.open_requests_max, 1, 1'000'000'000,
+             "Open requests of a session");
+  add_number(to, "--open-requests-max-per-task", core.open_requests_max_per_task, 0, 1'000'000,
+             "And of each of its tasks, in addition");
+  add_number(
+      to, "--connections-max",
+      [&into](std::int64_t n) { into.server.connections_max = static_cast<std::size_t>(n); }, 1,
+      100'000'000, "Connections at once (default: the limit of open files less 64)");
+  to.option_defaults()->group("Options");
+}
+
+void complete(coordinator_options& given) {
+  given.server.core.token = read_token(given.token_file);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,32 @@
+#pragma once
+// The options of a coordinator that a command line offers, shared by the subcommands that hold one.
+
+#include "coxswain/server/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+struct coordinator_options {
+  coordinator_options();  // the limits fit this machine
+
+  server::options server;
+  std::string token_file;
+  std::string port_file;
+};
+
+// --num-tasks, which is required, with `names` such as "-n,--num-tasks"; --job, --attempt,
+// --token-file, --listen, --insecure, --port-file.
+void add_identity_options(CLI::App& to, coordinator_options& into);
+
+// Timing and limits, each group under a heading of its own.
+void add_timing_options(CLI::App& to, coordinator_options& into);
+void add_limit_options(CLI::App& to, coordinator_options& into);
+
+// Reads the token. To be called once, before the server is made. Throws program_error.
+void complete(coordinator_options& given);
+
+}  // namespace coxswain::tools

@@ -1,0 +1,41 @@
+#pragma once
+// How the program ends, as sysexits.h numbers it, and the exception that ends it so.
+
+#include "coxswain/base/status.hpp"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace coxswain::tools {
+
+enum class exit_code : std::uint8_t {
+  ok = 0,
+  failed = 1,
+  usage = 64,
+  unavailable = 69,
+  timed_out = 75,
+  refused = 77,
+};
+
+// Shown by every --help.
+inline constexpr auto exit_codes_text =
+    "EXIT CODES\n"
+    "  0 done, 64 wrong usage, 69 no coordinator there, 75 timed out, 77 refused (token, job,\n"
+    "  permission), 1 anything else\n";
+
+// What an outcome of the coordinator ends the program with.
+[[nodiscard]] exit_code exit_code_of(errc code) noexcept;
+
+// `what()` is for people and has no prefix: main names the program.
+class program_error : public std::runtime_error {
+ public:
+  program_error(exit_code how, std::string const& text) : std::runtime_error{text}, how_{how} {}
+
+  [[nodiscard]] exit_code how() const noexcept { return how_; }
+
+ private:
+  exit_code how_;
+};
+
+}  // namespace coxswain::tools

@@ -1,0 +1,71 @@
+// coxswain get: prints a value.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "remote.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace coxswain::tools {
+namespace {
+
+struct get_command {
+  remote_options remote;
+  std::string key;
+  std::optional<duration> wait;
+};
+
+// As it is stored, so that it can be piped on. Only a terminal gets its line ended.
+void print(std::string_view value) {
+  bool const ends_line = value.ends_with('\n') || ::isatty(STDOUT_FILENO) == 0;
+  if (std::fwrite(value.data(), 1, value.size(), stdout) != value.size() ||
+      (!ends_line && std::fputc('\n', stdout) == EOF) || std::fflush(stdout) != 0) {
+    throw program_error{exit_code::failed, "the value could not be written to standard output"};
+  }
+}
+
+asio::awaitable<void> get(client& c, get_command const& given) {
+  if (given.wait) {
+    auto const value = co_await c.get(given.key, *given.wait);
+    print(value);
+    co_return;
+  }
+  auto const value = co_await c.try_get(given.key);
+  if (!value) {
+    throw program_error{exit_code::failed,
+                        fmt::format("key '{}' has no value; --wait 10s waits for one", given.key)};
+  }
+  print(*value);
+}
+
+}  // namespace
+
+void add_get(CLI::App& program, action& chosen) {
+  struct command_line {
+    get_command get;
+    duration wait{};
+  };
+  auto given = std::make_shared<command_line>();
+  auto& command = add_subcommand(program, "get", "Prints the value of a key", chosen, [given] {
+    auto& get_given = given->get;
+    if (given->wait > duration{}) get_given.wait = given->wait;
+    return converse(get_given.remote, [given](client& c) { return get(c, given->get); });
+  });
+  command.add_option("KEY", given->get.key, "The key's path")->required();
+  add_duration(command, "--wait", given->wait, "How long to wait until the key has a value",
+               {.may_be_forever = true});
+  add_remote_options(command, given->get.remote);
+  command.footer(std::string{"The value is printed as it is; a newline follows on a terminal.\n\n"
+                             "EXAMPLES\n  coxswain get address/0 --wait 30s\n"
+                             "  coxswain get model > model.bin\n\n"} +
+                 exit_codes_text);
+}
+
+}  // namespace coxswain::tools

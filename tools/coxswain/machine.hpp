@@ -1,0 +1,29 @@
+#pragma once
+// What the machine gives to a process, and a file that others wait for.
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+// Raises the soft limit of open files to the hard one. Gives the limits as they were before, which
+// children should get back: programs that use select() do not bear high ones.
+rlimit raise_descriptor_limit();
+
+// The soft limit of open files now.
+[[nodiscard]] std::uint64_t descriptor_limit();
+
+// Bytes of memory that this process may use at most: the machine's, or its control group's.
+[[nodiscard]] std::uint64_t machine_memory();
+
+// The file appears whole or not at all: it is written beside its place and then renamed. Throws
+// program_error.
+void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines);
+
+// All that the file holds. Throws program_error (usage): it cannot be read; `option` is named.
+[[nodiscard]] std::string read_file(std::string const& path, std::string const& option);
+
+}  // namespace coxswain::tools

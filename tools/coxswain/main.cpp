@@ -1,0 +1,88 @@
+// coxswain: the program. Its subcommands stand in a file each.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "version.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr auto purpose =
+    "Coxswain coordinates the processes of a distributed job: they meet at its start, exchange\n"
+    "small data, wait for each other at barriers, and learn at once when one of them fails.\n"
+    "A coordinator (serve) is the one process that all others connect to; run starts one with a\n"
+    "job on this machine; the other subcommands look at a running coordinator or use it.";
+
+constexpr auto footer = R"(EXAMPLES
+  A job of four processes on this machine:
+    coxswain run -n 4 -- python train.py
+  A coordinator for processes on several machines, and a look at it:
+    coxswain serve -n 4 --listen :8476 --token-file token
+    coxswain status --address host:8476 --token-file token
+  Scripts that wait for each other:
+    coxswain put stage/data done
+    coxswain get stage/data --wait 10min
+  Each subcommand has a --help of its own.
+
+ENVIRONMENT
+  Options can be given as variables too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT. The command
+  line wins. COXSWAIN_ADDRESS says where the coordinator is, COXSWAIN_TOKEN what its token is.
+
+)";
+
+int complain(std::string const& where, std::string const& what, exit_code how) {
+  fmt::print(stderr, "{}: {}\n", where, what);
+  return static_cast<int>(how);
+}
+
+// The program's name with the subcommand that was asked for.
+std::string name_of(CLI::App const& program) {
+  auto const used = program.get_subcommands();
+  return used.empty() ? "coxswain" : "coxswain " + used.front()->get_name();
+}
+
+int run_program(std::vector<std::string> arguments) {
+  protect_command(arguments);
+  // CLI11 takes what is last first.
+  std::reverse(arguments.begin(), arguments.end());
+  CLI::App program{purpose, "coxswain"};
+  program.footer(std::string{footer} + exit_codes_text);
+  program.set_version_flag("--version", fmt::format("coxswain {}", version));
+  program.require_subcommand(1);
+  program.get_formatter()->column_width(38);
+  action chosen;
+  for (auto* add : {add_serve, add_run, add_status, add_barrier, add_put, add_get, add_ls, add_rm,
+                    add_incr, add_version}) {
+    add(program, chosen);
+  }
+  try {
+    program.parse(std::move(arguments));
+    return chosen();
+  } catch (CLI::Success const& asked_for_help) {
+    return program.exit(asked_for_help);
+  } catch (CLI::ParseError const& problem) {
+    auto const name = name_of(program);
+    return complain(name, fmt::format("{}\nsee {} --help", problem.what(), name), exit_code::usage);
+  } catch (program_error const& problem) {
+    return complain(name_of(program), problem.what(), problem.how());
+  } catch (error const& problem) {
+    return complain(name_of(program), problem.what(), exit_code_of(problem.code()));
+  } catch (std::exception const& problem) {
+    return complain(name_of(program), problem.what(), exit_code::failed);
+  }
+}
+
+}  // namespace
+}  // namespace coxswain::tools
+
+int main(int argc, char** argv) { return coxswain::tools::run_program({argv + 1, argv + argc}); }

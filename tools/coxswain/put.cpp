@@ -1,0 +1,48 @@
+// coxswain put: stores a value.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "remote.hpp"
+
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+namespace coxswain::tools {
+namespace {
+
+struct put_command {
+  remote_options remote;
+  std::string key;
+  std::string value;
+  bool overwrite{};
+};
+
+int put(put_command const& given) {
+  auto value = given.value;
+  if (value == "-") value.assign(std::istreambuf_iterator<char>{std::cin}, {});
+  auto const mode = given.overwrite ? put_mode::overwrite : put_mode::create;
+  return converse(given.remote, [&](client& c) { return c.put(given.key, value, mode); });
+}
+
+}  // namespace
+
+void add_put(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<put_command>();
+  auto& command =
+      add_subcommand(program, "put", "Stores a value under a key and wakes those who wait for it",
+                     chosen, [given] { return put(*given); });
+  command.add_option("KEY", given->key, "A path, such as config/learning-rate")->required();
+  command.add_option("VALUE", given->value, "The value; - reads it from standard input")
+      ->required();
+  add_remote_options(command, given->remote);
+  // Without a variable: what destroys is asked for each time.
+  command.add_flag("--overwrite", given->overwrite, "Replace a value that is there already");
+  command.footer(std::string{"EXAMPLES\n  coxswain put config/learning-rate 0.001\n"
+                             "  coxswain put model - --overwrite < model.bin\n"
+                             "  A value that begins with a dash stands after --:\n"
+                             "    coxswain put offset -- -x\n\n"} +
+                 exit_codes_text);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,156 @@
+// coxswain run: a whole job on this machine.
+
+#include "commands.hpp"
+#include "coordinator_options.hpp"
+#include "exit_code.hpp"
+#include "job_summary.hpp"
+#include "local_job.hpp"
+#include "log.hpp"
+#include "machine.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// Stands for the first "--", which CLI11 would take for itself.
+constexpr auto command_follows = "\n--";
+
+struct run_command {
+  coordinator_options coordinator;
+  local_job_options job;
+  std::string log_level{"warning"};
+};
+
+// The job, and the signals that end it.
+class local_run {
+ public:
+  local_run(asio::io_context& io, local_job_options options)
+      : signals_{io, SIGINT, SIGTERM}, job_{io, std::move(options)} {
+    await_signal();
+  }
+
+  asio::awaitable<void> run() {
+    co_await job_.run();
+    signals_.clear();  // from here on they do what they always do
+    co_await job_.stop("all processes have ended");
+    std::fputs(failure_text(job_, "coxswain run: ").c_str(), stderr);
+  }
+
+  local_job& job() { return job_; }
+  int code() { return signal_ ? 128 + *signal_ : exit_code_of(job_); }
+
+ private:
+  void await_signal() {
+    signals_.async_wait([this](boost::system::error_code problem, int number) {
+      if (problem) return;
+      signal_ = number;
+      job_.interrupt();
+      await_signal();
+    });
+  }
+
+  asio::signal_set signals_;
+  std::optional<int> signal_;
+  local_job job_;
+};
+
+int run(run_command& given, std::vector<std::string> command) {
+  if (!command.empty() && command.front() == command_follows) command.erase(command.begin());
+  for (auto& one : command) {
+    if (one == command_follows) one = "--";
+  }
+  if (command.empty()) {
+    throw program_error{exit_code::usage, "a command is needed: coxswain run -n 4 -- CMD..."};
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  complete(given.coordinator);
+  given.job.descriptors = raise_descriptor_limit();
+  log const lines{given.log_level, "coxswain run: %l: %v"};
+  given.job.command = std::move(command);
+  given.job.server = given.coordinator.server;
+  given.job.server.log = lines.sink();
+
+  asio::io_context io{1};
+  local_run all{io, given.job};
+  auto const& addresses = all.job().coordinator().addresses();
+  if (!given.coordinator.port_file.empty()) {
+    write_lines_atomically(given.coordinator.port_file, addresses);
+  }
+  spdlog::info("coordinator at {}; up to {} open files", fmt::join(addresses, ", "),
+               descriptor_limit());
+  std::exception_ptr problem;
+  asio::co_spawn(io, all.run(), [&](std::exception_ptr p) {
+    problem = std::move(p);
+    io.stop();
+  });
+  io.run();
+  if (problem) std::rethrow_exception(problem);
+  return all.code();
+}
+
+constexpr auto run_footer = R"(The form is: coxswain run -n N [OPTIONS] [--] CMD...
+
+Each process finds in its environment
+  COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB (and COXSWAIN_ATTEMPT and
+  COXSWAIN_TOKEN if there are any), JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
+  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID.
+What it prints is passed on in whole lines that begin with "[its task] "; its input is empty.
+
+When a process ends badly, all others learn at once which one and how. Those that still run after
+--failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM do the same to all
+of them; a second one kills them at once.
+
+EXAMPLES
+  coxswain run -n 8 -- coxswain-example-worker --rounds 1000
+  coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
+
+EXIT CODES
+  That of the task that failed, 128 + the number of the signal that killed it; 126 or 127 if the
+  command cannot be run or found; 128 + the number of a signal to coxswain run itself; 0 if all
+  went well; 1 if the job failed though no process did; 64 wrong usage, 69 cannot listen
+)";
+
+}  // namespace
+
+void protect_command(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "run") return;
+  auto const mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark != arguments.end()) *mark = command_follows;
+}
+
+void add_run(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<run_command>();
+  auto& command = add_subcommand(program, "run", "Runs a job of N processes on this machine",
+                                 chosen, [given, &program] {
+                                   auto const* const app = program.get_subcommand("run");
+                                   return run(*given, app->remaining());
+                                 });
+  // Options end where the command begins.
+  command.prefix_command();
+  add_identity_options(command, given->coordinator);
+  add_duration(command, "--failure-grace", given->job.failure_grace,
+               "When a task failed: how long the others may take to end by themselves",
+               {.may_be_forever = true});
+  add_duration(command, "--kill-grace", given->job.kill_grace,
+               "How long after SIGTERM a process is killed", {.may_be_forever = true});
+  add_log_level(command, given->log_level);
+  add_timing_options(command, given->coordinator);
+  add_limit_options(command, given->coordinator);
+  name_variables(command);
+  command.footer(run_footer);
+}
+
+}  // namespace coxswain::tools

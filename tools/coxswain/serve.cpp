@@ -1,0 +1,195 @@
+// coxswain serve: the coordinator as a process of its own.
+
+#include "commands.hpp"
+#include "coordinator_options.hpp"
+#include "exit_code.hpp"
+#include "json.hpp"
+#include "log.hpp"
+#include "machine.hpp"
+#include "remote.hpp"
+#include "version.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/server.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// How long the tasks of a failed job may take to go, with --exit-when-done.
+constexpr duration failed_job_lingers = 60s;
+
+struct serve_command {
+  coordinator_options coordinator;
+  std::string log_level{"info"};
+  bool exit_when_done{};
+};
+
+// A running coordinator, and what ends it: a signal, or with --exit-when-done the end of the job.
+class service {
+ public:
+  service(asio::io_context& io, serve_command const& given, log const& to);
+
+  // Announces it, and serves. Gives the exit code.
+  int run();
+
+ private:
+  static server::options with_log(serve_command const& given, service& self, log const& to);
+  void announce() const;
+  void await_signal();
+  void await_failure();
+  asio::awaitable<void> await_end_of_job();
+  void end_of_job(std::string const& why);
+
+  asio::io_context& io_;
+  serve_command const& given_;
+  asio::signal_set signals_;
+  asio::steady_timer failed_for_long_;
+  bool watches_failure_{};
+  bool is_stopping_{};
+  exit_code code_{exit_code::ok};
+  server::server coordinator_;
+};
+
+service::service(asio::io_context& io, serve_command const& given, log const& to)
+    : io_{io},
+      given_{given},
+      signals_{io, SIGINT, SIGTERM},
+      failed_for_long_{io},
+      coordinator_{io, with_log(given, *this, to)} {}
+
+// The server has nothing that completes when the job fails; but it never fails without a word in
+// the log. What is to be done about it waits until the server is at rest.
+server::options service::with_log(serve_command const& given, service& self, log const& to) {
+  auto options = given.coordinator.server;
+  options.log = [write = to.sink(), &self, watch = given.exit_when_done](core::event const& e) {
+    write(e);
+    if (!watch || e.level != core::severity::error || self.watches_failure_) return;
+    asio::post(self.io_, [&self] { self.await_failure(); });
+  };
+  return options;
+}
+
+int service::run() {
+  announce();
+  await_signal();
+  auto pass_on = [](std::exception_ptr problem) {
+    if (problem) std::rethrow_exception(problem);
+  };
+  if (given_.exit_when_done) asio::co_spawn(io_, await_end_of_job(), pass_on);
+  asio::co_spawn(io_, coordinator_.run(), [this](std::exception_ptr problem) {
+    io_.stop();
+    if (problem) std::rethrow_exception(problem);
+  });
+  io_.run();
+  spdlog::info("ended");
+  return static_cast<int>(code_);
+}
+
+// The addresses are open: whoever reads them can connect.
+void service::announce() const {
+  auto const& addresses = coordinator_.addresses();
+  auto const& core = given_.coordinator.server.core;
+  if (!given_.coordinator.port_file.empty()) {
+    write_lines_atomically(given_.coordinator.port_file, addresses);
+  }
+  json::object const ready{
+      {"event", "ready"},  {"addresses", json::array(addresses.begin(), addresses.end())},
+      {"job", core.job},   {"num_tasks", core.num_tasks},
+      {"pid", ::getpid()}, {"version", version},
+  };
+  fmt::print("{}\n", json::serialize(ready));
+  std::fflush(stdout);
+  spdlog::info("job '{}' of {} tasks at {}; up to {} open files", core.job, core.num_tasks,
+               fmt::join(addresses, ", "), descriptor_limit());
+}
+
+void service::await_signal() {
+  signals_.async_wait([this](boost::system::error_code problem, int number) {
+    if (problem) return;
+    // Whoever asks twice does not want to wait.
+    if (is_stopping_) ::_exit(128 + number);
+    is_stopping_ = true;
+    spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", number);
+    coordinator_.stop(fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(number)));
+    await_signal();
+  });
+}
+
+void service::await_failure() {
+  if (watches_failure_ || !coordinator_.error()) return;
+  watches_failure_ = true;
+  failed_for_long_.expires_after(failed_job_lingers);
+  failed_for_long_.async_wait([this](boost::system::error_code problem) {
+    if (!problem) end_of_job("the job has failed");
+  });
+}
+
+asio::awaitable<void> service::await_end_of_job() {
+  co_await coordinator_.job_done();
+  end_of_job(coordinator_.error() ? "the job has failed" : "all tasks have left");
+}
+
+void service::end_of_job(std::string const& why) {
+  if (is_stopping_) return;
+  is_stopping_ = true;
+  if (coordinator_.error()) code_ = exit_code::failed;
+  spdlog::info("{}: ends, because of --exit-when-done", why);
+  coordinator_.stop(why);
+}
+
+int serve(serve_command& given) {
+  std::signal(SIGPIPE, SIG_IGN);
+  complete(given.coordinator);
+  raise_descriptor_limit();
+  log const lines{given.log_level, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
+  asio::io_context io{1};
+  return service{io, given, lines}.run();
+}
+
+constexpr auto serve_footer = R"(Ready is when standard output has one line of JSON:
+  {"event":"ready","addresses":["127.0.0.1:8476"],"job":"default","num_tasks":8,...}
+and the --port-file is there. The log goes to standard error.
+
+SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one ends it at once.
+With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
+job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
+
+A listener that others can reach (not loopback, not unix:) needs a token, or --insecure.
+
+EXAMPLES
+  coxswain serve -n 8
+  coxswain serve -n 64 --listen :8476 --token-file /run/secrets/job --exit-when-done
+  coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock --port-file /run/job.port
+
+)";
+
+}  // namespace
+
+void add_serve(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<serve_command>();
+  given->coordinator.server.listen = {address_default};
+  auto& command = add_subcommand(program, "serve", "Runs the coordinator of one job", chosen,
+                                 [given] { return serve(*given); });
+  add_identity_options(command, given->coordinator);
+  command.add_flag("--exit-when-done", given->exit_when_done, "End when the job is over");
+  add_log_level(command, given->log_level);
+  add_timing_options(command, given->coordinator);
+  add_limit_options(command, given->coordinator);
+  name_variables(command);
+  command.footer(std::string{serve_footer} + exit_codes_text);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,115 @@
+#include "status_text.hpp"
+
+#include "table.hpp"
+#include "units.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr std::array states{task_state::connected, task_state::joining, task_state::never_connected,
+                            task_state::failed, task_state::left};
+
+// "6 connected, 1 failed, 1 never connected"
+std::string tally(std::vector<core::snapshot::task> const& tasks) {
+  std::array<std::size_t, states.size()> counts{};
+  std::size_t suspects{};
+  for (auto const& t : tasks) {
+    suspects += t.suspect ? 1 : 0;
+    for (std::size_t i = 0; i < states.size(); ++i) counts[i] += t.state == states[i] ? 1 : 0;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], name(states[i]));
+  }
+  if (suspects > 0) text += fmt::format(" ({} suspect)", suspects);
+  return text;
+}
+
+std::string who(std::optional<task_id> task) {
+  return task ? fmt::format("task {}", task->value) : std::string{"the job"};
+}
+
+std::string error_text(job_error const& error) {
+  auto text = fmt::format("FAILED: {}: {}\n", who(error.cause.task), error.cause.why.text());
+  for (auto const& f : error.later) {
+    text += fmt::format("  later: {}: {}\n", who(f.task), f.why.text());
+  }
+  return text;
+}
+
+std::string barrier_name(core::snapshot::barrier const& b) {
+  switch (b.what) {
+    case core::snapshot::kind::join: return "(join)";
+    case core::snapshot::kind::leave: return "(leave)";
+    case core::snapshot::kind::count: return b.name + " (count)";
+    case core::snapshot::kind::tasks: break;
+  }
+  return b.name;
+}
+
+std::string missing_text(core::snapshot::barrier const& b) {
+  if (b.what == core::snapshot::kind::count) {
+    return fmt::format("{} callers", b.expected - b.arrived);
+  }
+  return b.missing_cut == 0 ? b.missing : fmt::format("{} and {} more", b.missing, b.missing_cut);
+}
+
+std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) {
+  table shown{{"barrier"},
+              {"round", align::right},
+              {"arrived", align::right},
+              {"waits", align::right},
+              {"fails in", align::right},
+              {"missing"}};
+  for (auto const& b : barriers) {
+    auto const number = b.round.value == 0 ? std::string{"-"} : std::to_string(b.round.value);
+    shown.add({barrier_name(b), number, fmt::format("{}/{}", b.arrived, b.expected), text_of(b.age),
+               b.remaining ? text_of(*b.remaining) : "never", missing_text(b)});
+  }
+  return shown.text();
+}
+
+std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
+  table shown{{"task", align::right},  {"state"},   {"incarnation"},
+              {"heard", align::right}, {"process"}, {"peer"}};
+  for (auto const& t : tasks) {
+    auto const incarnation =
+        t.self.value == 0 ? std::string{"-"} : fmt::format("{:016x}", t.self.value);
+    auto const heard = t.last_heard ? text_of(*t.last_heard) + " ago" : std::string{"-"};
+    auto const state = fmt::format("{}{}", name(t.state), t.suspect ? ", suspect" : "");
+    shown.add({std::to_string(t.id.value), state, incarnation, heard,
+               t.label.empty() ? "-" : t.label, t.peer.empty() ? "-" : t.peer});
+  }
+  return shown.text();
+}
+
+}  // namespace
+
+std::string status_text(core::snapshot const& picture) {
+  auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
+                          tally(picture.tasks));
+  if (picture.error) text += error_text(*picture.error);
+  text += fmt::format("coordinator {}, up {}, {} sessions, {} of {} memory\n", picture.version,
+                      text_of(picture.uptime), picture.sessions, size_text(picture.memory_bytes),
+                      size_text(picture.memory_bytes_max));
+  text += fmt::format("{} keys of {}, {} waiting gets\n", picture.keys,
+                      size_text(picture.key_bytes), picture.waiting_gets);
+  if (picture.deadlines_answered > 0) {
+    text += fmt::format("{} deadlines answered, late by {} (p99), {} (max)\n",
+                        picture.deadlines_answered, text_of(picture.lateness_p99),
+                        text_of(picture.lateness_max));
+  }
+  if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
+  return text + "\n" + tasks_text(picture.tasks);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,24 @@
+// coxswain version.
+
+#include "version.hpp"
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+
+#include "coxswain/core/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace coxswain::tools {
+
+void add_version(CLI::App& program, action& chosen) {
+  add_subcommand(program, "version", "Prints the versions of the program and its protocol", chosen,
+                 [] {
+                   fmt::print("coxswain {}, protocol {}\n", version, core::protocol_version);
+                   return static_cast<int>(exit_code::ok);
+                 });
+}
+
+}  // namespace coxswain::tools

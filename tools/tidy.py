@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""Checks the rules of the house that no compiler checks. Run as the CTest test `tidy`.
+
+    tools/tidy.py [FILE...]      checks these or all files; exit code 1 if one breaks a rule
+    tools/tidy.py --self-test    tries the rules on snippets that keep or break them
+
+Layers are described in src/coxswain/ARCHITECTURE.md. Not here: formatting (tools/format).
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# What a file of each layer may include of coxswain/, as prefixes. A layer may include itself.
+ARROWS = {
+    "base": (),
+    "core": ("base/",),
+    "wire": ("base/", "core/messages.hpp", "v1/"),
+    "net": ("base/", "wire/frame.hpp"),
+    "server": ("base/", "core/", "wire/", "net/"),
+    "client": ("base/", "core/messages.hpp", "wire/", "net/"),
+    "launch": ("base/",),
+    "status": ("base/", "core/"),
+}
+
+# These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
+PURE = ("base/", "core/", "wire/", "launch/", "client/agent", "client/backoff", "server/dispatch")
+
+LINE_LENGTH_MAX = 100
+FILE_LENGTH_MAX = 500  # in src/
+# Files of src/ that may be longer, each with the reason.
+LONG_FILES: dict[str, str] = {}
+
+FOLDERS = (".ci", "bench", "proto", "src", "tests", "tools")
+SUFFIXES = ["", *".cmake .cpp .hpp .in .json .md .proto .py .sh .toml .txt".split()]
+THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "spdlog/")
+
+
+class Source:
+    """One file: its text, and for C++ its code without comments and literals, and its includes."""
+    LITERALS = re.compile(
+        r"""//[^\n]* | /\*.*?\*/ | R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+          | "(?:\\.|[^"\\\n])*" | (?<!\w)'(?:\\.|[^'\\\n])+'""", re.DOTALL | re.VERBOSE)
+    INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
+
+    def __init__(self, path, text):
+        self.path = path  # relative to the repository, with slashes
+        self.text = text
+        self.is_cpp = path.endswith((".cpp", ".hpp"))
+        # Its place in src/coxswain/, such as "core/roster.cpp"; empty for all others.
+        self.place = path.removeprefix("src/coxswain/") if path.startswith("src/coxswain/") else ""
+        self.layer = self.place.split("/")[0] if "/" in self.place else ""
+        # Of the same length as the text, so that positions are the same.
+        self.code = self.LITERALS.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+        self.includes = [(self.line(m.start(1)), m[1] == '"', m[2])
+                         for m in self.INCLUDE.finditer(text)]
+
+    def line(self, position):
+        return self.text.count("\n", 0, position) + 1
+
+    def matches(self, pattern, text=None):
+        """The line and the text of each match in the code, or in another text of its length."""
+        return [(self.line(m.start()), m[0])
+                for m in re.finditer(pattern, self.code if text is None else text)]
+
+
+# Layers.
+
+
+def check_layers(source, _):
+    allowed = ARROWS.get(source.layer)
+    for line, _, name in source.includes:
+        inside = name.removeprefix("coxswain/")
+        if allowed is not None and inside != name and not inside.startswith(
+                (source.layer + "/", *allowed)):
+            yield line, "layers", f"{source.layer} may not include {name}"
+        if name.startswith("boost/asio") and source.layer and source.place != "net/asio.hpp":
+            yield line, "layers", "Asio is included through coxswain/net/asio.hpp only"
+        if name.startswith("boost/beast") and source.layer not in ("", "status"):
+            yield line, "layers", "Beast is for status/ only"
+        if is_protobuf(name) and source.layer not in ("", "wire"):
+            yield line, "layers", "Protobuf is for wire/ only"
+    if source.layer and allowed is None:
+        yield 1, "layers", f"the layer {source.layer} is not known; add its arrows to tools/tidy.py"
+
+
+def check_purity(source, _):
+    if not source.place.startswith(PURE):
+        return
+    for line, _, name in source.includes:
+        if re.match(r"coxswain/net/|(thread|mutex|shared_mutex|future|condition_variable|stop_token"
+                    r"|unistd\.h|sys/.*|poll\.h)$", name):
+            yield line, "purity", f"no threads and no I/O here: {name}"
+    for line, found in source.matches(
+            r"::now\s*\(|\brandom_device\b|\bs?rand\s*\(|\bclock_gettime\b|\bgettimeofday\b"
+            r"|\bstd::(j?thread|async|mutex)\b"):
+        yield line, "purity", f"time and chance are arguments, threads the shells': '{found}'"
+
+
+def is_protobuf(name):
+    return name.startswith("google/protobuf") or name.endswith(".pb.h")
+
+
+def check_installed(source, installed):
+    """What an installed header includes is installed too, and is not generated."""
+    if source.place not in installed:
+        return
+    for line, _, name in source.includes:
+        if is_protobuf(name):
+            yield line, "installed", f"an installed header shows no Protobuf: {name}"
+        elif name.startswith("coxswain/") and name.removeprefix("coxswain/") not in installed:
+            yield line, "installed", f"an installed header includes {name}: list it in HEADERS"
+
+
+# Coroutines under GCC 12 (style.md, section 0).
+
+
+def brackets(code):
+    """Each bracket's partner, in both directions."""
+    partner, open_ones = {}, []
+    for at, char in enumerate(code):
+        if char in "([{":
+            open_ones.append(at)
+        elif char in ")]}" and open_ones:
+            partner[at] = open_ones.pop()
+            partner[partner[at]] = at
+    return partner
+
+
+def opens_block(code, at):
+    """Whether the brace opens a block and not a braced list."""
+    before = code[max(0, at - 300):at].rstrip()
+    result = re.search(r"\)[\w\s]*->([^;{}=]*)$", before)  # that of a function or lambda
+    return not before or before[-1] in ");{}:]" or bool(
+        re.search(r"\b(else|do|try|mutable|noexcept|const|override|final)$", before)
+        or (result and result[1].count("(") == result[1].count(")"))
+        or re.search(r"\b(struct|class|enum|union|namespace)\b[^;{}()=]*$", before))
+
+
+def heads(code, at):
+    """Whether the parenthesis belongs to an if or a loop."""
+    return bool(re.search(r"\b(if|while|for|switch)\s*(constexpr\s*)?$", code[max(0, at - 40):at]))
+
+
+def statement_of(code, partner, at):
+    """Begin and end of the statement that holds the co_await, and the braces of lists around it."""
+    begin, lists = at, []
+    while begin > 0:
+        last = begin - 1
+        opener = partner.get(last)
+        if code[last] == ";" or (code[last] in ")]}" and opener is None):
+            break
+        if code[last] in ")]}":
+            in_list = re.match(r"\s*([,).?:\]|=<]|->)", code[begin:begin + 200])
+            if code[last] == "}" and not in_list or code[last] == ")" and heads(code, opener):
+                break
+            last = opener
+        elif code[last] == "{":
+            if opens_block(code, last):
+                break
+            lists.append(last)
+        elif code[last] == "(" and heads(code, last):
+            break
+        begin = last
+    end = at
+    while end < len(code) and code[end] != ";":
+        if code[end] in ")]}" and partner.get(end, -1) < begin:
+            break
+        end = partner.get(end, end) + 1 if code[end] in "([{" else end + 1
+    return begin, end, lists
+
+
+def take_lambdas(code, partner, begin, end):
+    """The statement's lambdas as (position, captures), and its text without their bodies."""
+    lambdas, rest, at = [], code[begin:end], begin
+    while (at := code.find("[", at, end)) >= 0:
+        before = code[begin:at].rstrip()
+        if code[at:at + 2] == "[[":
+            at = partner.get(at, at)
+        elif at in partner and (
+                not re.search(r"[\w)\]>]$", before)  # else it is a subscript
+                or re.search(r"\b(return|co_return|co_await)$", before)):
+            lambdas.append((at, code[at + 1:partner[at]]))
+            body = re.compile(r"[^;{]*").match(code, partner[at] + 1, end).end()
+            if code[body:body + 1] == "{" and body in partner:
+                at = partner[body]
+                rest = rest[:body - begin] + " " * (at + 1 - body) + rest[at + 1 - begin:]
+        at += 1
+    return lambdas, rest
+
+
+def top_level_parts(text):
+    depth, parts = 0, [""]
+    for char in text:
+        depth += (char in "([{<") - (char in ")]}>")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
+
+
+def check_coroutines(source, _):
+    code = source.code
+    partner = brackets(code)
+    found = set()
+    for keyword in re.finditer(r"(?<!operator )\bco_await\b", code):
+        begin, end, lists = statement_of(code, partner, keyword.start())
+        lambdas, rest = take_lambdas(code, partner, begin, end)
+        for at, captures in lambdas:
+            for capture in map(str.strip, top_level_parts(captures)):
+                if capture and capture != "this" and not capture.startswith("&"):
+                    found.add((source.line(at), f"lambda with the capture '{capture}'"))
+        for at in lists:
+            found.add((source.line(at), "braced list around co_await"))
+        for at in (begin + m.start() for m in re.finditer(r"\{", rest)):
+            inside = code[at + 1:partner.get(at, at + 1)]
+            if re.search(r"([(,=]|\breturn)$", code[:at].rstrip()[-20:]):
+                found.add((source.line(at), "braced list"))
+            elif re.search(r"(^|,)\s*\.\w+\s*[={]", inside):
+                found.add((source.line(at), "aggregate"))
+            elif len(top_level_parts(inside)) > 1:
+                found.add((source.line(at), "temporary in braces, maybe an aggregate"))
+        found.update((source.line(begin + m.start()), "'?:'") for m in re.finditer(r"\?", rest))
+        if binding := re.match(r"\s*(const\s+)?auto\s*(const)?\s*&{0,2}\s*\[", rest):
+            found.add((source.line(begin + binding.end()), "structured binding"))
+    for line, what in sorted(found):
+        yield line, "coroutines", f"{what} in a statement with co_await: name it on the line before"
+
+
+# Form.
+
+
+def include_rank(source, quoted, name):
+    if not quoted:
+        return 2 if name.startswith(THIRD_PARTY) else 3
+    stem = re.sub(r"(_test)?\.cpp$", "", pathlib.PurePath(source.path).name)
+    return 0 if pathlib.PurePath(name).stem == stem else 1
+
+
+def check_includes(source, _):
+    if source.path.endswith(".hpp") and not re.search(r"^#pragma once$", source.text, re.MULTILINE):
+        yield 1, "includes", "a header begins with #pragma once"
+    own = source.path.removeprefix("src/").replace(".cpp", ".hpp")
+    last = None
+    for line, quoted, name in source.includes:
+        if name == own and last:
+            yield line, "includes", "the own header comes first"
+        # As clang-format sorts within a block: .h before the others, capitals first.
+        key = (not name.endswith(".h") and not quoted, name)
+        rank = include_rank(source, quoted, name)
+        if last and line == last[0] + 1:
+            if max(rank, 1) != max(last[1], 1):
+                yield line, "includes", f"a blank line belongs before the group of {name}"
+            elif rank == last[1] and key < last[2]:
+                yield line, "includes", f"{name} is not in order"
+        if last and max(rank, 1) < max(last[1], 1):
+            yield line, "includes", f"{name}: own header, coxswain/, third party, std"
+        last = (line, rank, key)
+
+
+def check_length(source, _):
+    lines = source.text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line) > LINE_LENGTH_MAX:
+            yield number, "length", f"{len(line)} characters; {LINE_LENGTH_MAX} are the limit"
+    is_long = source.path.startswith("src/") and len(lines) > FILE_LENGTH_MAX
+    if is_long and source.path not in LONG_FILES:
+        yield len(lines), "length", f"{len(lines)} lines; {FILE_LENGTH_MAX} are the limit: split it"
+    if source.path in LONG_FILES and not is_long:
+        yield 1, "length", "is in LONG_FILES of tools/tidy.py and no longer long"
+
+
+def check_words(source, _):
+    for line, found in source.matches(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b"):
+        if source.path.startswith("tests/") and source.is_cpp:
+            yield line, "sleep", f"a test does not sleep: '{found}'"
+    for line, found in source.matches(r"\b(TO[D]O|FIX[M]E)\b", source.text):
+        yield line, "words", f"'{found}': write a failing test, or an issue"
+    for line, found in source.matches(r"(?<![\w.})*])/(work|home|root|Users)/\w*", source.text):
+        yield line, "words", f"the path of a machine: '{found}'"
+
+
+def check(source, installed):
+    """Everything that is wrong with one file, as (line, rule, message)."""
+    rules = (check_words,) if not source.is_cpp else (
+        check_layers, check_purity, check_installed, check_coroutines, check_includes,
+        check_length, check_words)
+    return sorted(finding for rule in rules for finding in rule(source, installed))
+
+
+
+# Snippets: the rule that each breaks (none: it is good), where it stands, and its text. A header
+# gets its #pragma once; a coroutine its function.
+SNIPPETS = (
+    ("", "src/coxswain/net/a.cpp", '#include "coxswain/base/a.hpp"'),
+    ("", "src/coxswain/client/client.cpp", '#include "coxswain/core/messages.hpp"'),
+    ("", "bench/a.cpp", '#include "coxswain/core/roster.hpp"\n\n#include <boost/asio/read.hpp>'),
+    ("layers", "src/coxswain/base/a.cpp", '#include "coxswain/core/a.hpp"'),
+    ("layers", "src/coxswain/client/a.cpp", '#include "coxswain/core/roster.hpp"'),
+    ("purity", "src/coxswain/client/agent.cpp", '#include "coxswain/net/asio.hpp"'),
+    ("layers", "src/coxswain/server/a.cpp", "#include <boost/asio/read.hpp>"),
+    ("layers", "src/coxswain/core/a.cpp", "#include <google/protobuf/arena.h>"),
+    ("layers", "src/coxswain/mess/a.cpp", ""),
+    ("", "src/coxswain/core/a.cpp", "// std::random_device\nauto s = \"steady_clock::now()\";"),
+    ("", "src/coxswain/server/server.cpp", "auto t = clock::now();"),
+    ("purity", "src/coxswain/core/a.cpp", "auto t = clock::now();"),
+    ("purity", "src/coxswain/wire/a.cpp", "std::random_device d;"),
+    ("purity", "src/coxswain/base/a.hpp", "#include <thread>"),
+    ("", "src/coxswain/base/public.hpp", '#include "coxswain/base/public.hpp"'),
+    ("installed", "src/coxswain/base/public.hpp", '#include "coxswain/base/hidden.hpp"'),
+    ("installed layers", "src/coxswain/base/public.hpp", "#include <google/protobuf/arena.h>"),
+    ("", "co", "auto p = x ? S{.a = 1, .b = 2} : S{1, 2}; co_await f(std::move(p));"),
+    ("", "co", "co_await f([this, &x](int i) { return S{i, i ? 1 : 2}; }, task{3}, v[i]);"),
+    ("", "co", "auto g = [p]() -> awaitable<void> { co_await h(); }; co_await g(); S s{1, 2};"),
+    ("", "co", "[[maybe_unused]] auto a = co_await f();"),
+    ("", "co", "if (x ? y : z) co_await f(); else { S s{1, 2}; } co_await f(\"a ? {1, 2}\");"),
+    ("", "co", "while (auto r = co_await f()) { g([p] { return p; }); } if (co_await f()) g({1});"),
+    ("coroutines", "co", "co_await f([p] { return 1; });"),
+    ("coroutines", "co", "co_await co_spawn(e, [s = s]() -> awaitable<void> { co_return; }, u);"),
+    ("coroutines", "co", "co_await [=]() -> awaitable<void> { co_return; }();"),
+    ("coroutines", "co", "co_await f({a});"),
+    ("coroutines", "co", "auto r = co_await f(\n    options{.key = 1});"),
+    ("coroutines", "co", "co_await f(S{p, 1});"),
+    ("coroutines", "co", "S s{co_await g()};"),
+    ("coroutines", "co", "P q = c ? co_await g() : p;"),
+    ("coroutines", "co", "if (co_await f(c ? a : b)) g();"),
+    ("coroutines", "co", "auto const& [a, b] = co_await g();"),
+    ("", "src/coxswain/net/a.cpp", '#include "coxswain/net/a.hpp"\n\n#include <boost/b.hpp>\n\n'
+     '#include <sys/a.h>\n#include <array>\n#include <map>'),
+    ("", "tests/base/b_test.cpp", '#include "coxswain/base/b.hpp"\n#include "coxswain/base/a.hpp"'),
+    ("includes", "src/coxswain/base/a.cpp", "#include <map>\n#include <array>"),
+    ("includes", "src/coxswain/base/a.cpp", "#include <map>\n\n#include <boost/b.hpp>"),
+    ("includes", "src/coxswain/base/a.cpp", '#include "coxswain/base/b.hpp"\n#include <map>'),
+    ("includes", "src/coxswain/base/b.cpp", "#include <a>\n" '#include "coxswain/base/b.hpp"'),
+    ("length", "tools/a.cpp", "/" * 101),
+    ("length", "src/coxswain/base/a.cpp", "\n" * 501),
+    ("sleep", "tests/a.cpp", "std::this_thread::sleep_for(1s);"),
+    ("words", "tools/a.cpp", "// TO" "DO"),
+    ("words", "tools/a.sh", "cd /ho" "me/me"),
+)
+
+
+def self_test():
+    failures = 0
+    for expected, path, text in SNIPPETS:
+        if path == "co":
+            path, text = "tests/a.cpp", "awaitable<void> f() {\n  " + text + "\n}"
+        elif path.endswith(".hpp"):
+            text = "#pragma once\n" + text
+        found = sorted({f[1] for f in check(Source(path, text), {"base/public.hpp"})})
+        if found != expected.split():
+            failures += 1
+            print(f"expected {expected.split()}, found {found} in {path}:\n{text}\n")
+    print(f"{len(SNIPPETS)} snippets, {failures} failures")
+    return 1 if failures else 0
+
+
+# The program.
+
+
+def installed_headers():
+    """What the layers' CMakeLists.txt name as HEADERS, such as "base/status.hpp"."""
+    found = set()
+    for cmake in ROOT.glob("src/coxswain/*/CMakeLists.txt"):
+        text = re.sub(r"#.*", "", cmake.read_text(encoding="utf-8"))
+        for headers in re.findall(r"\bHEADERS\s+([^)]*?)(?:\)|\b[A-Z]{4,}\b)", text):
+            found.update(f"{cmake.parent.name}/{name}" for name in headers.split())
+    return found
+
+
+def all_files():
+    for path in sorted([*ROOT.iterdir(), *(p for f in FOLDERS for p in (ROOT / f).rglob("*"))]):
+        parts = path.relative_to(ROOT).parts
+        ignored = any(p in ("build", "__pycache__") or p.startswith(".venv") for p in parts)
+        if path.is_file() and path.suffix in SUFFIXES and not ignored:
+            yield path
+
+
+def main(names):
+    findings = 0
+    installed = installed_headers()
+    paths = [pathlib.Path(name).resolve() for name in names] or list(all_files())
+    for path in paths:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        source = Source(path.relative_to(ROOT).as_posix(), text)
+        for line, rule, message in check(source, installed):
+            findings += 1
+            print(f"{source.path}:{line}: [{rule}] {message}")
+    print(f"{len(paths)} files, {findings} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--self-test"]:
+        sys.exit(self_test())
+    sys.exit(main(sys.argv[1:]))
