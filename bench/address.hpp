@@ -1,0 +1,56 @@
+#pragma once
+// Addresses of this machine, and sockets made for them. The benchmark never talks to another
+// machine: everything else is refused.
+
+#include "descriptor.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include <sys/socket.h>
+
+namespace coxswain::bench {
+
+class address {
+ public:
+  // "127.0.0.1:7000", "[::1]:7000", "localhost:7000" or "unix:/path". Throws bench_error (usage):
+  // malformed, or no address of the loopback interface.
+  explicit address(std::string const& text);
+
+  [[nodiscard]] std::string const& text() const noexcept { return text_; }
+  [[nodiscard]] bool is_unix() const noexcept { return name_.ss_family == AF_UNIX; }
+  [[nodiscard]] bool is_ipv4() const noexcept { return name_.ss_family == AF_INET; }
+
+  // A listener, and in `text` the port that was chosen if it was 0. Throws bench_error.
+  [[nodiscard]] descriptor listen();
+
+ private:
+  friend class connector;
+  [[nodiscard]] sockaddr const* raw() const noexcept {
+    return reinterpret_cast<sockaddr const*>(&name_);
+  }
+  [[nodiscard]] bool set_port(std::string const& host, std::string const& port);
+  void set_path(std::string const& path);
+
+  std::string text_;
+  sockaddr_storage name_{};
+  socklen_t size_{};
+};
+
+// Makes many connections to one address. A source address of IPv4 has some 28,000 ports: when they
+// are used up, the next of 127.0.0.1, 127.0.0.2, ... is taken.
+class connector {
+ public:
+  explicit connector(address to) : to_{std::move(to)} {}
+
+  // A connected, blocking socket whose writes are not delayed. Throws bench_error (unavailable).
+  [[nodiscard]] descriptor connect();
+
+ private:
+  [[nodiscard]] int try_connect(int fd) const;
+
+  address to_;
+  std::uint32_t source_{};  // 0: whatever the kernel takes, else 127.0.0.source
+};
+
+}  // namespace coxswain::bench

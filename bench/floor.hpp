@@ -1,0 +1,26 @@
+#pragma once
+// The floor: the least that a server on epoll can do for a barrier. No Protobuf, no Asio, no
+// sessions, no timers, no checks: it counts arrivals, and after N of them sends a release to each.
+//
+// A frame is four bytes, big-endian, that give the length of what follows. The first four bytes of
+// an arrival say in the same way how long its release's payload is to be; the rest is opaque. So
+// the load moves exactly the bytes that it moves with the coordinator.
+
+#include "address.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace coxswain::bench {
+
+// What makes epoll tell of a socket: that it has bytes, or that it got more. A reading of all that
+// is there costs one call either way; measured, they are the same within 2 %.
+enum class trigger { edge, level };
+
+// Serves until the process is killed. `listening` is called once with the address that can be
+// connected to. Throws bench_error.
+[[noreturn]] void serve_floor(address at, std::size_t tasks, trigger how,
+                              std::function<void(std::string const&)> const& listening);
+
+}  // namespace coxswain::bench

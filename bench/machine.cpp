@@ -1,0 +1,100 @@
+#include "machine.hpp"
+
+#include "bench_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <fstream>
+#include <system_error>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace coxswain::bench {
+
+void need_descriptors(std::size_t needed) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) throw system_failure("cannot read the file limit");
+  auto const wanted = static_cast<rlim_t>(needed);
+  if (limit.rlim_cur >= wanted) return;
+
+  auto const hard = limit.rlim_max;
+  limit.rlim_cur = std::max(hard, wanted);
+  limit.rlim_max = std::max(hard, wanted);
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+  limit.rlim_cur = std::min(hard, limit.rlim_cur);
+  limit.rlim_max = hard;
+  if (hard < wanted || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    throw bench_error{
+        fmt::format("this run needs {} open files in each of its processes, but the hard limit of "
+                    "open files is {}: use fewer --tasks, or raise the limit as root ('ulimit -Hn "
+                    "{}' before the run, or 'nofile' in /etc/security/limits.conf)",
+                    needed, hard, needed)};
+  }
+}
+
+cpu_plan plan_cpus() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return {};
+  cpu_plan plan;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(static_cast<std::size_t>(cpu), &allowed)) continue;
+    if (!plan.server) plan.server = cpu;
+    plan.load = cpu;
+  }
+  return plan;
+}
+
+void pin_to(int cpu) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(static_cast<std::size_t>(cpu), &only);
+  if (sched_setaffinity(0, sizeof only, &only) != 0) {
+    throw system_failure(fmt::format("cannot bind a process to CPU {}", cpu));
+  }
+}
+
+duration cpu_time_of(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (auto const problem = clock_getcpuclockid(process, &clock); problem != 0)
+    errno = problem;
+  else if (clock_gettime(clock, &used) == 0) {
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+  }
+  throw system_failure(fmt::format("cannot read the CPU time of process {}", process));
+}
+
+duration wait_time_of(pid_t process) {
+  std::ifstream file{fmt::format("/proc/{}/schedstat", process)};
+  std::int64_t ran = 0;
+  std::int64_t waited = 0;
+  file >> ran >> waited;
+  return file ? duration{waited} : duration{};
+}
+
+machine_time read_machine_time() {
+  // user nice system idle iowait irq softirq steal; the guests' time is part of user and nice.
+  std::ifstream file{"/proc/stat"};
+  std::string name;
+  std::array<std::int64_t, 8> ticks{};
+  file >> name;
+  for (auto& t : ticks) file >> t;
+  if (!file || name != "cpu") return {};
+
+  auto const tick = duration{1s} / sysconf(_SC_CLK_TCK);
+  machine_time now;
+  now.busy = tick * (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]);
+  now.stolen = tick * ticks[7];
+  now.total = now.busy + now.stolen + tick * (ticks[3] + ticks[4]);
+  return now;
+}
+
+}  // namespace coxswain::bench

@@ -1,0 +1,46 @@
+#pragma once
+// What the benchmark asks the operating system: descriptors, CPUs, and who used them.
+
+#include "coxswain/base/time.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace coxswain::bench {
+
+// Raises this process's soft limit of open files (and, where allowed, the hard one) to at least
+// `needed`. Throws bench_error, which names the limit and how to raise it, if that is impossible.
+void need_descriptors(std::size_t needed);
+
+// Where the two sides of a measurement run. None: there is only one CPU, and nobody is pinned.
+struct cpu_plan {
+  std::optional<int> server;
+  std::optional<int> load;
+};
+
+// The first and the last CPU that this process may use.
+[[nodiscard]] cpu_plan plan_cpus();
+
+// Binds the calling process to one CPU. Throws bench_error.
+void pin_to(int cpu);
+
+// The CPU time that a process has used, user and kernel, as the kernel counts it (nanoseconds).
+// Throws bench_error if there is no such process.
+[[nodiscard]] duration cpu_time_of(pid_t process);
+
+// How long the process was ready to run but had no CPU; zero if the kernel does not tell.
+[[nodiscard]] duration wait_time_of(pid_t process);
+
+// The machine's time so far, of all CPUs together (/proc/stat, in steps of 10 ms).
+struct machine_time {
+  duration busy{};
+  duration stolen{};  // by the hypervisor
+  duration total{};
+};
+
+[[nodiscard]] machine_time read_machine_time();
+
+}  // namespace coxswain::bench
