@@ -1,0 +1,268 @@
+#include "coxswain/core/barriers.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+namespace {
+
+constexpr time_point start{1h};
+
+struct house {
+  explicit house(std::size_t owed_max = 100, std::size_t idle_max = 10) : all{owed_max, idle_max} {}
+
+  barriers all;
+  task_set_ptr three = std::make_shared<task_set const>(3);
+
+  // One round of the name that fails, with these stragglers.
+  round_number fail(std::string const& name, std::vector<std::uint32_t> const& owed_to,
+                    std::string what = "failed") {
+    auto& b = all.at(name);
+    all.open(b, three, false, start);
+    b.round.arrive(task_id{0}, {});
+    round_number const number = b.number;
+    std::vector<task_id> tasks;
+    for (auto const t : owed_to) tasks.push_back(task_id{t});
+    auto outcome = std::make_shared<answer const>(answer{status{errc::internal, what}, {}});
+    all.end(b, std::move(outcome), std::move(tasks));
+    return number;
+  }
+
+  round_number pass(std::string const& name) { return fail(name, {}); }
+
+  std::string owed(std::string const& name, std::uint32_t task) {
+    auto* const b = all.find(name);
+    if (!b) return "unknown name";
+    auto const outcome = all.take_owed(*b, task_id{task});
+    return outcome ? outcome->outcome.text() : "nothing";
+  }
+};
+
+BOOST_AUTO_TEST_SUITE(barriers_test)
+
+BOOST_AUTO_TEST_CASE(rounds_of_a_name_are_numbered_from_one) {
+  house h;
+
+  BOOST_TEST(h.pass("a").value == 1u);
+  BOOST_TEST(h.pass("a").value == 2u);
+  BOOST_TEST(h.pass("b").value == 1u);
+  BOOST_TEST(h.pass("a").value == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(an_open_round_is_found_by_its_sequence_until_it_ends) {
+  house h;
+  auto& b = h.all.at("a");
+  h.all.open(b, h.three, false, start);
+  auto const sequence = b.sequence;
+  BOOST_TEST(h.all.open_round(sequence) == &b);
+
+  h.all.end(b, nullptr, {});
+
+  BOOST_TEST(h.all.open_round(sequence) == nullptr);
+  h.all.open(b, h.three, false, start);
+  BOOST_TEST(b.sequence != sequence);
+  h.all.end(b, nullptr, {});
+}
+
+BOOST_AUTO_TEST_CASE(open_rounds_are_listed_in_the_order_in_which_they_opened) {
+  house h;
+  for (auto const* const name : {"z", "a", "m"}) h.all.open(h.all.at(name), h.three, false, start);
+  std::string order;
+
+  for (auto const& [_, b] : h.all.open_rounds()) order += b->name;
+
+  BOOST_TEST(order == "zam");
+}
+
+BOOST_AUTO_TEST_CASE(a_dissolved_round_has_never_been) {
+  house h;
+  h.pass("a");
+  auto& b = h.all.at("a");
+  h.all.open(b, h.three, false, start);
+  BOOST_TEST(b.number.value == 2u);
+
+  h.all.dissolve(b);
+
+  BOOST_TEST(b.number.value == 1u);
+  BOOST_TEST(h.all.open_rounds().empty());
+  BOOST_TEST(h.pass("a").value == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_is_given_each_outcome_once_and_the_oldest_first) {
+  house h;
+  h.fail("a", {1, 2}, "first");
+  h.fail("a", {1}, "second");
+  h.fail("b", {1}, "other");
+
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: first");
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: second");
+  BOOST_TEST(h.owed("a", 1) == "nothing");
+  BOOST_TEST(h.owed("a", 0) == "nothing");
+  BOOST_TEST(h.owed("a", 2) == "INTERNAL: first");
+  BOOST_TEST(h.owed("b", 1) == "INTERNAL: other");
+  BOOST_TEST(h.all.owed() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(beyond_the_bound_the_oldest_outcomes_are_forgotten_and_said_to_be) {
+  house h{3};
+  for (auto const* const what : {"1", "2", "3", "4"}) h.fail("a", {1}, what);
+
+  {
+    auto const text = h.owed("a", 1);
+    BOOST_TEST(text.starts_with("ABORTED"));
+    BOOST_TEST(text.find("forgotten") != text.npos);
+    BOOST_TEST(text.find("round 1") != text.npos);
+  }
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 2");
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 3");
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 4");
+  BOOST_TEST(h.owed("a", 1) == "nothing");
+}
+
+BOOST_AUTO_TEST_CASE(the_bound_counts_stragglers_and_a_round_is_forgotten_whole) {
+  house h{3};
+  h.fail("a", {1, 2}, "first");
+  h.fail("b", {1, 2}, "second");
+
+  BOOST_TEST(h.owed("a", 1).starts_with("ABORTED"));
+  BOOST_TEST(h.owed("a", 2).starts_with("ABORTED"));
+  BOOST_TEST(h.owed("b", 1) == "INTERNAL: second");
+  BOOST_TEST(h.owed("b", 2) == "INTERNAL: second");
+}
+
+BOOST_AUTO_TEST_CASE(even_that_an_outcome_was_forgotten_is_forgotten_after_as_many_more) {
+  house h{2};
+  for (int i = 1; i <= 5; ++i) h.fail("a", {1}, std::to_string(i));
+
+  BOOST_TEST(h.all.owed() == 4u);
+  {
+    auto const text = h.owed("a", 1);
+    BOOST_TEST(text.find("round 2") != text.npos);
+  }
+  BOOST_TEST(h.owed("a", 1).find("round 3") != std::string::npos);
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 4");
+  BOOST_TEST(h.owed("a", 1) == "INTERNAL: 5");
+}
+
+BOOST_AUTO_TEST_CASE(a_bound_of_zero_remembers_nothing) {
+  house h{0};
+  h.fail("a", {1, 2});
+
+  BOOST_TEST(h.owed("a", 1) == "nothing");
+  BOOST_TEST(h.all.owed() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_is_gone_is_owed_nothing_any_more) {
+  house h;
+  h.fail("a", {1, 2});
+  h.fail("b", {1});
+  h.fail("c", {2});
+
+  h.all.forget_owed_to(task_id{1});
+
+  BOOST_TEST(h.all.owed() == 2u);
+  BOOST_TEST(h.owed("a", 1) == "nothing");
+  BOOST_TEST(h.owed("b", 1) == "nothing");
+  BOOST_TEST(h.owed("a", 2) == "INTERNAL: failed");
+  BOOST_TEST(h.owed("c", 2) == "INTERNAL: failed");
+}
+
+BOOST_AUTO_TEST_CASE(forgetting_everything_owed_leaves_idle_names) {
+  house h{100, 2};
+  for (auto const* const name : {"a", "b", "c", "d"}) h.fail(name, {1, 2});
+  BOOST_TEST(h.all.known() == 4u);
+
+  h.all.forget_owed();
+
+  BOOST_TEST(h.all.owed() == 0u);
+  BOOST_TEST(h.all.known() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(idle_names_are_remembered_up_to_a_bound_the_longest_idle_forgotten_first) {
+  house h{100, 2};
+  h.pass("a");
+  h.pass("b");
+  h.pass("a");
+  h.pass("c");
+
+  BOOST_TEST(h.all.known() == 2u);
+  BOOST_TEST(h.all.find("b") == nullptr);
+  BOOST_TEST(h.pass("a").value == 3u);
+  BOOST_TEST(h.pass("b").value == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_that_owes_or_is_open_is_not_idle) {
+  house h{100, 1};
+  h.fail("owes", {1});
+  auto& open = h.all.at("open");
+  h.all.open(open, h.three, false, start);
+  for (int i = 0; i < 10; ++i) h.pass("idle" + std::to_string(i));
+
+  BOOST_TEST(h.all.known() == 3u);
+  BOOST_TEST(h.all.find("open") == &open);
+  BOOST_TEST(h.owed("owes", 1) == "INTERNAL: failed");
+  BOOST_TEST(h.all.known() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(no_idle_name_is_remembered_when_the_bound_is_zero) {
+  house h{100, 0};
+  h.pass("a");
+  h.fail("b", {1});
+  BOOST_TEST(h.all.known() == 1u);
+
+  BOOST_TEST(h.owed("b", 1) == "INTERNAL: failed");
+
+  BOOST_TEST(h.all.known() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_was_in_the_last) {
+  house h;
+  auto const pair = task_set{std::vector<task_id>{task_id{0}, task_id{1}}};
+  auto& b = h.all.at("a");
+  BOOST_TEST(h.all.may_open(b, task_id{9}, pair).ok());
+  h.all.open(b, std::make_shared<task_set const>(pair), false, start);
+  h.all.end(b, nullptr, {});
+
+  BOOST_TEST(h.all.may_open(b, task_id{0}, pair).ok());
+  BOOST_TEST(h.all.may_open(b, task_id{0}, *h.three).ok());
+  status const refused = h.all.may_open(b, task_id{2}, *h.three);
+
+  BOOST_TEST(refused.code() == errc::invalid_argument);
+  BOOST_TEST(refused.message().find("task 2") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_dissolved_round_does_not_count_as_the_round_before) {
+  house h;
+  auto const pair = std::make_shared<task_set const>(std::vector<task_id>{task_id{0}, task_id{1}});
+  auto& b = h.all.at("a");
+  h.all.open(b, pair, false, start);
+  h.all.dissolve(b);
+
+  BOOST_TEST(h.all.may_open(b, task_id{2}, *h.three).ok());
+}
+
+BOOST_AUTO_TEST_CASE(a_million_names_with_a_straggler_each_are_forgotten_in_passing) {
+  house h{1000, 100};
+  for (int i = 0; i < 1'000'000; ++i) h.fail(std::to_string(i), {1});
+
+  BOOST_TEST(h.all.owed() <= 2000u);
+  BOOST_TEST(h.all.known() <= 2100u);
+}
+
+// A straggler that never comes may not make each call of the others search all that it is owed.
+BOOST_AUTO_TEST_CASE(what_one_task_is_owed_costs_the_others_nothing) {
+  house h{300'000, 100};
+  for (int i = 0; i < 300'000; ++i) h.fail("a", {1});
+
+  for (int i = 0; i < 300'000; ++i) BOOST_TEST_REQUIRE(h.owed("a", 2) == "nothing");
+  for (int i = 0; i < 300'000; ++i) BOOST_TEST_REQUIRE(h.owed("a", 1) == "INTERNAL: failed");
+  BOOST_TEST(h.all.owed() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core

@@ -1,0 +1,519 @@
+#include "tests/core/cluster.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace coxswain::test {
+namespace {
+
+template <class... Visitors>
+struct overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+
+}  // namespace
+
+core::config with(std::function<void(core::config&)> const& change) {
+  core::config options;
+  change(options);
+  return options;
+}
+
+void expect_words(std::string_view text, std::vector<std::string_view> const& parts) {
+  std::size_t at = 0;
+  for (std::string_view const part : parts) {
+    std::size_t const found = text.find(part, at);
+    BOOST_TEST_CONTEXT("in: " << text) {
+      BOOST_TEST(found != text.npos, "expected here: " << part);
+    }
+    if (found == text.npos) return;
+    at = found + part.size();
+  }
+}
+
+cluster::cluster(std::uint32_t tasks, core::config options)
+    : cluster{tasks, std::move(options), true} {}
+
+cluster cluster::deserted(std::uint32_t tasks, core::config options) {
+  return {tasks, std::move(options), false};
+}
+
+cluster::cluster(std::uint32_t tasks, core::config options, bool joined) {
+  options.num_tasks = tasks;
+  brain_ = std::make_unique<core::coordinator>(options, coordinator_self, now_);
+  beat_period_ = options.heartbeat_timeout / 3;
+  next_beat_ = now_ + beat_period_;
+  if (!joined) return;
+  checks_ = tasks <= 100;
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    int const c = observer("host" + std::to_string(i) + ":" + std::to_string(1000 + i));
+    join({c, i}, 100 + i);
+  }
+  for (auto const& c : clients_) {
+    BOOST_TEST_REQUIRE(c->open.empty(), "all must have joined");
+    c->answers.clear();
+    c->pushes.clear();
+  }
+  transcript_.clear();
+  log_.clear();
+}
+
+// Whatever waits is answered when the coordinator stops, and then nothing is left of anybody.
+cluster::~cluster() {
+  if (std::uncaught_exceptions() > 0) return;
+  bool const expects_answers = !std::exchange(stopped_, true);
+  std::vector<std::size_t> listening;
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    if (clients_[i]->connection != connection_id{} && !clients_[i]->deaf) listening.push_back(i);
+  }
+  if (expects_answers) stop("end of the test");
+  for (std::size_t const i : listening) {
+    if (!expects_answers) break;
+    for (auto const& [id, o] : clients_[i]->open) {
+      BOOST_ERROR("client " << i << " got no answer to request " << id << ", kind "
+                            << o.message.what.index());
+    }
+  }
+  auto const end = look();
+  BOOST_TEST(end.sessions == 0u);
+  BOOST_TEST(end.barriers.empty());
+  BOOST_TEST(end.waiting_gets == 0u);
+  clients_.clear();
+  if (end.keys == 0) BOOST_TEST(brain_->memory()->used() == 0u);
+}
+
+// --- Time ------------------------------------------------------------------------------------
+
+void cluster::step(time_point to) {
+  now_ = std::max(now_, to);
+  brain_->advance(now_);
+  settle();
+}
+
+void cluster::at(duration since_start) {
+  time_point const to = t0 + since_start;
+  BOOST_TEST_REQUIRE((to >= now_), "time does not go backwards");
+  for (;;) {
+    auto const next = brain_->next_deadline();
+    time_point const stop_at = std::min(next.value_or(to), next_beat_);
+    if (stop_at > to) break;
+    now_ = std::max(now_, stop_at);
+    beat_until(now_);
+    if (next && *next <= now_) step(now_);
+    else if (now_ == to) break;
+  }
+  step(to);
+}
+
+void cluster::beat_until(time_point to) {
+  while (next_beat_ <= to) {
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+      client const& c = *clients_[i];
+      if (c.beats && c.hello && c.connection != connection_id{}) heartbeat(static_cast<int>(i));
+    }
+    next_beat_ += beat_period_;
+  }
+}
+
+void cluster::stall(duration more) {
+  now_ += more;
+  next_beat_ = std::max(next_beat_, now_ + 1ns);
+  step(now_);
+}
+
+// --- Connections and sessions ----------------------------------------------------------------
+
+connection_id cluster::dial(std::string peer) {
+  core::session_secret secret{};
+  secret[0] = ++secrets_;
+  secret[15] = static_cast<std::uint8_t>(secrets_ * 7);
+  connection_id const id = brain_->connected(now_, std::move(peer), secret);
+  bare_.emplace(id, std::nullopt);
+  settle();
+  return id;
+}
+
+void cluster::say(connection_id from, core::client_message message) {
+  brain_->received(now_, from, std::move(message));
+  settle();
+}
+
+int cluster::observer(std::string label) {
+  core::hello_args args;
+  args.label = std::move(label);
+  std::string const peer = "10.0.0." + std::to_string(clients_.size()) + ":5000";
+  int const c = hello(std::move(args), peer);
+  BOOST_TEST_REQUIRE((*this)[c].hello.has_value());
+  return c;
+}
+
+int cluster::hello(core::hello_args args, std::string peer) {
+  auto const index = clients_.size();
+  auto& c = *clients_.emplace_back(std::make_unique<client>());
+  c.label = args.label;
+  c.peer = peer;
+  c.connection = dial(std::move(peer));
+  if (bare_.at(c.connection)) {
+    c.goodbye = bare_.at(c.connection);
+    c.connection = {};
+    return static_cast<int>(index);
+  }
+  bare_.erase(c.connection);
+  by_connection_.emplace(c.connection, index);
+  core::client_message m;
+  m.what = std::move(args);
+  say(c.connection, std::move(m));
+  return static_cast<int>(index);
+}
+
+void cluster::lose(int who, core::loss how) {
+  client& c = (*this)[who];
+  connection_id const gone = std::exchange(c.connection, {});
+  by_connection_.erase(gone);
+  brain_->lost(now_, gone, how);
+  settle();
+}
+
+core::resume_args cluster::resume_of(int who) const {
+  client const& c = *clients_[static_cast<std::size_t>(who)];
+  core::resume_args args;
+  args.session = c.hello->session;
+  args.secret = c.hello->secret;
+  args.coordinator = c.hello->coordinator;
+  for (auto const& [id, o] : c.open) {
+    if (o.sent) args.open.push_back(id);
+  }
+  return args;
+}
+
+void cluster::resume(int who) { resume_on(who, dial((*this)[who].peer)); }
+
+void cluster::resume_on(int who, connection_id on) {
+  client& c = (*this)[who];
+  if (c.connection != connection_id{}) {
+    // It gives the old one up without telling anybody: what the coordinator still says there is
+    // said to nobody.
+    by_connection_.erase(c.connection);
+    bare_.emplace(c.connection, std::nullopt);
+  }
+  bare_.erase(on);
+  c.connection = on;
+  c.resumed.reset();
+  by_connection_.emplace(on, static_cast<std::size_t>(who));
+  core::client_message m;
+  m.answered_through = c.answered;
+  m.what = resume_of(who);
+  say(on, std::move(m));
+}
+
+// What the coordinator does not know is sent again, with the time that remains, then what waited.
+void cluster::resumed(std::size_t index) {
+  client& c = *clients_[index];
+  auto const unknown = c.resumed->unknown;
+  for (request_id const id : unknown) {
+    auto const at = c.open.find(id);
+    BOOST_TEST((at != c.open.end()), "unknown is what is open");
+    if (at != c.open.end()) transmit(c, at->second);
+  }
+  std::vector<request_id> waiting;
+  for (auto const& [id, o] : c.open) {
+    if (!o.sent) waiting.push_back(id);
+  }
+  for (request_id const id : waiting) {
+    if (auto const at = c.open.find(id); at != c.open.end()) transmit(c, at->second);
+  }
+}
+
+void cluster::bye(int who, bool abandoned) {
+  client& c = (*this)[who];
+  core::client_message m;
+  m.answered_through = c.answered;
+  m.what = core::bye_args{abandoned};
+  say(c.connection, std::move(m));
+}
+
+void cluster::heartbeat(int who) {
+  client& c = (*this)[who];
+  core::client_message m;
+  m.answered_through = c.answered;
+  say(c.connection, std::move(m));
+}
+
+void cluster::heard(int who) {
+  brain_->heard(now_, (*this)[who].connection);
+  settle();
+}
+
+void cluster::malformed(int who, std::string why) {
+  brain_->malformed(now_, (*this)[who].connection, std::move(why));
+  settle();
+}
+
+void cluster::write_blocked(int who) {
+  brain_->write_blocked(now_, (*this)[who].connection);
+  settle();
+}
+
+void cluster::write_progressed(int who) {
+  brain_->write_progressed(now_, (*this)[who].connection);
+  settle();
+}
+
+void cluster::task_ended(std::uint32_t task, status why) {
+  brain_->task_ended(now_, task_id{task}, std::move(why));
+  settle();
+}
+
+void cluster::stop(std::string reason) {
+  stopped_ = true;
+  brain_->stop(now_, std::move(reason));
+  settle();
+}
+
+// --- Calls -----------------------------------------------------------------------------------
+
+call cluster::send(caller who, core::request what, duration timeout) {
+  client& c = *clients_[who.client];
+  client::open_call o;
+  o.message.id = request_id{++c.last_id.value};
+  o.message.task = who.task;
+  o.message.what = std::move(what);
+  o.deadline = deadline_after(now_, timeout);
+  request_id const id = o.message.id;
+  auto const at = c.open.emplace(id, std::move(o)).first;
+  if (c.connection != connection_id{}) transmit(c, at->second);
+  return {who.client, id};
+}
+
+void cluster::transmit(client& c, client::open_call& what) {
+  what.sent = true;
+  core::client_message m = what.message;
+  m.answered_through = c.answered;
+  std::visit(overloaded{[&](auto& args) {
+               if constexpr (requires { args.timeout; }) {
+                 args.timeout = what.deadline == time_point::max() ? without_limit
+                                                                   : what.deadline - now_;
+               }
+             }},
+             m.what);
+  say(c.connection, std::move(m));
+}
+
+call cluster::join(caller who, std::uint64_t self, duration timeout) {
+  return send(who, core::join_args{incarnation{self}, timeout}, timeout);
+}
+call cluster::leave(caller who, duration timeout) {
+  return send(who, core::leave_args{timeout}, timeout);
+}
+call cluster::report_error(caller who, errc code, std::string message) {
+  return send(who, core::report_error_args{status{code, std::move(message)}});
+}
+call cluster::barrier(caller who, std::string name, duration timeout, asking extra) {
+  core::barrier_args args;
+  args.name = std::move(name);
+  for (std::uint32_t const t : extra.among) args.participants.push_back(task_id{t});
+  args.gather = extra.gather.has_value();
+  args.data = extra.gather.value_or("");
+  args.progress_every = extra.progress_every;
+  return send(who, std::move(args), timeout);
+}
+call cluster::cancel(caller who, std::string name, std::optional<std::uint64_t> round) {
+  core::cancel_barrier_args args;
+  args.name = std::move(name);
+  if (round) args.round = round_number{*round};
+  return send(who, std::move(args));
+}
+call cluster::count_barrier(caller who, std::string name, std::uint32_t count, duration timeout) {
+  return send(who, core::count_barrier_args{std::move(name), count, timeout}, timeout);
+}
+call cluster::put(caller who, std::string key, std::string value, bool overwrite) {
+  return send(who, core::put_args{std::move(key), std::move(value), overwrite});
+}
+call cluster::get(caller who, std::string key, duration timeout) {
+  return send(who, core::get_args{std::move(key), timeout}, timeout);
+}
+call cluster::try_get(caller who, std::string key) {
+  return send(who, core::try_get_args{std::move(key)});
+}
+call cluster::list(caller who, std::string directory) {
+  return send(who, core::list_args{std::move(directory)});
+}
+call cluster::remove(caller who, std::string key, bool all) {
+  return send(who, core::remove_args{std::move(key), all});
+}
+call cluster::increment(caller who, std::string key, std::int64_t by) {
+  return send(who, core::increment_args{std::move(key), by});
+}
+call cluster::inspect(caller who) { return send(who, core::inspect_args{}); }
+
+void cluster::withdraw(call what) {
+  client& c = *clients_[what.client];
+  bool const sent = c.open.at(what.id).sent;
+  c.open.erase(what.id);
+  if (!sent || c.connection == connection_id{}) return;
+  core::client_message m;
+  m.answered_through = c.answered;
+  m.what = core::withdraw_args{what.id};
+  say(c.connection, std::move(m));
+}
+
+// --- Deliveries ------------------------------------------------------------------------------
+
+void cluster::checked() {
+  if (checks_) brain_->check_invariants();
+}
+
+void cluster::settle() {
+  checked();
+  std::vector<core::outgoing> out;
+  std::vector<core::event> events;
+  for (;;) {
+    brain_->take_outgoing(out);
+    brain_->take_events(events);
+    for (auto const& e : events) log_ += e.text + '\n';
+    for (auto const& one : out) deliver(one);
+    out.clear();
+    if (!to_close_.empty()) {
+      for (connection_id const id : std::exchange(to_close_, {})) {
+        brain_->lost(now_, id, core::loss::closed);
+        checked();
+      }
+    } else if (!resumed_.empty()) {
+      for (std::size_t const index : std::exchange(resumed_, {})) resumed(index);
+    } else if (!probed_.empty()) {
+      for (std::size_t const index : std::exchange(probed_, {})) {
+        if (clients_[index]->beats) heartbeat(static_cast<int>(index));
+      }
+    } else {
+      return;
+    }
+  }
+}
+
+void cluster::deliver(core::outgoing const& one) {
+  auto const* const goodbye = std::get_if<core::goodbye>(&one.what->value);
+  if (goodbye) to_close_.push_back(one.to);
+  auto const at = by_connection_.find(one.to);
+  if (at == by_connection_.end()) {
+    auto const bare = bare_.find(one.to);
+    BOOST_TEST((bare != bare_.end()), "something was sent to a connection that is gone");
+    if (bare == bare_.end()) return;
+    BOOST_TEST(!bare->second.has_value(), "something was sent after a goodbye");
+    if (goodbye) bare->second = *goodbye;
+    return;
+  }
+  std::size_t const index = at->second;
+  client& c = *clients_[index];
+  if (goodbye) {
+    by_connection_.erase(at);
+    c.connection = {};
+    bare_.emplace(one.to, *goodbye);
+    if (!c.deaf) c.goodbye = *goodbye;
+    return;
+  }
+  if (c.deaf) return;
+  if (one.in_reply_to != request_id{}) return reply_to(c, index, one);
+  push_to(c, one.what);
+  if (auto const* const r = std::get_if<core::resume_answer>(&one.what->value)) {
+    c.resumed = *r;
+    resumed_.push_back(index);
+  }
+  if (std::holds_alternative<core::probe>(one.what->value)) probed_.push_back(index);
+}
+
+void cluster::reply_to(client& c, std::size_t index, core::outgoing const& one) {
+  BOOST_TEST(c.open.contains(one.in_reply_to),
+             "client " << index << " got a reply to " << one.in_reply_to << ", which is not open");
+  BOOST_TEST((!c.answers.contains(one.in_reply_to)), "a second reply to " << one.in_reply_to);
+  c.open.erase(one.in_reply_to);
+  c.answers.emplace(one.in_reply_to, one.what);
+  ++c.answered;
+  if (!transcript_.empty()) transcript_ += ' ';
+  transcript_ += std::to_string(index) + ':' + std::string{name(one.what->outcome.code())};
+}
+
+void cluster::push_to(client& c, core::answer_ptr const& what) {
+  if (auto const* const h = std::get_if<core::hello_answer>(&what->value)) {
+    BOOST_TEST(!c.hello.has_value());
+    c.hello = *h;
+    return;
+  }
+  BOOST_TEST(c.hello.has_value(), "a push before the answer to the Hello");
+  c.pushes.push_back(what);
+}
+
+// --- What came back --------------------------------------------------------------------------
+
+core::answer const* cluster::answer_to(call of) const {
+  auto const& answers = clients_[of.client]->answers;
+  auto const at = answers.find(of.id);
+  return at == answers.end() ? nullptr : at->second.get();
+}
+
+std::string cluster::code(call of) const {
+  auto const* const a = answer_to(of);
+  return a ? std::string{name(a->outcome.code())} : "waits";
+}
+
+std::string cluster::text(call of) const {
+  auto const* const a = answer_to(of);
+  return a ? a->outcome.message() : "";
+}
+
+std::string cluster::value(call of) const {
+  auto const* const v = body<core::value_answer>(of);
+  return v ? std::string{v->value.view()} : code(of);
+}
+
+std::string cluster::round(call of) const {
+  if (auto const* const b = body<core::barrier_answer>(of)) {
+    std::string text = "round " + std::to_string(b->round.value);
+    for (std::size_t i = 0; i < b->data.size(); ++i) {
+      text.append(i == 0 ? ": " : "|").append(b->data[i].view());
+    }
+    return text;
+  }
+  if (auto const* const f = body<barrier_failure>(of)) {
+    return "round " + std::to_string(f->round.value) + ' ' + code(of) + ' ' +
+           std::to_string(f->arrived) + '/' + std::to_string(f->expected) + " missing " +
+           f->missing;
+  }
+  return code(of);
+}
+
+std::string cluster::replies() { return std::exchange(transcript_, {}); }
+
+std::string cluster::goodbye(int who) const {
+  auto const& g = clients_[static_cast<std::size_t>(who)]->goodbye;
+  if (!g) return "none";
+  return std::string{name(g->why.code())} + (g->may_resume ? " may resume: " : ": ") +
+         g->why.message();
+}
+
+std::string cluster::goodbye_to(connection_id id) const {
+  auto const at = bare_.find(id);
+  if (at == bare_.end() || !at->second) return "none";
+  return std::string{name(at->second->why.code())} +
+         (at->second->may_resume ? " may resume: " : ": ") + at->second->why.message();
+}
+
+std::string cluster::log() { return std::exchange(log_, {}); }
+
+std::string cluster::state_of(std::uint32_t task) const {
+  auto const s = look();
+  return s.tasks[task].suspect ? "suspect" : std::string{name(s.tasks[task].state)};
+}
+
+std::string cluster::error() const {
+  auto const& e = brain_->error();
+  if (!e) return "none";
+  auto const text = [](failure const& f) {
+    return (f.task ? "task " + std::to_string(f.task->value) : std::string{"job"}) + ": " +
+           f.why.text();
+  };
+  std::string all = text(e->cause);
+  for (auto const& f : e->later) all += "; " + text(f);
+  return all;
+}
+
+}  // namespace coxswain::test

@@ -1,0 +1,222 @@
+#pragma once
+// A coordinator and its clients in virtual time, so that tests read as transcripts:
+//
+//   cluster c{2};                                      // client i has joined as task i
+//   auto const first = c.barrier(0, "b", 30s);
+//   c.at(30s - 1ns);  BOOST_TEST(c.code(first) == "waits");
+//   c.at(30s);        BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED");
+//
+// The clients count replies, give ids, send heartbeats, answer probes and resume as real ones do;
+// each can be made to deviate. Whatever the coordinator sends arrives at once. Every input is
+// followed by check_invariants(), and what no client may ever see fails the test: two replies to
+// one request, a push before the handshake's answer, anything after a goodbye. At its end each
+// test stops the coordinator and looks for calls without an answer and for lost memory.
+
+#include "coxswain/core/coordinator.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::test {
+
+inline constexpr time_point t0{std::chrono::hours{1000}};
+inline constexpr incarnation coordinator_self{77};
+
+// The options of a test: with([](auto& o) { o.reconnect_grace = 0s; }).
+[[nodiscard]] core::config with(std::function<void(core::config&)> const& change);
+
+// Who asks: a client, and for which of its tasks. Without one the message names none.
+struct caller {
+  caller(int c) : client{static_cast<std::size_t>(c)} {}
+  caller(int c, std::uint32_t t) : client{static_cast<std::size_t>(c)}, task{task_id{t}} {}
+  caller(int c, int t) : caller{c, static_cast<std::uint32_t>(t)} {}
+
+  std::size_t client;
+  std::optional<task_id> task;
+};
+
+// A request that was sent, or will be once its client is connected again.
+struct call {
+  std::size_t client;
+  request_id id;
+};
+
+// What a barrier may ask for beside its name.
+struct asking {
+  std::vector<std::uint32_t> among{};
+  std::optional<std::string> gather{};  // with this data
+  duration progress_every{};
+};
+
+class cluster {
+ public:
+  // A client and what it knows. Tests may change everything to make it deviate.
+  struct client {
+    struct open_call {
+      core::client_message message;
+      time_point deadline;
+      bool sent{};
+    };
+
+    connection_id connection{};  // zero: none
+    std::string label;
+    std::string peer;
+    std::optional<core::hello_answer> hello;
+    std::optional<core::resume_answer> resumed;  // the answer to the last Resume
+    std::optional<core::goodbye> goodbye;        // the last one
+    request_id last_id{};
+    std::uint64_t answered{};  // replies received
+    std::map<request_id, open_call> open;
+    std::map<request_id, core::answer_ptr> answers;
+    std::vector<core::answer_ptr> pushes;  // since last looked at; heartbeats' answers too
+    bool beats{true};                      // sends heartbeats and answers probes
+    bool deaf{};                           // whatever is sent to it is lost on the way
+  };
+
+  // n tasks have joined, each by a client of its own: client i is task i, incarnation 100 + i.
+  explicit cluster(std::uint32_t tasks, core::config options = {});
+  // The job has `tasks` tasks, and nobody is there.
+  static cluster deserted(std::uint32_t tasks, core::config options = {});
+  ~cluster();
+  cluster(cluster const&) = delete;
+
+  core::coordinator& brain() { return *brain_; }
+  client& operator[](int i) { return *clients_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] int size() const { return static_cast<int>(clients_.size()); }
+  // Large tests cannot afford to check everything after each input.
+  void check_less() { checks_ = false; }
+
+  // --- Time ---
+  [[nodiscard]] duration now() const { return now_ - t0; }
+  void at(duration since_start);  // steps through everything that is due until then
+  void pass(duration more) { at(now() + more); }
+  void stall(duration more);  // the loop stands still for so long, then runs once
+  void sleep_without_advance(duration more) { now_ += more; }
+
+  // --- Connections and sessions ---
+  connection_id dial(std::string peer = "10.0.0.9:1");  // a bare connection
+  void say(connection_id from, core::client_message message);
+  int observer(std::string label = "observer:1");  // a new session
+  int hello(core::hello_args args, std::string peer = "10.0.0.9:1");
+  void lose(int who, core::loss how = core::loss::closed);
+  void resume(int who);  // on a new connection, with what is open
+  void resume_on(int who, connection_id on);
+  void blink(int who) {
+    lose(who);
+    resume(who);
+  }
+  [[nodiscard]] core::resume_args resume_of(int who) const;
+  void bye(int who, bool abandoned = false);
+  void heartbeat(int who);
+  void heard(int who);  // bytes that are no whole message yet
+  void malformed(int who, std::string why);
+  void write_blocked(int who);
+  void write_progressed(int who);
+  void task_ended(std::uint32_t task, status why);
+  void stop(std::string reason = "test");
+
+  // --- Calls ---
+  call send(caller who, core::request what, duration timeout = without_limit);
+  call join(caller who, std::uint64_t self, duration timeout = 300s);
+  call leave(caller who, duration timeout = 300s);
+  call report_error(caller who, errc code, std::string message);
+  call barrier(caller who, std::string name, duration timeout = 300s, asking extra = {});
+  call cancel(caller who, std::string name, std::optional<std::uint64_t> round = {});
+  call count_barrier(caller who, std::string name, std::uint32_t count, duration timeout = 300s);
+  call put(caller who, std::string key, std::string value, bool overwrite = false);
+  call get(caller who, std::string key, duration timeout = 300s);
+  call try_get(caller who, std::string key);
+  call list(caller who, std::string directory);
+  call remove(caller who, std::string key, bool all = false);
+  call increment(caller who, std::string key, std::int64_t by);
+  call inspect(caller who);
+  void withdraw(call what);
+
+  // --- What came back ---
+  [[nodiscard]] std::string code(call of) const;  // "waits", "OK", "DEADLINE_EXCEEDED"
+  [[nodiscard]] std::string text(call of) const;  // the status's message
+  [[nodiscard]] std::string value(call of) const;  // of a get: its value; else its code
+  // "round 3", "round 3: a|b" with gathered data, "round 3 DEADLINE_EXCEEDED 1/2 missing 1", or the
+  // code.
+  [[nodiscard]] std::string round(call of) const;
+  // All replies since the last look, in order: "0:OK 1:CANCELLED".
+  std::string replies();
+  template <class T>
+  [[nodiscard]] T const* body(call of) const {
+    auto const* const a = answer_to(of);
+    return a ? std::get_if<T>(&a->value) : nullptr;
+  }
+  [[nodiscard]] core::answer const* answer_to(call of) const;
+
+  // Takes the pushes of one kind that came to the client since the last look.
+  template <class T>
+  std::vector<T> pushed(int who) {
+    std::vector<T> found;
+    for (auto const& p : std::exchange((*this)[who].pushes, {})) {
+      if (auto const* const v = std::get_if<T>(&p->value)) found.push_back(*v);
+    }
+    return found;
+  }
+  // "none", "ABORTED: text" or "ABORTED may resume: text".
+  [[nodiscard]] std::string goodbye(int who) const;
+  [[nodiscard]] std::string goodbye_to(connection_id id) const;
+  [[nodiscard]] bool is_attached(int who) const {
+    return clients_[static_cast<std::size_t>(who)]->connection != connection_id{};
+  }
+
+  // Takes what was logged since the last look, one line each.
+  std::string log();
+  [[nodiscard]] core::snapshot look() const { return brain_->look(now_); }
+  [[nodiscard]] std::string state_of(std::uint32_t task) const;  // "connected", "suspect", ...
+  // "none", or the causes: "task 0: INTERNAL: boom; task 1: ..."
+  [[nodiscard]] std::string error() const;
+
+ private:
+  cluster(std::uint32_t tasks, core::config options, bool joined);
+
+  void step(time_point to);
+  void beat_until(time_point to);
+  void settle();  // delivers what the coordinator sends, until it sends nothing
+  void deliver(core::outgoing const& one);
+  void reply_to(client& c, std::size_t index, core::outgoing const& one);
+  void push_to(client& c, core::answer_ptr const& what);
+  void transmit(client& c, client::open_call& what);
+  void resumed(std::size_t index);
+  void checked();
+
+  std::unique_ptr<core::coordinator> brain_;
+  time_point now_{t0};
+  time_point next_beat_;
+  duration beat_period_;
+  bool checks_{true};
+  bool stopped_{};
+  std::uint8_t secrets_{};
+  std::vector<std::unique_ptr<client>> clients_;
+  std::map<connection_id, std::size_t> by_connection_;        // of clients
+  std::map<connection_id, std::optional<core::goodbye>> bare_;  // of no client
+  std::vector<connection_id> to_close_;
+  std::vector<std::size_t> probed_;
+  std::vector<std::size_t> resumed_;
+  std::string transcript_;
+  std::string log_;
+};
+
+[[nodiscard]] inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+// Checks that `text` has all the parts, in this order.
+void expect_words(std::string_view text, std::vector<std::string_view> const& parts);
+
+}  // namespace coxswain::test

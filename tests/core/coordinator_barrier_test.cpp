@@ -1,0 +1,673 @@
+// Barriers of tasks: D7, D9, D13, D14, and rows 3.35 to 3.38.
+
+#include "tests/core/cluster.hpp"
+
+#include <set>
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_barrier_test)
+
+BOOST_AUTO_TEST_CASE(barrier_releases_nobody_before_the_last_and_then_all_at_once) {
+  cluster c{3};
+  auto const one = c.barrier(0, "b");
+  c.barrier(1, "b");
+  c.at(100s);
+  BOOST_TEST(c.replies() == "");
+
+  c.barrier(2, "b");
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+  BOOST_TEST(c.round(one) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(wait_at_barrier_succeed) {
+  cluster c{2};
+  for (auto const* const id : {"barrier_1", "barrier_2"}) {
+    c.barrier(0, id, 200ms);
+    c.barrier(1, id, 200ms);
+    BOOST_TEST(c.replies() == "0:OK 1:OK");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wait_at_barrier_timeout_with_different_barrier_id) {
+  cluster c{2};
+  auto const one = c.barrier(0, "barrier_1", 200ms);
+  auto const two = c.barrier(1, "barrier_2", 200ms);
+
+  c.at(200ms - 1ns);
+  BOOST_TEST(c.replies() == "");
+  c.at(200ms);
+
+  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+  expect_words(c.text(one), {"task 1", "is missing: 1 (connected", "waits for barrier 'barrier_2'"});
+  expect_words(c.text(two), {"0 (connected"});
+}
+
+BOOST_AUTO_TEST_CASE(wait_at_barrier_reuse_same_id_succeeds) {
+  cluster c{2};
+  std::uint64_t round = 0;
+  for (int use = 0; use < 2; ++use) {
+    ++round;
+    for (auto const* const id : {"1", "2"}) {
+      auto const a = c.barrier(0, id);
+      auto const b = c.barrier(1, id);
+      BOOST_TEST(c.round(a) == "round " + std::to_string(round));
+      BOOST_TEST(c.round(b) == "round " + std::to_string(round));
+    }
+  }
+}
+
+// The old rule that an id is usable once is replaced.
+BOOST_AUTO_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced_by_d13) {
+  cluster c{2};
+  for (int i = 0; i < 100; ++i) {
+    c.barrier(0, "b");
+    c.barrier(1, "b");
+    BOOST_TEST(c.replies() == "0:OK 1:OK");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise) {
+  cluster c{3};
+  for (std::uint64_t round = 1; round <= 2; ++round) {
+    std::vector<call> calls;
+    for (int i = 0; i < 3; ++i) calls.push_back(c.barrier(i, "b"));
+    for (auto const& one : calls) BOOST_TEST(c.round(one) == "round " + std::to_string(round));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks) {
+  cluster c{3};
+  c.barrier(0, "b", 300s, {.among = {0, 1}});
+  c.barrier(1, "b", 300s, {.among = {1, 0}});
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  for (int i = 0; i < 3; ++i) c.leave(i);
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_order_and_the_repetition_of_participants_do_not_matter) {
+  cluster c{3};
+  c.barrier(0, "b", 300s, {.among = {0, 2, 2, 0}});
+  c.barrier(2, "b", 300s, {.among = {2, 0}});
+  BOOST_TEST(c.replies() == "0:OK 2:OK");
+
+  c.barrier(0, "all", 300s, {.among = {2, 1, 0}});
+  c.barrier(1, "all");
+  c.barrier(2, "all", 300s, {.among = {0, 1, 2}});
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_may_be_alone_at_a_barrier) {
+  cluster c{2};
+
+  BOOST_TEST(c.round(c.barrier(0, "b", 0s, {.among = {0}})) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(barrier_by_non_participating_task_three_tasks_is_refused_and_the_others_keep_ok) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "b", 300s, {.among = {0, 1}});
+  auto const one = c.barrier(1, "b", 300s, {.among = {0, 1}});
+
+  auto const outsider = c.barrier(2, "b", 300s, {.among = {0, 1}});
+  auto const everybody = c.barrier(2, "b");
+
+  BOOST_TEST(c.code(outsider) == "INVALID_ARGUMENT");
+  expect_words(c.text(outsider), {"'b'", "task 2", "not among the participants"});
+  BOOST_TEST(c.code(everybody) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(zero) == "OK");
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+// Upstream, one wrong caller fails the round for all (its sharp edge 29).
+BOOST_AUTO_TEST_CASE(an_outsider_that_calls_while_others_wait_is_refused_alone) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "b", 300s, {.among = {0, 1}});
+
+  auto const outsider = c.barrier(2, "b");
+
+  BOOST_TEST(c.code(outsider) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(zero) == "waits");
+  c.barrier(1, "b", 300s, {.among = {0, 1}});
+  BOOST_TEST(c.round(zero) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(barrier_by_non_cluster_task) {
+  cluster c{2};
+  auto const one = c.barrier(0, "b", 300s, {.among = {0, 2}});
+
+  BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+  expect_words(c.text(one), {"'b'", "no task 2", "0 to 1"});
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(barrier_timeout_is_the_same_for_all_and_names_who_is_missing) {
+  cluster c{3};
+  c.at(5s);
+  auto const one = c.barrier(1, "b", 1s);
+  auto const zero = c.barrier(0, "b", 1s);
+
+  c.at(6s);
+
+  BOOST_TEST(c.replies() == "1:DEADLINE_EXCEEDED 0:DEADLINE_EXCEEDED");
+  BOOST_TEST(c.text(zero) == c.text(one));
+  expect_words("DEADLINE_EXCEEDED: " + c.text(zero),
+               {"DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "1 s",
+                "1 of 3 tasks is missing: 2 (connected, last heard 6 s ago, host2:1002)", "2/3",
+                "task 1 first"});
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_barrier_says_in_figures_who_is_missing) {
+  cluster c{5};
+  c.lose(3);
+  c.get(4, "the/key", 60s);
+  auto const one = c.barrier(1, "b", 1s);
+  c.at(1s);
+
+  auto const* const f = c.body<barrier_failure>(one);
+
+  BOOST_TEST_REQUIRE(f != nullptr);
+  BOOST_TEST(f->round.value == 1u);
+  BOOST_TEST(f->arrived == 1u);
+  BOOST_TEST(f->expected == 5u);
+  BOOST_TEST(f->missing == "0,2-4");
+  BOOST_TEST(f->missing_cut == 0u);
+  BOOST_TEST_REQUIRE(f->known.size() == 4u);
+  BOOST_TEST((f->known[0].task == task_id{0}));
+  BOOST_TEST(!f->known[0].suspect);
+  BOOST_TEST((f->known[0].state == task_state::connected));
+  BOOST_TEST(f->known[0].label == "host0:1000");
+  BOOST_TEST((f->known[0].last_heard == 1s));
+  BOOST_TEST(f->known[2].suspect);
+  BOOST_TEST(f->known[3].waits_for == "key 'the/key'");
+  expect_words(c.text(one), {"3 (suspect", "4 (connected", "waits for key 'the/key'"});
+}
+
+BOOST_AUTO_TEST_CASE(what_the_missing_wait_for_instead_is_told) {
+  cluster c{4};
+  c.barrier(1, "later", 60s);
+  c.barrier(1, "elsewhere", 60s);
+  c.leave(2, 60s);
+  c.get(3, "b/second", 60s);
+  c.get(3, "a/first", 60s);
+  auto const one = c.barrier(0, "b", 1s);
+  c.at(1s);
+
+  auto const& known = c.body<barrier_failure>(one)->known;
+
+  BOOST_TEST(known[0].waits_for == "barrier 'later'");
+  BOOST_TEST(known[1].waits_for == "the others to leave");
+  BOOST_TEST(contains(known[2].waits_for, "key '"));
+}
+
+BOOST_AUTO_TEST_CASE(sixteen_of_many_missing_are_described_and_all_are_named) {
+  cluster c{64};
+  auto const one = c.barrier(0, "b", 1s);
+  c.at(1s);
+
+  auto const* const f = c.body<barrier_failure>(one);
+
+  BOOST_TEST(f->known.size() == 16u);
+  BOOST_TEST(f->missing == "1-63");
+  expect_words(c.text(one), {"63 of 64 tasks are missing: 1-63; of these 1 (connected"});
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_set_above_four_kibibytes_is_cut_and_counted) {
+  cluster c{4000};
+  for (int i = 0; i < 4000; i += 2) c.barrier(i, "b", 1s);
+  c.at(1s);
+
+  call const first{0, request_id{2}};
+  auto const* const f = c.body<barrier_failure>(first);
+
+  BOOST_TEST_REQUIRE(f != nullptr);
+  BOOST_TEST(f->missing.size() <= 4096u);
+  BOOST_TEST(f->missing_cut > 0u);
+  auto const named = std::count(f->missing.begin(), f->missing.end(), ',') + 1;
+  BOOST_TEST(static_cast<std::uint32_t>(named) + f->missing_cut == 2000u);
+  expect_words(c.text(first), {"2000 of 4000", "and " + std::to_string(f->missing_cut) + " more"});
+}
+
+BOOST_AUTO_TEST_CASE(a_round_ends_at_the_earliest_deadline_of_its_arrivals) {
+  cluster c{3};
+  c.barrier(0, "b", 60s);
+  c.at(1s);
+  c.barrier(1, "b", 10s);
+
+  c.at(11s - 1ns);
+  BOOST_TEST(c.replies() == "");
+  c.at(11s);
+
+  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(a_later_arrival_with_a_longer_timeout_does_not_extend_the_round) {
+  cluster c{3};
+  c.barrier(0, "b", 10s);
+  c.at(9s);
+  c.barrier(1, "b", 60s);
+
+  c.at(10s);
+
+  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_arrival_at_the_deadline_itself_still_counts) {
+  cluster c{2};
+  c.barrier(0, "b", 10s);
+  c.at(10s - 1ns);
+  c.sleep_without_advance(1ns);
+
+  c.barrier(1, "b", 10s);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  c.at(30s);
+  BOOST_TEST(c.replies() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_turn) {
+  cluster c{2};
+  auto const one = c.barrier(0, "b", 0s);
+  BOOST_TEST(c.code(one) == "waits");
+
+  c.at(0s);
+
+  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_without_limit_waits_until_somebody_dies) {
+  cluster c{2};
+  auto const one = c.barrier(0, "b", without_limit);
+  c.at(2h);
+  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(!c.look().barriers[0].remaining.has_value());
+
+  c.bye(1, true);
+
+  BOOST_TEST(c.code(one) == "INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_call) {
+  cluster c{3};
+  auto const older = c.barrier(0, "b", 5s);
+  auto const newer = c.barrier(0, "b", 60s);
+  BOOST_TEST(c.code(older) == "CANCELLED");
+  BOOST_TEST(c.look().barriers[0].arrived == 1u);
+
+  c.at(10s);
+  BOOST_TEST(c.code(newer) == "waits");
+  c.barrier(1, "b");
+  c.barrier(2, "b");
+
+  BOOST_TEST(c.round(newer) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back) {
+  cluster c{2};
+  auto const older = c.barrier(0, "b");
+  auto const newer = c.barrier(0, "b");
+  core::client_message m;
+  m.answered_through = c[0].answered;
+  m.what = core::withdraw_args{older.id};
+  c.say(c[0].connection, m);
+
+  c.barrier(1, "b");
+
+  BOOST_TEST(c.code(newer) == "OK");
+}
+
+// --- Withdrawal -----------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller) {
+  cluster c{3};
+  auto const stays = c.barrier(0, "b", 60s);
+  auto const goes = c.barrier(1, "b", 5s);
+  c.withdraw(goes);
+  BOOST_TEST(c.look().barriers[0].missing == "1-2");
+
+  c.at(6s);
+  BOOST_TEST(c.code(stays) == "waits");
+  c.barrier(2, "b");
+  BOOST_TEST(c.code(stays) == "waits");
+  auto const again = c.barrier(1, "b");
+
+  BOOST_TEST(c.round(again) == "round 1");
+  BOOST_TEST(c.round(stays) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(the_round_waits_for_the_deadlines_of_those_who_stay) {
+  cluster c{3};
+  auto const stays = c.barrier(0, "b", 60s);
+  c.withdraw(c.barrier(1, "b", 5s));
+
+  c.at(60s - 1ns);
+  BOOST_TEST(c.code(stays) == "waits");
+  c.at(60s);
+  BOOST_TEST(c.round(stays) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been) {
+  cluster c{2};
+  c.withdraw(c.barrier(0, "b"));
+  BOOST_TEST(c.look().barriers.empty());
+  c.at(400s);
+  BOOST_TEST(c.replies() == "");
+
+  auto const a = c.barrier(0, "b");
+  c.barrier(1, "b");
+
+  BOOST_TEST(c.round(a) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome) {
+  cluster c{2};
+  auto const a = c.barrier(0, "b");
+  c.barrier(1, "b");
+  core::client_message m;
+  m.answered_through = c[0].answered;
+  m.what = core::withdraw_args{a.id};
+  c.say(c[0].connection, m);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(withdrawing_what_was_never_asked_does_nothing) {
+  cluster c{2};
+  auto const a = c.barrier(0, "b");
+  for (std::uint64_t const id : {std::uint64_t{0}, a.id.value + 7, UINT64_MAX}) {
+    core::client_message m;
+    m.what = core::withdraw_args{request_id{id}};
+    m.answered_through = c[0].answered;
+    c.say(c[0].connection, m);
+  }
+  core::client_message others;
+  others.what = core::withdraw_args{a.id};
+  others.answered_through = c[1].answered;
+  c.say(c[1].connection, others);
+
+  BOOST_TEST(c.look().barriers[0].arrived == 1u);
+  BOOST_TEST(c.goodbye(0) == "none");
+}
+
+// --- Failures -------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(barrier_returns_previous_error_is_failed_precondition_replaced_by_d19) {
+  cluster c{2};
+  auto const waiting = c.barrier(0, "b");
+  c.report_error(0, errc::internal, "boom");
+  BOOST_TEST(c.code(waiting) == "INTERNAL");
+
+  auto const later = c.barrier(1, "b");
+
+  BOOST_TEST(c.code(later) == "FAILED_PRECONDITION");
+  expect_words(c.text(later), {"the job has failed: task 0 (host0:1000) failed: INTERNAL: boom"});
+}
+
+BOOST_AUTO_TEST_CASE(barrier_fails_if_task_is_already_in_error_with_failed_precondition_by_d19) {
+  cluster c{2};
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.code(c.barrier(1, "b")) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(barrier_fails_upon_task_error_at_once_and_says_who_and_how_far_it_was) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "b");
+  auto const one = c.barrier(1, "b");
+
+  c.report_error(2, errc::unavailable, "out of disk");
+
+  BOOST_TEST(c.round(zero) == "round 1 INTERNAL 2/3 missing 2");
+  BOOST_TEST(c.text(one) == c.text(zero));
+  expect_words(c.text(zero), {"Barrier 'b' round 1 failed", "task 2 (host2:1002)",
+                              "UNAVAILABLE: out of disk", "2 of 3 tasks had arrived"});
+}
+
+BOOST_AUTO_TEST_CASE(barrier_fails_when_a_participant_dies) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "b");
+  c.lose(2);
+
+  c.at(2s - 1ns);
+  BOOST_TEST(c.code(zero) == "waits");
+  c.at(2s);
+
+  BOOST_TEST(c.code(zero) == "INTERNAL");
+  expect_words(c.text(zero), {"task 2 (host2:1002) failed", "connection was lost 2 s ago"});
+}
+
+BOOST_AUTO_TEST_CASE(a_participant_that_dies_while_it_waits_fails_the_round_of_the_others) {
+  cluster c{3};
+  c.barrier(0, "b");
+  auto const one = c.barrier(1, "b");
+
+  c.bye(0, true);
+
+  BOOST_TEST(c.round(one) == "round 1 INTERNAL 1/3 missing 0,2");
+}
+
+BOOST_AUTO_TEST_CASE(a_job_error_fails_also_barriers_that_the_culprit_has_no_part_in) {
+  cluster c{3};
+  auto const pair = c.barrier(0, "pair", 300s, {.among = {0, 1}});
+
+  c.report_error(2, errc::internal, "boom");
+
+  BOOST_TEST(c.code(pair) == "INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale) {
+  cluster c{2};
+  c[0].beats = false;
+  c[1].beats = false;
+  c.at(200s);
+
+  int const fresh = c.observer();
+  auto const one = c.barrier({fresh, 0}, "b", 300s, {.among = {0}});
+
+  BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
+  expect_words(c.text(one), {"the job has failed", "no sign of life"});
+}
+
+// --- What a barrier may be called -----------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(names_may_have_spaces_brackets_and_any_letters) {
+  cluster c{1};
+  for (std::string const name : {"[op=save] step 7: all", "/a//b/", "\xe2\x82\xac", "a\nb"}) {
+    BOOST_TEST(c.code(c.barrier(0, name)) == "OK");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(names_are_apart_from_keys_and_from_count_barriers) {
+  cluster c{2};
+  auto const b = c.barrier(0, "tensorstore_checkpoint_1");
+  c.put(0, "tensorstore_checkpoint_1", "v");
+  int const o = c.observer();
+  auto const count = c.count_barrier(o, "tensorstore_checkpoint_1", 2);
+
+  BOOST_TEST(c.code(b) == "waits");
+  BOOST_TEST(c.code(count) == "waits");
+  BOOST_TEST(c.value(c.get(1, "tensorstore_checkpoint_1")) == "v");
+  c.remove(0, "tensorstore_checkpoint_1");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_is_not_empty_and_is_utf8_without_nul) {
+  cluster c{1};
+  for (std::string const& bad : {std::string{}, std::string("a\0b", 3), std::string{"\xff"}}) {
+    auto const one = c.barrier(0, bad);
+    BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.cancel(0, bad)) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.count_barrier(0, bad, 1)) == "INVALID_ARGUMENT");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task) {
+  cluster c{1};
+  int const o = c.observer();
+
+  auto const one = c.barrier(o, "b");
+
+  BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
+  expect_words(c.text(one), {"needs a task"});
+}
+
+// --- Progress and log -----------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_waiter_that_asks_for_progress_is_told_when_something_has_changed) {
+  cluster c{4};
+  auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
+  c.at(1s);
+  auto const first = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST_REQUIRE(first.size() == 1u);
+  BOOST_TEST((first[0].request == one.id));
+  BOOST_TEST(first[0].round.value == 1u);
+  BOOST_TEST(first[0].arrived == 1u);
+  BOOST_TEST(first[0].expected == 4u);
+  BOOST_TEST(first[0].missing == "1-3");
+
+  c.at(5s);
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
+  c.barrier(2, "b", 60s);
+  c.at(6s);
+
+  auto const second = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST_REQUIRE(second.size() == 1u);
+  BOOST_TEST(second[0].missing == "1,3");
+  BOOST_TEST(c.pushed<core::barrier_progress>(2).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_most) {
+  cluster c{9};
+  c.barrier(0, "b", 60s, {.progress_every = 100ms});
+  c.barrier(1, "b", 60s, {.progress_every = 2s});
+  std::size_t often = 0;
+  std::size_t seldom = 0;
+  for (int i = 2; i < 8; ++i) {
+    c.pass(500ms);
+    c.barrier(i, "b", 60s);
+  }
+  c.at(4s);
+  often = c.pushed<core::barrier_progress>(0).size();
+  seldom = c.pushed<core::barrier_progress>(1).size();
+
+  BOOST_TEST(often == 7u);
+  BOOST_TEST(seldom == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
+  cluster c{3};
+  c.barrier(0, "b", 60s, {.progress_every = 100ms});
+  auto const other = c.barrier(1, "b", 60s);
+  c.at(1s);
+  c.pushed<core::barrier_progress>(0);
+
+  c.withdraw(other);
+  c.at(2s);
+
+  auto const told = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  BOOST_TEST(told[0].arrived == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most) {
+  cluster c{30};
+  c.barrier(0, "b", 60s, {.progress_every = 1ns});
+  for (int i = 1; i < 29; ++i) {
+    c.pass(10ms);
+    c.barrier(i, "b", 60s);
+  }
+  c.at(1s);
+
+  auto const told = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST(told.size() >= 2u);
+  BOOST_TEST(told.size() <= 4u);
+}
+
+BOOST_AUTO_TEST_CASE(no_progress_is_told_after_the_round) {
+  cluster c{2};
+  c.barrier(0, "b", 60s, {.progress_every = 100ms});
+  c.barrier(1, "b", 60s, {.progress_every = 100ms});
+
+  c.at(10s);
+
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
+}
+
+BOOST_AUTO_TEST_CASE(progress_is_not_told_to_a_lost_connection_and_goes_on_after_a_resume) {
+  cluster c{4};
+  c.barrier(0, "b", 60s, {.progress_every = 1s});
+  c.lose(0);
+  c.at(1500ms);
+  c.resume(0);
+  c.barrier(1, "b", 60s);
+  c.at(4s);
+
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_that_waits_long_is_logged_every_ten_seconds) {
+  cluster c{3};
+  c.barrier(0, "b", 60s);
+  c.log();
+  c.at(10s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(10s);
+  expect_words(c.log(), {"Barrier 'b' round 1 has waited for 10 s: 2 of 3 tasks are missing: 1 ("});
+  c.at(20s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(20s);
+  expect_words(c.log(), {"has waited for 20 s"});
+  c.barrier(1, "b");
+  c.barrier(2, "b");
+  c.log();
+
+  c.at(120s);
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_log_period_of_zero_means_that_waiting_is_not_logged) {
+  cluster c{2, with([](auto& o) { o.waiting_log_period = 0s; })};
+  c.barrier(0, "b", 60s);
+  c.leave(1, 60s);
+  c.log();
+
+  c.at(50s);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(barrier_and_join_waits_are_seen_live) {
+  cluster c{3};
+  c.at(1s);
+  c.barrier(1, "b", 60s);
+  c.at(3s);
+
+  auto const seen = c.look().barriers;
+
+  BOOST_TEST_REQUIRE(seen.size() == 1u);
+  BOOST_TEST(seen[0].name == "b");
+  BOOST_TEST((seen[0].what == core::snapshot::kind::tasks));
+  BOOST_TEST(seen[0].round.value == 1u);
+  BOOST_TEST(seen[0].arrived == 1u);
+  BOOST_TEST(seen[0].expected == 3u);
+  BOOST_TEST(seen[0].missing == "0,2");
+  BOOST_TEST((seen[0].age == 2s));
+  BOOST_TEST((seen[0].remaining == 58s));
+}
+
+BOOST_AUTO_TEST_CASE(many_barriers_at_once_do_not_disturb_each_other) {
+  cluster c{2};
+  std::vector<call> calls;
+  for (int i = 0; i < 200; ++i) calls.push_back(c.barrier(0, "b" + std::to_string(i)));
+  for (int i = 199; i >= 0; --i) c.barrier(1, "b" + std::to_string(i));
+
+  for (auto const& one : calls) BOOST_TEST(c.round(one) == "round 1");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,228 @@
+// Job errors: D19, and rows 3.30 to 3.34.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_errors_test)
+
+BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushed_to_all_by_d19) {
+  cluster c{3};
+  int const o = c.observer();
+  auto const reported = c.report_error(1, errc::internal, "boom");
+
+  BOOST_TEST(c.code(reported) == "OK");
+  for (int const who : {0, 1, 2, o}) {
+    auto const told = c.pushed<job_error>(who);
+    BOOST_TEST_REQUIRE(told.size() == 1u);
+    BOOST_TEST(told[0].cause.task->value == 1u);
+    BOOST_TEST(told[0].cause.why.text() == "INTERNAL: boom");
+    BOOST_TEST(told[0].later.empty());
+  }
+  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.look().tasks[1].error.text() == "INTERNAL: boom");
+}
+
+// Row 3.34: only the culprit has failed.
+BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_the_culprit_has_failed) {
+  cluster c{3};
+  c.report_error(0, errc::data_loss, "bad disk");
+
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.state_of(1) == "connected");
+  BOOST_TEST(c.pushed<job_error>(1)[0].cause.why.code() == errc::data_loss);
+}
+
+BOOST_AUTO_TEST_CASE(heartbeat_timeout_error_can_propagate_through_error_polling_is_pushed_by_d19) {
+  cluster c{2};
+  c[0].beats = false;
+  c.at(100s);
+
+  BOOST_TEST(c.pushed<job_error>(1)[0].cause.why.code() == errc::unavailable);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_failure_is_the_cause_and_later_ones_are_listed_with_it_in_order) {
+  cluster c{4};
+  c.report_error(2, errc::internal, "first");
+  c.report_error(0, errc::unavailable, "second");
+  c.bye(1, true);
+  c.task_ended(3, {errc::aborted, "third"});
+
+  BOOST_TEST(c.error() ==
+             "task 2: INTERNAL: first; task 0: UNAVAILABLE: second; task 3: ABORTED: third");
+  BOOST_TEST(c.pushed<job_error>(2).size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(pending_barrier_and_leave_fail_internal_with_the_cause_and_gets_are_cancelled) {
+  cluster c{4};
+  auto const barrier = c.barrier(0, "b");
+  auto const leave = c.leave(1);
+  auto const get = c.get(2, "k");
+  int const o = c.observer();
+  auto const observed = c.get(o, "k");
+
+  c.report_error(3, errc::internal, "boom");
+
+  BOOST_TEST(c.code(barrier) == "INTERNAL");
+  BOOST_TEST(c.code(leave) == "INTERNAL");
+  BOOST_TEST(c.code(get) == "CANCELLED");
+  BOOST_TEST(c.code(observed) == "CANCELLED");
+  for (auto const& one : {barrier, leave, get, observed}) {
+    expect_words(c.text(one), {"the job has failed: task 3 (host3:1003) failed: INTERNAL: boom"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(later_barriers_and_leaves_fail_failed_precondition_with_the_cause) {
+  cluster c{2};
+  c.report_error(1, errc::internal, "boom");
+
+  auto const barrier = c.barrier(0, "b");
+  auto const report = c.report_error(1, errc::internal, "again");
+  auto const leave = c.leave(0);
+
+  for (auto const& one : {barrier, leave, report}) {
+    BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
+    expect_words(c.text(one), {"task 1 (host1:1001) failed: INTERNAL: boom"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(keys_and_status_go_on_after_a_job_error) {
+  cluster c{2};
+  c.put(0, "before", "1");
+  c.report_error(1, errc::internal, "boom");
+
+  BOOST_TEST(c.value(c.get(0, "before")) == "1");
+  BOOST_TEST(c.code(c.put(0, "after", "2")) == "OK");
+  BOOST_TEST(c.value(c.try_get(0, "after")) == "2");
+  BOOST_TEST(c.code(c.increment(0, "n", 1)) == "OK");
+  BOOST_TEST(c.body<core::listing_answer>(c.list(0, ""))->entries.size() == 3u);
+  auto const status = c.inspect(0);
+  BOOST_TEST(c.body<core::snapshot>(status)->error->cause.task->value == 1u);
+  BOOST_TEST(c.code(c.remove(0, "", true)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_failed_task_itself_may_still_use_keys) {
+  cluster c{2};
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.code(c.put(0, "post-mortem", "stack")) == "OK");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_get_that_would_wait_after_a_job_error_is_cancelled_at_once) {
+  cluster c{2};
+  c.report_error(1, errc::internal, "boom");
+
+  auto const hopeless = c.get(0, "k");
+
+  BOOST_TEST(c.code(hopeless) == "CANCELLED");
+  expect_words(c.text(hopeless), {"the job has failed"});
+}
+
+BOOST_AUTO_TEST_CASE(those_who_come_or_resume_later_are_told_too) {
+  cluster c{2};
+  c.lose(0);
+  c.report_error(1, errc::internal, "boom");
+
+  int const late = c.observer();
+  BOOST_TEST(c.pushed<job_error>(late).size() == 1u);
+  c.resume(0);
+  BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_hear_it_by_d19) {
+  cluster c{1};
+  int const o = c.observer();
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.pushed<job_error>(o).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_must_not_be_ok) {
+  cluster c{1};
+
+  BOOST_TEST(c.code(c.report_error(0, errc::ok, "fine")) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(report_error_is_for_tasks_that_have_joined_row_3_32) {
+  auto c = cluster::deserted(2);
+  int const o = c.observer();
+
+  BOOST_TEST(c.code(c.report_error(o, errc::internal, "x")) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.report_error({o, 0}, errc::internal, "x")) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.report_error({o, 9}, errc::internal, "x")) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure) {
+  cluster c{2};
+  c[0].deaf = true;
+  auto const report = c.report_error(0, errc::internal, "boom");
+  c[0].deaf = false;
+
+  c.blink(0);
+
+  BOOST_TEST(c.code(report) == "OK");
+  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_task_keeps_its_session_and_its_end_is_no_second_failure) {
+  cluster c{2};
+  c.report_error(0, errc::internal, "boom");
+  c.pass(200s);
+  BOOST_TEST(c.goodbye(0) == "none");
+
+  c.bye(0, true);
+
+  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
+}
+
+BOOST_AUTO_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone) {
+  cluster c{3};
+  c.report_error(0, errc::internal, "boom");
+  BOOST_TEST(!c.brain().done());
+  c.leave(1);
+  BOOST_TEST(!c.brain().done());
+
+  c.bye(2, true);
+
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(failures_after_the_64th_later_one_are_no_news) {
+  cluster c{70};
+  for (int i = 1; i < 70; ++i) c.report_error(i, errc::internal, "boom " + std::to_string(i));
+
+  auto const told = c.pushed<job_error>(0);
+
+  BOOST_TEST(told.size() == 65u);
+  BOOST_TEST(told.back().later.size() == 64u);
+  BOOST_TEST(told.back().later.back().why.message() == "boom 65");
+}
+
+// D24: everything is bounded. What is pushed to everybody is held once, but by all.
+BOOST_AUTO_TEST_CASE(a_long_error_text_is_cut_between_letters) {
+  cluster c{2};
+  std::string text;
+  while (text.size() < 1'000'000) text += "\xe2\x82\xac";
+  c.report_error(0, errc::internal, text);
+
+  auto const told = c.pushed<job_error>(1);
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  std::string const& kept = told[0].cause.why.message();
+  BOOST_TEST(kept.size() <= 16u * 1024u);
+  BOOST_TEST(kept.size() > 4000u);
+  BOOST_TEST(kept.starts_with("\xe2\x82\xac\xe2\x82\xac"));
+
+  auto const later = c.barrier(1, "b");
+  BOOST_TEST(c.text(later).size() <= 1024u);
+  auto const leave = c.leave(1);
+  BOOST_TEST(c.text(leave).size() <= 1024u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

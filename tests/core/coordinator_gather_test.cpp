@@ -1,0 +1,219 @@
+// Barriers with data: D15, without reductions.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+asking bringing(std::string data, std::vector<std::uint32_t> among = {}) {
+  return {.among = std::move(among), .gather = std::move(data)};
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_gather_test)
+
+BOOST_AUTO_TEST_CASE(everybody_receives_everybodys_data_in_task_order) {
+  cluster c{3};
+  auto const two = c.barrier(2, "g", 300s, bringing("two"));
+  auto const zero = c.barrier(0, "g", 300s, bringing("zero"));
+  auto const one = c.barrier(1, "g", 300s, bringing("one"));
+
+  for (auto const& each : {zero, one, two}) BOOST_TEST(c.round(each) == "round 1: zero|one|two");
+}
+
+BOOST_AUTO_TEST_CASE(a_subset_gathers_one_entry_for_each_participant) {
+  cluster c{4};
+  c.barrier(3, "g", 300s, bringing("three", {1, 3}));
+  auto const one = c.barrier(1, "g", 300s, bringing("one", {1, 3}));
+
+  BOOST_TEST(c.round(one) == "round 1: one|three");
+}
+
+BOOST_AUTO_TEST_CASE(data_may_be_empty_and_binary) {
+  cluster c{2};
+  c.barrier(0, "g", 300s, bringing(""));
+  auto const one = c.barrier(1, "g", 300s, bringing(std::string("\0\xff", 2)));
+
+  auto const* const answer = c.body<core::barrier_answer>(one);
+
+  BOOST_TEST_REQUIRE(answer->data.size() == 2u);
+  BOOST_TEST(answer->data[0].view() == "");
+  BOOST_TEST(answer->data[1].view() == std::string_view("\0\xff", 2));
+}
+
+BOOST_AUTO_TEST_CASE(one_answer_is_shared_by_all_participants) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "g", 300s, bringing("x"));
+  auto const one = c.barrier(1, "g", 300s, bringing("y"));
+  c.barrier(2, "g", 300s, bringing("z"));
+
+  BOOST_TEST(c.answer_to(zero) == c.answer_to(one));
+}
+
+BOOST_AUTO_TEST_CASE(each_round_gathers_anew) {
+  cluster c{2};
+  for (auto const* const data : {"a", "b"}) {
+    c.barrier(0, "g", 300s, bringing(data));
+    auto const one = c.barrier(1, "g", 300s, bringing(data));
+    BOOST_TEST(contains(c.round(one), std::string{data} + "|" + data));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(data_without_gather_is_invalid) {
+  cluster c{2};
+  core::barrier_args args;
+  args.name = "g";
+  args.data = "x";
+
+  auto const one = c.send(0, args);
+
+  BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(gathering_and_not_gathering_are_different_kinds_of_barrier) {
+  cluster c{3};
+  auto const plain = c.barrier(0, "g");
+  auto const gather = c.barrier(1, "g", 300s, bringing("x"));
+
+  BOOST_TEST(c.code(plain) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(gather) == "INVALID_ARGUMENT");
+  BOOST_TEST(contains(c.round(c.barrier(2, "g")), "round 1 INVALID_ARGUMENT"));
+}
+
+BOOST_AUTO_TEST_CASE(a_name_may_gather_in_one_round_and_not_in_the_next) {
+  cluster c{1};
+
+  BOOST_TEST(c.round(c.barrier(0, "g", 300s, bringing("x"))) == "round 1: x");
+  BOOST_TEST(c.round(c.barrier(0, "g")) == "round 2");
+}
+
+BOOST_AUTO_TEST_CASE(contributions_up_to_the_limit_are_gathered) {
+  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  c.barrier(0, "g", 300s, bringing("12345"));
+  auto const one = c.barrier(1, "g", 300s, bringing("67890"));
+
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_arrival_that_passes_the_limit_fails_the_round_for_all_and_is_named) {
+  cluster c{3, with([](auto& o) { o.gather_bytes_max = 10; })};
+  auto const zero = c.barrier(0, "g", 300s, bringing("12345"));
+  auto const one = c.barrier(1, "g", 300s, bringing("678901"));
+
+  BOOST_TEST(c.code(zero) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.code(one) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(zero), {"Barrier 'g' round 1", "task 1", "11 bytes", "gather_bytes_max is 10"});
+  auto const late = c.barrier(2, "g", 300s, bringing("x"));
+  BOOST_TEST(contains(c.round(late), "round 1 RESOURCE_EXHAUSTED"));
+  BOOST_TEST(c.code(c.barrier(1, "g", 300s, bringing("x"))) == "waits");
+  BOOST_TEST(c.code(c.barrier(2, "g", 300s, bringing("x"))) == "waits");
+  BOOST_TEST(c.round(c.barrier(0, "g", 300s, bringing("y"))) == "round 2: y|x|x");
+}
+
+BOOST_AUTO_TEST_CASE(a_first_arrival_may_pass_the_limit_all_alone) {
+  cluster c{2, with([](auto& o) { o.gather_bytes_max = 3; })};
+  auto const zero = c.barrier(0, "g", 300s, bringing("1234"));
+
+  BOOST_TEST(c.code(zero) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.look().barriers.empty());
+  BOOST_TEST(contains(c.round(c.barrier(1, "g", 300s, bringing("x"))), "round 1 RESOURCE_EXHAUSTED"));
+}
+
+BOOST_AUTO_TEST_CASE(the_one_that_passed_the_limit_is_told_again_when_its_reply_was_lost) {
+  cluster c{2, with([](auto& o) { o.gather_bytes_max = 3; })};
+  c[0].deaf = true;
+  auto const zero = c.barrier(0, "g", 300s, bringing("1234"));
+  c[0].deaf = false;
+
+  c.blink(0);
+
+  BOOST_TEST(c.code(zero) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(contains(c.round(c.barrier(1, "g", 300s, bringing("x"))), "round 1 RESOURCE_EXHAUSTED"));
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_call_replaces_its_data_and_only_the_newer_counts) {
+  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  auto const older = c.barrier(0, "g", 300s, bringing("1234567"));
+  auto const newer = c.barrier(0, "g", 300s, bringing("abcdefg"));
+  BOOST_TEST(c.code(older) == "CANCELLED");
+  BOOST_TEST(c.code(newer) == "waits");
+
+  auto const one = c.barrier(1, "g", 300s, bringing("xyz"));
+
+  BOOST_TEST(c.round(one) == "round 1: abcdefg|xyz");
+}
+
+BOOST_AUTO_TEST_CASE(withdrawn_data_no_longer_counts) {
+  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  c.withdraw(c.barrier(0, "g", 300s, bringing("1234567890")));
+  BOOST_TEST(c.brain().memory()->used() == 0u);
+
+  c.barrier(0, "g", 300s, bringing("12345"));
+  auto const one = c.barrier(1, "g", 300s, bringing("67890"));
+
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(gathered_data_is_counted_until_everybody_has_acknowledged_it) {
+  cluster c{2};
+  c.barrier(0, "g", 300s, bringing(std::string(1000, 'x')));
+  BOOST_TEST(c.brain().memory()->used() >= 1000u);
+  c.barrier(1, "g", 300s, bringing(std::string(1000, 'y')));
+  c[0].answers.clear();
+  c[1].answers.clear();
+  BOOST_TEST(c.brain().memory()->used() >= 2000u);
+  c.heartbeat(0);
+  BOOST_TEST(c.brain().memory()->used() >= 2000u);
+
+  c.heartbeat(1);
+
+  BOOST_TEST(c.brain().memory()->used() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(data_of_a_failed_round_is_freed_at_once) {
+  cluster c{2};
+  c.barrier(0, "g", 1s, bringing(std::string(100'000, 'x')));
+  c.at(1s);
+  c[0].answers.clear();
+
+  BOOST_TEST(c.brain().memory()->used() < 10'000u);
+}
+
+BOOST_AUTO_TEST_CASE(data_that_finds_no_memory_is_refused_and_the_others_notice_nothing) {
+  cluster c{2, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  auto const waits = c.barrier(0, "g", 300s, bringing("small"));
+
+  auto const refused = c.barrier(1, "g", 300s, bringing(std::string(99'000, 'x')));
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"99000 bytes", "memory_bytes_max is 100000"});
+  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.round(c.barrier(1, "g", 300s, bringing("y"))) == "round 1: small|y");
+}
+
+BOOST_AUTO_TEST_CASE(a_first_arrival_that_finds_no_memory_opens_no_round) {
+  cluster c{2, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+
+  auto const refused = c.barrier(0, "g", 300s, bringing(std::string(99'000, 'x')));
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.look().barriers.empty());
+  c.barrier(0, "g", 300s, bringing("a"));
+  BOOST_TEST(c.round(c.barrier(1, "g", 300s, bringing("b"))) == "round 1: a|b");
+}
+
+BOOST_AUTO_TEST_CASE(gathered_data_survives_the_loss_of_a_connection) {
+  cluster c{2};
+  auto const zero = c.barrier(0, "g", 300s, bringing("x"));
+  c.lose(0);
+  c.barrier(1, "g", 300s, bringing("y"));
+
+  c.resume(0);
+
+  BOOST_TEST(c.round(zero) == "round 1: x|y");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,687 @@
+// Joining: D10, D1, and rows 3.11 to 3.16.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_join_test)
+
+BOOST_AUTO_TEST_CASE(connect_and_shutdown_are_barriers) {
+  auto c = cluster::deserted(3);
+  for (int i = 0; i < 3; ++i) c.observer();
+
+  auto const first = c.join({0, 0}, 100);
+  auto const second = c.join({1, 1}, 101);
+  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.state_of(0) == "joining");
+  auto const third = c.join({2, 2}, 102);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+  for (auto const& one : {first, second, third}) {
+    BOOST_TEST_REQUIRE(c.body<core::join_answer>(one) != nullptr);
+    BOOST_TEST(!c.body<core::join_answer>(one)->already_started);
+  }
+  BOOST_TEST(c.state_of(2) == "connected");
+
+  c.leave(0);
+  c.leave(1);
+  BOOST_TEST(c.replies() == "");
+  c.leave(2);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+}
+
+BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_the_clients_affair) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  c.observer();
+  c.join({0, 0}, 1);
+  c.at(5s);
+  BOOST_TEST(c.replies() == "");
+
+  c.join({1, 1}, 2);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_turn) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  auto const one = c.join({0, 0}, 1, 0s);
+
+  c.at(0s);
+
+  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(late_clients_are_ok) {
+  auto c = cluster::deserted(3);
+  for (int i = 0; i < 3; ++i) {
+    c.at(i * 200ms);
+    c.observer();
+    c.join({i, i}, static_cast<std::uint64_t>(i + 1), 20s);
+  }
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+}
+
+BOOST_AUTO_TEST_CASE(connect_eventually_times_out_if_a_client_does_not_show_up) {
+  auto c = cluster::deserted(3);
+  for (int i = 0; i < 2; ++i) c.observer();
+  auto const one = c.join({0, 0}, 1, 30s);
+  c.at(1s);
+  c.join({1, 1}, 2, 30s);
+
+  c.at(30s - 1ns);
+  BOOST_TEST(c.replies() == "");
+  c.at(30s);
+
+  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+  expect_words(c.text(one), {"Barrier timed out.", "Join", "30 s", "1 of 3 tasks is missing",
+                             "2 (never connected)", "2/3", "task 0 first"});
+  BOOST_TEST(c.round(one) == "round 0 DEADLINE_EXCEEDED 2/3 missing 2");
+}
+
+BOOST_AUTO_TEST_CASE(register_with_barrier_timeout) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  auto const one = c.join({0, 0}, 1, 1s);
+
+  c.at(1s);
+
+  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_join_leaves_nobody_in_error_and_all_may_try_again) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  c.observer();
+  c.join({0, 0}, 1, 1s);
+  c.at(1s);
+  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED");
+  BOOST_TEST(c.state_of(0) == "never connected");
+  BOOST_TEST(c.error() == "none");
+
+  c.join({0, 0}, 1, 1s);
+  c.join({1, 1}, 2, 1s);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_earliest_deadline_ends_a_join_for_all) {
+  auto c = cluster::deserted(3);
+  c.observer();
+  c.observer();
+  c.join({0, 0}, 1, 30s);
+  c.join({1, 1}, 2, 10s);
+
+  c.at(10s);
+
+  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(the_deadline_of_a_withdrawn_join_ends_nobody_elses) {
+  auto c = cluster::deserted(3);
+  c.observer();
+  c.observer();
+  auto const patient = c.join({0, 0}, 1, 30s);
+  auto const hasty = c.join({1, 1}, 2, 10s);
+  c.withdraw(hasty);
+  BOOST_TEST(c.state_of(1) == "never connected");
+
+  c.at(30s - 1ns);
+  BOOST_TEST(c.code(patient) == "waits");
+  c.at(30s);
+
+  BOOST_TEST(c.code(patient) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.round(patient) == "round 0 DEADLINE_EXCEEDED 1/3 missing 1-2");
+}
+
+BOOST_AUTO_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  c.withdraw(c.join({0, 0}, 1, 10s));
+
+  BOOST_TEST(c.look().barriers.empty());
+  c.at(20s);
+  BOOST_TEST(c.replies() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_join_must_name_a_task_of_the_job) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  auto const nobody = c.join(0, 1);
+  auto const unknown = c.join({0, 2}, 1);
+  auto const far = c.join({0, UINT32_MAX}, 1);
+
+  BOOST_TEST(c.replies() == "0:INVALID_ARGUMENT 0:INVALID_ARGUMENT 0:INVALID_ARGUMENT");
+  expect_words(c.text(nobody), {"must name its task"});
+  expect_words(c.text(unknown), {"no task 2", "0 to 1"});
+  expect_words(c.text(far), {"no task 4294967295"});
+  BOOST_TEST(c.error() == "none");
+}
+
+// 3.12, and D10: a newer incarnation wins while the join is pending.
+BOOST_AUTO_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins) {
+  auto c = cluster::deserted(2);
+  for (int i = 0; i < 3; ++i) c.observer();
+  auto const older = c.join({0, 0}, 1);
+  auto const newer = c.join({1, 0}, 2);
+
+  BOOST_TEST(c.code(older) == "ALREADY_EXISTS");
+  BOOST_TEST(c.code(newer) == "waits");
+  BOOST_TEST(c.look().tasks[0].self.value == 2u);
+  c.join({2, 1}, 3);
+
+  BOOST_TEST(c.code(newer) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+  auto const zombie = c.barrier({0, 0}, "b");
+  BOOST_TEST(c.code(zombie) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(while_a_join_is_pending_the_same_task_asking_twice_counts_once) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  c.observer();
+  auto const older = c.join({0, 0}, 1, 10s);
+  auto const newer = c.join({0, 0}, 1, 30s);
+  BOOST_TEST(c.code(older) == "CANCELLED");
+
+  c.at(10s);
+  BOOST_TEST(c.code(newer) == "waits");
+  BOOST_TEST(c.look().barriers[0].arrived == 1u);
+  c.join({1, 1}, 2);
+
+  BOOST_TEST(c.code(newer) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) {
+  enum class way { grace, abandoned, bye, malformed, ended, withdrawn };
+  for (way const w : {way::grace, way::abandoned, way::bye, way::malformed, way::ended,
+                      way::withdrawn}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      auto c = cluster::deserted(3);
+      for (int i = 0; i < 4; ++i) c.observer();
+      auto const patient = c.join({0, 0}, 1, 60s);
+      auto const dying = c.join({1, 1}, 2, 60s);
+
+      if (w == way::grace) {
+        c.lose(1);
+        c.pass(2s);
+      }
+      if (w == way::abandoned) c.bye(1, true);
+      if (w == way::bye) c.bye(1);
+      if (w == way::malformed) c.malformed(1, "noise");
+      if (w == way::ended) c.task_ended(1, {errc::unavailable, "exit code 3"});
+      if (w == way::withdrawn) c.withdraw(dying);
+
+      BOOST_TEST(c.state_of(1) == "never connected");
+      BOOST_TEST(c.error() == "none");
+      BOOST_TEST(c.code(patient) == "waits");
+      c.join({2, 2}, 3);
+      BOOST_TEST(c.code(patient) == "waits");
+      c.join({3, 1}, 4);
+      BOOST_TEST(c.code(patient) == "OK");
+      BOOST_TEST(c.look().tasks[1].self.value == 4u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_joiner_still_counts) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  c.observer();
+  auto const one = c.join({0, 0}, 1);
+  c.lose(0);
+  c.join({1, 1}, 2);
+  BOOST_TEST(c.replies() == "1:OK");
+  BOOST_TEST(c.state_of(0) == "suspect");
+
+  c.resume(0);
+
+  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
+  auto c = cluster::deserted(3, with([](auto& o) { o.join_barrier = false; }));
+  c.observer();
+  auto const one = c.join({0, 0}, 1);
+
+  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.state_of(1) == "never connected");
+}
+
+BOOST_AUTO_TEST_CASE(register_task_already_connected_succeeds) {
+  cluster c{2};
+  auto const again = c.join({0, 0}, 100);
+
+  BOOST_TEST(c.code(again) == "OK");
+  BOOST_TEST(c.body<core::join_answer>(again)->already_started);
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+// D10 replaces the upstream rule, which fails the job: the holder is asked, lives, and is unharmed.
+BOOST_AUTO_TEST_CASE(
+    register_task_already_connected_different_incarnation_fails_the_newcomer_only_by_d10) {
+  cluster c{2};
+  int const newcomer = c.observer("intruder:9");
+  auto const refused = c.join({newcomer, 0}, 555);
+
+  BOOST_TEST(c.code(refused) == "ABORTED");
+  expect_words(c.text(refused), {"task 0", "host0:1000", "alive"});
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.look().tasks[0].self.value == 100u);
+  c.barrier(0, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.replies() == "2:ABORTED 0:OK 1:OK");
+}
+
+BOOST_AUTO_TEST_CASE(test_task_restart_beside_a_silent_holder_fails_the_old_incarnation) {
+  cluster c{2};
+  c[1].beats = false;
+  int const newcomer = c.observer();
+  auto const asked = c.join({newcomer, 1}, 555);
+  BOOST_TEST(c.pushed<core::probe>(1).size() == 1u);
+
+  c.at(2s - 1ns);
+  BOOST_TEST(c.code(asked) == "waits");
+  BOOST_TEST(c.error() == "none");
+  c.at(2s);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.state_of(1) == "failed");
+  expect_words(c.error(), {"task 1: UNAVAILABLE", "no sign of life", "another incarnation"});
+}
+
+BOOST_AUTO_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life) {
+  cluster c{1};
+  c[0].beats = false;
+  int const newcomer = c.observer();
+  auto const asked = c.join({newcomer, 0}, 555);
+  c.at(1s);
+  c.heard(0);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  c.at(10s);
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_loses_its_connection_and_resumes_shows_that_it_lives) {
+  cluster c{1};
+  c[0].beats = false;
+  int const newcomer = c.observer();
+  auto const asked = c.join({newcomer, 0}, 555);
+  c.at(1s);
+  c.blink(0);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(the_probe_waits_as_long_as_the_grace_and_at_least_a_second) {
+  for (auto const& [grace, verdict] : {std::pair{0ms, 1000ms}, {500ms, 1000ms}, {5000ms, 5000ms}}) {
+    cluster c{1, with([&](auto& o) { o.reconnect_grace = grace; })};
+    c[0].beats = false;
+    auto const asked = c.join({c.observer(), 0}, 555);
+
+    c.at(verdict - 1ns);
+    BOOST_TEST(c.code(asked) == "waits");
+    c.at(verdict);
+    BOOST_TEST(c.code(asked) == "ABORTED");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(several_newcomers_share_one_probe_and_one_verdict) {
+  cluster c{1};
+  c[0].beats = false;
+  int const a = c.observer();
+  int const b = c.observer();
+  auto const first = c.join({a, 0}, 1);
+  c.at(1s);
+  auto const second = c.join({b, 0}, 2);
+  BOOST_TEST(c.pushed<core::probe>(0).size() == 1u);
+
+  c.heartbeat(0);
+
+  BOOST_TEST(c.code(first) == "ABORTED");
+  BOOST_TEST(c.code(second) == "ABORTED");
+  c.at(10s);
+  BOOST_TEST(c.error() == "none");
+}
+
+// D7: every blocking call has a deadline that the coordinator enforces.
+BOOST_AUTO_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict) {
+  cluster c{1};
+  c[0].beats = false;
+  auto const asked = c.join({c.observer(), 0}, 555, 300ms);
+
+  c.at(300ms - 1ns);
+  BOOST_TEST(c.code(asked) == "waits");
+  c.at(300ms);
+
+  BOOST_TEST(c.code(asked) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(asked), {"task 0", "host0:1000", "300 ms"});
+  c.at(10s);
+  BOOST_TEST(c.error() == "none");
+}
+
+// D9: what the coordinator held for a withdrawn call is freed, and that includes the question.
+BOOST_AUTO_TEST_CASE(when_no_newcomer_waits_any_more_the_holder_owes_no_sign_of_life) {
+  enum class way { withdrawn, bye, grace };
+  for (way const w : {way::withdrawn, way::bye, way::grace}) {
+    cluster c{1, with([](auto& o) { o.reconnect_grace = 3s; })};
+    c[0].beats = false;
+    int const newcomer = c.observer();
+    c.pass(500ms);
+    if (w == way::grace) c.lose(newcomer);
+    if (w == way::grace) c.resume(newcomer);
+    auto const asked = c.join({newcomer, 0}, 555);
+    c.pass(1ms);
+    if (w == way::withdrawn) c.withdraw(asked);
+    if (w == way::bye) c.bye(newcomer);
+    if (w == way::grace) {
+      c.lose(newcomer);
+      c[newcomer].open.clear();
+      c.resume(newcomer);  // it no longer wants to know
+    }
+
+    c.pass(20s);
+
+    BOOST_TEST(c.error() == "none");
+    BOOST_TEST(c.state_of(0) == "connected");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once) {
+  cluster c{2};
+  c.lose(0);
+  int const newcomer = c.observer();
+  auto const asked = c.join({newcomer, 0}, 555);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.state_of(0) == "failed");
+  expect_words(c.error(), {"task 0: ABORTED", "new incarnation (555)", "connection was lost"});
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_dies_another_death) {
+  enum class way { bye, malformed, reported, ended, other_task };
+  for (way const w :
+       {way::bye, way::malformed, way::reported, way::ended, way::other_task}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      cluster c{2};
+      c[0].beats = false;
+      auto const asked = c.join({c.observer(), 0}, 555);
+      // The holder's own words are signs of life, so these come from elsewhere where they can.
+      if (w == way::bye) c.bye(0, true);
+      if (w == way::malformed) c.malformed(0, "noise");
+      if (w == way::reported) c.report_error(0, errc::internal, "boom");
+      if (w == way::ended) c.task_ended(0, {errc::unavailable, "signal 9"});
+      if (w == way::other_task) c.report_error(1, errc::internal, "boom");
+
+      c.pass(10s);
+      BOOST_TEST(c.code(asked) == "ABORTED");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_leaves_with_the_others) {
+  cluster c{2};
+  c.leave(0);
+  c[0].beats = false;
+  auto const asked = c.join({c.observer(), 0}, 555);
+  BOOST_TEST(c.code(asked) == "waits");
+
+  c.leave(1);
+  BOOST_TEST(c.replies() == "2:ABORTED 0:OK 1:OK");
+  c.pass(10s);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.state_of(0) == "left");
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_coordinator_stops) {
+  cluster c{1};
+  c[0].beats = false;
+  auto const asked = c.join({c.observer(), 0}, 555);
+
+  c.stop();
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  c.pass(10s);
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_may_challenge_its_own_task) {
+  cluster c{1};
+  c[0].beats = false;
+  auto const asked = c.join({0, 0}, 555);
+  BOOST_TEST(c.code(asked) == "waits");
+
+  c.heartbeat(0);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+// A reply before the answer to the Resume would be counted by one side only.
+BOOST_AUTO_TEST_CASE(a_session_that_challenged_its_own_task_may_resume) {
+  cluster c{1};
+  c[0].beats = false;
+  auto const asked = c.join({0, 0}, 555);
+  c.blink(0);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  auto const more = c.put(0, "k", "v");
+  BOOST_TEST(c.code(more) == "OK");
+  c.heartbeat(0);
+  BOOST_TEST(c.goodbye(0) == "none");
+  c.remove(0, "k");
+}
+
+// Its session was lost together with the reply: a new session of the same process takes over.
+BOOST_AUTO_TEST_CASE(the_same_incarnation_from_another_session_takes_its_task_along) {
+  cluster c{2};
+  c.lose(0);
+  int const again = c.observer("host0:1000");
+  auto const joined = c.join({again, 0}, 100);
+  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+
+  c.pass(10s);
+  BOOST_TEST(c.error() == "none");
+  c.barrier(again, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.replies() == "2:OK 2:OK 1:OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_lost_its_task_to_another_can_do_nothing_for_it) {
+  cluster c{2};
+  int const other = c.observer();
+  c.join({other, 0}, 100);
+  BOOST_TEST(c.replies() == "2:OK");
+
+  for (auto const& one :
+       {c.barrier({0, 0}, "b"), c.leave({0, 0}), c.report_error({0, 0}, errc::internal, "x"),
+        c.get({0, 0}, "k"), c.put({0, 0}, "k", "v"), c.cancel({0, 0}, "b")}) {
+    BOOST_TEST(c.code(one) == "ABORTED");
+  }
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_old_session_waits_with_ends_aborted_when_its_task_moves) {
+  cluster c{2};
+  auto const at_barrier = c.barrier(0, "b");
+  auto const at_key = c.get(0, "k");
+  auto const at_leave = c.leave(0);
+  int const other = c.observer();
+  c.join({other, 0}, 100);
+
+  BOOST_TEST(c.code(at_barrier) == "ABORTED");
+  BOOST_TEST(c.code(at_key) == "ABORTED");
+  BOOST_TEST(c.code(at_leave) == "ABORTED");
+  expect_words(c.text(at_barrier), {"task 0", "another session"});
+  BOOST_TEST(c.look().barriers.empty());
+  c.bye(0);
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_never_joined_a_task_is_no_zombie_but_has_not_joined) {
+  cluster c{2};
+  int const other = c.observer();
+
+  auto const connected = c.barrier({other, 0}, "b");
+  BOOST_TEST(c.code(connected) == "FAILED_PRECONDITION");
+  expect_words(c.text(connected), {"task 0", "not joined by this session"});
+  BOOST_TEST(c.code(c.barrier({0, 1}, "b")) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(one_session_may_join_many_tasks) {
+  auto c = cluster::deserted(3);
+  int const agent = c.observer("agent:1");
+  auto const a = c.join({agent, 0}, 1);
+  auto const b = c.join({agent, 2}, 2);
+  BOOST_TEST(c.replies() == "");
+  auto const d = c.join({agent, 1}, 3);
+  BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
+  static_cast<void>(a);
+  static_cast<void>(b);
+  static_cast<void>(d);
+
+  for (std::uint32_t t = 0; t < 3; ++t) c.barrier({agent, t}, "b");
+  BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_for) {
+  auto c = cluster::deserted(2);
+  int const agent = c.observer("agent:1");
+  c.join({agent, 0}, 1);
+  c.join({agent, 1}, 2);
+
+  auto const unnamed = c.barrier(agent, "b");
+
+  BOOST_TEST(c.code(unnamed) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.leave(agent)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.put(agent, "k", "v")) == "OK");
+  c.remove(agent, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_has_left_all_but_one_task_may_leave_it_out_again) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.leave_barrier = false; }));
+  int const agent = c.observer("agent:1");
+  c.join({agent, 0}, 1);
+  c.join({agent, 1}, 2);
+  c.leave({agent, 0});
+
+  auto const b = c.barrier(agent, "b", 300s, {.among = {1}});
+
+  BOOST_TEST(c.code(b) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_may_act_for_a_task_that_is_still_joining) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  c.join({0, 0}, 1);
+
+  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.barrier(0, "b")) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.leave({0, 0})) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.report_error({0, 0}, errc::internal, "x")) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(register_task_already_in_error_fails) {
+  cluster c{2};
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.code(c.join({0, 0}, 100)) == "ABORTED");
+  auto const fresh = c.join({c.observer(), 0}, 999);
+  BOOST_TEST(c.code(fresh) == "ABORTED");
+  expect_words(c.text(fresh), {"the job has failed", "task 0 (host0:1000)", "INTERNAL: boom"});
+}
+
+BOOST_AUTO_TEST_CASE(reset_and_register_again_is_leave_and_join) {
+  cluster c{1};
+  c.leave(0);
+  BOOST_TEST(c.state_of(0) == "left");
+
+  auto const again = c.join({0, 0}, 100);
+
+  BOOST_TEST(c.code(again) == "OK");
+  BOOST_TEST(c.body<core::join_answer>(again)->already_started);
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+// Row 3.16.
+BOOST_AUTO_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once) {
+  cluster c{2};
+  c.leave(0);
+  c.leave(1);
+  int const fresh = c.observer();
+
+  auto const joined = c.join({fresh, 1}, 999);
+
+  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.body<core::join_answer>(joined)->already_started);
+  BOOST_TEST(c.look().tasks[1].self.value == 999u);
+}
+
+BOOST_AUTO_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_harms_nobody) {
+  cluster c{2};
+  auto const outsider = c.join({c.observer(), 2}, 1);
+
+  BOOST_TEST(c.code(outsider) == "INVALID_ARGUMENT");
+  c.barrier(0, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.replies() == "2:INVALID_ARGUMENT 0:OK 1:OK");
+}
+
+// D14: initialisation is what people wait at most, so its waiting is logged like any barrier's.
+BOOST_AUTO_TEST_CASE(a_join_that_waits_long_is_logged_every_ten_seconds_with_who_is_missing) {
+  auto c = cluster::deserted(3);
+  c.observer();
+  c.join({0, 0}, 1, 60s);
+  c.log();
+
+  c.at(10s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(10s);
+  expect_words(c.log(), {"Join", "has waited for 10 s", "2 of 3 tasks are missing",
+                         "1 (never connected)", "2 (never connected)"});
+  c.at(20s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(20s);
+  expect_words(c.log(), {"has waited for 20 s"});
+  c.at(60s);
+  c.log();
+  c.at(200s);
+  BOOST_TEST(!contains(c.log(), "has waited"));
+}
+
+BOOST_AUTO_TEST_CASE(a_join_is_seen_live_with_who_is_missing) {
+  auto c = cluster::deserted(3);
+  c.observer();
+  c.join({0, 1}, 1, 60s);
+  c.at(5s);
+
+  auto const seen = c.look().barriers;
+
+  BOOST_TEST_REQUIRE(seen.size() == 1u);
+  BOOST_TEST((seen[0].what == core::snapshot::kind::join));
+  BOOST_TEST(seen[0].arrived == 1u);
+  BOOST_TEST(seen[0].expected == 3u);
+  BOOST_TEST(seen[0].missing == "0,2");
+  BOOST_TEST((seen[0].age == 5s));
+  BOOST_TEST((seen[0].remaining == 55s));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

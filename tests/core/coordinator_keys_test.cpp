@@ -1,0 +1,419 @@
+// Keys: D18, and rows 3.40 to 3.42e.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+std::string keys(core::listing_answer const* listing) {
+  if (!listing) return "no listing";
+  std::string all;
+  for (auto const& e : listing->entries) {
+    all += (all.empty() ? "" : " ") + e.key + "=" + std::string{e.value.view()};
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_keys_test)
+
+BOOST_AUTO_TEST_CASE(key_value_set_duplicate_fails_and_the_first_value_stays) {
+  cluster c{2};
+  BOOST_TEST(c.code(c.put(0, "k", "first")) == "OK");
+
+  auto const second = c.put(1, "k", "second");
+
+  BOOST_TEST(c.code(second) == "ALREADY_EXISTS");
+  BOOST_TEST(c.answer_to(second)->outcome.text() == "ALREADY_EXISTS: key k already exists");
+  BOOST_TEST(c.value(c.try_get(0, "k")) == "first");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(key_value_set_duplicate_overwrites) {
+  cluster c{2};
+  c.put(0, "k", "first");
+
+  BOOST_TEST(c.code(c.put(1, "k", "second", true)) == "OK");
+  BOOST_TEST(c.value(c.try_get(0, "k")) == "second");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(key_value_try_get) {
+  cluster c{1};
+  auto const missing = c.try_get(0, "some/key");
+  BOOST_TEST(c.code(missing) == "NOT_FOUND");
+  BOOST_TEST(c.text(missing) == "key some/key not found");
+  c.put(0, "some/key", "v");
+  BOOST_TEST(c.value(c.try_get(0, "some/key")) == "v");
+  c.remove(0, "some/key");
+
+  BOOST_TEST(c.code(c.try_get(0, "some/key")) == "NOT_FOUND");
+}
+
+BOOST_AUTO_TEST_CASE(async_key_value_get_completes_with_the_set_after_it) {
+  cluster c{2};
+  auto const waits = c.get(1, "k", 10s);
+  BOOST_TEST(c.code(waits) == "waits");
+
+  c.put(0, "k", "v");
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.value(waits) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(get_key_value_simple_success) {
+  cluster c{1};
+  c.put(0, "k", "v");
+
+  BOOST_TEST(c.value(c.get(0, "k", 0s)) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(get_key_value_timeout_return_error) {
+  cluster c{1};
+  c.at(3s);
+  auto const one = c.get(0, "the/key", 1s);
+
+  c.at(4s - 1ns);
+  BOOST_TEST(c.code(one) == "waits");
+  c.at(4s);
+
+  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(one), {"'the/key'", "1 s"});
+  BOOST_TEST(c.look().waiting_gets == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(get_key_value_delayed_response_before_timeout_success) {
+  cluster c{2};
+  auto const one = c.get(0, "k", 10s);
+  c.at(5s);
+  c.put(1, "k", "v");
+  BOOST_TEST(c.value(one) == "v");
+
+  c.at(20s);
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_value_at_the_deadline_itself_still_counts) {
+  cluster c{2};
+  auto const one = c.get(0, "k", 10s);
+  c.at(10s - 1ns);
+  c.sleep_without_advance(1ns);
+  c.put(1, "k", "v");
+
+  BOOST_TEST(c.value(one) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_turn) {
+  cluster c{1};
+  auto const one = c.get(0, "k", 0s);
+  c.at(0s);
+
+  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(a_get_without_limit_waits_on) {
+  cluster c{2};
+  auto const one = c.get(0, "k", without_limit);
+  c.at(2h);
+  BOOST_TEST(c.code(one) == "waits");
+
+  c.put(1, "k", "v");
+
+  BOOST_TEST(c.value(one) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(cancel_get_key_value_success) {
+  cluster c{1};
+  auto const one = c.get(0, "k");
+  c.withdraw(one);
+  BOOST_TEST(c.look().waiting_gets == 0u);
+
+  c.put(0, "k", "v");
+
+  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.replies() == "0:OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in_order) {
+  cluster c{3};
+  c.get(2, "k");
+  c.get(0, "k");
+  c.get(1, "k");
+  c.put(0, "k", "1");
+  BOOST_TEST(c.replies() == "0:OK 2:OK 0:OK 1:OK");
+
+  auto const on_counter = c.get(1, "n");
+  c.increment(0, "n", 5);
+  BOOST_TEST(c.value(on_counter) == "5");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(one_value_wanted_by_many_is_held_once) {
+  cluster c{3};
+  auto const a = c.get(0, "k");
+  auto const b = c.get(1, "k");
+  c.put(2, "k", std::string(10'000, 'x'));
+
+  BOOST_TEST(c.answer_to(a) == c.answer_to(b));
+  BOOST_TEST(c.brain().memory()->used() < 12'000u);
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(only_those_who_wait_for_that_key_are_woken) {
+  cluster c{2};
+  auto const other = c.get(0, "k/1");
+  auto const parent = c.get(0, "k");
+  c.put(1, "k2", "v");
+
+  BOOST_TEST(c.code(other) == "waits");
+  BOOST_TEST(c.code(parent) == "waits");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_delete_wakes_nobody_and_a_refused_put_neither) {
+  cluster c{2};
+  auto const waits = c.get(0, "k");
+  c.remove(1, "k");
+  c.put(1, std::string("k\0", 2), "v");
+
+  BOOST_TEST(c.code(waits) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(keys_that_are_the_same_path_are_the_same_key) {
+  cluster c{1};
+  auto const waits = c.get(0, "//a/b//");
+  c.put(0, "/a//b", "v");
+  BOOST_TEST(c.value(waits) == "v");
+  BOOST_TEST(c.value(c.try_get(0, "a/b")) == "v");
+  BOOST_TEST(c.code(c.put(0, "a/b/", "w")) == "ALREADY_EXISTS");
+  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "/a/"))) == "a/b=v");
+
+  c.remove(0, "a//b");
+
+  BOOST_TEST(c.code(c.try_get(0, "a/b")) == "NOT_FOUND");
+}
+
+BOOST_AUTO_TEST_CASE(a_key_is_a_path_of_utf8_and_not_empty) {
+  cluster c{1};
+  for (std::string const& bad : {std::string{}, std::string{"//"}, std::string("a\0b", 3),
+                                 std::string{"\xff"}, std::string{"a/\xc0\x80"}}) {
+    BOOST_TEST(c.code(c.put(0, bad, "v")) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.get(0, bad)) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.try_get(0, bad)) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.increment(0, bad, 1)) == "INVALID_ARGUMENT");
+  }
+  BOOST_TEST(c.code(c.list(0, "\xff")) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.remove(0, "\xff")) == "INVALID_ARGUMENT");
+}
+
+BOOST_AUTO_TEST_CASE(key_value_increment) {
+  cluster c{1};
+  c.put(0, "n", "10");
+
+  auto const sum = c.increment(0, "n", 1);
+
+  BOOST_TEST_REQUIRE(c.body<core::counter_answer>(sum) != nullptr);
+  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 11);
+  BOOST_TEST(c.value(c.try_get(0, "n")) == "11");
+  BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "n"))->version ==
+             c.body<core::counter_answer>(sum)->version);
+  c.remove(0, "n");
+}
+
+BOOST_AUTO_TEST_CASE(increment_key_value) {
+  cluster c{1};
+  c.put(0, "one", "1");
+  c.put(0, "text", "abc");
+  c.put(0, "max", "9223372036854775807");
+
+  c.increment(0, "one", 3);
+  c.increment(0, "absent", 10);
+
+  BOOST_TEST(c.value(c.try_get(0, "one")) == "4");
+  BOOST_TEST(c.value(c.try_get(0, "absent")) == "10");
+  auto const bad = c.increment(0, "text", 1);
+  BOOST_TEST(c.code(bad) == "FAILED_PRECONDITION");
+  expect_words(c.text(bad), {"'text'", "decimal 64-bit integer"});
+  auto const over = c.increment(0, "max", 1);
+  BOOST_TEST(c.code(over) == "OUT_OF_RANGE");
+  expect_words(c.text(over), {"'max' is 9223372036854775807", "1"});
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(key_value_dir_get) {
+  cluster c{1};
+  c.put(0, "test_dir/sub_dir/1", "1");
+  c.put(0, "test_dir/sub_dir/2", "2");
+  c.put(0, "test_dir/3", "3");
+  c.put(0, "test", "4");
+  c.put(0, "test_dir_other/5", "5");
+
+  auto const listing = c.list(0, "test_dir/");
+
+  BOOST_TEST(keys(c.body<core::listing_answer>(listing)) ==
+             "test_dir/3=3 test_dir/sub_dir/1=1 test_dir/sub_dir/2=2");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(get_key_value_dir_single_value_in_directory_and_multiple_values) {
+  cluster c{1};
+  c.put(0, "dir/path", "1");
+  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "dir"))) == "dir/path=1");
+  c.put(0, "dir/path2", "2");
+  c.put(0, "dir/sub_dir/path", "3");
+  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "dir"))) ==
+             "dir/path=1 dir/path2=2 dir/sub_dir/path=3");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(
+    get_key_value_dir_empty_wrong_dir_wrong_dir_prefix_non_directory_prefix_and_key_return_empty_list) {
+  for (auto const* const key : {"", "dir0/path", "wrong_dir/dir/path", "dir_key", "dir"}) {
+    cluster c{1};
+    if (*key != '\0') c.put(0, key, "v");
+
+    auto const listing = c.list(0, "dir");
+
+    BOOST_TEST(c.code(listing) == "OK");
+    BOOST_TEST(keys(c.body<core::listing_answer>(listing)) == "");
+    c.remove(0, "", true);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_root_can_be_listed_where_upstream_lists_nothing_replaced_by_d18) {
+  cluster c{1};
+  c.put(0, "b", "2");
+  c.put(0, "a/x", "1");
+  for (auto const* const root : {"", "/", "//"}) {
+    BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, root))) == "a/x=1 b=2");
+  }
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_listing_longer_than_a_frame_is_refused_and_says_what_to_do) {
+  cluster c{1, with([](auto& o) { o.value_bytes_max = 1000; })};
+  for (int i = 0; i < 70; ++i) c.put(0, "d/" + std::to_string(i), std::string(1000, 'x'));
+
+  auto const listing = c.list(0, "d");
+
+  BOOST_TEST(c.code(listing) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(listing), {"'d'", "frame_bytes_max", "smaller"});
+  BOOST_TEST(c.code(c.list(0, "e")) == "OK");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(key_value_delete) {
+  cluster c{1};
+  c.put(0, "gone", "1");
+  c.put(0, "kept", "2");
+  auto const removed = c.remove(0, "gone");
+  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 1u);
+  auto const missing = c.get(0, "gone", 200ms);
+
+  c.at(200ms);
+
+  BOOST_TEST(c.code(missing) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.value(c.get(0, "kept")) == "2");
+  BOOST_TEST(c.code(c.remove(0, "gone")) == "OK");
+  c.remove(0, "kept");
+}
+
+BOOST_AUTO_TEST_CASE(key_value_delete_directory) {
+  cluster c{1};
+  for (auto const* const key : {"test_dir", "test_dir/1", "test_dir/s/2", "test_dir_other/key"}) {
+    c.put(0, key, "v");
+  }
+
+  auto const removed = c.remove(0, "test_dir/");
+
+  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 3u);
+  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "test_dir_other/key=v");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(removing_the_root_needs_all) {
+  cluster c{1};
+  c.put(0, "a", "1");
+  c.put(0, "b/c", "2");
+  for (auto const* const root : {"", "/"}) {
+    auto const careless = c.remove(0, root);
+    BOOST_TEST(c.code(careless) == "INVALID_ARGUMENT");
+    expect_words(c.text(careless), {"all"});
+  }
+  BOOST_TEST(c.look().keys == 2u);
+
+  auto const meant = c.remove(0, "/", true);
+
+  BOOST_TEST(c.body<core::removed_answer>(meant)->count == 2u);
+  BOOST_TEST(c.look().keys == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(every_key_has_a_version_that_rises_with_every_change_of_any_key) {
+  cluster c{1};
+  c.put(0, "a", "1");
+  c.put(0, "b", "1");
+  auto const a1 = c.body<core::value_answer>(c.try_get(0, "a"))->version;
+  auto const b1 = c.body<core::value_answer>(c.try_get(0, "b"))->version;
+  c.put(0, "a", "1", true);
+  auto const a2 = c.body<core::value_answer>(c.get(0, "a"))->version;
+
+  BOOST_TEST(a1 < b1);
+  BOOST_TEST(b1 < a2);
+  BOOST_TEST(c.body<core::listing_answer>(c.list(0, ""))->entries[1].version == b1);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(keys_need_no_task) {
+  cluster c{1};
+  int const o = c.observer();
+
+  BOOST_TEST(c.code(c.put(o, "k", "v")) == "OK");
+  BOOST_TEST(c.value(c.get(o, "k")) == "v");
+  BOOST_TEST(c.code(c.increment(o, "n", 1)) == "OK");
+  BOOST_TEST(c.code(c.list(o, "")) == "OK");
+  BOOST_TEST(c.code(c.remove(o, "", true)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(keys_outlive_the_session_that_put_them) {
+  cluster c{1};
+  int const o = c.observer();
+  c.put(o, "k", "v");
+  c.bye(o);
+
+  BOOST_TEST(c.value(c.try_get(0, "k")) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer) {
+  cluster c{1};
+  int const o = c.observer();
+  c.get(o, "k");
+  c.get(o, "l");
+  BOOST_TEST(c.look().waiting_gets == 2u);
+  c.lose(o);
+  BOOST_TEST(c.look().waiting_gets == 2u);
+
+  c.at(2s);
+
+  BOOST_TEST(c.look().waiting_gets == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_key_may_be_waited_for_twice_by_one_task) {
+  cluster c{1};
+  auto const one = c.get(0, "k", 60s);
+  auto const two = c.get(0, "k", 60s);
+  c.put(0, "k", "v");
+
+  BOOST_TEST(c.value(one) == "v");
+  BOOST_TEST(c.value(two) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

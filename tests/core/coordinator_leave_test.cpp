@@ -1,0 +1,420 @@
+// Leaving: D11, and rows 3.21 to 3.24.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_leave_test)
+
+BOOST_AUTO_TEST_CASE(clients_shutdown_successfully_and_nobody_hears_of_an_error) {
+  cluster c{3};
+  for (int i = 0; i < 3; ++i) c.leave(i);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(c.pushed<job_error>(i).empty());
+    BOOST_TEST(c.state_of(static_cast<std::uint32_t>(i)) == "left");
+  }
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_register_again) {
+  cluster c{2};
+  c.leave(0);
+  c.leave(1);
+  c.join({0, 0}, 500);
+  c.join({1, 1}, 501);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK 0:OK 1:OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(!c.brain().done());
+  c.leave(0);
+  BOOST_TEST(c.replies() == "");
+  c.leave(1);
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+}
+
+// Row 3.21: INTERNAL that wraps the cause, and everybody learns it.
+BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_with_it) {
+  cluster c{3};
+  auto const one = c.leave(0, 60s);
+  c.at(1s);
+  auto const hasty = c.leave(1, 20s);
+
+  c.at(21s - 1ns);
+  BOOST_TEST(c.replies() == "");
+  c.at(21s);
+
+  BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
+  expect_words(c.text(one), {"DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier", "21 s",
+                             "1 of 3 tasks is missing: 2 (connected", "host2:1002", "2/3",
+                             "task 0 first"});
+  BOOST_TEST(c.text(hasty) == c.text(one));
+  expect_words(c.error(), {"job: DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier"});
+  auto const told = c.pushed<job_error>(2);
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  BOOST_TEST(!told[0].cause.task.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(those_whose_leave_failed_have_left_and_the_missing_one_leaves_alone_later) {
+  cluster c{2};
+  c.leave(0, 5s);
+  c.at(5s);
+  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.state_of(1) == "connected");
+  BOOST_TEST(!c.brain().done());
+
+  auto const late = c.leave(1);
+
+  BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
+  expect_words(c.text(late), {"the job has failed: DEADLINE_EXCEEDED: Barrier timed out."});
+  BOOST_TEST(c.state_of(1) == "left");
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_it) {
+  cluster c{3};
+  auto const one = c.leave(0);
+  auto const two = c.leave(1);
+  c.bye(2, true);
+
+  BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
+  expect_words(c.text(one), {"task 2 (host2:1002) failed", "destroyed without leaving"});
+  static_cast<void>(two);
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(clients_terminate_shutdown_if_any_client_goes_away) {
+  cluster c{3};
+  c.leave(0);
+  c.leave(1);
+  c[2].beats = false;
+
+  c.at(100s);
+
+  BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(a_leave_with_timeout_zero_leaves_alone) {
+  cluster c{2};
+  auto const alone = c.leave(0, 0s);
+
+  BOOST_TEST(c.code(alone) == "OK");
+  BOOST_TEST(c.state_of(0) == "left");
+  c.at(10s);
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.code(c.leave(1)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_one_to_leave_alone_releases_those_who_wait_for_it) {
+  cluster c{3};
+  c.leave(0);
+  c.leave(1, 0s);
+  BOOST_TEST(c.replies() == "1:OK");
+  c.leave(2, 0s);
+
+  BOOST_TEST(c.replies() == "2:OK 0:OK");
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+
+  c.leave(1);
+  BOOST_TEST(c.replies() == "1:OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(!c.brain().done());
+  c.leave(0);
+
+  BOOST_TEST(c.replies() == "0:OK");
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_is_for_ever_by_d3) {
+  cluster c{1};
+  c.leave(0);
+
+  c.at(1h);
+
+  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.look().sessions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_leave_has_nothing_to_leave) {
+  cluster c{1};
+  c.leave(0);
+  c.replies();
+
+  auto const second = c.leave({0, 0});
+
+  BOOST_TEST(c.code(second) == "FAILED_PRECONDITION");
+  expect_words(c.text(second), {"task 0", "has left"});
+}
+
+BOOST_AUTO_TEST_CASE(the_same_task_asking_twice_counts_once) {
+  cluster c{2};
+  auto const older = c.leave(0, 5s);
+  auto const newer = c.leave(0, 60s);
+  BOOST_TEST(c.code(older) == "CANCELLED");
+
+  c.at(10s);
+  BOOST_TEST(c.code(newer) == "waits");
+  c.leave(1);
+
+  BOOST_TEST(c.code(newer) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_leave_takes_its_arrival_and_its_deadline_along) {
+  cluster c{3};
+  auto const patient = c.leave(0, 60s);
+  auto const hasty = c.leave(1, 5s);
+  c.withdraw(hasty);
+  c.at(6s);
+  BOOST_TEST(c.code(patient) == "waits");
+  BOOST_TEST(c.state_of(1) == "connected");
+  c.leave(2);
+  BOOST_TEST(c.code(patient) == "waits");
+
+  c.leave(1);
+
+  BOOST_TEST(c.code(patient) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(when_all_have_withdrawn_nobody_leaves) {
+  cluster c{2};
+  c.withdraw(c.leave(0, 5s));
+
+  c.at(20s);
+
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.look().barriers.empty());
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_others) {
+  cluster c{2};
+  auto const one = c.leave(0);
+  c.lose(0);
+  c.leave(1);
+  BOOST_TEST(c.replies() == "1:OK");
+  BOOST_TEST(c.state_of(0) == "left");
+
+  c.resume(0);
+
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_was_told_left_is_never_suspect) {
+  cluster c{2};
+  c.leave(0);
+  c.leave(1);
+  c.lose(0);
+  BOOST_TEST(c.state_of(0) == "left");
+
+  c.at(10s);
+
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.state_of(0) == "left");
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_fails_ongoing_barrier) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  auto const waiting = c.barrier(0, "b", without_limit);
+
+  c.leave(0);
+
+  BOOST_TEST(c.replies() == "0:INTERNAL 0:OK");
+  expect_words(c.text(waiting), {"Barrier 'b' round 1 failed", "task 0", "left"});
+}
+
+BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_of_others_that_wait_for_it) {
+  cluster c{3, with([](auto& o) { o.leave_barrier = false; })};
+  auto const two = c.barrier(2, "all");
+  auto const pair = c.barrier(1, "pair", 300s, {.among = {1, 2}});
+
+  c.leave(0);
+
+  BOOST_TEST(c.code(two) == "INTERNAL");
+  BOOST_TEST(c.code(pair) == "waits");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_that_needs_a_task_which_has_left_cannot_be_reached) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.leave(0);
+
+  auto const hopeless = c.barrier(1, "b");
+
+  BOOST_TEST(c.code(hopeless) == "INTERNAL");
+  expect_words(c.text(hopeless), {"'b'", "task 0 (host0:1000) has left"});
+  BOOST_TEST(c.code(c.barrier(1, "b", 300s, {.among = {1}})) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side) {
+  cluster c{2};
+  auto const waiting = c.barrier(0, "b");
+  auto const leaving = c.leave(0);
+  BOOST_TEST(c.code(waiting) == "waits");
+  c.barrier(1, "b");
+  BOOST_TEST(c.code(waiting) == "OK");
+  BOOST_TEST(c.code(leaving) == "waits");
+
+  c.leave(1);
+
+  BOOST_TEST(c.code(leaving) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled) {
+  cluster c{1};
+  auto const own = c.get(0, "k");
+  int const o = c.observer();
+  auto const observers = c.get(o, "k");
+
+  c.leave(0);
+
+  BOOST_TEST(c.code(own) == "CANCELLED");
+  expect_words(c.text(own), {"task 0", "no longer in the job"});
+  BOOST_TEST(c.code(observers) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_in_error_should_return_error_and_depart_alone) {
+  cluster c{2};
+  c.report_error(1, errc::internal, "boom");
+  c.replies();
+
+  auto const leaving = c.leave(0);
+
+  BOOST_TEST(c.code(leaving) == "FAILED_PRECONDITION");
+  expect_words(c.text(leaving), {"the job has failed", "task 1 (host1:1001)", "INTERNAL: boom"});
+  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(after_a_job_error_a_bye_is_no_failure_of_its_own) {
+  cluster c{3};
+  c.report_error(2, errc::internal, "boom");
+
+  c.bye(0, true);
+  c.bye(1);
+
+  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.state_of(1) == "left");
+  BOOST_TEST(c.error() == "task 2: INTERNAL: boom");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_fails_while_it_waits_to_leave_has_failed_and_not_left) {
+  for (bool const reported : {true, false}) {
+    cluster c{2};
+    auto const leaving = c.leave(0);
+    if (reported) c.report_error(0, errc::internal, "boom");
+    if (!reported) c.task_ended(0, {errc::unavailable, "signal 9"});
+
+    BOOST_TEST(c.code(leaving) == "INTERNAL");
+    BOOST_TEST(c.state_of(0) == "failed");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_ends_while_its_task_waits_to_leave_fails_it) {
+  cluster c{2};
+  c.leave(0);
+
+  c.bye(0);
+
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+// The coordinator lingers until every leave reply is acknowledged.
+BOOST_AUTO_TEST_CASE(the_coordinator_is_drained_when_every_leave_reply_was_acknowledged) {
+  cluster c{2};
+  BOOST_TEST(c.brain().drained());
+  c.leave(0);
+  c.leave(1);
+  BOOST_TEST(c.brain().done());
+  BOOST_TEST(!c.brain().drained());
+  c.heartbeat(0);
+  BOOST_TEST(!c.brain().drained());
+
+  c.heartbeat(1);
+
+  BOOST_TEST(c.brain().drained());
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement) {
+  cluster c{2};
+  c.leave(0);
+  c.leave(1);
+  c.bye(0);
+  c.lose(1);
+  BOOST_TEST(!c.brain().drained());
+
+  c.at(2s);
+
+  BOOST_TEST(c.brain().drained());
+}
+
+BOOST_AUTO_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too) {
+  cluster c{2};
+  c.leave(0);
+  c.report_error(1, errc::internal, "boom");
+  BOOST_TEST(!c.brain().drained());
+  c.heartbeat(0);
+  BOOST_TEST(c.brain().drained());
+}
+
+BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_missing) {
+  cluster c{3, with([](auto& o) { o.leave_barrier = true; })};
+  c.leave(0, 0s);
+  c.leave(1, 60s);
+  c.log();
+  c.at(10s);
+  expect_words(c.log(), {"Shutdown barrier has waited for 10 s", "1 of 3 tasks is missing",
+                         "2 (connected"});
+
+  auto const seen = c.look().barriers;
+
+  BOOST_TEST_REQUIRE(seen.size() == 1u);
+  BOOST_TEST((seen[0].what == core::snapshot::kind::leave));
+  BOOST_TEST(seen[0].missing == "2");
+  BOOST_TEST(seen[0].arrived == 2u);
+  BOOST_TEST(seen[0].expected == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_came) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  c.observer();
+  c.join({0, 0}, 1);
+  auto const leaving = c.leave(0, 5s);
+
+  c.at(5s);
+
+  BOOST_TEST(c.code(leaving) == "INTERNAL");
+  expect_words(c.text(leaving), {"1 (never connected)"});
+}
+
+BOOST_AUTO_TEST_CASE(observers_cannot_leave) {
+  cluster c{1};
+  int const o = c.observer();
+
+  BOOST_TEST(c.code(c.leave(o)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.leave({o, 0})) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_rejoined_must_leave_again) {
+  cluster c{2};
+  c.leave(0, 0s);
+  c.join({0, 0}, 500);
+  auto const waits = c.leave(1);
+  BOOST_TEST(c.code(waits) == "waits");
+
+  c.leave(0);
+
+  BOOST_TEST(c.code(waits) == "OK");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,362 @@
+// Handshakes that are refused, malformed messages and limits: D2, D3, D24, D25.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+core::client_message message_of(core::request what, std::uint64_t id = 0) {
+  core::client_message m;
+  m.id = request_id{id};
+  m.what = std::move(what);
+  return m;
+}
+
+std::string refusal(core::config options, core::hello_args args) {
+  auto c = cluster::deserted(1, std::move(options));
+  int const who = c.hello(std::move(args));
+  BOOST_TEST(c.look().sessions == (c[who].hello ? 1u : 0u));
+  return c.goodbye(who);
+}
+
+core::config secured() {
+  return with([](auto& o) {
+    o.token = "sesame";
+    o.job = "train-7";
+    o.attempt = 3;
+  });
+}
+
+core::hello_args welcome() {
+  core::hello_args args;
+  args.token = "sesame";
+  args.job = "train-7";
+  args.attempt = 3;
+  return args;
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_limits_test)
+
+// --- Hello ----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(hello_is_answered_with_everything_that_a_client_must_know) {
+  auto options = with([](auto& o) {
+    o.version = "1.2.3";
+    o.heartbeat_timeout = 90s;
+    o.reconnect_grace = 7s;
+    o.value_bytes_max = 1'000'000;
+    o.key_bytes_max = 500;
+    o.open_requests_max = 10;
+    o.open_requests_max_per_task = 2;
+  });
+  auto c = cluster::deserted(5, options);
+  int const who = c.observer();
+  auto const& hello = *c[who].hello;
+
+  BOOST_TEST((hello.coordinator == coordinator_self));
+  BOOST_TEST(hello.version == "1.2.3");
+  BOOST_TEST((hello.session != session_id{}));
+  BOOST_TEST(hello.secret[0] == 1);
+  BOOST_TEST(hello.num_tasks == 5u);
+  BOOST_TEST((hello.heartbeat_period == 30s));
+  BOOST_TEST((hello.heartbeat_timeout == 90s));
+  BOOST_TEST((hello.reconnect_grace == 7s));
+  BOOST_TEST(hello.value_bytes_max == 1'000'000u);
+  BOOST_TEST(hello.frame_bytes_max == 1'000'000u + 64 * 1024);
+  BOOST_TEST(hello.key_bytes_max == 500u);
+  BOOST_TEST(hello.open_requests_max == 10u);
+  BOOST_TEST(hello.open_requests_max_per_task == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(every_session_has_an_id_and_a_secret_of_its_own) {
+  auto c = cluster::deserted(1);
+  int const a = c.observer();
+  int const b = c.observer();
+
+  BOOST_TEST((c[a].hello->session != c[b].hello->session));
+  BOOST_TEST((c[a].hello->secret != c[b].hello->secret));
+}
+
+BOOST_AUTO_TEST_CASE(who_says_everything_right_is_welcome) {
+  BOOST_TEST(refusal(secured(), welcome()) == "none");
+  BOOST_TEST(refusal({}, {}) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(another_protocol_version_is_refused_for_good_and_both_are_named) {
+  auto args = welcome();
+  args.version = 2;
+  expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "version 2", "version 1"});
+}
+
+BOOST_AUTO_TEST_CASE(another_job_is_refused_for_good_and_both_are_named) {
+  auto args = welcome();
+  args.job = "train-8";
+  expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "'train-8'", "'train-7'"});
+  args.job = "";
+  expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "'default'", "'train-7'"});
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_job_is_the_default_one) {
+  core::hello_args args;
+  args.job = "default";
+  BOOST_TEST(refusal({}, args) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_anything_else_is_told) {
+  auto args = welcome();
+  args.job = "other";
+  for (auto const* const token : {"", "sesam", "sesame!", "SESAME", "xxxxxx"}) {
+    args.token = token;
+    auto const text = refusal(secured(), args);
+    expect_words(text, {"UNAUTHENTICATED:", "token"});
+    BOOST_TEST(!contains(text, "sesame"));
+    BOOST_TEST(!contains(text, "train-7"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_token_that_nobody_asked_for_is_ignored) {
+  core::hello_args args;
+  args.token = "whatever";
+  BOOST_TEST(refusal({}, args) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(an_older_attempt_is_refused_for_good_and_a_newer_one_is_told_to_try_again) {
+  auto args = welcome();
+  args.attempt = 2;
+  expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "attempt 2", "attempt 3"});
+  args.attempt = 4;
+  expect_words(refusal(secured(), args),
+               {"UNAVAILABLE:", "attempt 4", "attempt 3", "an old coordinator is still there"});
+}
+
+BOOST_AUTO_TEST_CASE(attempts_are_compared_only_when_both_sides_state_one) {
+  auto args = welcome();
+  args.attempt.reset();
+  BOOST_TEST(refusal(secured(), args) == "none");
+  core::hello_args stated;
+  stated.attempt = 9;
+  BOOST_TEST(refusal({}, stated) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_label_has_a_limit) {
+  core::hello_args args;
+  args.label = std::string(256, 'x');
+  BOOST_TEST(refusal({}, args) == "none");
+  args.label += 'x';
+  expect_words(refusal({}, args), {"INVALID_ARGUMENT:", "257", "label_bytes_max is 256"});
+}
+
+BOOST_AUTO_TEST_CASE(before_hello_frames_are_small_and_after_it_as_large_as_values) {
+  auto c = cluster::deserted(1);
+  auto const bare = c.dial();
+  BOOST_TEST(c.brain().frame_bytes_max(bare) == 16u * 1024);
+  BOOST_TEST(c.brain().frame_bytes_max(connection_id{}) == 16u * 1024);
+
+  int const who = c.observer();
+
+  BOOST_TEST(c.brain().frame_bytes_max(c[who].connection) == c.brain().options().frame_bytes_max());
+}
+
+BOOST_AUTO_TEST_CASE(whoever_does_not_begin_with_a_handshake_is_sent_away) {
+  for (auto const& m :
+       {message_of(std::monostate{}), message_of(core::inspect_args{}, 1),
+        message_of(core::bye_args{}), message_of(core::withdraw_args{request_id{1}}),
+        message_of(core::put_args{"k", "v", false}, 1), message_of(core::join_args{}, 1)}) {
+    auto c = cluster::deserted(1);
+    auto const bare = c.dial();
+
+    c.say(bare, m);
+
+    expect_words(c.goodbye_to(bare), {"INVALID_ARGUMENT: protocol error", "Hello or Resume"});
+    BOOST_TEST(c.look().keys == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_second_handshake_is_a_protocol_error) {
+  for (bool const is_hello : {true, false}) {
+    cluster c{1};
+    auto const again = is_hello ? core::request{core::hello_args{}} : core::request{c.resume_of(0)};
+    auto m = message_of(again);
+    m.answered_through = c[0].answered;
+    c.say(c[0].connection, m);
+
+    expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error", "second handshake"});
+    BOOST_TEST(c.state_of(0) == "failed");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(after_its_goodbye_a_connection_is_not_heard) {
+  auto c = cluster::deserted(1);
+  auto& brain = c.brain();
+  auto const id = brain.connected(t0, "p", {});
+  brain.malformed(t0, id, "noise");
+
+  brain.received(t0, id, message_of(core::hello_args{}));
+  brain.heard(t0, id);
+  brain.malformed(t0, id, "more noise");
+  brain.write_blocked(t0, id);
+  brain.write_progressed(t0, id);
+
+  std::vector<core::outgoing> out;
+  brain.take_outgoing(out);
+  BOOST_TEST(out.size() == 1u);
+  brain.lost(t0, id, core::loss::closed);
+  brain.lost(t0, id, core::loss::closed);
+  brain.received(t0, id, message_of(core::hello_args{}));
+  brain.take_outgoing(out);
+  BOOST_TEST(out.empty());
+}
+
+BOOST_AUTO_TEST_CASE(request_ids_rise) {
+  for (std::uint64_t const id : {0u, 1u}) {
+    cluster c{1};
+    auto m = message_of(core::try_get_args{"k"}, id);
+    m.answered_through = c[0].answered;
+    c.say(c[0].connection, m);
+
+    expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id", "does not rise"});
+  }
+}
+
+// A client of a later version may ask for what we do not know; it must not wait for ever.
+BOOST_AUTO_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented) {
+  cluster c{1};
+  auto const unknown = c.send(0, std::monostate{});
+
+  BOOST_TEST(c.code(unknown) == "UNIMPLEMENTED");
+  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
+}
+
+// --- Sizes ----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
+  cluster c{1, with([](auto& o) {
+              o.key_bytes_max = 10;
+              o.value_bytes_max = 20;
+            })};
+  std::string const fits(10, 'k');
+  std::string const long_one(11, 'k');
+  BOOST_TEST(c.code(c.put(0, fits, std::string(20, 'v'))) == "OK");
+  BOOST_TEST(c.code(c.put(0, "//" + fits + "/", "v")) == "ALREADY_EXISTS");
+  BOOST_TEST(c.code(c.barrier(0, fits)) == "OK");
+
+  for (auto const& one :
+       {c.put(0, long_one, "v"), c.get(0, long_one), c.try_get(0, long_one), c.list(0, long_one),
+        c.remove(0, long_one), c.increment(0, long_one, 1), c.barrier(0, long_one),
+        c.cancel(0, long_one), c.count_barrier(0, long_one, 1)}) {
+    BOOST_TEST(c.code(one) == "RESOURCE_EXHAUSTED");
+    expect_words(c.text(one), {"11 bytes", "key_bytes_max is 10"});
+  }
+  auto const heavy = c.put(0, "h", std::string(21, 'v'));
+  BOOST_TEST(c.code(heavy) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(heavy), {"21 bytes", "value_bytes_max is 20"});
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(past_the_limit_of_open_requests_the_sender_is_refused_and_others_notice_nothing) {
+  cluster c{2, with([](auto& o) {
+              o.open_requests_max = 4;
+              o.open_requests_max_per_task = 2;
+            })};
+  for (int i = 0; i < 6; ++i) c.get(0, "k" + std::to_string(i));
+  BOOST_TEST(c.replies() == "");
+
+  auto const seventh = c.get(0, "k");
+
+  BOOST_TEST(c.code(seventh) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(seventh), {"6 requests", "open_requests_max"});
+  BOOST_TEST(c.code(c.put(1, "k0", "v")) == "OK");
+  BOOST_TEST(c.code(c.get(0, "k")) == "waits");
+  c.remove(1, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_has_no_share_for_tasks) {
+  cluster c{1, with([](auto& o) {
+              o.open_requests_max = 2;
+              o.open_requests_max_per_task = 5;
+            })};
+  int const o = c.observer();
+  c.get(o, "a");
+  c.get(o, "b");
+
+  BOOST_TEST(c.code(c.get(o, "c")) == "RESOURCE_EXHAUSTED");
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
+  cluster c{1, with([](auto& o) {
+              o.open_requests_max = 4;
+              o.open_requests_max_per_task = 0;
+            })};
+  auto const send = [&](std::uint64_t id) {
+    auto m = message_of(core::remove_args{"none", false}, id);
+    m.answered_through = 1;
+    c[0].open.emplace(request_id{id}, cluster::client::open_call{m, time_point::max(), true});
+    c[0].last_id = request_id{id};
+    c.say(c[0].connection, m);
+  };
+  for (std::uint64_t id = 10; id < 15; ++id) send(id);
+
+  BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK 0:OK 0:RESOURCE_EXHAUSTED");
+  c.heartbeat(0);
+  send(20);
+  BOOST_TEST(c.replies() == "0:OK");
+}
+
+// --- Memory ---------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_work) {
+  cluster c{2, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  int stored = 0;
+  while (c.code(c.put(0, "k" + std::to_string(stored), std::string(1000, 'v'))) == "OK") ++stored;
+  BOOST_TEST(stored > 500);
+  auto const refused = c.put(0, "more", std::string(1000, 'v'));
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"1000 bytes", "memory_bytes_max is 1000000"});
+  c.heartbeat(0);
+
+  for (int i = 0; i < 10; ++i) {
+    auto const a = c.barrier(0, "b");
+    auto const b = c.barrier(1, "b");
+    BOOST_TEST(c.code(a) == "OK");
+    BOOST_TEST(c.code(b) == "OK");
+  }
+  BOOST_TEST(c.value(c.get(1, "k0")) == std::string(1000, 'v'));
+  c.remove(0, "", true);
+  BOOST_TEST(c.code(c.put(0, "again", "v")) == "OK");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_leaving_goes_on) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  c.brain().memory()->add(99'000);  // as the server does for what it queues
+
+  for (auto const& one : {c.get(0, "k"), c.barrier(0, "b"), c.count_barrier(0, "n", 1),
+                          c.increment(0, "n", 1), c.put(0, "k", "v")}) {
+    BOOST_TEST(c.code(one) == "RESOURCE_EXHAUSTED");
+    expect_words(c.text(one), {"memory_bytes_max is 100000"});
+  }
+  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
+  BOOST_TEST(c.code(c.remove(0, "k")) == "OK");
+  BOOST_TEST(c.code(c.leave(0)) == "OK");
+  c.brain().memory()->subtract(99'000);
+}
+
+BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  std::string const key(4000, 'k');
+  c.put(0, key, "v");
+  auto const used = c.brain().memory()->used();
+  c[0].deaf = true;
+  for (int i = 0; i < 100; ++i) c.put(0, key, "v");
+
+  BOOST_TEST(c.brain().memory()->used() >= used + 100 * 100);
+  BOOST_TEST(c.brain().memory()->used() <= used + 100 * 1300);
+  c[0].deaf = false;
+  c.blink(0);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

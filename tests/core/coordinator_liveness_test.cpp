@@ -1,0 +1,635 @@
+// Signs of life, suspicion, grace and stalls: D5, D6, and rows 3.18 to 3.20.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+// Heartbeat timeout 100 s, grace 2 s, Hello 10 s, stalled reader 30 s: the defaults.
+
+BOOST_AUTO_TEST_SUITE(coordinator_liveness_test)
+
+BOOST_AUTO_TEST_CASE(a_task_that_sends_heartbeats_lives) {
+  cluster c{2};
+
+  c.at(1h);
+
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+// Also: missed_heartbeat_callback_is_executed_if_any_client_goes_away.
+BOOST_AUTO_TEST_CASE(test_task_heartbeat_timeout_is_exact) {
+  cluster c{2};
+  c[1].beats = false;
+
+  c.at(100s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(100s);
+
+  expect_words(c.error(), {"task 1: UNAVAILABLE", "no sign of life for 100 s",
+                           "heartbeat timeout is 100 s"});
+  BOOST_TEST(c.state_of(1) == "failed");
+  expect_words(c.goodbye(1), {"UNAVAILABLE: it gave no sign of life"});
+  BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(nonrecoverable_client_dies_error_propagated_to_the_others_and_not_to_itself) {
+  cluster c{3};
+  c[0].beats = false;
+  c[0].deaf = true;
+
+  c.at(200s);
+
+  for (int const other : {1, 2}) {
+    auto const told = c.pushed<job_error>(other);
+    BOOST_TEST_REQUIRE(told.size() == 1u);
+    BOOST_TEST(told[0].cause.task->value == 0u);
+    BOOST_TEST(told[0].cause.why.code() == errc::unavailable);
+  }
+  BOOST_TEST(c.pushed<job_error>(0).empty());
+}
+
+BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
+  enum class sign { heartbeat, request, bytes, withdraw };
+  for (sign const s : {sign::heartbeat, sign::request, sign::bytes, sign::withdraw}) {
+    cluster c{1};
+    c[0].beats = false;
+    c.at(60s);
+    if (s == sign::heartbeat) c.heartbeat(0);
+    if (s == sign::request) c.try_get(0, "k");
+    if (s == sign::bytes) c.heard(0);
+    if (s == sign::withdraw) {
+      core::client_message m;
+      m.what = core::withdraw_args{request_id{99}};
+      c.say(c[0].connection, m);
+    }
+
+    c.at(160s - 1ns);
+    BOOST_TEST(c.error() == "none");
+    c.at(160s);
+    BOOST_TEST(c.error() != "none");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_sign_of_life_at_the_last_moment_counts) {
+  cluster c{1};
+  c[0].beats = false;
+  c.at(100s - 1ns);
+  c.sleep_without_advance(1ns);
+  c.heartbeat(0);  // read before the deadlines of the same turn run
+
+  c.at(200s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(200s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(silent_observers_end_and_harm_nobody) {
+  cluster c{1};
+  int const o = c.observer();
+  c[o].beats = false;
+  BOOST_TEST(c.look().sessions == 2u);
+
+  c.at(100s);
+
+  BOOST_TEST(c.look().sessions == 1u);
+  BOOST_TEST(c.error() == "none");
+  expect_words(c.goodbye(o), {"UNAVAILABLE", "no sign of life"});
+}
+
+BOOST_AUTO_TEST_CASE(heartbeat_timeout_without_server_to_client_connection_refuses_what_comes_later) {
+  cluster c{2};
+  c[0].beats = false;
+  c[1].beats = false;
+
+  c.at(200s);
+
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.look().sessions == 0u);
+  auto const late = c.join({c.observer(), 0}, 100);
+  BOOST_TEST(c.code(late) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(two_that_fall_silent_together_are_one_cause_and_one_later_failure) {
+  cluster c{3};
+  c[0].beats = false;
+  c[1].beats = false;
+
+  c.at(100s);
+
+  auto const told = c.pushed<job_error>(2);
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  BOOST_TEST(told[0].cause.task->value == 0u);
+  BOOST_TEST_REQUIRE(told[0].later.size() == 1u);
+  BOOST_TEST(told[0].later[0].task->value == 1u);
+}
+
+// --- Heartbeats are answered when nothing else was said -------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_the_one_before) {
+  cluster c{2};
+  c.heartbeat(0);
+  c[0].pushes.clear();
+  c.heartbeat(0);
+  BOOST_TEST(c.pushed<std::monostate>(0).size() == 1u);
+  c.heartbeat(0);
+  BOOST_TEST(c.pushed<std::monostate>(0).size() == 1u);
+
+  c.try_get(0, "k");
+  c.heartbeat(0);
+  BOOST_TEST(c.pushed<std::monostate>(0).empty());
+  c.heartbeat(0);
+  BOOST_TEST(c.pushed<std::monostate>(0).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_push_is_something_written) {
+  cluster c{2};
+  c.heartbeat(0);
+  c.report_error(1, errc::internal, "boom");
+  c[0].pushes.clear();
+
+  c.heartbeat(0);
+
+  BOOST_TEST(c.pushed<std::monostate>(0).empty());
+}
+
+// --- Suspect, then failed -------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_it) {
+  cluster c{2};
+  c.at(10s);
+  c.lose(0);
+  BOOST_TEST(c.state_of(0) == "suspect");
+  BOOST_TEST((c.look().tasks[0].state == task_state::connected));
+
+  c.at(12s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(12s);
+
+  expect_words(c.error(), {"task 0: UNAVAILABLE", "connection was lost 2 s ago"});
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_resume_at_the_last_moment_of_the_grace_saves_the_task) {
+  cluster c{2};
+  c.at(10s);
+  c.lose(0);
+  c.at(12s - 1ns);
+  c.sleep_without_advance(1ns);
+
+  c.resume(0);
+
+  c.at(90s);
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_resume_after_the_grace_is_too_late) {
+  cluster c{2};
+  c.lose(0);
+  c.at(2s);
+
+  c.resume(0);
+
+  expect_words(c.goodbye(0), {"ABORTED: session ended"});
+  BOOST_TEST(!c[0].goodbye->may_resume);
+}
+
+BOOST_AUTO_TEST_CASE(a_grace_of_zero_fails_a_task_at_once) {
+  cluster c{2, with([](auto& o) { o.reconnect_grace = 0s; })};
+
+  c.lose(0);
+
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.pushed<job_error>(1).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_decides) {
+  cluster c{2};
+  c[0].beats = false;
+  c.at(50s);
+  c.lose(0, core::loss::unreachable);
+  BOOST_TEST(c.state_of(0) == "suspect");
+
+  c.at(100s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(100s);
+
+  expect_words(c.error(), {"task 0: UNAVAILABLE", "no sign of life for 100 s"});
+}
+
+BOOST_AUTO_TEST_CASE(a_grace_of_zero_does_not_shorten_the_wait_after_an_unreachable_connection) {
+  cluster c{2, with([](auto& o) { o.reconnect_grace = 0s; })};
+  c[0].beats = false;
+  c.at(50s);
+  c.lose(0, core::loss::unreachable);
+
+  c.at(100s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(100s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_to_its_end) {
+  cluster c{2, with([](auto& o) {
+              o.heartbeat_timeout = 3s;
+              o.reconnect_grace = 10s;
+            })};
+  c.lose(0);
+
+  c.at(10s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(10s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(each_loss_begins_a_grace_of_its_own) {
+  cluster c{2};
+  for (int i = 0; i < 5; ++i) {
+    c.lose(0);
+    c.pass(1900ms);
+    c.resume(0);
+  }
+  BOOST_TEST(c.error() == "none");
+  c.lose(0);
+
+  c.pass(2s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.pass(1ns);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(after_a_resume_the_heartbeat_timeout_counts_from_the_resume) {
+  cluster c{2};
+  c[0].beats = false;
+  c.at(99s);
+  c.lose(0);
+  c.at(100s);
+  c.resume(0);
+
+  c.at(200s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(200s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others) {
+  cluster c{2};
+  auto const first = c.barrier(0, "b");
+  c.lose(0);
+
+  auto const second = c.barrier(1, "b");
+  BOOST_TEST(c.round(second) == "round 1");
+  c.resume(0);
+
+  BOOST_TEST(c.round(first) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together) {
+  auto c = cluster::deserted(3);
+  int const agent = c.observer("agent:1");
+  int const single = c.observer("single:1");
+  c.join({agent, 0}, 1);
+  c.join({agent, 2}, 2);
+  c.join({single, 1}, 3);
+  c.lose(agent);
+  BOOST_TEST(c.state_of(0) == "suspect");
+  BOOST_TEST(c.state_of(2) == "suspect");
+  BOOST_TEST(c.state_of(1) == "connected");
+  c[single].pushes.clear();
+
+  c.pass(2s);
+
+  auto const told = c.pushed<job_error>(single);
+  BOOST_TEST_REQUIRE(told.size() == 1u);
+  BOOST_TEST(told[0].cause.task->value == 0u);
+  BOOST_TEST(told[0].later.size() == 1u);
+}
+
+// --- What ends a session at once ------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) {
+  for (bool const abandoned : {true, false}) {
+    cluster c{2};
+    c.bye(0, abandoned);
+
+    BOOST_TEST(c.state_of(0) == "failed");
+    expect_words(c.error(), {"task 0: UNAVAILABLE", "without leaving"});
+    expect_words(c.goodbye(0), {"OK"});
+    BOOST_TEST(c.look().sessions == 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_that_says_bye_is_simply_gone) {
+  cluster c{1};
+  int const o = c.observer();
+
+  c.bye(o);
+
+  BOOST_TEST(c.look().sessions == 1u);
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(the_launcher_that_saw_a_task_end_is_believed_at_once) {
+  cluster c{2};
+
+  c.task_ended(1, {errc::unavailable, "killed by signal 9"});
+
+  expect_words(c.error(), {"task 1: UNAVAILABLE: killed by signal 9"});
+  BOOST_TEST(c.state_of(1) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no_news) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.leave(0);
+  c.task_ended(0, {errc::unavailable, "exit code 0"});
+  c.task_ended(7, {errc::unavailable, "no such task"});
+  BOOST_TEST(c.error() == "none");
+  c.task_ended(1, {errc::unavailable, "first"});
+  c.task_ended(1, {errc::unavailable, "second"});
+  BOOST_TEST(c.error() == "task 1: UNAVAILABLE: first");
+
+  auto nobody = cluster::deserted(2);
+  nobody.task_ended(0, {errc::unavailable, "exit code 1"});
+  BOOST_TEST(nobody.error() == "none");
+  BOOST_TEST(nobody.state_of(0) == "never connected");
+}
+
+BOOST_AUTO_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tasks) {
+  cluster c{2};
+
+  c.malformed(0, "length 4294967295 is above the limit");
+
+  expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: length 4294967295"});
+  BOOST_TEST(!c[0].goodbye->may_resume);
+  BOOST_TEST(c.state_of(0) == "failed");
+  c.resume(0);
+  expect_words(c.goodbye(0), {"ABORTED: session ended"});
+}
+
+BOOST_AUTO_TEST_CASE(noise_of_an_observer_harms_nobody_else) {
+  cluster c{1};
+  int const o = c.observer();
+
+  c.malformed(o, "noise");
+
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.look().sessions == 1u);
+}
+
+// --- A connection that says or reads nothing ------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_connection_has_ten_seconds_to_say_hello) {
+  cluster c{1};
+  auto const dumb = c.dial();
+  c.at(10s - 1ns);
+  BOOST_TEST(c.goodbye_to(dumb) == "none");
+  c.at(10s);
+
+  expect_words(c.goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it) {
+  auto c = cluster::deserted(1);
+  auto const slow = c.dial();
+  c.at(9s);
+  c.brain().heard(t0 + 9s, slow);
+
+  c.at(10s);
+
+  expect_words(c.goodbye_to(slow), {"no Hello within"});
+}
+
+BOOST_AUTO_TEST_CASE(after_hello_its_deadline_is_gone) {
+  auto c = cluster::deserted(1);
+  c.observer();
+
+  c.at(30s);
+
+  BOOST_TEST(c.goodbye(0) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for_good) {
+  cluster c{2};
+  c.at(5s);
+  c.write_blocked(0);
+  c.at(35s - 1ns);
+  BOOST_TEST(c.goodbye(0) == "none");
+  c.at(35s);
+
+  expect_words(c.goodbye(0), {"UNAVAILABLE: it read nothing for 30 s"});
+  BOOST_TEST(!c[0].goodbye->may_resume);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off) {
+  cluster c{1};
+  for (int i = 0; i < 20; ++i) {
+    c.write_blocked(0);
+    c.pass(29s);
+    c.write_progressed(0);
+  }
+  c.pass(100s);
+
+  BOOST_TEST(c.goodbye(0) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spare_it) {
+  cluster c{1};
+  c.write_blocked(0);
+  c.at(20s);
+  c.write_blocked(0);
+
+  c.at(30s);
+
+  BOOST_TEST(c.goodbye(0) != "none");
+}
+
+// --- The loop stood still -------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_heartbeats) {
+  cluster c{1};
+  c[0].beats = false;
+  c.at(50s);
+  c.stall(20s);
+  expect_words(c.log(), {"stood still for 20 s"});
+
+  c.at(120s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(120s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_past_the_heartbeat_deadline_kills_nobody_that_is_heard_after_it) {
+  cluster c{1};
+  c.at(10s);
+  c.sleep_without_advance(95s);
+  c.heartbeat(0);  // what had piled up is read first
+
+  c.pass(1s);
+
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(at_most_one_heartbeat_timeout_is_credited_between_two_signs_of_life) {
+  cluster c{1};
+  c[0].beats = false;
+  for (int i = 0; i < 3; ++i) {
+    c.pass(10s);
+    c.stall(40s);
+  }
+  // Silent for 150 s, of which 120 s were stalls; 100 s of them count.
+  BOOST_TEST((c.now() == 150s));
+
+  c.at(200s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(200s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_sign_of_life_uses_the_credit_up) {
+  cluster c{1};
+  c[0].beats = false;
+  c.at(10s);
+  c.stall(50s);
+  c.heartbeat(0);  // at 60 s
+
+  c.at(160s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(160s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_graces) {
+  cluster c{2};
+  c.lose(0);
+  c.at(1s);
+  c.stall(5s);
+  BOOST_TEST(c.error() == "none");
+
+  c.at(7s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(7s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_before_the_loss_is_not_credited_to_its_grace) {
+  cluster c{2};
+  c.at(1s);
+  c.stall(5s);
+  c.lose(0);
+
+  c.at(8s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(8s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_hello) {
+  auto c = cluster::deserted(1);
+  auto const dumb = c.dial();
+  c.at(5s);
+  c.stall(7s);
+  BOOST_TEST(c.goodbye_to(dumb) == "none");
+
+  c.at(17s - 1ns);
+  BOOST_TEST(c.goodbye_to(dumb) == "none");
+  c.at(17s);
+  BOOST_TEST(c.goodbye_to(dumb) != "none");
+}
+
+// A peer that reads, however slowly, is never cut off (D24): nobody looked whether it read.
+BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing) {
+  cluster c{1};
+  c.write_blocked(0);
+  c.at(5s);
+  c.stall(40s);
+  BOOST_TEST(c.goodbye(0) == "none");
+
+  c.at(70s - 1ns);
+  BOOST_TEST(c.goodbye(0) == "none");
+  c.at(70s);
+  BOOST_TEST(c.goodbye(0) != "none");
+}
+
+// The holder has the grace to show that it lives, and a stall is credited to graces.
+BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_a_probe) {
+  cluster c{1};
+  c[0].beats = false;
+  auto const asked = c.join({c.observer(), 0}, 555);
+  c.at(1s);
+  c.stall(5s);
+  BOOST_TEST(c.code(asked) == "waits");
+
+  c.at(7s - 1ns);
+  BOOST_TEST(c.code(asked) == "waits");
+  c.at(7s);
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_is_never_credited_to_calls) {
+  cluster c{2};
+  auto const at_barrier = c.barrier(0, "b", 10s);
+  auto const at_key = c.get(1, "k", 10s);
+  c.at(5s);
+
+  c.stall(5s);
+
+  BOOST_TEST(c.code(at_barrier) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.code(at_key) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(the_loop_is_expected_back_within_fifty_milliseconds) {
+  cluster c{1};
+
+  BOOST_TEST((*c.brain().next_deadline() == t0 + 50ms));
+  c.at(1s);
+  BOOST_TEST((*c.brain().next_deadline() == t0 + 1s + 50ms));
+}
+
+BOOST_AUTO_TEST_CASE(lateness_up_to_a_hundred_milliseconds_is_no_stall) {
+  for (bool const is_stall : {false, true}) {
+    cluster c{1};
+    c[0].beats = false;
+    c.at(50s);
+    c.log();
+    c.stall(is_stall ? 150ms + 1ns : 150ms);
+    BOOST_TEST(contains(c.log(), "stood still") == is_stall);
+
+    c.at(100s);
+    BOOST_TEST((c.error() == "none") == is_stall);
+    c.at(100s + 151ms);
+    BOOST_TEST(c.error() != "none");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late) {
+  auto c = cluster::deserted(1);
+  BOOST_TEST(!c.brain().next_deadline().has_value());
+
+  c.stall(1h);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_comes_late_shows_the_stall_too) {
+  cluster c{2};
+  c[1].beats = false;
+  c.at(10s);
+  c.sleep_without_advance(30s);
+  c.heartbeat(0);
+  expect_words(c.log(), {"stood still for 30 s"});
+
+  c.at(130s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(130s);
+  BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,154 @@
+// The picture of the job, and which input gives which output.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_look_test)
+
+BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_a_job_where_nobody_is) {
+  auto c = cluster::deserted(2, with([](auto& o) {
+                               o.job = "train";
+                               o.version = "9.9";
+                             }));
+  c.at(3s);
+
+  auto const seen = c.look();
+
+  BOOST_TEST(seen.job == "train");
+  BOOST_TEST(seen.version == "9.9");
+  BOOST_TEST((seen.coordinator == coordinator_self));
+  BOOST_TEST((seen.uptime == 3s));
+  BOOST_TEST_REQUIRE(seen.tasks.size() == 2u);
+  BOOST_TEST((seen.tasks[1].id == task_id{1}));
+  BOOST_TEST((seen.tasks[1].state == task_state::never_connected));
+  BOOST_TEST(!seen.tasks[1].last_heard.has_value());
+  BOOST_TEST(seen.tasks[1].label == "");
+  BOOST_TEST(seen.barriers.empty());
+  BOOST_TEST(!seen.error.has_value());
+  BOOST_TEST(seen.sessions == 0u);
+  BOOST_TEST(seen.memory_bytes == 0u);
+  BOOST_TEST(!c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(tasks_are_shown_with_where_they_are_and_when_they_were_heard) {
+  cluster c{2};
+  c[1].beats = false;
+  c.at(40s);
+  c.lose(1);
+  c.at(41s);
+
+  auto const seen = c.look();
+
+  BOOST_TEST((seen.tasks[0].last_heard.value() < 34s));
+  BOOST_TEST((seen.tasks[1].last_heard == 41s));
+  BOOST_TEST(seen.tasks[1].suspect);
+  BOOST_TEST(!seen.tasks[0].suspect);
+  BOOST_TEST(seen.tasks[1].label == "host1:1001");
+  BOOST_TEST(seen.tasks[1].peer == "10.0.0.1:5000");
+  BOOST_TEST(seen.tasks[1].self.value == 101u);
+}
+
+BOOST_AUTO_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error) {
+  cluster c{2};
+  c[0].beats = false;
+  c.at(150s);
+
+  auto const seen = c.look();
+
+  BOOST_TEST((seen.tasks[0].state == task_state::failed));
+  BOOST_TEST((seen.tasks[0].last_heard == 150s));
+  expect_words(seen.tasks[0].error.text(), {"UNAVAILABLE", "no sign of life"});
+  BOOST_TEST(seen.error->cause.task->value == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
+  cluster c{1};
+  int const o = c.observer();
+  c.put(o, "a/b", "12345");
+  auto const get = c.get(o, "missing");
+  auto const seen = c.inspect(o);
+
+  auto const* const s = c.body<core::snapshot>(seen);
+
+  BOOST_TEST_REQUIRE(s != nullptr);
+  BOOST_TEST(s->keys == 1u);
+  BOOST_TEST(s->key_bytes == 5u);
+  BOOST_TEST(s->sessions == 2u);
+  BOOST_TEST(s->waiting_gets == 1u);
+  BOOST_TEST(s->memory_bytes > 5u);
+  BOOST_TEST(s->memory_bytes_max == c.brain().options().memory_bytes_max);
+  BOOST_TEST(c.code(get) == "waits");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(how_late_deadlines_were_answered_is_shown) {
+  cluster c{1};
+  c.get(0, "a", 1s);
+  c.at(1s);
+  BOOST_TEST(c.look().deadlines_answered == 1u);
+  BOOST_TEST((c.look().lateness_max == 0ns));
+  c.get(0, "b", 100ms);
+
+  c.stall(103ms);
+
+  BOOST_TEST(c.look().deadlines_answered == 2u);
+  BOOST_TEST((c.look().lateness_max == 3ms));
+}
+
+BOOST_AUTO_TEST_CASE(withdrawn_deadlines_are_not_answered) {
+  cluster c{2};
+  c.withdraw(c.barrier(0, "b", 1s));
+  c.barrier(0, "b", 5s);
+  c.at(2s);
+
+  BOOST_TEST(c.look().deadlines_answered == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(looking_changes_nothing) {
+  cluster c{2};
+  c.barrier(0, "b", 10s);
+  c.at(1s);
+
+  BOOST_TEST((c.look() == c.look()));
+  BOOST_TEST((c.brain().look(t0 + 9s) != c.look()));
+}
+
+BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
+  auto c = cluster::deserted(2, with([](auto& o) {
+                               o.join_barrier = false;
+                               o.leave_barrier = false;
+                             }));
+  c.observer();
+  c.observer();
+  BOOST_TEST(!c.brain().done());
+  c.join({0, 0}, 1);
+  c.leave({0, 0});
+  BOOST_TEST(!c.brain().done());
+  c.join({1, 1}, 2);
+  BOOST_TEST(!c.brain().done());
+  c.leave({1, 1});
+
+  BOOST_TEST(c.brain().done());
+}
+
+// What the log of a job's life says, line by line.
+BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
+  auto c = cluster::deserted(1);
+  c.observer("host:1");
+  c.join({0, 0}, 1);
+  expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 joins, 1 of 1 are here",
+                         "task 0 (host:1) is connected"});
+  c.lose(0);
+  expect_words(c.log(), {"task 0 (host:1) is suspect: its connection was lost"});
+  c.resume(0);
+  expect_words(c.log(), {"task 0 (host:1) is back"});
+  c.leave(0);
+  expect_words(c.log(), {"task 0 (host:1) has left", "all tasks have left"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,541 @@
+// A session outlives its connection: D4. Each request takes effect exactly once.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+std::string numbers(std::vector<request_id> const& ids) {
+  std::string all;
+  for (auto const id : ids) all += (all.empty() ? "" : " ") + std::to_string(id.value);
+  return all;
+}
+
+// A Resume that says what the test wants, from a new connection.
+std::string resume_with(cluster& c, core::resume_args args, std::uint64_t answered) {
+  auto const on = c.dial();
+  core::client_message m;
+  m.answered_through = answered;
+  m.what = std::move(args);
+  c.say(on, std::move(m));
+  return c.goodbye_to(on);
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_resume_test)
+
+BOOST_AUTO_TEST_CASE(a_waiting_request_waits_on_and_its_reply_comes_on_the_new_connection) {
+  cluster c{2};
+  auto const waits = c.barrier(0, "b");
+  c.blink(0);
+  BOOST_TEST(numbers(c[0].resumed->unknown) == "");
+
+  c.barrier(1, "b");
+
+  BOOST_TEST(c.round(waits) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_known_request_keeps_its_original_deadline) {
+  cluster c{2};
+  auto const barrier = c.barrier(0, "b", 10s);
+  auto const get = c.get(0, "k", 10s);
+  c.at(5s);
+  c.lose(0);
+  c.at(6s);
+  c.resume(0);
+
+  c.at(10s - 1ns);
+  BOOST_TEST(c.code(barrier) == "waits");
+  c.at(10s);
+
+  BOOST_TEST(c.code(barrier) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.code(get) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_that_passes_while_the_connection_is_lost_is_answered_after_it) {
+  cluster c{2};
+  auto const barrier = c.barrier(0, "b", 1s);
+  c.at(500ms);
+  c.lose(0);
+  c.at(2s);
+  c.resume(0);
+
+  BOOST_TEST(c.round(barrier) == "round 1 DEADLINE_EXCEEDED 1/2 missing 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again) {
+  cluster c{2};
+  c[0].deaf = true;
+  c.put(1, "k", "v");
+  auto const get = c.get(0, "k");
+  c[0].deaf = false;
+  c.blink(0);
+
+  BOOST_TEST(numbers(c[0].resumed->unknown) == std::to_string(get.id.value));
+  BOOST_TEST(c.value(get) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_get_that_was_woken_while_its_connection_was_lost_is_executed_again) {
+  cluster c{2};
+  auto const get = c.get(0, "k");
+  c.lose(0);
+  c.put(1, "k", "v");
+  c.resume(0);
+
+  BOOST_TEST(numbers(c[0].resumed->unknown) == std::to_string(get.id.value));
+  BOOST_TEST(c.value(get) == "v");
+  c.remove(1, "k");
+}
+
+BOOST_AUTO_TEST_CASE(an_increment_is_not_applied_twice) {
+  cluster c{1};
+  c[0].deaf = true;
+  auto const sum = c.increment(0, "n", 5);
+  c[0].deaf = false;
+  c.blink(0);
+
+  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 5);
+  BOOST_TEST(c.value(c.try_get(0, "n")) == "5");
+  c.remove(0, "n");
+}
+
+BOOST_AUTO_TEST_CASE(a_put_is_not_told_already_exists_by_its_own_first_try) {
+  cluster c{1};
+  c[0].deaf = true;
+  auto const put = c.put(0, "k", "v");
+  c[0].deaf = false;
+  c.blink(0);
+
+  BOOST_TEST(c.code(put) == "OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_put_stays_refused_although_the_key_has_gone_meanwhile) {
+  cluster c{2};
+  c.put(1, "k", "old");
+  c[0].deaf = true;
+  auto const put = c.put(0, "k", "new");
+  c[0].deaf = false;
+  c.remove(1, "k");
+  c.blink(0);
+
+  BOOST_TEST(c.code(put) == "ALREADY_EXISTS");
+  BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
+}
+
+BOOST_AUTO_TEST_CASE(a_remove_is_counted_once) {
+  cluster c{1};
+  c.put(0, "k", "v");
+  c[0].deaf = true;
+  auto const removed = c.remove(0, "k");
+  c[0].deaf = false;
+  c.blink(0);
+
+  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_arrival_counts_once) {
+  cluster c{3};
+  auto const waits = c.barrier(0, "b");
+  for (int i = 0; i < 3; ++i) c.blink(0);
+  BOOST_TEST(c.look().barriers[0].arrived == 1u);
+  c.barrier(1, "b");
+  BOOST_TEST(c.code(waits) == "waits");
+  c.barrier(2, "b");
+
+  BOOST_TEST(c.round(waits) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_acknowledged) {
+  cluster c{2};
+  c[0].deaf = true;
+  std::vector<call> calls;
+  calls.push_back(c.put(0, "k", "v"));
+  calls.push_back(c.increment(0, "n", 1));
+  calls.push_back(c.remove(0, "none"));
+  calls.push_back(c.barrier(0, "alone", 1s, {.among = {0}}));
+  calls.push_back(c.count_barrier(0, "c", 1));
+  calls.push_back(c.join({0, 0}, 100));
+  c.barrier(1, "b");
+  calls.push_back(c.cancel(0, "b"));
+  calls.push_back(c.leave(0, 0s));
+  c[0].deaf = false;
+
+  c.blink(0);
+
+  BOOST_TEST(numbers(c[0].resumed->unknown) == "");
+  for (auto const& one : calls) BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.value(c.try_get(1, "n")) == "1");
+  c.remove(1, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(replies_that_arrived_are_not_sent_again) {
+  cluster c{1};
+  c.put(0, "a", "1");
+  c.put(0, "b", "2");
+  c.replies();
+
+  c.blink(0);
+
+  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.code(c.put(0, "c", "3")) == "OK");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order) {
+  cluster c{1};
+  c.put(0, "a", "1");
+  c[0].deaf = true;
+  auto const b = c.put(0, "b", "2");
+  auto const d = c.increment(0, "d", 1);
+  auto const e = c.put(0, "a", "x");
+  c[0].deaf = false;
+  c.replies();
+  c.blink(0);
+
+  BOOST_TEST(c.replies() == "0:OK 0:OK 0:ALREADY_EXISTS");
+  BOOST_TEST(c.code(b) == "OK");
+  BOOST_TEST(c.code(d) == "OK");
+  BOOST_TEST(c.code(e) == "ALREADY_EXISTS");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(replies_may_be_lost_again_and_again) {
+  cluster c{1};
+  c[0].deaf = true;
+  auto const sum = c.increment(0, "n", 1);
+  for (int i = 0; i < 5; ++i) c.blink(0);
+  c[0].deaf = false;
+  c.blink(0);
+
+  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 1);
+  c.heartbeat(0);
+  BOOST_TEST(c.goodbye(0) == "none");
+  c.remove(0, "n");
+}
+
+BOOST_AUTO_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement) {
+  cluster c{1};
+  auto const idle = c.brain().memory()->used();
+  for (int i = 0; i < 100; ++i) c.remove(0, "none");
+  BOOST_TEST(c.brain().memory()->used() > idle);
+
+  c.heartbeat(0);
+
+  BOOST_TEST(c.brain().memory()->used() == idle);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten) {
+  cluster c{2};
+  auto const waits = c.barrier(0, "b");
+  c.get(0, "k");
+  c[0].deaf = true;
+  c.put(0, "p", "v");
+  c[0].deaf = false;
+  c.lose(0);
+  c[0].open.clear();
+  c.resume(0);
+
+  BOOST_TEST(c.look().barriers.empty());
+  BOOST_TEST(c.look().waiting_gets == 0u);
+  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.value(c.try_get(0, "p")) == "v");  // it took effect
+  c.heartbeat(0);
+  BOOST_TEST(c.brain().memory()->used() < 400u);
+  c.remove(0, "p");
+}
+
+BOOST_AUTO_TEST_CASE(what_never_arrived_is_unknown_and_sent_again_under_its_old_id) {
+  cluster c{1};
+  // It was on its way when the connection broke.
+  c.lose(0);
+  auto const put = c.put(0, "k", "v");
+  c[0].open.at(put.id).sent = true;
+
+  c.resume(0);
+
+  BOOST_TEST(numbers(c[0].resumed->unknown) == std::to_string(put.id.value));
+  BOOST_TEST(c.code(put) == "OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_again_has_its_remaining_time) {
+  cluster c{2};
+  c.lose(0);
+  auto const get = c.get(0, "k", 10s);
+  c[0].open.at(get.id).sent = true;
+  c.at(1s);
+  c.resume(0);
+
+  c.at(10s - 1ns);
+  BOOST_TEST(c.code(get) == "waits");
+  c.at(10s);
+  BOOST_TEST(c.code(get) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_unknown) {
+  cluster c{1};
+  auto const get = c.get(0, "k", 60s);
+  c.put(0, "x", "1");
+  c.blink(0);
+
+  core::client_message m;
+  m.id = get.id;
+  m.answered_through = c[0].answered;
+  m.what = core::try_get_args{"k"};
+  c.say(c[0].connection, m);
+
+  expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id 2 does not rise"});
+  BOOST_TEST(c.state_of(0) == "failed");
+  c.remove(c.observer(), "", true);
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgotten) {
+  cluster c{1};
+  auto const get = c.get(0, "k", 60s);
+  c[0].deaf = true;
+  auto const read = c.try_get(0, "k");
+  c.lose(0);
+  auto const on = c.dial();
+  core::client_message m;
+  m.answered_through = c[0].answered;
+  m.what = c.resume_of(0);
+  c.say(on, m);
+  m.what = core::withdraw_args{read.id};
+  c.say(on, m);
+  m.what = core::withdraw_args{get.id};
+  c.say(on, m);
+  m.id = request_id{read.id.value + 1};
+  m.what = core::put_args{"k", "v", false};
+  c.say(on, m);
+
+  BOOST_TEST(c.goodbye_to(on) == "none");
+  BOOST_TEST(c.look().keys == 1u);
+  BOOST_TEST(c.look().waiting_gets == 0u);
+  c.remove(c.observer(), "", true);
+}
+
+// --- Taking over ----------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_resume_takes_over_at_once_from_a_connection_that_still_looks_alive) {
+  cluster c{2};
+  auto const waits = c.barrier(0, "b");
+  auto const old = c[0].connection;
+
+  c.resume(0);
+
+  expect_words(c.goodbye_to(old), {"ABORTED may resume", "resumed by another connection"});
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.barrier(1, "b");
+  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_ignored) {
+  cluster c{1};
+  auto const old = c[0].connection;
+  c[0].connection = {};
+  auto const on = c.dial();
+  core::client_message resume;
+  resume.answered_through = c[0].answered;
+  resume.what = c.resume_of(0);
+  c.brain().received(t0, on, resume);
+
+  core::client_message late;
+  late.id = request_id{50};
+  late.what = core::put_args{"k", "v", false};
+  c.brain().received(t0, old, late);
+  c.brain().malformed(t0, old, "noise");
+
+  BOOST_TEST(c.look().keys == 0u);
+  BOOST_TEST(c.look().sessions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_peer_that_is_shown_is_where_the_task_resumed_from) {
+  cluster c{1};
+  c.lose(0);
+  c[0].peer = "192.168.7.7:7777";
+
+  c.resume(0);
+
+  BOOST_TEST(c.look().tasks[0].peer == "192.168.7.7:7777");
+}
+
+// The client had given the first connection up before it opened the second; what it had said on
+// it arrives late. It must not undo what happened since.
+BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_session_back) {
+  cluster c{1};
+  c.lose(0);
+  auto const given_up = c.dial();
+  core::client_message stale;
+  stale.answered_through = c[0].answered;
+  stale.what = c.resume_of(0);
+  c.resume(0);
+  c[0].deaf = true;
+  auto const sum = c.increment(0, "n", 1);
+  c[0].deaf = false;
+
+  c.say(given_up, stale);
+
+  expect_words(c.goodbye_to(given_up), {"ABORTED may resume"});
+  BOOST_TEST(c.goodbye(0) == "none");
+  c.blink(0);
+  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 1);
+  BOOST_TEST(c.value(c.try_get(0, "n")) == "1");
+  c.remove(0, "n");
+}
+
+// --- Refusals -------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator) {
+  cluster c{1};
+  c.lose(0);
+  auto const right = c.resume_of(0);
+
+  auto wrong = right;
+  wrong.secret[15] ^= 1;
+  expect_words(resume_with(c, wrong, 1), {"ABORTED: session ended"});
+  wrong = right;
+  wrong.session.value += 1;
+  expect_words(resume_with(c, wrong, 1), {"ABORTED: session ended"});
+  wrong = right;
+  wrong.session = {};
+  expect_words(resume_with(c, wrong, 1), {"ABORTED: session ended"});
+  wrong = right;
+  wrong.coordinator.value += 1;
+  expect_words(resume_with(c, wrong, 1), {"ABORTED: session ended", "another coordinator"});
+
+  c.resume(0);
+  BOOST_TEST(c.goodbye(0) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_resume_harms_nobody) {
+  cluster c{1};
+  auto wrong = c.resume_of(0);
+  wrong.secret[0] ^= 0xff;
+
+  resume_with(c, wrong, 0);
+
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
+  for (bool const by_bye : {true, false}) {
+    cluster c{1};
+    int const o = c.observer();
+    auto const args = c.resume_of(o);
+    if (by_bye) c.bye(o);
+    if (!by_bye) c.malformed(o, "noise");
+
+    expect_words(resume_with(c, args, 0), {"ABORTED: session ended"});
+  }
+}
+
+// D23: a protocol error is final, since a resume would send the same again.
+BOOST_AUTO_TEST_CASE(a_resume_with_a_list_that_does_not_rise_ends_its_session) {
+  for (auto const& list : std::vector<std::vector<std::uint64_t>>{{2, 1}, {1, 1}, {0}, {0, 1}}) {
+    cluster c{2};
+    c.lose(0);
+    auto args = c.resume_of(0);
+    for (auto const id : list) args.open.push_back(request_id{id});
+
+    expect_words(resume_with(c, args, 1), {"INVALID_ARGUMENT: protocol error", "rising"});
+
+    BOOST_TEST(c.state_of(0) == "failed");
+    BOOST_TEST(c.look().sessions == 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_resume_that_acknowledges_what_was_never_sent_ends_its_session) {
+  cluster c{2};
+  c.lose(0);
+
+  expect_words(resume_with(c, c.resume_of(0), c[0].answered + 1),
+               {"INVALID_ARGUMENT: protocol error"});
+
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_resume_that_takes_an_acknowledgement_back_is_late_and_refused_alone) {
+  cluster c{2};
+  c.put(0, "k", "v");
+  c.heartbeat(0);
+
+  expect_words(resume_with(c, c.resume_of(0), c[0].answered - 1), {"ABORTED may resume"});
+
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(acknowledging_what_was_never_sent_is_a_protocol_error) {
+  cluster c{2};
+  c[0].answered += 1;
+  c.heartbeat(0);
+
+  expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: answered_through is 2, but only 1"});
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back) {
+  cluster c{1};
+  for (int i = 0; i < 4; ++i) c.remove(0, "none");
+  c.heartbeat(0);
+  auto const used = c.brain().memory()->used();
+  std::uint64_t const answered = std::exchange(c[0].answered, 1);
+
+  c.heartbeat(0);
+
+  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.brain().memory()->used() == used);
+  c[0].answered = answered;
+}
+
+BOOST_AUTO_TEST_CASE(an_observers_session_may_be_resumed_too) {
+  cluster c{1};
+  int const o = c.observer();
+  auto const get = c.get(o, "k");
+  c.lose(o);
+  c.pass(1s);
+  c.resume(o);
+  c.put(0, "k", "v");
+
+  BOOST_TEST(c.value(get) == "v");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_waited_for_the_connection_are_sent_after_the_unknown_ones) {
+  cluster c{1};
+  c[0].deaf = true;
+  auto const read = c.try_get(0, "k");
+  c[0].deaf = false;
+  c.lose(0);
+  auto const put = c.put(0, "k", "v");
+  c.replies();
+  c.resume(0);
+
+  BOOST_TEST(c.replies() == "0:NOT_FOUND 0:OK");
+  BOOST_TEST(c.code(read) == "NOT_FOUND");
+  BOOST_TEST(c.code(put) == "OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_resumes_with_all_of_them) {
+  auto c = cluster::deserted(3);
+  int const agent = c.observer();
+  for (std::uint32_t t = 0; t < 3; ++t) c.join({agent, t}, t + 1);
+  c.barrier({agent, 0}, "b");
+  c.barrier({agent, 1}, "b");
+  c.blink(agent);
+  c.replies();
+
+  c.barrier({agent, 2}, "b");
+
+  BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,355 @@
+// Numbered rounds: D13 in its edges, and row 3.38.
+
+#include "tests/core/cluster.hpp"
+#include "tests/wire/live_bytes.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_rounds_test)
+
+BOOST_AUTO_TEST_CASE(a_straggler_of_a_failed_round_gets_that_failure_once) {
+  cluster c{3};
+  c.barrier(0, "b", 1s);
+  c.barrier(1, "b", 1s);
+  c.at(1s);
+  c.replies();
+
+  auto const late = c.barrier(2, "b");
+
+  BOOST_TEST(c.round(late) == "round 1 DEADLINE_EXCEEDED 2/3 missing 2");
+  auto const again = c.barrier(2, "b");
+  BOOST_TEST(c.code(again) == "waits");
+  c.barrier(0, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.round(again) == "round 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_cannot_release_the_next_round) {
+  cluster c{2};
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+  auto const next = c.barrier(0, "b", 60s);
+
+  auto const late = c.barrier(1, "b");
+
+  BOOST_TEST(c.round(late) == "round 1 DEADLINE_EXCEEDED 1/2 missing 1");
+  BOOST_TEST(c.code(next) == "waits");
+  c.barrier(1, "b");
+  BOOST_TEST(c.round(next) == "round 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_of_several_rounds_gets_each_failure_in_turn) {
+  cluster c{2};
+  for (int i = 1; i <= 3; ++i) {
+    c.barrier(0, "b", 1s);
+    c.pass(1s);
+  }
+
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    BOOST_TEST(contains(c.round(c.barrier(1, "b")), "round " + std::to_string(round) + " DEADLINE"));
+  }
+  auto const own = c.barrier(1, "b");
+  c.barrier(0, "b");
+  BOOST_TEST(c.round(own) == "round 4");
+}
+
+BOOST_AUTO_TEST_CASE(every_straggler_gets_the_failure_and_those_who_were_there_do_not_again) {
+  cluster c{4};
+  auto const there = c.barrier(0, "b", 1s);
+  c.at(1s);
+  for (int i = 1; i < 4; ++i) {
+    auto const late = c.barrier(i, "b");
+    BOOST_TEST(c.text(late) == c.text(there));
+  }
+  auto const next = c.barrier(0, "b");
+  BOOST_TEST(c.code(next) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_of_one_name_owes_nothing_to_another) {
+  cluster c{2};
+  c.barrier(0, "a", 1s);
+  c.at(1s);
+
+  auto const other = c.barrier(1, "b");
+  BOOST_TEST(c.code(other) == "waits");
+  BOOST_TEST(contains(c.round(c.barrier(1, "a")), "round 1 DEADLINE_EXCEEDED"));
+}
+
+BOOST_AUTO_TEST_CASE(a_caller_that_withdrew_before_the_failure_is_a_straggler_like_others) {
+  cluster c{3};
+  c.barrier(0, "b", 5s);
+  c.withdraw(c.barrier(1, "b", 60s));
+  c.at(5s);
+
+  BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
+}
+
+BOOST_AUTO_TEST_CASE(a_participant_that_never_was_asked_is_owed_nothing) {
+  cluster c{3};
+  c.barrier(0, "b", 1s, {.among = {0, 1}});
+  c.at(1s);
+
+  auto const outsider = c.barrier(2, "b", 300s, {.among = {0, 2}});
+
+  // It takes no part in the round before, so it may not change who takes part.
+  BOOST_TEST(c.code(outsider) == "INVALID_ARGUMENT");
+  BOOST_TEST(contains(c.round(c.barrier(1, "b", 300s, {.among = {0, 1}})), "round 1 DEADLINE"));
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_gets_its_failure_whatever_participants_it_names) {
+  cluster c{3};
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+
+  auto const late = c.barrier(1, "b", 300s, {.among = {1, 2}});
+
+  BOOST_TEST(contains(c.round(late), "round 1 DEADLINE_EXCEEDED"));
+}
+
+BOOST_AUTO_TEST_CASE(passed_barrier_returns_immediately_only_for_a_request_sent_again_replaced_by_d13) {
+  cluster c{2};
+  auto const zero = c.barrier(0, "b");
+  c[1].deaf = true;
+  c.barrier(1, "b");
+  BOOST_TEST(c.round(zero) == "round 1");
+  c[1].deaf = false;
+
+  c.blink(1);
+
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.code(c.barrier(1, "b")) == "waits");
+}
+
+// --- Rejoining ------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_task_that_joined_after_a_round_had_ended_is_not_owed_it) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  c.observer();
+  c.observer();
+  c.join({0, 0}, 1);
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+  c.join({1, 1}, 2);
+
+  auto const fresh = c.barrier(1, "b");
+
+  BOOST_TEST(c.code(fresh) == "waits");
+  c.barrier(0, "b");
+  BOOST_TEST(c.round(fresh) == "round 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_joined_while_a_round_was_open_takes_part_in_it) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  c.observer();
+  c.observer();
+  c.join({0, 0}, 1);
+  auto const open = c.barrier(0, "b", 10s);
+  c.at(5s);
+  c.join({1, 1}, 2);
+
+  c.barrier(1, "b");
+
+  BOOST_TEST(c.round(open) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_was_there_and_missed_the_open_round_is_owed_its_failure) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  c.observer();
+  c.observer();
+  c.join({0, 0}, 1);
+  c.barrier(0, "b", 10s);
+  c.at(5s);
+  c.join({1, 1}, 2);
+  c.at(10s);
+
+  BOOST_TEST(contains(c.round(c.barrier(1, "b")), "round 1 DEADLINE_EXCEEDED"));
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_left_and_joined_again_is_owed_nothing_of_before) {
+  for (std::uint64_t const self : {100u, 999u}) {
+    cluster c{2};
+    c.barrier(1, "b", 1s);
+    c.at(1s);
+    c.leave(0, 0s);
+    c.join({0, 0}, self);
+
+    auto const fresh = c.barrier(0, "b");
+
+    BOOST_TEST(c.code(fresh) == "waits");
+    c.barrier(1, "b");
+    BOOST_TEST(c.round(fresh) == "round 2");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_same_incarnation_in_another_session_is_owed_what_it_was) {
+  cluster c{2};
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+  int const moved = c.observer();
+  c.join({moved, 1}, 101);
+
+  BOOST_TEST(contains(c.round(c.barrier(moved, "b")), "round 1 DEADLINE_EXCEEDED"));
+}
+
+// --- Participants ---------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_job_that_shrank_may_use_its_names_with_fewer_participants) {
+  cluster c{3};
+  for (int i = 0; i < 3; ++i) c.barrier(i, "b");
+  c.replies();
+
+  c.barrier(0, "b", 300s, {.among = {0, 1}});
+  auto const two = c.barrier(1, "b", 300s, {.among = {0, 1}});
+
+  BOOST_TEST(c.round(two) == "round 2");
+}
+
+BOOST_AUTO_TEST_CASE(who_took_part_may_also_let_others_in) {
+  cluster c{3};
+  c.barrier(0, "b", 300s, {.among = {0, 1}});
+  c.barrier(1, "b", 300s, {.among = {0, 1}});
+  auto const first = c.barrier(1, "b");
+  c.barrier(2, "b");
+  c.barrier(0, "b");
+
+  BOOST_TEST(c.round(first) == "round 2");
+}
+
+// Row 3.38.
+BOOST_AUTO_TEST_CASE(who_took_no_part_may_not_open_the_next_round_with_others) {
+  cluster c{3};
+  c.barrier(0, "b", 300s, {.among = {0, 1}});
+  c.barrier(1, "b", 300s, {.among = {0, 1}});
+
+  auto const refused = c.barrier(2, "b");
+
+  BOOST_TEST(c.code(refused) == "INVALID_ARGUMENT");
+  expect_words(c.text(refused), {"'b'", "round 1", "other participants", "task 2"});
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(within_a_round_all_calls_must_name_the_same_participants) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "b");
+  auto const one = c.barrier(1, "b", 300s, {.among = {0, 1}});
+
+  BOOST_TEST(c.code(zero) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+  expect_words(c.text(zero), {"Barrier 'b' round 1", "task 1", "other participants"});
+  // Each has been told; the third is owed it.
+  BOOST_TEST(contains(c.round(c.barrier(2, "b")), "round 1 INVALID_ARGUMENT"));
+  auto const next = c.barrier(0, "b");
+  c.barrier(1, "b");
+  c.barrier(2, "b");
+  BOOST_TEST(c.round(next) == "round 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_caller_that_contradicts_its_own_earlier_call_spoils_the_round) {
+  cluster c{3};
+  auto const first = c.barrier(0, "b");
+  auto const second = c.barrier(0, "b", 300s, {.among = {0, 1}});
+
+  BOOST_TEST(c.code(first) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(second) == "INVALID_ARGUMENT");
+}
+
+// D4: a round's outcome is kept until each participant's session has acknowledged it.
+BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_told_again_when_its_reply_was_lost) {
+  cluster c{3};
+  c.barrier(0, "b");
+  c[1].deaf = true;
+  auto const spoiler = c.barrier(1, "b", 300s, {.among = {0, 1}});
+  c[1].deaf = false;
+
+  c.blink(1);
+
+  BOOST_TEST(c.code(spoiler) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+// --- Memory ---------------------------------------------------------------------------------
+
+// Without the harness, which would take longer than the coordinator.
+BOOST_AUTO_TEST_CASE(a_million_unique_names_do_not_grow_memory) {
+  cluster c{2};
+  auto& brain = c.brain();
+  std::vector<core::outgoing> out;
+  std::vector<core::event> events;
+  core::client_message m;
+  std::size_t after_warming = 0;
+  for (int i = 0; i < 1'000'000; ++i) {
+    if (i == 10'000) after_warming = live_bytes();
+    m.id = request_id{static_cast<std::uint64_t>(i) + 10};
+    m.answered_through = static_cast<std::uint64_t>(i) + 1;
+    for (int t = 0; t < 2; ++t) {
+      core::barrier_args args;
+      args.name = "step_" + std::to_string(i);
+      m.what = std::move(args);
+      brain.received(t0, c[t].connection, m);
+    }
+    brain.take_outgoing(out);
+    brain.take_events(events);
+    BOOST_TEST_REQUIRE(out.size() == 2u);
+    BOOST_TEST_REQUIRE(out[0].what->outcome.ok());
+  }
+
+  BOOST_TEST(live_bytes() < after_warming + 100'000);
+  c[0].answered = c[1].answered = 1'000'001;
+}
+
+BOOST_AUTO_TEST_CASE(names_that_rest_cost_no_room_for_arrivals_of_a_large_job) {
+  cluster c{3000};
+  auto const round = [&](int number) {
+    for (int i = 0; i < 3000; ++i) c.barrier(i, "n" + std::to_string(number));
+    for (int i = 0; i < 3000; ++i) c[i].answers.clear();
+    c.replies();
+  };
+  for (int i = 0; i < 10; ++i) round(i);
+  std::size_t const before = live_bytes();
+
+  for (int i = 10; i < 60; ++i) round(i);
+
+  BOOST_TEST(live_bytes() < before + 500'000);
+}
+
+BOOST_AUTO_TEST_CASE(outcomes_beyond_the_bound_are_forgotten_and_their_calls_aborted) {
+  cluster c{2, with([](auto& o) { o.owed_outcomes_max = 5; })};
+  for (int i = 0; i < 6; ++i) {
+    c.barrier(0, "b" + std::to_string(i), 1s);
+    c.pass(1s);
+  }
+
+  auto const oldest = c.barrier(1, "b0");
+
+  BOOST_TEST(c.code(oldest) == "ABORTED");
+  expect_words(c.text(oldest), {"round 1", "'b0'", "forgotten"});
+  for (int i = 1; i < 6; ++i) {
+    BOOST_TEST(contains(c.round(c.barrier(1, "b" + std::to_string(i))), "DEADLINE_EXCEEDED"));
+  }
+  BOOST_TEST(c.code(c.barrier(1, "b0")) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(failed_rounds_that_everybody_knows_of_cost_nothing) {
+  cluster c{2, with([](auto& o) { o.owed_outcomes_max = 1; })};
+  for (int i = 0; i < 100; ++i) {
+    std::string const name = "b" + std::to_string(i);
+    c.barrier(0, name, 1s);
+    c.pass(1s);
+    BOOST_TEST(contains(c.round(c.barrier(1, name)), "round 1 DEADLINE_EXCEEDED"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(after_a_job_error_nothing_is_owed_any_more) {
+  cluster c{3};
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+  c.report_error(2, errc::internal, "boom");
+
+  BOOST_TEST(c.code(c.barrier(1, "b")) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,156 @@
+// An orderly stop: D20's codes, D23.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_stop_test)
+
+BOOST_AUTO_TEST_CASE(error_polling_requests_got_cancelled_error_upon_service_shutdown_is_a_goodbye) {
+  cluster c{2};
+  int const o = c.observer();
+
+  c.stop("maintenance");
+
+  for (int const who : {0, 1, o}) {
+    expect_words(c.goodbye(who), {"UNAVAILABLE: the coordinator stops: maintenance"});
+    BOOST_TEST(!c[who].goodbye->may_resume);
+    BOOST_TEST(c.pushed<job_error>(who).empty());
+  }
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.look().sessions == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(at_stop_barriers_end_aborted_and_gets_cancelled_before_the_goodbye) {
+  cluster c{3};
+  auto const barrier = c.barrier(0, "b");
+  auto const leave = c.leave(1);
+  auto const get = c.get(2, "k");
+  int const o = c.observer();
+  auto const count = c.count_barrier(o, "n", 2);
+  auto const observed = c.get(o, "k");
+
+  c.stop("maintenance");
+
+  BOOST_TEST(c.code(barrier) == "ABORTED");
+  BOOST_TEST(c.code(leave) == "ABORTED");
+  BOOST_TEST(c.code(get) == "CANCELLED");
+  BOOST_TEST(c.code(count) == "ABORTED");
+  BOOST_TEST(c.code(observed) == "CANCELLED");
+  for (auto const& one : {barrier, leave, get, count, observed}) {
+    expect_words(c.text(one), {"the coordinator stops: maintenance"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(callbacks_called_on_destruction_with_cancelled) {
+  cluster c{1};
+  auto const get = c.get(0, "k", without_limit);
+
+  c.stop();
+
+  BOOST_TEST(c.code(get) == "CANCELLED");
+}
+
+BOOST_AUTO_TEST_CASE(a_join_that_waits_ends_aborted) {
+  auto c = cluster::deserted(2);
+  c.observer();
+  auto const join = c.join({0, 0}, 1);
+
+  c.stop();
+
+  BOOST_TEST(c.code(join) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(connections_without_a_session_get_a_goodbye_too) {
+  cluster c{1};
+  auto const bare = c.dial();
+
+  c.stop();
+
+  expect_words(c.goodbye_to(bare), {"UNAVAILABLE: the coordinator stops"});
+}
+
+BOOST_AUTO_TEST_CASE(whoever_comes_after_the_stop_is_refused) {
+  cluster c{1};
+  auto const args = c.resume_of(0);
+  c.stop();
+  auto const late = c.dial();
+  expect_words(c.goodbye_to(late), {"UNAVAILABLE: the coordinator is stopping"});
+
+  int const who = c.hello({});
+
+  expect_words(c.goodbye(who), {"UNAVAILABLE"});
+  static_cast<void>(args);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_stop_changes_nothing) {
+  cluster c{1};
+  c.stop("first");
+  c.log();
+  c.stop("second");
+
+  BOOST_TEST(c.log() == "");
+  expect_words(c.goodbye(0), {"first"});
+}
+
+BOOST_AUTO_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop) {
+  cluster c{3};
+  c.lose(0);
+  c.barrier(1, "b", 5s, {.progress_every = 1s});
+  c[2].beats = false;
+  c.join({c.observer(), 2}, 999);
+  c.dial();
+  c.stop();
+  BOOST_TEST(!c.brain().next_deadline().has_value());
+
+  c.at(1h);
+  c.task_ended(1, {errc::unavailable, "killed by signal 15"});
+
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_after_a_job_error_tells_the_stop) {
+  cluster c{2};
+  c.report_error(0, errc::internal, "boom");
+
+  c.stop("end");
+
+  expect_words(c.goodbye(1), {"UNAVAILABLE: the coordinator stops: end"});
+  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_of_a_coordinator_that_nobody_met_is_quiet) {
+  auto c = cluster::deserted(4);
+
+  c.stop();
+
+  BOOST_TEST(!c.brain().done());
+  BOOST_TEST(c.brain().drained());
+}
+
+BOOST_AUTO_TEST_CASE(those_who_waited_to_leave_have_left_and_others_have_not_failed) {
+  cluster c{2};
+  c.leave(0);
+
+  c.stop();
+
+  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.state_of(1) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_sessions_open_calls_end_with_it) {
+  cluster c{2};
+  c.barrier(0, "b");
+  c.lose(0);
+
+  c.stop();
+
+  BOOST_TEST(c.look().sessions == 0u);
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

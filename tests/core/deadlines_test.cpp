@@ -1,0 +1,152 @@
+#include "coxswain/core/deadlines.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace coxswain::core {
+namespace {
+
+constexpr time_point start{1h};
+
+due_item item(duration after, std::uint64_t subject) { return {start + after, due::call, subject}; }
+
+// The subjects of everything that is due by then, in order; each is disarmed.
+std::vector<std::uint64_t> drain(deadlines& d, std::vector<alarm>& alarms, duration until) {
+  std::vector<std::uint64_t> order;
+  while (auto const due = d.due_at(start + until)) {
+    order.push_back(due->subject);
+    d.disarm(alarms[due->subject]);
+  }
+  return order;
+}
+
+BOOST_AUTO_TEST_SUITE(deadlines_test)
+
+BOOST_AUTO_TEST_CASE(nothing_is_due_when_nothing_is_armed) {
+  deadlines d;
+
+  BOOST_TEST(!d.next().has_value());
+  BOOST_TEST(!d.due_at(time_point::max()).has_value());
+  BOOST_TEST(d.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_is_due_at_its_time_and_not_before) {
+  deadlines d;
+  alarm a;
+  d.arm(a, item(1s, 7));
+
+  BOOST_TEST(!d.due_at(start + 1s - 1ns).has_value());
+  BOOST_TEST_REQUIRE(d.due_at(start + 1s).has_value());
+  BOOST_TEST(d.due_at(start + 1s)->subject == 7u);
+  BOOST_TEST(d.due_at(start + 1s + 1ns)->subject == 7u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_due_stays_armed_until_somebody_disarms_it) {
+  deadlines d;
+  alarm a;
+  d.arm(a, item(1s, 7));
+
+  static_cast<void>(d.due_at(start + 2s));
+  BOOST_TEST(a.armed());
+  BOOST_TEST(d.size() == 1u);
+  d.disarm(a);
+
+  BOOST_TEST(!a.armed());
+  BOOST_TEST(!d.due_at(start + 2s).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(of_equal_times_the_one_that_was_armed_first_is_due_first) {
+  deadlines d;
+  std::vector<alarm> alarms(5);
+  for (std::uint64_t const i : {3u, 1u, 4u, 0u, 2u}) d.arm(alarms[i], item(1s, i));
+
+  BOOST_TEST((drain(d, alarms, 1s) == std::vector<std::uint64_t>{3, 1, 4, 0, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(arming_again_moves_a_deadline_and_puts_it_behind_its_equals) {
+  deadlines d;
+  std::vector<alarm> alarms(3);
+  for (std::uint64_t i = 0; i < 3; ++i) d.arm(alarms[i], item(1s, i));
+
+  d.arm(alarms[0], item(1s, 0));
+  d.arm(alarms[2], item(500ms, 2));
+
+  BOOST_TEST(d.size() == 3u);
+  BOOST_TEST((*d.next() == start + 500ms));
+  BOOST_TEST((drain(d, alarms, 1s) == std::vector<std::uint64_t>{2, 1, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(disarming_what_is_not_armed_does_nothing) {
+  deadlines d;
+  alarm a;
+  alarm b;
+  d.arm(b, item(1s, 1));
+
+  d.disarm(a);
+  d.disarm(a);
+
+  BOOST_TEST(d.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_slot_is_used_again_by_another_alarm) {
+  deadlines d;
+  alarm a;
+  alarm b;
+  d.arm(a, item(1s, 1));
+  d.disarm(a);
+  d.arm(b, item(2s, 2));
+
+  d.disarm(a);
+
+  BOOST_TEST(b.armed());
+  BOOST_TEST(d.due_at(start + 2s)->subject == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_time_is_never_due_before_it_comes) {
+  deadlines d;
+  alarm a;
+  d.arm(a, {time_point::max(), due::round, 1});
+
+  BOOST_TEST(!d.due_at(time_point::max() - 1ns).has_value());
+  BOOST_TEST((*d.next() == time_point::max()));
+}
+
+// Against a list that is searched from end to end.
+BOOST_AUTO_TEST_CASE(ten_thousand_random_steps_agree_with_a_sorted_list) {
+  constexpr std::uint64_t seed = 1;
+  BOOST_TEST_CONTEXT("seed " << seed) {
+    std::mt19937_64 random{seed};
+    deadlines d;
+    std::vector<alarm> alarms(50);
+    std::map<std::pair<time_point, std::uint64_t>, std::uint64_t> model;  // to subject
+    std::vector<std::pair<time_point, std::uint64_t>> keys(50);
+    std::uint64_t sequence = 0;
+    for (int step = 0; step < 10'000; ++step) {
+      auto const i = random() % 50;
+      auto const when = start + std::chrono::milliseconds{random() % 20};
+      if (random() % 3 != 0) {
+        model.erase(keys[i]);
+        keys[i] = {when, ++sequence};
+        model.emplace(keys[i], i);
+        d.arm(alarms[i], {when, due::call, i});
+      } else {
+        model.erase(keys[i]);
+        d.disarm(alarms[i]);
+      }
+      BOOST_TEST_REQUIRE(d.size() == model.size());
+      BOOST_TEST_REQUIRE(d.next().has_value() == !model.empty());
+      if (model.empty()) continue;
+      BOOST_TEST_REQUIRE((*d.next() == model.begin()->first.first));
+      BOOST_TEST_REQUIRE(d.due_at(time_point::max())->subject == model.begin()->second);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core

@@ -1,0 +1,390 @@
+#include "coxswain/core/kv_store.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+namespace {
+
+struct store {
+  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
+  kv_store keys{memory};
+
+  std::string put(std::string const& key, std::string value, bool overwrite = false) {
+    auto const stored = keys.put(key, std::move(value), overwrite);
+    return stored ? "OK" : std::string{name(stored.error().code())};
+  }
+  std::string value(std::string const& key) {
+    auto const* const e = keys.find(key);
+    return e ? std::string{e->value.view()} : "nothing";
+  }
+  std::string list(std::string const& directory) {
+    std::string all;
+    keys.list(directory, [&](std::string const& key, kv_store::entry const&) {
+      all += (all.empty() ? "" : " ") + key;
+      return true;
+    });
+    return all;
+  }
+  std::string add(std::string const& key, std::int64_t by) {
+    auto const sum = keys.increment(key, by);
+    return sum ? std::to_string(sum->value) : std::string{name(sum.error().code())};
+  }
+};
+
+std::string normal(std::string_view key) {
+  auto const path = normalise_key(key, 100);
+  return path ? *path : std::string{name(path.error().code())};
+}
+
+ticket waiter(std::uint64_t n) { return {session_id{1}, request_id{n}}; }
+
+BOOST_AUTO_TEST_SUITE(kv_store_test)
+
+BOOST_AUTO_TEST_CASE(normalize_key) {
+  BOOST_TEST(normal("foo") == "foo");
+  BOOST_TEST(normal("/foo/bar/") == "foo/bar");
+  BOOST_TEST(normal("/a//b/") == "a/b");
+  BOOST_TEST(normal("a///b") == "a/b");
+  BOOST_TEST(normal("/") == "");
+  BOOST_TEST(normal("") == "");
+  BOOST_TEST(normal("////") == "");
+  BOOST_TEST(normal("[op=save] step:7 .x") == "[op=save] step:7 .x");
+}
+
+BOOST_AUTO_TEST_CASE(a_nul_byte_in_a_key_is_invalid_where_upstream_cuts_the_key_replaced_by_d18) {
+  BOOST_TEST(normal(std::string_view{"a\0b", 3}) == "INVALID_ARGUMENT");
+  BOOST_TEST(normal(std::string_view{"\0", 1}) == "INVALID_ARGUMENT");
+}
+
+BOOST_AUTO_TEST_CASE(a_key_that_is_not_utf8_is_invalid) {
+  BOOST_TEST(normal("\xff") == "INVALID_ARGUMENT");
+  BOOST_TEST(normal("a/\xc3") == "INVALID_ARGUMENT");
+  BOOST_TEST(normal("a/\xc3\xa9") == "a/\xc3\xa9");
+}
+
+// D24: past a limit it is RESOURCE_EXHAUSTED, with the limit's name and value. What counts is the
+// key that is stored: the client measures it so, too.
+BOOST_AUTO_TEST_CASE(a_key_past_the_limit_is_refused_with_the_limits_name) {
+  BOOST_TEST(normal(std::string(100, 'k')) == std::string(100, 'k'));
+  BOOST_TEST(normal("/" + std::string(100, 'k') + "//") == std::string(100, 'k'));
+
+  auto const refused = normalise_key(std::string(101, 'k'), 100);
+
+  BOOST_TEST_REQUIRE(!refused.has_value());
+  BOOST_TEST(refused.error().code() == errc::resource_exhausted);
+  BOOST_TEST(refused.error().message().find("key_bytes_max is 100") != std::string::npos);
+  BOOST_TEST(refused.error().message().find("101") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(get_existing_key_and_get_missing_key) {
+  store s;
+  BOOST_TEST(s.put("a", "1") == "OK");
+
+  BOOST_TEST(s.value("a") == "1");
+  BOOST_TEST(s.value("b") == "nothing");
+}
+
+BOOST_AUTO_TEST_CASE(overwriting_insert_succeeds) {
+  store s;
+  s.put("a", "1");
+
+  BOOST_TEST(s.put("a", "2", true) == "OK");
+  BOOST_TEST(s.value("a") == "2");
+}
+
+BOOST_AUTO_TEST_CASE(overwriting_insert_fails_without_overwrite_even_for_an_equal_value) {
+  store s;
+  s.put("a", "1");
+
+  BOOST_TEST(s.put("a", "2") == "ALREADY_EXISTS");
+  BOOST_TEST(s.put("a", "1") == "ALREADY_EXISTS");
+  BOOST_TEST(s.value("a") == "1");
+}
+
+BOOST_AUTO_TEST_CASE(empty_and_binary_values_are_values) {
+  store s;
+  std::string const binary{"\0\xff\n", 3};
+
+  BOOST_TEST(s.put("empty", "") == "OK");
+  BOOST_TEST(s.put("binary", binary) == "OK");
+
+  BOOST_TEST(s.value("empty") == "");
+  BOOST_TEST(s.value("binary") == binary);
+  BOOST_TEST(s.put("empty", "x") == "ALREADY_EXISTS");
+}
+
+BOOST_AUTO_TEST_CASE(every_change_draws_a_new_version_from_one_counter) {
+  store s;
+  auto const first = s.keys.put("a", "1", false)->version;
+  auto const second = s.keys.put("b", "1", false)->version;
+  auto const third = s.keys.put("a", "1", true)->version;
+  auto const fourth = s.keys.increment("a", 1)->version;
+
+  BOOST_TEST(first < second);
+  BOOST_TEST(second < third);
+  BOOST_TEST(third < fourth);
+  BOOST_TEST(s.keys.find("b")->version == second);
+  s.keys.remove("a");
+  BOOST_TEST(s.keys.put("a", "1", false)->version > fourth + 1);
+}
+
+BOOST_AUTO_TEST_CASE(get_prefix_no_match_lists_nothing) {
+  store s;
+  s.put("a", "");
+
+  BOOST_TEST(s.list("b") == "");
+}
+
+BOOST_AUTO_TEST_CASE(get_prefix_exact_match_is_not_below_itself_replaced_by_row_3_42d) {
+  store s;
+  s.put("b", "");
+  s.put("bb", "");
+  s.put("bbb", "");
+
+  BOOST_TEST(s.list("b") == "");
+}
+
+BOOST_AUTO_TEST_CASE(get_prefix_with_directory_format) {
+  store s;
+  for (auto const* const key : {"b/3/5", "b/1", "b/3/4", "a/9", "b/2", "c/0", "b", "b0", "b."}) {
+    s.put(key, "");
+  }
+
+  BOOST_TEST(s.list("b") == "b/1 b/2 b/3/4 b/3/5");
+  BOOST_TEST(s.list("b/3") == "b/3/4 b/3/5");
+  BOOST_TEST(s.list("") == "a/9 b b. b/1 b/2 b/3/4 b/3/5 b0 c/0");
+}
+
+BOOST_AUTO_TEST_CASE(a_listing_stops_when_its_visitor_says_so) {
+  store s;
+  s.put("d/1", "");
+  s.put("d/2", "");
+  int visits = 0;
+
+  s.keys.list("d", [&](std::string const&, kv_store::entry const&) { return ++visits < 1; });
+
+  BOOST_TEST(visits == 1);
+}
+
+BOOST_AUTO_TEST_CASE(delete_key_and_delete_missing_key) {
+  store s;
+  s.put("a", "1");
+
+  BOOST_TEST(s.keys.remove("a") == 1u);
+  BOOST_TEST(s.value("a") == "nothing");
+  BOOST_TEST(s.keys.remove("a") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(delete_prefix_no_match_exact_match_and_no_exact_match) {
+  store s;
+  for (auto const* const key : {"dir", "dir/1", "dir/2/3", "dir.other", "dir0", "dirt/1"}) {
+    s.put(key, "");
+  }
+
+  BOOST_TEST(s.keys.remove("nothing") == 0u);
+  BOOST_TEST(s.keys.remove("dir") == 3u);
+  BOOST_TEST(s.list("") == "dir.other dir0 dirt/1");
+  BOOST_TEST(s.keys.remove("di") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_empty_key_removes_everything) {
+  store s;
+  s.put("a", "1");
+  s.put("b/c", "2");
+
+  BOOST_TEST(s.keys.remove("") == 2u);
+  BOOST_TEST(s.keys.size() == 0u);
+  BOOST_TEST(s.keys.bytes_stored() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(increment_by_positive_value_succeeds) {
+  store s;
+  s.put("n", "3");
+
+  BOOST_TEST(s.add("n", 2) == "5");
+  BOOST_TEST(s.value("n") == "5");
+}
+
+BOOST_AUTO_TEST_CASE(increment_by_negative_value_succeeds) {
+  store s;
+  s.put("n", "3");
+
+  BOOST_TEST(s.add("n", -5) == "-2");
+  BOOST_TEST(s.value("n") == "-2");
+}
+
+BOOST_AUTO_TEST_CASE(increment_by_without_existing_value_succeeds) {
+  store s;
+
+  BOOST_TEST(s.add("n", 2) == "2");
+  BOOST_TEST(s.add("zero", 0) == "0");
+  BOOST_TEST(s.value("zero") == "0");
+}
+
+BOOST_AUTO_TEST_CASE(increment_by_with_invalid_value_fails) {
+  store s;
+  for (auto const* const bad :
+       {"", "abc", "1x", " 1", "1 ", "+1", "0x1", "1.5", "-", "9223372036854775808",
+        "-9223372036854775809"}) {
+    s.put("n", bad, true);
+    BOOST_TEST(s.add("n", 1) == "FAILED_PRECONDITION", "added to '" << bad << "'");
+    BOOST_TEST(s.value("n") == bad);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(increments_have_64_bits_where_upstream_has_32_replaced_by_d18) {
+  store s;
+
+  BOOST_TEST(s.add("n", 2'147'483'647) == "2147483647");
+  BOOST_TEST(s.add("n", 1) == "2147483648");
+  BOOST_TEST(s.add("n", std::numeric_limits<std::int64_t>::max() - 2'147'483'648) ==
+             "9223372036854775807");
+}
+
+BOOST_AUTO_TEST_CASE(an_overflow_is_out_of_range_and_changes_nothing) {
+  store s;
+  s.put("high", "9223372036854775807");
+  s.put("low", "-9223372036854775808");
+
+  BOOST_TEST(s.add("high", 1) == "OUT_OF_RANGE");
+  BOOST_TEST(s.add("low", -1) == "OUT_OF_RANGE");
+  BOOST_TEST(s.add("low", std::numeric_limits<std::int64_t>::min()) == "OUT_OF_RANGE");
+  BOOST_TEST(s.value("high") == "9223372036854775807");
+  BOOST_TEST(s.add("high", std::numeric_limits<std::int64_t>::min()) == "-1");
+}
+
+BOOST_AUTO_TEST_CASE(waiters_are_taken_in_the_order_in_which_they_came) {
+  store s;
+  s.keys.wait("k", waiter(3));
+  s.keys.wait("k", waiter(1));
+  s.keys.wait("other", waiter(9));
+  s.keys.wait("k", waiter(2));
+
+  auto const taken = s.keys.take_waiters("k");
+
+  BOOST_TEST((taken == std::vector<ticket>{waiter(3), waiter(1), waiter(2)}));
+  BOOST_TEST(s.keys.waiting() == 1u);
+  BOOST_TEST(s.keys.take_waiters("k").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_waiter_waits_no_longer) {
+  store s;
+  auto const first = s.keys.wait("k", waiter(1));
+  s.keys.wait("k", waiter(2));
+
+  s.keys.withdraw("k", first);
+  s.keys.withdraw("k", first);
+  s.keys.withdraw("unknown", first);
+
+  BOOST_TEST(s.keys.waiting() == 1u);
+  BOOST_TEST((s.keys.take_waiters("k") == std::vector<ticket>{waiter(2)}));
+}
+
+BOOST_AUTO_TEST_CASE(all_waiters_are_taken_in_the_order_of_the_keys) {
+  store s;
+  s.keys.wait("z", waiter(1));
+  s.keys.wait("a", waiter(2));
+  s.keys.wait("m", waiter(3));
+  s.keys.wait("a", waiter(4));
+
+  auto const taken = s.keys.take_all_waiters();
+
+  BOOST_TEST((taken == std::vector<ticket>{waiter(2), waiter(4), waiter(3), waiter(1)}));
+  BOOST_TEST(s.keys.waiting() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_stored_is_counted_and_what_is_removed_is_not) {
+  store s;
+  s.put("a", std::string(1000, 'x'));
+  auto const one = s.memory->used();
+  BOOST_TEST(one > 1000u);
+  BOOST_TEST(s.keys.bytes_stored() == 1000u);
+
+  s.put("a", std::string(10, 'x'), true);
+  BOOST_TEST(s.memory->used() == one - 990);
+  BOOST_TEST(s.keys.bytes_stored() == 10u);
+  s.put("b/c", "y");
+  s.keys.remove("a");
+  s.keys.remove("b");
+
+  BOOST_TEST(s.memory->used() == 0u);
+  BOOST_TEST(s.keys.bytes_stored() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_store_that_ends_gives_its_memory_back) {
+  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  {
+    kv_store keys{memory};
+    BOOST_TEST(keys.put("a", "1", false).has_value());
+    BOOST_TEST(keys.put("b", "2", false).has_value());
+  }
+
+  BOOST_TEST(memory->used() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_somebody_still_holds_is_counted_until_he_lets_go) {
+  store s;
+  s.put("a", std::string(1000, 'x'));
+  auto held = s.keys.find("a")->value;
+  s.keys.remove("a");
+  BOOST_TEST(s.memory->used() == 1000u);
+
+  held = {};
+
+  BOOST_TEST(s.memory->used() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_store_refuses_values_with_the_limits_name_and_changes_nothing) {
+  store s;
+  s.put("old", "1");
+  BOOST_TEST(s.put("a", std::string(900'000, 'x')) == "OK");
+  auto const used = s.memory->used();
+
+  auto const refused = s.keys.put("b", std::string(100'000, 'y'), false);
+
+  BOOST_TEST(refused.error().code() == errc::resource_exhausted);
+  BOOST_TEST(refused.error().message().find("memory_bytes_max is 1000000") != std::string::npos);
+  BOOST_TEST(s.put("old", std::string(100'000, 'y'), true) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(s.value("old") == "1");
+  BOOST_TEST(s.memory->used() == used);
+}
+
+BOOST_AUTO_TEST_CASE(values_leave_a_sixteenth_of_the_memory_to_others) {
+  store s;
+  std::size_t stored = 0;
+  while (s.put("k" + std::to_string(stored), std::string(10'000, 'x')) == "OK") ++stored;
+
+  BOOST_TEST(s.memory->used() <= 1'000'000u - 1'000'000u / 16);
+  BOOST_TEST(s.memory->used() > 900'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_names_the_key_as_jax_expects_it) {
+  store s;
+  s.put("some/key", "1");
+
+  auto const refused = s.keys.put("some/key", "2", false);
+
+  BOOST_TEST(refused.error().text() == "ALREADY_EXISTS: key some/key already exists");
+}
+
+// D4: what is kept for a client that might resume is at most 1 KiB.
+BOOST_AUTO_TEST_CASE(a_refusal_does_not_repeat_a_key_of_any_length) {
+  store s;
+  std::string const key(4096, 'k');
+  s.put(key, "1");
+
+  BOOST_TEST(s.keys.put(key, "2", false).error().message().size() <= 1024u);
+  BOOST_TEST(s.keys.increment(key, INT64_MAX).error().message().size() <= 1024u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core

@@ -1,0 +1,107 @@
+#include "coxswain/core/slot_map.hpp"
+
+#include "coxswain/base/ids.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+namespace {
+
+using map = slot_map<session_id, std::string>;
+
+BOOST_AUTO_TEST_SUITE(slot_map_test)
+
+BOOST_AUTO_TEST_CASE(what_is_inserted_is_found_until_it_is_erased) {
+  map m;
+  session_id const a = m.insert("a");
+  session_id const b = m.insert("b");
+
+  BOOST_TEST(*m.find(a) == "a");
+  BOOST_TEST(*m.find(b) == "b");
+  BOOST_TEST(m.size() == 2u);
+  m.erase(a);
+
+  BOOST_TEST(m.find(a) == nullptr);
+  BOOST_TEST(*m.find(b) == "b");
+  BOOST_TEST(m.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(no_id_is_zero_and_zero_finds_nothing) {
+  map m;
+
+  BOOST_TEST(m.find(session_id{}) == nullptr);
+  BOOST_TEST((m.insert("a") != session_id{}));
+  BOOST_TEST(m.find(session_id{}) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(an_id_is_not_used_again_for_the_successor_in_its_slot) {
+  map m;
+  session_id const old = m.insert("old");
+  m.erase(old);
+  session_id const successor = m.insert("new");
+
+  BOOST_TEST((old != successor));
+  BOOST_TEST(m.find(old) == nullptr);
+  BOOST_TEST(*m.find(successor) == "new");
+}
+
+BOOST_AUTO_TEST_CASE(a_thousand_lives_of_one_slot_have_a_thousand_ids) {
+  map m;
+  std::set<session_id> ids;
+  for (int i = 0; i < 1000; ++i) {
+    session_id const id = m.insert("x");
+    ids.insert(id);
+    m.erase(id);
+  }
+
+  BOOST_TEST(ids.size() == 1000u);
+  BOOST_TEST(m.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(ids_that_were_never_given_find_nothing) {
+  map m;
+  session_id const a = m.insert("a");
+
+  BOOST_TEST(m.find(session_id{a.value + 1}) == nullptr);
+  BOOST_TEST(m.find(session_id{a.value + (std::uint64_t{1} << 32)}) == nullptr);
+  BOOST_TEST(m.find(session_id{UINT64_MAX}) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(all_are_visited_by_slot_and_may_be_erased_by_their_visit) {
+  map m;
+  session_id const a = m.insert("a");
+  m.insert("b");
+  m.insert("c");
+  m.erase(a);
+  m.insert("d");
+  std::string seen;
+
+  m.each([&](session_id id, std::string const& text) {
+    seen += text;
+    if (text == "b") m.erase(id);
+  });
+
+  BOOST_TEST(seen == "dbc");
+  BOOST_TEST(m.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(an_erased_thing_is_destroyed_at_once) {
+  slot_map<session_id, std::shared_ptr<int>> m;
+  auto const thing = std::make_shared<int>(1);
+  session_id const id = m.insert(thing);
+  BOOST_TEST(thing.use_count() == 2);
+
+  m.erase(id);
+
+  BOOST_TEST(thing.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core

@@ -1,0 +1,124 @@
+#include "coxswain/core/text.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+namespace {
+
+std::vector<task_id> tasks(std::vector<std::uint32_t> const& numbers) {
+  std::vector<task_id> made;
+  for (auto const n : numbers) made.push_back(task_id{n});
+  return made;
+}
+
+BOOST_AUTO_TEST_SUITE(text_test)
+
+BOOST_AUTO_TEST_CASE(durations_are_said_in_the_unit_that_fits) {
+  BOOST_TEST(in_words(0ns) == "0 ms");
+  BOOST_TEST(in_words(999us) == "0 ms");
+  BOOST_TEST(in_words(1ms) == "1 ms");
+  BOOST_TEST(in_words(200ms) == "200 ms");
+  BOOST_TEST(in_words(1s - 1ns) == "999 ms");
+  BOOST_TEST(in_words(1s) == "1 s");
+  BOOST_TEST(in_words(1500ms) == "1.5 s");
+  BOOST_TEST(in_words(100s) == "100 s");
+  BOOST_TEST(in_words(2min - 1ms) == "119.9 s");
+  BOOST_TEST(in_words(2min) == "2 min");
+  BOOST_TEST(in_words(5min) == "5 min");
+  BOOST_TEST(in_words(90min) == "90 min");
+  BOOST_TEST(in_words(2h) == "2 h");
+  BOOST_TEST(in_words(150min) == "2.5 h");
+}
+
+BOOST_AUTO_TEST_CASE(odd_durations_are_said_too) {
+  BOOST_TEST(in_words(without_limit) == "without limit");
+  BOOST_TEST(in_words(-5s) == "0 ms");
+}
+
+BOOST_AUTO_TEST_CASE(a_name_is_quoted) {
+  BOOST_TEST(quoted("ckpt-17") == "'ckpt-17'");
+  BOOST_TEST(quoted("") == "''");
+  BOOST_TEST(quoted(std::string(200, 'x')) == "'" + std::string(200, 'x') + "'");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_name_is_cut_and_never_inside_a_letter) {
+  BOOST_TEST(quoted(std::string(201, 'x')) == "'" + std::string(200, 'x') + "...'");
+
+  for (std::size_t before = 195; before <= 200; ++before) {
+    std::string const name = std::string(before, 'x') + "\xe2\x82\xac\xf0\x9f\x9a\xa3" + "yyyyyyyy";
+    BOOST_TEST(is_utf8(quoted(name)), "cut in a letter after " << before);
+    BOOST_TEST(quoted(name).size() <= 205u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tasks_are_listed_as_ranges) {
+  BOOST_TEST(ranges(tasks({})).text == "");
+  BOOST_TEST(ranges(tasks({3})).text == "3");
+  BOOST_TEST(ranges(tasks({3, 4})).text == "3-4");
+  BOOST_TEST(ranges(tasks({3, 17, 18, 19, 20, 21, 22, 23, 24, 900})).text == "3,17-24,900");
+  BOOST_TEST(ranges(tasks({0, 2, 4})).text == "0,2,4");
+  BOOST_TEST(ranges(tasks({0, 2, 4})).cut == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_task_ids_are_no_range_with_the_smallest) {
+  BOOST_TEST(ranges(tasks({0, UINT32_MAX})).text == "0,4294967295");
+}
+
+BOOST_AUTO_TEST_CASE(ranges_are_cut_at_the_limit_and_say_how_many_tasks_are_left_out) {
+  auto const odd = tasks({1, 3, 5, 7, 9});
+
+  BOOST_TEST(ranges(odd, 9).text == "1,3,5,7,9");
+  BOOST_TEST(ranges(odd, 9).cut == 0u);
+  BOOST_TEST(ranges(odd, 8).text == "1,3,5,7");
+  BOOST_TEST(ranges(odd, 8).cut == 1u);
+  BOOST_TEST(ranges(odd, 1).text == "1");
+  BOOST_TEST(ranges(odd, 1).cut == 4u);
+  BOOST_TEST(ranges(odd, 0).text == "");
+  BOOST_TEST(ranges(odd, 0).cut == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_range_that_does_not_fit_is_left_out_whole) {
+  auto const r = ranges(tasks({1, 10, 11, 12, 13}), 5);
+
+  BOOST_TEST(r.text == "1");
+  BOOST_TEST(r.cut == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(four_kibibytes_are_the_usual_limit) {
+  std::vector<task_id> even(10'000);
+  for (std::uint32_t i = 0; i < even.size(); ++i) even[i] = task_id{2 * i};
+
+  auto const r = ranges(even);
+
+  BOOST_TEST(r.text.size() <= 4096u);
+  BOOST_TEST(r.text.size() > 4080u);
+  auto const named = static_cast<std::uint32_t>(std::count(r.text.begin(), r.text.end(), ',')) + 1;
+  BOOST_TEST(named + r.cut == 10'000u);
+}
+
+BOOST_AUTO_TEST_CASE(utf8_is_told_from_what_is_not) {
+  for (std::string_view const good :
+       {"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+        "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "a\xe2\x82\xac z"}) {
+    BOOST_TEST(is_utf8(good), "refused: " << good);
+  }
+  BOOST_TEST(is_utf8(std::string_view{"a\0b", 3}));
+}
+
+BOOST_AUTO_TEST_CASE(overlong_cut_surrogate_and_too_large_are_not_utf8) {
+  for (std::string_view const bad :
+       {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x41", "\xe0\x9f\xbf", "\xe0\xa0",
+        "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xff", "a\xe2\x82", "\xe2\x82\xac\xac"}) {
+    BOOST_TEST(!is_utf8(bad));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core
