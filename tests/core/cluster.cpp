@@ -99,8 +99,10 @@ void cluster::at(duration since_start) {
     if (stop_at > to) break;
     now_ = std::max(now_, stop_at);
     beat_until(now_);
-    if (next && *next <= now_) step(now_);
-    else if (now_ == to) break;
+    if (next && *next <= now_)
+      step(now_);
+    else if (now_ == to)
+      break;
   }
   step(to);
 }
@@ -291,8 +293,8 @@ void cluster::transmit(client& c, client::open_call& what) {
   m.answered_through = c.answered;
   std::visit(overloaded{[&](auto& args) {
                if constexpr (requires { args.timeout; }) {
-                 args.timeout = what.deadline == time_point::max() ? without_limit
-                                                                   : what.deadline - now_;
+                 args.timeout =
+                     what.deadline == time_point::max() ? without_limit : what.deadline - now_;
                }
              }},
              m.what);

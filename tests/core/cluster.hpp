@@ -144,8 +144,8 @@ class cluster {
   void withdraw(call what);
 
   // --- What came back ---
-  [[nodiscard]] std::string code(call of) const;  // "waits", "OK", "DEADLINE_EXCEEDED"
-  [[nodiscard]] std::string text(call of) const;  // the status's message
+  [[nodiscard]] std::string code(call of) const;   // "waits", "OK", "DEADLINE_EXCEEDED"
+  [[nodiscard]] std::string text(call of) const;   // the status's message
   [[nodiscard]] std::string value(call of) const;  // of a get: its value; else its code
   // "round 3", "round 3: a|b" with gathered data, "round 3 DEADLINE_EXCEEDED 1/2 missing 1", or the
   // code.
@@ -203,7 +203,7 @@ class cluster {
   bool stopped_{};
   std::uint8_t secrets_{};
   std::vector<std::unique_ptr<client>> clients_;
-  std::map<connection_id, std::size_t> by_connection_;        // of clients
+  std::map<connection_id, std::size_t> by_connection_;          // of clients
   std::map<connection_id, std::optional<core::goodbye>> bare_;  // of no client
   std::vector<connection_id> to_close_;
   std::vector<std::size_t> probed_;

@@ -19,7 +19,8 @@ BOOST_AUTO_TEST_CASE(barrier_cancelled) {
                                  "1 of 2 tasks had arrived"});
 }
 
-BOOST_AUTO_TEST_CASE(cancel_barrier_ongoing_barrier_cancelled_by_a_participant_that_has_not_arrived) {
+BOOST_AUTO_TEST_CASE(
+    cancel_barrier_ongoing_barrier_cancelled_by_a_participant_that_has_not_arrived) {
   cluster c{3};
   auto const zero = c.barrier(0, "b");
   auto const one = c.barrier(1, "b");

@@ -54,7 +54,8 @@ BOOST_AUTO_TEST_CASE(the_first_failure_is_the_cause_and_later_ones_are_listed_wi
   BOOST_TEST(c.pushed<job_error>(2).size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(pending_barrier_and_leave_fail_internal_with_the_cause_and_gets_are_cancelled) {
+BOOST_AUTO_TEST_CASE(
+    pending_barrier_and_leave_fail_internal_with_the_cause_and_gets_are_cancelled) {
   cluster c{4};
   auto const barrier = c.barrier(0, "b");
   auto const leave = c.leave(1);

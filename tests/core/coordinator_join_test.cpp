@@ -198,8 +198,8 @@ BOOST_AUTO_TEST_CASE(while_a_join_is_pending_the_same_task_asking_twice_counts_o
 
 BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) {
   enum class way { grace, abandoned, bye, malformed, ended, withdrawn };
-  for (way const w : {way::grace, way::abandoned, way::bye, way::malformed, way::ended,
-                      way::withdrawn}) {
+  for (way const w :
+       {way::grace, way::abandoned, way::bye, way::malformed, way::ended, way::withdrawn}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
       auto c = cluster::deserted(3);
       for (int i = 0; i < 4; ++i) c.observer();
@@ -409,8 +409,7 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once) {
 
 BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_dies_another_death) {
   enum class way { bye, malformed, reported, ended, other_task };
-  for (way const w :
-       {way::bye, way::malformed, way::reported, way::ended, way::other_task}) {
+  for (way const w : {way::bye, way::malformed, way::reported, way::ended, way::other_task}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
       cluster c{2};
       c[0].beats = false;

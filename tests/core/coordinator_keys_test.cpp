@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(get_key_value_dir_single_value_in_directory_and_multiple_va
 }
 
 BOOST_AUTO_TEST_CASE(
-    get_key_value_dir_empty_wrong_dir_wrong_dir_prefix_non_directory_prefix_and_key_return_empty_list) {
+    get_key_value_dir_empty_wrong_dir_wrong_dir_prefix_non_directory_prefix_and_key_list_nothing) {
   for (auto const* const key : {"", "dir0/path", "wrong_dir/dir/path", "dir_key", "dir"}) {
     cluster c{1};
     if (*key != '\0') c.put(0, key, "v");

@@ -47,9 +47,9 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_wi
   c.at(21s);
 
   BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
-  expect_words(c.text(one), {"DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier", "21 s",
-                             "1 of 3 tasks is missing: 2 (connected", "host2:1002", "2/3",
-                             "task 0 first"});
+  expect_words(c.text(one),
+               {"DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier", "21 s",
+                "1 of 3 tasks is missing: 2 (connected", "host2:1002", "2/3", "task 0 first"});
   BOOST_TEST(c.text(hasty) == c.text(one));
   expect_words(c.error(), {"job: DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier"});
   auto const told = c.pushed<job_error>(2);
@@ -116,6 +116,18 @@ BOOST_AUTO_TEST_CASE(the_last_one_to_leave_alone_releases_those_who_wait_for_it)
 
   BOOST_TEST(c.replies() == "2:OK 0:OK");
   BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(leaving_alone_takes_the_place_of_a_leave_that_waits) {
+  cluster c{3};
+  auto const waits = c.leave(0);
+  c.leave(1);
+  auto const alone = c.leave(0, 0s);
+
+  BOOST_TEST(c.code(waits) == "CANCELLED");
+  BOOST_TEST(c.code(alone) == "OK");
+  c.leave(2, 0s);
+  BOOST_TEST(c.replies() == "0:CANCELLED 0:OK 2:OK 1:OK");
 }
 
 BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
@@ -369,8 +381,8 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_miss
   c.leave(1, 60s);
   c.log();
   c.at(10s);
-  expect_words(c.log(), {"Shutdown barrier has waited for 10 s", "1 of 3 tasks is missing",
-                         "2 (connected"});
+  expect_words(c.log(),
+               {"Shutdown barrier has waited for 10 s", "1 of 3 tasks is missing", "2 (connected"});
 
   auto const seen = c.look().barriers;
 

@@ -253,7 +253,8 @@ BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
   c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(past_the_limit_of_open_requests_the_sender_is_refused_and_others_notice_nothing) {
+BOOST_AUTO_TEST_CASE(
+    past_the_limit_of_open_requests_the_sender_is_refused_and_others_notice_nothing) {
   cluster c{2, with([](auto& o) {
               o.open_requests_max = 4;
               o.open_requests_max_per_task = 2;
@@ -305,21 +306,23 @@ BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
 // --- Memory ---------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_work) {
-  cluster c{2, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  cluster c{8, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
   int stored = 0;
   while (c.code(c.put(0, "k" + std::to_string(stored), std::string(1000, 'v'))) == "OK") ++stored;
   BOOST_TEST(stored > 500);
   auto const refused = c.put(0, "more", std::string(1000, 'v'));
   BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
   expect_words(c.text(refused), {"1000 bytes", "memory_bytes_max is 1000000"});
+  int small = 0;
+  while (c.code(c.put(0, "s" + std::to_string(small), "v")) == "OK") ++small;
   c.heartbeat(0);
+  BOOST_TEST(c.brain().memory()->used() > 1'000'000u - 1'000'000u / 16 - 500);
 
-  for (int i = 0; i < 10; ++i) {
-    auto const a = c.barrier(0, "b");
-    auto const b = c.barrier(1, "b");
-    BOOST_TEST(c.code(a) == "OK");
-    BOOST_TEST(c.code(b) == "OK");
+  std::vector<call> calls;
+  for (int i = 0; i < 20; ++i) {
+    for (int t = 0; t < 8; ++t) calls.push_back(c.barrier(t, "b" + std::to_string((i + t) % 20)));
   }
+  for (auto const& one : calls) BOOST_TEST(c.code(one) == "OK");
   BOOST_TEST(c.value(c.get(1, "k0")) == std::string(1000, 'v'));
   c.remove(0, "", true);
   BOOST_TEST(c.code(c.put(0, "again", "v")) == "OK");

@@ -27,8 +27,8 @@ BOOST_AUTO_TEST_CASE(test_task_heartbeat_timeout_is_exact) {
   BOOST_TEST(c.error() == "none");
   c.at(100s);
 
-  expect_words(c.error(), {"task 1: UNAVAILABLE", "no sign of life for 100 s",
-                           "heartbeat timeout is 100 s"});
+  expect_words(c.error(),
+               {"task 1: UNAVAILABLE", "no sign of life for 100 s", "heartbeat timeout is 100 s"});
   BOOST_TEST(c.state_of(1) == "failed");
   expect_words(c.goodbye(1), {"UNAVAILABLE: it gave no sign of life"});
   BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
@@ -98,7 +98,8 @@ BOOST_AUTO_TEST_CASE(silent_observers_end_and_harm_nobody) {
   expect_words(c.goodbye(o), {"UNAVAILABLE", "no sign of life"});
 }
 
-BOOST_AUTO_TEST_CASE(heartbeat_timeout_without_server_to_client_connection_refuses_what_comes_later) {
+BOOST_AUTO_TEST_CASE(
+    heartbeat_timeout_without_server_to_client_connection_refuses_what_comes_later) {
   cluster c{2};
   c[0].beats = false;
   c[1].beats = false;

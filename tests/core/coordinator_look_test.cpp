@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
   c.observer("host:1");
   c.join({0, 0}, 1);
   expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 joins, 1 of 1 are here",
-                         "task 0 (host:1) is connected"});
+                         "all 1 tasks have joined"});
   c.lose(0);
   expect_words(c.log(), {"task 0 (host:1) is suspect: its connection was lost"});
   c.resume(0);

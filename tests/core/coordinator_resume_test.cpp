@@ -216,6 +216,7 @@ BOOST_AUTO_TEST_CASE(replies_may_be_lost_again_and_again) {
 
 BOOST_AUTO_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement) {
   cluster c{1};
+  c.heartbeat(0);
   auto const idle = c.brain().memory()->used();
   for (int i = 0; i < 100; ++i) c.remove(0, "none");
   BOOST_TEST(c.brain().memory()->used() > idle);
@@ -474,7 +475,8 @@ BOOST_AUTO_TEST_CASE(acknowledging_what_was_never_sent_is_a_protocol_error) {
   c[0].answered += 1;
   c.heartbeat(0);
 
-  expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: answered_through is 2, but only 1"});
+  expect_words(c.goodbye(0),
+               {"INVALID_ARGUMENT: protocol error: answered_through is 2, but only 1"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
 

@@ -47,7 +47,8 @@ BOOST_AUTO_TEST_CASE(a_straggler_of_several_rounds_gets_each_failure_in_turn) {
   }
 
   for (std::uint64_t round = 1; round <= 3; ++round) {
-    BOOST_TEST(contains(c.round(c.barrier(1, "b")), "round " + std::to_string(round) + " DEADLINE"));
+    BOOST_TEST(
+        contains(c.round(c.barrier(1, "b")), "round " + std::to_string(round) + " DEADLINE"));
   }
   auto const own = c.barrier(1, "b");
   c.barrier(0, "b");
@@ -107,7 +108,8 @@ BOOST_AUTO_TEST_CASE(a_straggler_gets_its_failure_whatever_participants_it_names
   BOOST_TEST(contains(c.round(late), "round 1 DEADLINE_EXCEEDED"));
 }
 
-BOOST_AUTO_TEST_CASE(passed_barrier_returns_immediately_only_for_a_request_sent_again_replaced_by_d13) {
+BOOST_AUTO_TEST_CASE(
+    passed_barrier_returns_immediately_only_for_a_request_sent_again_replaced_by_d13) {
   cluster c{2};
   auto const zero = c.barrier(0, "b");
   c[1].deaf = true;

@@ -7,7 +7,8 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_stop_test)
 
-BOOST_AUTO_TEST_CASE(error_polling_requests_got_cancelled_error_upon_service_shutdown_is_a_goodbye) {
+BOOST_AUTO_TEST_CASE(
+    error_polling_requests_got_cancelled_error_upon_service_shutdown_is_a_goodbye) {
   cluster c{2};
   int const o = c.observer();
 

@@ -230,9 +230,8 @@ BOOST_AUTO_TEST_CASE(increment_by_without_existing_value_succeeds) {
 
 BOOST_AUTO_TEST_CASE(increment_by_with_invalid_value_fails) {
   store s;
-  for (auto const* const bad :
-       {"", "abc", "1x", " 1", "1 ", "+1", "0x1", "1.5", "-", "9223372036854775808",
-        "-9223372036854775809"}) {
+  for (auto const* const bad : {"", "abc", "1x", " 1", "1 ", "+1", "0x1", "1.5", "-",
+                                "9223372036854775808", "-9223372036854775809"}) {
     s.put("n", bad, true);
     BOOST_TEST(s.add("n", 1) == "FAILED_PRECONDITION", "added to '" << bad << "'");
     BOOST_TEST(s.value("n") == bad);

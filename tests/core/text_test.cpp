@@ -46,13 +46,21 @@ BOOST_AUTO_TEST_CASE(a_name_is_quoted) {
 }
 
 BOOST_AUTO_TEST_CASE(a_long_name_is_cut_and_never_inside_a_letter) {
-  BOOST_TEST(quoted(std::string(201, 'x')) == "'" + std::string(200, 'x') + "...'");
+  BOOST_TEST(quoted(std::string(201, 'x')) == "'" + std::string(197, 'x') + "...'");
 
-  for (std::size_t before = 195; before <= 200; ++before) {
+  for (std::size_t before = 188; before <= 200; ++before) {
     std::string const name = std::string(before, 'x') + "\xe2\x82\xac\xf0\x9f\x9a\xa3" + "yyyyyyyy";
     BOOST_TEST(is_utf8(quoted(name)), "cut in a letter after " << before);
-    BOOST_TEST(quoted(name).size() <= 205u);
+    BOOST_TEST(quoted(name).size() <= 202u);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_text_is_shortened_to_a_limit_that_includes_the_mark) {
+  BOOST_TEST(shortened("12345", 5) == "12345");
+  BOOST_TEST(shortened("123456", 5) == "12...");
+  BOOST_TEST(shortened("123456", 3) == "...");
+  BOOST_TEST(shortened("", 0) == "");
+  BOOST_TEST(shortened("\xe2\x82\xac\xe2\x82\xac", 5) == "...");
 }
 
 BOOST_AUTO_TEST_CASE(tasks_are_listed_as_ranges) {

@@ -2,16 +2,22 @@
 
 #include "coxswain/core/text.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace coxswain::core {
+namespace {
+
+// A meeting has room for an arrival of every task. A name that rests has no use for it, and a few
+// are enough for the rounds that are opened next.
+constexpr std::size_t spare_max = 8;
+
+}  // namespace
 
 barriers::barrier& barriers::at(std::string_view name) {
   if (barrier* const known = find(name)) return *known;
   barrier& b = by_name_[std::string{name}];
   b.name = name;
+  b.id = ++barriers_made_;
   return b;
 }
 
@@ -20,36 +26,26 @@ barriers::barrier* barriers::find(std::string_view name) {
   return found == by_name_.end() ? nullptr : &found->second;
 }
 
-barriers::barrier* barriers::open_round(round_sequence sequence) {
+barriers::barrier* barriers::open_round(round_sequence sequence) const {
   auto const found = open_.find(sequence);
   return found == open_.end() ? nullptr : found->second;
 }
 
-answer_ptr barriers::take_owed(barrier& b, straggler who) {
-  for (std::uint64_t const key : b.owed) {
-    auto const at = owed_.find(key);
-    auto& to = at->second.to;
-    auto const it = std::find_if(to.begin(), to.end(), [&](straggler const& s) {
-      return s.task == who.task && s.self == who.self;
-    });
-    if (it == to.end()) continue;
-    answer_ptr outcome = at->second.outcome;
-    if (!outcome) {
-      outcome = std::make_shared<answer const>(answer{
-          status{errc::aborted, "the outcome of round " + std::to_string(at->second.number.value) +
-                                    " of barrier " + quoted(b.name) +
-                                    " was forgotten: too many outcomes were owed"},
-          {}});
-    } else {
-      --remembered_count_;
-    }
-    to.erase(it);
-    --owed_count_;
-    if (to.empty()) settle(at);
-    rest(b);
-    return outcome;
+answer_ptr barriers::take_owed(barrier& b, task_id task) {
+  auto const at = claims_.lower_bound({task, b.id, 0});
+  if (at == claims_.end() || at->task != task || at->barrier != b.id) return nullptr;
+  debt const& owed = debts_.at(at->debt);
+  answer_ptr outcome = owed.outcome;
+  if (!outcome) {
+    outcome = std::make_shared<answer const>(
+        answer{status{errc::aborted, "the outcome of round " + std::to_string(owed.number.value) +
+                                         " of barrier " + quoted(b.name) +
+                                         " was forgotten: more than " + std::to_string(owed_max_) +
+                                         " outcomes were owed (owed_outcomes_max); call again"},
+               {}});
   }
-  return nullptr;
+  fulfil(at);
+  return outcome;
 }
 
 status barriers::may_open(barrier const& b, task_id caller, task_set const& expected) const {
@@ -67,74 +63,95 @@ void barriers::open(barrier& b, task_set_ptr expected, bool gather, time_point n
     idle_.erase(b.idle);
     b.is_idle = false;
   }
+  if (!spare_.empty()) {
+    b.round = std::move(spare_.back());
+    spare_.pop_back();
+  }
   b.round.open(std::move(expected), now);
   b.sequence = ++sequence_;
   // Rounds are numbered so that a straggler of round 3 cannot release round 4 of the same name.
   ++b.number.value;
   b.gather = gather;
-  b.progress_told = 0;
   open_.emplace(b.sequence, &b);
 }
 
-void barriers::end(barrier& b, answer_ptr outcome, std::vector<straggler> owed_to) {
-  open_.erase(b.sequence);
+void barriers::end(barrier& b, answer_ptr outcome, std::vector<task_id> owed_to) {
   b.last_expected = b.round.expected_set();
-  b.round.close();
+  close_round(b);
   if (!owed_to.empty()) {
-    owed_count_ += owed_to.size();
-    remembered_count_ += owed_to.size();
-    std::uint64_t const key = ++debt_;
-    b.owed.push_back(key);
-    owed_.emplace(key, debt{&b, b.number, std::move(outcome), std::move(owed_to)});
+    debt_key const key = ++debts_made_;
+    for (task_id const task : owed_to) claims_.insert({task, b.id, key});
+    remembered_ += owed_to.size();
+    ++b.debts;
+    std::size_t const left = owed_to.size();
+    debts_.emplace(key, debt{&b, b.number, std::move(outcome), std::move(owed_to), left});
+    ++b.debts;  // it does not rest as long as it is looked at
     shrink_debts();
+    --b.debts;
   }
   rest(b);
 }
 
 void barriers::dissolve(barrier& b) {
-  open_.erase(b.sequence);
-  b.round.close();
+  close_round(b);
   --b.number.value;
   rest(b);
 }
 
-void barriers::forget_owed() {
-  while (!owed_.empty()) {
-    auto const at = owed_.begin();
-    barrier& of = *at->second.of;
-    owed_count_ -= at->second.to.size();
-    if (at->second.outcome) remembered_count_ -= at->second.to.size();
-    settle(at);
-    rest(of);
-  }
+void barriers::close_round(barrier& b) {
+  open_.erase(b.sequence);
+  meeting over = std::exchange(b.round, {});
+  if (spare_.size() >= spare_max) return;
+  over.close();
+  spare_.push_back(std::move(over));
 }
 
-void barriers::settle(debts::iterator at) {
-  at->second.of->owed.remove(at->first);
-  owed_.erase(at);
+void barriers::forget_owed_to(task_id task) {
+  auto at = claims_.lower_bound({task, 0, 0});
+  while (at != claims_.end() && at->task == task) fulfil(at++);
+}
+
+void barriers::forget_owed() {
+  while (!debts_.empty()) settle(debts_.begin());
+}
+
+// The claim is no more.
+void barriers::fulfil(claims::iterator at) {
+  auto const owed = debts_.find(at->debt);
+  claims_.erase(at);
+  if (owed->second.outcome) --remembered_;
+  if (--owed->second.left == 0) settle(owed);
+}
+
+// The debt is no more, and neither is what is left of its claims.
+void barriers::settle(std::map<debt_key, debt>::iterator at) {
+  debt const over = std::move(at->second);
+  debt_key const key = at->first;
+  debts_.erase(at);
+  if (over.left > 0) {
+    for (task_id const task : over.to) claims_.erase({task, over.of->id, key});
+    if (over.outcome) remembered_ -= over.left;
+  }
+  --over.of->debts;
+  rest(*over.of);
 }
 
 // Beyond the bound the oldest outcomes are forgotten; that there was one is known for as many
 // again, so that the straggler is told ABORTED instead of waiting in a round of its own.
 void barriers::shrink_debts() {
-  for (auto at = owed_.begin(); remembered_count_ > owed_max_ && at != owed_.end(); ++at) {
-    if (!at->second.outcome) continue;
+  while (remembered_ > owed_max_) {
+    auto const at = debts_.lower_bound(first_remembered_);
+    first_remembered_ = at->first + 1;
     at->second.outcome = nullptr;
-    remembered_count_ -= at->second.to.size();
+    remembered_ -= at->second.left;
   }
-  while (owed_count_ - remembered_count_ > owed_max_) {
-    auto const at = owed_.begin();
-    barrier& of = *at->second.of;
-    owed_count_ -= at->second.to.size();
-    settle(at);
-    rest(of);
-  }
+  while (claims_.size() - remembered_ > owed_max_) settle(debts_.begin());
 }
 
 // A name that nobody is in and of which nothing is owed costs nothing but a place among the
 // `idle_max_` last ones.
 void barriers::rest(barrier& b) {
-  if (b.round.is_open() || !b.owed.empty() || b.is_idle) return;
+  if (b.round.is_open() || b.debts > 0 || b.is_idle) return;
   b.is_idle = true;
   b.idle = idle_.insert(idle_.end(), &b.name);
   if (idle_.size() <= idle_max_) return;

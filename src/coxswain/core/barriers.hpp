@@ -8,10 +8,11 @@
 #include "coxswain/core/meeting.hpp"
 #include "coxswain/core/messages.hpp"
 
+#include <compare>
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,23 +25,18 @@ class barriers {
   // Rises with each round that is opened: an order over all rounds of all names.
   using round_sequence = std::uint64_t;
 
-  struct straggler {
-    task_id task;
-    incarnation self;
-  };
-
   struct barrier {
     std::string name;
     meeting round;
     round_sequence sequence{};  // of the open round
     round_number number{};      // of the open round, or of the last one
     bool gather{};
-    std::uint32_t progress_told{};  // how many had arrived when the waiters were told last
-    task_set_ptr last_expected;     // of the last round that has ended
+    task_set_ptr last_expected;  // of the last round that has ended
 
    private:
     friend class barriers;
-    std::list<std::uint64_t> owed;                 // keys of `owed_`, oldest first
+    std::uint64_t id{};                            // never used twice
+    std::size_t debts{};                           // ended rounds of which somebody is not told
     std::list<std::string const*>::iterator idle;  // its place among the idle names
     bool is_idle{};
   };
@@ -52,10 +48,10 @@ class barriers {
   // Null if the name is not known.
   [[nodiscard]] barrier* find(std::string_view name);
   // Null if no such round is open.
-  [[nodiscard]] barrier* open_round(round_sequence sequence);
+  [[nodiscard]] barrier* open_round(round_sequence sequence) const;
 
-  // The outcome that the straggler is owed, which it is now given; null if there is none.
-  answer_ptr take_owed(barrier& b, straggler who);
+  // The oldest outcome that the task is owed, which it is now given; null if there is none.
+  answer_ptr take_owed(barrier& b, task_id task);
 
   // INVALID_ARGUMENT if the next round of `b` may not have these participants, or may not be
   // opened by this caller.
@@ -63,12 +59,13 @@ class barriers {
   void open(barrier& b, task_set_ptr expected, bool gather, time_point now);
 
   // Ends the open round. `owed_to` have not called and will be given `outcome` when they do.
-  void end(barrier& b, answer_ptr outcome, std::vector<straggler> owed_to);
+  void end(barrier& b, answer_ptr outcome, std::vector<task_id> owed_to);
 
   // Ends the open round as if it had never been: nobody is in it any more.
   void dissolve(barrier& b);
 
-  // Forgets what anybody is owed.
+  // Forgets what this task is owed, or everybody.
+  void forget_owed_to(task_id task);
   void forget_owed();
 
   // The open rounds in the order in which they were opened.
@@ -76,7 +73,7 @@ class barriers {
 
   // For tests: how many names are known, and how many outcomes are owed.
   [[nodiscard]] std::size_t known() const noexcept { return by_name_.size(); }
-  [[nodiscard]] std::size_t owed() const noexcept { return owed_count_; }
+  [[nodiscard]] std::size_t owed() const noexcept { return claims_.size(); }
 
  private:
   struct name_hash {
@@ -94,24 +91,40 @@ class barriers {
   struct debt {
     barrier* of{};
     round_number number{};
-    answer_ptr outcome;  // null: forgotten, only that there was one is still known
-    std::vector<straggler> to;
+    answer_ptr outcome;       // null: forgotten, only that there was one is still known
+    std::vector<task_id> to;  // those who were owed it at first
+    std::size_t left{};       // how many of them still are
   };
-  using debts = std::map<std::uint64_t, debt>;  // oldest first
+  using debt_key = std::uint64_t;  // rises: the oldest debt has the smallest
 
-  void settle(debts::iterator at);
+  // What a task is owed. Sorted so that the oldest of a task and a barrier is found at once,
+  // however much is owed to others.
+  struct claim {
+    task_id task;
+    std::uint64_t barrier;
+    debt_key debt;
+    friend constexpr auto operator<=>(claim const&, claim const&) = default;
+  };
+  using claims = std::set<claim>;
+
+  void fulfil(claims::iterator at);
+  void settle(std::map<debt_key, debt>::iterator at);
   void shrink_debts();
+  void close_round(barrier& b);
   void rest(barrier& b);
 
   std::size_t owed_max_;
   std::size_t idle_max_;
   std::unordered_map<std::string, barrier, name_hash, name_equal> by_name_;
   std::map<round_sequence, barrier*> open_;
-  debts owed_;
-  std::uint64_t debt_{};
-  std::size_t owed_count_{};            // stragglers, over all debts
-  std::size_t remembered_count_{};      // those whose outcome is still known
+  std::map<debt_key, debt> debts_;
+  claims claims_;
+  std::size_t remembered_{};            // claims whose outcome is still known
+  debt_key first_remembered_{1};        // the outcomes of all debts before it are forgotten
   std::list<std::string const*> idle_;  // names, longest idle first
+  std::vector<meeting> spare_;          // closed ones, for their memory
+  std::uint64_t barriers_made_{};
+  debt_key debts_made_{};
   round_sequence sequence_{};
 };
 

@@ -33,12 +33,14 @@ struct config {
   bool join_barrier{true};
   // Leave waits for all tasks. If false, each task leaves alone.
   bool leave_barrier{true};
-  // A barrier that waits longer is logged each time this passes.
+  // A barrier that waits longer is logged each time this passes. Zero: never.
   duration waiting_log_period{10s};
 
   std::size_t key_bytes_max{4 * 1024};
   std::size_t value_bytes_max{1024 * 1024 * 1024};
   std::size_t label_bytes_max{256};
+  // What a task may say of its error; a longer text is cut.
+  std::size_t error_bytes_max{8 * 1024};
   std::size_t gather_bytes_max{64 * 1024 * 1024};
   // Stored values, queued replies, kept replies and gathered data, all together. The program's
   // default is half of the machine's memory.

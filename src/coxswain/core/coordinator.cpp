@@ -58,50 +58,50 @@ void coordinator::state::advance(time_point now) {
 }
 
 void coordinator::state::handle_due(time_point now, due_item const& item) {
-  connection_id const connection{item.subject};
   switch (item.what) {
-    case due::hello: {
-      auto* const c = sessions_.find(connection);
-      time_point const expiry = credited(c->opened, options.hello_timeout);
-      deadlines_.disarm(c->hello);
-      if (expiry > now) {
-        deadlines_.arm(c->hello, {expiry, due::hello, item.subject});
-        return;
-      }
-      say_goodbye(connection,
-                  {errc::deadline_exceeded, "no Hello within " + in_words(options.hello_timeout)},
-                  false);
-      return;
-    }
-    case due::stalled_reader: {
-      auto* const c = sessions_.find(connection);
-      deadlines_.disarm(c->stalled_reader);
-      status const why{errc::unavailable, "it read nothing for " +
-                                              in_words(options.stalled_reader_timeout) +
-                                              " although replies were waiting"};
-      session_id const cut_off = c->session;
-      say_goodbye(connection, why, false);
-      if (cut_off != session_id{}) end_session(now, cut_off, why);
-      return;
-    }
+    case due::hello: return hello_due(now, connection_id{item.subject});
+    case due::stalled_reader: return stalled_reader_due(now, connection_id{item.subject});
     case due::session: return check_expiry(now, session_id{item.subject});
-    case due::probe:
-      return resolve_challenge(now, task_id{static_cast<std::uint32_t>(item.subject)}, false);
+    case due::probe: return probe_due(now, task_id{static_cast<std::uint32_t>(item.subject)});
     case due::call: return call_due(now, item);
     case due::round:
     case due::round_log:
     case due::round_progress: return round_due(now, item);
     case due::join:
     case due::leave: return meeting_due(now, item);
+    case due::join_log:
+    case due::leave_log: return log_meeting(now, item);
   }
+}
+
+void coordinator::state::hello_due(time_point now, connection_id id) {
+  connection& c = *sessions_.find(id);
+  time_point const expiry = credited(c.opened, options.hello_timeout);
+  if (expiry > now) return deadlines_.arm(c.hello, {expiry, due::hello, id.value});
+  say_goodbye(id, {errc::deadline_exceeded, "no Hello within " + in_words(options.hello_timeout)},
+              false);
+}
+
+// While the loop stood still, nobody looked whether the peer read.
+void coordinator::state::stalled_reader_due(time_point now, connection_id id) {
+  connection& c = *sessions_.find(id);
+  time_point const expiry = credited(c.blocked, options.stalled_reader_timeout);
+  if (expiry > now) {
+    return deadlines_.arm(c.stalled_reader, {expiry, due::stalled_reader, id.value});
+  }
+  status const why{errc::unavailable, "it read nothing for " +
+                                          in_words(options.stalled_reader_timeout) +
+                                          " although replies were waiting"};
+  session_id const cut_off = c.session;
+  say_goodbye(id, why, false);
+  if (cut_off != session_id{}) end_session(now, cut_off, why);
 }
 
 void coordinator::state::note_life(time_point now, session_id id, session& s) {
   s.heard = alive_since(now);
-  for (task_id const task : s.tasks) {
-    if (roster_.at(task).probe.armed() && roster_.at(task).held_by == id) {
-      resolve_challenge(now, task, true);
-    }
+  if (s.probed == 0) return;
+  for (task_id const task : std::vector{s.tasks}) {
+    if (roster_.at(task).held_by == id && roster_.at(task).probe.armed()) holder_lives(task);
   }
 }
 
@@ -133,13 +133,45 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
 
 void coordinator::state::call_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
-  ticket const who{session_id{item.subject}, request_id{item.request}};
-  auto const p = release(who);
-  bool const is_key = p->where == parked::place::key;
-  std::string const text =
-      is_key ? "key " + quoted(p->name) + " got no value in time"
-             : "Barrier timed out. Count barrier " + quoted(p->name) + " was not reached by enough";
-  sessions_.reply(who, share(status{errc::deadline_exceeded, text}), !is_key);
+  ticket const late{session_id{item.subject}, request_id{item.request}};
+  parked const& p = sessions_.find(late.session)->open.at(late.request);
+  answer_parked(late, share(status{errc::deadline_exceeded, overdue_text(now, p)}));
+}
+
+std::string coordinator::state::overdue_text(time_point now, parked const& p) const {
+  std::string const waited = in_words(now - p.since);
+  if (p.where == parked::place::key) {
+    return "key " + quoted(p.name) + " got no value within " + waited;
+  }
+  if (p.where == parked::place::count_barrier) {
+    auto const& w = count_barriers_.all().at(p.name);
+    return "Barrier timed out. Count barrier " + quoted(p.name) + " timed out after " + waited +
+           ": " + std::to_string(w.arrived.size()) + " of " + std::to_string(w.count) +
+           " had arrived";
+  }
+  return who(*p.task) + " is held by another incarnation, from " + roster_.at(*p.task).peer +
+         ", of which it was not yet known after " + waited + " whether it lives; join again";
+}
+
+// The alarm is never put off here: when it is due, the meeting is asked until when it waits. So
+// whoever withdraws costs nothing.
+void coordinator::state::arm_deadline(alarms& of, time_point deadline, due_item item) {
+  if (of.deadline.armed() && of.deadline_at <= deadline) return;
+  of.deadline_at = deadline;
+  item.when = deadline;
+  deadlines_.arm(of.deadline, item);
+}
+
+void coordinator::state::arm_log(alarms& of, time_point now, due_item item) {
+  if (options.waiting_log_period <= 0s) return;
+  item.when = deadline_after(now, options.waiting_log_period);
+  deadlines_.arm(of.log, item);
+}
+
+void coordinator::state::disarm(alarms& of) {
+  deadlines_.disarm(of.deadline);
+  deadlines_.disarm(of.log);
+  deadlines_.disarm(of.progress);
 }
 
 // --- The verbs -------------------------------------------------------------------------------

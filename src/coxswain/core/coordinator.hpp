@@ -90,7 +90,8 @@ class coordinator {
   // Counts values, and what the server queues.
   [[nodiscard]] std::shared_ptr<memory_meter> const& memory() const;
 
-  // Asserts what must always hold. For tests and the simulation.
+  // Ends the program if something does not hold that always must, in every build. For tests and
+  // the simulation.
   void check_invariants() const;
 
  private:

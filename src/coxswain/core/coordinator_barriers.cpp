@@ -4,6 +4,7 @@
 #include "coxswain/core/text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace coxswain::core {
@@ -34,9 +35,9 @@ status coordinator::state::not_joined() const {
 status coordinator::state::checked_name(std::string_view name) const {
   if (name.empty()) return {errc::invalid_argument, "a barrier needs a name"};
   if (name.size() > options.key_bytes_max) {
-    return {errc::invalid_argument, "the barrier's name is " + std::to_string(name.size()) +
-                                        " bytes long; the limit key_bytes_max is " +
-                                        std::to_string(options.key_bytes_max)};
+    return {errc::resource_exhausted, "the barrier's name is " + std::to_string(name.size()) +
+                                          " bytes long; the limit key_bytes_max is " +
+                                          std::to_string(options.key_bytes_max)};
   }
   if (name.find('\0') != name.npos || !is_utf8(name)) {
     return {errc::invalid_argument, "the barrier's name contains a NUL byte or is not UTF-8"};
@@ -57,51 +58,48 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
   if (!expected) return refuse(c, expected.error());
   barriers::barrier* b = barriers_.find(args.name);
   if (b) {
-    auto const owed = barriers_.take_owed(*b, {*c.task, roster_.at(*c.task).self});
-    if (owed) return answer_now(c, owed, true);
+    if (auto const owed = barriers_.take_owed(*b, *c.task)) return answer_now(c, owed, true);
   }
-  if (b && b->round.is_open()) {
-    if (b->round.expected() != **expected || b->gather != args.gather) {
-      status const why{errc::invalid_argument,
-                       round_text(*b) + ": task " + std::to_string(c.task->value) +
-                           " names other participants, or another kind of barrier, than those "
-                           "who wait"};
-      // Only who takes part in the round can spoil it; both sides are then told.
-      if (b->round.expected().index_of(*c.task)) fail_round(c.now, *b, why, c.task);
-      return refuse(c, why);
-    }
-  } else {
+  if (!b || !b->round.is_open()) {
     if (status why = may_open_round(*c.task, args.name, **expected, b); !why.ok()) {
       return refuse(c, std::move(why));
     }
     if (!b) b = &barriers_.at(args.name);
-    barriers_.open(*b, *std::move(expected), args.gather, c.now);
-    round_alarms& alarms = round_alarms_[b->sequence];
-    deadlines_.arm(alarms.log, {deadline_after(c.now, options.waiting_log_period), due::round_log,
-                                b->sequence});
+    open_round(c, *b, *std::move(expected), args.gather);
+  } else if (b->round.expected() != **expected || b->gather != args.gather) {
+    status const why{errc::invalid_argument, round_text(*b) + ": task " +
+                                                 std::to_string(c.task->value) +
+                                                 " names other participants, or another kind of "
+                                                 "barrier, than those who wait"};
+    // Only who takes part in the round can spoil it; both sides are then told.
+    if (!b->round.expected().index_of(*c.task)) return refuse(c, why);
+    fail_round(c.now, *b, why, c.task);
+    return answer_now(c, share(why), true);
   }
   arrive(c, *b, args);
 }
 
-result<task_set_ptr> coordinator::state::participants(task_id caller,
-                                                      barrier_args const& args) const {
+result<task_set_ptr> coordinator::state::participants(task_id caller, barrier_args& args) const {
   if (args.participants.empty()) return everyone_;
-  std::vector<task_id> sorted = args.participants;
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  if (!roster_.has(sorted.back())) {
+  std::vector<task_id>& tasks = args.participants;
+  // They usually rise already, and there may be as many as tasks in every call.
+  if (std::adjacent_find(tasks.begin(), tasks.end(), std::greater_equal{}) != tasks.end()) {
+    std::sort(tasks.begin(), tasks.end());
+    tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  }
+  if (!roster_.has(tasks.back())) {
     return status{errc::invalid_argument, "barrier " + quoted(args.name) + ": there is no task " +
-                                              std::to_string(sorted.back().value) +
+                                              std::to_string(tasks.back().value) +
                                               "; the job has tasks 0 to " +
                                               std::to_string(roster_.size() - 1)};
   }
-  if (!std::binary_search(sorted.begin(), sorted.end(), caller)) {
+  if (!std::binary_search(tasks.begin(), tasks.end(), caller)) {
     return status{errc::invalid_argument, "barrier " + quoted(args.name) + ": task " +
                                               std::to_string(caller.value) +
                                               " is not among the participants it names"};
   }
-  if (sorted.size() == roster_.size()) return everyone_;
-  return std::make_shared<task_set const>(std::move(sorted));
+  if (tasks.size() == roster_.size()) return everyone_;
+  return std::make_shared<task_set const>(std::move(tasks));
 }
 
 status coordinator::state::may_open_round(task_id caller, std::string_view name,
@@ -120,8 +118,42 @@ status coordinator::state::may_open_round(task_id caller, std::string_view name,
   return {};
 }
 
+void coordinator::state::open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
+                                    bool gather) {
+  barriers_.open(b, std::move(expected), gather, c.now);
+  arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
+}
+
 void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_args& args) {
-  std::size_t const gathered = b.round.gathered_bytes() + args.data.size();
+  if (status why = check_data(c, b, args.data.size()); !why.ok()) {
+    // The outcome of a round is kept until it was received; this one may be its outcome.
+    return answer_now(c, share(std::move(why)), true);
+  }
+  meeting::arrival a;
+  a.who = c.from;
+  a.deadline = deadline_after(c.now, args.timeout);
+  if (args.gather) a.data = bytes{std::move(args.data), memory};
+  if (args.progress_every > 0ns) {
+    a.progress_every = std::max(args.progress_every, progress_every_min);
+    a.progress_at = deadline_after(c.now, a.progress_every);
+  }
+  time_point const deadline = a.deadline;
+  time_point const progress_at = a.progress_at;
+  parked p;
+  p.where = parked::place::barrier;
+  p.task = c.task;
+  p.number = b.sequence;
+  park(c, std::move(p));
+  if (auto const older = b.round.arrive(*c.task, std::move(a))) answer_superseded(*older);
+  if (b.round.complete()) return release_round(b);
+  arm_deadline(round_alarms_.at(b.sequence), deadline, {{}, due::round, b.sequence});
+  if (args.progress_every > 0ns) arm_progress(b, progress_at);
+}
+
+status coordinator::state::check_data(call const& c, barriers::barrier& b, std::size_t size) {
+  auto const* const replaced = b.round.arrival_of(*c.task);
+  std::size_t const gathered =
+      b.round.gathered_bytes() + size - (replaced ? replaced->data.size() : 0);
   if (gathered > options.gather_bytes_max) {
     status const why{errc::resource_exhausted, round_text(b) + ": the data of task " +
                                                    std::to_string(c.task->value) + " makes " +
@@ -129,51 +161,30 @@ void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_arg
                                                    " bytes; the limit gather_bytes_max is " +
                                                    std::to_string(options.gather_bytes_max)};
     fail_round(c.now, b, why, c.task);
-    return refuse(c, why);
+    return why;
   }
-  if (!memory->fits(args.data.size() + memory->limit() / 16)) {
-    if (b.round.arrived() == 0) dissolve_round(b);
-    return refuse(c, {errc::resource_exhausted, "no room for " + std::to_string(args.data.size()) +
-                                                    " bytes of data: memory_bytes_max is " +
-                                                    std::to_string(memory->limit())});
-  }
-  meeting::arrival a;
-  a.who = c.from;
-  a.deadline = deadline_after(c.now, args.timeout);
-  if (!args.data.empty()) a.data = bytes{std::move(args.data), memory};
-  a.progress_every = args.progress_every;
-  parked p;
-  p.where = parked::place::barrier;
-  p.task = c.task;
-  p.number = b.sequence;
-  sessions_.park(c.by, c.from.request, std::move(p));
-  if (auto const older = b.round.arrive(*c.task, std::move(a))) answer_superseded(*older);
-  if (b.round.complete()) return release_round(b);
-  arm_round(b);
-  if (args.progress_every > 0ns) want_progress(c.now, b, args.progress_every);
+  // Data leaves free what values leave free, so that those without data can go on.
+  if (size == 0 || memory->fits(size + memory->limit() / 16)) return {};
+  status const why{errc::resource_exhausted,
+                   round_text(b) + ": no room for " + std::to_string(size) +
+                       " bytes of data: " + std::to_string(memory->used()) +
+                       " bytes are in use and memory_bytes_max is " +
+                       std::to_string(memory->limit())};
+  if (b.round.arrived() == 0) dissolve_round(b);
+  return why;
 }
 
 // The same task asks again while it waits: the newer call has taken the older one's place.
 void coordinator::state::answer_superseded(ticket older) {
-  if (!sessions_.unpark(older)) return;
+  if (!unpark(older)) return;
   sessions_.reply(older, share(status{errc::cancelled, "the same task asked again"}), true);
 }
 
-void coordinator::state::arm_round(barriers::barrier const& b) {
-  round_alarms& alarms = round_alarms_.at(b.sequence);
-  if (alarms.deadline.armed() && alarms.deadline_at == b.round.deadline()) return;
-  alarms.deadline_at = b.round.deadline();
-  deadlines_.arm(alarms.deadline, {alarms.deadline_at, due::round, b.sequence});
-}
-
-void coordinator::state::want_progress(time_point now, barriers::barrier& b, duration every) {
-  round_alarms& alarms = round_alarms_.at(b.sequence);
-  alarms.progress_every = std::min(alarms.progress_every, std::max(every, progress_every_min));
-  b.progress_told = 0;
-  time_point const next = deadline_after(now, alarms.progress_every);
-  if (alarms.progress.armed() && alarms.progress_at <= next) return;
-  alarms.progress_at = next;
-  deadlines_.arm(alarms.progress, {next, due::round_progress, b.sequence});
+void coordinator::state::arm_progress(barriers::barrier const& b, time_point at) {
+  alarms& of = round_alarms_.at(b.sequence);
+  if (of.progress.armed() && of.progress_at <= at) return;
+  of.progress_at = at;
+  deadlines_.arm(of.progress, {at, due::round_progress, b.sequence});
 }
 
 // --- The end of a round ----------------------------------------------------------------------
@@ -190,16 +201,13 @@ void coordinator::state::fail_round(time_point now, barriers::barrier& b, status
                                     std::optional<task_id> told) {
   auto what =
       std::make_shared<answer const>(answer{std::move(why), describe(now, b.round, b.number)});
-  std::vector<barriers::straggler> owed_to;
-  for (task_id const id : b.round.missing()) {
-    task const& t = roster_.at(id);
-    if (t.is_connected() && id != told) owed_to.push_back({id, t.self});
-  }
+  std::vector<task_id> owed_to = b.round.missing();
+  std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
   end_round(b, what, std::move(owed_to));
 }
 
 void coordinator::state::end_round(barriers::barrier& b, answer_ptr const& what,
-                                   std::vector<barriers::straggler> owed_to) {
+                                   std::vector<task_id> owed_to) {
   std::vector<ticket> const tickets = b.round.tickets();
   forget_alarms(b.sequence);
   barriers_.end(b, what, std::move(owed_to));
@@ -213,9 +221,7 @@ void coordinator::state::dissolve_round(barriers::barrier& b) {
 
 void coordinator::state::forget_alarms(barriers::round_sequence sequence) {
   auto const at = round_alarms_.find(sequence);
-  deadlines_.disarm(at->second.deadline);
-  deadlines_.disarm(at->second.log);
-  deadlines_.disarm(at->second.progress);
+  disarm(at->second);
   round_alarms_.erase(at);
 }
 
@@ -223,8 +229,7 @@ void coordinator::state::leave_round(barriers::round_sequence sequence, task_id 
   barriers::barrier* const b = barriers_.open_round(sequence);
   if (!b) return;
   b->round.withdraw(id);
-  if (b->round.arrived() == 0) return dissolve_round(*b);
-  arm_round(*b);
+  if (b->round.arrived() == 0) dissolve_round(*b);
 }
 
 void coordinator::state::fail_all_rounds(time_point now, status const& why) {
@@ -270,40 +275,46 @@ void coordinator::state::handle(call const& c, cancel_barrier_args& args) {
 
 void coordinator::state::round_due(time_point now, due_item const& item) {
   barriers::barrier& b = *barriers_.open_round(item.subject);
-  round_alarms& alarms = round_alarms_.at(item.subject);
-  switch (item.what) {
-    case due::round: {
-      lateness_.record(now - item.when);
-      barrier_failure const f = describe(now, b.round, b.number);
-      std::string const text = timed_out(now, b.round, round_text(b), f);
-      log(severity::warning, text);
-      return fail_round(now, b, {errc::deadline_exceeded, text});
-    }
-    case due::round_log: {
-      deadlines_.arm(alarms.log, {deadline_after(now, options.waiting_log_period), due::round_log,
-                                  item.subject});
-      barrier_failure const f = describe(now, b.round, b.number);
-      return log(severity::warning, round_text(b) + " has waited for " +
-                                        in_words(now - b.round.opened()) + ": " + missing_text(f));
-    }
-    default: return push_progress(now, b);
+  alarms& of = round_alarms_.at(item.subject);
+  if (item.what == due::round_progress) return push_progress(now, b);
+  if (item.what == due::round_log) {
+    arm_log(of, now, item);
+    return log(severity::warning, round_text(b) + " has waited for " +
+                                      in_words(now - b.round.opened()) + ": " +
+                                      missing_text(describe(now, b.round, b.number)));
   }
+  deadlines_.disarm(of.deadline);
+  // Who wanted it so early may have withdrawn.
+  if (b.round.deadline() > now) return arm_deadline(of, b.round.deadline(), item);
+  lateness_.record(now - item.when);
+  barrier_failure const f = describe(now, b.round, b.number);
+  std::string const text = timed_out(now, b.round, round_text(b), f);
+  log(severity::warning, text);
+  fail_round(now, b, {errc::deadline_exceeded, text});
 }
 
+// Each is told as often as it asked at the most, and if something has changed since.
 void coordinator::state::push_progress(time_point now, barriers::barrier& b) {
-  round_alarms& alarms = round_alarms_.at(b.sequence);
-  alarms.progress_at = deadline_after(now, alarms.progress_every);
-  deadlines_.arm(alarms.progress, {alarms.progress_at, due::round_progress, b.sequence});
-  if (b.progress_told == b.round.arrived()) return;
-  b.progress_told = b.round.arrived();
-  task_ranges const missing = ranges(b.round.missing());
-  b.round.each([&](task_id, meeting::arrival const& a) {
-    session* const s = sessions_.find(a.who.session);
-    if (a.progress_every == 0ns || !s) return;
-    sessions_.push(*s,
-                   share(barrier_progress{a.who.request, b.number, b.round.arrived(),
-                                          b.round.expected().size(), missing.text, missing.cut}));
+  deadlines_.disarm(round_alarms_.at(b.sequence).progress);
+  std::optional<task_ranges> missing;
+  time_point next = time_point::max();
+  b.round.each([&](task_id, meeting::arrival& a) {
+    if (a.progress_every == 0ns) return;
+    if (a.progress_at <= now) {
+      a.progress_at = deadline_after(now, a.progress_every);
+      session* const s = sessions_.find(a.who.session);
+      if (a.progress_told != b.round.arrived() && s->attached != connection_id{}) {
+        a.progress_told = b.round.arrived();
+        if (!missing) missing = ranges(b.round.missing());
+        sessions_.push(
+            *s, share(barrier_progress{a.who.request, b.number, b.round.arrived(),
+                                       b.round.expected().size(), missing->text, missing->cut}));
+      }
+    }
+    next = std::min(next, a.progress_at);
   });
+  // All of a round are looked at, so not for each of them at a time of its own.
+  if (next != time_point::max()) arm_progress(b, std::max(next, now + progress_every_min));
 }
 
 // --- Words -----------------------------------------------------------------------------------
@@ -314,11 +325,16 @@ std::string coordinator::state::failed_text(barriers::barrier const& b,
          std::to_string(b.round.expected().size()) + " tasks had arrived";
 }
 
-barrier_failure coordinator::state::describe(time_point now, meeting const& m,
-                                             round_number number) const {
+std::vector<task_id> coordinator::state::awaited(meeting const& m) const {
   std::vector<task_id> missing = m.missing();
   // The leave waits for nobody who has left.
   std::erase_if(missing, [&](task_id id) { return roster_.at(id).state == task_state::left; });
+  return missing;
+}
+
+barrier_failure coordinator::state::describe(time_point now, meeting const& m,
+                                             round_number number) const {
+  std::vector<task_id> const missing = awaited(m);
   task_ranges text = ranges(missing);
   barrier_failure f;
   f.round = number;
@@ -346,18 +362,22 @@ missing_task coordinator::state::describe_missing(time_point now, task_id id,
 }
 
 std::string coordinator::state::waits_for(task_id id, meeting const& but) const {
-  for (auto const& [_, b] : barriers_.open_rounds()) {
-    if (&b->round != &but && b->round.arrival_of(id)) return "barrier " + quoted(b->name);
-  }
-  if (leave_.is_open() && &leave_ != &but && leave_.arrival_of(id)) return "the others to leave";
   session const* const s = sessions_.find(roster_.at(id).held_by);
   if (!s) return {};
-  std::string const* first = nullptr;
-  for (auto const& [_, p] : s->open) {
-    if (p.task == id && p.where == parked::place::key && (!first || p.name < *first))
-      first = &p.name;
+  barriers::barrier const* at_barrier = nullptr;
+  parked const* at_key = nullptr;
+  bool leaves = false;
+  for (request_id const open_id : roster_.at(id).waits) {
+    parked const& p = s->open.at(open_id);
+    if (p.where == parked::place::leave) leaves = &but != &leave_;
+    if (p.where == parked::place::key && !at_key) at_key = &p;
+    if (p.where != parked::place::barrier) continue;
+    auto const* const b = barriers_.open_round(p.number);
+    if (b && &b->round != &but && !at_barrier) at_barrier = b;
   }
-  return first ? "key " + quoted(*first) : std::string{};
+  if (at_barrier) return "barrier " + quoted(at_barrier->name);
+  if (leaves) return "the others to leave";
+  return at_key ? "key " + quoted(at_key->name) : std::string{};
 }
 
 std::string coordinator::state::missing_text(barrier_failure const& f) {
@@ -369,8 +389,7 @@ std::string coordinator::state::missing_text(barrier_failure const& f) {
   if (f.known.size() < count) text += "; of these ";
   for (std::size_t i = 0; i < f.known.size(); ++i) {
     missing_task const& m = f.known[i];
-    text += (i == 0 ? "" : ", ") + std::to_string(m.task.value) + " (" +
-            std::string{state_text(m)};
+    text += (i == 0 ? "" : ", ") + std::to_string(m.task.value) + " (" + std::string{state_text(m)};
     if (m.last_heard) text += ", last heard " + in_words(*m.last_heard) + " ago";
     if (!m.label.empty()) text += ", " + m.label;
     if (!m.waits_for.empty()) text += ", waits for " + m.waits_for;
@@ -397,14 +416,10 @@ void coordinator::state::handle(call const& c, count_barrier_args& args) {
   if (!arrived) return refuse(c, arrived.error());
   parked p;
   p.where = parked::place::count_barrier;
-  p.task = c.task;
   p.name = args.name;
   p.number = *arrived;
-  if (args.timeout != without_limit) {
-    deadlines_.arm(p.deadline, {deadline_after(c.now, args.timeout), due::call,
-                                c.from.session.value, c.from.request.value});
-  }
-  sessions_.park(c.by, c.from.request, std::move(p));
+  arm_call(c, p, args.timeout);
+  park(c, std::move(p));
   auto const released = count_barriers_.take_complete(args.name);
   answer_all(released.tickets, share(barrier_answer{released.number, {}}));
 }

@@ -42,19 +42,16 @@ void coordinator::state::handle(call const& c, get_args& args) {
   p.where = parked::place::key;
   p.task = c.task;
   p.number = keys_.wait(*key, c.from);
-  if (args.timeout != without_limit) {
-    deadlines_.arm(p.deadline, {deadline_after(c.now, args.timeout), due::call,
-                                c.from.session.value, c.from.request.value});
-  }
   p.name = *std::move(key);
-  sessions_.park(c.by, c.from.request, std::move(p));
+  arm_call(c, p, args.timeout);
+  park(c, std::move(p));
 }
 
 void coordinator::state::handle(call const& c, try_get_args& args) {
   auto const key = checked_key(args.key, options.key_bytes_max);
   if (!key) return refuse(c, key.error());
   auto const* const held = keys_.find(*key);
-  if (!held) return refuse(c, {errc::not_found, "key " + *key + " not found"});
+  if (!held) return refuse(c, {errc::not_found, "key " + shortened(*key, 900) + " not found"});
   answer_now(c, share(value_answer{held->value, held->version}), false);
 }
 

@@ -1,6 +1,5 @@
 // Looking at the coordinator without changing it.
 
-#include "coxswain/base/invariant.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -8,23 +7,24 @@
 #include <utility>
 
 namespace coxswain::core {
-namespace {
 
-snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name, meeting const& m) {
+snapshot::barrier coordinator::state::picture(time_point now, snapshot::kind kind, std::string name,
+                                              meeting const& m) const {
+  std::vector<task_id> const tasks = awaited(m);
   snapshot::barrier b;
   b.name = std::move(name);
   b.what = kind;
-  b.arrived = m.arrived();
   b.expected = m.expected().size();
-  task_ranges missing = ranges(m.missing());
+  b.arrived = b.expected - static_cast<std::uint32_t>(tasks.size());
+  task_ranges missing = ranges(tasks);
   b.missing = std::move(missing.text);
   b.missing_cut = missing.cut;
   b.age = now - m.opened();
-  if (m.deadline() != time_point::max()) b.remaining = m.deadline() - now;
+  if (time_point const deadline = m.deadline(); deadline != time_point::max()) {
+    b.remaining = deadline - now;
+  }
   return b;
 }
-
-}  // namespace
 
 void coordinator::state::handle(call const& c, inspect_args&) {
   answer_now(c, share(look(c.now)), false);
@@ -85,39 +85,6 @@ bool coordinator::state::drained() const {
                                [](kept_reply const& k) { return k.is_leave; });
   });
   return !owes;
-}
-
-void coordinator::state::check_invariants() const {
-  std::size_t waiting_for_keys = 0;
-  std::size_t in_rounds = 0;
-  sessions_.all().each([&](session_id id, session const& s) {
-    for (auto const& [open_id, p] : s.open) {
-      invariant(open_id <= s.highest, "an open request has been received");
-      waiting_for_keys += p.where == parked::place::key ? 1 : 0;
-      in_rounds += p.where == parked::place::barrier ? 1 : 0;
-    }
-    for (task_id const id_of_task : s.tasks) {
-      task const& t = roster_.at(id_of_task);
-      invariant(t.held_by == id, "a session's task is held by it");
-      invariant(t.is_connected() || t.state == task_state::joining, "a held task is here");
-    }
-    invariant(s.answered_through <= s.replies_sent, "only replies that were sent are received");
-    invariant(s.expiry.armed(), "every session expires");
-    invariant(s.attached == connection_id{} || sessions_.find(s.attached)->session == id,
-              "session and connection know each other");
-  });
-  invariant(waiting_for_keys == keys_.waiting(), "who waits for a key has an open request");
-  std::size_t arrived = 0;
-  for (auto const& [sequence, b] : barriers_.open_rounds()) {
-    invariant(b->round.is_open() && b->sequence == sequence, "an open round is open");
-    invariant(b->round.arrived() > 0 && !b->round.complete(), "an open round waits for somebody");
-    invariant(round_alarms_.contains(sequence), "an open round has a deadline");
-    arrived += b->round.arrived();
-  }
-  invariant(arrived == in_rounds, "who waits in a round has an open request");
-  invariant(round_alarms_.size() == barriers_.open_rounds().size(), "only open rounds have alarms");
-  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
-            "nobody waits for others once the job has failed");
 }
 
 }  // namespace coxswain::core

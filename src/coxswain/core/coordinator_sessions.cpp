@@ -4,6 +4,7 @@
 #include "coxswain/core/text.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace coxswain::core {
@@ -115,6 +116,7 @@ void coordinator::state::write_blocked(time_point now, connection_id to) {
   observe(now);
   connection* const c = sessions_.find(to);
   if (!c || c->closing || c->stalled_reader.armed()) return;
+  c->blocked = alive_since(now);
   deadlines_.arm(c->stalled_reader, {deadline_after(now, options.stalled_reader_timeout),
                                      due::stalled_reader, to.value});
 }
@@ -148,6 +150,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   fail_all_rounds(now, why);
   fail_join(share(why));
   fail_leave(now, share(why));
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) end_challenge(task_id{i}, share(why));
   std::vector<ticket> waiting;
   for (auto const& [_, barrier] : count_barriers_.all()) {
     for (auto const& [number, waiter] : barrier.arrived) waiting.push_back(waiter);
@@ -190,7 +193,7 @@ status coordinator::state::refusal(hello_args const& args) const {
   }
   if (args.label.size() > options.label_bytes_max) {
     return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
-                                        " bytes long; the limit is " +
+                                        " bytes long; the limit label_bytes_max is " +
                                         std::to_string(options.label_bytes_max)};
   }
   return {};
@@ -207,6 +210,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   session s;
   s.secret = c.secret;
   s.attached = from;
+  s.carrier = c.number;
   s.label = args.label;
   s.peer = c.peer;
   s.heard = alive_since(now);
@@ -242,38 +246,60 @@ void coordinator::state::resume(time_point now, connection_id from, std::uint64_
                                            : "session ended: this is another coordinator"},
                        false);
   }
-  bool const rises = std::is_sorted(args.open.begin(), args.open.end(), std::less_equal{}) &&
-                     (args.open.empty() || args.open.front() != request_id{});
-  if (!rises || answered_through > s->replies_sent || answered_through < s->answered_through) {
-    return malformed(now, from,
-                     "a Resume must name what is open, rising, and replies that were sent");
+  if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
+    // The client had given this connection up before it used a newer one: what it said here is
+    // stale, and to believe it would undo what happened since.
+    return say_goodbye(from, {errc::aborted, "the session went on with a newer connection"}, true);
   }
-  if (s->attached != connection_id{}) {
-    say_goodbye(s->attached, {errc::aborted, "the session was resumed by another connection"},
-                true);
+  bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
+                         args.open.end() &&
+                     (args.open.empty() || args.open.front() != request_id{});
+  if (!rises || answered_through > s->replies_sent) {
+    // It would say the same again, so the session ends (semantics D23).
+    std::string const why = "a Resume must name what is open, rising, and replies that were sent";
+    if (s->attached != connection_id{}) {
+      say_goodbye(s->attached, {errc::invalid_argument, "protocol error: " + why}, false);
+    }
+    malformed(now, from, why);
+    return end_session(now, args.session, {errc::invalid_argument, "protocol error: " + why});
+  }
+  carry_on(now, from, answered_through, args);
+}
+
+// The session goes on, on this connection.
+void coordinator::state::carry_on(time_point now, connection_id from,
+                                  std::uint64_t answered_through, resume_args const& args) {
+  session& s = *sessions_.find(args.session);
+  if (s.attached != connection_id{}) {
+    say_goodbye(s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
   }
   connection& c = *sessions_.find(from);
   deadlines_.disarm(c.hello);
   c.session = args.session;
-  for (task_id const task : s->tasks) log(severity::info, who(task) + " is back");
-  s->attached = from;
-  s->peer = c.peer;
-  s->grace.reset();
-  note_life(now, args.session, *s);
-  arm_expiry(args.session, *s);
+  s.attached = from;
+  s.carrier = c.number;
+  s.peer = c.peer;
+  s.grace.reset();
+  for (task_id const task : s.tasks) {
+    roster_.at(task).peer = c.peer;
+    log(severity::info, who(task) + " is back");
+  }
 
   std::vector<request_id> unwanted;
-  for (auto const& [open_id, _] : s->open) {
+  for (auto const& [open_id, _] : s.open) {
     if (!std::binary_search(args.open.begin(), args.open.end(), open_id))
       unwanted.push_back(open_id);
   }
   std::sort(unwanted.begin(), unwanted.end());
   for (request_id const unwanted_id : unwanted) release({args.session, unwanted_id});
   resume_answer a;
-  a.unknown = sessions_.resume(*s, answered_through, args.open);
-  sessions_.push(*s, share(std::move(a)));
-  sessions_.send_kept(*s);
-  if (error) sessions_.push(*s, share(*error));
+  a.unknown = sessions_.resume(s, answered_through, args.open);
+  sessions_.push(s, share(std::move(a)));
+  sessions_.send_kept(s);
+  if (error) sessions_.push(s, share(*error));
+  // Not before, since it may answer requests of this very session.
+  note_life(now, args.session, s);
+  arm_expiry(args.session, s);
 }
 
 // --- The end of a session --------------------------------------------------------------------
@@ -284,18 +310,35 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   for (auto const& [open_id, _] : s.open) open.push_back(open_id);
   std::sort(open.begin(), open.end());
   for (request_id const open_id : open) release({id, open_id});
-  std::vector<task_id> const tasks = s.tasks;
   deadlines_.disarm(s.expiry);
+  std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) forget_holder(task);
   sessions_.erase(id);
   if (stopping_) return;
   for (task_id const task : tasks) fail_task(now, task, why);
 }
 
-std::optional<parked> coordinator::state::release(ticket who) {
+void coordinator::state::park(call const& c, parked p) {
+  p.since = c.now;
+  bool const is_wait = p.task && p.where != parked::place::join;
+  if (is_wait) roster_.at(*p.task).waits.push_back(c.from.request);
+  sessions_.park(c.by, c.from.request, std::move(p));
+}
+
+std::optional<parked> coordinator::state::unpark(ticket who) {
   auto p = sessions_.unpark(who);
   if (!p) return p;
   deadlines_.disarm(p->deadline);
+  if (p->task && p->where != parked::place::join) {
+    auto& waits = roster_.at(*p->task).waits;
+    waits.erase(std::find(waits.begin(), waits.end(), who.request));
+  }
+  return p;
+}
+
+std::optional<parked> coordinator::state::release(ticket who) {
+  auto p = unpark(who);
+  if (!p) return p;
   switch (p->where) {
     case parked::place::key: keys_.withdraw(p->name, p->number); break;
     case parked::place::count_barrier: count_barriers_.withdraw(p->name, p->number); break;
@@ -306,12 +349,19 @@ std::optional<parked> coordinator::state::release(ticket who) {
   return p;
 }
 
+void coordinator::state::arm_call(call const& c, parked& p, duration timeout) {
+  if (timeout == without_limit) return;
+  deadlines_.arm(p.deadline, {deadline_after(c.now, timeout), due::call, c.from.session.value,
+                              c.from.request.value});
+}
+
 // --- Requests --------------------------------------------------------------------------------
 
 void coordinator::state::dispatch(time_point now, session_id by, client_message message) {
   session& s = *sessions_.find(by);
   connection_id const from = s.attached;
-  if (std::holds_alternative<std::monostate>(message.what)) {
+  bool const says_nothing = std::holds_alternative<std::monostate>(message.what);
+  if (says_nothing && message.id == request_id{}) {
     if (!std::exchange(s.wrote_since_heartbeat, false)) sessions_.push(from, share(status{}));
     return;
   }
@@ -339,6 +389,10 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message 
                          std::to_string(s.highest.value));
   }
   call c{now, {by, message.id}, s, std::nullopt};
+  if (says_nothing) {
+    return refuse(c, {errc::unimplemented, "this coordinator, version " + options.version +
+                                               ", does not know this kind of request"});
+  }
   if (status why = admissible(s, message); !why.ok()) return refuse(c, std::move(why));
   auto const task = acting_task(by, s, message);
   if (!task) return refuse(c, task.error());
@@ -356,7 +410,8 @@ status coordinator::state::admissible(session const& s, client_message const& me
   if (s.open.size() + s.kept.size() >= limit) {
     return {errc::resource_exhausted,
             "this session has " + std::to_string(limit) +
-                " requests open or not acknowledged, which is its limit open_requests_max"};
+                " requests open or not acknowledged, which is its limit (open_requests_max, and "
+                "open_requests_max_per_task for each of its tasks); wait for answers first"};
   }
   bool const fits = std::visit(
       [&]<class Args>(Args const&) {
@@ -384,13 +439,17 @@ result<std::optional<task_id>> coordinator::state::acting_task(
   if (std::holds_alternative<join_args>(message.what)) return std::optional{id};
   task const& t = roster_.at(id);
   if (t.is_connected() && t.held_by == by) return std::optional{id};
-  if (t.is_connected() || (t.state == task_state::joining && t.held_by != by)) {
-    return status{errc::aborted, "task " + std::to_string(id.value) +
-                                     " is held by another session: this one was replaced"};
+  if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) {
+    return status{errc::aborted, who(id) + " is held by another session: this one was replaced"};
   }
   if (error) return job_failed(errc::failed_precondition);
-  return status{errc::failed_precondition,
-                "task " + std::to_string(id.value) + " has not joined by this session"};
+  std::string const text = "task " + std::to_string(id.value);
+  if (t.state == task_state::left) {
+    return status{errc::failed_precondition, text + " has left; it may join again"};
+  }
+  return status{errc::failed_precondition, text + (t.state == task_state::joining && t.held_by == by
+                                                       ? " is still joining"
+                                                       : " has not joined by this session")};
 }
 
 // --- Answers ---------------------------------------------------------------------------------

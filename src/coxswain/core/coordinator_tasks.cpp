@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::size_t later_failures_max = 64;
 
+// How much of the cause the failures of calls repeat: a kept reply has at most 1 KiB (D4). The
+// whole text is in the pushed error.
+constexpr std::size_t cause_bytes_max = 512;
+
 // A holder must have some time to show that it lives, also where lost connections get none.
 constexpr duration probe_min = 1s;
 
@@ -28,7 +32,7 @@ status coordinator::state::job_failed(errc code) const {
   failure const& cause = error->cause;
   std::string text = "the job has failed: ";
   if (cause.task) text += who(*cause.task) + " failed: ";
-  return {code, text + cause.why.text()};
+  return {code, text + shortened(cause.why.text(), cause_bytes_max)};
 }
 
 bool coordinator::state::is_suspect(task const& t) const {
@@ -50,16 +54,13 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (t.is_connected()) {
     if (t.self != args.self) return challenge(c, args);
     // The same process again: its reply was lost together with its session.
-    if (t.held_by != c.from.session) {
-      withdraw_calls_of(*c.task);
-      forget_holder(*c.task);
-      hold(c, args);
-    }
+    if (t.held_by != c.from.session) move_holder(c, args);
     return answer_now(c, share(join_answer{true}), true);
   }
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
+    forget_as_replaced(older.session, *c.task);
     answer_parked(older, share(is_newer ? status{errc::already_exists,
                                                  "a newer incarnation of task " +
                                                      std::to_string(c.task->value) + " joins"}
@@ -74,7 +75,24 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   t.held_by = c.from.session;
   t.label = c.by.label;
   t.peer = c.by.peer;
+  t.place = static_cast<std::uint32_t>(c.by.tasks.size());
   c.by.tasks.push_back(*c.task);
+  std::erase(c.by.replaced, *c.task);
+}
+
+// Another session acts for the task from now on. The old one's calls for it end here, so that they
+// cannot be taken back in its name later.
+void coordinator::state::move_holder(call const& c, join_args const& args) {
+  end_waits(*c.task, std::nullopt,
+            {errc::aborted, who(*c.task) + " is held by another session: this one was replaced"});
+  holder_lives(*c.task);
+  forget_as_replaced(roster_.at(*c.task).held_by, *c.task);
+  forget_holder(*c.task);
+  hold(c, args);
+}
+
+void coordinator::state::forget_as_replaced(session_id id, task_id task) {
+  sessions_.find(id)->replaced.push_back(task);
 }
 
 void coordinator::state::enter(call const& c, join_args const& args) {
@@ -85,7 +103,10 @@ void coordinator::state::enter(call const& c, join_args const& args) {
     return answer_now(c, share(join_answer{job_started_}), true);
   }
   roster_.set_state(*c.task, task_state::joining);
-  if (!join_.is_open()) join_.open(everyone_, c.now);
+  if (!join_.is_open()) {
+    join_.open(everyone_, c.now);
+    arm_log(join_alarms_, c.now, {{}, due::join_log});
+  }
   meeting::arrival a;
   a.who = c.from;
   a.deadline = deadline_after(c.now, args.timeout);
@@ -93,12 +114,12 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   parked p;
   p.where = parked::place::join;
   p.task = c.task;
-  sessions_.park(c.by, c.from.request, std::move(p));
+  park(c, std::move(p));
   log(severity::info, who(*c.task) + " from " + c.by.peer + " joins, " +
                           std::to_string(join_.arrived()) + " of " +
                           std::to_string(roster_.size()) + " are here");
   if (join_.complete()) return release_join();
-  deadlines_.arm(join_alarm_, {join_.deadline(), due::join});
+  arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }
 
 void coordinator::state::connect(task_id id) {
@@ -118,7 +139,7 @@ void coordinator::state::release_join() {
 
 void coordinator::state::close_join() {
   join_.close();
-  deadlines_.disarm(join_alarm_);
+  disarm(join_alarms_);
 }
 
 // A failed join leaves nobody in error: all may try again (semantics D10).
@@ -132,13 +153,13 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
     std::erase(t.challengers, asker);
+    if (t.challengers.empty()) end_probe(id);
     return;
   }
   forget_holder(id);
   roster_.set_state(id, task_state::never_connected);
   join_.withdraw(id);
-  if (join_.arrived() == 0) return close_join();
-  deadlines_.arm(join_alarm_, {join_.deadline(), due::join});
+  if (join_.arrived() == 0) close_join();
 }
 
 // Another process says that it is a task which somebody holds (semantics D10): the holder is asked
@@ -155,41 +176,61 @@ void coordinator::state::challenge(call const& c, join_args const& args) {
   parked p;
   p.where = parked::place::join;
   p.task = c.task;
-  sessions_.park(c.by, c.from.request, std::move(p));
+  arm_call(c, p, args.timeout);
+  park(c, std::move(p));
   t.challengers.push_back(c.from);
   if (t.probe.armed()) return;
-  time_point const verdict = deadline_after(c.now, std::max(options.reconnect_grace, probe_min));
-  deadlines_.arm(t.probe, {verdict, due::probe, c.task->value});
-  sessions_.push(*sessions_.find(t.held_by), share(probe{}));
+  t.probed = alive_since(c.now);
+  deadlines_.arm(t.probe, {deadline_after(c.now, probe_time()), due::probe, c.task->value});
+  session& holder = *sessions_.find(t.held_by);
+  ++holder.probed;
+  sessions_.push(holder, share(probe{}));
 }
 
-void coordinator::state::resolve_challenge(time_point now, task_id id, bool holder_lives) {
+duration coordinator::state::probe_time() const {
+  return std::max(options.reconnect_grace, probe_min);
+}
+
+// Its challengers are answered with the failure of the job.
+void coordinator::state::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
+  time_point const verdict = credited(t.probed, probe_time());
+  if (verdict > now) return deadlines_.arm(t.probe, {verdict, due::probe, id.value});
+  fail_task(now, id,
+            {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
+}
+
+void coordinator::state::holder_lives(task_id id) {
+  end_challenge(id,
+                share(status{errc::aborted, who(id) + " is alive in another incarnation, from " +
+                                                roster_.at(id).peer +
+                                                "; two processes have the same task id"}));
+}
+
+// All who ask to take the task's place are answered.
+void coordinator::state::end_challenge(task_id id, answer_ptr const& what) {
+  end_probe(id);
+  if (!roster_.at(id).challengers.empty())
+    answer_all(std::vector{roster_.at(id).challengers}, what);
+}
+
+// The holder owes no sign of life any more.
+void coordinator::state::end_probe(task_id id) {
+  task& t = roster_.at(id);
+  if (!t.probe.armed()) return;
   deadlines_.disarm(t.probe);
-  if (!holder_lives) {
-    // Its challengers are answered with the failure of the job.
-    return fail_task(
-        now, id,
-        {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
-  }
-  answer_all(std::vector{t.challengers},
-             share(status{errc::aborted, who(id) + " is alive in another incarnation, from " +
-                                             t.peer + "; two processes have the same task id"}));
+  --sessions_.find(t.held_by)->probed;
 }
 
 // --- Leave -----------------------------------------------------------------------------------
 
 void coordinator::state::handle(call const& c, leave_args& args) {
   if (!c.task) return refuse(c, not_joined());
-  if (error) {
-    depart(c.now, *c.task);
-    return sessions_.reply(c.from, share(job_failed(errc::failed_precondition)), true, true);
+  if (error || !options.leave_barrier || args.timeout <= 0s) return leave_alone(c);
+  if (!leave_.is_open()) {
+    leave_.open(everyone_, c.now);
+    arm_log(leave_alarms_, c.now, {{}, due::leave_log});
   }
-  if (!options.leave_barrier) {
-    depart(c.now, *c.task);
-    return sessions_.reply(c.from, share(status{}), true, true);
-  }
-  if (!leave_.is_open()) leave_.open(everyone_, c.now);
   meeting::arrival a;
   a.who = c.from;
   a.deadline = deadline_after(c.now, args.timeout);
@@ -199,11 +240,22 @@ void coordinator::state::handle(call const& c, leave_args& args) {
   parked p;
   p.where = parked::place::leave;
   p.task = c.task;
-  sessions_.park(c.by, c.from.request, std::move(p));
-  if (leave_.arrived() + roster_.count(task_state::left) == roster_.size()) {
-    return release_leave(c.now);
-  }
-  deadlines_.arm(leave_alarm_, {leave_.deadline(), due::leave});
+  park(c, std::move(p));
+  if (leave_is_complete()) return release_leave(c.now);
+  arm_deadline(leave_alarms_, deadline_after(c.now, args.timeout), {{}, due::leave});
+}
+
+// Without the barrier; it may be the last one for whom others wait.
+void coordinator::state::leave_alone(call const& c) {
+  end_waits(*c.task, parked::place::leave, {errc::cancelled, "the same task asked again"});
+  depart(c.now, *c.task);
+  sessions_.reply(c.from, share(error ? job_failed(errc::failed_precondition) : status{}), true,
+                  true);
+  if (leave_.is_open() && leave_is_complete()) release_leave(c.now);
+}
+
+bool coordinator::state::leave_is_complete() const {
+  return leave_.arrived() + roster_.count(task_state::left) == roster_.size();
 }
 
 void coordinator::state::release_leave(time_point now) {
@@ -217,7 +269,7 @@ void coordinator::state::release_leave(time_point now) {
 
 void coordinator::state::close_leave() {
   leave_.close();
-  deadlines_.disarm(leave_alarm_);
+  disarm(leave_alarms_);
 }
 
 // Those who wanted to leave have left, though not in order: their clients are gone whatever they
@@ -227,21 +279,24 @@ void coordinator::state::fail_leave(time_point now, answer_ptr const& what) {
   std::vector<task_id> const leaving = leave_.in_order();
   std::vector<ticket> const tickets = leave_.tickets();
   close_leave();
-  for (task_id const id : leaving) depart(now, id);
+  for (task_id const id : leaving) {
+    if (roster_.at(id).is_connected()) depart(now, id);
+  }
   answer_all(tickets, what);
 }
 
 void coordinator::state::abandon_leave(task_id id) {
   if (!leave_.is_open()) return;
   leave_.withdraw(id);
-  if (leave_.arrived() == 0) return close_leave();
-  deadlines_.arm(leave_alarm_, {leave_.deadline(), due::leave});
+  if (leave_.arrived() == 0) close_leave();
 }
 
 void coordinator::state::depart(time_point now, task_id id) {
-  withdraw_calls_of(id);
+  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
   forget_holder(id);
   roster_.set_state(id, task_state::left);
+  barriers_.forget_owed_to(id);
   log(severity::info, who(id) + " has left");
   if (!error) fail_rounds_of(now, id, who(id) + " left");
 }
@@ -249,20 +304,28 @@ void coordinator::state::depart(time_point now, task_id id) {
 // --- Deadlines of both -----------------------------------------------------------------------
 
 void coordinator::state::meeting_due(time_point now, due_item const& item) {
-  lateness_.record(now - item.when);
   bool const is_join = item.what == due::join;
   meeting const& m = is_join ? join_ : leave_;
+  alarms& of = is_join ? join_alarms_ : leave_alarms_;
+  deadlines_.disarm(of.deadline);
+  // Who wanted it so early may have withdrawn.
+  if (m.deadline() > now) return arm_deadline(of, m.deadline(), item);
+  lateness_.record(now - item.when);
   barrier_failure f = describe(now, m, {});
   std::string const text = timed_out(now, m, is_join ? "Join of the job" : "Shutdown barrier", f);
   log(severity::error, text);
-  if (is_join) {
-    deadlines_.disarm(join_alarm_);
-    auto const what =
-        std::make_shared<answer const>(answer{status{errc::deadline_exceeded, text}, std::move(f)});
-    return fail_join(what);
-  }
-  deadlines_.disarm(leave_alarm_);
-  fail_job(now, {std::nullopt, status{errc::deadline_exceeded, text}});
+  if (!is_join) return fail_job(now, {std::nullopt, status{errc::deadline_exceeded, text}});
+  fail_join(
+      std::make_shared<answer const>(answer{status{errc::deadline_exceeded, text}, std::move(f)}));
+}
+
+void coordinator::state::log_meeting(time_point now, due_item const& item) {
+  bool const is_join = item.what == due::join_log;
+  meeting const& m = is_join ? join_ : leave_;
+  arm_log(is_join ? join_alarms_ : leave_alarms_, now, item);
+  log(severity::warning, std::string{is_join ? "Join of the job" : "Shutdown barrier"} +
+                             " has waited for " + in_words(now - m.opened()) + ": " +
+                             missing_text(describe(now, m, {})));
 }
 
 // --- Failure ---------------------------------------------------------------------------------
@@ -270,41 +333,46 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
 void coordinator::state::handle(call const& c, report_error_args& args) {
   if (!c.task) return refuse(c, not_joined());
   if (args.what.ok()) return refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
-  fail_task(c.now, *c.task, std::move(args.what));
+  fail_task(c.now, *c.task,
+            {args.what.code(), shortened(args.what.message(), options.error_bytes_max)});
   answer_now(c, share(status{}), true);
 }
 
 void coordinator::state::task_ended(time_point now, task_id id, status why) {
   observe(now);
-  if (!roster_.has(id)) return;
+  if (stopping_ || !roster_.has(id)) return;
+  if (roster_.at(id).state == task_state::joining) {
+    // It is un-counted, and the join goes on to its deadline (semantics D10).
+    log(severity::warning, who(id) + " ended while it joined: " + why.text());
+    answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
+  }
   fail_task(now, id, std::move(why));
   tell_job_error();
 }
 
-// What follows from the failure of a task, in order.
+// What follows from the failure of a task, in order. Only a task that is connected can fail.
 void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
-  if (t.state == task_state::failed || t.state == task_state::left) return;
+  if (!t.is_connected()) return;
   log(severity::error, who(id) + " failed: " + why.text());
-  if (t.state == task_state::joining) {
-    answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
-  }
-  withdraw_calls_of(id);
+  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  end_probe(id);
   forget_holder(id);
   roster_.set_state(id, task_state::failed);
   t.error = why;
   fail_job(now, {id, std::move(why)});
-  deadlines_.disarm(t.probe);
-  answer_all(std::vector{t.challengers}, share(job_failed(errc::aborted)));
+  end_challenge(id, share(job_failed(errc::aborted)));
 }
 
 // The first failure is the cause and stays; later ones are listed with it (semantics D19).
 void coordinator::state::fail_job(time_point now, failure what) {
-  job_error_news_ = true;
   if (error) {
-    if (error->later.size() < later_failures_max) error->later.push_back(std::move(what));
+    if (error->later.size() == later_failures_max) return;
+    error->later.push_back(std::move(what));
+    job_error_news_ = true;
     return;
   }
+  job_error_news_ = true;
   error = job_error{std::move(what), {}};
   status const why = job_failed(errc::internal);
   log(severity::error, why.message());
@@ -324,26 +392,29 @@ void coordinator::state::tell_job_error() {
 // The task's session no longer acts for it.
 void coordinator::state::forget_holder(task_id id) {
   task& t = roster_.at(id);
+  end_probe(id);
   if (session* const s = sessions_.find(t.held_by)) {
     t.last_heard = s->heard.since;
-    std::erase(s->tasks, id);
+    // The last one takes its place: a session of many tasks may lose them one by one.
+    task_id const last = s->tasks.back();
+    s->tasks[t.place] = last;
+    roster_.at(last).place = t.place;
+    s->tasks.pop_back();
   }
   t.held_by = {};
 }
 
-// What the task itself waits for, barriers aside: they are failed with their rounds.
-void coordinator::state::withdraw_calls_of(task_id id) {
-  session* const s = sessions_.find(roster_.at(id).held_by);
-  if (!s) return;
-  std::vector<request_id> waiting;
-  for (auto const& [open_id, p] : s->open) {
-    if (p.task == id && p.where == parked::place::key) waiting.push_back(open_id);
+// Answers what the task waits for, everywhere or in one place only.
+void coordinator::state::end_waits(task_id id, std::optional<parked::place> only,
+                                   status const& why) {
+  task const& t = roster_.at(id);
+  if (t.waits.empty()) return;
+  session const& s = *sessions_.find(t.held_by);
+  std::vector<ticket> waiting;
+  for (request_id const open_id : t.waits) {
+    if (!only || s.open.at(open_id).where == *only) waiting.push_back({t.held_by, open_id});
   }
-  std::sort(waiting.begin(), waiting.end());
-  for (request_id const open_id : waiting) {
-    answer_parked({roster_.at(id).held_by, open_id},
-                  share(status{errc::cancelled, who(id) + " is no longer in the job"}));
-  }
+  answer_all(waiting, share(why));
 }
 
 }  // namespace coxswain::core

@@ -20,7 +20,9 @@ enum class due : std::uint8_t {
   round_log,       // a barrier's round waits for long
   round_progress,  // a barrier's waiters want to know
   join,            // the join barrier
+  join_log,        // ... waits for long
   leave,           // the leave barrier
+  leave_log,       // ... waits for long
 };
 
 // Refers to an armed deadline, or to none.

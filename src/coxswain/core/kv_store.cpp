@@ -13,11 +13,6 @@ std::size_t overhead(std::string const& key) { return key.size() + 160; }
 }  // namespace
 
 result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
-  if (key.size() > bytes_max) {
-    return status{errc::invalid_argument, "the key is " + std::to_string(key.size()) +
-                                              " bytes long; the limit key_bytes_max is " +
-                                              std::to_string(bytes_max)};
-  }
   if (key.find('\0') != key.npos) {
     return status{errc::invalid_argument, "the key contains a NUL byte"};
   }
@@ -28,6 +23,11 @@ result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
     if (c != '/' || (!path.empty() && path.back() != '/')) path.push_back(c);
   }
   if (path.ends_with('/')) path.pop_back();
+  if (path.size() > bytes_max) {
+    return status{errc::resource_exhausted, "the key is " + std::to_string(path.size()) +
+                                                " bytes long; the limit key_bytes_max is " +
+                                                std::to_string(bytes_max)};
+  }
   return path;
 }
 
@@ -42,7 +42,8 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
 
 result<kv_store::entry> kv_store::put(std::string const& key, std::string value, bool overwrite) {
   if (!overwrite && entries_.contains(key)) {
-    return status{errc::already_exists, "key " + key + " already exists"};
+    // A kept reply has at most 1 KiB (semantics D4).
+    return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
   }
   // One part in sixteen stays free of values, so that barriers still work when values fill the
   // rest.

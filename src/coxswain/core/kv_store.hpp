@@ -17,7 +17,8 @@
 namespace coxswain::core {
 
 // The key without slashes at its ends and without runs of slashes (semantics 3.40, D18).
-// INVALID_ARGUMENT: a NUL byte, text that is not UTF-8, or longer than `bytes_max`.
+// INVALID_ARGUMENT: a NUL byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is
+// longer than `bytes_max`.
 [[nodiscard]] result<std::string> normalise_key(std::string_view key, std::size_t bytes_max);
 
 class kv_store {

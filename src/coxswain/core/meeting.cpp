@@ -27,64 +27,71 @@ void meeting::close() {
   arrivals_.clear();
   order_.clear();
   arrived_ = 0;
-  deadline_ = time_point::max();
   gathered_bytes_ = 0;
 }
 
 std::optional<ticket> meeting::arrive(task_id task, arrival a) {
   std::uint32_t const index = *expected_->index_of(task);
   std::optional<ticket> older;
-  if (arrivals_[index].here) {
+  if (arrivals_[index].place != nowhere) {
     older = arrivals_[index].who;
     withdraw(task);
   }
-  a.here = true;
+  a.place = static_cast<std::uint32_t>(order_.size());
   gathered_bytes_ += a.data.size();
-  deadline_ = std::min(deadline_, a.deadline);
   arrivals_[index] = std::move(a);
   order_.push_back(index);
   ++arrived_;
   return older;
 }
 
+// A whole session of many tasks may go at once, one after the other: none may cost a search.
 void meeting::withdraw(task_id task) {
   auto const index = expected_->index_of(task);
-  if (!index || !arrivals_[*index].here) return;
+  if (!index || arrivals_[*index].place == nowhere) return;
   gathered_bytes_ -= arrivals_[*index].data.size();
-  time_point const gone = arrivals_[*index].deadline;
+  order_[arrivals_[*index].place] = nowhere;
   arrivals_[*index] = arrival{};
-  std::erase(order_, *index);
   --arrived_;
-  if (gone == deadline_) {
-    deadline_ = time_point::max();
-    each([this](task_id, arrival const& a) { deadline_ = std::min(deadline_, a.deadline); });
-  }
+  if (order_.size() > 2 * std::size_t{arrived_} + 16) close_gaps();
+}
+
+void meeting::close_gaps() {
+  std::erase(order_, nowhere);
+  for (std::uint32_t i = 0; i < order_.size(); ++i) arrivals_[order_[i]].place = i;
+}
+
+time_point meeting::deadline() const {
+  time_point earliest = time_point::max();
+  each([&](task_id, arrival const& a) { earliest = std::min(earliest, a.deadline); });
+  return earliest;
 }
 
 meeting::arrival const* meeting::arrival_of(task_id task) const {
   auto const index = expected_->index_of(task);
-  return index && arrivals_[*index].here ? &arrivals_[*index] : nullptr;
+  return index && arrivals_[*index].place != nowhere ? &arrivals_[*index] : nullptr;
 }
 
 std::vector<task_id> meeting::missing() const {
   std::vector<task_id> tasks;
+  tasks.reserve(expected_->size() - arrived_);
   for (std::uint32_t i = 0; i < expected_->size(); ++i) {
-    if (!arrivals_[i].here) tasks.push_back(expected_->at(i));
+    if (arrivals_[i].place == nowhere) tasks.push_back(expected_->at(i));
   }
   return tasks;
 }
 
 std::vector<task_id> meeting::in_order() const {
   std::vector<task_id> tasks;
-  tasks.reserve(order_.size());
-  for (std::uint32_t const index : order_) tasks.push_back(expected_->at(index));
+  tasks.reserve(arrived_);
+  each([&](task_id task, arrival const&) { tasks.push_back(task); });
   return tasks;
 }
 
 std::vector<ticket> meeting::tickets() const {
   std::vector<ticket> tickets;
-  tickets.reserve(order_.size());
-  for (std::uint32_t const index : order_) tickets.push_back(arrivals_[index].who);
+  tickets.reserve(arrived_);
+  each([&](task_id, arrival const& a) { tickets.push_back(a.who); });
   return tickets;
 }
 

@@ -39,13 +39,20 @@ class task_set {
 using task_set_ptr = std::shared_ptr<task_set const>;
 
 class meeting {
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+
  public:
   struct arrival {
     ticket who;
     time_point deadline;
     bytes data;
-    duration progress_every{};
-    bool here{};
+    duration progress_every{};      // zero: it is told of no progress
+    time_point progress_at{};       // when it may be told next
+    std::uint32_t progress_told{};  // how many had arrived when it was told last
+
+   private:
+    friend class meeting;
+    std::uint32_t place{nowhere};  // in `order_`
   };
 
   void open(task_set_ptr expected, time_point now);
@@ -68,8 +75,8 @@ class meeting {
 
   [[nodiscard]] arrival const* arrival_of(task_id task) const;
 
-  // The earliest deadline of all arrivals.
-  [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
+  // The earliest deadline of all arrivals. Looks at each of them: who comes and goes must not.
+  [[nodiscard]] time_point deadline() const;
 
   // Who has not arrived, sorted.
   [[nodiscard]] std::vector<task_id> missing() const;
@@ -83,7 +90,15 @@ class meeting {
   // Visits the arrivals in the order in which they came.
   template <class Visit>
   void each(Visit visit) const {
-    for (std::uint32_t const index : order_) visit(expected_->at(index), arrivals_[index]);
+    for (std::uint32_t const index : order_) {
+      if (index != nowhere) visit(expected_->at(index), arrivals_[index]);
+    }
+  }
+  template <class Visit>
+  void each(Visit visit) {
+    for (std::uint32_t const index : order_) {
+      if (index != nowhere) visit(expected_->at(index), arrivals_[index]);
+    }
   }
 
   // The data of all participants in task order.
@@ -91,12 +106,13 @@ class meeting {
   [[nodiscard]] std::size_t gathered_bytes() const noexcept { return gathered_bytes_; }
 
  private:
+  void close_gaps();
+
   task_set_ptr expected_;
   std::vector<arrival> arrivals_;     // by index in the set
-  std::vector<std::uint32_t> order_;  // indices
+  std::vector<std::uint32_t> order_;  // indices; `nowhere` where somebody has withdrawn
   std::uint32_t arrived_{};
   time_point opened_{};
-  time_point deadline_{time_point::max()};
   std::size_t gathered_bytes_{};
 };
 

@@ -5,6 +5,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/liveness.hpp"
 #include "coxswain/core/ticket.hpp"
 
 #include <array>
@@ -19,13 +20,18 @@ struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
   incarnation self{};
   session_id held_by{};                  // acts for it while it is joining or connected
+  std::uint32_t place{};                 // in that session's `tasks`
   std::optional<time_point> last_heard;  // as it was when its session ended
   std::string label;
   std::string peer;
   status error;  // why it failed
 
+  // Its requests that wait in barriers, for keys or to leave; oldest first.
+  std::vector<request_id> waits;
+
   // Newcomers of another incarnation that wait for the holder's sign of life (semantics D10).
   std::vector<ticket> challengers;
+  liveness probed;  // since when
   alarm probe;
 
   [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }

@@ -9,7 +9,9 @@ namespace coxswain::core {
 namespace {
 
 // What a kept reply and a parked request cost, beside shared bytes that are counted on their own.
-constexpr std::size_t kept_bytes = sizeof(kept_reply) + 128;
+std::size_t kept_bytes(kept_reply const& k) {
+  return sizeof(kept_reply) + 128 + k.what->outcome.message().size();
+}
 std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.size(); }
 
 }  // namespace
@@ -70,8 +72,8 @@ void sessions::reply(ticket who, answer_ptr what, bool keep, bool is_leave) {
   bool const attached = s->attached != connection_id{};
   std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
   if (keep) {
-    memory_->add(kept_bytes);
     s->kept.push_back({ordinal, who.request, what, is_leave});
+    memory_->add(kept_bytes(s->kept.back()));
   }
   if (!attached) return;
   s->wrote_since_heartbeat = true;
@@ -91,10 +93,8 @@ void sessions::push(connection_id to, answer_ptr what) {
 std::vector<request_id> sessions::resume(session& s, std::uint64_t answered_through,
                                          std::vector<request_id> const& open) {
   std::erase_if(s.kept, [&](kept_reply const& k) {
-    bool const wanted = std::binary_search(open.begin(), open.end(), k.request);
-    bool const received = k.ordinal != 0 && k.ordinal <= answered_through;
-    if (wanted && !received) return false;
-    memory_->subtract(kept_bytes);
+    if (std::binary_search(open.begin(), open.end(), k.request)) return false;
+    memory_->subtract(kept_bytes(k));
     return true;
   });
   s.replies_sent = answered_through;
@@ -123,7 +123,7 @@ void sessions::send_kept(session& s) {
 
 void sessions::forget_kept(session& s, std::list<kept_reply>::iterator end) {
   while (s.kept.begin() != end) {
-    memory_->subtract(kept_bytes);
+    memory_->subtract(kept_bytes(s.kept.front()));
     s.kept.pop_front();
   }
 }

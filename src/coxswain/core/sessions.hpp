@@ -4,6 +4,7 @@
 // here and nowhere else, so that each is counted. Not here: what requests mean (coordinator).
 
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/liveness.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/core/slot_map.hpp"
 #include "coxswain/core/ticket.hpp"
@@ -24,8 +25,9 @@ struct parked {
   place where{};
   std::optional<task_id> task;
   std::string name;        // of the key or the barrier
-  std::uint64_t number{};  // of the waiter of the key, or of the arrival at the count barrier
-  alarm deadline;          // of gets and count barriers; the others wait with their meeting
+  std::uint64_t number{};  // of the waiter of the key, the arrival at the count barrier, the round
+  time_point since;
+  alarm deadline;  // of those who do not wait in a meeting, which has one for all
 };
 
 // A reply that the client may not have received yet.
@@ -36,28 +38,27 @@ struct kept_reply {
   bool is_leave{};
 };
 
-// Time that passed while the loop stood still, to be credited to deadlines of liveness (D6).
-struct liveness {
-  time_point since{};         // the last sign of life, or the beginning of a grace
-  duration stalled_before{};  // the coordinator's total of stalls at that moment
-};
-
 struct connection {
   std::string peer;
   session_secret secret{};
-  session_id session{};  // zero before the handshake and after the session went elsewhere
-  bool closing{};        // it was told goodbye
+  session_id session{};    // zero before the handshake and after the session went elsewhere
+  bool closing{};          // it was told goodbye
+  std::uint64_t number{};  // in the order in which they were accepted
   liveness opened;
   alarm hello;
+  liveness blocked;  // since when it reads nothing
   alarm stalled_reader;
 };
 
 struct session {
   session_secret secret{};
   connection_id attached{};  // zero while its connection is lost
+  std::uint64_t carrier{};   // the number of the connection that carried it last
   std::string label;
   std::string peer;
-  std::vector<task_id> tasks;  // joined or joining, sorted by arrival
+  std::vector<task_id> tasks;     // joined or joining; a task knows its place in it
+  std::vector<task_id> replaced;  // it acted for these until another session did
+  std::uint32_t probed{};         // how many of its tasks owe a sign of life
   liveness heard;
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
@@ -79,11 +80,17 @@ class sessions {
   sessions(sessions const&) = delete;
   sessions& operator=(sessions const&) = delete;
 
-  connection_id add_connection(connection c) { return connections_.insert(std::move(c)); }
+  connection_id add_connection(connection c) {
+    c.number = ++connections_made_;
+    return connections_.insert(std::move(c));
+  }
   void erase_connection(connection_id id) { connections_.erase(id); }
   [[nodiscard]] connection* find(connection_id id) { return connections_.find(id); }
   [[nodiscard]] connection const* find(connection_id id) const { return connections_.find(id); }
   [[nodiscard]] slot_map<connection_id, connection>& connections() { return connections_; }
+  [[nodiscard]] slot_map<connection_id, connection> const& connections() const {
+    return connections_;
+  }
 
   session_id add(session s) { return sessions_.insert(std::move(s)); }
   // The session must have nothing open.
@@ -123,6 +130,7 @@ class sessions {
 
   std::shared_ptr<memory_meter> memory_;
   std::vector<outgoing>& out_;
+  std::uint64_t connections_made_{};
   slot_map<connection_id, connection> connections_;
   slot_map<session_id, session> sessions_;
 };

@@ -1,7 +1,8 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
 // coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
-// coordinator_barriers.cpp, coordinator_keys.cpp and coordinator_look.cpp.
+// coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
+// coordinator_invariants.cpp.
 
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
@@ -58,6 +59,15 @@ class coordinator::state {
     std::optional<task_id> task;  // the task it acts for
   };
 
+  // The alarms of one open meeting.
+  struct alarms {
+    alarm deadline;
+    time_point deadline_at;  // not later than the meeting's own, which withdrawals may put off
+    alarm log;
+    alarm progress;
+    time_point progress_at;
+  };
+
   // Time.
   void observe(time_point now);
   [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
@@ -67,18 +77,31 @@ class coordinator::state {
   void check_expiry(time_point now, session_id id);
   [[nodiscard]] time_point expiry_of(session const& s) const;
   void arm_expiry(session_id id, session& s);
+  void hello_due(time_point now, connection_id id);
+  void stalled_reader_due(time_point now, connection_id id);
+  void probe_due(time_point now, task_id id);
   void call_due(time_point now, due_item const& item);
+  [[nodiscard]] std::string overdue_text(time_point now, parked const& p) const;
+  void arm_deadline(alarms& of, time_point deadline, due_item item);
+  void arm_log(alarms& of, time_point now, due_item item);
+  void disarm(alarms& of);
 
   // Connections and sessions.
   void hello(time_point now, connection_id from, hello_args const& args);
   void resume(time_point now, connection_id from, std::uint64_t answered_through,
               resume_args const& args);
+  void carry_on(time_point now, connection_id from, std::uint64_t answered_through,
+                resume_args const& args);
   [[nodiscard]] status refusal(hello_args const& args) const;
-  void detach(session& s);
   void say_goodbye(connection_id to, status why, bool may_resume);
   void end_session(time_point now, session_id id, status const& why);
+  // The call waits, and `p` says where.
+  void park(call const& c, parked p);
+  // It waits no longer; where it waited is the caller's affair. Nothing if it did not wait.
+  std::optional<parked> unpark(ticket who);
   // Takes a parked request out of wherever it waits. Nothing if it does not wait.
   std::optional<parked> release(ticket who);
+  void arm_call(call const& c, parked& p, duration timeout);
   void dispatch(time_point now, session_id by, client_message message);
   [[nodiscard]] status admissible(session const& s, client_message const& message) const;
   [[nodiscard]] result<std::optional<task_id>> acting_task(session_id by, session const& s,
@@ -101,24 +124,32 @@ class coordinator::state {
   void handle(call const& c, leave_args& args);
   void handle(call const& c, report_error_args& args);
   void challenge(call const& c, join_args const& args);
-  void resolve_challenge(time_point now, task_id id, bool holder_lives);
+  void end_challenge(task_id id, answer_ptr const& what);
+  void holder_lives(task_id id);
+  void end_probe(task_id id);
+  [[nodiscard]] duration probe_time() const;
   void hold(call const& c, join_args const& args);
+  void move_holder(call const& c, join_args const& args);
+  void forget_as_replaced(session_id id, task_id task);
   void enter(call const& c, join_args const& args);
   void connect(task_id id);
   void release_join();
   void fail_join(answer_ptr const& what);
   void abandon_join(task_id id, ticket asker);
   void close_join();
+  void leave_alone(call const& c);
+  [[nodiscard]] bool leave_is_complete() const;
   void release_leave(time_point now);
   void fail_leave(time_point now, answer_ptr const& what);
   void abandon_leave(task_id id);
   void close_leave();
   void depart(time_point now, task_id id);
   void meeting_due(time_point now, due_item const& item);
+  void log_meeting(time_point now, due_item const& item);
   void fail_task(time_point now, task_id id, status why);
   void fail_job(time_point now, failure what);
   void forget_holder(task_id id);
-  void withdraw_calls_of(task_id id);
+  void end_waits(task_id id, std::optional<parked::place> only, status const& why);
   void tell_job_error();
   // The job's failure as the outcome of a call.
   [[nodiscard]] status job_failed(errc code) const;
@@ -133,18 +164,19 @@ class coordinator::state {
   void handle(call const& c, cancel_barrier_args& args);
   void handle(call const& c, count_barrier_args& args);
   [[nodiscard]] status checked_name(std::string_view name) const;
-  [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args const& args) const;
+  [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args& args) const;
   [[nodiscard]] status may_open_round(task_id caller, std::string_view name,
                                       task_set const& expected, barriers::barrier const* b) const;
+  void open_round(call const& c, barriers::barrier& b, task_set_ptr expected, bool gather);
   void arrive(call const& c, barriers::barrier& b, barrier_args& args);
-  void arm_round(barriers::barrier const& b);
-  void want_progress(time_point now, barriers::barrier& b, duration every);
+  // OK if the round has room for the data of this arrival.
+  [[nodiscard]] status check_data(call const& c, barriers::barrier& b, std::size_t size);
+  void arm_progress(barriers::barrier const& b, time_point at);
   void release_round(barriers::barrier& b);
   void fail_round(time_point now, barriers::barrier& b, status why,
                   std::optional<task_id> told = std::nullopt);
   void dissolve_round(barriers::barrier& b);
-  void end_round(barriers::barrier& b, answer_ptr const& what,
-                 std::vector<barriers::straggler> owed_to);
+  void end_round(barriers::barrier& b, answer_ptr const& what, std::vector<task_id> owed_to);
   void forget_alarms(barriers::round_sequence sequence);
   // A caller no longer waits in its round.
   void leave_round(barriers::round_sequence sequence, task_id id);
@@ -153,6 +185,8 @@ class coordinator::state {
   void fail_rounds_of(time_point now, task_id id, std::string const& reason);
   void round_due(time_point now, due_item const& item);
   void push_progress(time_point now, barriers::barrier& b);
+  // Whom the meeting waits for.
+  [[nodiscard]] std::vector<task_id> awaited(meeting const& m) const;
   [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
                                          round_number number) const;
   [[nodiscard]] missing_task describe_missing(time_point now, task_id id, meeting const& but) const;
@@ -173,15 +207,17 @@ class coordinator::state {
   void handle(call const& c, inspect_args& args);
   void wake(std::string const& key);
 
-  // The alarms of one open round.
-  struct round_alarms {
-    alarm deadline;
-    time_point deadline_at;
-    alarm log;
-    alarm progress;
-    time_point progress_at;
-    duration progress_every{without_limit};
-  };
+  // Looking.
+  [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
+                                          meeting const& m) const;
+
+  // Parts of check_invariants.
+  void check_session(session_id id, session const& s) const;
+  void check_parked(ticket who, parked const& p) const;
+  void check_tasks() const;
+  void check_meetings() const;
+  void check_alarms() const;
+  [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
   incarnation self_;
   time_point started_;
@@ -196,14 +232,14 @@ class coordinator::state {
   barriers barriers_;
   count_barriers count_barriers_;
   kv_store keys_;
-  std::map<barriers::round_sequence, round_alarms> round_alarms_;
+  std::map<barriers::round_sequence, alarms> round_alarms_;
 
   task_set_ptr everyone_;
   bool job_started_{};  // the join barrier was passed
   meeting join_;
-  alarm join_alarm_;
+  alarms join_alarms_;
   meeting leave_;
-  alarm leave_alarm_;
+  alarms leave_alarms_;
   lateness lateness_;
 };
 

@@ -1,5 +1,7 @@
 #include "coxswain/core/text.hpp"
 
+#include <algorithm>
+
 namespace coxswain::core {
 namespace {
 
@@ -41,17 +43,17 @@ std::string in_words(duration d) {
   return with_unit(d / 6min, "h");
 }
 
+std::string shortened(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return std::string{text};
+  constexpr std::string_view mark = "...";
+  std::size_t end = bytes_max - std::min(bytes_max, mark.size());
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return std::string{text.substr(0, end)}.append(mark);
+}
+
 std::string quoted(std::string_view name) {
   constexpr std::size_t longest = 200;
-  std::string text{"'"};
-  if (name.size() <= longest) {
-    text.append(name);
-  } else {
-    std::size_t end = longest;
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-    text.append(name.substr(0, end)).append("...");
-  }
-  return text.append(1, '\'');
+  return std::string{"'"}.append(shortened(name, longest)).append(1, '\'');
 }
 
 task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max) {

@@ -14,6 +14,9 @@ namespace coxswain::core {
 // "200 ms", "1.5 s", "30 s", "5 min", "2 h"; "without limit".
 [[nodiscard]] std::string in_words(duration d);
 
+// The text; longer than `bytes_max`, it is cut between two letters and ends in "...".
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t bytes_max);
+
 // The name in single quotes; longer than 200 bytes, it is cut.
 [[nodiscard]] std::string quoted(std::string_view name);
 

@@ -1,0 +1,171 @@
+// What must always hold between the coordinator's parts.
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/state.hpp"
+
+#include <algorithm>
+
+namespace coxswain::core {
+
+void coordinator::state::check_invariants() const {
+  sessions_.all().each([&](session_id id, session const& s) { check_session(id, s); });
+  check_tasks();
+  check_meetings();
+  check_alarms();
+  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
+            "nobody waits for others once the job has failed");
+  invariant(!error || keys_.waiting() == 0, "nobody waits for a key once the job has failed");
+  invariant(!error || barriers_.owed() == 0, "nothing is owed once the job has failed");
+  invariant(!stopping_ || sessions_.all().size() == 0, "a stopped coordinator has no sessions");
+}
+
+void coordinator::state::check_session(session_id id, session const& s) const {
+  for (auto const& [open_id, p] : s.open) {
+    invariant(open_id <= s.highest, "an open request has been received");
+    check_parked({id, open_id}, p);
+  }
+  for (std::size_t i = 0; i < s.tasks.size(); ++i) {
+    task const& t = roster_.at(s.tasks[i]);
+    invariant(t.held_by == id && t.place == i, "a session and its tasks know each other");
+  }
+  auto const probed = std::count_if(s.tasks.begin(), s.tasks.end(),
+                                    [&](task_id task) { return roster_.at(task).probe.armed(); });
+  invariant(s.probed == static_cast<std::size_t>(probed), "a session counts its probed tasks");
+  invariant(s.answered_through <= s.replies_sent, "only replies that were sent are received");
+  invariant(s.expiry.armed(), "every session expires");
+  std::uint64_t last = s.answered_through;
+  for (kept_reply const& k : s.kept) {
+    invariant(!s.open.contains(k.request), "what was answered is not open");
+    if (s.attached == connection_id{} && k.ordinal == 0) continue;
+    invariant(k.ordinal > last, "what is kept was sent in this order and not yet received");
+    last = k.ordinal;
+  }
+  invariant(last <= s.replies_sent, "what is kept was sent");
+  if (s.attached == connection_id{}) return;
+  connection const* const c = sessions_.find(s.attached);
+  invariant(c && c->session == id && c->number == s.carrier, "a session knows its connection");
+  invariant(!s.grace, "a grace runs only without a connection");
+}
+
+void coordinator::state::check_parked(ticket who, parked const& p) const {
+  if (p.where == parked::place::count_barrier) {
+    auto const& arrived = count_barriers_.all().at(p.name).arrived;
+    return invariant(arrived.at(p.number) == who, "who waits at a count barrier is counted there");
+  }
+  if (!p.task) return invariant(p.where == parked::place::key, "only gets need no task");
+  task const& t = roster_.at(*p.task);
+  if (p.where == parked::place::join) {
+    bool const joins = t.state == task_state::joining && join_.arrival_of(*p.task)->who == who;
+    bool const challenges =
+        std::find(t.challengers.begin(), t.challengers.end(), who) != t.challengers.end();
+    return invariant(joins != challenges, "who asks to join joins or challenges");
+  }
+  invariant(t.held_by == who.session && t.is_connected(), "who waits for a task holds it");
+  invariant(std::count(t.waits.begin(), t.waits.end(), who.request) == 1, "a task's wait is known");
+  if (p.where == parked::place::leave) {
+    invariant(leave_.is_open() && leave_.arrival_of(*p.task)->who == who, "a leave has arrived");
+  }
+  if (p.where == parked::place::barrier) {
+    auto const* const b = barriers_.open_round(p.number);
+    invariant(b && b->round.arrival_of(*p.task)->who == who, "a barrier's call has arrived");
+  }
+}
+
+void coordinator::state::check_tasks() const {
+  std::size_t waits = 0;
+  std::size_t challengers = 0;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    bool const is_here = t.is_connected() || t.state == task_state::joining;
+    session const* const s = sessions_.find(t.held_by);
+    invariant(is_here || t.held_by == session_id{}, "nobody holds a task that is not here");
+    invariant(!is_here || s || stopping_, "somebody holds a task that is here");
+    invariant(!s || (t.place < s->tasks.size() && s->tasks[t.place] == task_id{i}),
+              "a task and its session know each other");
+    invariant((t.state == task_state::joining) ==
+                  (join_.is_open() && join_.arrival_of(task_id{i}) != nullptr),
+              "who joins has arrived at the join");
+    invariant(t.probe.armed() != t.challengers.empty(),
+              "a holder is probed while it is challenged");
+    invariant(t.challengers.empty() || t.is_connected(), "only a holder is challenged");
+    invariant(t.state != task_state::failed || error, "a failed task has failed the job");
+    waits += t.waits.size();
+    challengers += t.challengers.size();
+  }
+  std::size_t gets = 0;
+  sessions_.all().each([&](session_id, session const& s) {
+    for (auto const& [_, p] : s.open) gets += p.where == parked::place::key && p.task ? 1 : 0;
+  });
+  invariant(
+      waits == gets + count_parked(parked::place::barrier) + count_parked(parked::place::leave),
+      "a task's waits are open requests");
+  invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
+            "who asks to join has an open request");
+}
+
+void coordinator::state::check_meetings() const {
+  invariant(count_parked(parked::place::key) == keys_.waiting(),
+            "who waits for a key has an open request");
+  std::size_t arrived = 0;
+  for (auto const& [sequence, b] : barriers_.open_rounds()) {
+    invariant(b->round.is_open() && b->sequence == sequence, "an open round is open");
+    invariant(b->round.arrived() > 0 && !b->round.complete(), "an open round waits for somebody");
+    alarms const& of = round_alarms_.at(sequence);
+    invariant(of.deadline.armed() && of.deadline_at <= b->round.deadline(),
+              "an open round has a deadline");
+    arrived += b->round.arrived();
+  }
+  invariant(arrived == count_parked(parked::place::barrier),
+            "who waits in a round has an open request");
+  invariant(round_alarms_.size() == barriers_.open_rounds().size(), "only open rounds have alarms");
+  std::size_t counted = 0;
+  for (auto const& [_, w] : count_barriers_.all()) {
+    invariant(!w.arrived.empty() && w.arrived.size() < w.count, "a count barrier waits for more");
+    counted += w.arrived.size();
+  }
+  invariant(counted == count_parked(parked::place::count_barrier),
+            "who waits at a count barrier has an open request");
+  for (auto const& [m, of] : {std::pair{&join_, &join_alarms_}, {&leave_, &leave_alarms_}}) {
+    invariant(m->is_open() == of->deadline.armed(), "an open meeting has a deadline");
+    invariant(!m->is_open() || (m->arrived() > 0 && of->deadline_at <= m->deadline()),
+              "an open meeting waits for somebody");
+  }
+  invariant(!leave_.is_open() || leave_.arrived() == count_parked(parked::place::leave),
+            "who waits to leave has an open request");
+}
+
+// Every deadline that is armed belongs to something that is there.
+void coordinator::state::check_alarms() const {
+  std::size_t armed = 0;
+  auto const count = [&](alarm const& a) { armed += a.armed() ? 1 : 0; };
+  auto const count_all = [&](alarms const& of) {
+    count(of.deadline);
+    count(of.log);
+    count(of.progress);
+  };
+  sessions_.connections().each([&](connection_id, connection const& c) {
+    invariant(!c.closing || (!c.hello.armed() && !c.stalled_reader.armed()),
+              "nothing more is expected of a connection that was told goodbye");
+    count(c.hello);
+    count(c.stalled_reader);
+  });
+  sessions_.all().each([&](session_id, session const& s) {
+    count(s.expiry);
+    for (auto const& [_, p] : s.open) count(p.deadline);
+  });
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) count(roster_.at(task_id{i}).probe);
+  for (auto const& [_, of] : round_alarms_) count_all(of);
+  count_all(join_alarms_);
+  count_all(leave_alarms_);
+  invariant(armed == deadlines_.size(), "every armed deadline belongs to something");
+}
+
+std::size_t coordinator::state::count_parked(parked::place where) const {
+  std::size_t count = 0;
+  sessions_.all().each([&](session_id, session const& s) {
+    for (auto const& [_, p] : s.open) count += p.where == where ? 1 : 0;
+  });
+  return count;
+}
+
+}  // namespace coxswain::core
