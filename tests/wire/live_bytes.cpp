@@ -11,6 +11,7 @@ namespace {
 // Initialised before anything is allocated. The test programs have one thread.
 constinit std::size_t live = 0;
 constinit std::size_t peak = 0;
+constinit std::size_t allocated = 0;
 
 }  // namespace
 
@@ -18,6 +19,7 @@ void* operator new(std::size_t size) {
   void* const memory = std::malloc(std::max<std::size_t>(size, 1));
   if (!memory) throw std::bad_alloc{};
   live += malloc_usable_size(memory);
+  ++allocated;
   peak = std::max(peak, live);
   return memory;
 }
@@ -34,5 +36,6 @@ namespace coxswain::test {
 std::size_t live_bytes() noexcept { return live; }
 std::size_t peak_bytes() noexcept { return peak; }
 void watch_peak() noexcept { peak = live; }
+std::size_t allocations() noexcept { return allocated; }
 
 }  // namespace coxswain::test

@@ -12,4 +12,7 @@ namespace coxswain::test {
 [[nodiscard]] std::size_t peak_bytes() noexcept;
 void watch_peak() noexcept;
 
+// How often anything was allocated.
+[[nodiscard]] std::size_t allocations() noexcept;
+
 }  // namespace coxswain::test
