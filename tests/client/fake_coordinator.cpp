@@ -26,6 +26,17 @@ void run(asio::io_context& io, asio::awaitable<void> test) {
   BOOST_TEST_REQUIRE(done, "the test did not end");
 }
 
+asio::awaitable<void> next_turn() {
+  for (int i = 0; i < 3; ++i) {
+    auto executor = co_await asio::this_coro::executor;
+    co_await asio::post(executor, asio::use_awaitable);
+  }
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != text.npos;
+}
+
 fake_coordinator::fake_coordinator(asio::io_context& io)
     : acceptor_{io, asio::ip::tcp::endpoint{asio::ip::make_address("127.0.0.1"), 0}},
       peer_{io},

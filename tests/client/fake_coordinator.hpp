@@ -7,14 +7,34 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace coxswain::test {
 
 // Runs a coroutine to its end; fails the test if that takes more than a minute.
 void run(asio::io_context& io, asio::awaitable<void> test);
+
+// Some turns of the executor.
+asio::awaitable<void> next_turn();
+
+// Starts a call whose outcome is noted: "ok", or what it threw.
+template <class T>
+void note(asio::io_context& io, asio::awaitable<T> call, std::string& outcome) {
+  asio::co_spawn(io, std::move(call), [&outcome](std::exception_ptr failure, auto const&...) {
+    try {
+      if (failure) std::rethrow_exception(failure);
+      outcome = "ok";
+    } catch (std::exception const& e) {
+      outcome = e.what();
+    }
+  });
+}
+
+[[nodiscard]] bool contains(std::string const& text, std::string const& part);
 
 class fake_coordinator {
  public:
@@ -57,6 +77,12 @@ class fake_coordinator {
   std::unique_ptr<wire::frame_decoder> decoder_;
   std::string buffer_;
   core::client_message message_;
+};
+
+class fake_fixture {
+ protected:
+  asio::io_context io{1};
+  fake_coordinator fake{io};
 };
 
 }  // namespace coxswain::test

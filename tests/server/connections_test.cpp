@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ struct puppet final : net::byte_stream {
   net::transfer read_some(std::span<char> into) noexcept override { return input.read_some(into); }
   net::transfer write_some(std::span<iovec const> pieces) noexcept override {
     ++writes;
+    if (at_write) std::exchange(at_write, nullptr)();
     if (broken) {
       boost::system::error_code const error{EPIPE, boost::system::system_category()};
       return {net::transfer::outcome::failed, 0, error};
@@ -52,6 +54,7 @@ struct puppet final : net::byte_stream {
   std::size_t room{std::numeric_limits<std::size_t>::max()};
   std::size_t unread{};
   std::string written;
+  std::function<void()> at_write;
   int writes{};
   bool broken{};
   bool shut{};
@@ -71,7 +74,9 @@ struct world : net::turn_taker {
     all.clear_away();
   }
 
+  // One turn at `now`. Until then time passes for the core as in a loop that never stands still.
   void run(time_point now = t0) {
+    for (; t.now + 50ms < now; t.now += 50ms) brain.advance(t.now);
     t.now = now;
     polled.request_turn();
     io.restart();
@@ -325,6 +330,21 @@ BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_lost, world) {
 
   BOOST_TEST(all.size() == 0u);
   BOOST_TEST(brain.connections() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_was_said_before_a_write_failed_is_heard, world) {
+  auto& stream = add_puppet();
+  stream.broken = true;
+  send(try_get_frame(1, "k"));
+  stream.at_write = [&] {
+    send(put_frame(2, "last", "words"));
+    peers.back().close();
+  };
+
+  run();
+
+  BOOST_TEST(all.size() == 0u);
+  BOOST_TEST(brain.look(t0).keys == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_lot_of_input_lets_others_have_their_turn, world) {

@@ -239,7 +239,7 @@ struct blocked_world : world {
 };
 
 BOOST_FIXTURE_TEST_CASE(a_reader_that_reads_nothing_is_cut_off, blocked_world) {
-  now = t0 + 10s;
+  advance_to(t0 + 10s);
   d().write_blocked(now, id);  // still the same blockage
 
   advance_to(t0 + 30s - 1ns);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <exception>
 #include <future>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -92,26 +93,41 @@ class blocking_client::worker {
   worker(worker const&) = delete;
   worker& operator=(worker const&) = delete;
 
-  // Runs what `start` gives, on the client's thread, and waits for it; cancels it after `patience`,
-  // and then throws system_error(operation_aborted) if it came to nothing.
+  // What `start` gives runs on the client's thread; stops_[stop] cancels it.
   template <class Start>
-  auto ask(Start start, duration patience = without_limit) {
+  auto begin(Start start, std::optional<std::uint64_t> stop) {
     using value = typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type;
     refuse_after_fork();
-    auto const stop = std::make_shared<asio::cancellation_signal>();
     auto const promise = std::make_shared<std::promise<value>>();
     auto answer = promise->get_future();
     post([this, stop, promise, start = std::move(start)]() mutable {
       try {
-        asio::co_spawn(io_, start(client_), fulfil<value>{promise, stop->slot()});
+        asio::cancellation_slot slot;
+        if (stop) slot = stops_[*stop].slot();
+        asio::co_spawn(io_, start(client_), fulfil<value>{promise, slot});
       } catch (...) {
         promise->set_exception(std::current_exception());
       }
     });
-    if (patience != without_limit &&
-        answer.wait_for(std::min(patience, wait_max)) == std::future_status::timeout) {
-      try_post([stop] { stop->emit(asio::cancellation_type::terminal); });
+    return answer;
+  }
+
+  // Runs what `start` gives, on the client's thread, and waits for it.
+  template <class Start>
+  auto ask(Start start) {
+    return begin(std::move(start), std::nullopt).get();
+  }
+
+  // The same, but cancels it after `patience`; it throws system_error(operation_aborted) then.
+  template <class Start>
+  auto ask_within(duration patience, Start start) {
+    auto const number = ++stops_count_;
+    auto answer = begin(std::move(start), number);
+    if (answer.wait_for(std::min(patience, wait_max)) == std::future_status::timeout) {
+      try_post([this, number] { stops_[number].emit(asio::cancellation_type::terminal); });
     }
+    answer.wait();
+    try_post([this, number] { stops_.erase(number); });
     return answer.get();
   }
 
@@ -180,6 +196,8 @@ class blocking_client::worker {
   pid_t process_{::getpid()};
   client_facts facts_;
   std::atomic<std::uint64_t> reconnects_{};
+  std::atomic<std::uint64_t> stops_count_{};
+  std::map<std::uint64_t, asio::cancellation_signal> stops_;  // the thread's
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   client client_;
@@ -267,7 +285,9 @@ core::snapshot blocking_client::inspect() {
 
 std::optional<job_error> blocking_client::failure(duration timeout) {
   try {
-    return worker_->ask([](client& c) { return c.failure(); }, timeout);
+    auto const start = [](client& c) { return c.failure(); };
+    if (timeout == without_limit) return worker_->ask(start);
+    return worker_->ask_within(timeout, start);
   } catch (boost::system::system_error const& e) {
     if (e.code() == asio::error::operation_aborted) return std::nullopt;
     throw;

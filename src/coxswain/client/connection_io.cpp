@@ -119,7 +119,7 @@ void connection::drop_transport() {
 
 // Everything that accumulates until the executor gets to it goes out in one write.
 void connection::request_flush() {
-  if (flush_requested_ || write_blocked_) return;
+  if (flush_requested_ || write_blocked_ || !transport_) return;
   flush_requested_ = true;
   auto flushing = [self = shared_from_this()] {
     self->flush_requested_ = false;

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace coxswain::server {
@@ -147,7 +146,7 @@ void connection::write() {
     if (own >= own_write_max) return await_room();
     auto const wanted = size_of(pieces);
     auto const sent = stream_->write_some(pieces);
-    if (sent.how == net::transfer::outcome::failed) return end(loss_of(sent));
+    if (sent.how == net::transfer::outcome::failed) return broke(loss_of(sent));
     if (sent.bytes != 0) {
       own += sent.bytes;
       blocked_ = false;
@@ -155,6 +154,13 @@ void connection::write() {
     }
     if (sent.bytes < wanted) return await_reader();
   }
+}
+
+// What the peer said before it went is heard all the same: a Bye, an acknowledgement.
+void connection::broke(core::loss how) {
+  while (read_ready() == next::another_turn) {
+  }
+  end(how);
 }
 
 void connection::all_written() {

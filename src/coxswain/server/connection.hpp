@@ -71,6 +71,7 @@ class connection {
   [[nodiscard]] next read_ready();
   void has_room() noexcept;
   void write();
+  void broke(core::loss how);
   void all_written();
   void await_room();
   void await_reader();
