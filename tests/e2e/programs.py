@@ -32,18 +32,21 @@ def clean_environment(changes=None):
 
 
 class Program:
-    """A running program. Its lines are collected by threads, so that it never waits for us."""
+    """A running program. Its lines are collected by threads, so that it never waits for us; those
+    on its standard output not, if they are to be unread."""
 
-    def __init__(self, name, *arguments, env=None, stdin=subprocess.DEVNULL):
+    def __init__(self, name, *arguments, env=None, unread=False):
         self.command = [str(BIN / name), *map(str, arguments)]
         self.process = subprocess.Popen(
-            self.command, env=clean_environment(env), stdin=stdin, stdout=subprocess.PIPE,
+            self.command, env=clean_environment(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, errors="replace")
         self.pid = self.process.pid
         self.changed = threading.Condition()
         self.lines = {"out": [], "err": []}
-        self.readers = [threading.Thread(target=self.collect, args=pair) for pair in (
-            ("out", self.process.stdout), ("err", self.process.stderr))]
+        streams = [("err", self.process.stderr)]
+        if not unread:
+            streams.append(("out", self.process.stdout))
+        self.readers = [threading.Thread(target=self.collect, args=pair) for pair in streams]
         for reader in self.readers:
             reader.start()
 
@@ -142,7 +145,8 @@ class EndToEnd(unittest.TestCase):
             [str(BIN / "coxswain"), *map(str, arguments)], env=clean_environment(self.at | (env or {})),
             input=input, stdin=subprocess.DEVNULL if input is None else None, capture_output=True,
             timeout=LIMIT)
-        done.code, done.out, done.err = done.returncode, done.stdout.decode(), done.stderr.decode()
+        done.code, done.out, done.err = done.returncode, done.stdout.decode(
+            errors="replace"), done.stderr.decode()
         return done
 
     def status(self):

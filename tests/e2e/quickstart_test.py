@@ -1,5 +1,6 @@
 """coxswain-quickstart: the job that a newcomer sees first."""
 
+import os
 import re
 import signal
 import unittest
@@ -27,7 +28,6 @@ class Quickstart(EndToEnd):
         with open(f"/proc/{job.pid}/task/{job.pid}/children", encoding="ascii") as file:
             victim = int(file.read().split()[1])
 
-        import os
         os.kill(victim, signal.SIGKILL)
 
         self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.said())

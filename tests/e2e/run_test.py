@@ -2,11 +2,12 @@
 
 import os
 import re
+import select
 import signal
 import time
 import unittest
 
-from programs import BIN, EndToEnd, SLOWNESS, UNAVAILABLE, USAGE, wait_for_file
+from programs import BIN, EndToEnd, LIMIT, SLOWNESS, UNAVAILABLE, USAGE, wait_for_file
 
 WORKER = BIN / "coxswain-example-worker"
 
@@ -55,17 +56,27 @@ class Jobs(EndToEnd):
                 said = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
                 self.assertRegex("\n".join(said), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
 
-    def test_the_exit_code_of_the_first_to_fail_is_passed_on(self):
-        script = ('[ "$COXSWAIN_TASK_ID" = 1 ] || exec "$0" --rounds 1000000000; exec "$0" '
-                  '--rounds nonsense || exit; ')
-        # Task 1 fails by itself with a status of its own, when the others have joined without it.
-        script = 'if [ "$COXSWAIN_TASK_ID" = 1 ]; then exit 7; fi; exec "$0"'
-        job = self.run_to_end("coxswain", "run", "-n", 3, "--", "sh", "-c", script, WORKER)
+    def test_who_ends_before_it_joined_is_named_to_those_who_wait(self):
+        all_wait = self.folder / "all-wait"
+        os.mkfifo(all_wait)
+        script = f'[ "$COXSWAIN_TASK_ID" = 1 ] && read x < {all_wait} && exit 7; exec "$0"'
+        job = self.job(3, "sh", "-c", script, WORKER)
+        self.wait_for_status("the others", lambda s: any(
+            b["kind"] == "join" and b["missing"] == "1" for b in s["barriers"]))
 
-        self.assertEqual(job.code, 7, job.said())
+        all_wait.write_text("go\n")
+
+        self.assertEqual(job.wait(), 7, job.said())
         self.assertIn("coxswain run: task 1 failed: exited with status 7", job.err)
         for task in (0, 2):
             self.assertRegex(job.err, rf"\[{task}\] .*task 1\b.*exited with status 7")
+
+    def test_who_comes_too_late_for_a_job_that_cannot_begin_is_ended(self):
+        script = '[ "$COXSWAIN_TASK_ID" = 0 ] && exit 7; tail -f /dev/null'
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--failure-grace", "50ms", "--", "sh",
+                              "-c", script)
+
+        self.assertEqual(job.code, 7, job.said())
 
     def test_programs_that_know_nothing_of_us_run_as_well(self):
         job = self.run_to_end("coxswain", "run", "-n", 3, "true")
@@ -101,15 +112,15 @@ class Jobs(EndToEnd):
 
         self.assertEqual(job.code, 0, job.said())
 
-    def test_a_job_that_reports_an_error_fails(self):
-        # Its only task ends well, but without having left: that is the job's failure.
-        job = self.job(1, WORKER, "--rounds", 10**9, options=("--reconnect-grace", "0"))
-        worker = self.process_of(self.wait_for_round(), 0)
+    def test_a_failure_that_no_exit_code_shows_fails_the_job(self):
+        job = self.job(2, "sh", "-c", '"$0" --rounds 1000000000; exit 0', WORKER,
+                       options=("--reconnect-grace", "0"))
+        victim = self.process_of(self.wait_for_round(), 1)
 
-        os.kill(worker, signal.SIGTERM)
+        os.kill(victim, signal.SIGKILL)  # the coordinator sees it, but the shell ends well
 
-        self.assertEqual(job.wait(), 128 + signal.SIGTERM, job.said())
-        self.assertIn("SIGTERM", job.err)
+        self.assertEqual(job.wait(), 1, job.said())
+        self.assertIn("coxswain run: task 1 failed:", job.err)
 
 
 class Output(EndToEnd):
@@ -141,6 +152,17 @@ class Output(EndToEnd):
         self.assertTrue(all(line.startswith("[0] x") for line in job.lines["out"]))
         self.assertGreater(len(job.lines["out"]), 10)
         self.assertEqual(sum(len(line) - 4 for line in job.lines["out"]), 1000000)
+
+    def test_a_job_whose_output_nobody_reads_waits_and_its_coordinator_serves(self):
+        job = self.start("coxswain", "run", "-n", 1, "--port-file", self.folder / "ports", "--",
+                         "yes", unread=True)
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.folder / "ports").strip()}
+
+        self.assertEqual(self.status()["num_tasks"], 1)
+        self.assertIsNone(job.process.poll())
+
+        job.process.stdout.close()  # as `| head` does
+        self.assertEqual(job.wait(), 128 + signal.SIGPIPE)
 
     def test_input_is_empty(self):
         job = self.run_to_end("coxswain", "run", "-n", 2, "--", "cat")
@@ -183,8 +205,8 @@ class Signals(EndToEnd):
         for number in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=number):
                 job = self.start("coxswain", "run", "-n", 3, "--", "sh", "-c",
-                                 "trap 'echo bye; exit 0' TERM; echo up; while :; do read x </dev/"
-                                 "zero & wait; done")
+                                 "trap 'echo bye; exit 0' TERM; echo up; while :; do tail -f "
+                                 "/dev/null & wait; done")
                 for task in range(3):
                     job.line(f"[{task}] up")
 
@@ -206,7 +228,7 @@ class Signals(EndToEnd):
 
     def test_a_second_signal_kills_at_once(self):
         job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "forever", "--", "sh", "-c",
-                         "trap 'echo no' TERM; echo up; while :; do tail -f /dev/null; done")
+                         "trap 'echo no' TERM; echo up; while :; do tail -f /dev/null & wait; done")
         for task in range(2):
             job.line(f"[{task}] up")
 
@@ -231,13 +253,13 @@ class Signals(EndToEnd):
                               "tail -f /dev/null & echo $!")
 
         self.assertEqual(job.code, 0)
-        left = int(job.out.removeprefix("[0] "))
-        deadline = time.monotonic() + 60
-        while os.path.exists(f"/proc/{left}"):  # its new parent has yet to bury it
-            with open(f"/proc/{left}/stat", encoding="ascii") as stat:
-                if stat.read().rpartition(")")[2].split()[0] == "Z":
-                    break
-            self.assertLess(time.monotonic(), deadline)
+        try:
+            left = os.pidfd_open(int(job.out.removeprefix("[0] ")))
+        except ProcessLookupError:
+            return  # it is even buried
+        self.addCleanup(os.close, left)
+        ended, _, _ = select.select([left], [], [], LIMIT)
+        self.assertEqual(ended, [left])
 
     def test_processes_die_with_coxswain_run(self):
         job = self.start("coxswain", "run", "-n", 1, "--", "sh", "-c",
@@ -249,6 +271,8 @@ class Signals(EndToEnd):
         job.signal(signal.SIGKILL)
 
         self.assertEqual(job.wait(), -signal.SIGKILL)
+        ended, _, _ = select.select([handle], [], [], LIMIT)
+        self.assertEqual(ended, [handle])
 
 
 if __name__ == "__main__":

@@ -41,9 +41,9 @@ void add_barrier(CLI::App& program, action& chosen) {
   add_duration(command, "--timeout", given->timeout, "How long to wait for the others",
                {.may_be_forever = true});
   add_remote_options(command, given->remote);
-  command.footer(std::string{"EXAMPLE\n  Each of three shell scripts waits for the other two:\n"
-                             "    coxswain barrier data-is-there --count 3 --timeout 10min\n\n"} +
-                 exit_codes_text);
+  command.footer(
+      help_end("EXAMPLE\n  Each of three shell scripts waits for the other two:\n"
+               "    coxswain barrier data-is-there --count 3 --timeout 10min\n\n"));
 }
 
 }  // namespace coxswain::tools

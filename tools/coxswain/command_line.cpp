@@ -1,5 +1,7 @@
 #include "command_line.hpp"
 
+#include "coxswain/net/endpoint.hpp"
+
 #include <fmt/format.h>
 
 #include <cctype>
@@ -141,6 +143,14 @@ CLI::Option* add_number(CLI::App& to, std::string const& name,
   return to.add_option_function<std::string>(name, check_and_store, help)
       ->type_name("N")
       ->default_str(shown_default);
+}
+
+CLI::Validator address_check() {
+  auto problem_of = [](std::string const& text) {
+    auto const parsed = net::endpoint::parse(text);
+    return parsed ? std::string{} : parsed.error().message();
+  };
+  return {problem_of, ""};
 }
 
 void name_variables(CLI::App& of) {

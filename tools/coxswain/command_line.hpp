@@ -48,6 +48,9 @@ CLI::Option* add_number(CLI::App& to, std::string const& name, Number& into, std
   return add_number(to, name, store, least, most, help, std::to_string(into));
 }
 
+// Refuses what is no address.
+[[nodiscard]] CLI::Validator address_check();
+
 // Gives each option --its-name of a subcommand the variable COXSWAIN_ITS_NAME.
 void name_variables(CLI::App& of);
 

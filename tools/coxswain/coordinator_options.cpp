@@ -33,6 +33,7 @@ void add_identity_options(CLI::App& to, coordinator_options& into) {
                 "unix:/path; may be given several times, in the variable separated by commas")
       ->type_name("ADDRESS")
       ->delimiter(',')
+      ->check(address_check())
       ->allow_extra_args(false)
       ->default_str(into.server.listen.front());
   to.add_option("--job", core.job, "The job's name, which its tasks must know")
@@ -75,8 +76,8 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Limits");
   auto& core = into.server.core;
   add_size(to, "--memory-max", core.memory_bytes_max,
-           "Values, queued and kept replies and gathered data, all together (default: half of the "
-           "memory)");
+           "Values, queued and kept replies and gathered data, all together; if not given, half of "
+           "the machine's memory");
   add_size(to, "--value-bytes-max", core.value_bytes_max, "The largest value");
   add_size(to, "--key-bytes-max", core.key_bytes_max, "The longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,
@@ -96,6 +97,14 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
 
 void complete(coordinator_options& given) {
   given.server.core.token = read_token(given.token_file);
+}
+
+program_error cannot_start(error const& problem) {
+  std::string const text{problem.what()};
+  if (problem.code() != errc::failed_precondition) {
+    return {exit_code_of(problem.code()), text};
+  }
+  return {exit_code::usage, text + " See --token-file, --listen and --insecure."};
 }
 
 }  // namespace coxswain::tools

@@ -1,6 +1,9 @@
 #pragma once
 // The options of a coordinator that a command line offers, shared by the subcommands that hold one.
 
+#include "exit_code.hpp"
+
+#include "coxswain/base/error.hpp"
 #include "coxswain/server/options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -28,5 +31,8 @@ void add_limit_options(CLI::App& to, coordinator_options& into);
 
 // Reads the token. To be called once, before the server is made. Throws program_error.
 void complete(coordinator_options& given);
+
+// What server::server says when it cannot be made, in terms of the command line.
+[[nodiscard]] program_error cannot_start(error const& problem);
 
 }  // namespace coxswain::tools

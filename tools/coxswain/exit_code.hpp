@@ -18,11 +18,17 @@ enum class exit_code : std::uint8_t {
   refused = 77,
 };
 
-// Shown by every --help.
+// The end of the program's --help.
 inline constexpr auto exit_codes_text =
     "EXIT CODES\n"
     "  0 done, 64 wrong usage, 69 no coordinator there, 75 timed out, 77 refused (token, job,\n"
     "  permission), 1 anything else\n";
+
+// The end of the --help of a subcommand, after what it has to say of its own.
+[[nodiscard]] inline std::string help_end(std::string const& own = {}) {
+  return own + "Options are variables too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT.\n\n" +
+         exit_codes_text;
+}
 
 // What an outcome of the coordinator ends the program with.
 [[nodiscard]] exit_code exit_code_of(errc code) noexcept;

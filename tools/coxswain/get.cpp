@@ -62,10 +62,10 @@ void add_get(CLI::App& program, action& chosen) {
   add_duration(command, "--wait", given->wait, "How long to wait until the key has a value",
                {.may_be_forever = true});
   add_remote_options(command, given->get.remote);
-  command.footer(std::string{"The value is printed as it is; a newline follows on a terminal.\n\n"
-                             "EXAMPLES\n  coxswain get address/0 --wait 30s\n"
-                             "  coxswain get model > model.bin\n\n"} +
-                 exit_codes_text);
+  command.footer(
+      help_end("The value is printed as it is; a newline follows on a terminal.\n\n"
+               "EXAMPLES\n  coxswain get address/0 --wait 30s\n"
+               "  coxswain get model > model.bin\n\n"));
 }
 
 }  // namespace coxswain::tools

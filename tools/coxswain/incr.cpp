@@ -36,7 +36,7 @@ void add_incr(CLI::App& program, action& chosen) {
   add_number(command, "BY", given->by, std::numeric_limits<std::int64_t>::min(),
              std::numeric_limits<std::int64_t>::max(), "What to add, may be negative");
   add_remote_options(command, given->remote);
-  command.footer(exit_codes_text);
+  command.footer(help_end());
 }
 
 }  // namespace coxswain::tools

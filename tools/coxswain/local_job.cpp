@@ -10,11 +10,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
 namespace coxswain::tools {
 namespace {
+
+// When the job cannot begin any more: those that connect too late find no coordinator, and would
+// wait for one.
+constexpr duration hopeless_grace = 5s;
 
 using variables = std::vector<std::pair<std::string, std::string>>;
 
@@ -135,11 +140,24 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   endings_[task] = how;
   --running_;
   if (how.is_good()) return;
-  if (!first_bad_) {
-    first_bad_ = task_id{task};
-    if (interrupts_ == 0) interrupt_after(options_.failure_grace);
-  }
+  auto const is_first = !first_bad_;
+  if (is_first) first_bad_ = task_id{task};
   coordinator_.task_ended(task_id{task}, {errc::aborted, how.text()});
+  bool const is_hopeless = !has_joined(task) && !coordinator_.error();
+  // A task that never joined cannot fail for the coordinator: another process might take its place.
+  // Not here, so the others would wait in vain.
+  if (is_hopeless)
+    coordinator_.stop(fmt::format("task {} {} before it had joined", task, how.text()));
+  if (is_first && interrupts_ == 0) {
+    interrupt_after(is_hopeless ? std::min(options_.failure_grace, hopeless_grace)
+                                : options_.failure_grace);
+  }
+}
+
+bool local_job::has_joined(std::uint32_t task) const {
+  if (coordinator_.error()) return true;  // it does not matter then, and to look is costly
+  auto const state = coordinator_.look().tasks.at(task).state;
+  return state != task_state::never_connected && state != task_state::joining;
 }
 
 void local_job::signal_all(int number) {

@@ -39,8 +39,9 @@ class local_job {
   // Kills what still runs.
   ~local_job();
 
-  // Starts the processes and waits until all have ended. The coordinator goes on. Throws
-  // program_error: a process could not be started; the others are killed with this object.
+  // Starts the processes and waits until all have ended. The coordinator goes on, unless one of
+  // them ended badly before it had joined. Throws program_error: a process could not be started;
+  // the others are killed with this object.
   asio::awaitable<void> run();
 
   // Stops the coordinator, waits until everybody has read its goodbye, and passes on the last
@@ -65,6 +66,7 @@ class local_job {
   [[nodiscard]] child_command command_of(std::uint32_t task) const;
   void look_at_all();
   void has_ended(std::uint32_t task, ending how);
+  [[nodiscard]] bool has_joined(std::uint32_t task) const;
   void signal_all(int number);
   void interrupt_after(duration grace);
 

@@ -42,7 +42,7 @@ void add_ls(CLI::App& program, action& chosen) {
   command.add_option("DIR", given->directory, "The directory (default: all keys)");
   command.add_flag("-l", given->with_details, "Show versions and sizes as well");
   add_remote_options(command, given->remote);
-  command.footer(exit_codes_text);
+  command.footer(help_end());
 }
 
 }  // namespace coxswain::tools

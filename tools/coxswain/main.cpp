@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "exit_code.hpp"
+#include "help_formatter.hpp"
 #include "version.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,8 +37,9 @@ constexpr auto footer = R"(EXAMPLES
   Each subcommand has a --help of its own.
 
 ENVIRONMENT
-  Options can be given as variables too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT. The command
-  line wins. COXSWAIN_ADDRESS says where the coordinator is, COXSWAIN_TOKEN what its token is.
+  Every option can be given as a variable too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT. The
+  command line wins. Only --overwrite and --all have none, because they destroy.
+  COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the job's token.
 
 )";
 
@@ -56,10 +59,10 @@ int run_program(std::vector<std::string> arguments) {
   // CLI11 takes what is last first.
   std::reverse(arguments.begin(), arguments.end());
   CLI::App program{purpose, "coxswain"};
+  program.formatter(std::make_shared<help_formatter>());  // the subcommands inherit it
   program.footer(std::string{footer} + exit_codes_text);
   program.set_version_flag("--version", fmt::format("coxswain {}", version));
   program.require_subcommand(1);
-  program.get_formatter()->column_width(38);
   action chosen;
   for (auto* add : {add_serve, add_run, add_status, add_barrier, add_put, add_get, add_ls, add_rm,
                     add_incr, add_version}) {

@@ -75,7 +75,7 @@ asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
   std::array<char, read_bytes_max> bytes;
   std::string lines;
   int reads_left = last_reads_max;
-  while (!is_finishing_ || reads_left-- > 0) {
+  while (!s->is_broken && (!is_finishing_ || reads_left-- > 0)) {
     boost::system::error_code ignored;
     if (!is_finishing_) {
       co_await s->pipe.async_wait(asio::posix::stream_descriptor::wait_read,

@@ -34,7 +34,8 @@ class output_relay {
     asio::posix::stream_descriptor pipe;
     int to;
     line_prefixer lines;
-    bool is_broken{};  // nobody will ever read `to`
+    // Nobody will ever read `to`. The pipe is closed then, as if the child wrote there itself.
+    bool is_broken{};
   };
 
   asio::awaitable<void> relay(std::list<stream>::iterator s);

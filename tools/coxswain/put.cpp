@@ -38,11 +38,11 @@ void add_put(CLI::App& program, action& chosen) {
   add_remote_options(command, given->remote);
   // Without a variable: what destroys is asked for each time.
   command.add_flag("--overwrite", given->overwrite, "Replace a value that is there already");
-  command.footer(std::string{"EXAMPLES\n  coxswain put config/learning-rate 0.001\n"
-                             "  coxswain put model - --overwrite < model.bin\n"
-                             "  A value that begins with a dash stands after --:\n"
-                             "    coxswain put offset -- -x\n\n"} +
-                 exit_codes_text);
+  command.footer(
+      help_end("EXAMPLES\n  coxswain put config/learning-rate 0.001\n"
+               "  coxswain put model - --overwrite < model.bin\n"
+               "  A value that begins with a dash stands after --:\n"
+               "    coxswain put offset -- -x\n\n"));
 }
 
 }  // namespace coxswain::tools

@@ -78,7 +78,9 @@ class quickstart {
 
  private:
   asio::awaitable<void> follow();
-  asio::awaitable<std::vector<worker_row>> results();
+  asio::awaitable<std::map<std::string, std::string>> reports();
+  [[nodiscard]] std::vector<worker_row> rows(
+      std::map<std::string, std::string> const& reports) const;
   void await_signal();
 
   settings what_;
@@ -100,11 +102,12 @@ asio::awaitable<void> quickstart::run() {
   tick_.cancel();
   line_.clear();
 
-  auto const rows = co_await results();
+  auto const measured = co_await reports();
   signals_.clear();
   co_await job_.stop("the quickstart is over");
   auto const failure = failure_text(job_, "");
-  fmt::print("\n{}\n{}", report_text(rows), failure.empty() ? "all workers: ok\n" : failure);
+  fmt::print("\n{}\n{}", report_text(rows(measured)),
+             failure.empty() ? "all workers: ok\n" : failure);
 }
 
 asio::awaitable<void> quickstart::follow() {
@@ -116,17 +119,25 @@ asio::awaitable<void> quickstart::follow() {
   }
 }
 
-// The workers have gone; what they measured is in the coordinator.
-asio::awaitable<std::vector<worker_row>> quickstart::results() {
+// The workers have gone; what they measured is in the coordinator, if that still serves.
+asio::awaitable<std::map<std::string, std::string>> quickstart::reports() {
+  std::map<std::string, std::string> all;
   client_options options{job_.coordinator().addresses().front()};
   options.job = job_name;
-  client observer = co_await client::connect(std::move(options));
-  auto const found = co_await observer.list(reports_directory);
-  co_await observer.leave();
-  std::map<std::string, std::string> reports;
-  for (auto const& one : found) reports.emplace(one.key, one.value);
+  options.connect_timeout = 1s;
+  try {
+    client observer = co_await client::connect(std::move(options));
+    auto const found = co_await observer.list(reports_directory);
+    for (auto const& one : found) all.emplace(one.key, one.value);
+    co_await observer.leave();
+  } catch (error const&) {
+    // Then it has failed before there were any; the rows say why.
+  }
+  co_return all;
+}
 
-  std::vector<worker_row> rows;
+std::vector<worker_row> quickstart::rows(std::map<std::string, std::string> const& reports) const {
+  std::vector<worker_row> all;
   for (std::uint32_t task = 0; task < what_.workers; ++task) {
     worker_row row;
     row.task = task;
@@ -138,9 +149,9 @@ asio::awaitable<std::vector<worker_row>> quickstart::results() {
       row.report = parse_report(report->second);
       if (how && how->is_good()) row.result += fmt::format(", saw {} devices", row.report.devices);
     }
-    rows.push_back(std::move(row));
+    all.push_back(std::move(row));
   }
-  co_return rows;
+  return all;
 }
 
 void quickstart::await_signal() {

@@ -88,6 +88,7 @@ class outcome {
 void add_remote_options(CLI::App& to, remote_options& into) {
   to.add_option("--address", into.address, "The coordinator: host:port, [v6]:port or unix:/path")
       ->type_name("ADDRESS")
+      ->check(address_check())
       ->capture_default_str();
   to.add_option("--job", into.job, "The job that it is expected to serve")
       ->type_name("NAME")

@@ -37,7 +37,7 @@ void add_rm(CLI::App& program, action& chosen) {
   add_remote_options(command, given->remote);
   // Without a variable: what destroys is asked for each time.
   command.add_flag("--all", given->all, "Really all keys, when KEY is the root");
-  command.footer(exit_codes_text);
+  command.footer(help_end());
 }
 
 }  // namespace coxswain::tools

@@ -84,26 +84,29 @@ int run(run_command& given, std::vector<std::string> command) {
   given.job.server.log = lines.sink();
 
   asio::io_context io{1};
-  local_run all{io, given.job};
-  auto const& addresses = all.job().coordinator().addresses();
+  std::optional<local_run> all;
+  try {
+    all.emplace(io, given.job);
+  } catch (error const& problem) {
+    throw cannot_start(problem);
+  }
+  auto const& addresses = all->job().coordinator().addresses();
   if (!given.coordinator.port_file.empty()) {
     write_lines_atomically(given.coordinator.port_file, addresses);
   }
   spdlog::info("coordinator at {}; up to {} open files", fmt::join(addresses, ", "),
                descriptor_limit());
   std::exception_ptr problem;
-  asio::co_spawn(io, all.run(), [&](std::exception_ptr p) {
+  asio::co_spawn(io, all->run(), [&](std::exception_ptr p) {
     problem = std::move(p);
     io.stop();
   });
   io.run();
   if (problem) std::rethrow_exception(problem);
-  return all.code();
+  return all->code();
 }
 
-constexpr auto run_footer = R"(The form is: coxswain run -n N [OPTIONS] [--] CMD...
-
-Each process finds in its environment
+constexpr auto run_footer = R"(Each process finds in its environment
   COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB (and COXSWAIN_ATTEMPT and
   COXSWAIN_TOKEN if there are any), JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
   JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID.
@@ -116,6 +119,8 @@ of them; a second one kills them at once.
 EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
   coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
+
+Options are variables too: --kill-grace is COXSWAIN_KILL_GRACE.
 
 EXIT CODES
   That of the task that failed, 128 + the number of the signal that killed it; 126 or 127 if the

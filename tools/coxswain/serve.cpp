@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -156,7 +157,13 @@ int serve(serve_command& given) {
   raise_descriptor_limit();
   log const lines{given.log_level, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
   asio::io_context io{1};
-  return service{io, given, lines}.run();
+  std::optional<service> running;
+  try {
+    running.emplace(io, given, lines);
+  } catch (error const& problem) {
+    throw cannot_start(problem);
+  }
+  return running->run();
 }
 
 constexpr auto serve_footer = R"(Ready is when standard output has one line of JSON:
@@ -189,7 +196,7 @@ void add_serve(CLI::App& program, action& chosen) {
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
   name_variables(command);
-  command.footer(std::string{serve_footer} + exit_codes_text);
+  command.footer(help_end(serve_footer));
 }
 
 }  // namespace coxswain::tools

@@ -33,9 +33,9 @@ void add_status(CLI::App& program, action& chosen) {
       [given] { return converse(given->remote, [given](client& c) { return show(c, *given); }); });
   command.add_flag("--json", given->as_json, "One JSON object, for programs");
   add_remote_options(command, given->remote);
-  command.footer(std::string{"EXAMPLES\n  coxswain status\n  coxswain status --json | jq "
-                             "'.barriers[] | {name, missing}'\n\n"} +
-                 exit_codes_text);
+  command.footer(
+      help_end("EXAMPLES\n  coxswain status\n  coxswain status --json | jq "
+               "'.barriers[] | {name, missing}'\n\n"));
 }
 
 }  // namespace coxswain::tools

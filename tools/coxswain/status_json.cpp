@@ -10,13 +10,20 @@
 namespace coxswain::tools {
 namespace {
 
+// Boost.JSON takes values in braces for arrays: hence none around a single one here.
+
 json::value milliseconds(duration d) { return static_cast<double>(d.count() / 1000) / 1000.0; }
 
 json::value milliseconds(std::optional<duration> d) {
-  return d ? milliseconds(*d) : json::value{nullptr};
+  if (!d) return nullptr;
+  return milliseconds(*d);
 }
 
-std::string hexadecimal(incarnation i) { return fmt::format("{:016x}", i.value); }
+// Zero is none.
+json::value hexadecimal(incarnation i) {
+  if (i.value == 0) return nullptr;
+  return json::string(fmt::format("{:016x}", i.value));
+}
 
 json::value object_of(status const& s) {
   if (s.ok()) return nullptr;
@@ -24,7 +31,8 @@ json::value object_of(status const& s) {
 }
 
 json::value object_of(failure const& f) {
-  auto const task = f.task ? json::value{f.task->value} : json::value{nullptr};
+  json::value task;
+  if (f.task) task = f.task->value;
   return json::object{{"task", task}, {"code", name(f.why.code())}, {"message", f.why.message()}};
 }
 
@@ -39,7 +47,7 @@ json::value object_of(core::snapshot::task const& t) {
       {"task", t.id.value},
       {"state", name(t.state)},
       {"suspect", t.suspect},
-      {"incarnation", t.self.value == 0 ? json::value{nullptr} : json::value{hexadecimal(t.self)}},
+      {"incarnation", hexadecimal(t.self)},
       {"last_heard_ms", milliseconds(t.last_heard)},
       {"process", t.label},
       {"peer", t.peer},
@@ -78,13 +86,15 @@ std::string status_json(core::snapshot const& picture) {
   for (auto const& t : picture.tasks) tasks.push_back(object_of(t));
   json::array barriers;
   for (auto const& b : picture.barriers) barriers.push_back(object_of(b));
+  json::value why_failed;
+  if (picture.error) why_failed = object_of(*picture.error);
   json::object const all{
       {"job", picture.job},
       {"num_tasks", picture.tasks.size()},
       {"coordinator", hexadecimal(picture.coordinator)},
       {"version", picture.version},
       {"uptime_ms", milliseconds(picture.uptime)},
-      {"error", picture.error ? object_of(*picture.error) : json::value{nullptr}},
+      {"error", why_failed},
       {"tasks", std::move(tasks)},
       {"barriers", std::move(barriers)},
       {"keys", picture.keys},

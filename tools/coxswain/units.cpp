@@ -93,6 +93,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 
 std::string text_of(duration d) {
   if (d == without_limit) return "for ever";
+  if (d == duration{}) return "0 s";
   auto const ns = static_cast<double>(d.count());
   if (ns < 1e3) return fmt::format("{} ns", d.count());
   if (ns < 1e6) return three_digits(ns / 1e3) + " us";
