@@ -13,6 +13,7 @@ namespace {
 // as a stall (semantics D6).
 constexpr duration tick = 50ms;
 constexpr duration stall_min = 100ms;
+constexpr duration stall_log_period = 10s;
 
 }  // namespace
 
@@ -33,10 +34,17 @@ coordinator::state::state(config o, incarnation self, time_point now)
 void coordinator::state::observe(time_point now) {
   if (now - observed_ > tick + stall_min && deadlines_.size() != 0) {
     stalled_ += now - observed_;
-    log(severity::warning, "the coordinator's loop stood still for " + in_words(now - observed_) +
-                               "; heartbeats and graces are extended by as much");
+    log_stall(now);
   }
   observed_ = now;
+}
+
+// Not each time: a barrier of ten thousand tasks takes that long to be released.
+void coordinator::state::log_stall(time_point now) {
+  if (stall_told_ && now - *stall_told_ < stall_log_period) return;
+  stall_told_ = now;
+  log(severity::warning, "the coordinator's loop stood still for " + in_words(now - observed_) +
+                             "; heartbeats and graces are extended by as much");
 }
 
 // A stall is credited to what was armed before it, but at most one heartbeat timeout.

@@ -70,6 +70,7 @@ class coordinator::state {
 
   // Time.
   void observe(time_point now);
+  void log_stall(time_point now);
   [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
   [[nodiscard]] time_point credited(liveness const& l, duration allowed) const;
   void note_life(time_point now, session_id id, session& s);
@@ -223,6 +224,7 @@ class coordinator::state {
   time_point started_;
   time_point observed_;
   duration stalled_{};  // all stalls of the loop so far
+  std::optional<time_point> stall_told_;
   bool stopping_{};
   bool job_error_news_{};
 
