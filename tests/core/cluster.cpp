@@ -10,6 +10,8 @@ template <class... Visitors>
 struct overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>
+overloaded(Visitors...) -> overloaded<Visitors...>;  // clang 14 does not deduce it
 
 }  // namespace
 

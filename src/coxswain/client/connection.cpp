@@ -35,6 +35,8 @@ template <class... Ts>
 struct overloaded : Ts... {
   using Ts::operator()...;
 };
+template <class... Ts>
+overloaded(Ts...) -> overloaded<Ts...>;  // clang 14 does not deduce it
 
 }  // namespace
 
