@@ -534,6 +534,48 @@ BOOST_AUTO_TEST_CASE(large_messages_leave_nothing_behind) {
   BOOST_TEST(test::live_bytes() == before);
 }
 
+BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_they_take_memory) {
+  core::barrier_args barrier;
+  barrier.name = "b";
+  barrier.participants.assign(request_bytes_max, task_id{1});
+  auto const payload = payload_of(request_of(barrier));
+  auto const before = test::live_bytes();
+
+  test::watch_peak();
+  auto const refused = decode_client(payload);
+
+  BOOST_TEST(test::peak_bytes() - before < 10'000u);
+  BOOST_TEST(refused.error().message() ==
+             "A request has 4194323 bytes beside its value; the limit request_bytes_max is "
+             "4194304.");
+  barrier.participants.resize(request_bytes_max - 100);
+  BOOST_TEST(decode_client(payload_of(request_of(barrier))).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(values_do_not_count_as_numbers) {
+  core::barrier_args barrier;
+  barrier.name = "b";
+  barrier.participants.assign(100'000, task_id{1});
+  barrier.gather = true;
+  barrier.data.assign(2 * request_bytes_max, 'v');
+  core::put_args const put{"k", std::string(2 * request_bytes_max, 'v'), false};
+
+  BOOST_TEST((decode_client(payload_of(request_of(barrier))).value() == request_of(barrier)));
+  BOOST_TEST((decode_client(payload_of(request_of(put))).value() == request_of(put)));
+}
+
+BOOST_AUTO_TEST_CASE(a_resume_has_room_for_all_that_a_session_of_a_hundred_tasks_may_have_open) {
+  core::resume_args resume;
+  for (std::uint64_t i = 0; i < 4096 + 16 * 100; ++i) {
+    resume.open.push_back(request_id{(std::uint64_t{1} << 60) + 100 * i});
+  }
+
+  auto const payload = payload_of(request_of(resume));
+
+  BOOST_TEST(payload.size() < core::hello_frame_bytes_max);
+  BOOST_TEST((decode_client(payload).value() == request_of(resume)));
+}
+
 BOOST_AUTO_TEST_CASE(declared_lengths_inside_a_request_cost_no_memory) {
   auto const put_beyond_the_payload = "\x62\xff\xff\xff\x7f\x12\xff\xff\x7f"s;
   auto const value_beyond_the_put = "\x62\x04\x12\xff\xff\x7f"s;

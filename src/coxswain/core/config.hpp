@@ -42,8 +42,8 @@ struct config {
   // What a task may say of its error; a longer text is cut.
   std::size_t error_bytes_max{8 * 1024};
   std::size_t gather_bytes_max{64 * 1024 * 1024};
-  // Stored values, queued replies, kept replies and gathered data, all together. The program's
-  // default is half of the machine's memory.
+  // Stored values, queued replies, kept replies and gathered data, all together. A server's default
+  // is half of the machine's memory.
   std::size_t memory_bytes_max{std::size_t{4} * 1024 * 1024 * 1024};
   std::uint32_t open_requests_max{4096};
   std::uint32_t open_requests_max_per_task{16};
@@ -55,8 +55,5 @@ struct config {
   // The largest frame: a value and what surrounds it.
   [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return value_bytes_max + 64 * 1024; }
 };
-
-// The largest frame before a successful Hello.
-inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
 
 }  // namespace coxswain::core

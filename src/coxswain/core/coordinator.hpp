@@ -72,7 +72,7 @@ class coordinator {
   // What is to be logged, in order. Swapped with `into`, which is cleared first.
   void take_events(std::vector<event>& into);
 
-  // The largest frame that the connection may send: 16 KiB before a successful hello.
+  // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 
   // A picture of the whole job.

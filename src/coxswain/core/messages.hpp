@@ -10,6 +10,7 @@
 #include "coxswain/base/time.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,9 @@
 namespace coxswain::core {
 
 inline constexpr std::uint32_t protocol_version = 1;
+
+// The largest frame before a successful handshake (semantics D2).
+inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
 
 // What a call waits when it does not say (semantics D7).
 inline constexpr duration timeout_default = 300s;

@@ -24,11 +24,17 @@ namespace coxswain::wire {
 // must be below it.
 inline constexpr std::size_t message_bytes_max = 0x7fff'ffff;
 
+// The limit for what a request says beside a value (of a Put, of a Barrier). Lists of numbers take
+// up to forty times their bytes while they are decoded, so a frame may not be full of them. It is
+// room for the ids of 800,000 open requests, or for a million participants.
+inline constexpr std::size_t request_bytes_max = std::size_t{4} * 1024 * 1024;
+
 // Appends the message as a whole frame, with its length prefix.
 void append_frame(std::string& out, core::client_message const& message);
 
-// INVALID_ARGUMENT: the payload is no ClientMessage, a resume secret has the wrong size, or there
-// is an id but no request that this version knows (without an id that is a heartbeat).
+// INVALID_ARGUMENT: the payload is no ClientMessage or beyond `request_bytes_max`, a resume secret
+// has the wrong size, or there is an id but no request that this version knows (without an id that
+// is a heartbeat).
 [[nodiscard]] result<core::client_message> decode_client(std::string_view payload);
 
 // A ServerMessage without its id: `head`, then `tail`. The tail is a large value, shared instead of

@@ -2,6 +2,7 @@
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
@@ -38,7 +39,8 @@ void encode(core::resume_args const& from, v1::ClientMessage& message) {
   to.set_session(from.session.value);
   to.set_secret(to_wire(from.secret));
   to.set_coordinator_incarnation(from.coordinator.value);
-  for (auto const id : from.open) to.add_open(id.value);
+  std::uint64_t last = 0;
+  for (auto const id : from.open) to.add_open(id.value - std::exchange(last, id.value));
 }
 
 result<core::request> decode(v1::Resume& from) {
@@ -49,7 +51,8 @@ result<core::request> decode(v1::Resume& from) {
   to.secret = *secret;
   to.coordinator = incarnation{from.coordinator_incarnation()};
   to.open.reserve(static_cast<std::size_t>(from.open_size()));
-  for (auto const id : from.open()) to.open.push_back(request_id{id});
+  std::uint64_t last = 0;
+  for (auto const distance : from.open()) to.open.push_back(request_id{last += distance});
   return core::request{std::move(to)};
 }
 
@@ -255,6 +258,28 @@ void append_large_put(std::string& out, core::put_args const& put, v1::ClientMes
   out += put.value;
 }
 
+// The field of a request that may be as large as a frame; zero if it has none.
+int value_field_of(std::uint64_t request) {
+  switch (request) {
+    case v1::ClientMessage::kPutFieldNumber: return v1::Put::kValueFieldNumber;
+    case v1::ClientMessage::kBarrierFieldNumber: return v1::Barrier::kDataFieldNumber;
+    default: return 0;
+  }
+}
+
+std::size_t bytes_beside_value(std::string_view payload) {
+  std::size_t bytes = payload.size();
+  while (auto const request = take_field(payload)) {
+    int const value = value_field_of(request->number);
+    if (value == 0) continue;
+    std::string_view inner = request->content;
+    while (auto const part = take_field(inner)) {
+      if (part->number == static_cast<std::uint64_t>(value)) bytes -= part->content.size();
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void append_frame(std::string& out, core::client_message const& message) {
@@ -272,6 +297,14 @@ void append_frame(std::string& out, core::client_message const& message) {
 }
 
 result<core::client_message> decode_client(std::string_view payload) {
+  if (payload.size() > request_bytes_max) {
+    if (auto const bytes = bytes_beside_value(payload); bytes > request_bytes_max) {
+      return status{errc::invalid_argument,
+                    "A request has " + std::to_string(bytes) +
+                        " bytes beside its value; the limit request_bytes_max is " +
+                        std::to_string(request_bytes_max) + "."};
+    }
+  }
   scratch memory;
   auto& from = memory.make<v1::ClientMessage>();
   if (!parse(payload, from)) {

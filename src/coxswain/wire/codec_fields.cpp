@@ -1,6 +1,7 @@
 #include "coxswain/wire/codec_fields.hpp"
 
 #include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/field_walk.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,40 +39,12 @@ std::size_t character_bytes(std::string_view from) noexcept {
   return overlong || surrogate || too_high ? 0 : count;
 }
 
-// False if there is no whole varint at the beginning of `from`.
-bool take_varint(std::string_view& from, std::uint64_t& value) noexcept {
-  value = 0;
-  for (std::size_t i = 0; i < from.size() && i < 10; ++i) {
-    auto const byte = static_cast<unsigned char>(from[i]);
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << 7 * i;
-    if (byte < 0x80) {
-      from.remove_prefix(i + 1);
-      return true;
-    }
-  }
-  return false;
-}
-
-// Takes a field's tag, and its number or length if it has one; `rest` is what remains of the field.
-// Groups are not of our protocol, and Protobuf judges them: here their tags are fields of no size.
-bool take_field_head(std::string_view& from, std::uint64_t& rest) noexcept {
-  std::uint64_t tag{};
-  if (!take_varint(from, tag)) return false;
-  bool const is_number = (tag & 7) == 0;
-  bool const has_length = (tag & 7) == 2;
-  if ((is_number || has_length) && !take_varint(from, rest)) return false;
-  if (!has_length) rest = (tag & 7) == 1 ? 8 : (tag & 7) == 5 ? 4 : 0;
-  return true;
-}
-
 // Whether the lengths of the message's own fields are true. Protobuf notices only at the end of a
 // nested message that it was longer than its parent, and until then reserves up to 50 MB for a
 // string in it.
 bool lengths_are_true(std::string_view message) noexcept {
   while (!message.empty()) {
-    std::uint64_t rest{};
-    if (!take_field_head(message, rest) || rest > message.size()) return false;
-    message.remove_prefix(rest);
+    if (!take_field(message)) return false;
   }
   return true;
 }

@@ -1,0 +1,55 @@
+#pragma once
+// Walks over the fields of an encoded Protobuf message without decoding them. Private to wire.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace coxswain::wire {
+
+// Takes a varint from the beginning of `from`; none if there is no whole one.
+[[nodiscard]] inline std::optional<std::uint64_t> take_varint(std::string_view& from) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < from.size() && i < 10; ++i) {
+    auto const byte = static_cast<unsigned char>(from[i]);
+    value |= static_cast<std::uint64_t>(byte & 0x7f) << 7 * i;
+    if (byte < 0x80) {
+      from.remove_prefix(i + 1);
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+struct field {
+  std::uint64_t number{};
+  std::string_view content;  // of a string, a message, a list or a fixed number; else empty
+};
+
+// Takes a field from the beginning of `from`; none if there is no whole one, as at the end. Groups
+// are not of our protocol, and Protobuf judges them: here their tags are fields without content.
+[[nodiscard]] inline std::optional<field> take_field(std::string_view& from) noexcept {
+  auto const tag = take_varint(from);
+  if (!tag) return std::nullopt;
+  std::uint64_t size = 0;
+  switch (*tag & 7) {
+    case 0:
+      if (!take_varint(from)) return std::nullopt;
+      break;
+    case 1: size = 8; break;
+    case 2: {
+      auto const length = take_varint(from);
+      if (!length) return std::nullopt;
+      size = *length;
+      break;
+    }
+    case 5: size = 4; break;
+    default: break;
+  }
+  if (size > from.size()) return std::nullopt;
+  field const taken{*tag >> 3, from.substr(0, size)};
+  from.remove_prefix(size);
+  return taken;
+}
+
+}  // namespace coxswain::wire
