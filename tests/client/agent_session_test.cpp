@@ -98,6 +98,27 @@ BOOST_AUTO_TEST_CASE(what_came_before_the_loss_counts_and_half_a_frame_does_not)
   BOOST_TEST(lab.out() == "resume 2 ack=1 | open | done #1 OK | disconnected");
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_find_no_room_in_a_resume_end_as_unknown) {
+  constexpr std::size_t many = 20'000;
+  auto lab = agent_lab::open();
+  for (std::size_t i = 0; i < many; ++i) lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  lab.lose(t0);
+  (void)lab.out();
+
+  lab.a.connected(t0);
+  (void)lab.out();
+
+  std::string resume;
+  wire::append_frame(resume, lab.messages().at(0));
+  BOOST_TEST(resume.size() <= core::hello_frame_bytes_max);
+  auto const named = std::get<core::resume_args>(lab.messages().at(0).what).open;
+  BOOST_TEST(named.size() > 12'000u);
+  BOOST_TEST(named.back() == request_id{named.size()});
+  BOOST_TEST(lab.completions().size() == many - named.size());
+  BOOST_TEST((lab.completions().at(0).what.outcome.code() == errc::unavailable));
+  BOOST_TEST(last_words(lab).starts_with("outcome unknown"));
+}
+
 BOOST_AUTO_TEST_CASE(unsent_bytes_are_dropped_with_their_connection) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"k", "", false}, 300s);
@@ -336,6 +357,49 @@ BOOST_AUTO_TEST_CASE(bye_acknowledges_the_reply_to_leave) {
   lab.a.call(t0, core::put_args{"k", "", false}, 300s);
   BOOST_TEST(lab.out() == "done #2 FAILED_PRECONDITION");
   BOOST_TEST(last_words(lab) == "this client has left the job");
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_after_the_answer_to_leave_is_no_failure) {
+  for (int what = 0; what < 3; ++what) {
+    auto lab = agent_lab::open();
+    lab.a.call(t0, core::join_args{}, 300s);
+    lab.reply(t0, 1, {{}, core::join_answer{}});
+    lab.a.call(t0, core::leave_args{}, 300s);
+    (void)lab.out();
+
+    auto const left = frame(request_id{2}, {});
+    auto const parted = frame({}, goodbye(errc::unavailable, "all have left", false));
+    if (what == 0) lab.a.received(t0, left + parted);
+    if (what == 1) lab.a.received(t0, left);
+    if (what == 1) lab.lose(t0);
+    if (what == 2) lab.a.received(t0, left + std::string{"\0\0\0\1\xff", 5});
+
+    BOOST_TEST(lab.out() == (what == 1 ? "done #2 OK" : "close | done #2 OK"));
+    BOOST_TEST(lab.a.over());
+    lab.a.bye(t0, false);
+    BOOST_TEST(lab.out() == "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_goes_on_until_all_have_left) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::join_args{}, 300s, task_id{0});
+  lab.a.call(t0, core::join_args{}, 300s, task_id{1});
+  lab.reply(t0, 1, {{}, core::join_answer{}});
+  lab.reply(t0, 2, {{}, core::join_answer{}});
+  lab.a.call(t0, core::leave_args{}, 300s, task_id{0});
+  lab.reply(t0, 3);
+  (void)lab.out();
+
+  lab.lose(t0);
+  BOOST_TEST(lab.out() == "open | disconnected");
+  lab.resume(t0);
+  lab.a.call(t0, core::leave_args{}, 300s, task_id{1});
+  lab.reply(t0, 4, {{errc::internal, "a task died"}, {}});
+  (void)lab.out();
+  lab.lose(t0);
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.a.over());
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_connection_means_that_everybody_has_left) {

@@ -46,12 +46,7 @@ void agent::connected(time_point now) {
     return;
   }
   decoder_ = wire::frame_decoder{answer_bytes_max()};
-  core::resume_args resume;
-  resume.session = session_->session;
-  resume.secret = session_->secret;
-  resume.coordinator = session_->coordinator;
-  resume.open = calls_.ids(request_id{}, sent_through_);
-  send(now, std::move(resume));
+  send_resume(now);
 }
 
 void agent::connect_failed(time_point now, status why, bool refused) {
@@ -61,11 +56,11 @@ void agent::connect_failed(time_point now, status why, bool refused) {
       only && std::holds_alternative<core::leave_args>(only->what) && only->id <= sent_through_;
   if (refused && leaves) {
     // Everybody has left, and the coordinator has gone (semantics D11).
-    complete(only->id, {});
-    calls_.take(only->id);
-    end_ = {errc::failed_precondition, "this client has left the job"};
-    phase_ = phase::over;
-    return;
+    phase_ = phase::waiting;
+    request_id const leave = only->id;
+    calls_.take(leave);
+    complete(leave, {});
+    return end_quietly();
   }
   attempt_failed(now, std::move(why));
 }

@@ -17,7 +17,10 @@
 // - A transport that accepts bytes again after it was full is a sign of life, so that a long
 //   upload over a slow line is not taken for silence.
 // - A Resume lists the open requests that were sent once; the others follow it as new ones. So its
-//   size is bounded by the coordinator's limit of open requests.
+//   size is bounded by the coordinator's limit of open requests. If it is too large all the same,
+//   for a session of very many tasks, the youngest calls end with UNAVAILABLE "outcome unknown".
+// - Once the coordinator has answered the leave of all tasks that had joined, whatever it or the
+//   connection does is no loss: the session ends without a word.
 // - An answer that cannot be understood would be no better the next time: it ends the session. In
 //   a handshake it means another program's port, and is tried again.
 //
@@ -32,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -134,7 +138,11 @@ class agent {
   void retry(time_point now);
   void open_transport(time_point now);
   void close_transport();
+  void note_membership(open_call const& call, core::answer const& reply);
+  [[nodiscard]] bool has_left() const noexcept { return leave_answered_ && members_.empty(); }
+  void end_quietly();
   void give_up(status why, std::string const& to_callers);
+  void send_resume(time_point now);
   void send_heartbeat(time_point now);
   [[nodiscard]] status unreachable() const;
   [[nodiscard]] status fenced() const;
@@ -156,6 +164,8 @@ class agent {
   request_id last_id_{};
   request_id sent_through_{};  // ids above were never sent
   std::uint64_t reconnects_{};
+  std::set<task_id> members_;  // those that have joined and not left
+  bool leave_answered_{};
   call_table calls_;
   std::size_t queued_bytes_{};         // of open calls above sent_through_
   std::vector<request_id> withdrawn_;  // named in a Resume that is not answered yet

@@ -32,6 +32,26 @@ duration period_of(core::hello_answer const& session) {
 
 }  // namespace
 
+void agent::send_resume(time_point now) {
+  core::resume_args resume;
+  resume.session = session_->session;
+  resume.secret = session_->secret;
+  resume.coordinator = session_->coordinator;
+  resume.open = calls_.ids(request_id{}, sent_through_);
+  send(now, resume);
+  while (bytes_.size() > core::hello_frame_bytes_max) {
+    for (auto n = resume.open.size() / 8 + 1; n > 0; --n) {
+      calls_.take(resume.open.back());
+      complete(resume.open.back(), {errc::unavailable,
+                                    "outcome unknown: more requests were open when the connection "
+                                    "was lost than a Resume can name"});
+      resume.open.pop_back();
+    }
+    bytes_.clear();
+    send(now, resume);
+  }
+}
+
 // The first frame on a connection.
 void agent::greeted(time_point now, wire::server_message message) {
   auto& value = message.what.value;
@@ -95,7 +115,20 @@ void agent::incoming(time_point now, wire::server_message message) {
   if (message.id == request_id{}) return pushed(now, std::move(message.what));
   ++answered_through_;
   backoff_.reset();
-  if (calls_.take(message.id)) completions_.push_back({message.id, std::move(message.what)});
+  auto const call = calls_.take(message.id);
+  if (!call) return;
+  note_membership(*call, message.what);
+  completions_.push_back({message.id, std::move(message.what)});
+}
+
+void agent::note_membership(open_call const& call, core::answer const& reply) {
+  if (!call.message.task) return;
+  if (std::holds_alternative<core::join_args>(call.message.what) && reply.outcome.ok()) {
+    members_.insert(*call.message.task);
+  } else if (std::holds_alternative<core::leave_args>(call.message.what)) {
+    members_.erase(*call.message.task);
+    leave_answered_ = true;
+  }
 }
 
 void agent::pushed(time_point now, core::answer what) {
@@ -117,6 +150,7 @@ void agent::pushed(time_point now, core::answer what) {
 
 // The coordinator has closed the session's connection, or ended the session.
 void agent::parted(time_point now, core::goodbye what) {
+  if (has_left()) return end_quietly();
   bool const again = what.may_resume;
   status const why = what.why;
   events_.emplace_back(agent_events::parted{std::move(what)});
@@ -153,7 +187,10 @@ void agent::went_up(time_point now) {
   last_error_ = {};
 }
 
+// The transport that was up is gone.
 void agent::disconnect(time_point now, status why) {
+  phase_ = phase::waiting;
+  if (has_left()) return end_quietly();
   if (!outage_told_) events_.emplace_back(agent_events::disconnected{why});
   outage_told_ = true;
   down_at_ = now;
@@ -189,8 +226,18 @@ void agent::close_transport() {
   commands_.push_back(agent_command::close);
 }
 
+// The end that was asked for.
+void agent::end_quietly() {
+  close_transport();
+  bytes_.clear();
+  end_ = {errc::failed_precondition, "this client has left the job"};
+  complete_all(errc::cancelled, end_.message());
+  phase_ = phase::over;
+}
+
 // The end that nobody asked for.
 void agent::give_up(status why, std::string const& to_callers) {
+  if (has_left()) return end_quietly();
   close_transport();
   bytes_.clear();
   complete_all(errc::unavailable, to_callers);
