@@ -1,8 +1,8 @@
-// Random bytes and mutated messages for the decoders of the wire layer. The seed is printed, and
-// COXSWAIN_SEED repeats a run. COXSWAIN_FUZZ_ITERATIONS is a factor: how many times as long.
+// Random bytes and mutated messages for the decoders of the wire layer.
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
+#include "tests/fuzz/chance.hpp"
 #include "tests/wire/live_bytes.hpp"
 #include "tests/wire/samples.hpp"
 
@@ -11,10 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
-#include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,54 +18,9 @@
 namespace coxswain::wire {
 namespace {
 
-std::optional<std::uint64_t> setting(char const* variable) {
-  auto const* const given = std::getenv(variable);
-  if (!given) return std::nullopt;
-  return std::strtoull(given, nullptr, 0);
-}
-
-std::uint64_t times(std::uint64_t iterations) {
-  return iterations * setting("COXSWAIN_FUZZ_ITERATIONS").value_or(1);
-}
-
-std::uint64_t seed() {
-  static std::uint64_t const chosen = [] {
-    auto const given = setting("COXSWAIN_SEED");
-    std::uint64_t const made = given ? *given : std::random_device{}();
-    // At once, since a crash prints nothing.
-    std::cerr << "COXSWAIN_SEED=" << made << std::endl;
-    return made;
-  }();
-  return chosen;
-}
-
-// A source of chance for one test case, so that each can be repeated alone.
-class dice {
- public:
-  dice() : engine_{seed()} {}
-
-  // From zero to `last`.
-  std::size_t upto(std::size_t last) {
-    return std::uniform_int_distribution<std::size_t>{0, last}(engine_);
-  }
-
-  std::string bytes(std::size_t size) {
-    std::string made(size, '\0');
-    for (auto& byte : made) byte = static_cast<char>(upto(255));
-    return made;
-  }
-
-  template <class Range>
-  auto const& one_of(Range const& range) {
-    return range[upto(range.size() - 1)];
-  }
-
-  // Small numbers often, large ones sometimes.
-  std::size_t size(std::size_t last) { return upto(upto(upto(last))); }
-
- private:
-  std::mt19937_64 engine_;
-};
+using test::dice;
+using test::seed;
+using test::times;
 
 // Changes the message in one place. Bytes that mean something to Protobuf are preferred: the ends
 // of varints, small field numbers and lengths.
@@ -176,7 +127,7 @@ BOOST_AUTO_TEST_SUITE(wire_fuzz_test, *boost::unit_test::fixture<quiet>())
 
 BOOST_AUTO_TEST_CASE(random_bytes_are_refused_or_survive_the_way_back) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance;
+    dice chance{seed()};
     std::size_t decoded = 0;
     for (auto left = times(600'000); left > 0; --left) {
       decoded += survives_in_some_direction(chance.bytes(chance.size(100)));
@@ -187,7 +138,7 @@ BOOST_AUTO_TEST_CASE(random_bytes_are_refused_or_survive_the_way_back) {
 
 BOOST_AUTO_TEST_CASE(mutated_messages_are_refused_or_survive_the_way_back) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance;
+    dice chance{seed()};
     auto const samples = sample_payloads();
     std::size_t decoded = 0;
     for (auto left = times(600'000); left > 0; --left) {
@@ -203,7 +154,7 @@ BOOST_AUTO_TEST_CASE(mutated_messages_are_refused_or_survive_the_way_back) {
 
 BOOST_AUTO_TEST_CASE(a_stream_says_the_same_in_whatever_pieces_it_comes) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {
-    dice chance;
+    dice chance{seed()};
     constexpr std::size_t limit = 20'000;
     for (auto left = times(15'000); left > 0; --left) {
       std::string stream;

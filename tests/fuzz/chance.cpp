@@ -1,0 +1,38 @@
+#include "tests/fuzz/chance.hpp"
+
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+
+namespace coxswain::test {
+namespace {
+
+std::optional<std::uint64_t> setting(char const* variable) {
+  auto const* const given = std::getenv(variable);
+  if (!given) return std::nullopt;
+  return std::strtoull(given, nullptr, 0);
+}
+
+}  // namespace
+
+std::uint64_t seed() {
+  static std::uint64_t const chosen = [] {
+    auto const given = setting("COXSWAIN_SEED");
+    std::uint64_t const made = given ? *given : std::random_device{}();
+    std::cerr << "COXSWAIN_SEED=" << made << std::endl;
+    return made;
+  }();
+  return chosen;
+}
+
+std::uint64_t times(std::uint64_t iterations) {
+  return iterations * setting("COXSWAIN_FUZZ_ITERATIONS").value_or(1);
+}
+
+std::string dice::bytes(std::size_t size) {
+  std::string made(size, '\0');
+  for (auto& byte : made) byte = static_cast<char>(upto(255));
+  return made;
+}
+
+}  // namespace coxswain::test

@@ -1,0 +1,609 @@
+#include "tests/fuzz/coordinator_world.hpp"
+
+#include "coxswain/core/coordinator.hpp"
+#include "tests/fuzz/any_wish.hpp"
+#include "tests/fuzz/chance.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::core {
+namespace {
+
+constexpr time_point start{std::chrono::hours{100}};
+
+// A client: one session at a time, over one connection at a time.
+struct client {
+  struct call {
+    client_message message;
+    time_point deadline{time_point::max()};
+    bool sent{};
+    bool is_counted{};  // the increment of this client's own counter
+  };
+
+  connection_id connection{};
+  bool deaf{};  // the connection is broken, though the coordinator does not know it yet
+  std::optional<hello_answer> session;
+  bool greeted{};  // the handshake on this connection was answered
+  bool has_asked_to_join{};
+  request_id last_id{};
+  std::uint64_t answered{};
+  std::map<request_id, call> open;
+  std::vector<request_id> unknown;  // to be sent again
+};
+
+// One run: the clients, what they know, and what they may conclude from it.
+class world {
+ public:
+  explicit world(std::uint64_t from) : chance_{from} {
+    config o;
+    o.num_tasks = static_cast<std::uint32_t>(1 + chance_.upto(4));
+    o.reconnect_grace = chance_.one_of(std::vector<duration>{0s, 100ms, 2s});
+    o.heartbeat_timeout = chance_.one_of(std::vector<duration>{2s, 10s, 100s});
+    o.join_barrier = !chance_.one_in(4);
+    o.leave_barrier = !chance_.one_in(4);
+    o.waiting_log_period = chance_.one_of(std::vector<duration>{0s, 1s, 10s});
+    o.key_bytes_max = 40;
+    o.value_bytes_max = 3000;
+    o.gather_bytes_max = 60;
+    o.memory_bytes_max = chance_.one_of(std::vector<std::size_t>{20'000, 1'000'000});
+    o.open_requests_max = chance_.one_of(std::vector<std::uint32_t>{6, 1000});
+    o.owed_outcomes_max = chance_.upto(8);
+    o.idle_barriers_max = chance_.one_of(std::vector<std::size_t>{0, 2, 1000});
+    o.error_bytes_max = 50;
+    names_last_ = o.idle_barriers_max == 1000;
+    is_calm_ = !chance_.one_in(3);
+    if (is_calm_) {
+      o.reconnect_grace = 30s;
+      o.heartbeat_timeout = 100s;
+    }
+    if (chance_.one_in(3)) o.token = "sesame";
+    brain_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
+    clients_.resize(2 + chance_.upto(6));
+  }
+
+  void run() {
+    auto const steps = 100 + chance_.upto(400);
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      step();
+      settle();
+    }
+    end();
+  }
+
+  // Everything that the coordinator ever sent or logged.
+  [[nodiscard]] std::string const& transcript() const { return transcript_; }
+
+ private:
+  // --- Steps ---
+  void step() {
+    auto& c = clients_[chance_.upto(clients_.size() - 1)];
+    switch (chance_.upto(23)) {
+      case 0:
+        if (is_calm_ && !chance_.one_in(20)) break;
+        return rarely(c);
+      case 1:
+      case 2: return pass(chance_.one_of(short_times));
+      case 3: return lose(c);
+      case 4:
+        if (is_calm_ && !chance_.one_in(4)) break;
+        return pass_long();
+      case 5: return hear_late();
+      default: break;
+    }
+    if (c.connection == connection_id{}) return connect(c);
+    if (!c.greeted) return;
+    if (!c.unknown.empty()) return send_again(c);
+    switch (chance_.upto(11)) {
+      case 0: return say(c, {});
+      case 1: return brain_->heard(now_, c.connection);
+      case 2: return withdraw(c);
+      case 3: c.deaf = c.deaf || chance_.one_in(4); return;
+      case 4:
+        if (chance_.one_in(3)) return connect(c);  // beside its old connection: a take-over
+        return;
+      default: return ask(c);
+    }
+  }
+
+  void rarely(client& c) {
+    switch (chance_.upto(9)) {
+      case 0:
+        return brain_->task_ended(now_, any_task(chance_, brain_->options().num_tasks),
+                                  {errc::unavailable, "ended"});
+      case 1:
+        if (c.connection != connection_id{}) brain_->malformed(now_, c.connection, "noise");
+        return;
+      case 2:
+        if (c.greeted) say(c, bye_args{chance_.one_in(2)});
+        return;
+      case 3: return misbehave(c);
+      case 4:
+        if (c.connection != connection_id{}) brain_->write_blocked(now_, c.connection);
+        return;
+      case 5:
+        if (c.connection != connection_id{}) brain_->write_progressed(now_, c.connection);
+        return;
+      case 6: bare_.insert(brain_->connected(now_, "bare", {})); return;
+      case 7:
+        if (!bare_.empty()) {
+          connection_id const gone = *bare_.begin();
+          bare_.erase(gone);
+          brain_->lost(now_, gone, loss::closed);
+        }
+        return;
+      case 8:  // the loop stands still
+        now_ += chance_.one_of(std::vector<duration>{200ms, 1s, 7s});
+        return advance();
+      default: static_cast<void>(brain_->look(now_)); return;
+    }
+  }
+
+  // What no client of ours would say.
+  void misbehave(client& c) {
+    if (!c.greeted) return;
+    client_message m;
+    m.answered_through = c.answered;
+    switch (chance_.upto(3)) {
+      case 0: m.answered_through = c.answered + 1'000'000; break;
+      case 1: m.what = try_get_args{"without an id"}; break;
+      case 2: m.what = hello_args{}; break;
+      default: m.what = resume_of(c); break;
+    }
+    brain_->received(now_, c.connection, std::move(m));
+  }
+
+  void advance() {
+    brain_->advance(now_);
+    settle();
+    for (auto const& c : clients_) {
+      if (!c.greeted || c.deaf || !c.unknown.empty()) continue;
+      for (auto const& [id, call] : c.open) {
+        if (call.sent && call.deadline <= now_) {
+          BOOST_ERROR("request " << id << " of kind " << call.message.what.index()
+                                 << " was not answered at its deadline");
+        }
+      }
+    }
+  }
+
+  void pass(duration d) {
+    time_point const to = now_ + d;
+    for (;;) {
+      auto const next = brain_->next_deadline();
+      if (!next || *next > to) break;
+      if (*next < now_) BOOST_ERROR("a deadline was left behind");
+      now_ = std::max(now_, *next);
+      advance();
+    }
+    now_ = to;
+    advance();
+  }
+
+  void pass_long() {
+    // Most of the time everybody gives signs of life meanwhile.
+    for (int i = 0; i < 4; ++i) {
+      if (!chance_.one_in(8)) {
+        for (auto& c : clients_) {
+          if (c.greeted) say(c, {});
+        }
+      }
+      pass(chance_.one_of(long_times_));
+    }
+  }
+
+  // --- Connections ---
+  void lose(client& c) {
+    if (c.connection == connection_id{}) return;
+    by_connection_.erase(c.connection);
+    brain_->lost(now_, std::exchange(c.connection, {}),
+                 chance_.one_in(4) ? loss::unreachable : loss::closed);
+    c.greeted = false;
+    c.deaf = false;
+  }
+
+  void connect(client& c) {
+    if (c.session && chance_.one_in(4)) give_up_a_connection(c);
+    session_secret secret{};
+    secret[3] = static_cast<std::uint8_t>(++secrets_);
+    secret[4] = static_cast<std::uint8_t>(secrets_ >> 8);
+    connection_id const id = brain_->connected(now_, "peer", secret);
+    auto const index = static_cast<std::size_t>(&c - clients_.data());
+    if (c.connection != connection_id{}) {
+      by_connection_.erase(c.connection);
+      bare_.insert(c.connection);
+    }
+    by_connection_.emplace(id, index);
+    c.connection = id;
+    c.greeted = false;
+    c.deaf = false;
+    c.unknown.clear();
+    client_message m;
+    if (c.session) {
+      m.answered_through = c.answered;
+      auto args = resume_of(c);
+      if (chance_.one_in(30)) args.secret[0] ^= 1;
+      if (chance_.one_in(30)) args.coordinator.value += 1;
+      if (chance_.one_in(60) && args.open.size() > 1) std::swap(args.open[0], args.open[1]);
+      m.what = std::move(args);
+    } else {
+      hello_args args;
+      args.label = "label " + std::to_string(index);
+      args.token = chance_.one_in(20) ? "open" : "sesame";
+      if (chance_.one_in(40)) args.version = 9;
+      m.what = std::move(args);
+    }
+    brain_->received(now_, id, std::move(m));
+  }
+
+  // The client asked to resume and waited no longer: what it said comes late, or never.
+  void give_up_a_connection(client const& c) {
+    connection_id const id = brain_->connected(now_, "given up", {});
+    bare_.insert(id);
+    client_message m;
+    m.answered_through = c.answered;
+    m.what = resume_of(c);
+    late_.emplace_back(id, std::move(m));
+  }
+
+  void hear_late() {
+    if (late_.empty()) return;
+    auto const late = std::move(late_.front());
+    late_.erase(late_.begin());
+    if (bare_.contains(late.first)) brain_->received(now_, late.first, late.second);
+  }
+
+  [[nodiscard]] resume_args resume_of(client const& c) const {
+    resume_args args;
+    args.session = c.session->session;
+    args.secret = c.session->secret;
+    args.coordinator = c.session->coordinator;
+    for (auto const& [id, call] : c.open) {
+      if (call.sent) args.open.push_back(id);
+    }
+    return args;
+  }
+
+  // The session is over, and what was open with it.
+  void forget_session(client& c) {
+    for (auto const& [_, call] : c.open) {
+      if (call.is_counted && call.sent) ++uncertain_;
+    }
+    c.session.reset();
+    c.greeted = false;
+    c.has_asked_to_join = false;
+    c.last_id = {};
+    c.answered = 0;
+    c.open.clear();
+    c.unknown.clear();
+  }
+
+  // --- Requests ---
+  void say(client& c, request what) {
+    client_message m;
+    m.answered_through = c.answered;
+    m.what = std::move(what);
+    brain_->received(now_, c.connection, std::move(m));
+  }
+
+  void transmit(client& c, client::call& one) {
+    one.sent = true;
+    client_message m = one.message;
+    m.answered_through = c.answered;
+    std::visit(
+        [&](auto& args) {
+          if constexpr (requires { args.timeout; }) {
+            args.timeout = one.deadline == time_point::max() ? without_limit
+                                                             : std::max(one.deadline - now_, 0ns);
+          }
+        },
+        m.what);
+    brain_->received(now_, c.connection, std::move(m));
+  }
+
+  // What a Resume said to be unknown: most of it is still wanted.
+  void send_again(client& c) {
+    for (request_id const id : std::exchange(c.unknown, {})) {
+      auto const at = c.open.find(id);
+      if (at == c.open.end() || c.connection == connection_id{} || !c.greeted) continue;
+      if (chance_.one_in(10)) {
+        if (at->second.is_counted) ++uncertain_;
+        c.open.erase(at);
+      } else {
+        transmit(c, at->second);
+        settle();
+      }
+    }
+  }
+
+  void withdraw(client& c) {
+    if (c.open.empty()) return;
+    auto const at =
+        std::next(c.open.begin(), static_cast<std::ptrdiff_t>(chance_.upto(c.open.size() - 1)));
+    request_id const id = at->first;
+    if (at->second.is_counted) ++uncertain_;
+    c.open.erase(at);
+    withdrawn_ = id;
+    say(c, withdraw_args{id});
+  }
+
+  void ask(client& c) {
+    client::call one;
+    one.message.id = request_id{c.last_id.value += 1 + chance_.upto(2)};
+    auto wanted = is_calm_ && !c.has_asked_to_join
+                      ? join_home(c)
+                      : any_wish(chance_, brain_->options().num_tasks, home(c), is_calm_);
+    one.message.task = wanted.task;
+    one.message.what = std::move(wanted.what);
+    one.is_counted = wanted.is_counted;
+    std::visit(
+        [&](auto const& args) {
+          if constexpr (requires { args.timeout; }) {
+            one.deadline = deadline_after(now_, args.timeout);
+          }
+        },
+        one.message.what);
+    request_id const id = one.message.id;
+    transmit(c, c.open.emplace(id, std::move(one)).first->second);
+  }
+
+  // Each client has a task of its own, so that a job may come to something.
+  wish join_home(client& c) {
+    c.has_asked_to_join = true;
+    return {home(c), join_args{incarnation{home(c).value}, without_limit}};
+  }
+
+  [[nodiscard]] task_id home(client const& c) const {
+    auto const index = static_cast<std::uint32_t>(&c - clients_.data());
+    return task_id{index % brain_->options().num_tasks};
+  }
+
+  // --- What comes back ---
+  void settle() {
+    brain_->check_invariants();
+    std::vector<outgoing> out;
+    std::vector<event> events;
+    std::vector<connection_id> over;
+    brain_->take_outgoing(out);
+    brain_->take_events(events);
+    for (auto const& e : events) transcript_ += e.text + '\n';
+    for (auto const& one : out) {
+      write_down(one);
+      deliver(one);
+      if (std::holds_alternative<goodbye>(one.what->value)) over.push_back(one.to);
+    }
+    for (connection_id const id : over) {
+      bare_.erase(id);
+      said_goodbye_.erase(id);
+      if (auto const at = by_connection_.find(id); at != by_connection_.end()) {
+        clients_[at->second].connection = {};
+        clients_[at->second].greeted = false;
+        clients_[at->second].deaf = false;
+        by_connection_.erase(at);
+      }
+      brain_->lost(now_, id, loss::closed);
+      brain_->check_invariants();
+    }
+    if (!over.empty()) settle();
+  }
+
+  void write_down(outgoing const& one) {
+    transcript_ += std::to_string(one.to.value) + ' ' + std::to_string(one.in_reply_to.value) +
+                   ' ' + std::to_string(one.what->value.index()) + ' ' + one.what->outcome.text();
+    if (auto const* const v = std::get_if<value_answer>(&one.what->value)) {
+      transcript_ += ' ' + std::to_string(v->version);
+    }
+    if (auto const* const b = std::get_if<barrier_answer>(&one.what->value)) {
+      transcript_ += ' ' + std::to_string(b->round.value);
+      for (auto const& data : b->data) transcript_.append(1, '|').append(data.view());
+    }
+    if (auto const* const l = std::get_if<listing_answer>(&one.what->value)) {
+      for (auto const& e : l->entries) transcript_ += ' ' + e.key;
+    }
+    transcript_ += '\n';
+  }
+
+  void deliver(outgoing const& one) {
+    if (said_goodbye_.contains(one.to)) BOOST_ERROR("something was sent after a goodbye");
+    auto const* const bye = std::get_if<goodbye>(&one.what->value);
+    if (bye) said_goodbye_.insert(one.to);
+    auto const at = by_connection_.find(one.to);
+    if (at == by_connection_.end()) {
+      if (!bare_.contains(one.to)) BOOST_ERROR("something was sent to a connection that is gone");
+      return;
+    }
+    client& c = clients_[at->second];
+    if (bye) {
+      // That a session has ended is true also if nobody hears it.
+      if (!bye->may_resume) forget_session(c);
+      return;
+    }
+    if (c.deaf) return;
+    if (one.in_reply_to != request_id{}) return answered(c, one);
+    if (auto const* const h = std::get_if<hello_answer>(&one.what->value)) {
+      if (c.session) BOOST_ERROR("a second session");
+      c.session = *h;
+      c.greeted = true;
+    } else if (auto const* const r = std::get_if<resume_answer>(&one.what->value)) {
+      c.unknown = r->unknown;
+      c.greeted = true;
+      for (request_id const id : r->unknown) {
+        if (!c.open.contains(id)) BOOST_ERROR("what is not open is told to be unknown");
+      }
+    } else if (!c.greeted) {
+      BOOST_ERROR("a push before the handshake's answer");
+    }
+  }
+
+  void answered(client& c, outgoing const& one) {
+    ++c.answered;
+    if (!c.greeted) BOOST_ERROR("a reply before the handshake's answer");
+    auto const code = one.what->outcome.code();
+    auto const at = c.open.find(one.in_reply_to);
+    if (at == c.open.end()) {
+      // A session that challenged its own task: by withdrawing that, it shows that its task lives.
+      bool const was_challenge = one.in_reply_to == withdrawn_ && code == errc::aborted;
+      if (!was_challenge) {
+        BOOST_ERROR("a reply to request " << one.in_reply_to
+                                          << ", which is not open: " << one.what->outcome);
+      }
+      return;
+    }
+    auto const& what = at->second.message.what;
+    bool const is_alone =
+        std::holds_alternative<get_args>(what) || std::holds_alternative<count_barrier_args>(what);
+    if (is_alone && code == errc::deadline_exceeded && at->second.deadline > now_) {
+      BOOST_ERROR("a deadline was answered before it came");
+    }
+    if (at->second.is_counted && code == errc::ok) {
+      auto const sum = std::get<counter_answer>(one.what->value).value;
+      if (!sums_.insert(sum).second) BOOST_ERROR("two increments made the same sum");
+    }
+    if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
+    c.open.erase(at);
+  }
+
+  // All who are told of a round are told the same.
+  void check_round(barrier_args const& asked, outgoing const& one) {
+    std::optional<round_number> number;
+    if (auto const* const b = std::get_if<barrier_answer>(&one.what->value)) number = b->round;
+    if (auto const* const f = std::get_if<barrier_failure>(&one.what->value)) number = f->round;
+    if (!number || !names_last_) return;
+    auto const [at, is_first] =
+        outcomes_.emplace(std::pair{asked.name, *number}, one.what->outcome);
+    if (!is_first && at->second != one.what->outcome) {
+      BOOST_ERROR("round " << *number << " of '" << asked.name << "' ended twice: " << at->second
+                           << "; " << one.what->outcome);
+    }
+  }
+
+  // --- The end: nothing may be left ---
+  void end() {
+    if (chance_.one_in(2)) {
+      die_out();
+    } else {
+      brain_->stop(now_, "the end");
+      check_all_answered();
+      settle();
+    }
+    auto const seen = brain_->look(now_);
+    if (seen.sessions != 0) BOOST_ERROR("a session has survived its end");
+    if (!seen.barriers.empty()) BOOST_ERROR("a barrier has survived its callers");
+    if (seen.waiting_gets != 0) BOOST_ERROR("a get has survived its caller");
+    if (seen.keys == 0 && seen.memory_bytes != 0) {
+      BOOST_ERROR(seen.memory_bytes << " bytes of memory are lost");
+    }
+  }
+
+  // The stop answers everything that is open before it says goodbye.
+  void check_all_answered() {
+    std::vector<outgoing> out;
+    brain_->take_outgoing(out);
+    for (auto const& one : out) {
+      auto const at = by_connection_.find(one.to);
+      if (at == by_connection_.end()) continue;
+      client& c = clients_[at->second];
+      if (one.in_reply_to != request_id{} && !c.deaf) answered(c, one);
+      if (!std::holds_alternative<goodbye>(one.what->value) || c.deaf || !c.greeted) continue;
+      for (auto const& [id, call] : c.open) {
+        bool const is_held = std::find(c.unknown.begin(), c.unknown.end(), id) == c.unknown.end();
+        if (call.sent && is_held) {
+          BOOST_ERROR("request " << id << " of kind " << call.message.what.index()
+                                 << " was not answered at the stop");
+        }
+      }
+    }
+    for (auto const& one : out) {
+      if (std::holds_alternative<goodbye>(one.what->value))
+        brain_->lost(now_, one.to, loss::closed);
+    }
+    for (auto& c : clients_) c = client{};
+    by_connection_.clear();
+    bare_.clear();
+  }
+
+  // All connections are lost, all graces end, and then somebody removes the keys.
+  void die_out() {
+    for (auto& c : clients_) {
+      lose(c);
+      settle();
+    }
+    pass(brain_->options().heartbeat_timeout * 3);
+    for (auto& c : clients_) forget_session(c);
+    auto& last = clients_[0];
+    for (int i = 0; i < 50 && !last.greeted; ++i) {
+      connect(last);
+      settle();
+      if (last.connection == connection_id{}) last.session.reset();
+    }
+    if (!last.greeted) return;
+    check_count(last);
+    if (!last.greeted) return;
+    request_once(last, remove_args{"", true});
+    say(last, bye_args{});
+    settle();
+  }
+
+  // What has been counted lies between what is known to have been counted and what may have been.
+  void check_count(client& c) {
+    auto const found = request_once(c, try_get_args{"counted"});
+    std::uint64_t count = 0;
+    if (auto const* const v = std::get_if<value_answer>(&found->value)) {
+      count = std::strtoull(std::string{v->value.view()}.c_str(), nullptr, 10);
+    }
+    if (count < sums_.size() || count > sums_.size() + uncertain_) {
+      BOOST_ERROR("counted " << count << ", but " << sums_.size() << " were told so and "
+                             << uncertain_ << " are uncertain");
+    }
+  }
+
+  answer_ptr request_once(client& c, request what) {
+    client_message m;
+    m.id = request_id{++c.last_id.value};
+    m.answered_through = c.answered;
+    m.what = std::move(what);
+    brain_->received(now_, c.connection, std::move(m));
+    std::vector<outgoing> out;
+    brain_->take_outgoing(out);
+    ++c.answered;
+    return out.at(0).what;
+  }
+
+  std::vector<duration> const long_times_{100ms, 700ms, 2s, 12s};
+
+  test::dice chance_;
+  time_point now_{start};
+  std::unique_ptr<coordinator> brain_;
+  std::vector<client> clients_;
+  std::map<connection_id, std::size_t> by_connection_;
+  std::set<connection_id> bare_;  // of no client, or given up by one
+  std::set<connection_id> said_goodbye_;
+  std::vector<std::pair<connection_id, client_message>> late_;
+  std::uint32_t secrets_{};
+  bool names_last_{};
+  bool is_calm_{};  // little goes wrong, so that much can be waited for
+  std::set<std::int64_t> sums_;
+  std::uint64_t uncertain_{};
+  request_id withdrawn_{};
+  std::map<std::pair<std::string, round_number>, status> outcomes_;
+  std::string transcript_;
+};
+
+}  // namespace
+
+std::string run_world(std::uint64_t seed) {
+  world w{seed};
+  w.run();
+  return w.transcript();
+}
+
+}  // namespace coxswain::core
