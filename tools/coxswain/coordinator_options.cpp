@@ -1,7 +1,6 @@
 #include "coordinator_options.hpp"
 
 #include "command_line.hpp"
-#include "machine.hpp"
 #include "token.hpp"
 #include "version.hpp"
 
@@ -16,10 +15,7 @@ constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-coordinator_options::coordinator_options() {
-  server.core.version = version;
-  server.core.memory_bytes_max = machine_memory() / 2;
-}
+coordinator_options::coordinator_options() { server.core.version = version; }
 
 void add_identity_options(CLI::App& to, coordinator_options& into) {
   auto& core = into.server.core;
@@ -75,9 +71,10 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
 void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Limits");
   auto& core = into.server.core;
-  add_size(to, "--memory-max", core.memory_bytes_max,
-           "Values, queued and kept replies and gathered data, all together; if not given, half of "
-           "the machine's memory");
+  add_size(
+      to, "--memory-max", core.memory_bytes_max,
+      "Values, queued and kept replies and gathered data, all together; half of this machine's "
+      "memory unless given");
   add_size(to, "--value-bytes-max", core.value_bytes_max, "The largest value");
   add_size(to, "--key-bytes-max", core.key_bytes_max, "The longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,

@@ -6,7 +6,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,17 +28,6 @@ std::uint64_t descriptor_limit() {
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
   return now.rlim_cur;
-}
-
-std::uint64_t machine_memory() {
-  auto const pages = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES)));
-  auto const page = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
-  auto memory = pages * page;
-  std::ifstream group{"/sys/fs/cgroup/memory.max"};
-  std::uint64_t limit{};
-  // It says "max" where there is no limit.
-  if (group >> limit && limit > 0) memory = std::min(memory, limit);
-  return memory;
 }
 
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines) {

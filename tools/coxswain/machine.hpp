@@ -16,9 +16,6 @@ rlimit raise_descriptor_limit();
 // The soft limit of open files now.
 [[nodiscard]] std::uint64_t descriptor_limit();
 
-// Bytes of memory that this process may use at most: the machine's, or its control group's.
-[[nodiscard]] std::uint64_t machine_memory();
-
 // The file appears whole or not at all: it is written beside its place and then renamed. Throws
 // program_error.
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines);

@@ -12,7 +12,9 @@
 namespace coxswain::server {
 
 struct options {
-  options() = default;  // no aggregate: see style.md, GCC 12
+  // `core.memory_bytes_max` becomes half of the machine's memory, or of the control group's if that
+  // has less.
+  options();
 
   core::config core;
 

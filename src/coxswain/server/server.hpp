@@ -24,9 +24,9 @@ namespace coxswain::server {
 class server {
  public:
   // Opens the listeners; connections are taken once `run` runs. Throws coxswain::error:
-  // INVALID_ARGUMENT (a malformed address), UNAVAILABLE (an address cannot be bound; the text names
-  // it and the likely reason), FAILED_PRECONDITION (others could reach a listener and neither a
-  // token nor `insecure` is given).
+  // INVALID_ARGUMENT (a malformed address, no task, a value too large for a message), UNAVAILABLE
+  // (an address cannot be bound; the text names it and the likely reason), FAILED_PRECONDITION
+  // (others could reach a listener and neither a token nor `insecure` is given).
   server(asio::io_context& io, options o);
 
   // Closes everything at once, without a goodbye.
@@ -39,10 +39,12 @@ class server {
   [[nodiscard]] std::vector<std::string> const& addresses() const;
 
   // Serves until `stop` was called and every peer has read its goodbye, or `linger` has passed.
+  // Also returns when the server is destroyed. Throws coxswain::error: RESOURCE_EXHAUSTED, the
+  // kernel refuses to watch the listeners.
   asio::awaitable<void> run();
 
   // Waits until the job is over: all tasks have joined and left, or failed, and every leave was
-  // acknowledged (at most `linger` later).
+  // acknowledged (at most `linger` later). Also returns when the server was stopped or destroyed.
   asio::awaitable<void> job_done();
 
   // An orderly stop: pending calls end, every session gets a goodbye with `reason`, `run` returns.
