@@ -31,7 +31,8 @@ class Jobs(EndToEnd):
         return int(status["tasks"][task]["process"].rpartition(":")[2])
 
     def test_64_workers_work(self):
-        job = self.run_to_end("coxswain", "run", "-n", 64, "--", WORKER, "--rounds", 20)
+        job = self.run_to_end("coxswain", "run", "-n", 64, "--log-level", "error", "--", WORKER,
+                              "--rounds", 20)
 
         self.assertEqual(job.code, 0, job.said())
         tasks = sorted(int(re.match(r"\[(\d+)\] 64 devices, from gpu-0 to gpu-63", line)[1])
