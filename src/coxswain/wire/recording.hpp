@@ -1,0 +1,79 @@
+#pragma once
+// The bytes of a recording (proto/coxswain/v1/recording.proto): what was put into a coordinator,
+// and when. Not here: what is recorded (server/recorder), and putting it into another one
+// (server/replay).
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::wire {
+
+struct recording_head {
+  incarnation coordinator{};
+  std::uint64_t started_unix_ms{};
+  std::vector<std::pair<std::string, std::string>> settings;  // name and value
+  std::uint64_t lost{};                                       // records before the first one
+
+  friend bool operator==(recording_head const&, recording_head const&) = default;
+};
+
+// As in the proto, and with its numbers.
+enum class record_kind : std::uint8_t {
+  event,
+  connected,
+  message,
+  heard,
+  malformed,
+  closed,
+  unreachable,
+  write_blocked,
+  write_progressed,
+  task_ended,
+  stopped,
+  advanced,
+};
+
+struct record {
+  duration at{};  // since the coordinator started
+  record_kind kind{};
+  connection_id connection{};
+  std::string_view content;
+  std::optional<core::session_secret> secret;
+  std::uint64_t number{};
+  errc code{};
+};
+
+// Append one item with its length.
+void append(std::string& out, recording_head const& head);
+void append(std::string& out, record const& what);
+
+// Reads a recording from beginning to end.
+class recording_reader {
+ public:
+  // `bytes` must stay valid as long as the reader and its records are used. Throws
+  // coxswain::error: INVALID_ARGUMENT, they do not begin with a head of a version that is known.
+  explicit recording_reader(std::string_view bytes);
+
+  [[nodiscard]] recording_head const& head() const noexcept { return head_; }
+
+  // The next record; none at the end, or where the recording was cut off. Throws coxswain::error:
+  // INVALID_ARGUMENT, what follows is no record. Kinds that are not known are left out.
+  std::optional<record> next();
+
+ private:
+  std::optional<std::string_view> take_item();
+
+  std::string_view rest_;
+  recording_head head_;
+};
+
+}  // namespace coxswain::wire
