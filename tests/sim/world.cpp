@@ -1,5 +1,9 @@
 #include "tests/sim/world.hpp"
 
+#include "coxswain/server/replay.hpp"
+
+#include <boost/test/unit_test.hpp>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -7,11 +11,13 @@
 namespace coxswain::sim {
 namespace {
 
+constexpr time_point started{1h};
+
 server::options with(core::config core, std::vector<std::string>& log, time_point const& now) {
   server::options o;
   o.core = std::move(core);
-  o.log = [&log, &now, start = time_point{1h}](core::event const& e) {
-    log.push_back(std::to_string((now - start) / 1ms) + " ms: " + e.text);
+  o.log = [&log, &now, ](core::event const& e) {
+    log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);
   };
   return o;
 }
@@ -19,9 +25,9 @@ server::options with(core::config core, std::vector<std::string>& log, time_poin
 }  // namespace
 
 world::world(std::uint64_t seed, core::config options)
-    : now{1h},
+    : now{started},
       random{seed},
-      coordinator{with(std::move(options), log, now), incarnation{seed | 1}, time_point{1h}} {}
+      coordinator{with(std::move(options), log, now), incarnation{seed | 1}, started} {}
 
 process& world::add(std::optional<task_id> task) {
   agent_options o;
@@ -242,6 +248,22 @@ void world::pass(duration time) {
   time_point const end = now + time;
   while (step(end)) {
   }
+}
+
+void world::check_recording() const {
+  std::string const recording = coordinator.recording();
+  server::replay again{recording};
+  std::vector<std::string> then_told;
+  std::vector<std::string> now_told;
+  duration last{};
+  while (auto const record = again.step()) {
+    last = record->at;
+    if (record->kind == wire::record_kind::event) then_told.emplace_back(record->content);
+    for (auto& e : again.take_events()) now_told.push_back(std::move(e.text));
+  }
+  BOOST_TEST(again.is_whole());
+  BOOST_TEST(now_told == then_told, boost::test_tools::per_element());
+  BOOST_TEST((again.look() == coordinator.look(started + last)));
 }
 
 void world::finish() {

@@ -43,6 +43,9 @@ class world {
   // Runs for so long, whatever there is to do.
   void pass(duration time);
 
+  // What was put into the coordinator is put into another one, which must do and say the same.
+  void check_recording() const;
+
   // The processes say Bye, as far as they live, and the network delivers it.
   void finish();
 

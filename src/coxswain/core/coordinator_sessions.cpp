@@ -10,16 +10,6 @@
 namespace coxswain::core {
 namespace {
 
-// Takes the same time wherever the texts differ.
-template <class Text>
-bool equal_in_constant_time(Text const& a, Text const& b) {
-  unsigned difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    difference |= static_cast<unsigned>(a[i] ^ b[i]);
-  }
-  return difference == 0;
-}
-
 // Requests that are refused when memory runs out; the others need none, or free some.
 template <class Args>
 constexpr bool needs_memory =
@@ -27,6 +17,10 @@ constexpr bool needs_memory =
     std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args>;
 
 constexpr std::size_t memory_per_request = 8 * 1024;
+
+std::string_view bytes_of(session_secret const& secret) {
+  return {reinterpret_cast<char const*>(secret.data()), secret.size()};
+}
 
 }  // namespace
 
@@ -239,7 +233,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
 void coordinator::state::resume(time_point now, connection_id from, std::uint64_t answered_through,
                                 resume_args const& args) {
   session* const s = args.coordinator == self_ ? sessions_.find(args.session) : nullptr;
-  if (!s || !equal_in_constant_time(s->secret, args.secret)) {
+  if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
     return say_goodbye(from,
                        {errc::aborted, args.coordinator == self_
                                            ? "session ended: this coordinator has no such session"

@@ -74,6 +74,14 @@ task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max) {
   return out;
 }
 
+bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    difference |= static_cast<unsigned>(a[i] ^ b[i]);
+  }
+  return difference == 0;
+}
+
 bool is_utf8(std::string_view text) noexcept {
   for (std::size_t i = 0; i < text.size();) {
     auto const byte = [&](std::size_t offset) {

@@ -1,5 +1,5 @@
 #pragma once
-// Words for people: durations, names, sets of tasks; and whether a text is UTF-8.
+// Words for people: durations, names, sets of tasks; and what is asked of texts.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -27,6 +27,9 @@ struct task_ranges {
 
 // Sorted tasks as ranges, in at most `bytes_max` bytes.
 [[nodiscard]] task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max = 4096);
+
+// Takes the same time wherever the texts differ.
+[[nodiscard]] bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 

@@ -9,6 +9,8 @@
 
 namespace coxswain::server {
 
+using wire::record_kind;
+
 // One connection, as far as it is about bytes.
 struct dispatch::line {
   line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
@@ -23,16 +25,20 @@ struct dispatch::line {
 };
 
 dispatch::dispatch(options const& o, incarnation self, time_point now)
-    : core_{o.core, self, now},
+    : recorder_{o, self, now},
+      core_{o.core, self, now},
       encoder_{core_.memory()},
       log_{o.log},
-      queued_bytes_max_{o.queued_bytes_max} {}
+      queued_bytes_max_{o.queued_bytes_max},
+      now_{now} {}
 
 dispatch::~dispatch() = default;
 
 connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret) {
   auto one = std::make_unique<line>(core_.memory(), queued_bytes_max_);
-  auto const id = core_.connected(now, std::move(peer), secret);
+  now_ = now;
+  auto const id = core_.connected(now, peer, secret);
+  recorder_.write_connected(now, id, peer, secret);
   lines_.emplace(id, std::move(one));
   return id;
 }
@@ -40,8 +46,11 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
 void dispatch::received(time_point now, connection_id from, std::string_view bytes) {
   auto* const on = find(from);
   if (on == nullptr || on->deaf || on->out.ends()) return;
+  now_ = now;
   on->decoder.feed(bytes);
-  if (!take_frames(now, from, *on)) core_.heard(now, from);
+  if (take_frames(now, from, *on)) return;
+  recorder_.write(now, record_kind::heard, from);
+  core_.heard(now, from);
 }
 
 dispatch::line* dispatch::find(connection_id id) const {
@@ -54,18 +63,11 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
   for (;;) {
     auto const frame = on.decoder.next();
-    if (!frame) {
-      on.deaf = true;
-      core_.malformed(now, from, frame.error().message());
-      return true;
-    }
+    if (!frame) return malformed(now, from, on, frame.error());
     if (!*frame) return told;
     auto message = wire::decode_client(**frame);
-    if (!message) {
-      on.deaf = true;
-      core_.malformed(now, from, message.error().message());
-      return true;
-    }
+    if (!message) return malformed(now, from, on, message.error());
+    recorder_.write_message(now, from, **frame, *message);
     core_.received(now, from, std::move(*message));
     told = true;
     if (!on.greeted) {
@@ -76,8 +78,18 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   }
 }
 
+bool dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {
+  on.deaf = true;
+  recorder_.write(now, record_kind::malformed, from, why.message());
+  core_.malformed(now, from, why.message());
+  return true;
+}
+
 void dispatch::lost(time_point now, connection_id from, core::loss how) {
+  now_ = now;
   lines_.erase(from);
+  recorder_.write(now, how == core::loss::closed ? record_kind::closed : record_kind::unreachable,
+                  from);
   core_.lost(now, from, how);
 }
 
@@ -86,30 +98,47 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   if (on == nullptr || count == 0) return;
   on->out.written(count, encoder_);
   encoder_.forget();
-  if (std::exchange(on->blocked, false)) core_.write_progressed(now, to);
+  if (std::exchange(on->blocked, false)) write_progressed(now, to);
 }
 
 void dispatch::write_blocked(time_point now, connection_id to) {
   auto* const on = find(to);
   if (on == nullptr || on->blocked) return;
   on->blocked = true;
+  recorder_.write(now, record_kind::write_blocked, to);
   core_.write_blocked(now, to);
 }
 
 void dispatch::still_reads(time_point now, connection_id to) {
   auto* const on = find(to);
   if (on == nullptr || !on->blocked) return;
+  write_progressed(now, to);
+  on->blocked = false;
+  write_blocked(now, to);
+}
+
+void dispatch::write_progressed(time_point now, connection_id to) {
+  recorder_.write(now, record_kind::write_progressed, to);
   core_.write_progressed(now, to);
-  core_.write_blocked(now, to);
 }
 
 void dispatch::task_ended(time_point now, task_id task, status why) {
+  now_ = now;
+  recorder_.write_task_ended(now, task, why);
   core_.task_ended(now, task, std::move(why));
 }
 
-void dispatch::stop(time_point now, std::string reason) { core_.stop(now, std::move(reason)); }
+void dispatch::stop(time_point now, std::string reason) {
+  now_ = now;
+  recorder_.write(now, record_kind::stopped, {}, reason);
+  core_.stop(now, std::move(reason));
+}
 
-void dispatch::advance(time_point now) { core_.advance(now); }
+void dispatch::advance(time_point now) {
+  now_ = now;
+  recorder_.write(now, record_kind::advanced);
+  core_.advance(now);
+}
 
 std::optional<time_point> dispatch::next_deadline() const { return core_.next_deadline(); }
 
@@ -138,6 +167,7 @@ bool dispatch::deliver(std::vector<connection_id>& dirty) {
 void dispatch::tell_log() {
   std::vector<core::event> events;
   core_.take_events(events);
+  for (auto const& one : events) recorder_.write_event(now_, one);
   for (auto& one : reported_) events.push_back(std::move(one));
   reported_.clear();
   if (!log_) return;

@@ -1,7 +1,7 @@
 #pragma once
-// Bytes in, bytes out: the only caller of the core. Finds the frames in what connections received,
-// tells the core, and encodes what the core wants to be sent. Does no I/O and reads no clock, so
-// that the simulation runs it as the server does:
+// Bytes in, bytes out: the only caller of the core, whose inputs it has recorded. Finds the frames
+// in what connections received, tells the core, and encodes what the core wants to be sent. Does no
+// I/O and reads no clock, so that the simulation runs it as the server does:
 //
 //   id = d.open(now, peer, secret);         a connection was accepted
 //   d.received(now, id, bytes);             ... for every connection that has something
@@ -16,6 +16,7 @@
 #include "coxswain/server/encoder.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
+#include "coxswain/server/recorder.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -73,6 +74,9 @@ class dispatch {
   // An event that did not come from the core: handed to the log by the next deliver.
   void report(core::event what);
 
+  // The inputs of the core, as far as they are kept.
+  [[nodiscard]] std::string recording() const { return recorder_.recording(); }
+
   // What the core knows. Nothing of this changes it.
   [[nodiscard]] core::snapshot look(time_point now) const { return core_.look(now); }
   [[nodiscard]] bool done() const { return core_.done(); }
@@ -89,8 +93,11 @@ class dispatch {
 
   [[nodiscard]] line* find(connection_id id) const;
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
+  bool malformed(time_point now, connection_id from, line& on, status const& why);
+  void write_progressed(time_point now, connection_id to);
   void tell_log();
 
+  recorder recorder_;
   core::coordinator core_;
   encoder encoder_;
   boost::unordered_flat_map<connection_id, std::unique_ptr<line>, std::hash<connection_id>> lines_;
@@ -98,6 +105,7 @@ class dispatch {
   std::size_t queued_bytes_max_;
   std::vector<core::outgoing> outgoing_;
   std::vector<core::event> reported_;
+  time_point now_;  // of the last input
 };
 
 }  // namespace coxswain::server

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::server {
@@ -36,6 +37,15 @@ struct options {
 
   // Told each event, on the server's thread. Must not block.
   std::function<void(core::event const&)> log;
+
+  // The last inputs of the core are kept in so many bytes, for `server::recording`; zero: not at
+  // all. Values longer than `record_value_bytes_max` are left out, and tokens.
+  std::size_t record_bytes_max{16 * 1024 * 1024};
+  std::size_t record_value_bytes_max{1024};
+
+  // Given the whole recording piece by piece, from the first byte on, on the server's thread. Must
+  // neither block nor throw. See proto/coxswain/v1/recording.proto.
+  std::function<void(std::string_view)> record;
 };
 
 }  // namespace coxswain::server

@@ -89,6 +89,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   [[nodiscard]] std::vector<std::string> const& addresses() const { return addresses_; }
   [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
+  [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
 
  private:
   void turn_begins() noexcept override;
@@ -322,5 +323,7 @@ void server::task_ended(task_id task, status why) { impl_->task_ended(task, std:
 core::snapshot server::look() const { return impl_->look(); }
 
 std::optional<job_error> server::error() const { return impl_->error(); }
+
+std::string server::recording() const { return impl_->recording(); }
 
 }  // namespace coxswain::server

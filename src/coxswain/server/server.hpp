@@ -61,6 +61,10 @@ class server {
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;
 
+  // What was put into the coordinator's core, as far as `options::record_bytes_max` keeps it:
+  // `replay` and `coxswain replay` do it again.
+  [[nodiscard]] std::string recording() const;
+
  private:
   class impl;
   std::shared_ptr<impl> impl_;

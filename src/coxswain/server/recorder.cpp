@@ -1,0 +1,153 @@
+#include "coxswain/server/recorder.hpp"
+
+#include "coxswain/core/text.hpp"
+#include "coxswain/server/settings.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+namespace coxswain::server {
+namespace {
+
+// What is lost at once when the ring is full.
+constexpr std::size_t block_bytes = 64 * 1024;
+
+std::uint64_t unix_ms() {
+  using namespace std::chrono;
+  auto const now = system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(duration_cast<milliseconds>(now).count());
+}
+
+// The value of a request, if it has one.
+std::string* value_in(core::request& what) {
+  return std::visit(
+      []<class Args>(Args& args) -> std::string* {
+        if constexpr (requires { args.value; }) return &args.value;
+        if constexpr (requires { args.data; }) return &args.data;
+        return nullptr;
+      },
+      what);
+}
+
+std::string payload_of(core::client_message const& message) {
+  std::string frame;
+  wire::append_frame(frame, message);
+  return frame.substr(wire::length_bytes);
+}
+
+}  // namespace
+
+recorder::recorder(options const& o, incarnation self, time_point start)
+    : kept_bytes_max_{o.record_bytes_max},
+      value_bytes_max_{o.record_value_bytes_max},
+      token_{o.core.token},
+      pass_on_{o.record},
+      start_{start} {
+  head_.coordinator = self;
+  head_.started_unix_ms = unix_ms();
+  head_.settings = settings_of(o.core);
+  if (!pass_on_) return;
+  wire::append(buffer_, head_);
+  pass_on_(buffer_);
+}
+
+void recorder::write(time_point now, wire::record_kind kind, connection_id connection,
+                     std::string_view content) {
+  wire::record what;
+  what.at = now - start_;
+  what.kind = kind;
+  what.connection = connection;
+  what.content = content;
+  write(what);
+}
+
+void recorder::write_connected(time_point now, connection_id id, std::string_view peer,
+                               core::session_secret const& secret) {
+  wire::record what;
+  what.at = now - start_;
+  what.kind = wire::record_kind::connected;
+  what.connection = id;
+  what.content = peer;
+  what.secret = secret;
+  write(what);
+}
+
+void recorder::write_task_ended(time_point now, task_id task, status const& why) {
+  wire::record what;
+  what.at = now - start_;
+  what.kind = wire::record_kind::task_ended;
+  what.content = why.message();
+  what.number = task.value;
+  what.code = why.code();
+  write(what);
+}
+
+void recorder::write_event(time_point now, core::event const& what) {
+  wire::record told;
+  told.at = now - start_;
+  told.kind = wire::record_kind::event;
+  told.content = what.text;
+  told.number = static_cast<std::uint64_t>(what.level);
+  write(told);
+}
+
+void recorder::write_message(time_point now, connection_id from, std::string_view payload,
+                             core::client_message& message) {
+  if (!is_on()) return;
+  wire::record what;
+  what.at = now - start_;
+  what.kind = wire::record_kind::message;
+  what.connection = from;
+  what.content = payload;
+  std::string other;
+  auto* const hello = std::get_if<core::hello_args>(&message.what);
+  auto* const value = payload.size() > value_bytes_max_ ? value_in(message.what) : nullptr;
+  if (hello && !hello->token.empty()) {
+    bool const is_right = core::equal_in_constant_time(hello->token, token_);
+    auto const token = std::exchange(hello->token, is_right ? recorded_token : "wrong");
+    other = payload_of(message);
+    hello->token = token;
+    what.content = other;
+  } else if (value && value->size() > value_bytes_max_) {
+    auto left_out = std::exchange(*value, {});
+    other = payload_of(message);
+    *value = std::move(left_out);
+    what.content = other;
+    what.number = value->size();
+  }
+  write(what);
+}
+
+void recorder::write(wire::record const& what) {
+  if (!is_on()) return;
+  buffer_.clear();
+  wire::append(buffer_, what);
+  if (pass_on_) pass_on_(buffer_);
+  if (kept_bytes_max_ > 0) keep(buffer_);
+}
+
+void recorder::keep(std::string_view record) {
+  if (kept_.empty() || kept_.back().bytes.size() + record.size() > block_bytes) {
+    kept_.emplace_back().bytes.reserve(std::max(block_bytes, record.size()));
+  }
+  kept_.back().bytes += record;
+  ++kept_.back().records;
+  kept_bytes_ += record.size();
+  while (kept_bytes_ > kept_bytes_max_ && kept_.size() > 1) {
+    kept_bytes_ -= kept_.front().bytes.size();
+    head_.lost += kept_.front().records;
+    kept_.pop_front();
+  }
+}
+
+std::string recorder::recording() const {
+  std::string all;
+  wire::append(all, head_);
+  for (auto const& one : kept_) all += one.bytes;
+  return all;
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,86 @@
+#include "coxswain/server/replay.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/settings.hpp"
+#include "coxswain/wire/codec.hpp"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace coxswain::server {
+namespace {
+
+// Any will do: only differences matter.
+constexpr time_point beginning{1h};
+
+// What is put where a value was left out: it counts as a number as often as not.
+void fill_value(core::request& what, std::size_t bytes) {
+  std::visit(
+      [bytes](auto& args) {
+        if constexpr (requires { args.value.assign(bytes, '0'); }) args.value.assign(bytes, '0');
+        if constexpr (requires { args.data.assign(bytes, '0'); }) args.data.assign(bytes, '0');
+      },
+      what);
+}
+
+}  // namespace
+
+replay::replay(std::string_view recording)
+    : reader_{recording},
+      next_{reader_.next()},
+      now_{beginning},
+      core_{config_of(reader_.head().settings), reader_.head().coordinator, beginning} {}
+
+std::optional<wire::record> replay::step(duration until) {
+  if (!next_ || next_->at > until) return std::nullopt;
+  auto const current = std::exchange(next_, reader_.next());
+  now_ = beginning + current->at;
+  if (is_whole()) give(*current);
+  return current;
+}
+
+void replay::give(wire::record const& input) {
+  using kind = wire::record_kind;
+  std::string content{input.content};
+  switch (input.kind) {
+    case kind::event: return;
+    case kind::connected:
+      if (core_.connected(now_, std::move(content),
+                          input.secret.value_or(core::session_secret{})) == input.connection) {
+        break;
+      }
+      throw error{{errc::invalid_argument,
+                   "The recording is of a coordinator that numbers connections in another way."}};
+    case kind::message: give_message(input); break;
+    case kind::heard: core_.heard(now_, input.connection); break;
+    case kind::malformed: core_.malformed(now_, input.connection, std::move(content)); break;
+    case kind::closed: core_.lost(now_, input.connection, core::loss::closed); break;
+    case kind::unreachable: core_.lost(now_, input.connection, core::loss::unreachable); break;
+    case kind::write_blocked: core_.write_blocked(now_, input.connection); break;
+    case kind::write_progressed: core_.write_progressed(now_, input.connection); break;
+    case kind::task_ended:
+      core_.task_ended(now_, task_id{static_cast<std::uint32_t>(input.number)},
+                       {input.code, std::move(content)});
+      break;
+    case kind::stopped: core_.stop(now_, std::move(content)); break;
+    case kind::advanced: core_.advance(now_); break;
+  }
+  std::vector<core::outgoing> unread;
+  core_.take_outgoing(unread);
+}
+
+void replay::give_message(wire::record const& input) {
+  auto message = wire::decode_client(input.content);
+  if (!message) throw error{message.error()};
+  if (input.number > 0) fill_value(message->what, input.number);
+  core_.received(now_, input.connection, *std::move(message));
+}
+
+std::vector<core::event> replay::take_events() {
+  std::vector<core::event> events;
+  core_.take_events(events);
+  return events;
+}
+
+}  // namespace coxswain::server

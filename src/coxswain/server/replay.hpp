@@ -1,0 +1,47 @@
+#pragma once
+// Puts a recording into a fresh core, input by input, in the recorded time: what happened then
+// happens again. Not the same: what waited to be written then counts as no memory now.
+
+#include "coxswain/core/coordinator.hpp"
+#include "coxswain/wire/recording.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::server {
+
+class replay {
+ public:
+  // `recording` must stay valid as long as this object. Throws coxswain::error: INVALID_ARGUMENT,
+  // it is none, or its settings are none.
+  explicit replay(std::string_view recording);
+
+  [[nodiscard]] wire::recording_head const& head() const noexcept { return reader_.head(); }
+
+  // False if its beginning was lost: then only what the core told its log in those days can be
+  // read, and nothing happens again.
+  [[nodiscard]] bool is_whole() const noexcept { return head().lost == 0; }
+
+  // The next record, whose input the core was given; none at the end, and none if it is later than
+  // `until`. Throws coxswain::error: INVALID_ARGUMENT, the record is damaged, or of a coordinator
+  // that worked in another way.
+  std::optional<wire::record> step(duration until = duration::max());
+
+  // What the core has told its log since it was last asked.
+  [[nodiscard]] std::vector<core::event> take_events();
+
+  // The whole job after the last step.
+  [[nodiscard]] core::snapshot look() const { return core_.look(now_); }
+
+ private:
+  void give(wire::record const& input);
+  void give_message(wire::record const& input);
+
+  wire::recording_reader reader_;
+  std::optional<wire::record> next_;
+  time_point now_;
+  core::coordinator core_;
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,101 @@
+#include "coxswain/server/settings.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace coxswain::server {
+namespace {
+
+// Visits each option with its name, to be read or to be written.
+template <class Config, class Visit>
+void visit_options(Config& o, Visit visit) {
+  visit("job", o.job);
+  visit("num_tasks", o.num_tasks);
+  visit("attempt", o.attempt);
+  visit("token", o.token);
+  visit("version", o.version);
+  visit("heartbeat_timeout_ns", o.heartbeat_timeout);
+  visit("reconnect_grace_ns", o.reconnect_grace);
+  visit("hello_timeout_ns", o.hello_timeout);
+  visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
+  visit("join_barrier", o.join_barrier);
+  visit("leave_barrier", o.leave_barrier);
+  visit("waiting_log_period_ns", o.waiting_log_period);
+  visit("key_bytes_max", o.key_bytes_max);
+  visit("value_bytes_max", o.value_bytes_max);
+  visit("label_bytes_max", o.label_bytes_max);
+  visit("error_bytes_max", o.error_bytes_max);
+  visit("gather_bytes_max", o.gather_bytes_max);
+  visit("memory_bytes_max", o.memory_bytes_max);
+  visit("open_requests_max", o.open_requests_max);
+  visit("open_requests_max_per_task", o.open_requests_max_per_task);
+  visit("owed_outcomes_max", o.owed_outcomes_max);
+  visit("idle_barriers_max", o.idle_barriers_max);
+}
+
+std::string text_of(std::string const& value) { return value; }
+std::string text_of(duration value) { return std::to_string(value.count()); }
+std::string text_of(std::optional<std::uint64_t> value) {
+  return value ? std::to_string(*value) : "";
+}
+template <class Number>
+std::string text_of(Number value) {
+  return std::to_string(value);
+}
+
+template <class Number>
+bool read(std::string const& text, Number& into) {
+  auto const end = text.data() + text.size();
+  auto const [at, problem] = std::from_chars(text.data(), end, into);
+  return problem == std::errc{} && at == end;
+}
+bool read(std::string const& text, std::string& into) {
+  into = text;
+  return true;
+}
+bool read(std::string const& text, bool& into) {
+  into = text == "1";
+  return into || text == "0";
+}
+bool read(std::string const& text, duration& into) {
+  duration::rep count{};
+  if (!read(text, count)) return false;
+  into = duration{count};
+  return true;
+}
+bool read(std::string const& text, std::optional<std::uint64_t>& into) {
+  if (text.empty()) return true;
+  return read(text, into.emplace());
+}
+
+}  // namespace
+
+settings settings_of(core::config const& o) {
+  core::config told = o;
+  if (!told.token.empty()) told.token = recorded_token;
+  settings all;
+  visit_options(told, [&all](auto const* name, auto const& value) {
+    all.emplace_back(name, text_of(value));
+  });
+  return all;
+}
+
+core::config config_of(settings const& from) {
+  core::config o;
+  for (auto const& [given_name, given] : from) {
+    visit_options(o, [&given_name = given_name, &given = given](std::string_view name,
+                                                                auto& value) {
+      if (name != given_name || read(given, value)) return;
+      throw error{{errc::invalid_argument, "The option " + given_name + " of the recording is '" +
+                                               given + "', which is no value of it."}};
+    });
+  }
+  return o;
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,237 @@
+// What is put into the core is written down, and can be put into another one.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/replay.hpp"
+#include "coxswain/server/settings.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+using namespace std::string_literals;
+
+constexpr time_point t0{1000s};
+
+// A coordinator that is told the same each time.
+struct job {
+  explicit job(options given = {}) : o{std::move(given)}, d{o, incarnation{77}, t0} {}
+
+  connection_id greeted(std::string const& token = "") {
+    auto const id = d.open(now, "10.0.0.1:5", core::session_secret{});
+    d.received(now, id, hello_frame(token));
+    settle();
+    return id;
+  }
+  void settle() {
+    d.advance(now);
+    std::vector<connection_id> dirty;
+    while (d.deliver(dirty)) {
+      for (auto const id : dirty) {
+        while (!d.out(id).empty()) d.wrote(now, id, next_bytes(d.out(id)).size());
+      }
+    }
+  }
+
+  options o;
+  time_point now{t0};
+  dispatch d;
+};
+
+struct told {
+  std::vector<std::string> then;
+  std::vector<std::string> now;
+};
+
+told again(replay& r) {
+  told all;
+  while (auto const record = r.step()) {
+    if (record->kind == wire::record_kind::event) all.then.emplace_back(record->content);
+    for (auto const& e : r.take_events()) all.now.push_back(e.text);
+  }
+  return all;
+}
+
+bool contains(std::string const& text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+BOOST_AUTO_TEST_SUITE(recording_test)
+
+BOOST_AUTO_TEST_CASE(what_happened_happens_again) {
+  job j;
+  auto const task = j.greeted();
+  j.d.received(j.now, task, join_frame(1, 0) + put_frame(2, "k", "v"));
+  j.d.received(j.now, task, "\0"s);
+  auto const stranger = j.d.open(j.now, "10.0.0.2:6", core::session_secret{1});
+  j.d.received(j.now, stranger, "GET / HTTP/1.1\r\n\r\n");
+  j.settle();
+  j.now += 3s;
+  j.d.lost(j.now, stranger, core::loss::closed);
+  j.d.task_ended(j.now, task_id{0}, {errc::unavailable, "killed by signal 9"});
+  j.settle();
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  auto const all = again(r);
+
+  BOOST_TEST(r.is_whole());
+  BOOST_TEST(r.head().coordinator == incarnation{77});
+  BOOST_TEST(all.then.size() > 4u);
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+}
+
+BOOST_AUTO_TEST_CASE(it_can_be_stopped_at_any_moment) {
+  job j;
+  auto const task = j.greeted();
+  j.now += 5s;
+  j.d.received(j.now, task, join_frame(1, 0));
+  j.settle();
+  auto const recording = j.d.recording();
+  replay r{recording};
+
+  while (r.step(5s - 1ns)) {
+  }
+  BOOST_TEST((r.look().tasks.at(0).state == task_state::never_connected));
+  while (r.step(5s)) {
+  }
+  BOOST_TEST((r.look().tasks.at(0).state == task_state::connected));
+}
+
+BOOST_AUTO_TEST_CASE(long_values_are_left_out_and_count_as_much_as_before) {
+  options o;
+  o.record_value_bytes_max = 10;
+  job j{o};
+  auto const one = j.greeted();
+  j.d.received(j.now, one, put_frame(1, "long", std::string(5000, 'x')) + put_frame(2, "s", "yy"));
+  j.settle();
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  again(r);
+
+  BOOST_TEST(!contains(recording, "xxxx"));
+  BOOST_TEST(contains(recording, "yy"));
+  BOOST_TEST(recording.size() < 2000u);
+  BOOST_TEST(r.look().key_bytes == j.d.look(j.now).key_bytes);
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
+  options o;
+  o.core.token = "open-sesame";
+  job j{o};
+  j.greeted("open-sesame");
+  j.greeted("open-barley");
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  auto const all = again(r);
+
+  BOOST_TEST(!contains(recording, "open-"));
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST(r.look().sessions == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_is_lost_when_there_is_no_room) {
+  options o;
+  o.record_bytes_max = 200'000;
+  job j{o};
+  auto const one = j.greeted();
+  for (std::uint64_t id = 1; id <= 10'000; ++id) {
+    j.d.received(j.now, one, frame(core::increment_args{"n", 1}, id, {}, id - 1));
+    j.settle();
+  }
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  std::uint64_t left = 0;
+  while (r.step()) ++left;
+
+  BOOST_TEST(recording.size() < 202'000u);
+  BOOST_TEST(recording.size() > 130'000u);
+  BOOST_TEST(!r.is_whole());
+  BOOST_TEST(r.head().lost + left > 20'000u);
+  BOOST_TEST(r.look().keys == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_wants_all_of_it_gets_all_of_it) {
+  std::string passed_on;
+  options o;
+  o.record_bytes_max = 0;
+  o.record = [&](std::string_view bytes) { passed_on += bytes; };
+  job j{o};
+  auto const task = j.greeted();
+  j.d.received(j.now, task, join_frame(1, 0));
+  j.settle();
+
+  replay r{passed_on};
+  again(r);
+
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+  auto const kept = j.d.recording();
+  replay nothing{kept};
+  BOOST_TEST(!nothing.step().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_off_tells_what_it_has) {
+  job j;
+  auto const task = j.greeted();
+  j.d.received(j.now, task, join_frame(1, 0));
+  j.settle();
+  auto const recording = j.d.recording();
+
+  std::size_t steps = 0;
+  for (std::size_t size = recording.size(); size > 0; --size) {
+    auto const cut = recording.substr(0, size);
+    try {
+      replay r{cut};
+      while (r.step()) ++steps;
+    } catch (error const& e) {
+      BOOST_TEST((e.code() == errc::invalid_argument));
+    }
+  }
+  BOOST_TEST(steps > 100u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
+  for (auto const& bytes : {""s, "\0\0\0\1x"s, "\0\0\0\0"s, "\x7f"s}) {
+    BOOST_CHECK_EXCEPTION(replay{bytes}, error, [](error const& e) {
+      return e.code() == errc::invalid_argument &&
+             std::string{e.what()}.find("no recording") != std::string::npos;
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {
+  core::config o;
+  o.job = "j";
+  o.num_tasks = 7;
+  o.attempt = 3;
+  o.token = "secret";
+  o.heartbeat_timeout = 1234567ns;
+  o.join_barrier = false;
+  o.memory_bytes_max = 99;
+  auto const written = settings_of(o);
+
+  auto const read = config_of(written);
+
+  BOOST_TEST((settings_of(read) == written));
+  BOOST_TEST(read.token == recorded_token);
+  BOOST_TEST(read.num_tasks == 7u);
+  BOOST_TEST((read.attempt == 3u));
+  BOOST_TEST((read.heartbeat_timeout == 1234567ns));
+  BOOST_TEST(!read.join_barrier);
+  BOOST_CHECK_THROW(config_of({{"num_tasks", "many"}}), error);
+  BOOST_TEST(config_of({{"of a later version", "x"}}).num_tasks == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server
