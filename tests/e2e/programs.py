@@ -118,8 +118,10 @@ class EndToEnd(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def start(self, name, *arguments, **how):
-        program = Program(name, *arguments, **how)
+    def start(self, name, *arguments, env=None, **how):
+        # What a coordinator keeps of a failed job goes with the test.
+        env = {"TMPDIR": str(self.folder)} | (env or {})
+        program = Program(name, *arguments, env=env, **how)
         self.addCleanup(program.end)
         return program
 

@@ -56,6 +56,9 @@ class Jobs(EndToEnd):
             with self.subTest(task=task):
                 said = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
                 self.assertRegex("\n".join(said), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
+        recording = self.folder / f"coxswain-{job.pid}.recording"
+        told = self.run_to_end("coxswain", "replay", recording)
+        self.assertRegex(told.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
 
     def test_who_ends_before_it_joined_is_named_to_those_who_wait(self):
         all_wait = self.folder / "all-wait"

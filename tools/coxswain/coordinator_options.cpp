@@ -1,11 +1,14 @@
 #include "coordinator_options.hpp"
 
 #include "command_line.hpp"
+#include "recording_file.hpp"
 #include "token.hpp"
 #include "version.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <string_view>
 
 namespace coxswain::tools {
 namespace {
@@ -92,8 +95,23 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Options");
 }
 
+void add_recording_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Recording");
+  to.add_option("--record", into.record_file,
+                "Write everything that the coordinator is told to this file, for coxswain replay")
+      ->type_name("FILE");
+  add_size(to, "--record-bytes-max", into.server.record_bytes_max,
+           "How much of it is kept in memory, to be written when the job fails; 0: nothing", 0);
+  add_size(to, "--record-value-bytes-max", into.server.record_value_bytes_max,
+           "Longer values are left out of it", 0);
+  to.option_defaults()->group("Options");
+}
+
 void complete(coordinator_options& given) {
   given.server.core.token = read_token(given.token_file);
+  if (given.record_file.empty()) return;
+  auto const file = std::make_shared<recording_file>(given.record_file);
+  given.server.record = [file](std::string_view bytes) { file->write(bytes); };
 }
 
 program_error cannot_start(error const& problem) {

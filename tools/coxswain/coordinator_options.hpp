@@ -17,6 +17,7 @@ struct coordinator_options {
   coordinator_options();  // the limits fit this machine
 
   server::options server;
+  std::string record_file;
   std::string token_file;
   std::string port_file;
 };
@@ -28,8 +29,10 @@ void add_identity_options(CLI::App& to, coordinator_options& into);
 // Timing and limits, each group under a heading of its own.
 void add_timing_options(CLI::App& to, coordinator_options& into);
 void add_limit_options(CLI::App& to, coordinator_options& into);
+void add_recording_options(CLI::App& to, coordinator_options& into);
 
-// Reads the token. To be called once, before the server is made. Throws program_error.
+// Reads the token and makes the file of the recording. To be called once, before the server is
+// made. Throws program_error.
 void complete(coordinator_options& given);
 
 // What server::server says when it cannot be made, in terms of the command line.

@@ -7,6 +7,7 @@
 #include "local_job.hpp"
 #include "log.hpp"
 #include "machine.hpp"
+#include "recording_file.hpp"
 
 #include "coxswain/base/error.hpp"
 
@@ -38,13 +39,18 @@ struct run_command {
 class local_run {
  public:
   local_run(asio::io_context& io, local_job_options options)
-      : signals_{io, SIGINT, SIGTERM}, job_{io, std::move(options)} {
+      : signals_{io, SIGINT, SIGTERM},
+        keeps_recording_{options.server.record_bytes_max > 0},
+        job_{io, std::move(options)} {
     await_signal();
   }
 
   asio::awaitable<void> run() {
     co_await job_.run();
     signals_.clear();  // from here on they do what they always do
+    if (job_.coordinator().error() && keeps_recording_) {
+      keep_recording(job_.coordinator().recording());
+    }
     co_await job_.stop("all processes have ended");
     std::fputs(failure_text(job_, "coxswain run: ").c_str(), stderr);
   }
@@ -64,6 +70,7 @@ class local_run {
 
   asio::signal_set signals_;
   std::optional<int> signal_;
+  bool keeps_recording_;
   local_job job_;
 };
 
@@ -154,6 +161,7 @@ void add_run(CLI::App& program, action& chosen) {
   add_log_level(command, given->log_level);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
+  add_recording_options(command, given->coordinator);
   name_variables(command);
   command.footer(run_footer);
 }

@@ -6,6 +6,7 @@
 #include "json.hpp"
 #include "log.hpp"
 #include "machine.hpp"
+#include "recording_file.hpp"
 #include "remote.hpp"
 #include "version.hpp"
 
@@ -50,6 +51,7 @@ class service {
   static server::options with_log(serve_command const& given, service& self, log const& to);
   void announce() const;
   void await_signal();
+  void await_question();
   void await_failure();
   asio::awaitable<void> await_end_of_job();
   void end_of_job(std::string const& why);
@@ -57,6 +59,7 @@ class service {
   asio::io_context& io_;
   serve_command const& given_;
   asio::signal_set signals_;
+  asio::signal_set questions_;
   asio::steady_timer failed_for_long_;
   bool watches_failure_{};
   bool is_stopping_{};
@@ -68,6 +71,7 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
     : io_{io},
       given_{given},
       signals_{io, SIGINT, SIGTERM},
+      questions_{io, SIGUSR1},
       failed_for_long_{io},
       coordinator_{io, with_log(given, *this, to)} {}
 
@@ -75,9 +79,9 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
 // the log. What is to be done about it waits until the server is at rest.
 server::options service::with_log(serve_command const& given, service& self, log const& to) {
   auto options = given.coordinator.server;
-  options.log = [write = to.sink(), &self, watch = given.exit_when_done](core::event const& e) {
+  options.log = [write = to.sink(), &self](core::event const& e) {
     write(e);
-    if (!watch || e.level != core::severity::error || self.watches_failure_) return;
+    if (e.level != core::severity::error || self.watches_failure_) return;
     asio::post(self.io_, [&self] { self.await_failure(); });
   };
   return options;
@@ -86,6 +90,7 @@ server::options service::with_log(serve_command const& given, service& self, log
 int service::run() {
   announce();
   await_signal();
+  await_question();
   auto pass_on = [](std::exception_ptr problem) {
     if (problem) std::rethrow_exception(problem);
   };
@@ -129,9 +134,20 @@ void service::await_signal() {
   });
 }
 
+// What are you doing?
+void service::await_question() {
+  questions_.async_wait([this](boost::system::error_code problem, int) {
+    if (problem) return;
+    keep_recording(coordinator_.recording());
+    await_question();
+  });
+}
+
 void service::await_failure() {
   if (watches_failure_ || !coordinator_.error()) return;
   watches_failure_ = true;
+  if (given_.coordinator.server.record_bytes_max > 0) keep_recording(coordinator_.recording());
+  if (!given_.exit_when_done) return;
   failed_for_long_.expires_after(failed_job_lingers);
   failed_for_long_.async_wait([this](boost::system::error_code problem) {
     if (!problem) end_of_job("the job has failed");
@@ -170,6 +186,9 @@ constexpr auto serve_footer = R"(Ready is when standard output has one line of J
   {"event":"ready","addresses":["127.0.0.1:8476"],"job":"default","num_tasks":8,...}
 and the --port-file is there. The log goes to standard error.
 
+SIGUSR1: what the coordinator was told lately is written to a file, for coxswain replay; the same
+happens when the job fails.
+
 SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one ends it at once.
 With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
 job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
@@ -195,6 +214,7 @@ void add_serve(CLI::App& program, action& chosen) {
   add_log_level(command, given->log_level);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
+  add_recording_options(command, given->coordinator);
   name_variables(command);
   command.footer(help_end(serve_footer));
 }

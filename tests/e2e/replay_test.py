@@ -1,0 +1,85 @@
+"""coxswain replay: recordings of real coordinators, and what is told from them."""
+
+import signal
+import unittest
+
+from programs import EndToEnd, USAGE
+
+
+class Recordings(EndToEnd):
+
+    def replay(self, path, *arguments):
+        return self.run_to_end("coxswain", "replay", path, *arguments)
+
+    def recording_of(self, program):
+        """The file that the program says it has written."""
+        program.line("coxswain replay", "err")
+        return self.folder / f"coxswain-{program.pid}.recording"
+
+    def test_a_failed_job_leaves_a_recording_that_tells_why(self):
+        coordinator = self.serve(2, "--reconnect-grace", "0", "--exit-when-done")
+        workers = [self.worker(task, 2, "--rounds", 10**9) for task in range(2)]
+        self.wait_for_status("the job", lambda s: s["tasks"][1]["state"] == "connected")
+
+        workers[1].signal(signal.SIGKILL)
+
+        self.assertEqual(coordinator.wait(), 1)
+        told = self.replay(self.recording_of(coordinator))
+        self.assertEqual(told.code, 0, told.said())
+        self.assertRegex(told.out, r"s E .*task 1\b.*failed")
+
+    def test_a_recording_to_a_file_holds_the_whole_job(self):
+        path = self.folder / "job.recording"
+        coordinator = self.serve(2, "--record", path, "--token-file", self.token("sesame"),
+                                 "--exit-when-done")
+        workers = [self.worker(task, 2, "--rounds", 5, env={"COXSWAIN_TOKEN": "sesame"})
+                   for task in range(2)]
+        self.assertEqual([worker.wait() for worker in workers], [0, 0])
+        self.assertEqual(coordinator.wait(), 0)
+
+        told = self.replay(path, "--compare")
+
+        self.assertEqual(told.code, 0, told.said())
+        self.assertIn("all 2 tasks have joined", told.out)
+        self.assertIn("all tasks have left", told.out)
+        self.assertNotIn(b"sesame", path.read_bytes())
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+
+    def test_a_moment_in_the_middle_can_be_looked_at(self):
+        path = self.folder / "job.recording"
+        coordinator = self.serve(1, "--record", path)
+        self.assertEqual(self.coxswain("put", "k", "v").code, 0)
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+
+        self.assertIn("1 key", self.replay(path).out)
+        self.assertIn("0 keys", self.replay(path, "--until", "0ms").out)
+
+    def test_a_signal_asks_a_coordinator_what_it_did(self):
+        coordinator = self.serve(1, "--job", "curious")
+        coordinator.signal(signal.SIGUSR1)
+
+        told = self.replay(self.recording_of(coordinator))
+
+        self.assertEqual(told.code, 0, told.said())
+        self.assertIn("curious", told.out)
+
+    def test_what_is_no_recording_is_said_to_be_none(self):
+        path = self.folder / "text"
+        path.write_text("Dear diary,")
+
+        told = self.replay(path)
+        missing = self.replay(self.folder / "missing")
+
+        self.assertEqual(told.code, USAGE, told.said())
+        self.assertIn("no recording", told.err)
+        self.assertEqual(missing.code, USAGE, missing.said())
+
+    def token(self, text):
+        path = self.folder / "token"
+        path.write_text(text)
+        return path
+
+
+if __name__ == "__main__":
+    unittest.main()
