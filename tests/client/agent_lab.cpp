@@ -55,6 +55,9 @@ struct name_of_event {
   std::string operator()(agent_events::progressed const& e) const {
     return "progress of " + std::to_string(e.what.request.value);
   }
+  std::string operator()(agent_events::freeze const& e) const {
+    return "freeze " + std::to_string(e.agreement);
+  }
   std::string operator()(agent_events::ended const& e) const {
     return "ended " + std::string{name(e.why.code())};
   }

@@ -325,6 +325,17 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
   BOOST_TEST(lab.out() == "open");
 }
 
+BOOST_AUTO_TEST_CASE(an_agreement_is_told_and_answered_with_a_call_for_the_task) {
+  auto lab = agent_lab::open();
+
+  lab.say(t0, {{}, core::freeze_request{3}});
+  BOOST_TEST(lab.out() == "freeze 3");
+  lab.a.call(t0, core::frozen_args{3, 7}, without_limit);
+
+  BOOST_TEST(lab.out() == "#1 agreement on a step");
+  BOOST_TEST((lab.messages().at(0).task == task_id{1}));
+}
+
 BOOST_AUTO_TEST_CASE(after_bye_nothing_is_said_or_heard) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);

@@ -360,6 +360,12 @@ void cluster::withdraw(call what) {
   m.what = core::withdraw_args{what.id};
   say(c.connection, std::move(m));
 }
+call cluster::preempt(caller who, std::uint32_t task, duration in) {
+  return send(who, core::preempt_args{task_id{task}, in});
+}
+call cluster::frozen(caller who, std::uint64_t agreement, std::uint64_t step) {
+  return send(who, core::frozen_args{agreement, step});
+}
 
 // --- Deliveries ------------------------------------------------------------------------------
 

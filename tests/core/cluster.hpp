@@ -141,6 +141,8 @@ class cluster {
   call remove(caller who, std::string key, bool all = false);
   call increment(caller who, std::string key, std::int64_t by);
   call inspect(caller who);
+  call preempt(caller who, std::uint32_t task, duration in = {});
+  call frozen(caller who, std::uint64_t agreement, std::uint64_t step);
   void withdraw(call what);
 
   // --- What came back ---

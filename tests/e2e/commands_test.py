@@ -154,6 +154,26 @@ class Status(EndToEnd):
         self.assertIn("FAILED: task 0", self.coxswain("status").out)
 
 
+class Preempt(EndToEnd):
+
+    def test_a_notice_reaches_the_coordinator(self):
+        coordinator = self.serve(2)
+
+        done = self.coxswain("preempt", 1, "--in", "10min")
+
+        self.assertEqual((done.code, done.err), (0, ""))
+        coordinator.line("task 1 will be preempted in 10 min", "err")
+
+    def test_a_task_that_is_none_is_wrong_usage(self):
+        self.serve(2)
+
+        done = self.coxswain("preempt", 2)
+
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("there is no task 2", done.err)
+
+
+
 class Coordinator(EndToEnd):
 
     def test_nobody_there_is_unavailable(self):

@@ -57,6 +57,11 @@ wish any_count(dice& chance, std::optional<task_id> task) {
   return {task, increment_args{"counted", 1}, true};
 }
 
+wish any_preemption(dice& chance, std::uint32_t num_tasks, std::optional<task_id> task) {
+  if (chance.one_in(2)) return {task, frozen_args{chance.upto(4), chance.upto(9)}};
+  return {task, preempt_args{any_task(chance, num_tasks), any_timeout(chance)}};
+}
+
 request any_error(dice& chance) {
   if (!chance.one_in(6)) return inspect_args{};
   return report_error_args{
@@ -73,7 +78,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(11) : chance.upto(16)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(12) : chance.upto(17)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -97,6 +102,7 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 15:
       return {task,
               increment_args{usual_name(chance), static_cast<std::int64_t>(chance.upto(9)) - 4}};
+    case 16: return any_preemption(chance, num_tasks, task);
     default: return any_count(chance, task);
   }
 }

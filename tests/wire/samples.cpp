@@ -159,6 +159,8 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::remove_args{"addr", true});
   add(made, core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()});
   add(made, core::inspect_args{});
+  add(made, core::preempt_args{task_id{3}, 10min});
+  add(made, core::frozen_args{2, largest});
   return made;
 }
 
@@ -181,6 +183,8 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, failed_job());
   add(made, {}, core::barrier_progress{request_id{9}, round_number{3}, 61, 64, "3,17-18", 2});
   add(made, {}, core::probe{});
+  add(made, {}, core::freeze_request{largest});
+  add(made, {}, core::sync_point{2, largest});
   return made;
 }
 

@@ -18,6 +18,7 @@ void add_get(CLI::App& program, action& chosen);
 void add_ls(CLI::App& program, action& chosen);
 void add_rm(CLI::App& program, action& chosen);
 void add_incr(CLI::App& program, action& chosen);
+void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
 

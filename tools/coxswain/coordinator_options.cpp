@@ -60,6 +60,10 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                "How long a new connection may take to say Hello", {.least = 1ms});
   add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,
                "A peer that reads nothing for so long is cut off", {.least = 1ms});
+  add_duration(to, "--preemption-lead", core.preemption_lead,
+               "How long before a task is taken away all agree on a step to stop at");
+  add_duration(to, "--preemption-timeout", core.preemption_timeout,
+               "How long they may take to agree", {.least = 1ms});
   add_duration(to, "--linger", into.server.linger,
                "How long a stop waits for the last bytes to be read");
   to.add_flag_callback(

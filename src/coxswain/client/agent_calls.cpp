@@ -30,7 +30,8 @@ bool needs_task(core::request const& what) {
   return std::holds_alternative<core::join_args>(what) ||
          std::holds_alternative<core::leave_args>(what) ||
          std::holds_alternative<core::report_error_args>(what) ||
-         std::holds_alternative<core::barrier_args>(what);
+         std::holds_alternative<core::barrier_args>(what) ||
+         std::holds_alternative<core::frozen_args>(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.

@@ -72,6 +72,12 @@ struct progressed {
   friend bool operator==(progressed const&, progressed const&) = default;
 };
 
+// An agreement on a step has begun: `frozen` is to be called. May be told more than once.
+struct freeze {
+  std::uint64_t agreement{};
+  friend bool operator==(freeze const&, freeze const&) = default;
+};
+
 // The session has ended for good, or could not be opened, though nobody here asked for it.
 struct ended {
   status why;
@@ -83,6 +89,6 @@ struct ended {
 using agent_event =
     std::variant<agent_events::opened, agent_events::disconnected, agent_events::reconnected,
                  agent_events::parted, agent_events::job_failed, agent_events::progressed,
-                 agent_events::ended>;
+                 agent_events::freeze, agent_events::ended>;
 
 }  // namespace coxswain

@@ -140,6 +140,8 @@ void agent::pushed(time_point now, core::answer what) {
   } else if (auto* progress = std::get_if<core::barrier_progress>(&what.value)) {
     if (!calls_.find(progress->request)) return;
     events_.emplace_back(agent_events::progressed{std::move(*progress)});
+  } else if (auto const* freeze = std::get_if<core::freeze_request>(&what.value)) {
+    events_.emplace_back(agent_events::freeze{freeze->agreement});
   } else if (std::holds_alternative<core::probe>(what.value)) {
     send_heartbeat(now);
   } else if (std::holds_alternative<core::hello_answer>(what.value) ||

@@ -47,6 +47,8 @@ struct describe {
     return quoted("increment of key", a.key);
   }
   std::string operator()(core::inspect_args const&) const { return "inspect"; }
+  std::string operator()(core::preempt_args const&) const { return "notice of a preemption"; }
+  std::string operator()(core::frozen_args const&) const { return "agreement on a step"; }
 };
 
 }  // namespace

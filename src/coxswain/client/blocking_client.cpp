@@ -283,6 +283,14 @@ core::snapshot blocking_client::inspect() {
   return worker_->ask([](client& c) { return c.inspect(); });
 }
 
+void blocking_client::preempt(duration in, std::optional<task_id> who) {
+  worker_->ask([=](client& c) { return c.preempt(in, who); });
+}
+
+bool blocking_client::reached_sync_point(std::uint64_t step) {
+  return worker_->ask([=](client& c) { return c.reached_sync_point(step); });
+}
+
 std::optional<job_error> blocking_client::failure(duration timeout) {
   try {
     auto const start = [](client& c) { return c.failure(); };

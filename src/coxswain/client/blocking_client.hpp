@@ -52,6 +52,8 @@ class blocking_client {
   void report_error(errc code, std::string_view message);
   void leave(duration timeout = core::timeout_default);
   core::snapshot inspect();
+  void preempt(duration in = {}, std::optional<task_id> who = {});
+  bool reached_sync_point(std::uint64_t step);
 
   // Waits for a failure of the job, or that the coordinator is lost for good; none if `timeout`
   // passes without one.

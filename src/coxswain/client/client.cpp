@@ -145,6 +145,12 @@ asio::awaitable<std::int64_t> counter(asio::awaitable<core::answer> pending) {
   co_return value_of<core::counter_answer>(a).value;
 }
 
+asio::awaitable<bool> stops(asio::awaitable<core::answer> pending) {
+  auto const a = co_await std::move(pending);
+  throw_unless_ok(a);
+  co_return std::holds_alternative<core::sync_point>(a.value);
+}
+
 asio::awaitable<core::snapshot> picture(asio::awaitable<core::answer> pending) {
   auto a = co_await std::move(pending);
   co_return std::move(value_of<core::snapshot>(a));
@@ -303,6 +309,17 @@ asio::awaitable<job_error> client::failure() {
 asio::awaitable<void> client::report_error(errc code, std::string_view message) {
   core::report_error_args args{status{code, std::string{message}}};
   return nothing(ask(connection_, question{std::move(args), patience}));
+}
+
+asio::awaitable<void> client::preempt(duration in, std::optional<task_id> who) {
+  if (!who) who = task();
+  if (!who) throw error{status{errc::invalid_argument, "preempt: an observer must name a task"}};
+  core::preempt_args args{*who, in};
+  return nothing(ask(connection_, question{std::move(args), patience}));
+}
+
+asio::awaitable<bool> client::reached_sync_point(std::uint64_t step) {
+  return stops(ask(connection_, question{step}));
 }
 
 asio::awaitable<core::snapshot> client::inspect() {

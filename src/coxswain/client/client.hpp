@@ -169,6 +169,18 @@ class client {
   // Declares this task failed; everybody learns it. INVALID_ARGUMENT: the code is OK.
   asio::awaitable<void> report_error(errc code, std::string_view message);
 
+  // Says that a task, or this one, will be taken away in so long: all tasks then agree on a step at
+  // which they stop together. FAILED_PRECONDITION: the task has gone already, or the job has
+  // failed; INVALID_ARGUMENT: no such task, or none given by an observer.
+  asio::awaitable<void> preempt(duration in = {}, std::optional<task_id> who = {});
+
+  // To be called by every task with each step that it has reached, rising. True once for each
+  // agreement after `preempt`: at the first step at or past the one that was agreed on, where all
+  // tasks save their state. Waits only while an agreement is being made, at most the coordinator's
+  // preemption_timeout; if nothing comes of it, the answer is false. After this client has left it
+  // is false. UNAVAILABLE: the coordinator was lost.
+  asio::awaitable<bool> reached_sync_point(std::uint64_t step);
+
   // Waits until all tasks leave, then ends the session. INTERNAL (a task died or did not come),
   // FAILED_PRECONDITION (the job had failed: the task has left alone). Whatever comes of it, the
   // client is at its end then; unless the call was cancelled, after which the client goes on. An

@@ -71,10 +71,12 @@ connection::place connection::ask(question q, std::unique_ptr<waiter> who) {
   open_wait asked;
   asked.what = q.what;
   asked.who = std::move(who);
+  asked.step = q.step;
   waits_.emplace(++waits_count_, std::move(asked));
   if (q.what == question::kind::failure && failure_) {
     answer_waits(q.what, core::answer{{}, *failure_});
   }
+  if (q.what == question::kind::stop) answer_stops();
   if (agent_.over()) ended();
   return {q.what, waits_count_};
 }
@@ -136,6 +138,7 @@ void connection::perform(agent_command what) {
 }
 
 void connection::complete(agent_completion one) {
+  if (one.call.value == freezing_) return agreed(one.what);
   auto const at = calls_.find(one.call.value);
   if (at == calls_.end()) return;
   auto const who = std::move(at->second.who);
@@ -163,6 +166,7 @@ void connection::happened(agent_event& what) {
                    answer_waits(question::kind::failure, core::answer{{}, *failure_});
                  },
                  [this](agent_events::progressed& e) { tell(std::move(e.what)); },
+                 [this](agent_events::freeze& e) { freeze(e.agreement); },
                  [this](agent_events::ended& e) {
                    if (!agent_.session()) return;
                    tell(client_event::kind::lost, e.why);
@@ -175,8 +179,46 @@ void connection::happened(agent_event& what) {
              what);
 }
 
+// --- Stopping together -----------------------------------------------------------------------
+
+// The user's own thread of work is not needed for this, and may be far away.
+void connection::freeze(std::uint64_t agreement) {
+  auto const step = sync_points_.freeze(agreement);
+  if (!step) return;
+  if (freezing_ != 0) agent_.cancel(now(), request_id{freezing_});
+  frozen_for_ = agreement;
+  freezing_ = agent_.call(now(), core::frozen_args{agreement, *step}, without_limit).value;
+}
+
+void connection::agreed(core::answer const& what) {
+  freezing_ = 0;
+  auto const* const point = std::get_if<core::sync_point>(&what.value);
+  sync_points_.agreed(frozen_for_, point ? std::optional{point->step} : std::nullopt);
+  if (!agent_.over()) answer_stops();
+}
+
+void connection::answer_stops() {
+  for (auto at = waits_.begin(); at != waits_.end();) {
+    auto& one = at->second;
+    auto const stops =
+        one.what == question::kind::stop ? sync_points_.reached(one.step) : std::nullopt;
+    if (!stops) {
+      ++at;
+      continue;
+    }
+    auto const who = std::move(one.who);
+    core::answer reply;
+    if (*stops) reply.value = core::sync_point{0, one.step};
+    at = waits_.erase(at);
+    who->complete({}, std::move(reply));
+  }
+}
+
 // Nobody may wait any longer.
 void connection::ended() {
+  // Who has left is not in anybody's way.
+  bool const left = agent_.end().code() == errc::failed_precondition;
+  answer_waits(question::kind::stop, core::answer{left ? status{} : agent_.end(), {}});
   answer_waits(question::kind::opened, core::answer{agent_.end(), {}});
   answer_waits(question::kind::failure,
                core::answer{{errc::cancelled, agent_.end().message()}, {}});

@@ -10,6 +10,7 @@
 
 #include "coxswain/client/agent.hpp"
 #include "coxswain/client/options.hpp"
+#include "coxswain/client/sync_points.hpp"
 #include "coxswain/client/transport.hpp"
 #include "coxswain/client/waiter.hpp"
 #include "coxswain/net/asio.hpp"
@@ -35,15 +36,18 @@ struct question {
     call,     // the answer to `request`
     opened,   // the session, or why there is none
     failure,  // of the job, or the loss of the coordinator for good: a job_error
+    stop,     // whether the task stops at `step`: a sync_point, or nothing
   };
 
   explicit question(kind k) : what{k} {}
+  explicit question(std::uint64_t step_reached) : what{kind::stop}, step{step_reached} {}
   question(core::request r, duration t) : request{std::move(r)}, timeout{t} {}
 
   kind what{kind::call};
   core::request request;
   duration timeout{};
   progress_callback on_progress;
+  std::uint64_t step{};
 };
 
 class connection : public std::enable_shared_from_this<connection> {
@@ -94,6 +98,7 @@ class connection : public std::enable_shared_from_this<connection> {
   struct open_wait {
     question::kind what{};
     std::unique_ptr<waiter> who;
+    std::uint64_t step{};
   };
   using self_ptr = std::shared_ptr<connection>;
   using transport_ptr = std::shared_ptr<transport>;
@@ -107,6 +112,9 @@ class connection : public std::enable_shared_from_this<connection> {
   void perform(agent_command what);
   void complete(agent_completion one);
   void happened(agent_event& what);
+  void freeze(std::uint64_t agreement);
+  void agreed(core::answer const& what);
+  void answer_stops();
   void ended();
   void answer_waits(question::kind what, core::answer const& with);
   void tell(client_event::kind what, status why);
@@ -138,6 +146,9 @@ class connection : public std::enable_shared_from_this<connection> {
   std::map<std::uint64_t, open_wait> waits_;
   std::uint64_t waits_count_{};
   std::optional<job_error> failure_;
+  sync_points sync_points_;
+  std::uint64_t frozen_for_{};
+  std::uint64_t freezing_{};  // the call that reports our step; zero if there is none
   bool may_be_member_{};
   bool silent_{};
 

@@ -35,6 +35,10 @@ struct config {
   bool leave_barrier{true};
   // A barrier that waits longer is logged each time this passes. Zero: never.
   duration waiting_log_period{10s};
+  // How long before a task is taken away the others stop for it (upstream's 15 min), and how long
+  // they may take to agree on a step.
+  duration preemption_lead{15min};
+  duration preemption_timeout{30s};
 
   std::size_t key_bytes_max{4 * 1024};
   std::size_t value_bytes_max{1024 * 1024 * 1024};

@@ -79,6 +79,7 @@ void coordinator::state::handle_due(time_point now, due_item const& item) {
     case due::leave: return meeting_due(now, item);
     case due::join_log:
     case due::leave_log: return log_meeting(now, item);
+    case due::preemption: return preemption_due(now);
   }
 }
 

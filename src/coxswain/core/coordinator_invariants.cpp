@@ -96,9 +96,10 @@ void coordinator::state::check_tasks() const {
   sessions_.all().each([&](session_id, session const& s) {
     for (auto const& [_, p] : s.open) gets += p.where == parked::place::key && p.task ? 1 : 0;
   });
-  invariant(
-      waits == gets + count_parked(parked::place::barrier) + count_parked(parked::place::leave),
-      "a task's waits are open requests");
+  invariant(waits == gets + count_parked(parked::place::barrier) +
+                         count_parked(parked::place::leave) +
+                         count_parked(parked::place::preemption),
+            "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
 }
@@ -130,6 +131,12 @@ void coordinator::state::check_meetings() const {
     invariant(!m->is_open() || (m->arrived() > 0 && of->deadline_at <= m->deadline()),
               "an open meeting waits for somebody");
   }
+  invariant(preemption_.answers().size() == count_parked(parked::place::preemption),
+            "who agrees to stop has an open request");
+  invariant(!preemption_.is_open() ||
+                (preemption_alarm_.armed() &&
+                 preemption_.answers().size() < roster_.count(task_state::connected)),
+            "an agreement waits for somebody, and not for ever");
   invariant(!leave_.is_open() || leave_.arrived() == count_parked(parked::place::leave),
             "who waits to leave has an open request");
 }
@@ -157,6 +164,7 @@ void coordinator::state::check_alarms() const {
   for (auto const& [_, of] : round_alarms_) count_all(of);
   count_all(join_alarms_);
   count_all(leave_alarms_);
+  count(preemption_alarm_);
   invariant(armed == deadlines_.size(), "every armed deadline belongs to something");
 }
 

@@ -144,6 +144,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   fail_all_rounds(now, why);
   fail_join(share(why));
   fail_leave(now, share(why));
+  end_agreement(why);
   for (std::uint32_t i = 0; i < roster_.size(); ++i) end_challenge(task_id{i}, share(why));
   std::vector<ticket> waiting;
   for (auto const& [_, barrier] : count_barriers_.all()) {
@@ -291,6 +292,7 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   sessions_.push(s, share(std::move(a)));
   sessions_.send_kept(s);
   if (error) sessions_.push(s, share(*error));
+  if (!s.tasks.empty()) tell_agreement(s);
   // Not before, since it may answer requests of this very session.
   note_life(now, args.session, s);
   arm_expiry(args.session, s);
@@ -339,6 +341,7 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::barrier: leave_round(p->number, *p->task); break;
     case parked::place::join: abandon_join(*p->task, who); break;
     case parked::place::leave: abandon_leave(*p->task); break;
+    case parked::place::preemption: preemption_.withdraw(*p->task); break;
   }
   return p;
 }

@@ -55,7 +55,8 @@ void coordinator::state::handle(call const& c, join_args& args) {
     if (t.self != args.self) return challenge(c, args);
     // The same process again: its reply was lost together with its session.
     if (t.held_by != c.from.session) move_holder(c, args);
-    return answer_now(c, share(join_answer{true}), true);
+    answer_now(c, share(join_answer{true}), true);
+    return tell_agreement(c.by);
   }
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
@@ -100,7 +101,9 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
     log(severity::info, who(*c.task) + " from " + c.by.peer + " has joined");
-    return answer_now(c, share(join_answer{job_started_}), true);
+    answer_now(c, share(join_answer{job_started_}), true);
+    tell_agreement(c.by);
+    return plan_agreement(c.now);
   }
   roster_.set_state(*c.task, task_state::joining);
   if (!join_.is_open()) {
@@ -118,7 +121,7 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   log(severity::info, who(*c.task) + " from " + c.by.peer + " joins, " +
                           std::to_string(join_.arrived()) + " of " +
                           std::to_string(roster_.size()) + " are here");
-  if (join_.complete()) return release_join();
+  if (join_.complete()) return release_join(c.now);
   arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }
 
@@ -127,7 +130,7 @@ void coordinator::state::connect(task_id id) {
   roster_.at(id).error = {};
 }
 
-void coordinator::state::release_join() {
+void coordinator::state::release_join(time_point now) {
   std::vector<task_id> const joined = join_.in_order();
   std::vector<ticket> const tickets = join_.tickets();
   close_join();
@@ -135,6 +138,7 @@ void coordinator::state::release_join() {
   for (task_id const id : joined) connect(id);
   log(severity::info, "all " + std::to_string(roster_.size()) + " tasks have joined");
   answer_all(tickets, share(join_answer{false}));
+  plan_agreement(now);
 }
 
 void coordinator::state::close_join() {
@@ -292,11 +296,14 @@ void coordinator::state::abandon_leave(task_id id) {
 }
 
 void coordinator::state::depart(time_point now, task_id id) {
-  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  status const gone{errc::cancelled, who(id) + " is no longer in the job"};
+  end_waits(id, parked::place::key, gone);
+  end_waits(id, parked::place::preemption, gone);
   end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
   forget_holder(id);
   roster_.set_state(id, task_state::left);
   barriers_.forget_owed_to(id);
+  forget_preemption(now, id);
   log(severity::info, who(id) + " has left");
   if (!error) fail_rounds_of(now, id, who(id) + " left");
 }
@@ -355,12 +362,15 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
   log(severity::error, who(id) + " failed: " + why.text());
-  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  status const gone{errc::cancelled, who(id) + " is no longer in the job"};
+  end_waits(id, parked::place::key, gone);
+  end_waits(id, parked::place::preemption, gone);
   end_probe(id);
   forget_holder(id);
   roster_.set_state(id, task_state::failed);
   t.error = why;
   fail_job(now, {id, std::move(why)});
+  forget_preemption(now, id);
   end_challenge(id, share(job_failed(errc::aborted)));
 }
 
@@ -380,6 +390,7 @@ void coordinator::state::fail_job(time_point now, failure what) {
   barriers_.forget_owed();
   fail_leave(now, share(why));
   fail_join(share(why));
+  end_agreement(why);
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
 }
 

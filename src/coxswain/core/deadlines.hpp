@@ -23,6 +23,7 @@ enum class due : std::uint8_t {
   join_log,        // ... waits for long
   leave,           // the leave barrier
   leave_log,       // ... waits for long
+  preemption,      // an agreement is to begin, or has taken too long
 };
 
 // Refers to an armed deadline, or to none.

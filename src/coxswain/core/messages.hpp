@@ -139,11 +139,24 @@ struct inspect_args {
   friend bool operator==(inspect_args const&, inspect_args const&) = default;
 };
 
+struct preempt_args {
+  task_id task{};
+  duration in{};  // how long it has
+  friend bool operator==(preempt_args const&, preempt_args const&) = default;
+};
+
+struct frozen_args {
+  std::uint64_t agreement{};
+  std::uint64_t step{};
+  friend bool operator==(frozen_args const&, frozen_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
-using request = std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args,
-                             join_args, leave_args, report_error_args, barrier_args,
-                             cancel_barrier_args, count_barrier_args, put_args, get_args,
-                             try_get_args, list_args, remove_args, increment_args, inspect_args>;
+using request =
+    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
+                 leave_args, report_error_args, barrier_args, cancel_barrier_args,
+                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
+                 increment_args, inspect_args, preempt_args, frozen_args>;
 
 struct client_message {
   request_id id{};
@@ -283,13 +296,24 @@ struct probe {
   friend bool operator==(probe const&, probe const&) = default;
 };
 
+struct freeze_request {
+  std::uint64_t agreement{};
+  friend bool operator==(freeze_request const&, freeze_request const&) = default;
+};
+
+struct sync_point {
+  std::uint64_t agreement{};
+  std::uint64_t step{};
+  friend bool operator==(sync_point const&, sync_point const&) = default;
+};
+
 // One answer may go to many requests, and is then encoded once. std::monostate: the outcome says
 // everything; with an OK outcome in a push, it answers a heartbeat.
 struct answer {
   status outcome;
   std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
-               snapshot, goodbye, job_error, barrier_progress, probe>
+               snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

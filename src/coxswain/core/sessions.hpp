@@ -21,7 +21,7 @@ namespace coxswain::core {
 
 // A request that waits, and where.
 struct parked {
-  enum class place : std::uint8_t { key, barrier, count_barrier, join, leave };
+  enum class place : std::uint8_t { key, barrier, count_barrier, join, leave, preemption };
   place where{};
   std::optional<task_id> task;
   std::string name;        // of the key or the barrier

@@ -11,6 +11,7 @@
 #include "coxswain/core/kv_store.hpp"
 #include "coxswain/core/lateness.hpp"
 #include "coxswain/core/meeting.hpp"
+#include "coxswain/core/preemption.hpp"
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
 
@@ -134,7 +135,7 @@ class coordinator::state {
   void forget_as_replaced(session_id id, task_id task);
   void enter(call const& c, join_args const& args);
   void connect(task_id id);
-  void release_join();
+  void release_join(time_point now);
   void fail_join(answer_ptr const& what);
   void abandon_join(task_id id, ticket asker);
   void close_join();
@@ -198,6 +199,17 @@ class coordinator::state {
                                         std::string const& reason) const;
   [[nodiscard]] static std::string missing_text(barrier_failure const& f);
 
+  // Preemption.
+  void handle(call const& c, preempt_args& args);
+  void handle(call const& c, frozen_args& args);
+  void plan_agreement(time_point now);
+  void begin_agreement(time_point now);
+  void tell_agreement(session& s);
+  void review_agreement();
+  void end_agreement(status why);
+  void preemption_due(time_point now);
+  void forget_preemption(time_point now, task_id id);
+
   // Keys.
   void handle(call const& c, put_args& args);
   void handle(call const& c, get_args& args);
@@ -242,6 +254,8 @@ class coordinator::state {
   alarms join_alarms_;
   meeting leave_;
   alarms leave_alarms_;
+  preemption preemption_;
+  alarm preemption_alarm_;
   lateness lateness_;
 };
 

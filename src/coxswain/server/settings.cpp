@@ -26,6 +26,8 @@ void visit_options(Config& o, Visit visit) {
   visit("join_barrier", o.join_barrier);
   visit("leave_barrier", o.leave_barrier);
   visit("waiting_log_period_ns", o.waiting_log_period);
+  visit("preemption_lead_ns", o.preemption_lead);
+  visit("preemption_timeout_ns", o.preemption_timeout);
   visit("key_bytes_max", o.key_bytes_max);
   visit("value_bytes_max", o.value_bytes_max);
   visit("label_bytes_max", o.label_bytes_max);

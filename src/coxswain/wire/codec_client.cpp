@@ -200,6 +200,24 @@ void encode(core::inspect_args, v1::ClientMessage& message) { message.mutable_in
 
 core::inspect_args decode(v1::Inspect&) { return {}; }
 
+void encode(core::preempt_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_preempt();
+  to.set_task(from.task.value);
+  to.set_in_ms(to_milliseconds(from.in));
+}
+
+core::preempt_args decode(v1::Preempt& from) {
+  return {task_id{from.task()}, from_milliseconds(from.in_ms())};
+}
+
+void encode(core::frozen_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_frozen();
+  to.set_agreement(from.agreement);
+  to.set_step(from.step);
+}
+
+core::frozen_args decode(v1::Frozen& from) { return {from.agreement(), from.step()}; }
+
 result<core::request> decode_absent(v1::ClientMessage const& message) {
   if (message.id() == 0) return core::request{};  // a heartbeat
   return status{errc::invalid_argument,
@@ -227,6 +245,8 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kCancelBarrier: return decode(*from.mutable_cancel_barrier());
     case v1::ClientMessage::kCountBarrier: return decode(*from.mutable_count_barrier());
     case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
+    case v1::ClientMessage::kPreempt: return decode(*from.mutable_preempt());
+    case v1::ClientMessage::kFrozen: return decode(*from.mutable_frozen());
   }
   return decode_absent(from);
 }

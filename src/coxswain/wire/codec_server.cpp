@@ -223,6 +223,20 @@ void encode(core::probe, v1::ServerMessage& message) { message.mutable_probe(); 
 
 core::probe decode(v1::Probe&) { return {}; }
 
+void encode(core::freeze_request const& from, v1::ServerMessage& message) {
+  message.mutable_freeze()->set_agreement(from.agreement);
+}
+
+core::freeze_request decode(v1::Freeze& from) { return {from.agreement()}; }
+
+void encode(core::sync_point const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_sync_point();
+  to.set_agreement(from.agreement);
+  to.set_step(from.step);
+}
+
+core::sync_point decode(v1::SyncPoint& from) { return {from.agreement(), from.step()}; }
+
 result<answer_value> decode_body(v1::ServerMessage& from) {
   switch (from.body_case()) {
     case v1::ServerMessage::BODY_NOT_SET: break;
@@ -240,6 +254,8 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kJobError: return decode(*from.mutable_job_error());
     case v1::ServerMessage::kBarrierProgress: return decode(*from.mutable_barrier_progress());
     case v1::ServerMessage::kProbe: return decode(*from.mutable_probe());
+    case v1::ServerMessage::kFreeze: return decode(*from.mutable_freeze());
+    case v1::ServerMessage::kSyncPoint: return decode(*from.mutable_sync_point());
   }
   return answer_value{};
 }

@@ -1,0 +1,55 @@
+#pragma once
+// Where a task stops together with the others before one of them is taken away (semantics D22): the
+// steps it has reported, and those that were agreed on. Not here: messages and those who wait
+// (connection).
+//
+// Not thread-safe.
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+namespace coxswain {
+
+class sync_points {
+ public:
+  // Whether the task stops at this step: the first at or past one that was agreed on. Nothing while
+  // an agreement is open and the step is past the one that was reported for it: ask again when it
+  // has ended.
+  std::optional<bool> reached(std::uint64_t step) {
+    auto const past = points_.upper_bound(step);
+    if (past != points_.begin()) {
+      points_.erase(points_.begin(), past);
+      last_ = step;
+      return true;
+    }
+    if (open_ && step > reported_) return std::nullopt;
+    last_ = step;
+    return false;
+  }
+
+  // An agreement begins; gives the step to report. Nothing if it was reported already.
+  std::optional<std::uint64_t> freeze(std::uint64_t agreement) {
+    if (agreement <= agreement_) return std::nullopt;
+    agreement_ = agreement;
+    open_ = true;
+    reported_ = last_;
+    return reported_;
+  }
+
+  // The agreement has ended, with a step if all went well.
+  void agreed(std::uint64_t agreement, std::optional<std::uint64_t> step) {
+    if (agreement != agreement_) return;
+    open_ = false;
+    if (step) points_.insert(*step);
+  }
+
+ private:
+  std::uint64_t last_{};
+  std::uint64_t reported_{};
+  std::uint64_t agreement_{};  // the last one that began
+  bool open_{};
+  std::set<std::uint64_t> points_;  // agreed on and not reached
+};
+
+}  // namespace coxswain

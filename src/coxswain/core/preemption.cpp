@@ -1,0 +1,51 @@
+#include "coxswain/core/preemption.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+
+void preemption::post(task_id task, time_point death) {
+  auto const [at, is_new] = notices_.emplace(task, death);
+  if (!is_new) at->second = std::min(at->second, death);
+}
+
+std::optional<time_point> preemption::first_death() const {
+  if (open_ || notices_.empty()) return std::nullopt;
+  auto const by_death = [](auto const& a, auto const& b) { return a.second < b.second; };
+  return std::min_element(notices_.begin(), notices_.end(), by_death)->second;
+}
+
+void preemption::begin() {
+  open_ = true;
+  ++number_;
+}
+
+std::optional<ticket> preemption::answered(task_id task, answer_of_task how) {
+  auto const [at, is_new] = answers_.emplace(task, how);
+  if (is_new) return std::nullopt;
+  return std::exchange(at->second, how).who;
+}
+
+void preemption::withdraw(task_id task) { answers_.erase(task); }
+
+void preemption::forget(task_id task) {
+  answers_.erase(task);
+  if (!open_) notices_.erase(task);
+}
+
+std::uint64_t preemption::step() const {
+  std::uint64_t largest = 0;
+  for (auto const& [_, how] : answers_) largest = std::max(largest, how.step);
+  return largest + 1;
+}
+
+std::vector<ticket> preemption::end() {
+  open_ = false;
+  notices_.clear();
+  std::vector<ticket> tickets;
+  for (auto const& [_, how] : std::exchange(answers_, {})) tickets.push_back(how.who);
+  return tickets;
+}
+
+}  // namespace coxswain::core

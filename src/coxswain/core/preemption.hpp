@@ -1,0 +1,64 @@
+#pragma once
+// Preemption: who is about to be taken away, and the agreement on a step at which all stop together
+// (semantics D22). Not here: replies, deadlines, who is connected (coordinator).
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/ticket.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace coxswain::core {
+
+class preemption {
+ public:
+  struct answer_of_task {
+    std::uint64_t step{};
+    ticket who;
+  };
+
+  // A notice. Of several for one task the earliest death counts.
+  void post(task_id task, time_point death);
+
+  // The earliest death for which no agreement was begun yet.
+  [[nodiscard]] std::optional<time_point> first_death() const;
+
+  // Begins an agreement for all notices so far.
+  void begin();
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+
+  // Of the open agreement, or of the last one; zero before the first.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  // A task stands still at this step. Whoever answered for it before, if anybody, is returned.
+  std::optional<ticket> answered(task_id task, answer_of_task how);
+
+  // The task's answer counts no more, and it will not be preempted either.
+  void withdraw(task_id task);
+  void forget(task_id task);
+
+  // By task.
+  [[nodiscard]] std::map<task_id, answer_of_task> const& answers() const noexcept {
+    return answers_;
+  }
+
+  // Whom the agreement is about, or the next one, by task.
+  [[nodiscard]] std::map<task_id, time_point> const& notices() const noexcept { return notices_; }
+
+  // One past the largest step that was answered.
+  [[nodiscard]] std::uint64_t step() const;
+
+  // Ends the agreement. Its notices are done with; those who answered are returned, by task.
+  std::vector<ticket> end();
+
+ private:
+  bool open_{};
+  std::uint64_t number_{};
+  std::map<task_id, time_point> notices_;
+  std::map<task_id, answer_of_task> answers_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,211 @@
+// Notices of preemption and the agreement on a step (semantics D22, rows 4.1 to 4.9).
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+// What the client was told to agree on since the last look; zero if nothing.
+std::uint64_t freeze(cluster& c, int who) {
+  auto const pushed = c.pushed<core::freeze_request>(who);
+  return pushed.empty() ? 0 : pushed.back().agreement;
+}
+
+std::uint64_t step(cluster const& c, call of) {
+  auto const* const point = c.body<core::sync_point>(of);
+  return point ? point->step : 0;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(coordinator_preemption)
+
+BOOST_AUTO_TEST_CASE(no_preemption_no_sync_point) {
+  cluster c{2};
+  c.pass(1h);
+  BOOST_TEST(freeze(c, 0) == 0u);
+  BOOST_TEST(freeze(c, 1) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(preemption_single_sync_point_is_one_past_the_fastest_task) {
+  cluster c{3};
+  c.preempt(1, 2);
+  BOOST_TEST(freeze(c, 0) == 1u);
+  BOOST_TEST(freeze(c, 2) == 1u);
+
+  auto const first = c.frozen(0, 1, 7);
+  auto const second = c.frozen(1, 1, 9);
+  BOOST_TEST(c.code(first) == "waits");
+  auto const third = c.frozen(2, 1, 8);
+
+  BOOST_TEST(step(c, first) == 10u);
+  BOOST_TEST(step(c, second) == 10u);
+  BOOST_TEST(step(c, third) == 10u);
+  expect_words(c.log(), {"task 2", "will be preempted in 0", "agreed to stop at step 10"});
+}
+
+BOOST_AUTO_TEST_CASE(an_observer_may_post_a_notice) {
+  cluster c{1};
+  int const cli = c.observer();
+  BOOST_TEST(c.code(c.preempt(cli, 0)) == "OK");
+  BOOST_TEST(freeze(c, 0) == 1u);
+  BOOST_TEST(freeze(c, cli) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(delayed_preemption_no_sync_point_yet) {
+  cluster c{1};
+  c.preempt(0, 0, 1h);
+  c.at(45min - 1ns);
+  BOOST_TEST(freeze(c, 0) == 0u);
+
+  c.at(45min);
+  BOOST_TEST(freeze(c, 0) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(an_earlier_notice_goes_first_and_both_are_done) {
+  cluster c{2};
+  c.preempt(0, 0, 1h);
+  c.preempt(0, 1, 20min);
+  c.at(5min);
+  BOOST_TEST(freeze(c, 0) == 1u);
+  c.frozen(0, 1, 1);
+  auto const last = c.frozen(1, 1, 1);
+  BOOST_TEST(step(c, last) == 2u);
+
+  c.pass(2h);
+  BOOST_TEST(freeze(c, 0) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(notices_during_an_agreement_join_it_and_later_ones_start_the_next) {
+  cluster c{2};
+  c.preempt(0, 0);
+  c.frozen(0, 1, 3);
+  c.preempt(1, 1);
+  c.frozen(1, 1, 4);
+  BOOST_TEST(freeze(c, 0) == 1u);
+
+  c.preempt(1, 1);
+  BOOST_TEST(freeze(c, 0) == 2u);
+  c.frozen(0, 2, 20);
+  auto const second = c.frozen(1, 2, 21);
+  BOOST_TEST(step(c, second) == 22u);
+}
+
+BOOST_AUTO_TEST_CASE(who_does_not_answer_in_time_makes_the_agreement_fail) {
+  cluster c{3, with([](auto& o) { o.preemption_timeout = 10s; })};
+  c.preempt(0, 0);
+  auto const first = c.frozen(0, 1, 3);
+  c.at(10s - 1ns);
+  BOOST_TEST(c.code(first) == "waits");
+
+  c.at(10s);
+
+  BOOST_TEST(c.code(first) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(first), {"within 10 s", "2 of 3 tasks", "1-2"});
+  BOOST_TEST(c.code(c.frozen(1, 1, 3)) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_is_not_waited_for) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.preempt(0, 0);
+  auto const first = c.frozen(0, 1, 3);
+  c.leave(1);
+  BOOST_TEST(step(c, first) == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_with_preemption_takes_the_answer_back) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.preempt(0, 0);
+  auto const gone = c.frozen(0, 1, 3);
+  c.leave(0);
+  BOOST_TEST(c.code(gone) == "CANCELLED");
+  BOOST_TEST(step(c, c.frozen(1, 1, 1)) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_task_is_waited_for_until_its_verdict) {
+  cluster c{2, with([](auto& o) { o.reconnect_grace = 2s; })};
+  c.preempt(0, 0);
+  auto const first = c.frozen(0, 1, 3);
+  c.lose(1);
+  BOOST_TEST(c.code(first) == "waits");
+
+  c.resume(1);
+  BOOST_TEST(freeze(c, 1) == 1u);
+  auto const second = c.frozen(1, 1, 5);
+  BOOST_TEST(step(c, first) == 6u);
+  BOOST_TEST(step(c, second) == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_outlives_its_connection) {
+  cluster c{2};
+  c.preempt(0, 0);
+  auto const first = c.frozen(0, 1, 3);
+  c.blink(0);
+  auto const second = c.frozen(1, 1, 2);
+  BOOST_TEST(step(c, first) == 4u);
+  BOOST_TEST(step(c, second) == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_answer_does_not_count) {
+  cluster c{2};
+  c.preempt(0, 0);
+  c.withdraw(c.frozen(0, 1, 30));
+  auto const second = c.frozen(1, 1, 2);
+  BOOST_TEST(c.code(second) == "waits");
+  c.frozen(0, 1, 4);
+  BOOST_TEST(step(c, second) == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_answer_of_a_task_replaces_its_first) {
+  cluster c{2};
+  c.preempt(0, 0);
+  auto const older = c.frozen(0, 1, 30);
+  c.frozen(0, 1, 4);
+  BOOST_TEST(c.code(older) == "CANCELLED");
+  BOOST_TEST(step(c, c.frozen(1, 1, 2)) == 5u);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_error_ends_the_agreement_with_its_cause) {
+  cluster c{2};
+  c.preempt(0, 0, 30min);
+  c.preempt(0, 1);
+  auto const first = c.frozen(0, 1, 3);
+  c.report_error(1, errc::internal, "boom");
+  BOOST_TEST(c.code(first) == "INTERNAL");
+  expect_words(c.text(first), {"task 1", "boom"});
+  BOOST_TEST(c.code(c.preempt(0, 0)) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_ends_the_agreement) {
+  cluster c{2};
+  c.preempt(0, 0);
+  auto const first = c.frozen(0, 1, 3);
+  c.stop();
+  BOOST_TEST(c.code(first) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(a_notice_before_the_job_has_started_waits_for_it) {
+  auto c = cluster::deserted(1);
+  int const cli = c.observer();
+  BOOST_TEST(c.code(c.preempt(cli, 0)) == "OK");
+  int const task = c.observer();
+  BOOST_TEST(freeze(c, task) == 0u);
+
+  c.join({task, 0}, 100);
+
+  BOOST_TEST(freeze(c, task) == 1u);
+  BOOST_TEST(step(c, c.frozen({task, 0}, 1, 0)) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_can_be_preempted_who_is_not_there) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.leave(1);
+  BOOST_TEST(c.code(c.preempt(0, 2)) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.preempt(0, 1)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.frozen(c.observer(), 1, 1)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.frozen(0, 1, 1)) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test
