@@ -1,7 +1,7 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
-// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
-// coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
+// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave),
+// coordinator_failure.cpp, coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
 // coordinator_invariants.cpp.
 
 #include "coxswain/core/barriers.hpp"
