@@ -36,6 +36,7 @@ barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) 
   args.gather = chance.one_in(4);
   if (args.gather || chance.one_in(20)) args.data = std::string(chance.upto(45), 'g');
   if (chance.one_in(4)) args.progress_every = chance.one_of(short_times);
+  args.fail_when_lost = chance.one_in(8);
   return args;
 }
 
@@ -49,12 +50,20 @@ cancel_barrier_args any_cancel(dice& chance) {
 wish any_join(dice& chance, std::uint32_t num_tasks) {
   task_id const task = any_task(chance, num_tasks);
   incarnation const self{chance.one_in(6) ? chance.upto(9) : task.value};
-  return {task, join_args{self, any_timeout(chance)}};
+  join_args args{self, any_timeout(chance)};
+  if (chance.one_in(2)) args.recoverable = chance.one_in(2);
+  args.take_over = chance.one_in(8);
+  return {task, args};
 }
 
 wish any_count(dice& chance, std::optional<task_id> task) {
   if (chance.one_in(12)) return {task, std::monostate{}};  // a kind that is not known
   return {task, increment_args{"counted", 1}, true};
+}
+
+wish any_reset(dice& chance, std::uint32_t num_tasks) {
+  task_id const task = any_task(chance, num_tasks);
+  return {task, reset_args{incarnation{chance.one_in(6) ? chance.upto(9) : task.value}}};
 }
 
 request any_error(dice& chance) {
@@ -78,7 +87,9 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 1:
     case 2: return any_join(chance, num_tasks);
     case 3: return {task, leave_args{any_timeout(chance)}};
-    case 4: return {task, any_error(chance)};
+    case 4:
+      if (chance.one_in(2)) return any_reset(chance, num_tasks);
+      return {task, any_error(chance)};
     case 5:
     case 6:
     case 7: return {task, any_barrier(chance, num_tasks, task.value_or(home))};

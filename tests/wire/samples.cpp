@@ -25,6 +25,7 @@ core::barrier_args barrier() {
   made.gather = true;
   made.data = std::string{"\0\xff data", 7};
   made.progress_every = 10s;
+  made.fail_when_lost = true;
   return made;
 }
 
@@ -101,6 +102,7 @@ core::snapshot whole_job() {
   made.tasks[0].label = "b12:3391";
   made.tasks[0].peer = "10.0.0.12:41234";
   made.tasks[0].error = status{errc::aborted, "replaced"};
+  made.tasks[0].recoverable = true;
   made.barriers = {open_barrier(), {}};
   made.error = failed_job();
   made.keys = 1;
@@ -146,6 +148,8 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::bye_args{true});
   add(made, core::withdraw_args{request_id{largest}});
   add(made, core::join_args{incarnation{largest}, 30s});
+  add(made, core::join_args{incarnation{1}, 30s, false, true});
+  add(made, core::join_args{incarnation{2}, 30s, true, false});
   add(made, core::leave_args{31s});
   add(made, core::report_error_args{status{errc::data_loss, "The disk is full."}});
   add(made, barrier());
@@ -159,6 +163,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::remove_args{"addr", true});
   add(made, core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()});
   add(made, core::inspect_args{});
+  add(made, core::reset_args{incarnation{largest}});
   return made;
 }
 

@@ -17,6 +17,8 @@ std::string round_text(barriers::barrier const& b) {
   return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
 }
 
+round_kind kind_of(barrier_args const& args) { return {args.gather, args.fail_when_lost}; }
+
 std::string_view state_text(missing_task const& m) {
   if (m.suspect) return "suspect";
   // It was there, but before it had joined.
@@ -61,12 +63,12 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
     if (auto const owed = barriers_.take_owed(*b, *c.task)) return answer_now(c, owed, true);
   }
   if (!b || !b->round.is_open()) {
-    if (status why = may_open_round(*c.task, args.name, **expected, b); !why.ok()) {
+    if (status why = may_open_round(*c.task, args, **expected, b); !why.ok()) {
       return refuse(c, std::move(why));
     }
     if (!b) b = &barriers_.at(args.name);
-    open_round(c, *b, *std::move(expected), args.gather);
-  } else if (b->round.expected() != **expected || b->gather != args.gather) {
+    open_round(c, *b, *std::move(expected), args);
+  } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
     status const why{errc::invalid_argument, round_text(*b) + ": task " +
                                                  std::to_string(c.task->value) +
                                                  " names other participants, or another kind of "
@@ -102,25 +104,28 @@ result<task_set_ptr> coordinator::state::participants(task_id caller, barrier_ar
   return std::make_shared<task_set const>(std::move(tasks));
 }
 
-status coordinator::state::may_open_round(task_id caller, std::string_view name,
+status coordinator::state::may_open_round(task_id caller, barrier_args const& args,
                                           task_set const& expected,
                                           barriers::barrier const* b) const {
   if (b) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }
-  if (roster_.count(task_state::left) == 0) return {};
+  bool const minds_failed = args.fail_when_lost && roster_.count(task_state::failed) > 0;
+  if (roster_.count(task_state::left) == 0 && !minds_failed) return {};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
-    if (roster_.at(expected.at(i)).state == task_state::left) {
-      return {errc::internal, "barrier " + quoted(name) +
-                                  " cannot be reached: " + who(expected.at(i)) + " has left"};
-    }
+    task const& t = roster_.at(expected.at(i));
+    bool const has_left = t.state == task_state::left;
+    if (!has_left && !(minds_failed && t.state == task_state::failed)) continue;
+    return {errc::internal,
+            "barrier " + quoted(args.name) + " cannot be reached: " +
+                (has_left ? who(expected.at(i)) + " has left" : has_failed(expected.at(i)))};
   }
   return {};
 }
 
 void coordinator::state::open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
-                                    bool gather) {
-  barriers_.open(b, std::move(expected), gather, c.now);
+                                    barrier_args const& args) {
+  barriers_.open(b, std::move(expected), kind_of(args), c.now);
   arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
 }
 
@@ -132,7 +137,7 @@ void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_arg
   meeting::arrival a;
   a.who = c.from;
   a.deadline = deadline_after(c.now, args.timeout);
-  if (args.gather) a.data = bytes{std::move(args.data), memory};
+  if (!args.data.empty()) a.data = bytes{std::move(args.data), memory};
   if (args.progress_every > 0ns) {
     a.progress_every = std::max(args.progress_every, progress_every_min);
     a.progress_at = deadline_after(c.now, a.progress_every);
@@ -192,7 +197,7 @@ void coordinator::state::arm_progress(barriers::barrier const& b, time_point at)
 void coordinator::state::release_round(barriers::barrier& b) {
   barrier_answer a;
   a.round = b.number;
-  if (b.gather) a.data = b.round.gathered();
+  if (b.kind.gather) a.data = b.round.gathered();
   end_round(b, share(std::move(a)), {});
 }
 
@@ -239,10 +244,13 @@ void coordinator::state::fail_all_rounds(time_point now, status const& why) {
   }
 }
 
+// Those of them that mind it.
 void coordinator::state::fail_rounds_of(time_point now, task_id id, std::string const& reason) {
+  bool const is_gone = roster_.at(id).state == task_state::left;
   std::vector<barriers::barrier*> hit;
   for (auto const& [_, b] : barriers_.open_rounds()) {
-    if (b->round.expected().index_of(id)) hit.push_back(b);
+    bool const minds = is_gone || b->kind.fail_when_lost;
+    if (minds && b->round.expected().index_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
     fail_round(now, *b, {errc::internal, failed_text(*b, reason)});
@@ -327,8 +335,11 @@ std::string coordinator::state::failed_text(barriers::barrier const& b,
 
 std::vector<task_id> coordinator::state::awaited(meeting const& m) const {
   std::vector<task_id> missing = m.missing();
-  // The leave waits for nobody who has left.
-  std::erase_if(missing, [&](task_id id) { return roster_.at(id).state == task_state::left; });
+  // The leave waits for nobody who has left, and not for recoverable ones that have failed.
+  std::erase_if(missing, [&](task_id id) {
+    task_state const now_is = roster_.at(id).state;
+    return now_is == task_state::left || (&m == &leave_ && now_is == task_state::failed);
+  });
   return missing;
 }
 

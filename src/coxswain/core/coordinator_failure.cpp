@@ -16,6 +16,11 @@ constexpr std::size_t cause_bytes_max = 512;
 
 }  // namespace
 
+// "task 12 (b12:3391) failed: UNAVAILABLE: its connection was lost"
+std::string coordinator::state::has_failed(task_id id) const {
+  return who(id) + " failed: " + shortened(roster_.at(id).error.text(), cause_bytes_max);
+}
+
 status coordinator::state::job_failed(errc code) const {
   failure const& cause = error->cause;
   std::string text = "the job has failed: ";
@@ -28,6 +33,25 @@ void coordinator::state::handle(call const& c, report_error_args& args) {
   if (args.what.ok()) return refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
   fail_task(c.now, *c.task,
             {args.what.code(), shortened(args.what.message(), options.error_bytes_max)});
+  answer_now(c, share(status{}), true);
+}
+
+// Any session may ask, since nobody holds a task that has failed.
+void coordinator::state::handle(call const& c, reset_args& args) {
+  if (!c.task) return refuse(c, {errc::invalid_argument, "a Reset must name its task"});
+  if (error) return refuse(c, job_failed(errc::failed_precondition));
+  task& t = roster_.at(*c.task);
+  if (t.state != task_state::failed) {
+    return refuse(c, {errc::failed_precondition,
+                      who(*c.task) + " has not failed: it is " + std::string{name(t.state)}});
+  }
+  if (t.self != args.self) {
+    return refuse(c, {errc::aborted, "another incarnation of " + who(*c.task) +
+                                         " has failed; join without a reset"});
+  }
+  roster_.set_state(*c.task, task_state::never_connected);
+  t.error = {};
+  log(severity::info, who(*c.task) + " was reset and may join again");
   answer_now(c, share(status{}), true);
 }
 
@@ -48,13 +72,25 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
   log(severity::error, who(id) + " failed: " + why.text());
+  t.error = why;
+  bool const spares_job = t.recoverable && !error;
   end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  if (spares_job) end_waits(id, std::nullopt, {errc::internal, has_failed(id)});
   end_probe(id);
   forget_holder(id);
   roster_.set_state(id, task_state::failed);
-  t.error = why;
+  if (spares_job) return go_on_without(now, id);
   fail_job(now, {id, std::move(why)});
   end_challenge(id, share(job_failed(errc::aborted)));
+}
+
+// A recoverable task has failed, and the others go on (semantics D12): the rounds wait for it to
+// come back, unless they said otherwise, and the leave does not.
+void coordinator::state::go_on_without(time_point now, task_id id) {
+  barriers_.forget_owed_to(id);
+  fail_rounds_of(now, id, has_failed(id));
+  admit_challenger(now, id);
+  if (leave_.is_open() && leave_is_complete()) release_leave(now);
 }
 
 // The first failure is the cause and stays; later ones are listed with it (semantics D19).
@@ -94,7 +130,7 @@ void coordinator::state::forget_holder(task_id id) {
     roster_.at(last).place = t.place;
     s->tasks.pop_back();
   }
-  t.held_by = {};
+  t.last_held_by = std::exchange(t.held_by, {});
 }
 
 // Answers what the task waits for, everywhere or in one place only.

@@ -38,6 +38,14 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (!c.task) return refuse(c, {errc::invalid_argument, "a Join must name its task"});
   task& t = roster_.at(*c.task);
   if (error) return refuse(c, job_failed(errc::aborted));
+  if (args.take_over && !is_recoverable(args)) {
+    return refuse(c, {errc::invalid_argument, "only a recoverable task may take over, and " +
+                                                  who(*c.task) + " does not join as one"});
+  }
+  if (t.state == task_state::failed && t.self == args.self) {
+    return refuse(c, {errc::aborted,
+                      has_failed(*c.task) + "; to join again, reset it or restart its process"});
+  }
   if (t.is_connected()) {
     if (t.self != args.self) return challenge(c, args);
     // The same process again: its reply was lost together with its session.
@@ -47,7 +55,6 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
-    forget_as_replaced(older.session, *c.task);
     answer_parked(older, share(is_newer ? status{errc::already_exists,
                                                  "a newer incarnation of task " +
                                                      std::to_string(c.task->value) + " joins"}
@@ -65,6 +72,8 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   t.place = static_cast<std::uint32_t>(c.by.tasks.size());
   c.by.tasks.push_back(*c.task);
   std::erase(c.by.replaced, *c.task);
+  session* const last = sessions_.find(std::exchange(t.last_held_by, {}));
+  if (last && last != &c.by) last->replaced.push_back(*c.task);
 }
 
 // Another session acts for the task from now on. The old one's calls for it end here, so that they
@@ -73,17 +82,17 @@ void coordinator::state::move_holder(call const& c, join_args const& args) {
   end_waits(*c.task, std::nullopt,
             {errc::aborted, who(*c.task) + " is held by another session: this one was replaced"});
   holder_lives(*c.task);
-  forget_as_replaced(roster_.at(*c.task).held_by, *c.task);
   forget_holder(*c.task);
   hold(c, args);
 }
 
-void coordinator::state::forget_as_replaced(session_id id, task_id task) {
-  sessions_.find(id)->replaced.push_back(task);
+bool coordinator::state::is_recoverable(join_args const& args) const {
+  return args.recoverable.value_or(options.recoverable);
 }
 
 void coordinator::state::enter(call const& c, join_args const& args) {
   hold(c, args);
+  roster_.at(*c.task).recoverable = is_recoverable(args);
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
     log(severity::info, who(*c.task) + " from " + c.by.peer + " has joined");
@@ -139,7 +148,7 @@ void coordinator::state::fail_join(answer_ptr const& what) {
 void coordinator::state::abandon_join(task_id id, ticket asker) {
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
-    std::erase(t.challengers, asker);
+    std::erase_if(t.challengers, [&](challenger const& one) { return one.who == asker; });
     if (t.challengers.empty()) end_probe(id);
     return;
   }
@@ -150,22 +159,27 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
 }
 
 // Another process says that it is a task which somebody holds (semantics D10): the holder is asked
-// for a sign of life.
+// for a sign of life, unless it is known to have none, or need not be asked.
 void coordinator::state::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   log(severity::warning, who(*c.task) + " is asked for by another incarnation, from " + c.by.peer);
-  if (is_suspect(t)) {
-    fail_task(c.now, *c.task,
-              {errc::aborted, "a new incarnation (" + std::to_string(args.self.value) +
-                                  ") joined while its connection was lost"});
-    return refuse(c, job_failed(errc::aborted));
+  if (args.take_over && !t.recoverable) {
+    return refuse(
+        c, {errc::invalid_argument, who(*c.task) + " did not join as a recoverable task, so it "
+                                                   "cannot be taken over"});
   }
   parked p;
   p.where = parked::place::join;
   p.task = c.task;
   arm_call(c, p, args.timeout);
   park(c, std::move(p));
-  t.challengers.push_back(c.from);
+  t.challengers.push_back({c.from, args});
+  std::string const newcomer = "a new incarnation (" + std::to_string(args.self.value) + ")";
+  if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
+  if (is_suspect(t)) {
+    return replace(c.now, *c.task,
+                   {errc::aborted, newcomer + " joined while its connection was lost"});
+  }
   if (t.probe.armed()) return;
   t.probed = alive_since(c.now);
   deadlines_.arm(t.probe, {deadline_after(c.now, probe_time()), due::probe, c.task->value});
@@ -178,13 +192,32 @@ duration coordinator::state::probe_time() const {
   return std::max(options.reconnect_grace, probe_min);
 }
 
-// Its challengers are answered with the failure of the job.
 void coordinator::state::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   time_point const verdict = credited(t.probed, probe_time());
   if (verdict > now) return deadlines_.arm(t.probe, {verdict, due::probe, id.value});
-  fail_task(now, id,
-            {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
+  replace(now, id,
+          {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
+}
+
+// The holder has failed, and if it is recoverable its challenger takes the place.
+void coordinator::state::replace(time_point now, task_id id, status why) {
+  if (roster_.at(id).recoverable) {
+    end_waits(id, std::nullopt, {errc::aborted, who(id) + " was replaced by a new incarnation"});
+  }
+  fail_task(now, id, std::move(why));
+}
+
+// The newest newcomer joins in place of the holder, which has failed.
+void coordinator::state::admit_challenger(time_point now, task_id id) {
+  task& t = roster_.at(id);
+  if (t.challengers.empty()) return;
+  challenger const newest = t.challengers.back();
+  t.challengers.pop_back();
+  end_challenge(id, share(status{errc::already_exists, "a newer incarnation of task " +
+                                                           std::to_string(id.value) + " joins"}));
+  unpark(newest.who);
+  enter({now, newest.who, *sessions_.find(newest.who.session), id}, newest.asked);
 }
 
 void coordinator::state::holder_lives(task_id id) {
@@ -197,8 +230,9 @@ void coordinator::state::holder_lives(task_id id) {
 // All who ask to take the task's place are answered.
 void coordinator::state::end_challenge(task_id id, answer_ptr const& what) {
   end_probe(id);
-  if (!roster_.at(id).challengers.empty())
-    answer_all(std::vector{roster_.at(id).challengers}, what);
+  std::vector<ticket> asking;
+  for (challenger const& one : roster_.at(id).challengers) asking.push_back(one.who);
+  answer_all(asking, what);
 }
 
 // The holder owes no sign of life any more.
@@ -242,7 +276,9 @@ void coordinator::state::leave_alone(call const& c) {
 }
 
 bool coordinator::state::leave_is_complete() const {
-  return leave_.arrived() + roster_.count(task_state::left) == roster_.size();
+  // Recoverable tasks that have failed are not waited for (semantics D11).
+  return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) ==
+         roster_.size();
 }
 
 void coordinator::state::release_leave(time_point now) {

@@ -64,6 +64,8 @@ struct withdraw_args {
 struct join_args {
   incarnation self{};
   duration timeout{timeout_default};
+  std::optional<bool> recoverable{};  // none: as config::recoverable says
+  bool take_over{};
   friend bool operator==(join_args const&, join_args const&) = default;
 };
 
@@ -84,6 +86,7 @@ struct barrier_args {
   bool gather{};
   std::string data;
   duration progress_every{};  // zero: no progress is pushed
+  bool fail_when_lost{};
   friend bool operator==(barrier_args const&, barrier_args const&) = default;
 };
 
@@ -139,11 +142,17 @@ struct inspect_args {
   friend bool operator==(inspect_args const&, inspect_args const&) = default;
 };
 
+struct reset_args {
+  incarnation self{};
+  friend bool operator==(reset_args const&, reset_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
-using request = std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args,
-                             join_args, leave_args, report_error_args, barrier_args,
-                             cancel_barrier_args, count_barrier_args, put_args, get_args,
-                             try_get_args, list_args, remove_args, increment_args, inspect_args>;
+using request =
+    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
+                 leave_args, report_error_args, barrier_args, cancel_barrier_args,
+                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
+                 increment_args, inspect_args, reset_args>;
 
 struct client_message {
   request_id id{};
@@ -228,6 +237,7 @@ struct snapshot {
     std::string label;
     std::string peer;
     status error;
+    bool recoverable{};
     friend bool operator==(task const&, task const&) = default;
   };
   enum class kind : std::uint8_t { tasks, count, join, leave };

@@ -72,11 +72,24 @@ void encode(core::join_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_join();
   to.set_incarnation(from.self.value);
   to.set_timeout_ms(timeout_to_wire(from.timeout));
+  if (from.recoverable) to.set_recoverable(*from.recoverable);
+  to.set_take_over(from.take_over);
 }
 
 core::join_args decode(v1::Join& from) {
-  return {incarnation{from.incarnation()}, timeout_of(from)};
+  core::join_args to;
+  to.self = incarnation{from.incarnation()};
+  to.timeout = timeout_of(from);
+  if (from.has_recoverable()) to.recoverable = from.recoverable();
+  to.take_over = from.take_over();
+  return to;
 }
+
+void encode(core::reset_args const& from, v1::ClientMessage& message) {
+  message.mutable_reset()->set_incarnation(from.self.value);
+}
+
+core::reset_args decode(v1::Reset& from) { return {incarnation{from.incarnation()}}; }
 
 void encode(core::leave_args const& from, v1::ClientMessage& message) {
   message.mutable_leave()->set_timeout_ms(timeout_to_wire(from.timeout));
@@ -109,6 +122,7 @@ void encode(core::barrier_args const& from, v1::ClientMessage& message) {
   to.set_gather(from.gather);
   to.set_data(from.data);
   to.set_progress_every_ms(progress_period_to_wire(from.progress_every));
+  to.set_fail_when_lost(from.fail_when_lost);
 }
 
 core::barrier_args decode(v1::Barrier& from) {
@@ -120,6 +134,7 @@ core::barrier_args decode(v1::Barrier& from) {
   to.gather = from.gather();
   if (!from.data().empty()) to.data = std::move(*from.mutable_data());
   to.progress_every = std::chrono::milliseconds{from.progress_every_ms()};
+  to.fail_when_lost = from.fail_when_lost();
   return to;
 }
 
@@ -227,6 +242,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kCancelBarrier: return decode(*from.mutable_cancel_barrier());
     case v1::ClientMessage::kCountBarrier: return decode(*from.mutable_count_barrier());
     case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
+    case v1::ClientMessage::kReset: return decode(*from.mutable_reset());
   }
   return decode_absent(from);
 }
