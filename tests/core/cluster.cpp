@@ -321,8 +321,9 @@ call cluster::barrier(caller who, std::string name, duration timeout, asking ext
   args.name = std::move(name);
   for (std::uint32_t const t : extra.among) args.participants.push_back(task_id{t});
   args.gather = extra.gather.has_value();
-  args.data = extra.gather.value_or("");
+  args.data = extra.gather.value_or(std::move(extra.operand));
   args.progress_every = extra.progress_every;
+  args.reduce = extra.reduce;
   args.fail_when_lost = extra.fail_when_lost;
   return send(who, std::move(args), timeout);
 }

@@ -57,6 +57,8 @@ struct asking {
   std::vector<std::uint32_t> among{};
   std::optional<std::string> gather{};  // with this data
   duration progress_every{};
+  core::reduction reduce{core::reduction::none};
+  std::string operand{};
   bool fail_when_lost{};
 };
 

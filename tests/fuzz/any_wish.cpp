@@ -23,6 +23,15 @@ std::string usual_name(dice& chance) {
   return chance.one_of(std::vector<std::string>{"a", "b", "c", "d/e"});
 }
 
+void reduce_anything(dice& chance, barrier_args& args) {
+  args.gather = chance.one_in(20);
+  args.reduce = chance.one_of(std::vector<reduction>{
+      reduction::sum_int64, reduction::min_int64, reduction::max_double, reduction::bit_and,
+      reduction::bit_or, reduction::all_equal, reduction::unknown});
+  std::size_t const size = chance.one_in(10) ? chance.upto(9) : 8;
+  args.data = std::string(size, chance.one_of(std::string{"\x01\x7f"}));
+}
+
 barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) {
   barrier_args args;
   args.name = usual_name(chance);
@@ -36,6 +45,7 @@ barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) 
   args.gather = chance.one_in(4);
   if (args.gather || chance.one_in(20)) args.data = std::string(chance.upto(45), 'g');
   if (chance.one_in(4)) args.progress_every = chance.one_of(short_times);
+  if (chance.one_in(8)) reduce_anything(chance, args);
   args.fail_when_lost = chance.one_in(8);
   return args;
 }

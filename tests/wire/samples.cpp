@@ -29,6 +29,14 @@ core::barrier_args barrier() {
   return made;
 }
 
+core::barrier_args reduction(core::reduction how) {
+  core::barrier_args made;
+  made.name = "loss";
+  made.data = std::string{"\x01\0\0\0\0\0\0\xff", 8};
+  made.reduce = how;
+  return made;
+}
+
 core::hello_answer hello_reply() {
   core::hello_answer made;
   made.coordinator = incarnation{0x8123456789abcdef};
@@ -153,6 +161,8 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::leave_args{31s});
   add(made, core::report_error_args{status{errc::data_loss, "The disk is full."}});
   add(made, barrier());
+  add(made, reduction(core::reduction::sum_int64));
+  add(made, reduction(core::reduction::all_equal));
   add(made, core::cancel_barrier_args{"epoch-7", round_number{3}});
   add(made, core::count_barrier_args{"observers", 5, 32s});
   add(made, core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true});

@@ -23,6 +23,7 @@ namespace coxswain::core {
 // What all callers of a round must say alike, beside its participants.
 struct round_kind {
   bool gather{};
+  reduction reduce{reduction::none};
   bool fail_when_lost{};  // also when a recoverable participant is lost
 
   friend bool operator==(round_kind const&, round_kind const&) = default;
@@ -39,7 +40,8 @@ class barriers {
     round_sequence sequence{};  // of the open round
     round_number number{};      // of the open round, or of the last one
     round_kind kind;
-    task_set_ptr last_expected;  // of the last round that has ended
+    std::size_t operand_bytes{};  // of the open round's first caller
+    task_set_ptr last_expected;   // of the last round that has ended
 
    private:
     friend class barriers;

@@ -1,5 +1,6 @@
 // Barriers: arrivals, the end of rounds, and what a failed round says.
 
+#include "coxswain/core/reduction.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -17,7 +18,9 @@ std::string round_text(barriers::barrier const& b) {
   return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
 }
 
-round_kind kind_of(barrier_args const& args) { return {args.gather, args.fail_when_lost}; }
+round_kind kind_of(barrier_args const& args) {
+  return {args.gather, args.reduce, args.fail_when_lost};
+}
 
 std::string_view state_text(missing_task const& m) {
   if (m.suspect) return "suspect";
@@ -53,9 +56,7 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
   if (!c.task) return refuse(c, not_joined());
   if (error) return refuse(c, job_failed(errc::failed_precondition));
   if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
-  if (!args.gather && !args.data.empty()) {
-    return refuse(c, {errc::invalid_argument, "data was given to a barrier that does not gather"});
-  }
+  if (status why = checked_kind(args); !why.ok()) return refuse(c, std::move(why));
   auto expected = participants(*c.task, args);
   if (!expected) return refuse(c, expected.error());
   barriers::barrier* b = barriers_.find(args.name);
@@ -79,6 +80,15 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
     return answer_now(c, share(why), true);
   }
   arrive(c, *b, args);
+}
+
+status coordinator::state::checked_kind(barrier_args const& args) const {
+  if (args.reduce != reduction::none) {
+    if (args.gather) return {errc::invalid_argument, "a barrier either gathers or reduces"};
+    return checked_operand(args.reduce, args.data);
+  }
+  if (args.gather || args.data.empty()) return {};
+  return {errc::invalid_argument, "data was given to a barrier that neither gathers nor reduces"};
 }
 
 result<task_set_ptr> coordinator::state::participants(task_id caller, barrier_args& args) const {
@@ -126,10 +136,17 @@ status coordinator::state::may_open_round(task_id caller, barrier_args const& ar
 void coordinator::state::open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
                                     barrier_args const& args) {
   barriers_.open(b, std::move(expected), kind_of(args), c.now);
+  b.operand_bytes = args.data.size();
   arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
 }
 
 void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_args& args) {
+  if (is_bitwise(args.reduce) && args.data.size() != b.operand_bytes) {
+    return refuse(c, {errc::invalid_argument, round_text(b) + ": the operands must have " +
+                                                  std::to_string(b.operand_bytes) +
+                                                  " bytes, as that of its first caller; this has " +
+                                                  std::to_string(args.data.size())});
+  }
   if (status why = check_data(c, b, args.data.size()); !why.ok()) {
     // The outcome of a round is kept until it was received; this one may be its outcome.
     return answer_now(c, share(std::move(why)), true);
@@ -150,7 +167,7 @@ void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_arg
   p.number = b.sequence;
   park(c, std::move(p));
   if (auto const older = b.round.arrive(*c.task, std::move(a))) answer_superseded(*older);
-  if (b.round.complete()) return release_round(b);
+  if (b.round.complete()) return release_round(c.now, b);
   arm_deadline(round_alarms_.at(b.sequence), deadline, {{}, due::round, b.sequence});
   if (args.progress_every > 0ns) arm_progress(b, progress_at);
 }
@@ -194,10 +211,18 @@ void coordinator::state::arm_progress(barriers::barrier const& b, time_point at)
 
 // --- The end of a round ----------------------------------------------------------------------
 
-void coordinator::state::release_round(barriers::barrier& b) {
+void coordinator::state::release_round(time_point now, barriers::barrier& b) {
   barrier_answer a;
   a.round = b.number;
   if (b.kind.gather) a.data = b.round.gathered();
+  if (b.kind.reduce != reduction::none) {
+    auto one = reduced(b.kind.reduce, b.round);
+    if (!one) {
+      status const& why = one.error();
+      return fail_round(now, b, {why.code(), failed_text(b, why.message())});
+    }
+    a.data.emplace_back(*std::move(one), memory);
+  }
   end_round(b, share(std::move(a)), {});
 }
 

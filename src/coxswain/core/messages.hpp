@@ -79,6 +79,21 @@ struct report_error_args {
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
 };
 
+// What a round makes of the data of its participants (semantics D15).
+enum class reduction : std::uint8_t {
+  none,
+  sum_int64,
+  min_int64,
+  max_int64,
+  sum_double,
+  min_double,
+  max_double,
+  bit_and,
+  bit_or,
+  all_equal,
+  unknown = 255,  // a newer client's
+};
+
 struct barrier_args {
   std::string name;
   duration timeout{timeout_default};
@@ -86,6 +101,7 @@ struct barrier_args {
   bool gather{};
   std::string data;
   duration progress_every{};  // zero: no progress is pushed
+  reduction reduce{reduction::none};
   bool fail_when_lost{};
   friend bool operator==(barrier_args const&, barrier_args const&) = default;
 };

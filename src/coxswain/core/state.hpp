@@ -171,6 +171,7 @@ class coordinator::state {
   void handle(call const& c, count_barrier_args& args);
   [[nodiscard]] status checked_name(std::string_view name) const;
   [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args& args) const;
+  [[nodiscard]] status checked_kind(barrier_args const& args) const;
   [[nodiscard]] status may_open_round(task_id caller, barrier_args const& args,
                                       task_set const& expected, barriers::barrier const* b) const;
   void open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
@@ -179,7 +180,7 @@ class coordinator::state {
   // OK if the round has room for the data of this arrival.
   [[nodiscard]] status check_data(call const& c, barriers::barrier& b, std::size_t size);
   void arm_progress(barriers::barrier const& b, time_point at);
-  void release_round(barriers::barrier& b);
+  void release_round(time_point now, barriers::barrier& b);
   void fail_round(time_point now, barriers::barrier& b, status why,
                   std::optional<task_id> told = std::nullopt);
   void dissolve_round(barriers::barrier& b);

@@ -114,6 +114,23 @@ std::uint32_t progress_period_to_wire(duration period) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(milliseconds, 0, period_max));
 }
 
+// The enumerations are the same on both sides, by number.
+static_assert(static_cast<int>(core::reduction::none) == v1::Barrier::NONE);
+static_assert(static_cast<int>(core::reduction::sum_int64) == v1::Barrier::SUM_INT64);
+static_assert(static_cast<int>(core::reduction::min_int64) == v1::Barrier::MIN_INT64);
+static_assert(static_cast<int>(core::reduction::max_int64) == v1::Barrier::MAX_INT64);
+static_assert(static_cast<int>(core::reduction::sum_double) == v1::Barrier::SUM_DOUBLE);
+static_assert(static_cast<int>(core::reduction::min_double) == v1::Barrier::MIN_DOUBLE);
+static_assert(static_cast<int>(core::reduction::max_double) == v1::Barrier::MAX_DOUBLE);
+static_assert(static_cast<int>(core::reduction::bit_and) == v1::Barrier::AND);
+static_assert(static_cast<int>(core::reduction::bit_or) == v1::Barrier::OR);
+static_assert(static_cast<int>(core::reduction::all_equal) == v1::Barrier::ALL_EQUAL);
+
+core::reduction decode(v1::Barrier::Reduction from) {
+  return v1::Barrier::Reduction_IsValid(from) ? static_cast<core::reduction>(from)
+                                              : core::reduction::unknown;
+}
+
 void encode(core::barrier_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_barrier();
   to.set_name(from.name);
@@ -122,6 +139,7 @@ void encode(core::barrier_args const& from, v1::ClientMessage& message) {
   to.set_gather(from.gather);
   to.set_data(from.data);
   to.set_progress_every_ms(progress_period_to_wire(from.progress_every));
+  to.set_reduction(static_cast<v1::Barrier::Reduction>(from.reduce));
   to.set_fail_when_lost(from.fail_when_lost);
 }
 
@@ -134,6 +152,7 @@ core::barrier_args decode(v1::Barrier& from) {
   to.gather = from.gather();
   if (!from.data().empty()) to.data = std::move(*from.mutable_data());
   to.progress_every = std::chrono::milliseconds{from.progress_every_ms()};
+  to.reduce = decode(from.reduction());
   to.fail_when_lost = from.fail_when_lost();
   return to;
 }
