@@ -47,6 +47,7 @@ struct describe {
     return quoted("increment of key", a.key);
   }
   std::string operator()(core::inspect_args const&) const { return "inspect"; }
+  std::string operator()(core::reset_args const&) const { return "reset"; }
 };
 
 }  // namespace
