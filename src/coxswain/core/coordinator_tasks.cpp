@@ -287,7 +287,10 @@ void coordinator::state::release_leave(time_point now) {
   close_leave();
   for (task_id const id : leaving) depart(now, id);
   answer_all(tickets, share(status{}));
-  log(severity::info, "all tasks have left");
+  std::uint32_t const failed = roster_.count(task_state::failed);
+  log(severity::info,
+      failed == 0 ? "all tasks have left"
+                  : "all tasks have left, but for " + std::to_string(failed) + " that had failed");
 }
 
 void coordinator::state::close_leave() {
