@@ -474,6 +474,21 @@ BOOST_AUTO_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale) {
   expect_words(c.text(one), {"the job has failed", "no sign of life"});
 }
 
+BOOST_AUTO_TEST_CASE(
+    barrier_with_subset_fails_if_task_is_stale_as_barrier_fails_if_task_is_in_error_by_d19) {
+  cluster c{2};
+  c[0].beats = false;
+  c[1].beats = false;
+  c.at(200s);
+
+  int const fresh = c.observer();
+  auto const all = c.barrier({fresh, 0}, "b");
+  auto const subset = c.barrier({fresh, 0}, "b", 300s, {.among = {0}});
+
+  BOOST_TEST(c.code(all) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(subset) == "FAILED_PRECONDITION");
+}
+
 // --- What a barrier may be called -----------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(names_may_have_spaces_brackets_and_any_letters) {
