@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks) {
+BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks_and_wait_at_barrier_subset_succeeds) {
   cluster c{3};
   c.barrier(0, "b", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {1, 0}});

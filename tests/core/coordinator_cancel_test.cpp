@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(cancel_after_barrier_has_passed) {
   BOOST_TEST(c.code(zero) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails) {
+BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails_and_cancel_barrier_non_existent_fails) {
   cluster c{2};
   auto const cancel = c.cancel(0, "b");
 

@@ -216,9 +216,9 @@ class client {
   // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).
   asio::awaitable<std::int64_t> increment(std::string_view key, std::int64_t by = 1);
 
-  // Completes when the job fails because a task of it did, or another way, or this client has lost
-  // the coordinator for good (the cause is then UNAVAILABLE and names no task); at once if that has
-  // happened. Several may wait. CANCELLED: the client left or was destroyed.
+  // Completes when the job fails, or this client has lost the coordinator for good (the cause is
+  // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:
+  // the client left or was destroyed.
   asio::awaitable<job_error> failure();
 
   // Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
