@@ -210,6 +210,16 @@ class Ends(EndToEnd):
             self.assertEqual(worker.wait(), 0, worker.said())
         self.assertEqual(coordinator.wait(), 0, coordinator.said())
 
+    def test_exit_when_done_gives_1_when_all_recoverable_tasks_have_failed(self):
+        coordinator = self.serve(1, "--recoverable", "--exit-when-done", "--reconnect-grace", "0")
+        victim = self.worker(0, 1, "--rounds", 10**9)
+        self.wait_for_status("the task", lambda s: s["tasks"][0]["state"] == "connected")
+
+        victim.signal(signal.SIGKILL)
+
+        self.assertEqual(coordinator.wait(), 1, coordinator.said())
+        self.assertIn("all tasks have failed", coordinator.err)
+
     def test_without_exit_when_done_it_serves_on(self):
         self.serve(1)
         worker = self.worker(0, 1, "--rounds", 1)
