@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -31,7 +32,20 @@ struct findings {
   std::vector<std::string> wrong;             // results that no run may have
   std::set<std::uint32_t> finished;
   bool somebody_left{};
+  std::function<void(task_id)> restart;  // the task's process has ended without finishing
 };
+
+// False once a call failed: the process then ends. Who was out of reach for longer than the grace
+// is replaced.
+bool fine(findings& f, process const& p, std::string const& what, core::answer const& a) {
+  if (a.outcome.ok()) return true;
+  if (a.outcome.code() == errc::unavailable) {
+    f.restart(*p.task);
+  } else {
+    f.wrong.push_back(what + ": " + a.outcome.text());
+  }
+  return false;
+}
 
 std::string joined_text(std::vector<bytes> const& data) {
   std::string text;
@@ -43,17 +57,11 @@ std::string joined_text(std::vector<bytes> const& data) {
 // known to a process that is dead only. So each leaves alone.
 script work(process& p, findings& f, incarnation self) {
   core::answer a = co_await p.join(self);
-  if (!a.outcome.ok()) {
-    f.wrong.push_back("join: " + a.outcome.text());
-    co_return;
-  }
+  if (!fine(f, p, "join", a)) co_return;
   for (std::uint64_t round = 0; round < rounds;) {
     a = co_await p.all_gather("step", std::to_string(self.value));
     if (f.somebody_left && a.outcome.code() == errc::internal) break;
-    if (!a.outcome.ok()) {
-      f.wrong.push_back("round " + std::to_string(round + 1) + ": " + a.outcome.text());
-      co_return;
-    }
+    if (!fine(f, p, "a round after " + std::to_string(round), a)) co_return;
     auto const& b = std::get<core::barrier_answer>(a.value);
     if (b.round.value <= round) f.wrong.push_back("rounds do not rise");
     round = b.round.value;
@@ -64,7 +72,7 @@ script work(process& p, findings& f, incarnation self) {
   }
   f.somebody_left = true;
   a = co_await p.leave();
-  if (!a.outcome.ok()) f.wrong.push_back("leave: " + a.outcome.text());
+  if (!fine(f, p, "leave", a)) co_return;
   f.finished.insert(p.task->value);
 }
 
@@ -74,6 +82,7 @@ class mortal_job {
   mortal_job(std::uint64_t seed, std::uint32_t num_tasks)
       : w{seed, recoverable_job(num_tasks)}, living_(num_tasks) {
     w.delay_max = between(w.random, 20ms, 100ms);
+    f.restart = [this](task_id task) { w.at(w.now + 1s, [this, task] { start(task); }); };
     for (std::uint32_t task = 0; task < num_tasks; ++task) start(task_id{task});
   }
 
@@ -96,7 +105,10 @@ class mortal_job {
   findings f;
 
  private:
+  // Unless the task has a process that works.
   void start(task_id task) {
+    process const* const last = living_[task.value];
+    if (last && last->alive && !last->work.front().done()) return;
     process& p = w.add(task);
     living_[task.value] = &p;
     p.work.push_back(work(p, f, incarnation{++incarnations_}));
