@@ -81,8 +81,11 @@ BOOST_AUTO_TEST_CASE(a_task_is_named_where_one_is_needed) {
   lab.a.call(t0, barrier("b"), 1s);
   lab.a.call(t0, barrier("b"), 1s, task_id{3});
   lab.a.call(t0, core::put_args{"k", "", false}, 1s);
+  lab.a.call(t0, core::reset_args{incarnation{5}}, 1s);
 
-  BOOST_TEST(lab.out() == "#1 join 1 s | #2 barrier b 1 s | #3 barrier b 1 s | #4 put k");
+  BOOST_TEST(lab.out() ==
+             "#1 join 1 s | #2 barrier b 1 s | #3 barrier b 1 s | #4 put k | #5 reset");
+  BOOST_TEST((lab.messages().at(4).task == task_id{1}));
   BOOST_TEST((lab.messages().at(0).task == task_id{1}));
   BOOST_TEST((lab.messages().at(1).task == task_id{1}));
   BOOST_TEST((lab.messages().at(2).task == task_id{3}));
@@ -100,7 +103,7 @@ BOOST_AUTO_TEST_CASE(an_observer_cannot_act_as_a_task) {
   BOOST_TEST(contains(last_words(lab), "barrier 'b': this client is an observer"));
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_is_waited_at_once_at_a_time_by_a_task) {
+BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_tasks) {
   auto lab = agent_lab::open();
   lab.a.call(t0, barrier("b"), 300s);
   lab.a.call(t0, barrier("c"), 300s);

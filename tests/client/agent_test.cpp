@@ -152,6 +152,38 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_is_unavailable_is_tried_again_and_named_
   BOOST_TEST(contains(end_of(lab).message(), "an old coordinator is still there"));
 }
 
+BOOST_AUTO_TEST_CASE(
+    connect_aborted_error_should_be_retried_as_connect_internal_error_should_be_retried) {
+  for (errc const code : {errc::aborted, errc::internal}) {
+    agent_lab lab;
+    lab.a.start(t0);
+    for (int i = 0; i < 2; ++i) {
+      lab.a.connected(t0 + i * 1s);
+      lab.say(t0 + i * 1s, goodbye(code, "not now", false));
+      lab.a.advance(t0 + (i + 1) * 1s);
+      BOOST_TEST(lab.out() == (i == 0 ? "open | close | open" : "close | open"));
+    }
+
+    lab.a.connected(t0 + 2s);
+    lab.say(t0 + 2s, {{}, hello_answer()});
+
+    BOOST_TEST(lab.out() == "hello | opened");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(
+    connect_aborted_error_should_fail_eventually_with_deadline_exceeded_that_names_it_by_d10) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.say(t0, goodbye(errc::aborted, "not now", false));
+
+  lab.a.advance(t0 + 300s);
+
+  BOOST_TEST(end_of(lab).code() == errc::deadline_exceeded);
+  BOOST_TEST(contains(end_of(lab).message(), "ABORTED: not now"));
+}
+
 BOOST_AUTO_TEST_CASE(another_number_of_tasks_is_refused_naming_both) {
   auto options = agent_lab::default_options();
   options.num_tasks = 8;

@@ -82,6 +82,13 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   BOOST_TEST(outcome_of([&] { c.cancel_barrier("b"); }).code() == errc::failed_precondition);
   BOOST_TEST(outcome_of([&] { c.barrier("b", barrier_options{0s}); }).code() ==
              errc::deadline_exceeded);
+  std::vector const alone{task_id{1}};
+  BOOST_TEST(c.reduce("r", 7, reduction::sum, 60s, alone) == 7);
+  BOOST_TEST(c.reduce("r", 0.5, reduction::max, 60s, alone) == 0.5);
+  BOOST_TEST(c.reduce_bits("r", "bits", bitwise::any, 60s, alone) == "bits");
+  BOOST_TEST(c.all_equal("r", "same", 60s, alone) == round_number{4});
+  BOOST_TEST(c.join(join_options{60s}));
+  BOOST_TEST(outcome_of([&] { c.reset(); }).code() == errc::failed_precondition);
   BOOST_TEST(c.inspect().tasks.size() == 2u);
   BOOST_TEST(c.num_tasks() == 2u);
   BOOST_TEST((c.task() == task_id{1}));

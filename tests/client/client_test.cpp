@@ -252,6 +252,147 @@ BOOST_AUTO_TEST_CASE(a_reported_error_reaches_everybody) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(connect_after_reset_error_joins_the_same_incarnation_again) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto with = options(0);
+    with.recoverable = true;
+    a = co_await client::connect(with);
+    b = co_await client::connect(options(1));
+    co_await (a.join() && b.join());
+    auto const healthy = co_await outcome_of(a.reset());
+    BOOST_TEST(healthy.code() == errc::failed_precondition);
+
+    co_await a.report_error(errc::data_loss, "bad disk");
+    auto const failed = co_await outcome_of(a.barrier("b", 60s));
+    BOOST_TEST(failed.code() == errc::failed_precondition);
+    auto const refused = co_await outcome_of(a.join());
+    BOOST_TEST(refused.code() == errc::aborted);
+    co_await a.reset();
+    auto const had_started = co_await a.join();
+
+    BOOST_TEST(had_started);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+    co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+    co_await (a.leave() && b.leave());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_task_whose_own_error_was_not_reset_leaves_with_failed_precondition) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto with = options(0);
+    with.recoverable = true;
+    a = co_await client::connect(with);
+    b = co_await client::connect(options(1));
+    co_await (a.join() && b.join());
+    co_await a.report_error(errc::data_loss, "bad disk");
+
+    auto const left = co_await outcome_of(a.leave());
+    BOOST_TEST(left.code() == errc::failed_precondition);
+
+    co_await b.leave();
+    co_await coordinator.job_done();
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_recoverable_task_is_taken_over_by_another_client) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto with = options(0);
+    with.recoverable = true;
+    a = co_await client::connect(with);
+    b = co_await client::connect(options(1));
+    co_await (a.join() && b.join());
+    auto second = co_await client::connect(with);
+    auto const refused = co_await outcome_of(second.join());
+    BOOST_TEST(refused.code() == errc::aborted);
+
+    join_options taking{60s};
+    taking.take_over = true;
+    auto const had_started = co_await second.join(taking);
+
+    BOOST_TEST(had_started);
+    auto const zombie = co_await outcome_of(a.barrier("b", 60s));
+    BOOST_TEST(zombie.code() == errc::aborted);
+    a = client{};
+    co_await (second.barrier("b", 60s) && b.barrier("b", 60s));
+    co_await (second.leave() && b.leave());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_that_minds_a_loss_fails_when_a_recoverable_task_does) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto with = options(0);
+    with.recoverable = true;
+    a = co_await client::connect(with);
+    b = co_await client::connect(options(1));
+    co_await (a.join() && b.join());
+    barrier_options minding{60s};
+    minding.fail_when_lost = true;
+    auto const fail = [&]() -> asio::awaitable<void> {
+      while (coordinator.look().barriers.empty()) co_await asio::post(asio::use_awaitable);
+      a = client{};
+    };
+
+    auto const both = co_await (outcome_of(b.barrier("b", minding)) && fail());
+
+    BOOST_TEST(both.code() == errc::internal);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(what_the_tasks_bring_is_made_one) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const sum =
+        co_await (a.reduce("r", 40, reduction::sum, 60s) && b.reduce("r", 2, reduction::sum, 60s));
+    BOOST_TEST(std::get<0>(sum) == 42);
+    BOOST_TEST(std::get<1>(sum) == 42);
+    auto const least = co_await (a.reduce("r", std::int64_t{-5}, reduction::min, 60s) &&
+                                 b.reduce("r", std::int64_t{7}, reduction::min, 60s));
+    BOOST_TEST(std::get<1>(least) == -5);
+    auto const greatest = co_await (a.reduce("r", -0.5, reduction::max, 60s) &&
+                                    b.reduce("r", -2.0, reduction::max, 60s));
+    BOOST_TEST(std::get<0>(greatest) == -0.5);
+    auto const all = co_await (a.reduce_bits("r", "\x0f", bitwise::all, 60s) &&
+                               b.reduce_bits("r", "\x3c", bitwise::all, 60s));
+    BOOST_TEST(std::get<0>(all) == "\x0c");
+    auto const any = co_await (a.reduce_bits("r", "\x0f", bitwise::any, 60s) &&
+                               b.reduce_bits("r", "\x3c", bitwise::any, 60s));
+    BOOST_TEST(std::get<0>(any) == "\x3f");
+    auto const round = co_await (a.all_equal("r", "v7", 60s) && b.all_equal("r", "v7", 60s));
+    BOOST_TEST(std::get<0>(round) == round_number{6});
+    auto const differ = co_await (outcome_of(a.all_equal("r", "v7", 60s)) &&
+                                  outcome_of(b.all_equal("r", "v8", 60s)));
+    BOOST_TEST(std::get<0>(differ).code() == errc::failed_precondition);
+    BOOST_TEST(std::get<1>(differ).message().find("task 0 and task 1") != std::string::npos);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(get_own_task_is_known_at_once_and_get_own_task_uninitialized_is_none) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    BOOST_TEST((a.task() == std::nullopt));
+    a = co_await client::connect(options(1));
+    BOOST_TEST((a.task() == task_id{1}));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(wait_at_barrier_twice_success_gives_round_one_and_two) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    for (std::uint64_t round = 1; round <= 2; ++round) {
+      auto const both = co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+      BOOST_TEST(std::get<0>(both) == round_number{round});
+    }
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();

@@ -21,7 +21,7 @@ struct house {
   round_number fail(std::string const& name, std::vector<std::uint32_t> const& owed_to,
                     std::string what = "failed") {
     auto& b = all.at(name);
-    all.open(b, three, false, start);
+    all.open(b, three, {}, start);
     b.round.arrive(task_id{0}, {});
     round_number const number = b.number;
     std::vector<task_id> tasks;
@@ -55,21 +55,21 @@ BOOST_AUTO_TEST_CASE(rounds_of_a_name_are_numbered_from_one) {
 BOOST_AUTO_TEST_CASE(an_open_round_is_found_by_its_sequence_until_it_ends) {
   house h;
   auto& b = h.all.at("a");
-  h.all.open(b, h.three, false, start);
+  h.all.open(b, h.three, {}, start);
   auto const sequence = b.sequence;
   BOOST_TEST(h.all.open_round(sequence) == &b);
 
   h.all.end(b, nullptr, {});
 
   BOOST_TEST(h.all.open_round(sequence) == nullptr);
-  h.all.open(b, h.three, false, start);
+  h.all.open(b, h.three, {}, start);
   BOOST_TEST(b.sequence != sequence);
   h.all.end(b, nullptr, {});
 }
 
 BOOST_AUTO_TEST_CASE(open_rounds_are_listed_in_the_order_in_which_they_opened) {
   house h;
-  for (auto const* const name : {"z", "a", "m"}) h.all.open(h.all.at(name), h.three, false, start);
+  for (auto const* const name : {"z", "a", "m"}) h.all.open(h.all.at(name), h.three, {}, start);
   std::string order;
 
   for (auto const& [_, b] : h.all.open_rounds()) order += b->name;
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_dissolved_round_has_never_been) {
   house h;
   h.pass("a");
   auto& b = h.all.at("a");
-  h.all.open(b, h.three, false, start);
+  h.all.open(b, h.three, {}, start);
   BOOST_TEST(b.number.value == 2u);
 
   h.all.dissolve(b);
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_name_that_owes_or_is_open_is_not_idle) {
   house h{100, 1};
   h.fail("owes", {1});
   auto& open = h.all.at("open");
-  h.all.open(open, h.three, false, start);
+  h.all.open(open, h.three, {}, start);
   for (int i = 0; i < 10; ++i) h.pass("idle" + std::to_string(i));
 
   BOOST_TEST(h.all.known() == 3u);
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_wa
   auto const pair = task_set{std::vector<task_id>{task_id{0}, task_id{1}}};
   auto& b = h.all.at("a");
   BOOST_TEST(h.all.may_open(b, task_id{9}, pair).ok());
-  h.all.open(b, std::make_shared<task_set const>(pair), false, start);
+  h.all.open(b, std::make_shared<task_set const>(pair), {}, start);
   h.all.end(b, nullptr, {});
 
   BOOST_TEST(h.all.may_open(b, task_id{0}, pair).ok());
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(a_dissolved_round_does_not_count_as_the_round_before) {
   house h;
   auto const pair = std::make_shared<task_set const>(std::vector<task_id>{task_id{0}, task_id{1}});
   auto& b = h.all.at("a");
-  h.all.open(b, pair, false, start);
+  h.all.open(b, pair, {}, start);
   h.all.dissolve(b);
 
   BOOST_TEST(h.all.may_open(b, task_id{2}, *h.three).ok());

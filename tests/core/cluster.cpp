@@ -303,8 +303,12 @@ void cluster::transmit(client& c, client::open_call& what) {
   say(c.connection, std::move(m));
 }
 
-call cluster::join(caller who, std::uint64_t self, duration timeout) {
-  return send(who, core::join_args{incarnation{self}, timeout}, timeout);
+call cluster::join(caller who, std::uint64_t self, duration timeout, joining extra) {
+  return send(who, core::join_args{incarnation{self}, timeout, extra.recoverable, extra.take_over},
+              timeout);
+}
+call cluster::reset(caller who, std::uint64_t self) {
+  return send(who, core::reset_args{incarnation{self}});
 }
 call cluster::leave(caller who, duration timeout) {
   return send(who, core::leave_args{timeout}, timeout);
@@ -317,8 +321,10 @@ call cluster::barrier(caller who, std::string name, duration timeout, asking ext
   args.name = std::move(name);
   for (std::uint32_t const t : extra.among) args.participants.push_back(task_id{t});
   args.gather = extra.gather.has_value();
-  args.data = extra.gather.value_or("");
+  args.data = extra.gather.value_or(std::move(extra.operand));
   args.progress_every = extra.progress_every;
+  args.reduce = extra.reduce;
+  args.fail_when_lost = extra.fail_when_lost;
   return send(who, std::move(args), timeout);
 }
 call cluster::cancel(caller who, std::string name, std::optional<std::uint64_t> round) {

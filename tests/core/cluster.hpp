@@ -57,6 +57,15 @@ struct asking {
   std::vector<std::uint32_t> among{};
   std::optional<std::string> gather{};  // with this data
   duration progress_every{};
+  core::reduction reduce{core::reduction::none};
+  std::string operand{};
+  bool fail_when_lost{};
+};
+
+// What a Join may ask for beside its incarnation.
+struct joining {
+  std::optional<bool> recoverable{};
+  bool take_over{};
 };
 
 class cluster {
@@ -128,7 +137,8 @@ class cluster {
 
   // --- Calls ---
   call send(caller who, core::request what, duration timeout = without_limit);
-  call join(caller who, std::uint64_t self, duration timeout = 300s);
+  call join(caller who, std::uint64_t self, duration timeout = 300s, joining extra = {});
+  call reset(caller who, std::uint64_t self);
   call leave(caller who, duration timeout = 300s);
   call report_error(caller who, errc code, std::string message);
   call barrier(caller who, std::string name, duration timeout = 300s, asking extra = {});

@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks) {
+BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks_and_wait_at_barrier_subset_succeeds) {
   cluster c{3};
   c.barrier(0, "b", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {1, 0}});
@@ -472,6 +472,21 @@ BOOST_AUTO_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale) {
 
   BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
   expect_words(c.text(one), {"the job has failed", "no sign of life"});
+}
+
+BOOST_AUTO_TEST_CASE(
+    barrier_with_subset_fails_if_task_is_stale_as_barrier_fails_if_task_is_in_error_by_d19) {
+  cluster c{2};
+  c[0].beats = false;
+  c[1].beats = false;
+  c.at(200s);
+
+  int const fresh = c.observer();
+  auto const all = c.barrier({fresh, 0}, "b");
+  auto const subset = c.barrier({fresh, 0}, "b", 300s, {.among = {0}});
+
+  BOOST_TEST(c.code(all) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(subset) == "FAILED_PRECONDITION");
 }
 
 // --- What a barrier may be called -----------------------------------------------------------

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(cancel_after_barrier_has_passed) {
   BOOST_TEST(c.code(zero) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails) {
+BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails_and_cancel_barrier_non_existent_fails) {
   cluster c{2};
   auto const cancel = c.cancel(0, "b");
 
@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_future_barrier_fails_replaced_b
   BOOST_TEST(c.replies() == "0:FAILED_PRECONDITION 0:OK 1:OK");
 }
 
-BOOST_AUTO_TEST_CASE(cancel_barrier_completed_barrier_fails_and_errored_barrier_fails) {
+BOOST_AUTO_TEST_CASE(
+    cancel_barrier_completed_barrier_fails_and_cancel_barrier_errored_barrier_fails) {
   cluster c{2};
   c.barrier(0, "b", 1s);
   c.at(1s);

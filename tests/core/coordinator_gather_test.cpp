@@ -20,6 +20,15 @@ BOOST_AUTO_TEST_CASE(everybody_receives_everybodys_data_in_task_order) {
   for (auto const& each : {zero, one, two}) BOOST_TEST(c.round(each) == "round 1: zero|one|two");
 }
 
+// What the exchange of topologies needs: the order of numbers, not of texts.
+BOOST_AUTO_TEST_CASE(enumerate_eleven_devices_in_task_order) {
+  cluster c{11};
+  std::optional<call> last;
+  for (int i = 10; i >= 0; --i) last = c.barrier(i, "g", 300s, bringing(std::to_string(i)));
+
+  BOOST_TEST(c.round(*last) == "round 1: 0|1|2|3|4|5|6|7|8|9|10");
+}
+
 BOOST_AUTO_TEST_CASE(a_subset_gathers_one_entry_for_each_participant) {
   cluster c{4};
   c.barrier(3, "g", 300s, bringing("three", {1, 3}));

@@ -631,6 +631,15 @@ BOOST_AUTO_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once) {
   BOOST_TEST(c.look().tasks[1].self.value == 999u);
 }
 
+BOOST_AUTO_TEST_CASE(test_standalone_service_knows_its_tasks_and_their_incarnations) {
+  cluster c{2};
+  c.at(60s);
+  BOOST_TEST(c.state_of(0) == "connected");
+
+  BOOST_TEST(c.code(c.barrier({0, 2}, "b")) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.join({c.observer(), 1}, 999)) == "ABORTED");
+}
+
 BOOST_AUTO_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_harms_nobody) {
   cluster c{2};
   auto const outsider = c.join({c.observer(), 2}, 1);

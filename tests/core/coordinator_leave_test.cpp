@@ -57,6 +57,21 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_wi
   BOOST_TEST(!told[0].cause.task.has_value());
 }
 
+// Upstream the missing task's heartbeats are refused from then on.
+BOOST_AUTO_TEST_CASE(
+    shutdown_with_barrier_barrier_fails_without_client_connection_set_task_to_error_by_d19) {
+  cluster c{2};
+  auto const zero = c.leave(0, 1s);
+  c.at(2s);
+  BOOST_TEST(c.code(zero) == "INTERNAL");
+
+  c.heartbeat(1);
+
+  BOOST_TEST(c.goodbye(1) == "none");
+  BOOST_TEST(c.state_of(1) == "connected");
+  BOOST_TEST(c.code(c.barrier(1, "b")) == "FAILED_PRECONDITION");
+}
+
 BOOST_AUTO_TEST_CASE(those_whose_leave_failed_have_left_and_the_missing_one_leaves_alone_later) {
   cluster c{2};
   c.leave(0, 5s);
@@ -85,7 +100,8 @@ BOOST_AUTO_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_it)
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(clients_terminate_shutdown_if_any_client_goes_away) {
+BOOST_AUTO_TEST_CASE(
+    clients_terminate_shutdown_if_any_client_goes_away_without_error_polling_which_d19_replaced) {
   cluster c{3};
   c.leave(0);
   c.leave(1);

@@ -82,6 +82,22 @@ class Jobs(EndToEnd):
 
         self.assertEqual(job.code, 7, job.said())
 
+    def test_when_a_recoverable_task_fails_the_others_go_on(self):
+        until = self.folder / "until"
+        os.mkfifo(until)
+        script = f'[ "$COXSWAIN_TASK_ID" = 0 ] && exec "$0"; read x < {until}; echo still $x'
+        job = self.job(2, "sh", "-c", script, WORKER,
+                       options=("--recoverable", "--no-join-barrier", "--failure-grace", "0"))
+        status = self.wait_for_status("a barrier", lambda s: s["barriers"])
+
+        os.kill(self.process_of(status, 0), signal.SIGKILL)
+        self.wait_for_status("its failure", lambda s: s["tasks"][0]["state"] == "failed")
+        until.write_text("here\n")
+
+        self.assertEqual(job.wait(), 128 + signal.SIGKILL, job.said())
+        self.assertIn("[1] still here", job.out)
+        self.assertIn("task 0 failed: killed by signal 9 (SIGKILL)", job.err)
+
     def test_programs_that_know_nothing_of_us_run_as_well(self):
         job = self.run_to_end("coxswain", "run", "-n", 3, "true")
 

@@ -23,6 +23,15 @@ std::string usual_name(dice& chance) {
   return chance.one_of(std::vector<std::string>{"a", "b", "c", "d/e"});
 }
 
+void reduce_anything(dice& chance, barrier_args& args) {
+  args.gather = chance.one_in(20);
+  args.reduce = chance.one_of(std::vector<reduction>{
+      reduction::sum_int64, reduction::min_int64, reduction::max_double, reduction::bit_and,
+      reduction::bit_or, reduction::all_equal, reduction::unknown});
+  std::size_t const size = chance.one_in(10) ? chance.upto(9) : 8;
+  args.data = std::string(size, chance.one_of(std::string{"\x01\x7f"}));
+}
+
 barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) {
   barrier_args args;
   args.name = usual_name(chance);
@@ -36,6 +45,8 @@ barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) 
   args.gather = chance.one_in(4);
   if (args.gather || chance.one_in(20)) args.data = std::string(chance.upto(45), 'g');
   if (chance.one_in(4)) args.progress_every = chance.one_of(short_times);
+  if (chance.one_in(8)) reduce_anything(chance, args);
+  args.fail_when_lost = chance.one_in(8);
   return args;
 }
 
@@ -49,7 +60,10 @@ cancel_barrier_args any_cancel(dice& chance) {
 wish any_join(dice& chance, std::uint32_t num_tasks) {
   task_id const task = any_task(chance, num_tasks);
   incarnation const self{chance.one_in(6) ? chance.upto(9) : task.value};
-  return {task, join_args{self, any_timeout(chance)}};
+  join_args args{self, any_timeout(chance)};
+  if (chance.one_in(2)) args.recoverable = chance.one_in(2);
+  args.take_over = chance.one_in(8);
+  return {task, args};
 }
 
 wish any_count(dice& chance, std::optional<task_id> task) {
@@ -60,6 +74,11 @@ wish any_count(dice& chance, std::optional<task_id> task) {
 wish any_preemption(dice& chance, std::uint32_t num_tasks, std::optional<task_id> task) {
   if (chance.one_in(2)) return {task, frozen_args{chance.upto(4), chance.upto(9)}};
   return {task, preempt_args{any_task(chance, num_tasks), any_timeout(chance)}};
+}
+
+wish any_reset(dice& chance, std::uint32_t num_tasks) {
+  task_id const task = any_task(chance, num_tasks);
+  return {task, reset_args{incarnation{chance.one_in(6) ? chance.upto(9) : task.value}}};
 }
 
 request any_error(dice& chance) {
@@ -83,7 +102,9 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 1:
     case 2: return any_join(chance, num_tasks);
     case 3: return {task, leave_args{any_timeout(chance)}};
-    case 4: return {task, any_error(chance)};
+    case 4:
+      if (chance.one_in(2)) return any_reset(chance, num_tasks);
+      return {task, any_error(chance)};
     case 5:
     case 6:
     case 7: return {task, any_barrier(chance, num_tasks, task.value_or(home))};

@@ -83,6 +83,8 @@ void transcript::start_job(std::vector<std::string> const& words) {
       c.heartbeat_timeout = duration_of(value);
     else if (option == "gather-max")
       c.gather_bytes_max = std::stoul(value);
+    else if (option == "recoverable")
+      c.recoverable = true;
     else if (option == "token")
       c.token = value;
     else
@@ -119,6 +121,11 @@ core::request transcript::request_of(std::string const& name,
     std::uint64_t const self = words.size() > 1 ? std::stoull(words[1]) : 100;
     return core::join_args{incarnation{self}, timeout(words, 2)};
   }
+  if (verb == "takes-over") {
+    return core::join_args{incarnation{std::stoull(word(words, 1))}, core::timeout_default, true,
+                           true};
+  }
+  if (verb == "resets") return core::reset_args{incarnation{std::stoull(word(words, 1))}};
   if (verb == "leaves") return core::leave_args{timeout(words, 1)};
   if (verb == "bye") return core::bye_args{word(words, 1) == "abandoned"};
   if (verb == "withdraws") return core::withdraw_args{request_id{std::stoull(word(words, 1))}};
@@ -130,7 +137,13 @@ core::request transcript::request_of(std::string const& name,
     std::size_t next = 2;
     if (b.gather) b.data = word(words, next++);
     b.timeout = timeout(words, next++);
-    for (; next < words.size(); ++next) b.participants.push_back(*task_of(words[next]));
+    for (; next < words.size(); ++next) {
+      if (words[next] == "minding") {
+        b.fail_when_lost = true;
+      } else {
+        b.participants.push_back(*task_of(words[next]));
+      }
+    }
     return b;
   }
   if (verb == "cancels") return core::cancel_barrier_args{word(words, 1), {}};

@@ -283,6 +283,20 @@ BOOST_AUTO_TEST_CASE(every_timeout_may_be_without_limit) {
   BOOST_TEST((received(barrier).timeout == without_limit));
 }
 
+BOOST_AUTO_TEST_CASE(a_reduction_of_a_newer_client_is_unknown_and_not_none) {
+  core::barrier_args barrier;
+  barrier.reduce = static_cast<core::reduction>(77);
+
+  BOOST_TEST((received(barrier).reduce == core::reduction::unknown));
+}
+
+BOOST_AUTO_TEST_CASE(a_join_that_does_not_say_whether_it_is_recoverable_leaves_it_open) {
+  BOOST_TEST((received(core::join_args{}).recoverable == std::nullopt));
+  core::join_args join;
+  join.recoverable = false;
+  BOOST_TEST((received(join).recoverable == false));
+}
+
 BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_none) {
   auto const period = [](duration sent) {
     core::barrier_args barrier;

@@ -25,6 +25,15 @@ core::barrier_args barrier() {
   made.gather = true;
   made.data = std::string{"\0\xff data", 7};
   made.progress_every = 10s;
+  made.fail_when_lost = true;
+  return made;
+}
+
+core::barrier_args reduction(core::reduction how) {
+  core::barrier_args made;
+  made.name = "loss";
+  made.data = std::string{"\x01\0\0\0\0\0\0\xff", 8};
+  made.reduce = how;
   return made;
 }
 
@@ -101,6 +110,7 @@ core::snapshot whole_job() {
   made.tasks[0].label = "b12:3391";
   made.tasks[0].peer = "10.0.0.12:41234";
   made.tasks[0].error = status{errc::aborted, "replaced"};
+  made.tasks[0].recoverable = true;
   made.barriers = {open_barrier(), {}};
   made.error = failed_job();
   made.keys = 1;
@@ -146,9 +156,13 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::bye_args{true});
   add(made, core::withdraw_args{request_id{largest}});
   add(made, core::join_args{incarnation{largest}, 30s});
+  add(made, core::join_args{incarnation{1}, 30s, false, true});
+  add(made, core::join_args{incarnation{2}, 30s, true, false});
   add(made, core::leave_args{31s});
   add(made, core::report_error_args{status{errc::data_loss, "The disk is full."}});
   add(made, barrier());
+  add(made, reduction(core::reduction::sum_int64));
+  add(made, reduction(core::reduction::all_equal));
   add(made, core::cancel_barrier_args{"epoch-7", round_number{3}});
   add(made, core::count_barrier_args{"observers", 5, 32s});
   add(made, core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true});
@@ -161,6 +175,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::inspect_args{});
   add(made, core::preempt_args{task_id{3}, 10min});
   add(made, core::frozen_args{2, largest});
+  add(made, core::reset_args{incarnation{largest}});
   return made;
 }
 

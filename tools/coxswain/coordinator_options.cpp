@@ -47,6 +47,9 @@ void add_identity_options(CLI::App& to, coordinator_options& into) {
   to.add_option("--port-file", into.port_file,
                 "Write the addresses to this file once they can be connected to, one a line")
       ->type_name("FILE");
+  to.add_flag("--recoverable", core.recoverable,
+              "A task that fails does not fail the job, and may join again; for tasks that do not "
+              "say themselves whether they are recoverable");
 }
 
 void add_timing_options(CLI::App& to, coordinator_options& into) {

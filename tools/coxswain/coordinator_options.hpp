@@ -23,7 +23,7 @@ struct coordinator_options {
 };
 
 // --num-tasks, which is required, with `names` such as "-n,--num-tasks"; --job, --attempt,
-// --token-file, --listen, --insecure, --port-file.
+// --token-file, --listen, --insecure, --port-file, --recoverable.
 void add_identity_options(CLI::App& to, coordinator_options& into);
 
 // Timing and limits, each group under a heading of its own.

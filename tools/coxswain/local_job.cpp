@@ -140,24 +140,26 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   endings_[task] = how;
   --running_;
   if (how.is_good()) return;
-  auto const is_first = !first_bad_;
-  if (is_first) first_bad_ = task_id{task};
+  if (!first_bad_) first_bad_ = task_id{task};
   coordinator_.task_ended(task_id{task}, {errc::aborted, how.text()});
-  bool const is_hopeless = !has_joined(task) && !coordinator_.error();
+  auto const state = state_of(task);
+  // Only a recoverable task fails without the job.
+  if (state == task_state::failed && !coordinator_.error()) return;
+  bool const is_hopeless = state == task_state::never_connected || state == task_state::joining;
   // A task that never joined cannot fail for the coordinator: another process might take its place.
   // Not here, so the others would wait in vain.
   if (is_hopeless)
     coordinator_.stop(fmt::format("task {} {} before it had joined", task, how.text()));
-  if (is_first && interrupts_ == 0) {
+  if (interrupts_ == 0 && !std::exchange(is_failing_, true)) {
     interrupt_after(is_hopeless ? std::min(options_.failure_grace, hopeless_grace)
                                 : options_.failure_grace);
   }
 }
 
-bool local_job::has_joined(std::uint32_t task) const {
-  if (coordinator_.error()) return true;  // it does not matter then, and to look is costly
-  auto const state = coordinator_.look().tasks.at(task).state;
-  return state != task_state::never_connected && state != task_state::joining;
+task_state local_job::state_of(std::uint32_t task) const {
+  // It does not matter then, and to look is costly.
+  if (coordinator_.error()) return task_state::failed;
+  return coordinator_.look().tasks.at(task).state;
 }
 
 void local_job::signal_all(int number) {

@@ -28,7 +28,8 @@ struct local_job_options {
 
   // After SIGTERM a process has so long until it is killed.
   duration kill_grace{10s};
-  // When a task failed, the others may take so long to end by themselves; then they get SIGTERM.
+  // When a task failed and the job with it, the others may take so long to end by themselves; then
+  // they get SIGTERM.
   duration failure_grace{30s};
 };
 
@@ -66,7 +67,7 @@ class local_job {
   [[nodiscard]] child_command command_of(std::uint32_t task) const;
   void look_at_all();
   void has_ended(std::uint32_t task, ending how);
-  [[nodiscard]] bool has_joined(std::uint32_t task) const;
+  [[nodiscard]] task_state state_of(std::uint32_t task) const;
   void signal_all(int number);
   void interrupt_after(duration grace);
 
@@ -83,6 +84,7 @@ class local_job {
   std::vector<std::optional<ending>> endings_;
   std::size_t running_{};
   std::optional<task_id> first_bad_;
+  bool is_failing_{};  // the others are to end
 };
 
 }  // namespace coxswain::tools

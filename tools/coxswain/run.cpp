@@ -121,7 +121,8 @@ What it prints is passed on in whole lines that begin with "[its task] "; its in
 
 When a process ends badly, all others learn at once which one and how. Those that still run after
 --failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM do the same to all
-of them; a second one kills them at once.
+of them; a second one kills them at once. A recoverable task (--recoverable, or as its program says
+when it joins) that had joined ends alone: the others are not told, and go on.
 
 EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000

@@ -19,6 +19,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -32,6 +33,8 @@ namespace {
 
 // How long the tasks of a failed job may take to go, with --exit-when-done.
 constexpr duration failed_job_lingers = 60s;
+
+bool has_left(core::snapshot::task const& t) { return t.state == task_state::left; }
 
 struct serve_command {
   coordinator_options coordinator;
@@ -156,7 +159,12 @@ void service::await_failure() {
 
 asio::awaitable<void> service::await_end_of_job() {
   co_await coordinator_.job_done();
-  end_of_job(coordinator_.error() ? "the job has failed" : "all tasks have left");
+  if (coordinator_.error()) co_return end_of_job("the job has failed");
+  // Recoverable tasks fail without the job, but if all have, nobody has finished it.
+  auto const tasks = coordinator_.look().tasks;
+  bool const has_finished = std::any_of(tasks.begin(), tasks.end(), has_left);
+  if (!has_finished) code_ = exit_code::failed;
+  end_of_job(has_finished ? "all tasks have left" : "all tasks have failed");
 }
 
 void service::end_of_job(std::string const& why) {
@@ -192,6 +200,7 @@ happens when the job fails.
 SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one ends it at once.
 With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
 job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
+Recoverable tasks that have failed count as gone; when all have failed, it ends with 1.
 
 A listener that others can reach (not loopback, not unix:) needs a token, or --insecure.
 

@@ -52,6 +52,7 @@ json::value object_of(core::snapshot::task const& t) {
       {"process", t.label},
       {"peer", t.peer},
       {"error", object_of(t.error)},
+      {"recoverable", t.recoverable},
   };
 }
 

@@ -29,6 +29,7 @@ void set_timeout(core::request& what, duration timeout) {
 bool needs_task(core::request const& what) {
   return std::holds_alternative<core::join_args>(what) ||
          std::holds_alternative<core::leave_args>(what) ||
+         std::holds_alternative<core::reset_args>(what) ||
          std::holds_alternative<core::report_error_args>(what) ||
          std::holds_alternative<core::barrier_args>(what) ||
          std::holds_alternative<core::frozen_args>(what);

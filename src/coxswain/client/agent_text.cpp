@@ -49,6 +49,7 @@ struct describe {
   std::string operator()(core::inspect_args const&) const { return "inspect"; }
   std::string operator()(core::preempt_args const&) const { return "notice of a preemption"; }
   std::string operator()(core::frozen_args const&) const { return "agreement on a step"; }
+  std::string operator()(core::reset_args const&) const { return "reset"; }
 };
 
 }  // namespace

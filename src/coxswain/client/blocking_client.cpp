@@ -223,6 +223,14 @@ bool blocking_client::join(duration timeout) {
   return worker_->ask([=](client& c) { return c.join(timeout); });
 }
 
+bool blocking_client::join(join_options options) {
+  return worker_->ask([=](client& c) { return c.join(options); });
+}
+
+void blocking_client::reset() {
+  worker_->ask([](client& c) { return c.reset(); });
+}
+
 round_number blocking_client::barrier(std::string_view name, duration timeout,
                                       std::span<task_id const> among) {
   return worker_->ask([=](client& c) { return c.barrier(name, timeout, among); });
@@ -236,6 +244,27 @@ std::vector<std::string> blocking_client::all_gather(std::string_view name, std:
                                                      duration timeout,
                                                      std::span<task_id const> among) {
   return worker_->ask([=](client& c) { return c.all_gather(name, data, timeout, among); });
+}
+
+std::int64_t blocking_client::reduce(std::string_view name, std::int64_t operand, reduction how,
+                                     duration timeout, std::span<task_id const> among) {
+  return worker_->ask([=](client& c) { return c.reduce(name, operand, how, timeout, among); });
+}
+
+double blocking_client::reduce(std::string_view name, double operand, reduction how,
+                               duration timeout, std::span<task_id const> among) {
+  return worker_->ask([=](client& c) { return c.reduce(name, operand, how, timeout, among); });
+}
+
+std::string blocking_client::reduce_bits(std::string_view name, std::string_view operand,
+                                         bitwise how, duration timeout,
+                                         std::span<task_id const> among) {
+  return worker_->ask([=](client& c) { return c.reduce_bits(name, operand, how, timeout, among); });
+}
+
+round_number blocking_client::all_equal(std::string_view name, std::string_view data,
+                                        duration timeout, std::span<task_id const> among) {
+  return worker_->ask([=](client& c) { return c.all_equal(name, data, timeout, among); });
 }
 
 void blocking_client::cancel_barrier(std::string_view name, std::optional<round_number> round) {

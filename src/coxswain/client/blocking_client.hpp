@@ -34,12 +34,30 @@ class blocking_client {
   blocking_client& operator=(blocking_client const&) = delete;
 
   bool join(duration timeout = core::timeout_default);
+  bool join(join_options options);
+  void reset();
   round_number barrier(std::string_view name, duration timeout = core::timeout_default,
                        std::span<task_id const> among = {});
   round_number barrier(std::string_view name, barrier_options options);
   std::vector<std::string> all_gather(std::string_view name, std::string_view data,
                                       duration timeout = core::timeout_default,
                                       std::span<task_id const> among = {});
+  std::int64_t reduce(std::string_view name, std::int64_t operand, reduction how,
+                      duration timeout = core::timeout_default,
+                      std::span<task_id const> among = {});
+  std::int64_t reduce(std::string_view name, int operand, reduction how,
+                      duration timeout = core::timeout_default,
+                      std::span<task_id const> among = {}) {
+    return reduce(name, std::int64_t{operand}, how, timeout, among);
+  }
+  double reduce(std::string_view name, double operand, reduction how,
+                duration timeout = core::timeout_default, std::span<task_id const> among = {});
+  std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
+                          duration timeout = core::timeout_default,
+                          std::span<task_id const> among = {});
+  round_number all_equal(std::string_view name, std::string_view data,
+                         duration timeout = core::timeout_default,
+                         std::span<task_id const> among = {});
   void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
                              duration timeout = core::timeout_default);

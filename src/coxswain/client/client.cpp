@@ -1,5 +1,6 @@
 #include "coxswain/client/client.hpp"
 
+#include "coxswain/base/little_endian.hpp"
 #include "coxswain/client/connection.hpp"
 
 #include <unistd.h>
@@ -94,6 +95,15 @@ std::vector<task_id> copy_of(std::span<task_id const> tasks) {
   return {tasks.begin(), tasks.end()};
 }
 
+core::barrier_args reduction_args(std::string_view name, core::reduction how,
+                                  std::span<task_id const> among) {
+  core::barrier_args args;
+  args.name = name;
+  args.participants = copy_of(among);
+  args.reduce = how;
+  return args;
+}
+
 // The answers, as what the calls give. `pending` is the question that was asked.
 
 asio::awaitable<void> nothing(asio::awaitable<core::answer> pending) {
@@ -111,6 +121,21 @@ asio::awaitable<std::vector<std::string>> gathered(asio::awaitable<core::answer>
   std::vector<std::string> all;
   for (auto const& one : value_of<core::barrier_answer>(a).data) all.emplace_back(one.view());
   co_return all;
+}
+
+// What a reduction gave.
+asio::awaitable<std::string> reduced(asio::awaitable<core::answer> pending) {
+  auto a = co_await std::move(pending);
+  auto const& data = value_of<core::barrier_answer>(a).data;
+  if (data.size() == 1) co_return std::string{data.front().view()};
+  throw error{status{errc::internal, "the coordinator's answer has no result of a reduction"}};
+}
+
+template <class Number>
+asio::awaitable<Number> reduced_number(asio::awaitable<core::answer> pending) {
+  auto const result = co_await reduced(std::move(pending));
+  if (result.size() == number_bytes) co_return from_little_endian<Number>(result);
+  throw error{status{errc::internal, "the coordinator's answer to a reduction is no number"}};
 }
 
 asio::awaitable<std::string> text(asio::awaitable<core::answer> pending) {
@@ -219,9 +244,20 @@ asio::awaitable<void> client::leave(duration timeout) {
   return left(connection_, std::move(q));
 }
 
-asio::awaitable<bool> client::join(duration timeout) {
-  question q{core::join_args{incarnation(), timeout}, timeout};
+asio::awaitable<bool> client::join(duration timeout) { return join(join_options{timeout}); }
+
+asio::awaitable<bool> client::join(join_options options) {
+  core::join_args args;
+  args.self = incarnation();
+  args.take_over = options.take_over;
+  if (connection_) args.recoverable = connection_->options().recoverable;
+  question q{std::move(args), options.timeout};
   return joined(connection_, std::move(q));
+}
+
+asio::awaitable<void> client::reset() {
+  core::reset_args args{incarnation()};
+  return nothing(ask(connection_, question{std::move(args), patience}));
 }
 
 // --- Barriers --------------------------------------------------------------------------------
@@ -238,6 +274,7 @@ asio::awaitable<round_number> client::barrier(std::string_view name, barrier_opt
   core::barrier_args args;
   args.name = name;
   args.participants = std::move(options.among);
+  args.fail_when_lost = options.fail_when_lost;
   if (options.on_progress) args.progress_every = options.progress_every;
   question q{std::move(args), options.timeout};
   q.on_progress = std::move(options.on_progress);
@@ -254,6 +291,41 @@ asio::awaitable<std::vector<std::string>> client::all_gather(std::string_view na
   args.gather = true;
   args.data = data;
   return gathered(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<std::int64_t> client::reduce(std::string_view name, std::int64_t operand,
+                                             reduction how, duration timeout,
+                                             std::span<task_id const> among) {
+  constexpr std::array kinds{core::reduction::sum_int64, core::reduction::min_int64,
+                             core::reduction::max_int64};
+  auto args = reduction_args(name, kinds.at(static_cast<std::size_t>(how)), among);
+  args.data = to_little_endian(operand);
+  return reduced_number<std::int64_t>(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<double> client::reduce(std::string_view name, double operand, reduction how,
+                                       duration timeout, std::span<task_id const> among) {
+  constexpr std::array kinds{core::reduction::sum_double, core::reduction::min_double,
+                             core::reduction::max_double};
+  auto args = reduction_args(name, kinds.at(static_cast<std::size_t>(how)), among);
+  args.data = to_little_endian(operand);
+  return reduced_number<double>(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<std::string> client::reduce_bits(std::string_view name, std::string_view operand,
+                                                 bitwise how, duration timeout,
+                                                 std::span<task_id const> among) {
+  auto const kind = how == bitwise::all ? core::reduction::bit_and : core::reduction::bit_or;
+  auto args = reduction_args(name, kind, among);
+  args.data = operand;
+  return reduced(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<round_number> client::all_equal(std::string_view name, std::string_view data,
+                                                duration timeout, std::span<task_id const> among) {
+  auto args = reduction_args(name, core::reduction::all_equal, among);
+  args.data = data;
+  return round_of(ask(connection_, question{std::move(args), timeout}));
 }
 
 asio::awaitable<void> client::cancel_barrier(std::string_view name,

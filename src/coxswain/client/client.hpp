@@ -65,12 +65,30 @@ enum class put_mode : std::uint8_t { create, overwrite };
 // `everything` is needed to remove the root.
 enum class remove_mode : std::uint8_t { tree, everything };
 
+// What becomes of the numbers that the tasks bring.
+enum class reduction : std::uint8_t { sum, min, max };
+
+// What becomes of the bits that the tasks bring: set if all, or if any of them has it set.
+enum class bitwise : std::uint8_t { all, any };
+
 struct key_value {
   std::string key;
   std::string value;
   std::uint64_t version{};
 
   friend bool operator==(key_value const&, key_value const&) = default;
+};
+
+// How to join.
+struct join_options {
+  join_options() = default;  // no aggregate: see style.md, GCC 12
+  explicit join_options(duration time) : timeout{time} {}
+
+  duration timeout{core::timeout_default};
+
+  // Take the place of another incarnation that holds the task, at once and without asking whether
+  // it lives. Both must be recoverable.
+  bool take_over{};
 };
 
 // How to wait at a barrier.
@@ -82,6 +100,10 @@ struct barrier_options {
 
   // Who takes part, the caller among them; empty: all tasks. The same for all callers of a round.
   std::vector<task_id> among;
+
+  // Fail as soon as a participant fails, even a recoverable one, instead of waiting for it to come
+  // back. The same for all callers of a round.
+  bool fail_when_lost{};
 
   // Told who is still missing while the caller waits, at most once every `progress_every`. On the
   // client's executor; must not throw. Not called any more once the call has ended.
@@ -108,9 +130,16 @@ class client {
 
   // Joins the job as the options' task, and waits until all tasks have. True if the job had
   // started before. DEADLINE_EXCEEDED (some are missing), ALREADY_EXISTS (a newer incarnation of
-  // the task joined meanwhile), ABORTED (another one holds the task, or the job has failed),
-  // INVALID_ARGUMENT (no such task), FAILED_PRECONDITION (the client is an observer).
+  // the task joined meanwhile), ABORTED (another one holds the task and lives; this one has failed:
+  // see `reset`; or the job has failed), INVALID_ARGUMENT (no such task, or it may not take over),
+  // FAILED_PRECONDITION (the client is an observer).
   asio::awaitable<bool> join(duration timeout = core::timeout_default);
+  asio::awaitable<bool> join(join_options options);
+
+  // Clears the error of this recoverable task, which has failed, so that `join` may be called
+  // again. FAILED_PRECONDITION: it has not failed, or the job has. ABORTED: another incarnation of
+  // it has failed.
+  asio::awaitable<void> reset();
 
   // Waits until all participants have called; gives the number of the round. The time runs from
   // the coordinator's receipt, and the earliest deadline of the participants ends the round for
@@ -128,6 +157,32 @@ class client {
   asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
                                                        duration timeout = core::timeout_default,
                                                        std::span<task_id const> among = {});
+
+  // A barrier to which everybody brings a number; gives all their sum, least or greatest. Doubles
+  // are added in task order, so that each run gives the same. Errors of `barrier`; OUT_OF_RANGE:
+  // the sum does not fit 64 bits.
+  asio::awaitable<std::int64_t> reduce(std::string_view name, std::int64_t operand, reduction how,
+                                       duration timeout = core::timeout_default,
+                                       std::span<task_id const> among = {});
+  asio::awaitable<std::int64_t> reduce(std::string_view name, int operand, reduction how,
+                                       duration timeout = core::timeout_default,
+                                       std::span<task_id const> among = {}) {
+    return reduce(name, std::int64_t{operand}, how, timeout, among);
+  }
+  asio::awaitable<double> reduce(std::string_view name, double operand, reduction how,
+                                 duration timeout = core::timeout_default,
+                                 std::span<task_id const> among = {});
+
+  // The same bit by bit, over bytes. INVALID_ARGUMENT: the first caller brought another length.
+  asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
+                                           bitwise how, duration timeout = core::timeout_default,
+                                           std::span<task_id const> among = {});
+
+  // A barrier that passes if everybody brings the same bytes. Errors of `barrier`;
+  // FAILED_PRECONDITION: they differ; the text names two tasks that do.
+  asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
+                                          duration timeout = core::timeout_default,
+                                          std::span<task_id const> among = {});
 
   // Ends the open round of a barrier for all with CANCELLED; with a number, only if it is that
   // round. FAILED_PRECONDITION: no such round is open. PERMISSION_DENIED: not a participant.
@@ -161,12 +216,13 @@ class client {
   // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).
   asio::awaitable<std::int64_t> increment(std::string_view key, std::int64_t by = 1);
 
-  // Completes when the job or a task of it fails, or this client has lost the coordinator for good
-  // (the cause is then UNAVAILABLE and names no task); at once if that has happened. Several may
-  // wait. CANCELLED: the client left or was destroyed.
+  // Completes when the job fails, or this client has lost the coordinator for good (the cause is
+  // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:
+  // the client left or was destroyed.
   asio::awaitable<job_error> failure();
 
-  // Declares this task failed; everybody learns it. INVALID_ARGUMENT: the code is OK.
+  // Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
+  // code is OK.
   asio::awaitable<void> report_error(errc code, std::string_view message);
 
   // Says that a task, or this one, will be taken away in so long: all tasks then agree on a step at
@@ -181,10 +237,11 @@ class client {
   // is false. UNAVAILABLE: the coordinator was lost.
   asio::awaitable<bool> reached_sync_point(std::uint64_t step);
 
-  // Waits until all tasks leave, then ends the session. INTERNAL (a task died or did not come),
-  // FAILED_PRECONDITION (the job had failed: the task has left alone). Whatever comes of it, the
-  // client is at its end then; unless the call was cancelled, after which the client goes on. An
-  // observer, or a task that never joined, just ends its session.
+  // Waits until all tasks leave, but for recoverable ones that have failed, then ends the session.
+  // INTERNAL (a task died or did not come), FAILED_PRECONDITION (the job had failed: the task has
+  // left alone; or this task has failed). Whatever comes of it, the client is at its end then;
+  // unless the call was cancelled, after which the client goes on. An observer, or a task that
+  // never joined, just ends its session.
   asio::awaitable<void> leave(duration timeout = core::timeout_default);
 
   // What the whole job is doing.

@@ -47,6 +47,10 @@ struct client_options {
   // The task that this process is; none: an observer.
   std::optional<task_id> task;
 
+  // Whether the task is recoverable: its failure does not fail the job, and it may join again.
+  // None: as the coordinator's option says.
+  std::optional<bool> recoverable;
+
   // What the process believes the number of tasks to be. `connect` compares it with the
   // coordinator's; FAILED_PRECONDITION if they differ.
   std::optional<std::uint32_t> num_tasks;

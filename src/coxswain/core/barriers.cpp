@@ -58,7 +58,7 @@ status barriers::may_open(barrier const& b, task_id caller, task_set const& expe
               " was not among them; use another name for another set of tasks"};
 }
 
-void barriers::open(barrier& b, task_set_ptr expected, bool gather, time_point now) {
+void barriers::open(barrier& b, task_set_ptr expected, round_kind kind, time_point now) {
   if (b.is_idle) {
     idle_.erase(b.idle);
     b.is_idle = false;
@@ -71,7 +71,7 @@ void barriers::open(barrier& b, task_set_ptr expected, bool gather, time_point n
   b.sequence = ++sequence_;
   // Rounds are numbered so that a straggler of round 3 cannot release round 4 of the same name.
   ++b.number.value;
-  b.gather = gather;
+  b.kind = kind;
   open_.emplace(b.sequence, &b);
 }
 

@@ -20,6 +20,15 @@
 
 namespace coxswain::core {
 
+// What all callers of a round must say alike, beside its participants.
+struct round_kind {
+  bool gather{};
+  reduction reduce{reduction::none};
+  bool fail_when_lost{};  // also when a recoverable participant is lost
+
+  friend bool operator==(round_kind const&, round_kind const&) = default;
+};
+
 class barriers {
  public:
   // Rises with each round that is opened: an order over all rounds of all names.
@@ -30,8 +39,9 @@ class barriers {
     meeting round;
     round_sequence sequence{};  // of the open round
     round_number number{};      // of the open round, or of the last one
-    bool gather{};
-    task_set_ptr last_expected;  // of the last round that has ended
+    round_kind kind;
+    std::size_t operand_bytes{};  // of the open round's first caller
+    task_set_ptr last_expected;   // of the last round that has ended
 
    private:
     friend class barriers;
@@ -56,7 +66,7 @@ class barriers {
   // INVALID_ARGUMENT if the next round of `b` may not have these participants, or may not be
   // opened by this caller.
   [[nodiscard]] status may_open(barrier const& b, task_id caller, task_set const& expected) const;
-  void open(barrier& b, task_set_ptr expected, bool gather, time_point now);
+  void open(barrier& b, task_set_ptr expected, round_kind kind, time_point now);
 
   // Ends the open round. `owed_to` have not called and will be given `outcome` when they do.
   void end(barrier& b, answer_ptr outcome, std::vector<task_id> owed_to);

@@ -33,6 +33,9 @@ struct config {
   bool join_barrier{true};
   // Leave waits for all tasks. If false, each task leaves alone.
   bool leave_barrier{true};
+  // Whether a task is recoverable that does not say so when it joins: its failure does not fail the
+  // job, and it may join again (semantics D12).
+  bool recoverable{false};
   // A barrier that waits longer is logged each time this passes. Zero: never.
   duration waiting_log_period{10s};
   // How long before a task is taken away the others stop for it (upstream's 15 min), and how long

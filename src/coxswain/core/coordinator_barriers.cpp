@@ -1,5 +1,6 @@
 // Barriers: arrivals, the end of rounds, and what a failed round says.
 
+#include "coxswain/core/reduction.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -15,6 +16,10 @@ constexpr duration progress_every_min = 100ms;
 
 std::string round_text(barriers::barrier const& b) {
   return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
+}
+
+round_kind kind_of(barrier_args const& args) {
+  return {args.gather, args.reduce, args.fail_when_lost};
 }
 
 std::string_view state_text(missing_task const& m) {
@@ -51,9 +56,7 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
   if (!c.task) return refuse(c, not_joined());
   if (error) return refuse(c, job_failed(errc::failed_precondition));
   if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
-  if (!args.gather && !args.data.empty()) {
-    return refuse(c, {errc::invalid_argument, "data was given to a barrier that does not gather"});
-  }
+  if (status why = checked_kind(args); !why.ok()) return refuse(c, std::move(why));
   auto expected = participants(*c.task, args);
   if (!expected) return refuse(c, expected.error());
   barriers::barrier* b = barriers_.find(args.name);
@@ -61,12 +64,12 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
     if (auto const owed = barriers_.take_owed(*b, *c.task)) return answer_now(c, owed, true);
   }
   if (!b || !b->round.is_open()) {
-    if (status why = may_open_round(*c.task, args.name, **expected, b); !why.ok()) {
+    if (status why = may_open_round(*c.task, args, **expected, b); !why.ok()) {
       return refuse(c, std::move(why));
     }
     if (!b) b = &barriers_.at(args.name);
-    open_round(c, *b, *std::move(expected), args.gather);
-  } else if (b->round.expected() != **expected || b->gather != args.gather) {
+    open_round(c, *b, *std::move(expected), args);
+  } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
     status const why{errc::invalid_argument, round_text(*b) + ": task " +
                                                  std::to_string(c.task->value) +
                                                  " names other participants, or another kind of "
@@ -77,6 +80,15 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
     return answer_now(c, share(why), true);
   }
   arrive(c, *b, args);
+}
+
+status coordinator::state::checked_kind(barrier_args const& args) const {
+  if (args.reduce != reduction::none) {
+    if (args.gather) return {errc::invalid_argument, "a barrier either gathers or reduces"};
+    return checked_operand(args.reduce, args.data);
+  }
+  if (args.gather || args.data.empty()) return {};
+  return {errc::invalid_argument, "data was given to a barrier that neither gathers nor reduces"};
 }
 
 result<task_set_ptr> coordinator::state::participants(task_id caller, barrier_args& args) const {
@@ -102,29 +114,39 @@ result<task_set_ptr> coordinator::state::participants(task_id caller, barrier_ar
   return std::make_shared<task_set const>(std::move(tasks));
 }
 
-status coordinator::state::may_open_round(task_id caller, std::string_view name,
+status coordinator::state::may_open_round(task_id caller, barrier_args const& args,
                                           task_set const& expected,
                                           barriers::barrier const* b) const {
   if (b) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }
-  if (roster_.count(task_state::left) == 0) return {};
+  bool const minds_failed = args.fail_when_lost && roster_.count(task_state::failed) > 0;
+  if (roster_.count(task_state::left) == 0 && !minds_failed) return {};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
-    if (roster_.at(expected.at(i)).state == task_state::left) {
-      return {errc::internal, "barrier " + quoted(name) +
-                                  " cannot be reached: " + who(expected.at(i)) + " has left"};
-    }
+    task const& t = roster_.at(expected.at(i));
+    bool const has_left = t.state == task_state::left;
+    if (!has_left && !(minds_failed && t.state == task_state::failed)) continue;
+    return {errc::internal,
+            "barrier " + quoted(args.name) + " cannot be reached: " +
+                (has_left ? who(expected.at(i)) + " has left" : has_failed(expected.at(i)))};
   }
   return {};
 }
 
 void coordinator::state::open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
-                                    bool gather) {
-  barriers_.open(b, std::move(expected), gather, c.now);
+                                    barrier_args const& args) {
+  barriers_.open(b, std::move(expected), kind_of(args), c.now);
+  b.operand_bytes = args.data.size();
   arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
 }
 
 void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_args& args) {
+  if (is_bitwise(args.reduce) && args.data.size() != b.operand_bytes) {
+    return refuse(c, {errc::invalid_argument, round_text(b) + ": the operands must have " +
+                                                  std::to_string(b.operand_bytes) +
+                                                  " bytes, as that of its first caller; this has " +
+                                                  std::to_string(args.data.size())});
+  }
   if (status why = check_data(c, b, args.data.size()); !why.ok()) {
     // The outcome of a round is kept until it was received; this one may be its outcome.
     return answer_now(c, share(std::move(why)), true);
@@ -132,7 +154,7 @@ void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_arg
   meeting::arrival a;
   a.who = c.from;
   a.deadline = deadline_after(c.now, args.timeout);
-  if (args.gather) a.data = bytes{std::move(args.data), memory};
+  if (!args.data.empty()) a.data = bytes{std::move(args.data), memory};
   if (args.progress_every > 0ns) {
     a.progress_every = std::max(args.progress_every, progress_every_min);
     a.progress_at = deadline_after(c.now, a.progress_every);
@@ -145,7 +167,7 @@ void coordinator::state::arrive(call const& c, barriers::barrier& b, barrier_arg
   p.number = b.sequence;
   park(c, std::move(p));
   if (auto const older = b.round.arrive(*c.task, std::move(a))) answer_superseded(*older);
-  if (b.round.complete()) return release_round(b);
+  if (b.round.complete()) return release_round(c.now, b);
   arm_deadline(round_alarms_.at(b.sequence), deadline, {{}, due::round, b.sequence});
   if (args.progress_every > 0ns) arm_progress(b, progress_at);
 }
@@ -189,10 +211,18 @@ void coordinator::state::arm_progress(barriers::barrier const& b, time_point at)
 
 // --- The end of a round ----------------------------------------------------------------------
 
-void coordinator::state::release_round(barriers::barrier& b) {
+void coordinator::state::release_round(time_point now, barriers::barrier& b) {
   barrier_answer a;
   a.round = b.number;
-  if (b.gather) a.data = b.round.gathered();
+  if (b.kind.gather) a.data = b.round.gathered();
+  if (b.kind.reduce != reduction::none) {
+    auto one = reduced(b.kind.reduce, b.round);
+    if (!one) {
+      status const& why = one.error();
+      return fail_round(now, b, {why.code(), failed_text(b, why.message())});
+    }
+    a.data.emplace_back(*std::move(one), memory);
+  }
   end_round(b, share(std::move(a)), {});
 }
 
@@ -239,10 +269,13 @@ void coordinator::state::fail_all_rounds(time_point now, status const& why) {
   }
 }
 
+// Those of them that mind it.
 void coordinator::state::fail_rounds_of(time_point now, task_id id, std::string const& reason) {
+  bool const is_gone = roster_.at(id).state == task_state::left;
   std::vector<barriers::barrier*> hit;
   for (auto const& [_, b] : barriers_.open_rounds()) {
-    if (b->round.expected().index_of(id)) hit.push_back(b);
+    bool const minds = is_gone || b->kind.fail_when_lost;
+    if (minds && b->round.expected().index_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
     fail_round(now, *b, {errc::internal, failed_text(*b, reason)});
@@ -327,8 +360,11 @@ std::string coordinator::state::failed_text(barriers::barrier const& b,
 
 std::vector<task_id> coordinator::state::awaited(meeting const& m) const {
   std::vector<task_id> missing = m.missing();
-  // The leave waits for nobody who has left.
-  std::erase_if(missing, [&](task_id id) { return roster_.at(id).state == task_state::left; });
+  // The leave waits for nobody who has left, and not for recoverable ones that have failed.
+  std::erase_if(missing, [&](task_id id) {
+    task_state const now_is = roster_.at(id).state;
+    return now_is == task_state::left || (&m == &leave_ && now_is == task_state::failed);
+  });
   return missing;
 }
 

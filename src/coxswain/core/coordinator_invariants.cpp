@@ -56,8 +56,8 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
   task const& t = roster_.at(*p.task);
   if (p.where == parked::place::join) {
     bool const joins = t.state == task_state::joining && join_.arrival_of(*p.task)->who == who;
-    bool const challenges =
-        std::find(t.challengers.begin(), t.challengers.end(), who) != t.challengers.end();
+    bool const challenges = std::any_of(t.challengers.begin(), t.challengers.end(),
+                                        [&](challenger const& one) { return one.who == who; });
     return invariant(joins != challenges, "who asks to join joins or challenges");
   }
   invariant(t.held_by == who.session && t.is_connected(), "who waits for a task holds it");
@@ -88,7 +88,11 @@ void coordinator::state::check_tasks() const {
     invariant(t.probe.armed() != t.challengers.empty(),
               "a holder is probed while it is challenged");
     invariant(t.challengers.empty() || t.is_connected(), "only a holder is challenged");
-    invariant(t.state != task_state::failed || error, "a failed task has failed the job");
+    invariant(t.state != task_state::failed || error || t.recoverable,
+              "a failed task has failed the job, unless it is recoverable");
+    invariant(t.state == task_state::failed || t.error.ok(), "who has not failed has no error");
+    invariant(t.held_by == session_id{} || t.last_held_by == session_id{},
+              "a task is held now or was before");
     waits += t.waits.size();
     challengers += t.challengers.size();
   }
@@ -111,6 +115,9 @@ void coordinator::state::check_meetings() const {
   for (auto const& [sequence, b] : barriers_.open_rounds()) {
     invariant(b->round.is_open() && b->sequence == sequence, "an open round is open");
     invariant(b->round.arrived() > 0 && !b->round.complete(), "an open round waits for somebody");
+    b->round.each([&](task_id id, meeting::arrival const&) {
+      invariant(roster_.at(id).is_connected(), "who has arrived has not failed since");
+    });
     alarms const& of = round_alarms_.at(sequence);
     invariant(of.deadline.armed() && of.deadline_at <= b->round.deadline(),
               "an open round has a deadline");
@@ -137,6 +144,7 @@ void coordinator::state::check_meetings() const {
                 (preemption_alarm_.armed() &&
                  preemption_.answers().size() < roster_.count(task_state::connected)),
             "an agreement waits for somebody, and not for ever");
+  invariant(!leave_.is_open() || !leave_is_complete(), "the leave waits for somebody");
   invariant(!leave_.is_open() || leave_.arrived() == count_parked(parked::place::leave),
             "who waits to leave has an open request");
 }

@@ -433,13 +433,17 @@ result<std::optional<task_id>> coordinator::state::acting_task(
                                               "; the job has tasks 0 to " +
                                               std::to_string(roster_.size() - 1)};
   }
-  if (std::holds_alternative<join_args>(message.what)) return std::optional{id};
+  if (std::holds_alternative<join_args>(message.what) ||
+      std::holds_alternative<reset_args>(message.what)) {
+    return std::optional{id};
+  }
   task const& t = roster_.at(id);
   if (t.is_connected() && t.held_by == by) return std::optional{id};
   if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) {
     return status{errc::aborted, who(id) + " is held by another session: this one was replaced"};
   }
   if (error) return job_failed(errc::failed_precondition);
+  if (t.state == task_state::failed) return status{errc::failed_precondition, has_failed(id)};
   std::string const text = "task " + std::to_string(id.value);
   if (t.state == task_state::left) {
     return status{errc::failed_precondition, text + " has left; it may join again"};

@@ -1,4 +1,4 @@
-// Tasks: how they join and leave, and everything that follows when one fails.
+// Tasks: how they join and leave.
 
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
@@ -8,12 +8,6 @@
 
 namespace coxswain::core {
 namespace {
-
-constexpr std::size_t later_failures_max = 64;
-
-// How much of the cause the failures of calls repeat: a kept reply has at most 1 KiB (D4). The
-// whole text is in the pushed error.
-constexpr std::size_t cause_bytes_max = 512;
 
 // A holder must have some time to show that it lives, also where lost connections get none.
 constexpr duration probe_min = 1s;
@@ -26,13 +20,6 @@ std::string coordinator::state::who(task_id id) const {
   task const& t = roster_.at(id);
   if (!t.label.empty()) text += " (" + t.label + ")";
   return text;
-}
-
-status coordinator::state::job_failed(errc code) const {
-  failure const& cause = error->cause;
-  std::string text = "the job has failed: ";
-  if (cause.task) text += who(*cause.task) + " failed: ";
-  return {code, text + shortened(cause.why.text(), cause_bytes_max)};
 }
 
 bool coordinator::state::is_suspect(task const& t) const {
@@ -51,6 +38,14 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (!c.task) return refuse(c, {errc::invalid_argument, "a Join must name its task"});
   task& t = roster_.at(*c.task);
   if (error) return refuse(c, job_failed(errc::aborted));
+  if (args.take_over && !is_recoverable(args)) {
+    return refuse(c, {errc::invalid_argument, "only a recoverable task may take over, and " +
+                                                  who(*c.task) + " does not join as one"});
+  }
+  if (t.state == task_state::failed && t.self == args.self) {
+    return refuse(c, {errc::aborted,
+                      has_failed(*c.task) + "; to join again, reset it or restart its process"});
+  }
   if (t.is_connected()) {
     if (t.self != args.self) return challenge(c, args);
     // The same process again: its reply was lost together with its session.
@@ -61,7 +56,6 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (t.state == task_state::joining) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
-    forget_as_replaced(older.session, *c.task);
     answer_parked(older, share(is_newer ? status{errc::already_exists,
                                                  "a newer incarnation of task " +
                                                      std::to_string(c.task->value) + " joins"}
@@ -79,6 +73,8 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   t.place = static_cast<std::uint32_t>(c.by.tasks.size());
   c.by.tasks.push_back(*c.task);
   std::erase(c.by.replaced, *c.task);
+  session* const last = sessions_.find(std::exchange(t.last_held_by, {}));
+  if (last && last != &c.by) last->replaced.push_back(*c.task);
 }
 
 // Another session acts for the task from now on. The old one's calls for it end here, so that they
@@ -87,17 +83,17 @@ void coordinator::state::move_holder(call const& c, join_args const& args) {
   end_waits(*c.task, std::nullopt,
             {errc::aborted, who(*c.task) + " is held by another session: this one was replaced"});
   holder_lives(*c.task);
-  forget_as_replaced(roster_.at(*c.task).held_by, *c.task);
   forget_holder(*c.task);
   hold(c, args);
 }
 
-void coordinator::state::forget_as_replaced(session_id id, task_id task) {
-  sessions_.find(id)->replaced.push_back(task);
+bool coordinator::state::is_recoverable(join_args const& args) const {
+  return args.recoverable.value_or(options.recoverable);
 }
 
 void coordinator::state::enter(call const& c, join_args const& args) {
   hold(c, args);
+  roster_.at(*c.task).recoverable = is_recoverable(args);
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
     log(severity::info, who(*c.task) + " from " + c.by.peer + " has joined");
@@ -156,7 +152,7 @@ void coordinator::state::fail_join(answer_ptr const& what) {
 void coordinator::state::abandon_join(task_id id, ticket asker) {
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
-    std::erase(t.challengers, asker);
+    std::erase_if(t.challengers, [&](challenger const& one) { return one.who == asker; });
     if (t.challengers.empty()) end_probe(id);
     return;
   }
@@ -167,22 +163,27 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
 }
 
 // Another process says that it is a task which somebody holds (semantics D10): the holder is asked
-// for a sign of life.
+// for a sign of life, unless it is known to have none, or need not be asked.
 void coordinator::state::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   log(severity::warning, who(*c.task) + " is asked for by another incarnation, from " + c.by.peer);
-  if (is_suspect(t)) {
-    fail_task(c.now, *c.task,
-              {errc::aborted, "a new incarnation (" + std::to_string(args.self.value) +
-                                  ") joined while its connection was lost"});
-    return refuse(c, job_failed(errc::aborted));
+  if (args.take_over && !t.recoverable) {
+    return refuse(
+        c, {errc::invalid_argument, who(*c.task) + " did not join as a recoverable task, so it "
+                                                   "cannot be taken over"});
   }
   parked p;
   p.where = parked::place::join;
   p.task = c.task;
   arm_call(c, p, args.timeout);
   park(c, std::move(p));
-  t.challengers.push_back(c.from);
+  t.challengers.push_back({c.from, args});
+  std::string const newcomer = "a new incarnation (" + std::to_string(args.self.value) + ")";
+  if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
+  if (is_suspect(t)) {
+    return replace(c.now, *c.task,
+                   {errc::aborted, newcomer + " joined while its connection was lost"});
+  }
   if (t.probe.armed()) return;
   t.probed = alive_since(c.now);
   deadlines_.arm(t.probe, {deadline_after(c.now, probe_time()), due::probe, c.task->value});
@@ -195,13 +196,32 @@ duration coordinator::state::probe_time() const {
   return std::max(options.reconnect_grace, probe_min);
 }
 
-// Its challengers are answered with the failure of the job.
 void coordinator::state::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   time_point const verdict = credited(t.probed, probe_time());
   if (verdict > now) return deadlines_.arm(t.probe, {verdict, due::probe, id.value});
-  fail_task(now, id,
-            {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
+  replace(now, id,
+          {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
+}
+
+// The holder has failed, and if it is recoverable its challenger takes the place.
+void coordinator::state::replace(time_point now, task_id id, status why) {
+  if (roster_.at(id).recoverable) {
+    end_waits(id, std::nullopt, {errc::aborted, who(id) + " was replaced by a new incarnation"});
+  }
+  fail_task(now, id, std::move(why));
+}
+
+// The newest newcomer joins in place of the holder, which has failed.
+void coordinator::state::admit_challenger(time_point now, task_id id) {
+  task& t = roster_.at(id);
+  if (t.challengers.empty()) return;
+  challenger const newest = t.challengers.back();
+  t.challengers.pop_back();
+  end_challenge(id, share(status{errc::already_exists, "a newer incarnation of task " +
+                                                           std::to_string(id.value) + " joins"}));
+  unpark(newest.who);
+  enter({now, newest.who, *sessions_.find(newest.who.session), id}, newest.asked);
 }
 
 void coordinator::state::holder_lives(task_id id) {
@@ -214,8 +234,9 @@ void coordinator::state::holder_lives(task_id id) {
 // All who ask to take the task's place are answered.
 void coordinator::state::end_challenge(task_id id, answer_ptr const& what) {
   end_probe(id);
-  if (!roster_.at(id).challengers.empty())
-    answer_all(std::vector{roster_.at(id).challengers}, what);
+  std::vector<ticket> asking;
+  for (challenger const& one : roster_.at(id).challengers) asking.push_back(one.who);
+  answer_all(asking, what);
 }
 
 // The holder owes no sign of life any more.
@@ -259,7 +280,9 @@ void coordinator::state::leave_alone(call const& c) {
 }
 
 bool coordinator::state::leave_is_complete() const {
-  return leave_.arrived() + roster_.count(task_state::left) == roster_.size();
+  // Recoverable tasks that have failed are not waited for (semantics D11).
+  return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) ==
+         roster_.size();
 }
 
 void coordinator::state::release_leave(time_point now) {
@@ -268,7 +291,10 @@ void coordinator::state::release_leave(time_point now) {
   close_leave();
   for (task_id const id : leaving) depart(now, id);
   answer_all(tickets, share(status{}));
-  log(severity::info, "all tasks have left");
+  std::uint32_t const failed = roster_.count(task_state::failed);
+  log(severity::info,
+      failed == 0 ? "all tasks have left"
+                  : "all tasks have left, but for " + std::to_string(failed) + " that had failed");
 }
 
 void coordinator::state::close_leave() {
@@ -333,99 +359,6 @@ void coordinator::state::log_meeting(time_point now, due_item const& item) {
   log(severity::warning, std::string{is_join ? "Join of the job" : "Shutdown barrier"} +
                              " has waited for " + in_words(now - m.opened()) + ": " +
                              missing_text(describe(now, m, {})));
-}
-
-// --- Failure ---------------------------------------------------------------------------------
-
-void coordinator::state::handle(call const& c, report_error_args& args) {
-  if (!c.task) return refuse(c, not_joined());
-  if (args.what.ok()) return refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
-  fail_task(c.now, *c.task,
-            {args.what.code(), shortened(args.what.message(), options.error_bytes_max)});
-  answer_now(c, share(status{}), true);
-}
-
-void coordinator::state::task_ended(time_point now, task_id id, status why) {
-  observe(now);
-  if (stopping_ || !roster_.has(id)) return;
-  if (roster_.at(id).state == task_state::joining) {
-    // It is un-counted, and the join goes on to its deadline (semantics D10).
-    log(severity::warning, who(id) + " ended while it joined: " + why.text());
-    answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
-  }
-  fail_task(now, id, std::move(why));
-  tell_job_error();
-}
-
-// What follows from the failure of a task, in order. Only a task that is connected can fail.
-void coordinator::state::fail_task(time_point now, task_id id, status why) {
-  task& t = roster_.at(id);
-  if (!t.is_connected()) return;
-  log(severity::error, who(id) + " failed: " + why.text());
-  status const gone{errc::cancelled, who(id) + " is no longer in the job"};
-  end_waits(id, parked::place::key, gone);
-  end_waits(id, parked::place::preemption, gone);
-  end_probe(id);
-  forget_holder(id);
-  roster_.set_state(id, task_state::failed);
-  t.error = why;
-  fail_job(now, {id, std::move(why)});
-  forget_preemption(now, id);
-  end_challenge(id, share(job_failed(errc::aborted)));
-}
-
-// The first failure is the cause and stays; later ones are listed with it (semantics D19).
-void coordinator::state::fail_job(time_point now, failure what) {
-  if (error) {
-    if (error->later.size() == later_failures_max) return;
-    error->later.push_back(std::move(what));
-    job_error_news_ = true;
-    return;
-  }
-  job_error_news_ = true;
-  error = job_error{std::move(what), {}};
-  status const why = job_failed(errc::internal);
-  log(severity::error, why.message());
-  fail_all_rounds(now, why);
-  barriers_.forget_owed();
-  fail_leave(now, share(why));
-  fail_join(share(why));
-  end_agreement(why);
-  answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
-}
-
-void coordinator::state::tell_job_error() {
-  if (!std::exchange(job_error_news_, false)) return;
-  answer_ptr const news = share(*error);
-  sessions_.all().each([&](session_id, session& s) { sessions_.push(s, news); });
-}
-
-// The task's session no longer acts for it.
-void coordinator::state::forget_holder(task_id id) {
-  task& t = roster_.at(id);
-  end_probe(id);
-  if (session* const s = sessions_.find(t.held_by)) {
-    t.last_heard = s->heard.since;
-    // The last one takes its place: a session of many tasks may lose them one by one.
-    task_id const last = s->tasks.back();
-    s->tasks[t.place] = last;
-    roster_.at(last).place = t.place;
-    s->tasks.pop_back();
-  }
-  t.held_by = {};
-}
-
-// Answers what the task waits for, everywhere or in one place only.
-void coordinator::state::end_waits(task_id id, std::optional<parked::place> only,
-                                   status const& why) {
-  task const& t = roster_.at(id);
-  if (t.waits.empty()) return;
-  session const& s = *sessions_.find(t.held_by);
-  std::vector<ticket> waiting;
-  for (request_id const open_id : t.waits) {
-    if (!only || s.open.at(open_id).where == *only) waiting.push_back({t.held_by, open_id});
-  }
-  answer_all(waiting, share(why));
 }
 
 }  // namespace coxswain::core

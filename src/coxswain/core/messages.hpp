@@ -64,6 +64,8 @@ struct withdraw_args {
 struct join_args {
   incarnation self{};
   duration timeout{timeout_default};
+  std::optional<bool> recoverable{};  // none: as config::recoverable says
+  bool take_over{};
   friend bool operator==(join_args const&, join_args const&) = default;
 };
 
@@ -77,6 +79,21 @@ struct report_error_args {
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
 };
 
+// What a round makes of the data of its participants (semantics D15).
+enum class reduction : std::uint8_t {
+  none,
+  sum_int64,
+  min_int64,
+  max_int64,
+  sum_double,
+  min_double,
+  max_double,
+  bit_and,
+  bit_or,
+  all_equal,
+  unknown = 255,  // a newer client's
+};
+
 struct barrier_args {
   std::string name;
   duration timeout{timeout_default};
@@ -84,6 +101,8 @@ struct barrier_args {
   bool gather{};
   std::string data;
   duration progress_every{};  // zero: no progress is pushed
+  reduction reduce{reduction::none};
+  bool fail_when_lost{};
   friend bool operator==(barrier_args const&, barrier_args const&) = default;
 };
 
@@ -151,12 +170,17 @@ struct frozen_args {
   friend bool operator==(frozen_args const&, frozen_args const&) = default;
 };
 
+struct reset_args {
+  incarnation self{};
+  friend bool operator==(reset_args const&, reset_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
 using request =
     std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
                  leave_args, report_error_args, barrier_args, cancel_barrier_args,
                  count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 increment_args, inspect_args, preempt_args, frozen_args>;
+                 increment_args, inspect_args, preempt_args, frozen_args, reset_args>;
 
 struct client_message {
   request_id id{};
@@ -241,6 +265,7 @@ struct snapshot {
     std::string label;
     std::string peer;
     status error;
+    bool recoverable{};
     friend bool operator==(task const&, task const&) = default;
   };
   enum class kind : std::uint8_t { tasks, count, join, leave };

@@ -6,6 +6,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/liveness.hpp"
+#include "coxswain/core/messages.hpp"
 #include "coxswain/core/ticket.hpp"
 
 #include <array>
@@ -16,10 +17,18 @@
 
 namespace coxswain::core {
 
+// A newcomer that waits for the sign of life of another incarnation (semantics D10).
+struct challenger {
+  ticket who;
+  join_args asked;
+};
+
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
   incarnation self{};
+  bool recoverable{};                    // its failure does not fail the job
   session_id held_by{};                  // acts for it while it is joining or connected
+  session_id last_held_by{};             // acted for it before, while nobody does
   std::uint32_t place{};                 // in that session's `tasks`
   std::optional<time_point> last_heard;  // as it was when its session ended
   std::string label;
@@ -29,9 +38,8 @@ struct task {
   // Its requests that wait in barriers, for keys or to leave; oldest first.
   std::vector<request_id> waits;
 
-  // Newcomers of another incarnation that wait for the holder's sign of life (semantics D10).
-  std::vector<ticket> challengers;
-  liveness probed;  // since when
+  std::vector<challenger> challengers;  // oldest first
+  liveness probed;                      // since when
   alarm probe;
 
   [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }

@@ -1,7 +1,7 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
-// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
-// coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
+// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave),
+// coordinator_failure.cpp, coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
 // coordinator_invariants.cpp.
 
 #include "coxswain/core/barriers.hpp"
@@ -125,14 +125,17 @@ class coordinator::state {
   void handle(call const& c, join_args& args);
   void handle(call const& c, leave_args& args);
   void handle(call const& c, report_error_args& args);
+  void handle(call const& c, reset_args& args);
+  [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void challenge(call const& c, join_args const& args);
+  void replace(time_point now, task_id id, status why);
+  void admit_challenger(time_point now, task_id id);
   void end_challenge(task_id id, answer_ptr const& what);
   void holder_lives(task_id id);
   void end_probe(task_id id);
   [[nodiscard]] duration probe_time() const;
   void hold(call const& c, join_args const& args);
   void move_holder(call const& c, join_args const& args);
-  void forget_as_replaced(session_id id, task_id task);
   void enter(call const& c, join_args const& args);
   void connect(task_id id);
   void release_join(time_point now);
@@ -149,6 +152,7 @@ class coordinator::state {
   void meeting_due(time_point now, due_item const& item);
   void log_meeting(time_point now, due_item const& item);
   void fail_task(time_point now, task_id id, status why);
+  void go_on_without(time_point now, task_id id);
   void fail_job(time_point now, failure what);
   void forget_holder(task_id id);
   void end_waits(task_id id, std::optional<parked::place> only, status const& why);
@@ -158,6 +162,7 @@ class coordinator::state {
   // The outcome of a call that needs a task by a session that acts for none.
   [[nodiscard]] status not_joined() const;
   [[nodiscard]] std::string who(task_id id) const;
+  [[nodiscard]] std::string has_failed(task_id id) const;
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
   [[nodiscard]] bool is_suspect(task const& t) const;
 
@@ -167,14 +172,16 @@ class coordinator::state {
   void handle(call const& c, count_barrier_args& args);
   [[nodiscard]] status checked_name(std::string_view name) const;
   [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args& args) const;
-  [[nodiscard]] status may_open_round(task_id caller, std::string_view name,
+  [[nodiscard]] status checked_kind(barrier_args const& args) const;
+  [[nodiscard]] status may_open_round(task_id caller, barrier_args const& args,
                                       task_set const& expected, barriers::barrier const* b) const;
-  void open_round(call const& c, barriers::barrier& b, task_set_ptr expected, bool gather);
+  void open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
+                  barrier_args const& args);
   void arrive(call const& c, barriers::barrier& b, barrier_args& args);
   // OK if the round has room for the data of this arrival.
   [[nodiscard]] status check_data(call const& c, barriers::barrier& b, std::size_t size);
   void arm_progress(barriers::barrier const& b, time_point at);
-  void release_round(barriers::barrier& b);
+  void release_round(time_point now, barriers::barrier& b);
   void fail_round(time_point now, barriers::barrier& b, status why,
                   std::optional<task_id> told = std::nullopt);
   void dissolve_round(barriers::barrier& b);

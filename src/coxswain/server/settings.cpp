@@ -25,6 +25,7 @@ void visit_options(Config& o, Visit visit) {
   visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
   visit("join_barrier", o.join_barrier);
   visit("leave_barrier", o.leave_barrier);
+  visit("recoverable", o.recoverable);
   visit("waiting_log_period_ns", o.waiting_log_period);
   visit("preemption_lead_ns", o.preemption_lead);
   visit("preemption_timeout_ns", o.preemption_timeout);

@@ -72,11 +72,24 @@ void encode(core::join_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_join();
   to.set_incarnation(from.self.value);
   to.set_timeout_ms(timeout_to_wire(from.timeout));
+  if (from.recoverable) to.set_recoverable(*from.recoverable);
+  to.set_take_over(from.take_over);
 }
 
 core::join_args decode(v1::Join& from) {
-  return {incarnation{from.incarnation()}, timeout_of(from)};
+  core::join_args to;
+  to.self = incarnation{from.incarnation()};
+  to.timeout = timeout_of(from);
+  if (from.has_recoverable()) to.recoverable = from.recoverable();
+  to.take_over = from.take_over();
+  return to;
 }
+
+void encode(core::reset_args const& from, v1::ClientMessage& message) {
+  message.mutable_reset()->set_incarnation(from.self.value);
+}
+
+core::reset_args decode(v1::Reset& from) { return {incarnation{from.incarnation()}}; }
 
 void encode(core::leave_args const& from, v1::ClientMessage& message) {
   message.mutable_leave()->set_timeout_ms(timeout_to_wire(from.timeout));
@@ -101,6 +114,23 @@ std::uint32_t progress_period_to_wire(duration period) {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(milliseconds, 0, period_max));
 }
 
+// The enumerations are the same on both sides, by number.
+static_assert(static_cast<int>(core::reduction::none) == v1::Barrier::NONE);
+static_assert(static_cast<int>(core::reduction::sum_int64) == v1::Barrier::SUM_INT64);
+static_assert(static_cast<int>(core::reduction::min_int64) == v1::Barrier::MIN_INT64);
+static_assert(static_cast<int>(core::reduction::max_int64) == v1::Barrier::MAX_INT64);
+static_assert(static_cast<int>(core::reduction::sum_double) == v1::Barrier::SUM_DOUBLE);
+static_assert(static_cast<int>(core::reduction::min_double) == v1::Barrier::MIN_DOUBLE);
+static_assert(static_cast<int>(core::reduction::max_double) == v1::Barrier::MAX_DOUBLE);
+static_assert(static_cast<int>(core::reduction::bit_and) == v1::Barrier::AND);
+static_assert(static_cast<int>(core::reduction::bit_or) == v1::Barrier::OR);
+static_assert(static_cast<int>(core::reduction::all_equal) == v1::Barrier::ALL_EQUAL);
+
+core::reduction decode(v1::Barrier::Reduction from) {
+  return v1::Barrier::Reduction_IsValid(from) ? static_cast<core::reduction>(from)
+                                              : core::reduction::unknown;
+}
+
 void encode(core::barrier_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_barrier();
   to.set_name(from.name);
@@ -109,6 +139,8 @@ void encode(core::barrier_args const& from, v1::ClientMessage& message) {
   to.set_gather(from.gather);
   to.set_data(from.data);
   to.set_progress_every_ms(progress_period_to_wire(from.progress_every));
+  to.set_reduction(static_cast<v1::Barrier::Reduction>(from.reduce));
+  to.set_fail_when_lost(from.fail_when_lost);
 }
 
 core::barrier_args decode(v1::Barrier& from) {
@@ -120,6 +152,8 @@ core::barrier_args decode(v1::Barrier& from) {
   to.gather = from.gather();
   if (!from.data().empty()) to.data = std::move(*from.mutable_data());
   to.progress_every = std::chrono::milliseconds{from.progress_every_ms()};
+  to.reduce = decode(from.reduction());
+  to.fail_when_lost = from.fail_when_lost();
   return to;
 }
 
@@ -247,6 +281,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
     case v1::ClientMessage::kPreempt: return decode(*from.mutable_preempt());
     case v1::ClientMessage::kFrozen: return decode(*from.mutable_frozen());
+    case v1::ClientMessage::kReset: return decode(*from.mutable_reset());
   }
   return decode_absent(from);
 }

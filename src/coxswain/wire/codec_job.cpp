@@ -69,6 +69,7 @@ void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
   to.set_label(text(from.label));
   to.set_peer(text(from.peer));
   if (!from.error.ok()) encode(from.error, *to.mutable_error());
+  to.set_recoverable(from.recoverable);
 }
 
 core::snapshot::task decode(v1::JobStatus::Task& from) {
@@ -81,6 +82,7 @@ core::snapshot::task decode(v1::JobStatus::Task& from) {
   to.label = std::move(*from.mutable_label());
   to.peer = std::move(*from.mutable_peer());
   if (from.has_error()) to.error = decode(*from.mutable_error());
+  to.recoverable = from.recoverable();
   return to;
 }
 

@@ -1,0 +1,154 @@
+// Everything that follows when a task fails, or the job.
+
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+constexpr std::size_t later_failures_max = 64;
+
+// How much of the cause the failures of calls repeat: a kept reply has at most 1 KiB (D4). The
+// whole text is in the pushed error.
+constexpr std::size_t cause_bytes_max = 512;
+
+}  // namespace
+
+// "task 12 (b12:3391) failed: UNAVAILABLE: its connection was lost"
+std::string coordinator::state::has_failed(task_id id) const {
+  return who(id) + " failed: " + shortened(roster_.at(id).error.text(), cause_bytes_max);
+}
+
+status coordinator::state::job_failed(errc code) const {
+  failure const& cause = error->cause;
+  std::string text = "the job has failed: ";
+  if (cause.task) text += who(*cause.task) + " failed: ";
+  return {code, text + shortened(cause.why.text(), cause_bytes_max)};
+}
+
+void coordinator::state::handle(call const& c, report_error_args& args) {
+  if (!c.task) return refuse(c, not_joined());
+  if (args.what.ok()) return refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
+  fail_task(c.now, *c.task,
+            {args.what.code(), shortened(args.what.message(), options.error_bytes_max)});
+  answer_now(c, share(status{}), true);
+}
+
+// Any session may ask, since nobody holds a task that has failed.
+void coordinator::state::handle(call const& c, reset_args& args) {
+  if (!c.task) return refuse(c, {errc::invalid_argument, "a Reset must name its task"});
+  if (error) return refuse(c, job_failed(errc::failed_precondition));
+  task& t = roster_.at(*c.task);
+  if (t.state != task_state::failed) {
+    return refuse(c, {errc::failed_precondition,
+                      who(*c.task) + " has not failed: it is " + std::string{name(t.state)}});
+  }
+  if (t.self != args.self) {
+    return refuse(c, {errc::aborted, "another incarnation of " + who(*c.task) +
+                                         " has failed; join without a reset"});
+  }
+  roster_.set_state(*c.task, task_state::never_connected);
+  t.error = {};
+  log(severity::info, who(*c.task) + " was reset and may join again");
+  answer_now(c, share(status{}), true);
+}
+
+void coordinator::state::task_ended(time_point now, task_id id, status why) {
+  observe(now);
+  if (stopping_ || !roster_.has(id)) return;
+  if (roster_.at(id).state == task_state::joining) {
+    // It is un-counted, and the join goes on to its deadline (semantics D10).
+    log(severity::warning, who(id) + " ended while it joined: " + why.text());
+    answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
+  }
+  fail_task(now, id, std::move(why));
+  tell_job_error();
+}
+
+// What follows from the failure of a task, in order. Only a task that is connected can fail.
+void coordinator::state::fail_task(time_point now, task_id id, status why) {
+  task& t = roster_.at(id);
+  if (!t.is_connected()) return;
+  log(severity::error, who(id) + " failed: " + why.text());
+  t.error = why;
+  bool const spares_job = t.recoverable && !error;
+  status const gone{errc::cancelled, who(id) + " is no longer in the job"};
+  end_waits(id, parked::place::key, gone);
+  end_waits(id, parked::place::preemption, gone);
+  if (spares_job) end_waits(id, std::nullopt, {errc::internal, has_failed(id)});
+  end_probe(id);
+  forget_holder(id);
+  roster_.set_state(id, task_state::failed);
+  if (spares_job) return go_on_without(now, id);
+  fail_job(now, {id, std::move(why)});
+  forget_preemption(now, id);
+  end_challenge(id, share(job_failed(errc::aborted)));
+}
+
+// A recoverable task has failed, and the others go on (semantics D12): the rounds wait for it to
+// come back, unless they said otherwise, and the leave does not.
+void coordinator::state::go_on_without(time_point now, task_id id) {
+  barriers_.forget_owed_to(id);
+  fail_rounds_of(now, id, has_failed(id));
+  forget_preemption(now, id);
+  admit_challenger(now, id);
+  if (leave_.is_open() && leave_is_complete()) release_leave(now);
+}
+
+// The first failure is the cause and stays; later ones are listed with it (semantics D19).
+void coordinator::state::fail_job(time_point now, failure what) {
+  if (error) {
+    if (error->later.size() == later_failures_max) return;
+    error->later.push_back(std::move(what));
+    job_error_news_ = true;
+    return;
+  }
+  job_error_news_ = true;
+  error = job_error{std::move(what), {}};
+  status const why = job_failed(errc::internal);
+  log(severity::error, why.message());
+  fail_all_rounds(now, why);
+  barriers_.forget_owed();
+  fail_leave(now, share(why));
+  fail_join(share(why));
+  end_agreement(why);
+  answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+}
+
+void coordinator::state::tell_job_error() {
+  if (!std::exchange(job_error_news_, false)) return;
+  answer_ptr const news = share(*error);
+  sessions_.all().each([&](session_id, session& s) { sessions_.push(s, news); });
+}
+
+// The task's session no longer acts for it.
+void coordinator::state::forget_holder(task_id id) {
+  task& t = roster_.at(id);
+  end_probe(id);
+  if (session* const s = sessions_.find(t.held_by)) {
+    t.last_heard = s->heard.since;
+    // The last one takes its place: a session of many tasks may lose them one by one.
+    task_id const last = s->tasks.back();
+    s->tasks[t.place] = last;
+    roster_.at(last).place = t.place;
+    s->tasks.pop_back();
+  }
+  t.last_held_by = std::exchange(t.held_by, {});
+}
+
+// Answers what the task waits for, everywhere or in one place only.
+void coordinator::state::end_waits(task_id id, std::optional<parked::place> only,
+                                   status const& why) {
+  task const& t = roster_.at(id);
+  if (t.waits.empty()) return;
+  session const& s = *sessions_.find(t.held_by);
+  std::vector<ticket> waiting;
+  for (request_id const open_id : t.waits) {
+    if (!only || s.open.at(open_id).where == *only) waiting.push_back({t.held_by, open_id});
+  }
+  answer_all(waiting, share(why));
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,629 @@
+// Recoverable tasks: D12, and what it means in D5, D11, D13; rows 3.25, 3.39b; sharp edges 5 and 6.
+
+#include "tests/core/cluster.hpp"
+
+#include <algorithm>
+
+namespace coxswain::test {
+namespace {
+
+core::config recoverable() {
+  return with([](auto& o) { o.recoverable = true; });
+}
+
+// Client i joins as task i, incarnation 100 + i; those of `who` are recoverable.
+void join_some_as_recoverable(cluster& c, std::uint32_t tasks, std::vector<std::uint32_t> who) {
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    bool const is_one = std::find(who.begin(), who.end(), i) != who.end();
+    c.join({c.observer("host" + std::to_string(i) + ":1"), i}, 100 + i, 300s,
+           {.recoverable = is_one});
+  }
+  c.replies();
+}
+
+std::size_t job_errors(cluster& c, int who) { return c.pushed<job_error>(who).size(); }
+
+BOOST_AUTO_TEST_SUITE(coordinator_recovery_test)
+
+// --- Whom a failure concerns ----------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(recoverable_task_will_not_propagate_error) {
+  cluster c{2, recoverable()};
+
+  auto const reported = c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.code(reported) == "OK");
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.look().tasks[0].error.text() == "INTERNAL: boom");
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(job_errors(c, 1) == 0u);
+  c.barrier(1, "b", 300s, {.among = {1}});
+  BOOST_TEST(c.replies() == "0:OK 1:OK");
+}
+
+BOOST_AUTO_TEST_CASE(recoverable_client_dies_no_error_propagated) {
+  cluster c{3, recoverable()};
+  c[1].beats = false;
+  c[1].deaf = true;
+
+  c.at(200s);
+
+  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.error() == "none");
+  for (int const other : {0, 2}) BOOST_TEST(job_errors(c, other) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(recoverable_worker_failure_not_propagated_however_it_fails) {
+  enum class way { grace, silent, abandoned, malformed, reported, ended };
+  for (way const w :
+       {way::grace, way::silent, way::abandoned, way::malformed, way::reported, way::ended}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      cluster c{3, recoverable()};
+      auto const waits = c.barrier(0, "b", 600s);
+      auto const gets = c.get(0, "k", 600s);
+      if (w == way::grace) c.lose(1);
+      if (w == way::silent) c[1].beats = false;
+      if (w == way::abandoned) c.bye(1, true);
+      if (w == way::malformed) c.malformed(1, "noise");
+      if (w == way::reported) c.report_error(1, errc::data_loss, "boom");
+      if (w == way::ended) c.task_ended(1, {errc::aborted, "signal 9"});
+
+      c.pass(w == way::silent ? 100s : 2s);
+
+      BOOST_TEST(c.state_of(1) == "failed");
+      BOOST_TEST(c.error() == "none");
+      BOOST_TEST(c.code(waits) == "waits");
+      BOOST_TEST(c.code(gets) == "waits");
+      c.join({c.observer(), 1}, 999);
+      BOOST_TEST(c.state_of(1) == "connected");
+      BOOST_TEST(c.look().tasks[1].error.ok());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(unrecoverable_worker_failure_propagated_also_to_recoverable_tasks) {
+  auto c = cluster::deserted(4);
+  join_some_as_recoverable(c, 4, {1, 2, 3});
+
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
+  for (int i = 0; i < 4; ++i) BOOST_TEST(job_errors(c, i) == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(unrecoverable_ps_failure_propagated_is_the_same_for_every_task) {
+  for (std::uint32_t failing = 0; failing < 4; ++failing) {
+    cluster c{4};
+
+    c.report_error(static_cast<int>(failing), errc::internal, "boom");
+
+    for (int i = 0; i < 4; ++i) BOOST_TEST(job_errors(c, i) == 1u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(recoverable_and_non_recoverable_tasks_fail_differently_in_one_job) {
+  auto c = cluster::deserted(3);
+  join_some_as_recoverable(c, 3, {1, 2});
+  c.report_error(1, errc::internal, "worker");
+  for (int i = 0; i < 3; ++i) BOOST_TEST(job_errors(c, i) == 0u);
+  c.reset({1, 1}, 101);
+  BOOST_TEST(c.code(c.join({1, 1}, 101)) == "OK");
+
+  c.report_error(0, errc::internal, "chief");
+
+  for (int i = 0; i < 3; ++i) BOOST_TEST(job_errors(c, i) == 1u);
+  BOOST_TEST(c.error() == "task 0: INTERNAL: chief");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_may_say_that_it_is_not_recoverable_where_others_are) {
+  auto c = cluster::deserted(2, recoverable());
+  c.join({c.observer(), 0}, 1, 300s, {.recoverable = false});
+  c.join({c.observer(), 1}, 2);
+  BOOST_TEST(!c.look().tasks[0].recoverable);
+  BOOST_TEST(c.look().tasks[1].recoverable);
+
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
+}
+
+BOOST_AUTO_TEST_CASE(each_incarnation_says_for_itself_whether_it_is_recoverable) {
+  cluster c{1, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+  int const second = c.observer();
+  c.join({second, 0}, 999, 300s, {.recoverable = false});
+
+  c.report_error(second, errc::internal, "again");
+
+  BOOST_TEST(c.error() == "task 0: INTERNAL: again");
+}
+
+BOOST_AUTO_TEST_CASE(once_the_job_has_failed_a_recoverable_task_may_not_join_and_is_listed_later) {
+  auto c = cluster::deserted(3);
+  join_some_as_recoverable(c, 3, {1, 2});
+  c.report_error(1, errc::internal, "first");
+  c.report_error(0, errc::internal, "chief");
+  c.report_error(2, errc::internal, "last");
+
+  BOOST_TEST(c.error() == "task 0: INTERNAL: chief; task 2: INTERNAL: last");
+  auto const again = c.join({c.observer(), 1}, 999);
+  BOOST_TEST(c.code(again) == "ABORTED");
+  expect_words(c.text(again), {"the job has failed", "chief"});
+  BOOST_TEST(c.code(c.reset({1, 1}, 101)) == "FAILED_PRECONDITION");
+}
+
+// --- Its own calls --------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(its_own_waiting_calls_end_when_a_recoverable_task_fails) {
+  cluster c{2, recoverable()};
+  auto const at_barrier = c.barrier(0, "b");
+  auto const at_key = c.get(0, "k");
+  auto const at_leave = c.leave(0);
+  c.task_ended(0, {errc::aborted, "signal 9"});
+
+  BOOST_TEST(c.code(at_barrier) == "INTERNAL");
+  expect_words(c.text(at_barrier), {"task 0", "failed: ABORTED: signal 9"});
+  BOOST_TEST(c.code(at_key) == "CANCELLED");
+  BOOST_TEST(c.code(at_leave) == "INTERNAL");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_task_can_do_nothing_until_it_has_joined_again) {
+  cluster c{2, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+
+  for (auto const& one : {c.barrier({0, 0}, "b"), c.leave({0, 0}), c.get({0, 0}, "k"),
+                          c.report_error({0, 0}, errc::internal, "x")}) {
+    BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
+    expect_words(c.text(one), {"task 0", "failed: INTERNAL: boom"});
+  }
+  c.join({c.observer(), 0}, 999);
+  for (auto const& one : {c.barrier({0, 0}, "b"), c.leave({0, 0}), c.put({0, 0}, "k", "v")}) {
+    BOOST_TEST(c.code(one) == "ABORTED");
+  }
+}
+
+// --- Coming back ----------------------------------------------------------------------------
+
+// D12 replaces row 3.15, where only a heartbeat's loss could be forgiven.
+BOOST_AUTO_TEST_CASE(unavailable_task_can_reconnect_as_can_one_with_any_other_error_by_d12) {
+  for (errc const code : {errc::unavailable, errc::internal, errc::data_loss, errc::aborted}) {
+    cluster c{2, recoverable()};
+    c.report_error(0, code, "boom");
+
+    auto const again = c.join({c.observer("fresh:1"), 0}, 999);
+
+    BOOST_TEST(c.code(again) == "OK");
+    BOOST_TEST(c.body<core::join_answer>(again)->already_started);
+    BOOST_TEST(c.state_of(0) == "connected");
+    BOOST_TEST(c.look().tasks[0].label == "fresh:1");
+    BOOST_TEST(c.look().tasks[0].error.ok());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_incarnation_that_failed_is_refused_until_it_is_reset) {
+  cluster c{2, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+
+  auto const refused = c.join({0, 0}, 100);
+
+  BOOST_TEST(c.code(refused) == "ABORTED");
+  expect_words(c.text(refused),
+               {"task 0 (host0:1000)", "failed: INTERNAL: boom", "reset", "restart"});
+  BOOST_TEST(c.code(c.reset({0, 0}, 100)) == "OK");
+  BOOST_TEST(c.state_of(0) == "never connected");
+  BOOST_TEST(c.look().tasks[0].error.ok());
+  BOOST_TEST(c.look().tasks[0].self.value == 100u);
+  BOOST_TEST(c.code(c.join({0, 0}, 100)) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(recoverable_task_report_error_reset_and_register_again) {
+  cluster c{2, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "FAILED_PRECONDITION");
+  c.reset({0, 0}, 100);
+
+  auto const again = c.join({0, 0}, 555);
+
+  BOOST_TEST(c.code(again) == "OK");
+  auto const round = c.barrier({0, 0}, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.round(round) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(reset_connected_but_not_in_error_fails) {
+  auto c = cluster::deserted(2, recoverable());
+  c.observer();
+  BOOST_TEST(c.code(c.reset({0, 0}, 1)) == "FAILED_PRECONDITION");
+  c.join({0, 0}, 1);
+  BOOST_TEST(c.code(c.reset({0, 0}, 1)) == "FAILED_PRECONDITION");
+  c.join({c.observer(), 1}, 2);
+
+  auto const refused = c.reset({0, 0}, 1);
+
+  BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
+  expect_words(c.text(refused), {"task 0", "has not failed", "connected"});
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(reset_names_the_incarnation_that_failed_and_any_session_may_ask) {
+  cluster c{2, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(c.code(c.reset({0, 0}, 999)) == "ABORTED");
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.code(c.reset({1, 0}, 100)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(reset_must_name_its_task) {
+  cluster c{2, recoverable()};
+
+  BOOST_TEST(c.code(c.reset(c.observer(), 100)) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.reset({0, 2}, 100)) == "INVALID_ARGUMENT");
+}
+
+BOOST_AUTO_TEST_CASE(reset_can_be_retried_because_its_reply_is_kept) {
+  cluster c{2, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+  c[0].deaf = true;
+  auto const reset = c.reset({0, 0}, 100);
+  c[0].deaf = false;
+
+  c.blink(0);
+
+  BOOST_TEST(c.code(reset) == "OK");
+  BOOST_TEST(c.code(c.join({0, 0}, 100)) == "OK");
+}
+
+// D23, D4: a heartbeat belongs to the session, which the failure of its task does not end.
+BOOST_AUTO_TEST_CASE(reset_heartbeats_are_accepted_for_a_grace_period_and_beyond_by_d4) {
+  cluster c{2, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+  c.reset({0, 0}, 100);
+
+  c.at(300s);
+
+  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_task_fails) {
+  cluster c{2, recoverable()};
+  auto const own = c.barrier(0, "b", without_limit);
+
+  c.report_error(0, errc::internal, "boom");
+  c.reset({0, 0}, 100);
+
+  BOOST_TEST(c.code(own) == "INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_comes_back_before_all_are_there) {
+  auto c = cluster::deserted(3, with([](auto& o) {
+                               o.join_barrier = false;
+                               o.recoverable = true;
+                             }));
+  c.join({c.observer(), 0}, 1);
+  c.report_error(0, errc::internal, "boom");
+
+  auto const again = c.join({c.observer(), 0}, 2);
+
+  BOOST_TEST(c.code(again) == "OK");
+  BOOST_TEST(!c.body<core::join_answer>(again)->already_started);
+}
+
+// --- Rounds ---------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_and_ends_when_it_is_back) {
+  cluster c{3, recoverable()};
+  auto const zero = c.barrier(0, "b");
+  c.barrier(1, "b");
+  c.task_ended(2, {errc::aborted, "signal 9"});
+  c.at(100s);
+  BOOST_TEST(c.code(zero) == "waits");
+
+  int const fresh = c.observer();
+  c.join({fresh, 2}, 999);
+  auto const two = c.barrier(fresh, "b");
+
+  BOOST_TEST(c.round(zero) == "round 1");
+  BOOST_TEST(c.round(two) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(the_arrival_of_a_task_that_failed_does_not_count_and_it_calls_again) {
+  cluster c{3, recoverable()};
+  auto const zero = c.barrier(0, "b");
+  c.barrier(1, "b");
+  c.task_ended(1, {errc::aborted, "signal 9"});
+  BOOST_TEST(c.look().barriers.at(0).missing == "1-2");
+  c.barrier(2, "b");
+  BOOST_TEST(c.code(zero) == "waits");
+
+  int const fresh = c.observer();
+  c.join({fresh, 1}, 999);
+  BOOST_TEST(c.code(zero) == "waits");
+  c.barrier(fresh, "b");
+
+  BOOST_TEST(c.round(zero) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_recoverable_task_still_counts_and_the_round_may_be_released) {
+  cluster c{2, recoverable()};
+  auto const zero = c.barrier(0, "b");
+  c.lose(0);
+
+  auto const one = c.barrier(1, "b");
+
+  BOOST_TEST(c.round(one) == "round 1");
+  c.resume(0);
+  BOOST_TEST(c.round(zero) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_waits_in_vain_says_which_of_the_missing_have_failed) {
+  cluster c{3, recoverable()};
+  auto const zero = c.barrier(0, "b", 30s);
+  c.report_error(2, errc::internal, "boom");
+
+  c.at(30s - 1ns);
+  BOOST_TEST(c.code(zero) == "waits");
+  c.at(30s);
+
+  BOOST_TEST(c.round(zero) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
+  expect_words(c.text(zero), {"Barrier timed out.", "1 (connected", "2 (failed", "host2:1002"});
+  auto const& known = c.body<barrier_failure>(zero)->known;
+  BOOST_TEST((known.at(1).state == task_state::failed));
+}
+
+BOOST_AUTO_TEST_CASE(the_deadline_of_a_failed_arrival_ends_nobody_elses_round) {
+  cluster c{3, recoverable()};
+  auto const patient = c.barrier(0, "b", 60s);
+  c.barrier(1, "b", 10s);
+  c.report_error(1, errc::internal, "boom");
+
+  c.at(60s - 1ns);
+  BOOST_TEST(c.code(patient) == "waits");
+  c.at(60s);
+  BOOST_TEST(c.code(patient) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(when_all_who_had_arrived_have_failed_nothing_is_left_of_the_round) {
+  cluster c{3, recoverable()};
+  c.barrier(0, "b");
+  c.barrier(1, "b");
+  c.report_error(0, errc::internal, "boom");
+  c.report_error(1, errc::internal, "boom");
+
+  BOOST_TEST(c.look().barriers.empty());
+  auto const two = c.barrier(2, "b");
+  int const zero = c.observer();
+  int const one = c.observer();
+  c.join({zero, 0}, 7);
+  c.join({one, 1}, 8);
+  c.barrier(zero, "b");
+  c.barrier(one, "b");
+  BOOST_TEST(c.round(two) == "round 1");
+}
+
+// D13: it takes the earliest round that had not ended when it joined.
+BOOST_AUTO_TEST_CASE(a_rejoined_task_is_owed_nothing_of_before_it_failed) {
+  for (bool const same_incarnation : {false, true}) {
+    cluster c{2, recoverable()};
+    c.barrier(0, "b", 1s);
+    c.at(1s);
+    c.report_error(1, errc::internal, "boom");
+    c.barrier(0, "b", 1s);
+    c.at(2s);
+    if (same_incarnation) c.reset({1, 1}, 101);
+    c.join({1, 1}, same_incarnation ? 101 : 999);
+
+    auto const fresh = c.barrier({1, 1}, "b");
+
+    BOOST_TEST(c.code(fresh) == "waits");
+    c.barrier(0, "b");
+    BOOST_TEST(c.round(fresh) == "round 3");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_rejoined_task_is_owed_the_failure_of_a_round_that_was_open_then) {
+  cluster c{2, recoverable()};
+  c.barrier(0, "b", 10s);
+  c.report_error(1, errc::internal, "boom");
+  c.join({1, 1}, 999);
+  c.at(10s);
+
+  BOOST_TEST(contains(c.round(c.barrier({1, 1}, "b")), "round 1 DEADLINE_EXCEEDED"));
+}
+
+// Sharp edge 5: the first call after a rejoin is no special case.
+BOOST_AUTO_TEST_CASE(a_rejoined_task_takes_the_round_after_those_that_were_released) {
+  cluster c{2, recoverable()};
+  c.barrier(0, "b");
+  c.barrier(1, "b");
+  c.report_error(1, errc::internal, "boom");
+  c.join({1, 1}, 999);
+
+  auto const fresh = c.barrier({1, 1}, "b");
+
+  BOOST_TEST(c.code(fresh) == "waits");
+  c.barrier(0, "b");
+  BOOST_TEST(c.round(fresh) == "round 2");
+}
+
+// --- fail_when_lost -------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_fails_at_once_and_names_the_lost) {
+  for (bool const had_arrived : {false, true}) {
+    cluster c{3, recoverable()};
+    auto const zero = c.barrier(0, "b", 300s, {.fail_when_lost = true});
+    if (had_arrived) c.barrier(2, "b", 300s, {.fail_when_lost = true});
+    auto const other = c.barrier(0, "patient");
+
+    c.report_error(2, errc::internal, "boom");
+
+    BOOST_TEST(c.round(zero) == "round 1 INTERNAL 1/3 missing 1-2");
+    expect_words(c.text(zero), {"'b' round 1", "task 2 (host2:1002) failed: INTERNAL: boom"});
+    BOOST_TEST((c.body<barrier_failure>(zero)->known.at(1).state == task_state::failed));
+    BOOST_TEST(c.code(other) == "waits");
+    BOOST_TEST(c.error() == "none");
+    BOOST_TEST(
+        contains(c.round(c.barrier(1, "b", 300s, {.fail_when_lost = true})), "round 1 INTERNAL"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_is_not_opened_while_a_participant_has_failed) {
+  cluster c{3, recoverable()};
+  c.report_error(2, errc::internal, "boom");
+
+  auto const refused = c.barrier(0, "b", 300s, {.fail_when_lost = true});
+
+  BOOST_TEST(c.code(refused) == "INTERNAL");
+  expect_words(c.text(refused), {"'b'", "task 2 (host2:1002) failed: INTERNAL: boom"});
+  BOOST_TEST(c.look().barriers.empty());
+  auto const without = c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
+  BOOST_TEST(c.code(without) == "waits");
+  c.barrier(1, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
+  c.join({2, 2}, 999);
+  auto const again = c.barrier(0, "b", 300s, {.fail_when_lost = true});
+  BOOST_TEST(c.code(again) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_does_not_mind_that_of_others) {
+  cluster c{3, recoverable()};
+  auto const pair = c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
+
+  c.report_error(2, errc::internal, "boom");
+
+  BOOST_TEST(c.code(pair) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_of_a_round) {
+  cluster c{3};
+  auto const zero = c.barrier(0, "b", 300s, {.fail_when_lost = true});
+
+  auto const one = c.barrier(1, "b");
+
+  BOOST_TEST(c.code(zero) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+}
+
+// --- Leaving --------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_failed) {
+  cluster c{3, recoverable()};
+  c.report_error(2, errc::internal, "boom");
+  c.leave(0);
+  BOOST_TEST(c.look().barriers.at(0).missing == "1");
+
+  c.leave(1);
+
+  BOOST_TEST(c.replies() == "2:OK 0:OK 1:OK");
+  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(the_leave_is_released_when_the_last_one_missing_fails) {
+  cluster c{3, recoverable()};
+  auto const zero = c.leave(0);
+  auto const one = c.leave(1);
+  c.lose(2);
+  c.at(2s - 1ns);
+  BOOST_TEST(c.code(zero) == "waits");
+
+  c.at(2s);
+
+  BOOST_TEST(c.code(zero) == "OK");
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_leave_goes_on_when_one_who_had_arrived_fails) {
+  cluster c{3, recoverable()};
+  auto const zero = c.leave(0);
+  auto const one = c.leave(1);
+  c.task_ended(1, {errc::aborted, "signal 9"});
+  BOOST_TEST(c.code(one) == "INTERNAL");
+  BOOST_TEST(c.code(zero) == "waits");
+
+  c.leave(2);
+
+  BOOST_TEST(c.code(zero) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
+  cluster c{3, recoverable()};
+  c.report_error(2, errc::internal, "boom");
+  auto const zero = c.leave(0);
+  int const fresh = c.observer();
+  c.join({fresh, 2}, 999);
+
+  c.leave(1);
+  BOOST_TEST(c.code(zero) == "waits");
+  c.leave(fresh);
+
+  BOOST_TEST(c.code(zero) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_was_reset_is_waited_for_by_the_leave) {
+  cluster c{2, recoverable()};
+  c.report_error(1, errc::internal, "boom");
+  c.reset({1, 1}, 101);
+  auto const zero = c.leave(0, 30s);
+  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(!c.brain().done());
+
+  c.join({1, 1}, 101);
+  c.leave({1, 1});
+
+  BOOST_TEST(c.code(zero) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_one_leaves_at_once_when_all_others_have_failed) {
+  cluster c{3, recoverable()};
+  c.report_error(0, errc::internal, "boom");
+  c.report_error(1, errc::internal, "boom");
+  BOOST_TEST(!c.brain().done());
+
+  auto const last = c.leave(2);
+
+  BOOST_TEST(c.code(last) == "OK");
+  BOOST_TEST(c.brain().done());
+}
+
+// Row 3.21: the deadline of the leave concerns those who are waited for.
+BOOST_AUTO_TEST_CASE(a_leave_that_waits_in_vain_does_not_name_those_who_have_failed) {
+  cluster c{3, recoverable()};
+  c.report_error(2, errc::internal, "boom");
+  auto const zero = c.leave(0, 30s);
+
+  c.at(30s);
+
+  BOOST_TEST(c.code(zero) == "INTERNAL");
+  expect_words(c.error(), {"1 of 3 tasks is missing: 1 (connected"});
+}
+
+// A session of many tasks ends with all of them: each fails for itself.
+BOOST_AUTO_TEST_CASE(when_a_session_of_many_tasks_ends_the_others_go_on_without_all_of_them) {
+  auto c = cluster::deserted(4, recoverable());
+  int const host = c.observer("host:1");
+  for (std::uint32_t t : {1u, 2u, 3u}) c.join({host, t}, t);
+  int const other = c.observer();
+  c.join({other, 0}, 9);
+  c.replies();
+  c.barrier({host, 1}, "b");
+  auto const waits = c.barrier(other, "b");
+  auto const minds = c.barrier(other, "m", 300s, {.fail_when_lost = true});
+  auto const leaves = c.leave(other);
+
+  c.bye(host, true);
+
+  BOOST_TEST(c.code(minds) == "INTERNAL");
+  BOOST_TEST(c.code(leaves) == "OK");
+  BOOST_TEST(contains(c.round(waits), "round 1 INTERNAL"));
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

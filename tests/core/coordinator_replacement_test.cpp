@@ -1,0 +1,367 @@
+// A new incarnation in the place of another that is recoverable: D10, D3, rows 3.12 to 3.16, sharp
+// edges 1, 2 and 4.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+core::config recoverable() {
+  return with([](auto& o) { o.recoverable = true; });
+}
+
+constexpr joining taking_over{.recoverable = {}, .take_over = true};
+
+// Task 0 of two is held by client 0, incarnation 100, and does not answer a probe.
+class silent_holder : public cluster {
+ public:
+  silent_holder() : cluster{2, recoverable()} { (*this)[0].beats = false; }
+};
+
+BOOST_AUTO_TEST_SUITE(coordinator_replacement_test)
+
+// --- The holder is asked --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_silent_recoverable_holder_is_replaced_by_the_newcomer) {
+  silent_holder c;
+  int const fresh = c.observer("fresh:1");
+  auto const asked = c.join({fresh, 0}, 555);
+
+  c.at(2s - 1ns);
+  BOOST_TEST(c.code(asked) == "waits");
+  c.at(2s);
+
+  BOOST_TEST(c.code(asked) == "OK");
+  BOOST_TEST(c.body<core::join_answer>(asked)->already_started);
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.look().tasks[0].self.value == 555u);
+  BOOST_TEST(c.error() == "none");
+  c.barrier(fresh, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.replies() == "2:OK 2:OK 1:OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_not_harmed) {
+  cluster c{2, recoverable()};
+
+  auto const refused = c.join({c.observer(), 0}, 555);
+
+  BOOST_TEST(c.code(refused) == "ABORTED");
+  BOOST_TEST(c.look().tasks[0].self.value == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_recoverable_holder_is_replaced_at_once) {
+  cluster c{2, recoverable()};
+  c.lose(0);
+
+  auto const joined = c.join({c.observer(), 0}, 555);
+
+  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.resume(0);
+  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
+  c.at(10s);
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(of_several_newcomers_the_newest_takes_the_place) {
+  silent_holder c;
+  auto const first = c.join({c.observer(), 0}, 1);
+  c.at(1s);
+  auto const second = c.join({c.observer(), 0}, 2);
+
+  c.at(2s);
+
+  BOOST_TEST(c.code(first) == "ALREADY_EXISTS");
+  BOOST_TEST(c.code(second) == "OK");
+  BOOST_TEST(c.look().tasks[0].self.value == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_beside_a_holder_that_was_asked_and_is_lost_then_takes_the_place) {
+  silent_holder c;
+  auto const first = c.join({c.observer(), 0}, 1);
+  c.lose(0);
+
+  auto const second = c.join({c.observer(), 0}, 2);
+
+  BOOST_TEST(c.code(first) == "ALREADY_EXISTS");
+  BOOST_TEST(c.code(second) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_another_way) {
+  enum class way { grace, abandoned, malformed, reported, ended };
+  for (way const w : {way::grace, way::abandoned, way::malformed, way::reported, way::ended}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      auto c = cluster::deserted(1, with([](auto& o) {
+                                   o.recoverable = true;
+                                   o.reconnect_grace = 5s;
+                                 }));
+      int const holder = c.observer();
+      c.join({holder, 0}, 100);
+      c[holder].beats = false;
+      auto const asked = c.join({c.observer(), 0}, 555);
+      if (w == way::grace) c.lose(holder);
+      if (w == way::abandoned) c.bye(holder, true);
+      if (w == way::malformed) c.malformed(holder, "noise");
+      if (w == way::reported) c.report_error(holder, errc::internal, "boom");
+      if (w == way::ended) c.task_ended(0, {errc::aborted, "signal 9"});
+
+      c.pass(5s);
+
+      // What the holder itself says is a sign of life, and settles the challenge before it ends.
+      bool const speaks = w == way::abandoned || w == way::reported;
+      BOOST_TEST(c.code(asked) == (speaks ? "ABORTED" : "OK"));
+      BOOST_TEST(c.state_of(0) == (speaks ? "failed" : "connected"));
+      BOOST_TEST(c.error() == "none");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits) {
+  auto c = cluster::deserted(2);
+  int const holder = c.observer();
+  c.join({holder, 0}, 100, 300s, {.recoverable = true});
+  int const other = c.observer();
+  c.join({other, 1}, 101);
+  c[holder].beats = false;
+  auto const asked = c.join({c.observer(), 0}, 555);
+
+  c.report_error(other, errc::internal, "boom");
+  c.at(2s);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  expect_words(c.text(asked), {"the job has failed", "boom"});
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_that_has_withdrawn_replaces_nobody) {
+  silent_holder c;
+  c.withdraw(c.join({c.observer(), 0}, 555));
+
+  c.at(10s);
+
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.look().tasks[0].self.value == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(a_newcomer_whose_own_connection_is_lost_joins_as_a_suspect) {
+  silent_holder c;
+  int const fresh = c.observer();
+  c.at(1s);
+  auto const asked = c.join({fresh, 0}, 555);
+  c.at(2s);
+  c.lose(fresh);
+
+  c.at(3s);
+  BOOST_TEST(c.look().tasks[0].self.value == 555u);
+  BOOST_TEST(c.state_of(0) == "suspect");
+  c.resume(fresh);
+
+  BOOST_TEST(c.code(asked) == "OK");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+// --- Taking over ----------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_taken_over_without_being_asked) {
+  cluster c{2, recoverable()};
+  int const fresh = c.observer();
+
+  auto const joined = c.join({fresh, 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.pushed<core::probe>(0).empty());
+  BOOST_TEST(c.look().tasks[0].self.value == 555u);
+  BOOST_TEST(c.error() == "none");
+  c.bye(0);
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_can_neither_be_taken_over_nor_take_over) {
+  auto c = cluster::deserted(2);
+  c.join({c.observer(), 0}, 100);
+  c.join({c.observer(), 1}, 101, 300s, {.recoverable = true});
+
+  auto const holder_is_not =
+      c.join({c.observer(), 0}, 555, 300s, {.recoverable = true, .take_over = true});
+  auto const newcomer_is_not = c.join({c.observer(), 1}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(holder_is_not) == "INVALID_ARGUMENT");
+  expect_words(c.text(holder_is_not), {"task 0", "did not join as a recoverable task"});
+  BOOST_TEST(c.code(newcomer_is_not) == "INVALID_ARGUMENT");
+  expect_words(c.text(newcomer_is_not), {"only a recoverable task", "task 1"});
+  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.look().tasks[1].self.value == 101u);
+}
+
+BOOST_AUTO_TEST_CASE(where_nobody_holds_the_task_there_is_nothing_to_take_over) {
+  auto c = cluster::deserted(1, recoverable());
+  c.observer();
+
+  BOOST_TEST(c.code(c.join({0, 0}, 1, 300s, taking_over)) == "OK");
+  BOOST_TEST(c.code(c.join({0, 0}, 1, 300s, taking_over)) == "OK");
+  c.report_error(0, errc::internal, "boom");
+  BOOST_TEST(c.code(c.join({0, 0}, 2, 300s, taking_over)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(who_takes_over_goes_before_those_who_wait_for_the_holder) {
+  silent_holder c;
+  auto const patient = c.join({c.observer(), 0}, 1);
+
+  auto const hasty = c.join({c.observer(), 0}, 2, 300s, taking_over);
+
+  BOOST_TEST(c.code(patient) == "ALREADY_EXISTS");
+  BOOST_TEST(c.code(hasty) == "OK");
+  c.at(10s);
+  BOOST_TEST(c.look().tasks[0].self.value == 2u);
+}
+
+// Sharp edge 2: two who take over from each other in turn are seen, and neither acts for the other.
+BOOST_AUTO_TEST_CASE(after_each_take_over_only_the_last_one_can_act) {
+  cluster c{2, recoverable()};
+  int const second = c.observer();
+  c.join({second, 0}, 200, 300s, taking_over);
+  c.join({0, 0}, 300, 300s, taking_over);
+
+  BOOST_TEST(c.code(c.put({second, 0}, "k", "v")) == "ABORTED");
+  BOOST_TEST(c.code(c.put({0, 0}, "k", "v")) == "OK");
+  BOOST_TEST(contains(c.log(), "new incarnation (300) took over"));
+  c.remove(0, "k");
+}
+
+// --- At every point -------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
+  auto c = cluster::deserted(2, recoverable());
+  auto const older = c.join({c.observer(), 0}, 1);
+  auto const newer = c.join({c.observer(), 0}, 2, 300s, taking_over);
+
+  BOOST_TEST(c.code(older) == "ALREADY_EXISTS");
+  c.join({c.observer(), 1}, 3);
+  BOOST_TEST(c.code(newer) == "OK");
+  BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
+}
+
+// Row 3.14 and sharp edge 4: its arrival is withdrawn and the round waits for the newcomer.
+BOOST_AUTO_TEST_CASE(replacement_in_a_barrier_ends_the_old_call_and_not_the_round) {
+  cluster c{3, recoverable()};
+  auto const old = c.barrier(0, "b");
+  auto const one = c.barrier(1, "b");
+  int const fresh = c.observer();
+  c.join({fresh, 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(old) == "ABORTED");
+  expect_words(c.text(old), {"task 0", "replaced by a new incarnation"});
+  c.barrier(2, "b");
+  BOOST_TEST(c.code(one) == "waits");
+  auto const own = c.barrier(fresh, "b");
+
+  BOOST_TEST(c.round(one) == "round 1");
+  BOOST_TEST(c.round(own) == "round 1");
+}
+
+BOOST_AUTO_TEST_CASE(replacement_fails_a_round_that_minds_a_loss) {
+  cluster c{2, recoverable()};
+  auto const one = c.barrier(1, "b", 300s, {.fail_when_lost = true});
+
+  c.join({c.observer(), 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(one) == "INTERNAL");
+  expect_words(c.text(one), {"task 0 (host0:1000) failed", "new incarnation (555)"});
+}
+
+BOOST_AUTO_TEST_CASE(replacement_in_a_blocked_get_ends_it) {
+  cluster c{2, recoverable()};
+  auto const old = c.get(0, "k");
+  c.join({c.observer(), 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(old) == "ABORTED");
+  BOOST_TEST(c.look().waiting_gets == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newcomer) {
+  cluster c{2, recoverable()};
+  auto const old = c.leave(0);
+  int const fresh = c.observer();
+  c.join({fresh, 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(old) == "ABORTED");
+  auto const one = c.leave(1);
+  BOOST_TEST(c.code(one) == "waits");
+  c.leave(fresh);
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_leave) {
+  cluster c{2, recoverable()};
+  auto const one = c.leave(1);
+
+  int const fresh = c.observer();
+  c.join({fresh, 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(one) == "waits");
+  c.leave(fresh);
+  BOOST_TEST(c.code(one) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(
+    replacement_of_a_suspect_ends_what_it_waited_for_and_tells_it_when_it_resumes) {
+  cluster c{2, recoverable()};
+  auto const old = c.barrier(0, "b");
+  c.lose(0);
+  c.join({c.observer(), 0}, 555);
+  BOOST_TEST(c.look().barriers.empty());
+
+  c.resume(0);
+
+  BOOST_TEST(c.code(old) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(replacement_of_one_that_is_connected_and_silent_ends_what_it_waited_for) {
+  silent_holder c;
+  auto const old = c.barrier(0, "b");
+  c.join({c.observer(), 0}, 555);
+
+  c.at(2s);
+
+  BOOST_TEST(c.code(old) == "ABORTED");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_goes_on_as_the_new_incarnation) {
+  cluster c{2, recoverable()};
+  auto const old = c.barrier(0, "b");
+
+  auto const joined = c.join({0, 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.code(old) == "ABORTED");
+  auto const own = c.barrier(0, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(c.round(own) == "round 1");
+}
+
+// D3: a zombie can do nothing, whatever became of it.
+BOOST_AUTO_TEST_CASE(a_zombie_is_told_that_it_was_replaced_wherever_its_task_went) {
+  enum class way { failed, left, taken_over };
+  for (way const w : {way::failed, way::left, way::taken_over}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      cluster c{2, recoverable()};
+      if (w == way::failed) c.report_error(0, errc::internal, "boom");
+      if (w == way::left) c.leave(0, 0s);
+      int const fresh = c.observer();
+      c.join({fresh, 0}, 555, 300s, taking_over);
+
+      for (auto const& one : {c.barrier({0, 0}, "b"), c.put({0, 0}, "k", "v"), c.leave({0, 0}),
+                              c.report_error({0, 0}, errc::internal, "x")}) {
+        BOOST_TEST(c.code(one) == "ABORTED");
+      }
+      BOOST_TEST(c.code(c.barrier(fresh, "b", 300s, {.among = {0}})) == "OK");
+      BOOST_TEST(c.error() == "none");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test
