@@ -1,8 +1,8 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
-// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
-// coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
-// coordinator_invariants.cpp.
+// coordinator.cpp (time), coordinator_handshakes.cpp, coordinator_sessions.cpp,
+// coordinator_tasks.cpp (join, leave, failure), coordinator_barriers.cpp, coordinator_keys.cpp,
+// coordinator_look.cpp and coordinator_invariants.cpp.
 
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
