@@ -145,12 +145,14 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   }
   std::sort(unwanted.begin(), unwanted.end());
   for (request_id const unwanted_id : unwanted) release({args.session, unwanted_id});
+  std::vector<undelivered> items = sessions_.take_unwanted(s, answered_through, args.open);
   resume_answer a;
   a.unknown = sessions_.resume(s, answered_through, args.open);
   sessions_.push(s, share(std::move(a)));
   sessions_.send_kept(s);
   if (error) sessions_.push(s, share(*error));
-  // Not before, since it may answer requests of this very session.
+  // Not before, since these may answer requests of this very session.
+  put_back(std::move(items));
   note_life(now, args.session, s);
   arm_expiry(args.session, s);
 }

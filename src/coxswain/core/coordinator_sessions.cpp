@@ -13,9 +13,8 @@ namespace {
 template <class Args>
 constexpr bool needs_memory =
     std::is_same_v<Args, barrier_args> || std::is_same_v<Args, count_barrier_args> ||
-    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args>;
-
-constexpr std::size_t memory_per_request = 8 * 1024;
+    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args> ||
+    std::is_same_v<Args, get_all_args> || std::is_same_v<Args, watch_keys_args>;
 
 }  // namespace
 
@@ -146,6 +145,8 @@ void coordinator::state::stop(time_point now, std::string reason) {
   }
   answer_all(waiting, share(why));
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  answer_all(key_watches_.take_all(), share(status{errc::unavailable, why.message()}));
   std::vector<connection_id> open;
   sessions_.connections().each([&](connection_id id, connection const& c) {
     if (!c.closing) open.push_back(id);
@@ -154,6 +155,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   std::vector<session_id> ended;
   sessions_.all().each([&](session_id id, session&) { ended.push_back(id); });
   for (session_id const id : ended) end_session(now, id, why);
+  keys_.forget_changes();  // nobody can ask for them any more
 }
 
 // --- The end of a session --------------------------------------------------------------------
@@ -167,8 +169,10 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   deadlines_.disarm(s.expiry);
   std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) forget_holder(task);
+  std::vector<undelivered> items = sessions_.take_undelivered(s);
   sessions_.erase(id);
   if (stopping_) return;
+  put_back(std::move(items));
   for (task_id const task : tasks) fail_task(now, task, why);
 }
 
@@ -199,6 +203,9 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::barrier: leave_round(p->number, *p->task); break;
     case parked::place::join: abandon_join(*p->task, who); break;
     case parked::place::leave: abandon_leave(*p->task); break;
+    case parked::place::keys: end_joint_get(p->number); break;
+    case parked::place::queue: queues_.withdraw(p->name, p->number); break;
+    case parked::place::key_changes: key_watches_.withdraw(p->name, p->number); break;
   }
   return p;
 }
@@ -231,7 +238,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message 
   }
   if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
     release({by, withdrawn->request});
-    return;
+    return put_back(sessions_.take_withdrawn(s, withdrawn->request));
   }
   if (std::holds_alternative<hello_args>(message.what) ||
       std::holds_alternative<resume_args>(message.what)) {
@@ -272,7 +279,10 @@ status coordinator::state::admissible(session const& s, client_message const& me
         return !needs_memory<Args> || memory->fits(memory_per_request);
       },
       message.what);
-  if (fits) return {};
+  return fits ? status{} : out_of_memory();
+}
+
+status coordinator::state::out_of_memory() const {
   return {errc::resource_exhausted, "the coordinator's memory is used up: memory_bytes_max is " +
                                         std::to_string(memory->limit())};
 }
@@ -321,8 +331,9 @@ void coordinator::state::answer_now(call const& c, answer_ptr what, bool keep) {
 void coordinator::state::answer_parked(ticket who, answer_ptr what) {
   auto const p = release(who);
   if (!p) return;
-  sessions_.reply(who, std::move(what), p->where != parked::place::key,
-                  p->where == parked::place::leave);
+  bool const is_read = p->where == parked::place::key || p->where == parked::place::keys ||
+                       p->where == parked::place::key_changes;
+  sessions_.reply(who, std::move(what), !is_read, p->where == parked::place::leave);
 }
 
 void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {

@@ -292,10 +292,11 @@ void coordinator::state::abandon_leave(task_id id) {
 }
 
 void coordinator::state::depart(time_point now, task_id id) {
-  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  end_reads(id);
   end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
   forget_holder(id);
   roster_.set_state(id, task_state::left);
+  remove_keys_of(id);
   barriers_.forget_owed_to(id);
   log(severity::info, who(id) + " has left");
   if (!error) fail_rounds_of(now, id, who(id) + " left");
@@ -355,10 +356,11 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
   log(severity::error, who(id) + " failed: " + why.text());
-  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  end_reads(id);
   end_probe(id);
   forget_holder(id);
   roster_.set_state(id, task_state::failed);
+  remove_keys_of(id);
   t.error = why;
   fail_job(now, {id, std::move(why)});
   end_challenge(id, share(job_failed(errc::aborted)));
@@ -381,6 +383,7 @@ void coordinator::state::fail_job(time_point now, failure what) {
   fail_leave(now, share(why));
   fail_join(share(why));
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
 }
 
 void coordinator::state::tell_job_error() {
@@ -407,12 +410,26 @@ void coordinator::state::forget_holder(task_id id) {
 // Answers what the task waits for, everywhere or in one place only.
 void coordinator::state::end_waits(task_id id, std::optional<parked::place> only,
                                    status const& why) {
+  answer_waits(
+      id, [&](parked const& p) { return !only || p.where == *only; }, why);
+}
+
+void coordinator::state::end_reads(task_id id) {
+  auto const is_read = [](parked const& p) {
+    return p.where == parked::place::key || p.where == parked::place::keys ||
+           p.where == parked::place::queue;
+  };
+  answer_waits(id, is_read, {errc::cancelled, who(id) + " is no longer in the job"});
+}
+
+void coordinator::state::answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
+                                      status const& why) {
   task const& t = roster_.at(id);
   if (t.waits.empty()) return;
   session const& s = *sessions_.find(t.held_by);
   std::vector<ticket> waiting;
   for (request_id const open_id : t.waits) {
-    if (!only || s.open.at(open_id).where == *only) waiting.push_back({t.held_by, open_id});
+    if (chosen(s.open.at(open_id))) waiting.push_back({t.held_by, open_id});
   }
   answer_all(waiting, share(why));
 }

@@ -1,0 +1,48 @@
+#pragma once
+// Who waits for changes below which directory. Not here: the changes (change_log), replies and
+// deadlines (coordinator).
+
+#include "coxswain/core/ticket.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class key_watches {
+ public:
+  // Identifies a watch of a directory.
+  using watch_number = std::uint64_t;
+
+  watch_number wait(std::string const& directory, ticket who);
+  void withdraw(std::string const& directory, watch_number number);
+
+  // Adds those directories that somebody watches and that the key is below or equal to.
+  void add_concerned(std::string_view key, std::set<std::string>& to) const;
+
+  // All who watch the directory, in the order in which they came; they wait no longer.
+  std::vector<ticket> take(std::string const& directory);
+
+  // The same for all directories, in their order.
+  std::vector<ticket> take_all();
+
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+
+ private:
+  std::map<std::string, std::map<watch_number, ticket>, std::less<>> by_directory_;
+  watch_number number_{};
+  std::size_t waiting_{};
+};
+
+// Whether changes of the key concern who watches the directory; the empty one is the root.
+[[nodiscard]] inline bool concerns(std::string_view key, std::string_view directory) {
+  return directory.empty() || (key.starts_with(directory) &&
+                               (key.size() == directory.size() || key[directory.size()] == '/'));
+}
+
+}  // namespace coxswain::core
