@@ -18,6 +18,12 @@ void add_get(CLI::App& program, action& chosen);
 void add_ls(CLI::App& program, action& chosen);
 void add_rm(CLI::App& program, action& chosen);
 void add_incr(CLI::App& program, action& chosen);
+void add_cas(CLI::App& program, action& chosen);
+void add_append(CLI::App& program, action& chosen);
+void add_count(CLI::App& program, action& chosen);
+void add_watch(CLI::App& program, action& chosen);
+void add_push(CLI::App& program, action& chosen);
+void add_pop(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
 
 // Of the whole command line, to be called before it is parsed: what follows the `--` of
