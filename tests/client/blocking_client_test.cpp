@@ -66,6 +66,22 @@ BOOST_AUTO_TEST_CASE(two_threads_are_two_tasks_of_a_job) {
   BOOST_TEST(one.get() == "here 01 1");
 }
 
+BOOST_AUTO_TEST_CASE(concurrent_operations_of_50_getters_and_50_setters_all_find_their_value) {
+  blocking_client c{options()};
+  std::vector<std::future<std::string>> getters;
+  std::vector<std::future<std::uint64_t>> setters;
+  for (int i = 0; i < 50; ++i) {
+    std::string const key = "key/" + std::to_string(i);
+    getters.push_back(std::async(std::launch::async, [&c, key] { return c.get(key, 60s); }));
+    setters.push_back(std::async(std::launch::async, [&c, key] { return c.put(key, key); }));
+  }
+
+  for (int i = 0; i < 50; ++i) {
+    BOOST_TEST(getters[static_cast<std::size_t>(i)].get() == "key/" + std::to_string(i));
+    BOOST_TEST(setters[static_cast<std::size_t>(i)].get() > 0u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(every_call_for_keys_and_queues_is_there) {
   blocking_client c{options()};
   BOOST_TEST(c.put("a", "1") == 1u);
