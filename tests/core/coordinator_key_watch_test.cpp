@@ -113,6 +113,24 @@ BOOST_AUTO_TEST_CASE(those_who_watch_the_same_get_one_shared_answer) {
   c.remove(0, "", true);
 }
 
+BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them_its_own) {
+  cluster c{1};
+  c.check_less();
+  std::vector<call> watches;
+  for (int i = 0; i < 1'000; ++i) {
+    std::string const directory = "d/" + std::to_string(i);
+    c.put_all(0, {{directory + "/a", ""}, {directory + "/b", ""}});
+    watches.push_back(c.watch_keys(0, directory, static_cast<std::uint64_t>(2 * i + 2)));
+  }
+  c.remove(0, "d");
+
+  for (int i = 0; i < 1'000; ++i) {
+    std::string const directory = "d/" + std::to_string(i);
+    BOOST_TEST(c.changes(watches[static_cast<std::size_t>(i)]) ==
+               directory + "/a=- " + directory + "/b=- to 4000");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing) {
   cluster c{2};
   c.put(0, "d/a", "1");

@@ -1,9 +1,10 @@
 // Watches of keys: what has changed below a directory since a version.
 
+#include "coxswain/core/change_batch.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
-#include <set>
+#include <map>
 #include <utility>
 
 namespace coxswain::core {
@@ -31,21 +32,10 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
 
 key_changes_answer coordinator::state::changes_below(std::string const& directory,
                                                      std::uint64_t after) const {
-  key_changes_answer told{{}, keys_.version()};
-  std::size_t bytes = 0;
-  keys_.changes().each_after(after, [&](key_change const& one) {
-    if (!concerns(one.key, directory)) return true;
-    bytes += one.key.size() + (one.value ? one.value->size() : 0) + 32;
-    bool const fits = told.changes.size() < options.changes_per_answer_max &&
-                      bytes <= options.change_bytes_per_answer_max;
-    if (!fits && !told.changes.empty()) {
-      told.version = told.changes.back().version;
-      return false;
-    }
-    told.changes.push_back(one);
-    return true;
-  });
-  return told;
+  change_batch told{options};
+  keys_.changes().each_after(
+      after, [&](key_change const& one) { return !concerns(one.key, directory) || told.add(one); });
+  return std::move(told).until(keys_.version());
 }
 
 // Nothing that concerned those who wait had changed until `since`, so they are told all that came
@@ -53,13 +43,15 @@ key_changes_answer coordinator::state::changes_below(std::string const& director
 void coordinator::state::tell_key_watches(std::uint64_t since) {
   if (key_watches_.waiting() == 0) return;
   if (!keys_.changes().remembers(since)) return answer_all(key_watches_.take_all(), forgotten());
-  std::set<std::string> directories;
+  std::map<std::string, change_batch, std::less<>> told;
   keys_.changes().each_after(since, [&](key_change const& one) {
-    key_watches_.add_concerned(one.key, directories);
+    key_watches_.each_concerned(one.key, [&](std::string const& directory) {
+      told.try_emplace(directory, options).first->second.add(one);
+    });
     return true;
   });
-  for (std::string const& directory : directories) {
-    answer_all(key_watches_.take(directory), share(changes_below(directory, since)));
+  for (auto& [directory, batch] : told) {
+    answer_all(key_watches_.take(directory), share(std::move(batch).until(keys_.version())));
   }
 }
 

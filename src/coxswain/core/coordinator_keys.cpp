@@ -117,6 +117,7 @@ void coordinator::state::handle(call const& c, put_all_args& args) {
   }
   std::uint64_t const before = keys_.version();
   for (auto& [key, value] : args.entries) {
+    // There is room for all of them.
     static_cast<void>(keys_.put(key, std::move(value), true));
   }
   answer_now(c, share(stored_answer{keys_.version()}), true);

@@ -15,17 +15,6 @@ void key_watches::withdraw(std::string const& directory, watch_number number) {
   if (at->second.empty()) by_directory_.erase(at);
 }
 
-void key_watches::add_concerned(std::string_view key, std::set<std::string>& to) const {
-  auto const add = [&](std::string_view directory) {
-    if (by_directory_.contains(directory)) to.emplace(directory);
-  };
-  add("");
-  for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1)) {
-    add(key.substr(0, slash));
-  }
-  add(key);
-}
-
 std::vector<ticket> key_watches::take(std::string const& directory) {
   std::vector<ticket> taken;
   auto const at = by_directory_.find(directory);

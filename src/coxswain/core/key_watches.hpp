@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +21,19 @@ class key_watches {
   watch_number wait(std::string const& directory, ticket who);
   void withdraw(std::string const& directory, watch_number number);
 
-  // Adds those directories that somebody watches and that the key is below or equal to.
-  void add_concerned(std::string_view key, std::set<std::string>& to) const;
+  // Those directories that somebody watches and that the key is below or equal to.
+  template <class Visit>
+  void each_concerned(std::string_view key, Visit visit) const {
+    auto const look = [&](std::string_view directory) {
+      auto const at = by_directory_.find(directory);
+      if (at != by_directory_.end()) visit(at->first);
+    };
+    look("");
+    for (auto slash = key.find('/'); slash != key.npos; slash = key.find('/', slash + 1)) {
+      look(key.substr(0, slash));
+    }
+    look(key);
+  }
 
   // All who watch the directory, in the order in which they came; they wait no longer.
   std::vector<ticket> take(std::string const& directory);
