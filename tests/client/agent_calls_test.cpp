@@ -103,6 +103,23 @@ BOOST_AUTO_TEST_CASE(an_observer_cannot_act_as_a_task) {
   BOOST_TEST(contains(last_words(lab), "barrier 'b': this client is an observer"));
 }
 
+BOOST_AUTO_TEST_CASE(only_a_key_that_is_owned_needs_a_task) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::put_args{"k", "v", false, true}, 1s);
+  lab.a.call(t0, core::compare_and_set_args{"k", "v", core::absent_value{}, true}, 1s);
+  lab.a.call(t0, core::put_args{"k", "v", false, false}, 1s);
+  BOOST_TEST(!lab.out().empty());
+  BOOST_TEST((lab.messages().at(0).task == task_id{1}));
+  BOOST_TEST((lab.messages().at(1).task == task_id{1}));
+  BOOST_TEST((lab.messages().at(2).task == std::nullopt));
+
+  auto options = agent_lab::default_options();
+  options.task.reset();
+  auto observer = agent_lab::open(options);
+  observer.a.call(t0, core::put_args{"k", "v", false, true}, 1s);
+  BOOST_TEST(observer.out() == "done #1 FAILED_PRECONDITION");
+}
+
 BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_tasks) {
   auto lab = agent_lab::open();
   lab.a.call(t0, barrier("b"), 300s);
@@ -228,6 +245,34 @@ BOOST_AUTO_TEST_CASE(the_coordinators_limits_are_checked_before_sending) {
   lab.a.call(t0, core::get_args{key + "k", {}}, 1s);
   BOOST_TEST(lab.out() == "done #4 RESOURCE_EXHAUSTED");
   BOOST_TEST(contains(last_words(lab), "101 bytes; the coordinator's limit key_bytes_max is 100."));
+}
+
+BOOST_AUTO_TEST_CASE(each_part_of_a_call_for_keys_and_queues_has_its_limit) {
+  auto lab = agent_lab::open();
+  std::string const key = "/" + std::string(100, 'k') + "/";
+  std::string const long_key(101, 'k');
+  std::string const large(5'001, 'v');
+  std::vector<core::request> const refused{
+      core::compare_and_set_args{long_key, "", core::absent_value{}, false},
+      core::append_args{"k", large},
+      core::get_all_args{{key, long_key}, 1s},
+      core::put_all_args{{{key, ""}, {long_key, ""}}, false},
+      core::put_all_args{{{"a", large}, {key, ""}}, false},
+      core::count_keys_args{long_key},
+      core::push_args{long_key, ""},
+      core::push_args{"q", large},
+      core::pop_args{long_key, 1s},
+      core::watch_keys_args{long_key, std::nullopt, 1s},
+  };
+  for (auto const& what : refused) {
+    auto const id = lab.a.call(t0, what, 1s);
+    BOOST_TEST(lab.out() == "done #" + std::to_string(id.value) + " RESOURCE_EXHAUSTED");
+    BOOST_TEST(contains(last_words(lab), "1 bytes; the coordinator's limit"));
+  }
+
+  lab.a.call(t0, core::put_all_args{{{key, large.substr(1)}}, false}, 1s);
+  lab.a.call(t0, core::get_all_args{{key}, 1s}, 1s);
+  BOOST_TEST(!contains(lab.out(), "done"));
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_of_exactly_the_limit_is_sent_and_no_larger_one) {

@@ -66,6 +66,46 @@ BOOST_AUTO_TEST_CASE(two_threads_are_two_tasks_of_a_job) {
   BOOST_TEST(one.get() == "here 01 1");
 }
 
+BOOST_AUTO_TEST_CASE(concurrent_operations_of_50_getters_and_50_setters_all_find_their_value) {
+  blocking_client c{options()};
+  std::vector<std::future<std::string>> getters;
+  std::vector<std::future<std::uint64_t>> setters;
+  for (int i = 0; i < 50; ++i) {
+    std::string const key = "key/" + std::to_string(i);
+    getters.push_back(std::async(std::launch::async, [&c, key] { return c.get(key, 60s); }));
+    setters.push_back(std::async(std::launch::async, [&c, key] { return c.put(key, key); }));
+  }
+
+  for (int i = 0; i < 50; ++i) {
+    BOOST_TEST(getters[static_cast<std::size_t>(i)].get() == "key/" + std::to_string(i));
+    BOOST_TEST(setters[static_cast<std::size_t>(i)].get() > 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_call_for_keys_and_queues_is_there) {
+  blocking_client c{options()};
+  BOOST_TEST(c.put("a", "1") == 1u);
+  BOOST_TEST(c.put_all({{"b", "2"}, {"d/c", "3"}}) == 3u);
+  BOOST_TEST(c.append("a", "1") == 4u);
+  BOOST_TEST(bool{c.compare_and_set("a", "x", expectation::value("11"))});
+  BOOST_TEST(c.compare_and_set("a", "y", expectation::version(1)).found.value() == "x");
+  BOOST_TEST(c.get_all({"b", "a"}).at(1).value == "x");
+  BOOST_TEST(c.count("d") == 1u);
+
+  auto watch = c.watch("d");
+  BOOST_TEST(watch.version() == 5u);
+  BOOST_TEST(watch.next(0s).empty());
+  auto put = std::async(std::launch::async, [&] { return c.put("d/e", "4"); });
+  BOOST_TEST(watch.next().at(0).key == "d/e");
+  BOOST_TEST(put.get() == 6u);
+  BOOST_TEST(watch.list().size() == 2u);
+
+  auto popped = std::async(std::launch::async, [&] { return c.pop("q", 60s); });
+  c.push("q", "item");
+  BOOST_TEST(popped.get().value == "item");
+  BOOST_TEST((outcome_of([&] { c.pop("q", 0s); }).code() == errc::deadline_exceeded));
+}
+
 BOOST_AUTO_TEST_CASE(every_call_is_there) {
   blocking_client c{options(1)};
   blocking_client other{options(0)};

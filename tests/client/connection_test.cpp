@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_is_resumed_and_told) {
 BOOST_AUTO_TEST_CASE(views_need_not_outlive_the_call_expression) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
-    std::optional<asio::awaitable<void>> put;
+    std::optional<asio::awaitable<std::uint64_t>> put;
     {
       std::string key = "a key that is too long for the small buffer";
       std::string value = "a value that is too long for the small buffer";
@@ -256,7 +256,8 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_slowly_gets_everything) {
     for (std::uint64_t id = 1; id <= count; ++id) {
       (void)co_await fake.read();
       BOOST_TEST(fake.message().id == request_id{id});
-      co_await fake.reply_ok(id);
+      core::answer const stored{{}, core::stored_answer{id}};
+      co_await fake.reply(id, stored);
     }
     while (outcomes.back().empty()) co_await next_turn();
     for (auto const& outcome : outcomes) BOOST_TEST(outcome == "ok");

@@ -81,7 +81,9 @@ cluster::~cluster() {
   BOOST_TEST(end.barriers.empty());
   BOOST_TEST(end.waiting_gets == 0u);
   clients_.clear();
-  if (end.keys == 0) BOOST_TEST(brain_->memory()->used() == 0u);
+  BOOST_TEST(end.waiting_pops == 0u);
+  BOOST_TEST(end.waiting_key_watches == 0u);
+  if (end.keys == 0 && end.queued_items == 0) BOOST_TEST(brain_->memory()->used() == 0u);
 }
 
 // --- Time ------------------------------------------------------------------------------------
@@ -337,7 +339,7 @@ call cluster::count_barrier(caller who, std::string name, std::uint32_t count, d
   return send(who, core::count_barrier_args{std::move(name), count, timeout}, timeout);
 }
 call cluster::put(caller who, std::string key, std::string value, bool overwrite) {
-  return send(who, core::put_args{std::move(key), std::move(value), overwrite});
+  return send(who, core::put_args{std::move(key), std::move(value), overwrite, false});
 }
 call cluster::get(caller who, std::string key, duration timeout) {
   return send(who, core::get_args{std::move(key), timeout}, timeout);
@@ -355,6 +357,36 @@ call cluster::increment(caller who, std::string key, std::int64_t by) {
   return send(who, core::increment_args{std::move(key), by});
 }
 call cluster::inspect(caller who) { return send(who, core::inspect_args{}); }
+call cluster::put_owned(caller who, std::string key, std::string value, bool overwrite) {
+  return send(who, core::put_args{std::move(key), std::move(value), overwrite, true});
+}
+call cluster::compare_and_set(caller who, std::string key, core::expected_value expected,
+                              std::string value, bool owned) {
+  return send(who, core::compare_and_set_args{std::move(key), std::move(value), std::move(expected),
+                                              owned});
+}
+call cluster::append(caller who, std::string key, std::string value) {
+  return send(who, core::append_args{std::move(key), std::move(value)});
+}
+call cluster::get_all(caller who, std::vector<std::string> keys, duration timeout) {
+  return send(who, core::get_all_args{std::move(keys), timeout}, timeout);
+}
+call cluster::put_all(caller who, std::vector<core::put_all_args::entry> entries, bool overwrite) {
+  return send(who, core::put_all_args{std::move(entries), overwrite});
+}
+call cluster::count_keys(caller who, std::string directory) {
+  return send(who, core::count_keys_args{std::move(directory)});
+}
+call cluster::push(caller who, std::string queue, std::string value) {
+  return send(who, core::push_args{std::move(queue), std::move(value)});
+}
+call cluster::pop(caller who, std::string queue, duration timeout) {
+  return send(who, core::pop_args{std::move(queue), timeout}, timeout);
+}
+call cluster::watch_keys(caller who, std::string directory, std::optional<std::uint64_t> after,
+                         duration timeout) {
+  return send(who, core::watch_keys_args{std::move(directory), after, timeout}, timeout);
+}
 
 void cluster::withdraw(call what) {
   client& c = *clients_[what.client];
@@ -479,6 +511,37 @@ std::string cluster::text(call of) const {
 std::string cluster::value(call of) const {
   auto const* const v = body<core::value_answer>(of);
   return v ? std::string{v->value.view()} : code(of);
+}
+
+std::string cluster::version(call of) const {
+  if (auto const* const s = body<core::stored_answer>(of)) return std::to_string(s->version);
+  auto const* const sum = body<core::counter_answer>(of);
+  return sum ? std::to_string(sum->version) : code(of);
+}
+
+std::string cluster::listing(call of) const {
+  auto const* const l = body<core::listing_answer>(of);
+  if (!l) return code(of);
+  std::string all;
+  for (auto const& e : l->entries) {
+    all += (all.empty() ? "" : " ") + e.key + "=" + std::string{e.value.view()};
+  }
+  return all;
+}
+
+std::string cluster::changes(call of) const {
+  auto const* const told = body<core::key_changes_answer>(of);
+  if (!told) return code(of);
+  std::string all = answer_to(of)->outcome.ok() ? "" : code(of) + " ";
+  for (auto const& one : told->changes) {
+    all += one.key + "=" + (one.value ? std::string{one.value->view()} : "-") + " ";
+  }
+  return all + "to " + std::to_string(told->version);
+}
+
+std::string cluster::count(call of) const {
+  auto const* const n = body<core::count_answer>(of);
+  return n ? std::to_string(n->count) : code(of);
 }
 
 std::string cluster::round(call of) const {

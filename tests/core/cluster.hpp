@@ -153,12 +153,32 @@ class cluster {
   call inspect(caller who);
   call preempt(caller who, std::uint32_t task, duration in = {});
   call frozen(caller who, std::uint64_t agreement, std::uint64_t step);
+  call put_owned(caller who, std::string key, std::string value, bool overwrite = false);
+  call compare_and_set(caller who, std::string key, core::expected_value expected,
+                       std::string value, bool owned = false);
+  call append(caller who, std::string key, std::string value);
+  call get_all(caller who, std::vector<std::string> keys, duration timeout = 300s);
+  call put_all(caller who, std::vector<core::put_all_args::entry> entries, bool overwrite = false);
+  call count_keys(caller who, std::string directory);
+  call push(caller who, std::string queue, std::string value);
+  call pop(caller who, std::string queue, duration timeout = 300s);
+  call watch_keys(caller who, std::string directory, std::optional<std::uint64_t> after = {},
+                  duration timeout = without_limit);
   void withdraw(call what);
 
   // --- What came back ---
   [[nodiscard]] std::string code(call of) const;   // "waits", "OK", "DEADLINE_EXCEEDED"
   [[nodiscard]] std::string text(call of) const;   // the status's message
   [[nodiscard]] std::string value(call of) const;  // of a get: its value; else its code
+  // "7", or the code: the version that a put, an append or an increment gave the key.
+  [[nodiscard]] std::string version(call of) const;
+  // "a=1 b=2", or the code.
+  [[nodiscard]] std::string listing(call of) const;
+  // "a=1 b=- to 7": b was removed, and all until version 7 was told. With the code before it
+  // unless that is OK.
+  [[nodiscard]] std::string changes(call of) const;
+  // Of a count or a push: "3", or the code.
+  [[nodiscard]] std::string count(call of) const;
   // "round 3", "round 3: a|b" with gathered data, "round 3 DEADLINE_EXCEEDED 1/2 missing 1", or the
   // code.
   [[nodiscard]] std::string round(call of) const;

@@ -14,7 +14,7 @@ namespace {
 
 struct store {
   std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
-  kv_store keys{memory};
+  kv_store keys{memory, change_log::limits{0, 0}};
 
   std::string put(std::string const& key, std::string value, bool overwrite = false) {
     auto const stored = keys.put(key, std::move(value), overwrite);

@@ -1,5 +1,6 @@
 """The subcommands that use a running coordinator: what they print and how they end."""
 
+import json
 import signal
 import socket
 import unittest
@@ -87,6 +88,105 @@ class Keys(EndToEnd):
         refused = self.coxswain("incr", "text")
         self.assertEqual(refused.code, 1)
         self.assertIn("FAILED_PRECONDITION", refused.err)
+
+
+    def test_cas_stores_only_what_is_expected(self):
+        first = self.coxswain("cas", "leader", "one", "--if-absent")
+        self.assertEqual((first.code, first.out), (0, "1\n"), first.err)
+
+        taken = self.coxswain("cas", "leader", "two", "--if-absent")
+        self.assertEqual((taken.code, taken.out), (1, ""))
+        self.assertIn("ALREADY_EXISTS", taken.err)
+
+        self.assertEqual(self.coxswain("cas", "leader", "two", "--if-version", 1).out, "2\n")
+        self.assertEqual(self.coxswain("cas", "leader", "-", "--if-value", "two", input=b"3").out, "3\n")
+        late = self.coxswain("cas", "leader", "four", "--if-value", "two")
+        self.assertEqual(late.code, 1)
+        self.assertIn("FAILED_PRECONDITION", late.err)
+        self.assertEqual(self.coxswain("get", "leader").out, "3")
+        missing = self.coxswain("cas", "missing", "v", "--if-version", 1)
+        self.assertEqual(missing.code, 1)
+        self.assertIn("NOT_FOUND", missing.err)
+
+    def test_append_adds_to_the_end(self):
+        self.assertEqual(self.coxswain("append", "log", "a").out, "1\n")
+        self.assertEqual(self.coxswain("append", "log", "-", input=b"b\n").out, "2\n")
+
+        self.assertEqual(self.coxswain("get", "log").out, "ab\n")
+
+    def test_count_counts_keys(self):
+        for key in ("a/1", "a/2/x", "b"):
+            self.coxswain("put", key, "1")
+
+        self.assertEqual(self.coxswain("count").out, "3\n")
+        self.assertEqual(self.coxswain("count", "a").out, "2\n")
+        self.assertEqual(self.coxswain("count", "c").out, "0\n")
+
+    def test_each_pushed_item_is_popped_once_in_order(self):
+        self.assertEqual(self.coxswain("push", "q", "a").out, "1\n")
+        self.assertEqual(self.coxswain("push", "q", "-", input=b"b").out, "2\n")
+
+        self.assertEqual(self.coxswain("pop", "q").out, "a")
+        self.assertEqual(self.coxswain("pop", "q").out, "b")
+        self.assertEqual(self.coxswain("pop", "q").code, TIMED_OUT)
+
+        waiter = self.start("coxswain", "pop", "q", "--wait", "5min", env=self.at)
+        self.wait_for_status("the pop", lambda s: s["waiting_pops"] == 1)
+        self.assertEqual(self.coxswain("push", "q", "c").out, "0\n")
+        self.assertEqual((waiter.wait(), waiter.out), (0, "c"))
+
+    def test_an_item_of_a_killed_consumer_is_not_lost(self):
+        waiter = self.start("coxswain", "pop", "q", "--wait", "forever", env=self.at)
+        self.wait_for_status("the pop", lambda s: s["waiting_pops"] == 1)
+        waiter.signal(signal.SIGSTOP)
+        self.coxswain("push", "q", "item")
+        waiter.signal(signal.SIGKILL)
+
+        self.assertEqual(self.coxswain("pop", "q", "--wait", "1min").out, "item")
+
+    def test_watch_prints_changes_as_they_happen(self):
+        watcher = self.start("coxswain", "watch", "d", "--count", 3, env=self.at)
+        self.wait_for_status("the watch", lambda s: s["waiting_key_watches"] == 1)
+        self.coxswain("put", "other", "1")
+        self.coxswain("put", "d/a", "two\nlines")
+        watcher.line("2 d/a = two\\nlines")
+        self.coxswain("put", "d/b", "3")
+        self.coxswain("rm", "d/a")
+
+        self.assertEqual(watcher.wait(), 0, watcher.said())
+        self.assertEqual(watcher.out.splitlines()[1:], ["3 d/b = 3", "4 d/a removed"])
+
+    def test_watch_tells_what_came_after_a_version_and_speaks_json(self):
+        self.coxswain("put", "a", "1")
+        self.coxswain("put", "b", "-", input=b"\xff")
+        self.coxswain("rm", "a")
+
+        done = self.coxswain("watch", "--after", 0, "--count", 3, "--json")
+
+        lines = [json.loads(line) for line in done.out.splitlines()]
+        self.assertEqual(lines, [
+            {"version": 1, "key": "a", "value": "1", "removed": False},
+            {"version": 2, "key": "b", "value": None, "value_hex": "ff", "removed": False},
+            {"version": 3, "key": "a", "value": None, "removed": True}])
+
+    def test_an_interrupted_watch_is_taken_back(self):
+        watcher = self.start("coxswain", "watch", env=self.at)
+        self.wait_for_status("the watch", lambda s: s["waiting_key_watches"] == 1)
+
+        watcher.signal(signal.SIGINT)
+
+        self.assertEqual(watcher.wait(), 128 + signal.SIGINT)
+        self.wait_for_status("its end", lambda s: s["waiting_key_watches"] == 0)
+
+    def test_a_watch_that_falls_behind_lists_and_goes_on(self):
+        self.serve(1, "--changes-max", 2)
+        for i in range(4):
+            self.coxswain("put", "k", i, "--overwrite")
+
+        done = self.coxswain("watch", "--after", 0, "--count", 1)
+
+        self.assertEqual((done.code, done.out), (0, "4 k = 3\n"))
+        self.assertIn("all keys follow", done.err)
 
 
 class Barriers(EndToEnd):
@@ -181,7 +281,8 @@ class Coordinator(EndToEnd):
             self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
 
         for command in (("status",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
-                        ("incr", "a"), ("barrier", "b", "-n", "1")):
+                        ("incr", "a"), ("cas", "a", "1", "--if-absent"), ("append", "a", "1"), ("count",),
+                        ("watch",), ("push", "q", "1"), ("pop", "q"), ("barrier", "b", "-n", "1")):
             with self.subTest(command=command):
                 done = self.coxswain(*command, "--connect-timeout", "100ms")
                 self.assertEqual(done.code, UNAVAILABLE, done.err)
@@ -199,7 +300,8 @@ class Coordinator(EndToEnd):
         self.at = {}
         for command in ((), ("sing",), ("get",), ("put", "a"), ("get", "a", "--wait", "soon"),
                         ("barrier", "b"), ("barrier", "b", "-n", "0"), ("incr", "a", "x"),
-                        ("ls", "a", "b")):
+                        ("cas", "a", "b"), ("cas", "a", "b", "--if-absent", "--if-version", "1"),
+                        ("watch", "--count", "0"), ("pop",), ("ls", "a", "b")):
             with self.subTest(command=command):
                 done = self.coxswain(*command)
                 self.assertEqual(done.code, USAGE, done.err)
@@ -208,7 +310,8 @@ class Coordinator(EndToEnd):
 
     def test_help_teaches(self):
         self.at = {}
-        for command in ("serve", "run", "status", "barrier", "put", "get", "ls", "rm", "incr"):
+        for command in ("serve", "run", "status", "barrier", "put", "get", "ls", "rm", "incr",
+                        "cas", "append", "count", "watch", "push", "pop"):
             with self.subTest(command=command):
                 done = self.coxswain(command, "--help")
                 self.assertEqual(done.code, 0, done.err)

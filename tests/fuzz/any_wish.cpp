@@ -81,6 +81,61 @@ wish any_reset(dice& chance, std::uint32_t num_tasks) {
   return {task, reset_args{incarnation{chance.one_in(6) ? chance.upto(9) : task.value}}};
 }
 
+std::string any_value(dice& chance) { return std::string(chance.upto(chance.upto(3100)), 'v'); }
+
+expected_value any_expectation(dice& chance) {
+  switch (chance.upto(3)) {
+    case 0: return absent_value{};
+    case 1: return std::string{"v"};
+    case 2: return chance.upto(20);
+    default: return {};
+  }
+}
+
+put_all_args any_put_all(dice& chance) {
+  put_all_args args;
+  for (auto i = chance.upto(3); i > 0; --i) {
+    args.entries.push_back({usual_name(chance), any_value(chance)});
+  }
+  args.overwrite = chance.one_in(2);
+  return args;
+}
+
+get_all_args any_get_all(dice& chance) {
+  get_all_args args;
+  for (auto i = chance.upto(3); i > 0; --i) args.keys.push_back(usual_name(chance));
+  args.timeout = any_timeout(chance);
+  return args;
+}
+
+watch_keys_args any_watch(dice& chance) {
+  watch_keys_args args;
+  args.directory = chance.one_in(2) ? "" : any_name(chance);
+  if (!chance.one_in(4)) args.after = chance.upto(chance.one_in(2) ? 300 : 20);
+  args.timeout = any_timeout(chance);
+  return args;
+}
+
+// What is rarer than a put and a get.
+request any_of_keys(dice& chance) {
+  switch (chance.upto(7)) {
+    case 0:
+      return compare_and_set_args{usual_name(chance), any_value(chance), any_expectation(chance),
+                                  chance.one_in(3)};
+    case 1: return append_args{usual_name(chance), any_value(chance)};
+    case 2: return any_put_all(chance);
+    case 3: return count_keys_args{chance.one_in(2) ? "" : any_name(chance)};
+    case 4: return any_watch(chance);
+    default: return any_get_all(chance);
+  }
+}
+
+wish any_push_or_pop(dice& chance, std::optional<task_id> task) {
+  wish made{task, pop_args{chance.one_in(20) ? any_name(chance) : "q", any_timeout(chance)}};
+  if (chance.one_in(2)) made.what = push_args{"q", std::string(chance.upto(30), 'i')};
+  return made;
+}
+
 request any_error(dice& chance) {
   if (!chance.one_in(6)) return inspect_args{};
   return report_error_args{
@@ -97,7 +152,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(12) : chance.upto(17)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(18) : chance.upto(23)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -114,8 +169,8 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
               count_barrier_args{usual_name(chance), static_cast<std::uint32_t>(chance.upto(3)),
                                  any_timeout(chance)}};
     case 10:
-      return {task, put_args{usual_name(chance), std::string(chance.upto(chance.upto(3100)), 'v'),
-                             chance.one_in(2)}};
+      return {task,
+              put_args{usual_name(chance), any_value(chance), chance.one_in(2), chance.one_in(3)}};
     case 11: return {task, get_args{usual_name(chance), any_timeout(chance)}};
     case 12: return {task, try_get_args{usual_name(chance)}};
     case 13: return {task, list_args{chance.one_in(2) ? "" : any_name(chance)}};
@@ -123,7 +178,13 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 15:
       return {task,
               increment_args{usual_name(chance), static_cast<std::int64_t>(chance.upto(9)) - 4}};
-    case 16: return any_preemption(chance, num_tasks, task);
+    case 16:
+    case 17:
+    case 18: return {task, any_of_keys(chance)};
+    case 19:
+    case 20:
+    case 21: return any_push_or_pop(chance, task);
+    case 22: return any_preemption(chance, num_tasks, task);
     default: return any_count(chance, task);
   }
 }

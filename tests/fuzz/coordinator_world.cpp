@@ -39,6 +39,8 @@ struct client {
   std::uint64_t answered{};
   std::map<request_id, call> open;
   std::vector<request_id> unknown;  // to be sent again
+  std::set<std::uint64_t> items;    // of queues, that were received
+  bool must_be_over{};              // its session, since another got one of these
 };
 
 // One run: the clients, what they know, and what they may conclude from it.
@@ -61,6 +63,10 @@ class world {
     o.owed_outcomes_max = chance_.upto(8);
     o.idle_barriers_max = chance_.one_of(std::vector<std::size_t>{0, 2, 1000});
     o.error_bytes_max = 50;
+    o.keys_per_call_max = 2 + chance_.upto(1);
+    o.changes_max = chance_.one_of(std::vector<std::size_t>{0, 5, 1000});
+    o.change_bytes_max = chance_.one_of(std::vector<std::size_t>{500, 1'000'000});
+    o.changes_per_answer_max = 1 + chance_.upto(5);
     names_last_ = o.idle_barriers_max == 1000;
     is_calm_ = !chance_.one_in(3);
     if (is_calm_) {
@@ -286,6 +292,8 @@ class world {
     c.answered = 0;
     c.open.clear();
     c.unknown.clear();
+    c.items.clear();
+    c.must_be_over = false;
   }
 
   // --- Requests ---
@@ -407,6 +415,9 @@ class world {
       transcript_ += ' ' + std::to_string(b->round.value);
       for (auto const& data : b->data) transcript_.append(1, '|').append(data.view());
     }
+    if (auto const* const changes = std::get_if<key_changes_answer>(&one.what->value)) {
+      for (auto const& c : changes->changes) transcript_ += ' ' + std::to_string(c.version);
+    }
     if (auto const* const l = std::get_if<listing_answer>(&one.what->value)) {
       for (auto const& e : l->entries) transcript_ += ' ' + e.key;
     }
@@ -429,6 +440,7 @@ class world {
       return;
     }
     if (c.deaf) return;
+    if (c.must_be_over) BOOST_ERROR("an item was taken from a session that goes on");
     if (one.in_reply_to != request_id{}) return answered(c, one);
     if (auto const* const h = std::get_if<hello_answer>(&one.what->value)) {
       if (c.session) BOOST_ERROR("a second session");
@@ -461,7 +473,8 @@ class world {
     }
     auto const& what = at->second.message.what;
     bool const is_alone =
-        std::holds_alternative<get_args>(what) || std::holds_alternative<count_barrier_args>(what);
+        std::holds_alternative<get_args>(what) || std::holds_alternative<get_all_args>(what) ||
+        std::holds_alternative<pop_args>(what) || std::holds_alternative<count_barrier_args>(what);
     if (is_alone && code == errc::deadline_exceeded && at->second.deadline > now_) {
       BOOST_ERROR("a deadline was answered before it came");
     }
@@ -469,8 +482,29 @@ class world {
       auto const sum = std::get<counter_answer>(one.what->value).value;
       if (!sums_.insert(sum).second) BOOST_ERROR("two increments made the same sum");
     }
+    if (auto const* const w = std::get_if<watch_keys_args>(&what)) check_changes(*w, one);
+    if (std::holds_alternative<pop_args>(what) && code == errc::ok) popped(c, one);
     if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
     c.open.erase(at);
+  }
+
+  // Those of the future have been refused, and nothing comes twice or out of order.
+  static void check_changes(watch_keys_args const& asked, outgoing const& one) {
+    auto const* const told = std::get_if<key_changes_answer>(&one.what->value);
+    if (!told || !asked.after || !one.what->outcome.ok()) return;
+    std::uint64_t last = *asked.after;
+    for (auto const& change : told->changes) {
+      if (change.version <= last) BOOST_ERROR("a change was told twice or out of order");
+      last = change.version;
+    }
+    if (told->version < last) BOOST_ERROR("a watch goes back in time");
+  }
+
+  // What one session has received, another gets only if the first has ended.
+  void popped(client& by, outgoing const& one) {
+    auto const number = std::get<value_answer>(one.what->value).version;
+    for (auto& c : clients_) c.must_be_over = c.items.erase(number) > 0 || c.must_be_over;
+    by.items.insert(number);
   }
 
   // All who are told of a round are told the same.
@@ -496,11 +530,15 @@ class world {
       check_all_answered();
       settle();
     }
+    brain_->stop(now_, "the end");
     auto const seen = brain_->look(now_);
     if (seen.sessions != 0) BOOST_ERROR("a session has survived its end");
     if (!seen.barriers.empty()) BOOST_ERROR("a barrier has survived its callers");
     if (seen.waiting_gets != 0) BOOST_ERROR("a get has survived its caller");
-    if (seen.keys == 0 && seen.memory_bytes != 0) {
+    if (seen.waiting_pops + seen.waiting_key_watches != 0) {
+      BOOST_ERROR("a pop or a watch has survived its caller");
+    }
+    if (seen.keys == 0 && seen.queued_items == 0 && seen.memory_bytes != 0) {
       BOOST_ERROR(seen.memory_bytes << " bytes of memory are lost");
     }
   }

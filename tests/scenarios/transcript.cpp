@@ -151,13 +151,36 @@ core::request transcript::request_of(std::string const& name,
     auto const count = static_cast<std::uint32_t>(std::stoul(word(words, 2)));
     return core::count_barrier_args{word(words, 1), count, timeout(words, 3)};
   }
-  if (verb == "put") return core::put_args{word(words, 1), word(words, 2), words.size() > 3};
+  if (auto const of_keys = key_request_of(words)) return *of_keys;
+  throw std::runtime_error{name + " cannot do that"};
+}
+
+std::optional<core::request> transcript::key_request_of(std::vector<std::string> const& words) {
+  std::string const& verb = words[0];
+  if (verb == "put") {
+    return core::put_args{word(words, 1), word(words, 2), words.size() > 3, false};
+  }
   if (verb == "get") return core::get_args{word(words, 1), timeout(words, 2)};
   if (verb == "try-get") return core::try_get_args{word(words, 1)};
   if (verb == "list") return core::list_args{words.size() > 1 ? words[1] : ""};
   if (verb == "remove") return core::remove_args{word(words, 1), words.size() > 2};
   if (verb == "increment") return core::increment_args{word(words, 1), std::stoll(word(words, 2))};
-  throw std::runtime_error{name + " cannot do that"};
+  if (verb == "owns") return core::put_args{word(words, 1), word(words, 2), false, true};
+  if (verb == "swaps") {
+    core::compare_and_set_args args{word(words, 1), word(words, 3), word(words, 2), false};
+    if (word(words, 2) == "absent") args.expected = core::absent_value{};
+    return args;
+  }
+  if (verb == "push") return core::push_args{word(words, 1), word(words, 2)};
+  if (verb == "pop") return core::pop_args{word(words, 1), timeout(words, 2)};
+  if (verb == "watch") {
+    core::watch_keys_args args;
+    args.directory = word(words, 1);
+    if (words.size() > 2) args.after = std::stoull(words[2]);
+    args.timeout = words.size() > 3 ? duration_of(words[3]) : without_limit;
+    return args;
+  }
+  return std::nullopt;
 }
 
 void transcript::connect(std::string const& name) {

@@ -36,6 +36,15 @@ std::string words(core::listing_answer const& a) {
   for (auto const& e : a.entries) text += " " + e.key + "=[" + std::string{e.value.view()} + "]";
   return text;
 }
+std::string words(core::stored_answer const& a) { return "version " + std::to_string(a.version); }
+std::string words(core::count_answer const& a) { return std::to_string(a.count); }
+std::string words(core::key_changes_answer const& a) {
+  std::string text;
+  for (auto const& c : a.changes) {
+    text += c.key + (c.value ? "=[" + std::string{c.value->view()} + "] " : " removed ");
+  }
+  return text + "until version " + std::to_string(a.version);
+}
 std::string words(core::snapshot const&) { return "snapshot"; }
 std::string words(core::goodbye const& g) {
   return "goodbye " + g.why.text() + (g.may_resume ? " (may resume)" : "");

@@ -34,7 +34,7 @@ pending_call process::all_gather(std::string name, std::string data, duration ti
   return make(std::move(args), timeout);
 }
 pending_call process::put(std::string key, std::string value, bool overwrite) {
-  return make(core::put_args{std::move(key), std::move(value), overwrite}, 300s);
+  return make(core::put_args{std::move(key), std::move(value), overwrite, false}, 300s);
 }
 pending_call process::get(std::string key, duration timeout) {
   return make(core::get_args{std::move(key), timeout}, timeout);
@@ -53,6 +53,10 @@ pending_call process::increment(std::string key, std::int64_t by) {
 }
 pending_call process::count_barrier(std::string name, std::uint32_t count) {
   return make(core::count_barrier_args{std::move(name), count, 300s}, 300s);
+}
+
+pending_call process::ask(core::request what, duration timeout) {
+  return make(std::move(what), timeout);
 }
 
 void process::settle(time_point at) {

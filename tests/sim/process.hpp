@@ -48,6 +48,8 @@ class process {
   pending_call remove(std::string key);
   pending_call increment(std::string key, std::int64_t by);
   pending_call count_barrier(std::string name, std::uint32_t count);
+  // Any other; its timeout is `timeout`.
+  pending_call ask(core::request what, duration timeout);
 
   // Lets the process see what its agent has for it: answers and events.
   void settle(time_point now);

@@ -106,6 +106,9 @@ BOOST_AUTO_TEST_CASE(fields_may_have_their_defaults) {
   BOOST_TEST((received(core::barrier_args{}) == core::barrier_args{}));
   BOOST_TEST((received(core::cancel_barrier_args{}) == core::cancel_barrier_args{}));
   BOOST_TEST((received(core::put_args{}) == core::put_args{}));
+  BOOST_TEST((received(core::compare_and_set_args{}) == core::compare_and_set_args{}));
+  BOOST_TEST((received(core::put_all_args{}) == core::put_all_args{}));
+  BOOST_TEST((received(core::watch_keys_args{}) == core::watch_keys_args{}));
   BOOST_TEST((received_answer(core::hello_answer{}) == core::hello_answer{}));
   BOOST_TEST((received_answer(core::join_answer{}) == core::join_answer{}));
   BOOST_TEST((received_answer(core::value_answer{}) == core::value_answer{}));
@@ -425,7 +428,7 @@ BOOST_AUTO_TEST_CASE(keys_and_barrier_names_may_be_any_bytes) {
   BOOST_TEST((received(core::try_get_args{any}).key == any));
   BOOST_TEST((received(core::list_args{any}).directory == any));
   BOOST_TEST((received(core::cancel_barrier_args{any, {}}).name == any));
-  core::listing_answer const listing{{{any, bytes{any}, 1}}};
+  core::listing_answer const listing{{{any, bytes{any}, 1}}, 1};
   BOOST_TEST((received_answer(listing) == listing));
 }
 
@@ -527,7 +530,8 @@ BOOST_AUTO_TEST_CASE(a_status_with_code_zero_is_ok) {
 BOOST_AUTO_TEST_CASE(large_values_are_taken_out_of_the_message_and_leave_nothing_behind) {
   auto const small = payload_of(request_of(core::try_get_args{"key"}));
   BOOST_TEST(decode_client(small).has_value());  // makes what the thread keeps
-  auto const payload = payload_of(request_of(core::put_args{"k", std::string(1 << 24, 'v'), {}}));
+  auto const payload =
+      payload_of(request_of(core::put_args{"k", std::string(1 << 24, 'v'), {}, {}}));
   auto const before = test::live_bytes();
 
   test::watch_peak();
@@ -572,10 +576,48 @@ BOOST_AUTO_TEST_CASE(values_do_not_count_as_numbers) {
   barrier.participants.assign(100'000, task_id{1});
   barrier.gather = true;
   barrier.data.assign(2 * request_bytes_max, 'v');
-  core::put_args const put{"k", std::string(2 * request_bytes_max, 'v'), false};
+  std::string const large(2 * request_bytes_max, 'v');
+  core::put_args const put{"k", large, false, false};
+  core::compare_and_set_args const compared{"k", large, large, false};
+  core::append_args const append{"k", large};
+  core::put_all_args const put_all{{{"k", large}, {"l", large}}, false};
+  core::push_args const push{"q", large};
 
   BOOST_TEST((decode_client(payload_of(request_of(barrier))).value() == request_of(barrier)));
-  BOOST_TEST((decode_client(payload_of(request_of(put))).value() == request_of(put)));
+  BOOST_TEST((received(put) == put));
+  BOOST_TEST((received(compared) == compared));
+  BOOST_TEST((received(append) == append));
+  BOOST_TEST((received(put_all) == put_all));
+  BOOST_TEST((received(push) == push));
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_full_of_keys_is_refused) {
+  core::get_all_args const get_all{std::vector<std::string>(request_bytes_max / 2, ""), 1s};
+  core::put_all_args put_all;
+  put_all.entries.resize(request_bytes_max / 2);
+
+  BOOST_TEST(decode_client(payload_of(request_of(get_all))).has_error());
+  BOOST_TEST(decode_client(payload_of(request_of(put_all))).has_error());
+}
+
+// Only a watch means something else by no timeout.
+BOOST_AUTO_TEST_CASE(a_watch_that_states_no_timeout_is_without_limit) {
+  v1::ClientMessage message;
+  message.set_id(5);
+  message.mutable_watch_keys();
+  auto const absent = decode_client(message.SerializeAsString()).value();
+
+  auto const& watch = std::get<core::watch_keys_args>(absent.what);
+  BOOST_TEST((watch.timeout == without_limit));
+  BOOST_TEST(!watch.after.has_value());
+  BOOST_TEST((received(core::watch_keys_args{"", 0, 0s}) == core::watch_keys_args{"", 0, 0s}));
+}
+
+BOOST_AUTO_TEST_CASE(a_compare_and_set_may_expect_an_empty_value_or_version_zero) {
+  for (core::expected_value const& expected :
+       {core::expected_value{std::string{}}, core::expected_value{std::uint64_t{0}}}) {
+    BOOST_TEST((received(core::compare_and_set_args{"k", "v", expected, {}}).expected == expected));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_resume_has_room_for_all_that_a_session_of_a_hundred_tasks_may_have_open) {

@@ -122,6 +122,9 @@ core::snapshot whole_job() {
   made.lateness_p99 = 7us;
   made.lateness_max = 8us;
   made.deadlines_answered = largest;
+  made.queued_items = 9;
+  made.waiting_pops = 10;
+  made.waiting_key_watches = 11;
   return made;
 }
 
@@ -165,8 +168,8 @@ std::vector<core::client_message> sample_requests() {
   add(made, reduction(core::reduction::all_equal));
   add(made, core::cancel_barrier_args{"epoch-7", round_number{3}});
   add(made, core::count_barrier_args{"observers", 5, 32s});
-  add(made, core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true});
-  add(made, core::put_args{"program", std::string(5000, 'p'), true});
+  add(made, core::put_args{"addr/3", std::string{"10.0.0.3\0\xff", 10}, true, true});
+  add(made, core::put_args{"program", std::string(5000, 'p'), true, true});
   add(made, core::get_args{"addr/3", 33s});
   add(made, core::try_get_args{"addr/3"});
   add(made, core::list_args{"addr"});
@@ -176,6 +179,18 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::preempt_args{task_id{3}, 10min});
   add(made, core::frozen_args{2, largest});
   add(made, core::reset_args{incarnation{largest}});
+  add(made, core::compare_and_set_args{"lock", "mine", core::absent_value{}, true});
+  add(made, core::compare_and_set_args{"lock", "mine", std::uint64_t{largest}, false});
+  add(made, core::compare_and_set_args{"lock", "mine", std::string{"\0\xff", 2}, false});
+  add(made, core::compare_and_set_args{"lock", "mine", std::monostate{}, false});
+  add(made, core::append_args{"log", std::string{"line\0\xff", 6}});
+  add(made, core::get_all_args{{"addr/0", "", "addr/1"}, 34s});
+  add(made, core::put_all_args{{{"addr/0", "a"}, {"addr/1", ""}}, true});
+  add(made, core::count_keys_args{"addr"});
+  add(made, core::push_args{"work", std::string{"item\0\xff", 6}});
+  add(made, core::pop_args{"work", 35s});
+  add(made, core::watch_keys_args{"addr", largest, 36s});
+  add(made, core::watch_keys_args{"", std::nullopt, without_limit});
   return made;
 }
 
@@ -192,7 +207,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::value_answer{bytes{std::string(5000, 'p')}, largest});
   add(made, {}, core::counter_answer{std::numeric_limits<std::int64_t>::min(), 5});
   add(made, {}, core::removed_answer{6});
-  add(made, {}, core::listing_answer{{{"a/b", bytes{"1"}, 7}, {"a/c", bytes{}, 8}}});
+  add(made, {}, core::listing_answer{{{"a/b", bytes{"1"}, 7}, {"a/c", bytes{}, 8}}, largest});
   add(made, {}, whole_job());
   add(made, {}, core::goodbye{status{errc::unavailable, "The coordinator stops."}, true});
   add(made, {}, failed_job());
@@ -200,6 +215,12 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::probe{});
   add(made, {}, core::freeze_request{largest});
   add(made, {}, core::sync_point{2, largest});
+  add(made, {}, core::stored_answer{largest});
+  add(made, {}, core::count_answer{largest});
+  add(made, {},
+      core::key_changes_answer{
+          {{"a/b", 7, bytes{"1"}}, {"a/b", 8, std::nullopt}, {"a/c", 9, bytes{}}}, largest});
+  add(made, status{errc::out_of_range, "too old"}, core::key_changes_answer{{}, 10});
   return made;
 }
 

@@ -89,6 +89,10 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   add_size(to, "--key-bytes-max", core.key_bytes_max, "The longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,
            "What the tasks of one barrier may bring, together");
+  add_number(to, "--changes-max", core.changes_max, 0, 1'000'000'000,
+             "Changes of keys that are remembered for those who watch");
+  add_size(to, "--change-bytes-max", core.change_bytes_max,
+           "And how many bytes of keys and values");
   add_size(to, "--queued-bytes-max", into.server.queued_bytes_max,
            "What one session may have queued before its replies wait");
   add_number(to, "--open-requests-max", core.open_requests_max, 1, 1'000'000'000,

@@ -3,15 +3,12 @@
 #include "commands.hpp"
 #include "exit_code.hpp"
 #include "remote.hpp"
+#include "value_io.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 namespace coxswain::tools {
 namespace {
@@ -22,19 +19,10 @@ struct get_command {
   std::optional<duration> wait;
 };
 
-// As it is stored, so that it can be piped on. Only a terminal gets its line ended.
-void print(std::string_view value) {
-  bool const ends_line = value.ends_with('\n') || ::isatty(STDOUT_FILENO) == 0;
-  if (std::fwrite(value.data(), 1, value.size(), stdout) != value.size() ||
-      (!ends_line && std::fputc('\n', stdout) == EOF) || std::fflush(stdout) != 0) {
-    throw program_error{exit_code::failed, "the value could not be written to standard output"};
-  }
-}
-
 asio::awaitable<void> get(client& c, get_command const& given) {
   if (given.wait) {
     auto const value = co_await c.get(given.key, *given.wait);
-    print(value);
+    print_value(value);
     co_return;
   }
   auto const value = co_await c.try_get(given.key);
@@ -42,7 +30,7 @@ asio::awaitable<void> get(client& c, get_command const& given) {
     throw program_error{exit_code::failed,
                         fmt::format("key '{}' has no value; --wait 10s waits for one", given.key)};
   }
-  print(*value);
+  print_value(*value);
 }
 
 }  // namespace

@@ -3,9 +3,8 @@
 #include "commands.hpp"
 #include "exit_code.hpp"
 #include "remote.hpp"
+#include "value_io.hpp"
 
-#include <iostream>
-#include <iterator>
 #include <memory>
 
 namespace coxswain::tools {
@@ -18,20 +17,19 @@ struct put_command {
   bool overwrite{};
 };
 
-int put(put_command const& given) {
-  auto value = given.value;
-  if (value == "-") value.assign(std::istreambuf_iterator<char>{std::cin}, {});
+asio::awaitable<void> put(client& c, put_command const& given) {
+  auto const value = value_of_argument(given.value);
   auto const mode = given.overwrite ? put_mode::overwrite : put_mode::create;
-  return converse(given.remote, [&](client& c) { return c.put(given.key, value, mode); });
+  co_await c.put(given.key, value, mode);
 }
 
 }  // namespace
 
 void add_put(CLI::App& program, action& chosen) {
   auto given = std::make_shared<put_command>();
-  auto& command =
-      add_subcommand(program, "put", "Stores a value under a key and wakes those who wait for it",
-                     chosen, [given] { return put(*given); });
+  auto& command = add_subcommand(
+      program, "put", "Stores a value under a key and wakes those who wait for it", chosen,
+      [given] { return converse(given->remote, [given](client& c) { return put(c, *given); }); });
   command.add_option("KEY", given->key, "A path, such as config/learning-rate")->required();
   command.add_option("VALUE", given->value, "The value; - reads it from standard input")
       ->required();

@@ -104,6 +104,10 @@ std::string status_text(core::snapshot const& picture) {
                       size_text(picture.memory_bytes_max));
   text += fmt::format("{} keys of {}, {} waiting gets\n", picture.keys,
                       size_text(picture.key_bytes), picture.waiting_gets);
+  if (picture.queued_items + picture.waiting_pops + picture.waiting_key_watches > 0) {
+    text += fmt::format("{} items in queues, {} waiting pops, {} watches of keys\n",
+                        picture.queued_items, picture.waiting_pops, picture.waiting_key_watches);
+  }
   if (picture.deadlines_answered > 0) {
     text += fmt::format("{} deadlines answered, late by {} (p99), {} (max)\n",
                         picture.deadlines_answered, text_of(picture.lateness_p99),

@@ -25,6 +25,14 @@ void set_timeout(core::request& what, duration timeout) {
   std::visit(set, what);
 }
 
+bool is_owned(core::request const& what) {
+  auto const owned = [](auto const& args) {
+    if constexpr (requires { args.owned; }) return args.owned;
+    return false;
+  };
+  return std::visit(owned, what);
+}
+
 // What only a task can ask for. Such a request names it; for the others the coordinator knows.
 bool needs_task(core::request const& what) {
   return std::holds_alternative<core::join_args>(what) ||
@@ -32,7 +40,7 @@ bool needs_task(core::request const& what) {
          std::holds_alternative<core::reset_args>(what) ||
          std::holds_alternative<core::report_error_args>(what) ||
          std::holds_alternative<core::barrier_args>(what) ||
-         std::holds_alternative<core::frozen_args>(what);
+         std::holds_alternative<core::frozen_args>(what) || is_owned(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.
@@ -46,6 +54,54 @@ std::size_t normal_bytes(std::string_view key) {
   return count > 0 && slash ? count - 1 : count;
 }
 
+// Of keys, directories, queues and barriers.
+std::size_t longest_name(core::request const& what) {
+  auto const longest = [](auto const& args) -> std::size_t {
+    std::size_t bytes = 0;
+    if constexpr (requires { args.key; }) bytes = normal_bytes(args.key);
+    if constexpr (requires { args.directory; }) bytes = normal_bytes(args.directory);
+    if constexpr (requires { args.queue; }) bytes = normal_bytes(args.queue);
+    if constexpr (requires { args.name; }) bytes = args.name.size();
+    if constexpr (requires { args.keys; }) {
+      for (auto const& key : args.keys) bytes = std::max(bytes, normal_bytes(key));
+    }
+    if constexpr (requires { args.entries; }) {
+      for (auto const& entry : args.entries) bytes = std::max(bytes, normal_bytes(entry.key));
+    }
+    return bytes;
+  };
+  return std::visit(longest, what);
+}
+
+std::size_t largest_value(core::request const& what) {
+  auto const largest = [](auto const& args) -> std::size_t {
+    std::size_t bytes = 0;
+    if constexpr (requires { args.value; }) bytes = args.value.size();
+    if constexpr (requires { args.entries; }) {
+      for (auto const& entry : args.entries) bytes = std::max(bytes, entry.value.size());
+    }
+    return bytes;
+  };
+  return std::visit(largest, what);
+}
+
+std::size_t bytes_of_all(std::vector<std::string> const& keys) {
+  std::size_t bytes = 0;
+  for (auto const& key : keys) bytes += key.size() + 4;
+  return bytes;
+}
+
+std::size_t bytes_of_all(std::vector<core::put_all_args::entry> const& entries) {
+  std::size_t bytes = 0;
+  for (auto const& entry : entries) bytes += entry.key.size() + entry.value.size() + 16;
+  return bytes;
+}
+
+std::size_t bytes_of_expected(core::expected_value const& expected) {
+  auto const* const value = std::get_if<std::string>(&expected);
+  return value ? value->size() : 0;
+}
+
 // About what it takes on the wire.
 std::size_t bytes_of(core::request const& what) {
   auto const count = [](auto const& args) -> std::size_t {
@@ -55,6 +111,10 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.name; }) bytes += args.name.size();
     if constexpr (requires { args.data; }) bytes += args.data.size();
     if constexpr (requires { args.directory; }) bytes += args.directory.size();
+    if constexpr (requires { args.queue; }) bytes += args.queue.size();
+    if constexpr (requires { args.keys; }) bytes += bytes_of_all(args.keys);
+    if constexpr (requires { args.entries; }) bytes += bytes_of_all(args.entries);
+    if constexpr (requires { args.expected; }) bytes += bytes_of_expected(args.expected);
     if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
     if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
     return bytes;
@@ -126,23 +186,13 @@ status agent::refusal(open_call const& call) const {
 // are not known yet.
 status agent::over_limit(open_call const& call) const {
   if (!session_) return {};
-  auto const check = [&](auto const& args) -> status {
-    std::size_t key = 0;
-    if constexpr (requires { args.key; }) key = normal_bytes(args.key);
-    if constexpr (requires { args.directory; }) key = normal_bytes(args.directory);
-    if constexpr (requires { args.name; }) key = args.name.size();
-    if (key > session_->key_bytes_max) {
-      return too_large(call, "name", key, "key_bytes_max", session_->key_bytes_max);
-    }
-    if constexpr (requires { args.value; }) {
-      if (args.value.size() > session_->value_bytes_max) {
-        return too_large(call, "value", args.value.size(), "value_bytes_max",
-                         session_->value_bytes_max);
-      }
-    }
-    return {};
-  };
-  if (status why = std::visit(check, call.message.what); !why.ok()) return why;
+  auto const& what = call.message.what;
+  if (std::size_t const name = longest_name(what); name > session_->key_bytes_max) {
+    return too_large(call, "name", name, "key_bytes_max", session_->key_bytes_max);
+  }
+  if (std::size_t const value = largest_value(what); value > session_->value_bytes_max) {
+    return too_large(call, "value", value, "value_bytes_max", session_->value_bytes_max);
+  }
   // The exact size is known when it is encoded, which this size would not allow.
   if (call.bytes <= wire::message_bytes_max) return {};
   return too_large(call, "request", call.bytes, "frame_bytes_max", session_->frame_bytes_max);

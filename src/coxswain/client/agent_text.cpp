@@ -47,6 +47,28 @@ struct describe {
     return quoted("increment of key", a.key);
   }
   std::string operator()(core::inspect_args const&) const { return "inspect"; }
+  std::string operator()(core::compare_and_set_args const& a) const {
+    return quoted("compare_and_set of key", a.key);
+  }
+  std::string operator()(core::append_args const& a) const {
+    return quoted("append to key", a.key);
+  }
+  std::string operator()(core::get_all_args const& a) const {
+    return "get of " + std::to_string(a.keys.size()) + " keys";
+  }
+  std::string operator()(core::put_all_args const& a) const {
+    return "put of " + std::to_string(a.entries.size()) + " keys";
+  }
+  std::string operator()(core::count_keys_args const& a) const {
+    return quoted("count of directory", a.directory);
+  }
+  std::string operator()(core::push_args const& a) const {
+    return quoted("push to queue", a.queue);
+  }
+  std::string operator()(core::pop_args const& a) const { return quoted("pop of queue", a.queue); }
+  std::string operator()(core::watch_keys_args const& a) const {
+    return quoted("watch of directory", a.directory);
+  }
   std::string operator()(core::preempt_args const&) const { return "notice of a preemption"; }
   std::string operator()(core::frozen_args const&) const { return "agreement on a step"; }
   std::string operator()(core::reset_args const&) const { return "reset"; }

@@ -276,12 +276,32 @@ round_number blocking_client::count_barrier(std::string_view name, std::uint32_t
   return worker_->ask([=](client& c) { return c.count_barrier(name, count, timeout); });
 }
 
-void blocking_client::put(std::string_view key, std::string_view value, put_mode mode) {
-  worker_->ask([=](client& c) { return c.put(key, value, mode); });
+std::uint64_t blocking_client::put(std::string_view key, std::string_view value, put_mode mode,
+                                   key_lifetime lifetime) {
+  return worker_->ask([=](client& c) { return c.put(key, value, mode, lifetime); });
+}
+
+std::uint64_t blocking_client::put_all(std::vector<std::pair<std::string, std::string>> entries,
+                                       put_mode mode) {
+  return worker_->ask([&](client& c) { return c.put_all(std::move(entries), mode); });
+}
+
+swap_result blocking_client::compare_and_set(std::string_view key, std::string_view value,
+                                             expectation expected, key_lifetime lifetime) {
+  return worker_->ask(
+      [&](client& c) { return c.compare_and_set(key, value, std::move(expected), lifetime); });
+}
+
+std::uint64_t blocking_client::append(std::string_view key, std::string_view more) {
+  return worker_->ask([=](client& c) { return c.append(key, more); });
 }
 
 std::string blocking_client::get(std::string_view key, duration timeout) {
   return worker_->ask([=](client& c) { return c.get(key, timeout); });
+}
+
+std::vector<key_value> blocking_client::get_all(std::vector<std::string> keys, duration timeout) {
+  return worker_->ask([&](client& c) { return c.get_all(std::move(keys), timeout); });
 }
 
 std::optional<std::string> blocking_client::try_get(std::string_view key) {
@@ -298,6 +318,31 @@ std::uint64_t blocking_client::remove(std::string_view key, remove_mode mode) {
 
 std::int64_t blocking_client::increment(std::string_view key, std::int64_t by) {
   return worker_->ask([=](client& c) { return c.increment(key, by); });
+}
+
+std::uint64_t blocking_client::count(std::string_view directory) {
+  return worker_->ask([=](client& c) { return c.count(directory); });
+}
+
+blocking_key_watch blocking_client::watch(std::string_view directory,
+                                          std::optional<std::uint64_t> after) {
+  return {*this, worker_->ask([=](client& c) { return c.watch(directory, after); })};
+}
+
+std::vector<key_change> blocking_key_watch::next(duration timeout) {
+  return of_->worker_->ask([=, this](client&) { return watch_.next(timeout); });
+}
+
+std::vector<key_value> blocking_key_watch::list() {
+  return of_->worker_->ask([this](client&) { return watch_.list(); });
+}
+
+std::uint64_t blocking_client::push(std::string_view queue, std::string_view value) {
+  return worker_->ask([=](client& c) { return c.push(queue, value); });
+}
+
+queue_item blocking_client::pop(std::string_view queue, duration timeout) {
+  return worker_->ask([=](client& c) { return c.pop(queue, timeout); });
 }
 
 void blocking_client::report_error(errc code, std::string_view message) {

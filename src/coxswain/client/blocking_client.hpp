@@ -19,9 +19,27 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coxswain {
+
+class blocking_client;
+
+// See key_watch. Must not outlive its client; one thread at a time.
+class blocking_key_watch {
+ public:
+  std::vector<key_change> next(duration timeout = without_limit);
+  std::vector<key_value> list();
+  [[nodiscard]] std::uint64_t version() const noexcept { return watch_.version(); }
+
+ private:
+  friend class blocking_client;
+  blocking_key_watch(blocking_client& of, key_watch watch) : of_{&of}, watch_{std::move(watch)} {}
+
+  blocking_client* of_;
+  key_watch watch_;
+};
 
 class blocking_client {
  public:
@@ -61,12 +79,24 @@ class blocking_client {
   void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
                              duration timeout = core::timeout_default);
-  void put(std::string_view key, std::string_view value, put_mode mode = put_mode::create);
+  std::uint64_t put(std::string_view key, std::string_view value, put_mode mode = put_mode::create,
+                    key_lifetime lifetime = key_lifetime::job);
+  std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
+                        put_mode mode = put_mode::create);
+  swap_result compare_and_set(std::string_view key, std::string_view value, expectation expected,
+                              key_lifetime lifetime = key_lifetime::job);
+  std::uint64_t append(std::string_view key, std::string_view more);
   std::string get(std::string_view key, duration timeout = core::timeout_default);
+  std::vector<key_value> get_all(std::vector<std::string> keys,
+                                 duration timeout = core::timeout_default);
   std::optional<std::string> try_get(std::string_view key);
   std::vector<key_value> list(std::string_view directory);
   std::uint64_t remove(std::string_view key, remove_mode mode = remove_mode::tree);
   std::int64_t increment(std::string_view key, std::int64_t by = 1);
+  std::uint64_t count(std::string_view directory = {});
+  blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {});
+  std::uint64_t push(std::string_view queue, std::string_view value);
+  queue_item pop(std::string_view queue, duration timeout = core::timeout_default);
   void report_error(errc code, std::string_view message);
   void leave(duration timeout = core::timeout_default);
   core::snapshot inspect();
@@ -87,6 +117,7 @@ class blocking_client {
   [[nodiscard]] coxswain::incarnation incarnation() const;
 
  private:
+  friend class blocking_key_watch;
   class worker;
   std::unique_ptr<worker> worker_;
 };

@@ -1,21 +1,16 @@
 #include "coxswain/client/client.hpp"
 
 #include "coxswain/base/little_endian.hpp"
+#include "coxswain/client/asking.hpp"
 #include "coxswain/client/connection.hpp"
 
 #include <unistd.h>
 
 #include <array>
 #include <utility>
-#include <variant>
 
 namespace coxswain {
 namespace {
-
-using connection_ptr = std::shared_ptr<connection>;
-
-// What the calls without a timeout wait at the most.
-constexpr duration patience = core::timeout_default;
 
 constexpr std::size_t label_bytes_max = 256;
 
@@ -24,71 +19,6 @@ std::string label_of_process() {
   std::array<char, label_bytes_max> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) name = {'?'};
   return std::string{name.data()} + ":" + std::to_string(::getpid());
-}
-
-// Takes a question back when its coroutine is cancelled.
-class take_back {
- public:
-  take_back(connection_ptr const& from, connection::place where) : from_{from}, where_{where} {}
-
-  void operator()(asio::cancellation_type) const {
-    if (auto const still_there = from_.lock()) still_there->cancel(where_);
-  }
-
- private:
-  std::weak_ptr<connection> from_;
-  connection::place where_;
-};
-
-// What begins every wait. A named class, and no lambda: see style.md, GCC 12.
-class initiation {
- public:
-  using executor_type = asio::any_io_executor;
-
-  explicit initiation(connection_ptr at) : at_{std::move(at)} {}
-
-  [[nodiscard]] executor_type get_executor() const noexcept { return at_->executor(); }
-
-  template <class Handler>
-  void operator()(Handler&& handler, question q) const {
-    using handler_type = std::decay_t<Handler>;
-    auto slot = asio::get_associated_cancellation_slot(handler);
-    auto who = std::make_unique<waiting_handler<handler_type>>(std::forward<Handler>(handler),
-                                                               at_->executor());
-    auto const where = at_->ask(std::move(q), std::move(who));
-    if (slot.is_connected()) slot.template emplace<take_back>(at_, where);
-  }
-
- private:
-  connection_ptr at_;
-};
-
-void need_session(connection_ptr const& at) {
-  if (at) return;
-  throw error{
-      status{errc::failed_precondition, "this client has no session: it was not connected"}};
-}
-
-asio::awaitable<core::answer> ask(connection_ptr at, question q) {
-  need_session(at);
-  using signature = void(boost::system::error_code, core::answer);
-  return asio::async_initiate<asio::use_awaitable_t<> const, signature>(
-      initiation{std::move(at)}, asio::use_awaitable, std::move(q));
-}
-
-void throw_unless_ok(core::answer const& a) {
-  if (a.outcome.ok()) return;
-  if (auto const* details = std::get_if<barrier_failure>(&a.value)) {
-    throw error{a.outcome, *details};
-  }
-  throw error{a.outcome};
-}
-
-template <class Value>
-Value& value_of(core::answer& a) {
-  throw_unless_ok(a);
-  if (auto* value = std::get_if<Value>(&a.value)) return *value;
-  throw error{status{errc::internal, "the coordinator's answer does not fit the question"}};
 }
 
 std::vector<task_id> copy_of(std::span<task_id const> tasks) {
@@ -105,11 +35,6 @@ core::barrier_args reduction_args(std::string_view name, core::reduction how,
 }
 
 // The answers, as what the calls give. `pending` is the question that was asked.
-
-asio::awaitable<void> nothing(asio::awaitable<core::answer> pending) {
-  auto const a = co_await std::move(pending);
-  throw_unless_ok(a);
-}
 
 asio::awaitable<round_number> round_of(asio::awaitable<core::answer> pending) {
   auto a = co_await std::move(pending);
@@ -136,38 +61,6 @@ asio::awaitable<Number> reduced_number(asio::awaitable<core::answer> pending) {
   auto const result = co_await reduced(std::move(pending));
   if (result.size() == number_bytes) co_return from_little_endian<Number>(result);
   throw error{status{errc::internal, "the coordinator's answer to a reduction is no number"}};
-}
-
-asio::awaitable<std::string> text(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return std::string{value_of<core::value_answer>(a).value.view()};
-}
-
-asio::awaitable<std::optional<std::string>> text_if_any(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  std::optional<std::string> found;
-  if (a.outcome.code() == errc::not_found) co_return found;
-  found.emplace(value_of<core::value_answer>(a).value.view());
-  co_return found;
-}
-
-asio::awaitable<std::vector<key_value>> entries(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  std::vector<key_value> all;
-  for (auto& one : value_of<core::listing_answer>(a).entries) {
-    all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
-  }
-  co_return all;
-}
-
-asio::awaitable<std::uint64_t> removed(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::removed_answer>(a).count;
-}
-
-asio::awaitable<std::int64_t> counter(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::counter_answer>(a).value;
 }
 
 asio::awaitable<bool> stops(asio::awaitable<core::answer> pending) {
@@ -338,38 +231,6 @@ asio::awaitable<round_number> client::count_barrier(std::string_view name, std::
                                                     duration timeout) {
   core::count_barrier_args args{std::string{name}, count, timeout};
   return round_of(ask(connection_, question{std::move(args), timeout}));
-}
-
-// --- Keys ------------------------------------------------------------------------------------
-
-asio::awaitable<void> client::put(std::string_view key, std::string_view value, put_mode mode) {
-  core::put_args args{std::string{key}, std::string{value}, mode == put_mode::overwrite};
-  return nothing(ask(connection_, question{std::move(args), patience}));
-}
-
-asio::awaitable<std::string> client::get(std::string_view key, duration timeout) {
-  core::get_args args{std::string{key}, timeout};
-  return text(ask(connection_, question{std::move(args), timeout}));
-}
-
-asio::awaitable<std::optional<std::string>> client::try_get(std::string_view key) {
-  core::try_get_args args{std::string{key}};
-  return text_if_any(ask(connection_, question{std::move(args), patience}));
-}
-
-asio::awaitable<std::vector<key_value>> client::list(std::string_view directory) {
-  core::list_args args{std::string{directory}};
-  return entries(ask(connection_, question{std::move(args), patience}));
-}
-
-asio::awaitable<std::uint64_t> client::remove(std::string_view key, remove_mode mode) {
-  core::remove_args args{std::string{key}, mode == remove_mode::everything};
-  return removed(ask(connection_, question{std::move(args), patience}));
-}
-
-asio::awaitable<std::int64_t> client::increment(std::string_view key, std::int64_t by) {
-  core::increment_args args{std::string{key}, by};
-  return counter(ask(connection_, question{std::move(args), patience}));
 }
 
 // --- The job ---------------------------------------------------------------------------------

@@ -43,6 +43,8 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/client/key_watch.hpp"
+#include "coxswain/client/keys.hpp"
 #include "coxswain/client/options.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/net/asio.hpp"
@@ -54,30 +56,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coxswain {
 
 class connection;
 
-enum class put_mode : std::uint8_t { create, overwrite };
-
-// `everything` is needed to remove the root.
-enum class remove_mode : std::uint8_t { tree, everything };
-
 // What becomes of the numbers that the tasks bring.
 enum class reduction : std::uint8_t { sum, min, max };
 
 // What becomes of the bits that the tasks bring: set if all, or if any of them has it set.
 enum class bitwise : std::uint8_t { all, any };
-
-struct key_value {
-  std::string key;
-  std::string value;
-  std::uint64_t version{};
-
-  friend bool operator==(key_value const&, key_value const&) = default;
-};
 
 // How to join.
 struct join_options {
@@ -194,19 +184,49 @@ class client {
   asio::awaitable<round_number> count_barrier(std::string_view name, std::uint32_t count,
                                               duration timeout = core::timeout_default);
 
-  // Stores a value and wakes those who wait for the key. ALREADY_EXISTS: the key has a value and
-  // the mode is `create`.
-  asio::awaitable<void> put(std::string_view key, std::string_view value,
-                            put_mode mode = put_mode::create);
+  // Stores a value and wakes those who wait for the key; gives the key's new version.
+  // ALREADY_EXISTS: the key has a value and the mode is `create`. Who overwrites a key decides anew
+  // whether it lives as long as his task.
+  asio::awaitable<std::uint64_t> put(std::string_view key, std::string_view value,
+                                     put_mode mode = put_mode::create,
+                                     key_lifetime lifetime = key_lifetime::job);
+
+  // Stores all values (of keys and values), or none of them; gives the version of the last.
+  // ALREADY_EXISTS: a key has a value and the mode is `create`. INVALID_ARGUMENT: a key is there
+  // twice.
+  asio::awaitable<std::uint64_t> put_all(std::vector<std::pair<std::string, std::string>> entries,
+                                         put_mode mode = put_mode::create);
+
+  // Stores a value if the key is as expected; else gives what it has, so that the caller can try
+  // again. That the key is not as expected is no exception.
+  asio::awaitable<swap_result> compare_and_set(std::string_view key, std::string_view value,
+                                               expectation expected,
+                                               key_lifetime lifetime = key_lifetime::job);
+
+  // Adds bytes to the end of a value, empty if the key is missing; gives the key's new version.
+  asio::awaitable<std::uint64_t> append(std::string_view key, std::string_view more);
 
   // Waits until the key has a value. CANCELLED: the job failed or the coordinator stops.
   asio::awaitable<std::string> get(std::string_view key, duration timeout = core::timeout_default);
+
+  // Waits until all the keys have values at the same time; gives them in this order. The text of
+  // DEADLINE_EXCEEDED names the missing ones. CANCELLED: as `get`.
+  asio::awaitable<std::vector<key_value>> get_all(std::vector<std::string> keys,
+                                                  duration timeout = core::timeout_default);
 
   // The key's value now, if it has one.
   asio::awaitable<std::optional<std::string>> try_get(std::string_view key);
 
   // All keys below a directory, at any depth, in byte order; "" is the root.
   asio::awaitable<std::vector<key_value>> list(std::string_view directory);
+
+  // How many keys `list` would give.
+  asio::awaitable<std::uint64_t> count(std::string_view directory = {});
+
+  // The changes below a directory and of the key equal to it, from now on or after a version that
+  // this coordinator gave: see key_watch.
+  asio::awaitable<key_watch> watch(std::string_view directory,
+                                   std::optional<std::uint64_t> after = {});
 
   // Removes the key and everything below it; gives the number of removed keys. INVALID_ARGUMENT:
   // the key is the root and the mode is not `everything`.
@@ -215,6 +235,17 @@ class client {
   // Adds to a decimal counter, zero if the key is missing; gives the sum. FAILED_PRECONDITION (the
   // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).
   asio::awaitable<std::int64_t> increment(std::string_view key, std::int64_t by = 1);
+
+  // Adds an item at the end of a queue; gives the number of items that wait in it then. Queues have
+  // names of their own and need not be made.
+  asio::awaitable<std::uint64_t> push(std::string_view queue, std::string_view value);
+
+  // Takes the first item of a queue, and waits for one if there is none. An item goes to exactly
+  // one caller. If this client dies before it has said more to the coordinator, or the call is
+  // cancelled, the item goes back to its place; so a program that dies loses none, and another may
+  // get one that was worked on. Better than to race a `pop` with a timer is a timeout: who drops
+  // its result has taken the item. CANCELLED: as `get`.
+  asio::awaitable<queue_item> pop(std::string_view queue, duration timeout = core::timeout_default);
 
   // Completes when the job fails, or this client has lost the coordinator for good (the cause is
   // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:

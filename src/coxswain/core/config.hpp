@@ -59,6 +59,16 @@ struct config {
   // Barrier names without an open round and with nothing owed whose last round is remembered.
   std::size_t idle_barriers_max{1'024};
 
+  // How many keys a call of several may name.
+  std::size_t keys_per_call_max{65'536};
+  // The changes of keys that are remembered for those who watch: so many, and so many bytes of keys
+  // and values; but the last one in any case.
+  std::size_t changes_max{65'536};
+  std::size_t change_bytes_max{64 * 1024 * 1024};
+  // What one answer to a watch holds at most; but one change in any case.
+  std::size_t changes_per_answer_max{1'000};
+  std::size_t change_bytes_per_answer_max{1024 * 1024};
+
   // The largest frame: a value and what surrounds it.
   [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return value_bytes_max + 64 * 1024; }
 };

@@ -26,7 +26,9 @@ coordinator::state::state(config o, incarnation self, time_point now)
       sessions_{memory, out},
       roster_{options.num_tasks},
       barriers_{options.owed_outcomes_max, options.idle_barriers_max},
-      keys_{memory},
+      keys_{memory, {options.changes_max, options.change_bytes_max}},
+      joint_gets_{memory},
+      queues_{memory},
       everyone_{std::make_shared<task_set const>(options.num_tasks)} {}
 
 // --- Time ------------------------------------------------------------------------------------
@@ -144,6 +146,9 @@ void coordinator::state::call_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};
   parked const& p = sessions_.find(late.session)->open.at(late.request);
+  if (p.where == parked::place::key_changes) {
+    return answer_parked(late, share(key_changes_answer{{}, keys_.version()}));
+  }
   answer_parked(late, share(status{errc::deadline_exceeded, overdue_text(now, p)}));
 }
 
@@ -151,6 +156,13 @@ std::string coordinator::state::overdue_text(time_point now, parked const& p) co
   std::string const waited = in_words(now - p.since);
   if (p.where == parked::place::key) {
     return "key " + quoted(p.name) + " got no value within " + waited;
+  }
+  if (p.where == parked::place::keys) {
+    return "not all keys got values within " + waited + "; missing are " +
+           missing_text(joint_gets_.at(p.number));
+  }
+  if (p.where == parked::place::queue) {
+    return "queue " + quoted(p.name) + " got no item within " + waited;
   }
   if (p.where == parked::place::count_barrier) {
     auto const& w = count_barriers_.all().at(p.name);

@@ -401,19 +401,28 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
   session const* const s = sessions_.find(roster_.at(id).held_by);
   if (!s) return {};
   barriers::barrier const* at_barrier = nullptr;
-  parked const* at_key = nullptr;
+  std::string reads;
   bool leaves = false;
   for (request_id const open_id : roster_.at(id).waits) {
     parked const& p = s->open.at(open_id);
     if (p.where == parked::place::leave) leaves = &but != &leave_;
-    if (p.where == parked::place::key && !at_key) at_key = &p;
+    if (reads.empty()) reads = read_text(p);
     if (p.where != parked::place::barrier) continue;
     auto const* const b = barriers_.open_round(p.number);
     if (b && &b->round != &but && !at_barrier) at_barrier = b;
   }
   if (at_barrier) return "barrier " + quoted(at_barrier->name);
   if (leaves) return "the others to leave";
-  return at_key ? "key " + quoted(at_key->name) : std::string{};
+  return reads;
+}
+
+// What a get or a pop waits for; nothing of another request.
+std::string coordinator::state::read_text(parked const& p) const {
+  if (p.where == parked::place::key) return "key " + quoted(p.name);
+  if (p.where == parked::place::queue) return "queue " + quoted(p.name);
+  if (p.where != parked::place::keys) return {};
+  joint_gets::get const& g = joint_gets_.at(p.number);
+  return "key " + quoted(g.keys[g.at]);
 }
 
 std::string coordinator::state::missing_text(barrier_failure const& f) {

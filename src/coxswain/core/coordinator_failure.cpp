@@ -3,6 +3,7 @@
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace coxswain::core {
@@ -74,13 +75,12 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
   log(severity::error, who(id) + " failed: " + why.text());
   t.error = why;
   bool const spares_job = t.recoverable && !error;
-  status const gone{errc::cancelled, who(id) + " is no longer in the job"};
-  end_waits(id, parked::place::key, gone);
-  end_waits(id, parked::place::preemption, gone);
+  end_reads(id);
   if (spares_job) end_waits(id, std::nullopt, {errc::internal, has_failed(id)});
   end_probe(id);
   forget_holder(id);
   roster_.set_state(id, task_state::failed);
+  remove_keys_of(id);
   if (spares_job) return go_on_without(now, id);
   fail_job(now, {id, std::move(why)});
   forget_preemption(now, id);
@@ -115,6 +115,7 @@ void coordinator::state::fail_job(time_point now, failure what) {
   fail_join(share(why));
   end_agreement(why);
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
 }
 
 void coordinator::state::tell_job_error() {
@@ -141,12 +142,27 @@ void coordinator::state::forget_holder(task_id id) {
 // Answers what the task waits for, everywhere or in one place only.
 void coordinator::state::end_waits(task_id id, std::optional<parked::place> only,
                                    status const& why) {
+  answer_waits(
+      id, [&](parked const& p) { return !only || p.where == *only; }, why);
+}
+
+// What it waits for alone: the others do not mind.
+void coordinator::state::end_reads(task_id id) {
+  auto const is_read = [](parked const& p) {
+    return p.where == parked::place::key || p.where == parked::place::keys ||
+           p.where == parked::place::queue || p.where == parked::place::preemption;
+  };
+  answer_waits(id, is_read, {errc::cancelled, who(id) + " is no longer in the job"});
+}
+
+void coordinator::state::answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
+                                      status const& why) {
   task const& t = roster_.at(id);
   if (t.waits.empty()) return;
   session const& s = *sessions_.find(t.held_by);
   std::vector<ticket> waiting;
   for (request_id const open_id : t.waits) {
-    if (!only || s.open.at(open_id).where == *only) waiting.push_back({t.held_by, open_id});
+    if (chosen(s.open.at(open_id))) waiting.push_back({t.held_by, open_id});
   }
   answer_all(waiting, share(why));
 }

@@ -11,10 +11,12 @@ void coordinator::state::check_invariants() const {
   sessions_.all().each([&](session_id id, session const& s) { check_session(id, s); });
   check_tasks();
   check_meetings();
+  check_keys();
   check_alarms();
   invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
             "nobody waits for others once the job has failed");
-  invariant(!error || keys_.waiting() == 0, "nobody waits for a key once the job has failed");
+  invariant(!error || keys_.waiting() + queues_.waiting() == 0,
+            "nobody waits for a key or an item once the job has failed");
   invariant(!error || barriers_.owed() == 0, "nothing is owed once the job has failed");
   invariant(!stopping_ || sessions_.all().size() == 0, "a stopped coordinator has no sessions");
 }
@@ -52,7 +54,14 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
     auto const& arrived = count_barriers_.all().at(p.name).arrived;
     return invariant(arrived.at(p.number) == who, "who waits at a count barrier is counted there");
   }
-  if (!p.task) return invariant(p.where == parked::place::key, "only gets need no task");
+  if (p.where == parked::place::keys) {
+    joint_gets::get const& g = joint_gets_.at(p.number);
+    invariant(!keys_.find(g.keys[g.at]), "who waits for several keys waits at one that is missing");
+  }
+  bool const is_read = p.where == parked::place::key || p.where == parked::place::keys ||
+                       p.where == parked::place::queue || p.where == parked::place::key_changes;
+  if (!p.task) return invariant(is_read, "only gets, pops and watches need no task");
+  invariant(p.where != parked::place::key_changes, "a watch is for no task");
   task const& t = roster_.at(*p.task);
   if (p.where == parked::place::join) {
     bool const joins = t.state == task_state::joining && join_.arrival_of(*p.task)->who == who;
@@ -96,21 +105,16 @@ void coordinator::state::check_tasks() const {
     waits += t.waits.size();
     challengers += t.challengers.size();
   }
-  std::size_t gets = 0;
+  std::size_t for_tasks = 0;
   sessions_.all().each([&](session_id, session const& s) {
-    for (auto const& [_, p] : s.open) gets += p.where == parked::place::key && p.task ? 1 : 0;
+    for (auto const& [_, p] : s.open) for_tasks += p.task && p.where != parked::place::join;
   });
-  invariant(waits == gets + count_parked(parked::place::barrier) +
-                         count_parked(parked::place::leave) +
-                         count_parked(parked::place::preemption),
-            "a task's waits are open requests");
+  invariant(waits == for_tasks, "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
 }
 
 void coordinator::state::check_meetings() const {
-  invariant(count_parked(parked::place::key) == keys_.waiting(),
-            "who waits for a key has an open request");
   std::size_t arrived = 0;
   for (auto const& [sequence, b] : barriers_.open_rounds()) {
     invariant(b->round.is_open() && b->sequence == sequence, "an open round is open");
@@ -147,6 +151,23 @@ void coordinator::state::check_meetings() const {
   invariant(!leave_.is_open() || !leave_is_complete(), "the leave waits for somebody");
   invariant(!leave_.is_open() || leave_.arrived() == count_parked(parked::place::leave),
             "who waits to leave has an open request");
+}
+
+void coordinator::state::check_keys() const {
+  invariant(count_parked(parked::place::key) + count_parked(parked::place::keys) == keys_.waiting(),
+            "who waits for a key has an open request");
+  invariant(count_parked(parked::place::keys) == joint_gets_.size(),
+            "who waits for several keys has an open request");
+  invariant(count_parked(parked::place::queue) == queues_.waiting(),
+            "who waits for an item has an open request");
+  invariant(queues_.settled(), "nobody waits for an item that is there");
+  invariant(count_parked(parked::place::key_changes) == key_watches_.waiting(),
+            "who watches keys has an open request");
+  for (auto const& [owner, key] : keys_.owned()) {
+    invariant(roster_.at(owner).is_connected() || stopping_, "who owns a key is in the job");
+    auto const* const held = keys_.find(std::string{key});
+    invariant(held && held->owner == owner, "a key and its owner know each other");
+  }
 }
 
 // Every deadline that is armed belongs to something that is there.

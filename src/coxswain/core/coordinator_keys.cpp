@@ -1,38 +1,169 @@
-// Keys: put, get, list, remove, increment, and waking those who wait.
+// Keys: changing and reading them, and waking those who wait.
 
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
+#include <set>
 #include <utility>
 
 namespace coxswain::core {
-namespace {
 
-result<std::string> checked_key(std::string_view key, std::size_t bytes_max) {
-  auto path = normalise_key(key, bytes_max);
-  if (path && path->empty()) return status{errc::invalid_argument, "the key is empty"};
+result<std::string> coordinator::state::checked_key(std::string_view key,
+                                                    std::string_view what) const {
+  auto path = normalise_key(key, options.key_bytes_max);
+  if (path && path->empty()) {
+    return status{errc::invalid_argument, "the " + std::string{what} + " is empty"};
+  }
   return path;
 }
 
-}  // namespace
-
-void coordinator::state::handle(call const& c, put_args& args) {
-  auto const key = checked_key(args.key, options.key_bytes_max);
-  if (!key) return refuse(c, key.error());
-  if (args.value.size() > options.value_bytes_max) {
-    return refuse(c,
-                  {errc::resource_exhausted, "the value is " + std::to_string(args.value.size()) +
-                                                 " bytes long; the limit value_bytes_max is " +
-                                                 std::to_string(options.value_bytes_max)});
-  }
-  auto const stored = keys_.put(*key, std::move(args.value), args.overwrite);
-  // A refusal is kept too: sent again, the put might find the key gone and succeed.
-  answer_now(c, stored ? share(status{}) : share(stored.error()), true);
-  if (stored) wake(*key);
+status coordinator::state::checked_value(std::size_t bytes) const {
+  if (bytes <= options.value_bytes_max) return {};
+  return {errc::resource_exhausted, "the value is " + std::to_string(bytes) +
+                                        " bytes long; the limit value_bytes_max is " +
+                                        std::to_string(options.value_bytes_max)};
 }
 
+status coordinator::state::checked_count(std::size_t keys) const {
+  if (keys <= options.keys_per_call_max) return {};
+  return {errc::resource_exhausted, "the call names " + std::to_string(keys) +
+                                        " keys; the limit keys_per_call_max is " +
+                                        std::to_string(options.keys_per_call_max)};
+}
+
+// --- Changing --------------------------------------------------------------------------------
+
+void coordinator::state::handle(call const& c, put_args& args) {
+  if (args.owned && !c.task) return refuse(c, not_joined());
+  auto const key = checked_key(args.key);
+  if (!key) return refuse(c, key.error());
+  if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
+  auto const owner = args.owned ? c.task : std::nullopt;
+  stored(c, *key, keys_.put(*key, std::move(args.value), args.overwrite, owner));
+}
+
+void coordinator::state::handle(call const& c, append_args& args) {
+  auto const key = checked_key(args.key);
+  if (!key) return refuse(c, key.error());
+  auto const* const held = keys_.find(*key);
+  std::size_t const bytes = args.value.size() + (held ? held->value.size() : 0);
+  if (status why = checked_value(bytes); !why.ok()) return answer_now(c, share(why), true);
+  stored(c, *key, keys_.append(*key, args.value));
+}
+
+void coordinator::state::handle(call const& c, compare_and_set_args& args) {
+  if (std::holds_alternative<std::monostate>(args.expected)) {
+    return refuse(c, {errc::invalid_argument, "it is not said what is expected of the key"});
+  }
+  if (args.owned && !c.task) return refuse(c, not_joined());
+  auto const key = checked_key(args.key);
+  if (!key) return refuse(c, key.error());
+  if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
+  auto const* const held = keys_.find(*key);
+  if (status why = mismatch(*key, held, args.expected); !why.ok()) {
+    answer refusal{std::move(why), {}};
+    if (held) refusal.value = value_answer{held->value, held->version};
+    return answer_now(c, std::make_shared<answer const>(std::move(refusal)), true);
+  }
+  auto const owner = args.owned ? c.task : std::nullopt;
+  stored(c, *key, keys_.put(*key, std::move(args.value), true, owner));
+}
+
+// OK if the key is as expected.
+status coordinator::state::mismatch(std::string const& key, kv_store::entry const* held,
+                                    expected_value const& expected) const {
+  std::string const name = "key " + shortened(key, 800);
+  if (std::holds_alternative<absent_value>(expected)) {
+    return held ? status{errc::already_exists, name + " already exists"} : status{};
+  }
+  if (!held) return {errc::not_found, name + " not found"};
+  std::string const now = "; it is at version " + std::to_string(held->version);
+  if (auto const* const version = std::get_if<std::uint64_t>(&expected)) {
+    if (*version == held->version) return {};
+    return {errc::failed_precondition,
+            name + " is not at version " + std::to_string(*version) + now};
+  }
+  if (std::get<std::string>(expected) == held->value.view()) return {};
+  return {errc::failed_precondition, name + " has another value" + now};
+}
+
+// A refusal is kept too: sent again, the call might find the key changed and succeed.
+void coordinator::state::stored(call const& c, std::string const& key,
+                                result<kv_store::entry> const& entry) {
+  if (!entry) return answer_now(c, share(entry.error()), true);
+  answer_now(c, share(stored_answer{entry->version}), true);
+  wake(key);
+  tell_key_watches(entry->version - 1);
+}
+
+void coordinator::state::handle(call const& c, put_all_args& args) {
+  if (status why = checked_count(args.entries.size()); !why.ok()) return refuse(c, std::move(why));
+  std::set<std::string_view> seen;
+  std::size_t bytes = 0;
+  std::size_t beside = 0;
+  for (auto& [key, value] : args.entries) {
+    auto path = checked_key(key);
+    if (!path) return refuse(c, path.error());
+    if (status why = checked_value(value.size()); !why.ok()) return refuse(c, std::move(why));
+    key = *std::move(path);
+    if (!seen.insert(key).second) {
+      return refuse(c, {errc::invalid_argument, "key " + quoted(key) + " is there twice"});
+    }
+    bytes += value.size();
+    beside += kv_store::cost_of(key);
+  }
+  if (status why = may_put_all(args, bytes, beside); !why.ok()) {
+    return answer_now(c, share(std::move(why)), true);
+  }
+  std::uint64_t const before = keys_.version();
+  for (auto& [key, value] : args.entries) {
+    // There is room for all of them.
+    static_cast<void>(keys_.put(key, std::move(value), true));
+  }
+  answer_now(c, share(stored_answer{keys_.version()}), true);
+  for (auto const& [key, _] : args.entries) wake(key);
+  tell_key_watches(before);
+}
+
+status coordinator::state::may_put_all(put_all_args const& args, std::size_t bytes,
+                                       std::size_t beside) {
+  for (auto const& [key, _] : args.entries) {
+    if (args.overwrite || !keys_.find(key)) continue;
+    return {errc::already_exists, "key " + shortened(key, 900) + " already exists"};
+  }
+  return keys_.make_room(bytes, beside);
+}
+
+void coordinator::state::handle(call const& c, remove_args& args) {
+  auto const key = normalise_key(args.key, options.key_bytes_max);
+  if (!key) return refuse(c, key.error());
+  if (key->empty() && !args.all) {
+    return refuse(c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
+  }
+  std::uint64_t const before = keys_.version();
+  answer_now(c, share(removed_answer{keys_.remove(*key)}), true);
+  tell_key_watches(before);
+}
+
+void coordinator::state::handle(call const& c, increment_args& args) {
+  auto const key = checked_key(args.key);
+  if (!key) return refuse(c, key.error());
+  auto const sum = keys_.increment(*key, args.by);
+  if (!sum) return answer_now(c, share(sum.error()), true);
+  answer_now(c, share(counter_answer{sum->value, sum->version}), true);
+  wake(*key);
+  tell_key_watches(sum->version - 1);
+}
+
+void coordinator::state::remove_keys_of(task_id owner) {
+  std::uint64_t const before = keys_.version();
+  if (keys_.remove_owned(owner) > 0) tell_key_watches(before);
+}
+
+// --- Reading ---------------------------------------------------------------------------------
+
 void coordinator::state::handle(call const& c, get_args& args) {
-  auto key = checked_key(args.key, options.key_bytes_max);
+  auto key = checked_key(args.key);
   if (!key) return refuse(c, key.error());
   if (auto const* const held = keys_.find(*key)) {
     return answer_now(c, share(value_answer{held->value, held->version}), false);
@@ -48,7 +179,7 @@ void coordinator::state::handle(call const& c, get_args& args) {
 }
 
 void coordinator::state::handle(call const& c, try_get_args& args) {
-  auto const key = checked_key(args.key, options.key_bytes_max);
+  auto const key = checked_key(args.key);
   if (!key) return refuse(c, key.error());
   auto const* const held = keys_.find(*key);
   if (!held) return refuse(c, {errc::not_found, "key " + shortened(*key, 900) + " not found"});
@@ -73,25 +204,86 @@ void coordinator::state::handle(call const& c, list_args& args) {
                           std::to_string(options.frame_bytes_max()) +
                           " bytes, the limit frame_bytes_max; list a smaller directory"});
   }
+  listing.version = keys_.version();
   answer_now(c, share(std::move(listing)), false);
 }
 
-void coordinator::state::handle(call const& c, remove_args& args) {
-  auto const key = normalise_key(args.key, options.key_bytes_max);
-  if (!key) return refuse(c, key.error());
-  if (key->empty() && !args.all) {
-    return refuse(c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
-  }
-  answer_now(c, share(removed_answer{keys_.remove(*key)}), true);
+void coordinator::state::handle(call const& c, count_keys_args& args) {
+  auto const directory = normalise_key(args.directory, options.key_bytes_max);
+  if (!directory) return refuse(c, directory.error());
+  answer_now(c, share(count_answer{keys_.count(*directory)}), false);
 }
 
-void coordinator::state::handle(call const& c, increment_args& args) {
-  auto const key = checked_key(args.key, options.key_bytes_max);
-  if (!key) return refuse(c, key.error());
-  auto const sum = keys_.increment(*key, args.by);
-  if (!sum) return answer_now(c, share(sum.error()), true);
-  answer_now(c, share(counter_answer{sum->value, sum->version}), true);
-  wake(*key);
+void coordinator::state::handle(call const& c, get_all_args& args) {
+  if (status why = checked_count(args.keys.size()); !why.ok()) return refuse(c, std::move(why));
+  for (std::string& key : args.keys) {
+    auto path = checked_key(key);
+    if (!path) return refuse(c, path.error());
+    key = *std::move(path);
+  }
+  std::size_t const at = missing_from(args.keys, 0);
+  if (at == args.keys.size()) return answer_now(c, values_of(args.keys), false);
+  if (error) return refuse(c, job_failed(errc::cancelled));
+  if (!memory->fits(joint_gets::overhead(args.keys))) return refuse(c, out_of_memory());
+  parked p;
+  p.where = parked::place::keys;
+  p.task = c.task;
+  p.number = joint_gets_.add(std::move(args.keys));
+  wait_at(p.number, at, c.from);
+  arm_call(c, p, args.timeout);
+  park(c, std::move(p));
+}
+
+// The first key without a value, beginning at `begin` and going round; the number of keys if there
+// is none. So a get whose keys come in their order looks at each once or twice.
+std::size_t coordinator::state::missing_from(std::vector<std::string> const& keys,
+                                             std::size_t begin) const {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::size_t const at = (begin + i) % keys.size();
+    if (!keys_.find(keys[at])) return at;
+  }
+  return keys.size();
+}
+
+void coordinator::state::wait_at(joint_gets::number which, std::size_t at, ticket who) {
+  joint_gets::get& g = joint_gets_.at(which);
+  g.at = at;
+  g.waiter = keys_.wait(g.keys[at], who);
+}
+
+void coordinator::state::end_joint_get(joint_gets::number which) {
+  joint_gets::get const& g = joint_gets_.at(which);
+  keys_.withdraw(g.keys[g.at], g.waiter);
+  joint_gets_.erase(which);
+}
+
+answer_ptr coordinator::state::values_of(std::vector<std::string> const& keys) const {
+  listing_answer listing{{}, keys_.version()};
+  std::size_t bytes = 0;
+  for (std::string const& key : keys) {
+    auto const& held = *keys_.find(key);
+    bytes += key.size() + held.value.size() + 32;
+    if (bytes > options.frame_bytes_max()) {
+      return share(status{errc::resource_exhausted,
+                          "the values of the " + std::to_string(keys.size()) +
+                              " keys are longer than " + std::to_string(options.frame_bytes_max()) +
+                              " bytes, the limit frame_bytes_max; get fewer at a time"});
+    }
+    listing.entries.push_back({key, held.value, held.version});
+  }
+  return share(std::move(listing));
+}
+
+std::string coordinator::state::missing_text(joint_gets::get const& g) const {
+  constexpr std::size_t named_max = 16;
+  std::string names;
+  std::size_t count = 0;
+  for (std::string const& key : g.keys) {
+    if (keys_.find(key)) continue;
+    if (++count <= named_max) names += (count == 1 ? "" : ", ") + quoted(key);
+  }
+  if (count > named_max) names += " and " + std::to_string(count - named_max) + " more";
+  return std::to_string(count) + " of " + std::to_string(g.keys.size()) + " keys: " + names;
 }
 
 // One value wanted by many is held and encoded once.
@@ -99,7 +291,23 @@ void coordinator::state::wake(std::string const& key) {
   std::vector<ticket> const waiting = keys_.take_waiters(key);
   if (waiting.empty()) return;
   auto const& held = *keys_.find(key);
-  answer_all(waiting, share(value_answer{held.value, held.version}));
+  answer_ptr const found = share(value_answer{held.value, held.version});
+  for (ticket const who : waiting) {
+    parked const& p = sessions_.find(who.session)->open.at(who.request);
+    if (p.where == parked::place::keys) {
+      look_again(p.number, who);
+    } else {
+      answer_parked(who, found);
+    }
+  }
+}
+
+// The key that it waited at has come.
+void coordinator::state::look_again(joint_gets::number which, ticket who) {
+  joint_gets::get const& g = joint_gets_.at(which);
+  std::size_t const at = missing_from(g.keys, g.at);
+  if (at == g.keys.size()) return answer_parked(who, values_of(g.keys));
+  wait_at(which, at, who);
 }
 
 }  // namespace coxswain::core

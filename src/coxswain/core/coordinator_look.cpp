@@ -69,6 +69,9 @@ snapshot coordinator::state::look(time_point now) const {
   s.lateness_p99 = lateness_.p99();
   s.lateness_max = lateness_.max();
   s.deadlines_answered = lateness_.answered();
+  s.queued_items = queues_.items();
+  s.waiting_pops = queues_.waiting();
+  s.waiting_key_watches = key_watches_.waiting();
   return s;
 }
 

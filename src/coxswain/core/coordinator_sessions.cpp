@@ -1,10 +1,9 @@
-// Connections and sessions: how they begin, resume and end, and how a request finds its verb.
+// Connections, the end of sessions, and how a request finds its verb.
 
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace coxswain::core {
@@ -14,13 +13,8 @@ namespace {
 template <class Args>
 constexpr bool needs_memory =
     std::is_same_v<Args, barrier_args> || std::is_same_v<Args, count_barrier_args> ||
-    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args>;
-
-constexpr std::size_t memory_per_request = 8 * 1024;
-
-std::string_view bytes_of(session_secret const& secret) {
-  return {reinterpret_cast<char const*>(secret.data()), secret.size()};
-}
+    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args> ||
+    std::is_same_v<Args, get_all_args> || std::is_same_v<Args, watch_keys_args>;
 
 }  // namespace
 
@@ -152,6 +146,8 @@ void coordinator::state::stop(time_point now, std::string reason) {
   }
   answer_all(waiting, share(why));
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  answer_all(key_watches_.take_all(), share(status{errc::unavailable, why.message()}));
   std::vector<connection_id> open;
   sessions_.connections().each([&](connection_id id, connection const& c) {
     if (!c.closing) open.push_back(id);
@@ -160,142 +156,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   std::vector<session_id> ended;
   sessions_.all().each([&](session_id id, session&) { ended.push_back(id); });
   for (session_id const id : ended) end_session(now, id, why);
-}
-
-// --- Handshakes ------------------------------------------------------------------------------
-
-status coordinator::state::refusal(hello_args const& args) const {
-  if (args.version != protocol_version) {
-    return {errc::failed_precondition,
-            "the client speaks protocol version " + std::to_string(args.version) +
-                ", this coordinator version " + std::to_string(protocol_version)};
-  }
-  if (!options.token.empty() && !equal_in_constant_time(args.token, options.token)) {
-    return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
-                                                      : "the token is not this coordinator's"};
-  }
-  std::string const job = args.job.empty() ? "default" : args.job;
-  if (job != options.job) {
-    return {errc::failed_precondition, "the client wants job " + quoted(job) +
-                                           ", this coordinator serves job " + quoted(options.job)};
-  }
-  if (args.attempt && options.attempt && *args.attempt != *options.attempt) {
-    bool const is_older = *args.attempt < *options.attempt;
-    return {is_older ? errc::failed_precondition : errc::unavailable,
-            "the client belongs to attempt " + std::to_string(*args.attempt) +
-                ", this coordinator to attempt " + std::to_string(*options.attempt) +
-                (is_older ? "" : ": an old coordinator is still there")};
-  }
-  if (args.label.size() > options.label_bytes_max) {
-    return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
-                                        " bytes long; the limit label_bytes_max is " +
-                                        std::to_string(options.label_bytes_max)};
-  }
-  return {};
-}
-
-void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
-  if (status why = refusal(args); !why.ok()) {
-    log(severity::warning,
-        "connection from " + sessions_.find(from)->peer + " refused: " + why.text());
-    return say_goodbye(from, std::move(why), false);
-  }
-  connection& c = *sessions_.find(from);
-  deadlines_.disarm(c.hello);
-  session s;
-  s.secret = c.secret;
-  s.attached = from;
-  s.carrier = c.number;
-  s.label = args.label;
-  s.peer = c.peer;
-  s.heard = alive_since(now);
-  session_id const id = sessions_.add(std::move(s));
-  c.session = id;
-  arm_expiry(id, *sessions_.find(id));
-
-  hello_answer a;
-  a.coordinator = self_;
-  a.version = options.version;
-  a.session = id;
-  a.secret = c.secret;
-  a.num_tasks = options.num_tasks;
-  a.heartbeat_period = options.heartbeat_timeout / 3;
-  a.heartbeat_timeout = options.heartbeat_timeout;
-  a.reconnect_grace = options.reconnect_grace;
-  a.frame_bytes_max = options.frame_bytes_max();
-  a.value_bytes_max = options.value_bytes_max;
-  a.key_bytes_max = options.key_bytes_max;
-  a.open_requests_max = options.open_requests_max;
-  a.open_requests_max_per_task = options.open_requests_max_per_task;
-  sessions_.push(from, share(std::move(a)));
-  if (error) sessions_.push(from, share(*error));
-}
-
-void coordinator::state::resume(time_point now, connection_id from, std::uint64_t answered_through,
-                                resume_args const& args) {
-  session* const s = args.coordinator == self_ ? sessions_.find(args.session) : nullptr;
-  if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
-    return say_goodbye(from,
-                       {errc::aborted, args.coordinator == self_
-                                           ? "session ended: this coordinator has no such session"
-                                           : "session ended: this is another coordinator"},
-                       false);
-  }
-  if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
-    // The client had given this connection up before it used a newer one: what it said here is
-    // stale, and to believe it would undo what happened since.
-    return say_goodbye(from, {errc::aborted, "the session went on with a newer connection"}, true);
-  }
-  bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
-                         args.open.end() &&
-                     (args.open.empty() || args.open.front() != request_id{});
-  if (!rises || answered_through > s->replies_sent) {
-    // It would say the same again, so the session ends (semantics D23).
-    std::string const why = "a Resume must name what is open, rising, and replies that were sent";
-    if (s->attached != connection_id{}) {
-      say_goodbye(s->attached, {errc::invalid_argument, "protocol error: " + why}, false);
-    }
-    malformed(now, from, why);
-    return end_session(now, args.session, {errc::invalid_argument, "protocol error: " + why});
-  }
-  carry_on(now, from, answered_through, args);
-}
-
-// The session goes on, on this connection.
-void coordinator::state::carry_on(time_point now, connection_id from,
-                                  std::uint64_t answered_through, resume_args const& args) {
-  session& s = *sessions_.find(args.session);
-  if (s.attached != connection_id{}) {
-    say_goodbye(s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
-  }
-  connection& c = *sessions_.find(from);
-  deadlines_.disarm(c.hello);
-  c.session = args.session;
-  s.attached = from;
-  s.carrier = c.number;
-  s.peer = c.peer;
-  s.grace.reset();
-  for (task_id const task : s.tasks) {
-    roster_.at(task).peer = c.peer;
-    log(severity::info, who(task) + " is back");
-  }
-
-  std::vector<request_id> unwanted;
-  for (auto const& [open_id, _] : s.open) {
-    if (!std::binary_search(args.open.begin(), args.open.end(), open_id))
-      unwanted.push_back(open_id);
-  }
-  std::sort(unwanted.begin(), unwanted.end());
-  for (request_id const unwanted_id : unwanted) release({args.session, unwanted_id});
-  resume_answer a;
-  a.unknown = sessions_.resume(s, answered_through, args.open);
-  sessions_.push(s, share(std::move(a)));
-  sessions_.send_kept(s);
-  if (error) sessions_.push(s, share(*error));
-  if (!s.tasks.empty()) tell_agreement(s);
-  // Not before, since it may answer requests of this very session.
-  note_life(now, args.session, s);
-  arm_expiry(args.session, s);
+  keys_.forget_changes();  // nobody can ask for them any more
 }
 
 // --- The end of a session --------------------------------------------------------------------
@@ -309,8 +170,10 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   deadlines_.disarm(s.expiry);
   std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) forget_holder(task);
+  std::vector<undelivered> items = sessions_.take_undelivered(s);
   sessions_.erase(id);
   if (stopping_) return;
+  put_back(std::move(items));
   for (task_id const task : tasks) fail_task(now, task, why);
 }
 
@@ -342,6 +205,9 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::join: abandon_join(*p->task, who); break;
     case parked::place::leave: abandon_leave(*p->task); break;
     case parked::place::preemption: preemption_.withdraw(*p->task); break;
+    case parked::place::keys: end_joint_get(p->number); break;
+    case parked::place::queue: queues_.withdraw(p->name, p->number); break;
+    case parked::place::key_changes: key_watches_.withdraw(p->name, p->number); break;
   }
   return p;
 }
@@ -374,7 +240,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message 
   }
   if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
     release({by, withdrawn->request});
-    return;
+    return put_back(sessions_.take_withdrawn(s, withdrawn->request));
   }
   if (std::holds_alternative<hello_args>(message.what) ||
       std::holds_alternative<resume_args>(message.what)) {
@@ -415,7 +281,10 @@ status coordinator::state::admissible(session const& s, client_message const& me
         return !needs_memory<Args> || memory->fits(memory_per_request);
       },
       message.what);
-  if (fits) return {};
+  return fits ? status{} : out_of_memory();
+}
+
+status coordinator::state::out_of_memory() const {
   return {errc::resource_exhausted, "the coordinator's memory is used up: memory_bytes_max is " +
                                         std::to_string(memory->limit())};
 }
@@ -468,8 +337,9 @@ void coordinator::state::answer_now(call const& c, answer_ptr what, bool keep) {
 void coordinator::state::answer_parked(ticket who, answer_ptr what) {
   auto const p = release(who);
   if (!p) return;
-  sessions_.reply(who, std::move(what), p->where != parked::place::key,
-                  p->where == parked::place::leave);
+  bool const is_read = p->where == parked::place::key || p->where == parked::place::keys ||
+                       p->where == parked::place::key_changes;
+  sessions_.reply(who, std::move(what), !is_read, p->where == parked::place::leave);
 }
 
 void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {

@@ -322,12 +322,11 @@ void coordinator::state::abandon_leave(task_id id) {
 }
 
 void coordinator::state::depart(time_point now, task_id id) {
-  status const gone{errc::cancelled, who(id) + " is no longer in the job"};
-  end_waits(id, parked::place::key, gone);
-  end_waits(id, parked::place::preemption, gone);
+  end_reads(id);
   end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
   forget_holder(id);
   roster_.set_state(id, task_state::left);
+  remove_keys_of(id);
   barriers_.forget_owed_to(id);
   forget_preemption(now, id);
   log(severity::info, who(id) + " has left");

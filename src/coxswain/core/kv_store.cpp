@@ -2,6 +2,7 @@
 
 #include "coxswain/core/text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace coxswain::core {
@@ -9,6 +10,9 @@ namespace {
 
 // What an entry costs beside its value: the key, twice at most, and the nodes.
 std::size_t overhead(std::string const& key) { return key.size() + 160; }
+
+// What it costs to know whose it is.
+constexpr std::size_t owner_overhead = 96;
 
 }  // namespace
 
@@ -33,6 +37,7 @@ result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
 
 kv_store::~kv_store() {
   for (auto const& [key, _] : entries_) memory_->subtract(overhead(key));
+  memory_->subtract(owned_.size() * owner_overhead);
 }
 
 kv_store::entry const* kv_store::find(std::string const& key) const {
@@ -40,27 +45,55 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
   return at == entries_.end() ? nullptr : &at->second;
 }
 
-result<kv_store::entry> kv_store::put(std::string const& key, std::string value, bool overwrite) {
+result<kv_store::entry> kv_store::put(std::string const& key, std::string value, bool overwrite,
+                                      std::optional<task_id> owner) {
   if (!overwrite && entries_.contains(key)) {
     // A kept reply has at most 1 KiB (semantics D4).
     return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
   }
-  // One part in sixteen stays free of values, so that barriers still work when values fill the
-  // rest.
-  std::size_t const more = value.size() + overhead(key);
-  if (!memory_->fits(more + memory_->limit() / 16)) {
-    return status{errc::resource_exhausted,
-                  "no room for a value of " + std::to_string(value.size()) +
-                      " bytes: " + std::to_string(memory_->used()) +
-                      " bytes are in use and memory_bytes_max is " +
-                      std::to_string(memory_->limit()) + "; remove keys, or raise the limit"};
+  return set(key, std::move(value), owner);
+}
+
+result<kv_store::entry> kv_store::append(std::string const& key, std::string_view more) {
+  entry const* const held = find(key);
+  if (!held) return set(key, std::string{more}, std::nullopt);
+  if (status why = make_room(held->value.size() + more.size(), cost_of(key)); !why.ok()) return why;
+  std::string whole;
+  whole.reserve(held->value.size() + more.size());
+  whole.append(held->value.view()).append(more);
+  return set(key, std::move(whole), held->owner);
+}
+
+std::size_t kv_store::cost_of(std::string const& key) {
+  return overhead(key) + owner_overhead + change_log::overhead(key);
+}
+
+status kv_store::make_room(std::size_t value_bytes, std::size_t beside) {
+  std::size_t const more = value_bytes + beside + memory_->limit() / 16;
+  auto const fits_without = [&](std::size_t freed) {
+    std::size_t const used = memory_->used() - std::min(memory_->used(), freed);
+    return used <= memory_->limit() && more <= memory_->limit() - used;
+  };
+  // What has no room in any case makes nobody forget.
+  bool const may_fit = fits_without(changes_.cost());
+  while (!memory_->fits(more)) {
+    if (may_fit && changes_.forget_oldest()) continue;
+    return {errc::resource_exhausted,
+            "no room for a value of " + std::to_string(value_bytes) + " bytes: " +
+                std::to_string(memory_->used()) + " bytes are in use and memory_bytes_max is " +
+                std::to_string(memory_->limit()) + "; remove keys, or raise the limit"};
   }
-  return set(key, bytes{std::move(value), memory_});
+  return {};
+}
+
+void kv_store::forget_changes() {
+  while (changes_.forget_oldest()) continue;
 }
 
 result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t by) {
   std::int64_t old = 0;
-  if (entry const* const held = find(key)) {
+  entry const* const held = find(key);
+  if (held) {
     std::string_view const text = held->value.view();
     auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), old);
     if (problem != std::errc{} || end != text.data() + text.size()) {
@@ -74,7 +107,7 @@ result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t b
                                           "; adding " + std::to_string(by) +
                                           " leaves the range of 64-bit integers"};
   }
-  auto const stored = put(key, std::to_string(total), true);
+  auto const stored = set(key, std::to_string(total), held ? held->owner : std::nullopt);
   if (!stored) return stored.error();
   return sum{total, stored->version};
 }
@@ -93,6 +126,26 @@ std::uint64_t kv_store::remove(std::string const& key) {
     at = erase(at);
     ++count;
   }
+  return count;
+}
+
+std::uint64_t kv_store::remove_owned(task_id owner) {
+  std::uint64_t count = 0;
+  for (auto at = owned_.lower_bound({owner, {}}); at != owned_.end() && at->first == owner;
+       at = owned_.lower_bound({owner, {}})) {
+    erase(entries_.find(at->second));
+    ++count;
+  }
+  return count;
+}
+
+std::uint64_t kv_store::count(std::string const& directory) const {
+  if (directory.empty()) return size();
+  std::uint64_t count = 0;
+  list(directory, [&](std::string const&, entry const&) {
+    ++count;
+    return true;
+  });
   return count;
 }
 
@@ -131,19 +184,37 @@ std::vector<ticket> kv_store::take_all_waiters() {
   return taken;
 }
 
-kv_store::entry const& kv_store::set(std::string const& key, bytes value) {
+result<kv_store::entry> kv_store::set(std::string const& key, std::string value,
+                                      std::optional<task_id> owner) {
+  if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
   auto const [at, is_new] = entries_.try_emplace(key);
   if (is_new) memory_->add(overhead(key));
+  entry& e = at->second;
   bytes_ += value.size();
-  bytes_ -= at->second.value.size();
-  at->second = entry{std::move(value), ++version_};
-  return at->second;
+  bytes_ -= e.value.size();
+  e.value = bytes{std::move(value), memory_};
+  e.version = version() + 1;
+  own(at, owner);
+  changes_.add({key, e.version, e.value});
+  return e;
+}
+
+void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
+  if (at->second.owner) {
+    owned_.erase({*at->second.owner, at->first});
+    memory_->subtract(owner_overhead);
+  }
+  at->second.owner = owner;
+  if (!owner) return;
+  owned_.emplace(*owner, at->first);
+  memory_->add(owner_overhead);
 }
 
 kv_store::entries::iterator kv_store::erase(entries::iterator at) {
+  own(at, std::nullopt);
   memory_->subtract(overhead(at->first));
   bytes_ -= at->second.value.size();
-  ++version_;
+  changes_.add({at->first, version() + 1, std::nullopt});
   return entries_.erase(at);
 }
 

@@ -1,17 +1,22 @@
 #pragma once
-// The keys: an ordered map of paths to values, and who waits for which key. Every change gives the
-// key a new version, drawn from one counter. Waiters are handed back to the caller, who answers
-// them. Not here: deadlines and replies (coordinator).
+// The keys: an ordered map of paths to values, the log of their changes, and who waits for which
+// key. Every change gives the key a new version, drawn from one counter. Waiters are handed back to
+// the caller, who answers them. Not here: deadlines and replies (coordinator).
 
 #include "coxswain/base/bytes.hpp"
+#include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
+#include "coxswain/core/change_log.hpp"
 #include "coxswain/core/ticket.hpp"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coxswain::core {
@@ -26,12 +31,14 @@ class kv_store {
   struct entry {
     bytes value;
     std::uint64_t version{};
+    std::optional<task_id> owner;  // it vanishes with this task
   };
 
   // Identifies a waiter of a key.
   using waiter_number = std::uint64_t;
 
-  explicit kv_store(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  explicit kv_store(std::shared_ptr<memory_meter> memory, change_log::limits remembered = {})
+      : memory_{std::move(memory)}, changes_{memory_, remembered} {}
   ~kv_store();
   kv_store(kv_store const&) = delete;
   kv_store& operator=(kv_store const&) = delete;
@@ -41,7 +48,21 @@ class kv_store {
 
   // ALREADY_EXISTS: the key has a value and `overwrite` is false.
   // RESOURCE_EXHAUSTED: the store's memory is used up.
-  result<entry> put(std::string const& key, std::string value, bool overwrite);
+  result<entry> put(std::string const& key, std::string value, bool overwrite,
+                    std::optional<task_id> owner = std::nullopt);
+
+  // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
+  result<entry> append(std::string const& key, std::string_view more);
+
+  // RESOURCE_EXHAUSTED: there is no room for values of so many bytes and what they cost beside
+  // that, even when all old changes are forgotten. One part in sixteen of the memory stays free of
+  // values, so that barriers still work when values fill the rest.
+  [[nodiscard]] status make_room(std::size_t value_bytes, std::size_t beside);
+
+  void forget_changes();
+
+  // What a new key costs beside its value, the memory of its change included.
+  [[nodiscard]] static std::size_t cost_of(std::string const& key);
 
   struct sum {
     std::int64_t value{};
@@ -54,6 +75,9 @@ class kv_store {
   // Removes the key and everything below it; the empty key stands for all. Returns how many.
   std::uint64_t remove(std::string const& key);
 
+  // Removes what the task owns. Returns how many.
+  std::uint64_t remove_owned(task_id owner);
+
   // Everything below `directory`, at any depth, in byte order; the empty directory is the root.
   // `visit(key, entry)` returns false to stop.
   template <class Visit>
@@ -63,6 +87,9 @@ class kv_store {
       if (!at->first.starts_with(prefix) || !visit(at->first, at->second)) return;
     }
   }
+
+  // How many keys `list` visits.
+  [[nodiscard]] std::uint64_t count(std::string const& directory) const;
 
   waiter_number wait(std::string const& key, ticket who);
   void withdraw(std::string const& key, waiter_number number);
@@ -76,17 +103,26 @@ class kv_store {
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] std::size_t bytes_stored() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+  // Of the last change of any key.
+  [[nodiscard]] std::uint64_t version() const noexcept { return changes_.last(); }
+  [[nodiscard]] change_log const& changes() const noexcept { return changes_; }
+  // The tasks that own keys, and which, in order.
+  [[nodiscard]] std::set<std::pair<task_id, std::string_view>> const& owned() const noexcept {
+    return owned_;
+  }
 
  private:
   using entries = std::map<std::string, entry, std::less<>>;
 
-  entry const& set(std::string const& key, bytes value);
+  result<entry> set(std::string const& key, std::string value, std::optional<task_id> owner);
+  void own(entries::iterator at, std::optional<task_id> owner);
   entries::iterator erase(entries::iterator at);
 
   std::shared_ptr<memory_meter> memory_;
   entries entries_;
   std::map<std::string, std::map<waiter_number, ticket>, std::less<>> waiters_;
-  std::uint64_t version_{};
+  std::set<std::pair<task_id, std::string_view>> owned_;  // views of the entries' keys
+  change_log changes_;
   waiter_number waiter_{};
   std::size_t bytes_{};
   std::size_t waiting_{};

@@ -123,6 +123,7 @@ struct put_args {
   std::string key;
   std::string value;
   bool overwrite{};
+  bool owned{};
   friend bool operator==(put_args const&, put_args const&) = default;
 };
 
@@ -175,12 +176,76 @@ struct reset_args {
   friend bool operator==(reset_args const&, reset_args const&) = default;
 };
 
+// What a compare-and-set expects to find: nothing is stated (which is refused), no value, a
+// version, or a value.
+struct absent_value {
+  friend bool operator==(absent_value, absent_value) = default;
+};
+using expected_value = std::variant<std::monostate, absent_value, std::uint64_t, std::string>;
+
+struct compare_and_set_args {
+  std::string key;
+  std::string value;
+  expected_value expected;
+  bool owned{};
+  friend bool operator==(compare_and_set_args const&, compare_and_set_args const&) = default;
+};
+
+struct append_args {
+  std::string key;
+  std::string value;
+  friend bool operator==(append_args const&, append_args const&) = default;
+};
+
+struct get_all_args {
+  std::vector<std::string> keys;
+  duration timeout{timeout_default};
+  friend bool operator==(get_all_args const&, get_all_args const&) = default;
+};
+
+struct put_all_args {
+  struct entry {
+    std::string key;
+    std::string value;
+    friend bool operator==(entry const&, entry const&) = default;
+  };
+  std::vector<entry> entries;
+  bool overwrite{};
+  friend bool operator==(put_all_args const&, put_all_args const&) = default;
+};
+
+struct count_keys_args {
+  std::string directory;
+  friend bool operator==(count_keys_args const&, count_keys_args const&) = default;
+};
+
+struct push_args {
+  std::string queue;
+  std::string value;
+  friend bool operator==(push_args const&, push_args const&) = default;
+};
+
+struct pop_args {
+  std::string queue;
+  duration timeout{timeout_default};
+  friend bool operator==(pop_args const&, pop_args const&) = default;
+};
+
+struct watch_keys_args {
+  std::string directory;
+  std::optional<std::uint64_t> after;
+  duration timeout{without_limit};
+  friend bool operator==(watch_keys_args const&, watch_keys_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
 using request =
     std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
                  leave_args, report_error_args, barrier_args, cancel_barrier_args,
                  count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 increment_args, inspect_args, preempt_args, frozen_args, reset_args>;
+                 increment_args, inspect_args, preempt_args, frozen_args, reset_args,
+                 compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
+                 push_args, pop_args, watch_keys_args>;
 
 struct client_message {
   request_id id{};
@@ -251,7 +316,31 @@ struct listing_answer {
     friend bool operator==(entry const&, entry const&) = default;
   };
   std::vector<entry> entries;
+  std::uint64_t version{};
   friend bool operator==(listing_answer const&, listing_answer const&) = default;
+};
+
+struct stored_answer {
+  std::uint64_t version{};
+  friend bool operator==(stored_answer const&, stored_answer const&) = default;
+};
+
+struct count_answer {
+  std::uint64_t count{};
+  friend bool operator==(count_answer const&, count_answer const&) = default;
+};
+
+struct key_change {
+  std::string key;
+  std::uint64_t version{};
+  std::optional<bytes> value;  // none: the key was removed
+  friend bool operator==(key_change const&, key_change const&) = default;
+};
+
+struct key_changes_answer {
+  std::vector<key_change> changes;
+  std::uint64_t version{};
+  friend bool operator==(key_changes_answer const&, key_changes_answer const&) = default;
 };
 
 // A picture of the whole job at one moment (proto: JobStatus).
@@ -298,6 +387,9 @@ struct snapshot {
   duration lateness_p99{};
   duration lateness_max{};
   std::uint64_t deadlines_answered{};
+  std::uint64_t queued_items{};
+  std::uint64_t waiting_pops{};
+  std::uint64_t waiting_key_watches{};
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 
@@ -338,7 +430,8 @@ struct answer {
   status outcome;
   std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
-               snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point>
+               snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point,
+               stored_answer, count_answer, key_changes_answer>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

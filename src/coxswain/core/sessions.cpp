@@ -10,7 +10,7 @@ namespace {
 
 // What a kept reply and a parked request cost, beside shared bytes that are counted on their own.
 std::size_t kept_bytes(kept_reply const& k) {
-  return sizeof(kept_reply) + 128 + k.what->outcome.message().size();
+  return sizeof(kept_reply) + 128 + k.what->outcome.message().size() + k.queue.size();
 }
 std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.size(); }
 
@@ -67,17 +67,55 @@ std::optional<parked> sessions::unpark(ticket who) {
 }
 
 void sessions::reply(ticket who, answer_ptr what, bool keep, bool is_leave) {
+  send(who, {0, who.request, std::move(what), is_leave, {}}, keep);
+}
+
+void sessions::hand_over(ticket who, answer_ptr what, std::string queue) {
+  send(who, {0, who.request, std::move(what), false, std::move(queue)}, true);
+}
+
+void sessions::send(ticket who, kept_reply one, bool keep) {
   session* const s = find(who.session);
   if (!s) return;
   bool const attached = s->attached != connection_id{};
-  std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
+  answer_ptr what = one.what;
+  one.ordinal = attached ? ++s->replies_sent : 0;
   if (keep) {
-    s->kept.push_back({ordinal, who.request, what, is_leave});
-    memory_->add(kept_bytes(s->kept.back()));
+    memory_->add(kept_bytes(one));
+    s->kept.push_back(std::move(one));
   }
   if (!attached) return;
   s->wrote_since_heartbeat = true;
   out_.push_back({s->attached, who.request, std::move(what)});
+}
+
+template <class Condition>
+std::vector<undelivered> sessions::take_items(session& s, Condition is_taken) {
+  std::vector<undelivered> taken;
+  std::erase_if(s.kept, [&](kept_reply& k) {
+    if (k.queue.empty() || !is_taken(k)) return false;
+    memory_->subtract(kept_bytes(k));
+    auto const& item = std::get<value_answer>(k.what->value);
+    taken.push_back({std::move(k.queue), item.version, item.value});
+    return true;
+  });
+  return taken;
+}
+
+std::vector<undelivered> sessions::take_undelivered(session& s) {
+  return take_items(s, [](kept_reply const&) { return true; });
+}
+
+std::vector<undelivered> sessions::take_unwanted(session& s, std::uint64_t answered_through,
+                                                 std::vector<request_id> const& open) {
+  return take_items(s, [&](kept_reply const& k) {
+    bool const is_received = k.ordinal != 0 && k.ordinal <= answered_through;
+    return !is_received && !std::binary_search(open.begin(), open.end(), k.request);
+  });
+}
+
+std::vector<undelivered> sessions::take_withdrawn(session& s, request_id id) {
+  return take_items(s, [&](kept_reply const& k) { return k.request == id; });
 }
 
 void sessions::push(session& s, answer_ptr what) {

@@ -21,11 +21,22 @@ namespace coxswain::core {
 
 // A request that waits, and where.
 struct parked {
-  enum class place : std::uint8_t { key, barrier, count_barrier, join, leave, preemption };
+  enum class place : std::uint8_t {
+    key,
+    barrier,
+    count_barrier,
+    join,
+    leave,
+    keys,         // until all of several have values
+    queue,        // for an item
+    key_changes,  // below a directory
+    preemption,   // for an agreement
+  };
   place where{};
   std::optional<task_id> task;
-  std::string name;        // of the key or the barrier
-  std::uint64_t number{};  // of the waiter of the key, the arrival at the count barrier, the round
+  std::string name;        // of the key, the barrier, the queue or the directory
+  std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
+                           // round, the watch
   time_point since;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all
 };
@@ -36,6 +47,14 @@ struct kept_reply {
   request_id request{};
   answer_ptr what;
   bool is_leave{};
+  std::string queue;  // whose item it brings; empty: it brings none
+};
+
+// An item of a queue whose reply was not received by anybody.
+struct undelivered {
+  std::string queue;
+  std::uint64_t number{};
+  bytes value;
 };
 
 struct connection {
@@ -115,6 +134,18 @@ class sessions {
   // has it. The request must not be parked any more.
   void reply(ticket who, answer_ptr what, bool keep, bool is_leave = false);
 
+  // Answers a request with an item of a queue (a value_answer), which is undelivered until the
+  // client has received it.
+  void hand_over(ticket who, answer_ptr what, std::string queue);
+
+  // The undelivered items of a session that ends; they are no longer its.
+  std::vector<undelivered> take_undelivered(session& s);
+  // Those that a client that resumes has not received and does not want: before `resume`.
+  std::vector<undelivered> take_unwanted(session& s, std::uint64_t answered_through,
+                                         std::vector<request_id> const& open);
+  // That of a request which the client takes back, so that its reply, on its way, will be ignored.
+  std::vector<undelivered> take_withdrawn(session& s, request_id id);
+
   // Sends something that is no reply; nothing if the session's connection is lost.
   void push(session& s, answer_ptr what);
   void push(connection_id to, answer_ptr what);
@@ -127,6 +158,9 @@ class sessions {
 
  private:
   void forget_kept(session& s, std::list<kept_reply>::iterator end);
+  void send(ticket who, kept_reply one, bool keep);
+  template <class Condition>
+  std::vector<undelivered> take_items(session& s, Condition is_taken);
 
   std::shared_ptr<memory_meter> memory_;
   std::vector<outgoing>& out_;

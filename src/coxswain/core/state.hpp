@@ -1,20 +1,26 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
-// coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave),
-// coordinator_failure.cpp, coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
+// coordinator.cpp (time), coordinator_handshakes.cpp, coordinator_sessions.cpp,
+// coordinator_tasks.cpp (join, leave), coordinator_failure.cpp, coordinator_barriers.cpp,
+// coordinator_preemption.cpp, coordinator_keys.cpp, coordinator_key_watches.cpp,
+// coordinator_queues.cpp, coordinator_look.cpp and
 // coordinator_invariants.cpp.
 
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/count_barriers.hpp"
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/joint_gets.hpp"
+#include "coxswain/core/key_watches.hpp"
 #include "coxswain/core/kv_store.hpp"
 #include "coxswain/core/lateness.hpp"
 #include "coxswain/core/meeting.hpp"
 #include "coxswain/core/preemption.hpp"
+#include "coxswain/core/queues.hpp"
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +58,9 @@ class coordinator::state {
   std::optional<job_error> error;
 
  private:
+  // What a request that may have to wait needs to have free.
+  static constexpr std::size_t memory_per_request = 8 * 1024;
+
   // A request on its way through the coordinator.
   struct call {
     time_point now;
@@ -105,6 +114,7 @@ class coordinator::state {
   std::optional<parked> release(ticket who);
   void arm_call(call const& c, parked& p, duration timeout);
   void dispatch(time_point now, session_id by, client_message message);
+  [[nodiscard]] status out_of_memory() const;
   [[nodiscard]] status admissible(session const& s, client_message const& message) const;
   [[nodiscard]] result<std::optional<task_id>> acting_task(session_id by, session const& s,
                                                            client_message const& message) const;
@@ -156,6 +166,10 @@ class coordinator::state {
   void fail_job(time_point now, failure what);
   void forget_holder(task_id id);
   void end_waits(task_id id, std::optional<parked::place> only, status const& why);
+  // Its gets and pops.
+  void end_reads(task_id id);
+  void answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
+                    status const& why);
   void tell_job_error();
   // The job's failure as the outcome of a call.
   [[nodiscard]] status job_failed(errc code) const;
@@ -202,6 +216,7 @@ class coordinator::state {
   [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
                                       barrier_failure const& f) const;
   [[nodiscard]] std::string waits_for(task_id id, meeting const& but) const;
+  [[nodiscard]] std::string read_text(parked const& p) const;
   [[nodiscard]] std::string failed_text(barriers::barrier const& b,
                                         std::string const& reason) const;
   [[nodiscard]] static std::string missing_text(barrier_failure const& f);
@@ -225,7 +240,43 @@ class coordinator::state {
   void handle(call const& c, remove_args& args);
   void handle(call const& c, increment_args& args);
   void handle(call const& c, inspect_args& args);
+  void handle(call const& c, compare_and_set_args& args);
+  void handle(call const& c, append_args& args);
+  void handle(call const& c, get_all_args& args);
+  void handle(call const& c, put_all_args& args);
+  void handle(call const& c, count_keys_args& args);
+  [[nodiscard]] result<std::string> checked_key(std::string_view key,
+                                                std::string_view what = "key") const;
+  [[nodiscard]] status checked_value(std::size_t bytes) const;
+  [[nodiscard]] status checked_count(std::size_t keys) const;
+  [[nodiscard]] status mismatch(std::string const& key, kv_store::entry const* held,
+                                expected_value const& expected) const;
+  [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
+  void stored(call const& c, std::string const& key, result<kv_store::entry> const& entry);
   void wake(std::string const& key);
+  void remove_keys_of(task_id owner);
+  [[nodiscard]] std::size_t missing_from(std::vector<std::string> const& keys,
+                                         std::size_t begin) const;
+  [[nodiscard]] answer_ptr values_of(std::vector<std::string> const& keys) const;
+  [[nodiscard]] std::string missing_text(joint_gets::get const& g) const;
+  void wait_at(joint_gets::number which, std::size_t at, ticket who);
+  void look_again(joint_gets::number which, ticket who);
+  void end_joint_get(joint_gets::number which);
+
+  // Watches of keys.
+  void handle(call const& c, watch_keys_args& args);
+  [[nodiscard]] key_changes_answer changes_below(std::string const& directory,
+                                                 std::uint64_t after) const;
+  // Something may have changed after that version.
+  void tell_key_watches(std::uint64_t since);
+  [[nodiscard]] answer_ptr forgotten() const;
+
+  // Queues.
+  void handle(call const& c, push_args& args);
+  void handle(call const& c, pop_args& args);
+  void serve(std::string const& queue);
+  void hand_over(ticket who, std::string const& queue, queues::item item);
+  void put_back(std::vector<undelivered> items);
 
   // Looking.
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
@@ -236,6 +287,7 @@ class coordinator::state {
   void check_parked(ticket who, parked const& p) const;
   void check_tasks() const;
   void check_meetings() const;
+  void check_keys() const;
   void check_alarms() const;
   [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
@@ -253,6 +305,9 @@ class coordinator::state {
   barriers barriers_;
   count_barriers count_barriers_;
   kv_store keys_;
+  joint_gets joint_gets_;
+  key_watches key_watches_;
+  queues queues_;
   std::map<barriers::round_sequence, alarms> round_alarms_;
 
   task_set_ptr everyone_;

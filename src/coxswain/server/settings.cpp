@@ -39,6 +39,11 @@ void visit_options(Config& o, Visit visit) {
   visit("open_requests_max_per_task", o.open_requests_max_per_task);
   visit("owed_outcomes_max", o.owed_outcomes_max);
   visit("idle_barriers_max", o.idle_barriers_max);
+  visit("keys_per_call_max", o.keys_per_call_max);
+  visit("changes_max", o.changes_max);
+  visit("change_bytes_max", o.change_bytes_max);
+  visit("changes_per_answer_max", o.changes_per_answer_max);
+  visit("change_bytes_per_answer_max", o.change_bytes_per_answer_max);
 }
 
 std::string text_of(std::string const& value) { return value; }

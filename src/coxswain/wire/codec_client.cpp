@@ -2,6 +2,7 @@
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/codec_keys.hpp"
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
 
@@ -12,6 +13,10 @@
 
 namespace coxswain::wire {
 namespace {
+
+// The overloads of codec_fields.hpp and codec_keys.hpp, which those below would hide.
+using wire::decode;
+using wire::encode;
 
 void encode(std::monostate, v1::ClientMessage&) {}
 
@@ -181,55 +186,6 @@ core::count_barrier_args decode(v1::CountBarrier& from) {
   return {std::move(*from.mutable_name()), from.count(), timeout_of(from)};
 }
 
-void encode(core::put_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_put();
-  to.set_key(from.key);
-  to.set_value(from.value);
-  to.set_overwrite(from.overwrite);
-}
-
-core::put_args decode(v1::Put& from) {
-  return {std::move(*from.mutable_key()), std::move(*from.mutable_value()), from.overwrite()};
-}
-
-void encode(core::get_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_get();
-  to.set_key(from.key);
-  to.set_timeout_ms(timeout_to_wire(from.timeout));
-}
-
-core::get_args decode(v1::Get& from) { return {std::move(*from.mutable_key()), timeout_of(from)}; }
-
-void encode(core::try_get_args const& from, v1::ClientMessage& message) {
-  message.mutable_try_get()->set_key(from.key);
-}
-
-core::try_get_args decode(v1::TryGet& from) { return {std::move(*from.mutable_key())}; }
-
-void encode(core::list_args const& from, v1::ClientMessage& message) {
-  message.mutable_list()->set_directory(from.directory);
-}
-
-core::list_args decode(v1::List& from) { return {std::move(*from.mutable_directory())}; }
-
-void encode(core::remove_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_remove();
-  to.set_key(from.key);
-  to.set_all(from.all);
-}
-
-core::remove_args decode(v1::Remove& from) { return {std::move(*from.mutable_key()), from.all()}; }
-
-void encode(core::increment_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_increment();
-  to.set_key(from.key);
-  to.set_by(from.by);
-}
-
-core::increment_args decode(v1::Increment& from) {
-  return {std::move(*from.mutable_key()), from.by()};
-}
-
 void encode(core::inspect_args, v1::ClientMessage& message) { message.mutable_inspect(); }
 
 core::inspect_args decode(v1::Inspect&) { return {}; }
@@ -282,6 +238,14 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kPreempt: return decode(*from.mutable_preempt());
     case v1::ClientMessage::kFrozen: return decode(*from.mutable_frozen());
     case v1::ClientMessage::kReset: return decode(*from.mutable_reset());
+    case v1::ClientMessage::kCompareAndSet: return decode(*from.mutable_compare_and_set());
+    case v1::ClientMessage::kAppend: return decode(*from.mutable_append());
+    case v1::ClientMessage::kGetAll: return decode(*from.mutable_get_all());
+    case v1::ClientMessage::kPutAll: return decode(*from.mutable_put_all());
+    case v1::ClientMessage::kCountKeys: return decode(*from.mutable_count_keys());
+    case v1::ClientMessage::kPush: return decode(*from.mutable_push());
+    case v1::ClientMessage::kPop: return decode(*from.mutable_pop());
+    case v1::ClientMessage::kWatchKeys: return decode(*from.mutable_watch_keys());
   }
   return decode_absent(from);
 }
@@ -297,6 +261,7 @@ void append_large_put(std::string& out, core::put_args const& put, v1::ClientMes
   v1::Put small;
   small.set_key(put.key);
   small.set_overwrite(put.overwrite);
+  small.set_owned(put.owned);
 
   std::string inner;
   append_message(inner, small);
@@ -313,25 +278,43 @@ void append_large_put(std::string& out, core::put_args const& put, v1::ClientMes
   out += put.value;
 }
 
-// The field of a request that may be as large as a frame; zero if it has none.
-int value_field_of(std::uint64_t request) {
-  switch (request) {
-    case v1::ClientMessage::kPutFieldNumber: return v1::Put::kValueFieldNumber;
-    case v1::ClientMessage::kBarrierFieldNumber: return v1::Barrier::kDataFieldNumber;
+// The bytes of the fields with this number.
+std::size_t bytes_of(std::string_view message, int number) {
+  std::size_t bytes = 0;
+  while (auto const one = take_field(message)) {
+    if (one->number == static_cast<std::uint64_t>(number)) bytes += one->content.size();
+  }
+  return bytes;
+}
+
+std::size_t bytes_of_entries(std::string_view put_all) {
+  std::size_t bytes = 0;
+  while (auto const one = take_field(put_all)) {
+    if (one->number != v1::PutAll::kEntriesFieldNumber) continue;
+    bytes += bytes_of(one->content, v1::PutAll::Entry::kValueFieldNumber);
+  }
+  return bytes;
+}
+
+// Of the values in a request, which may be as large as a frame.
+std::size_t value_bytes_of(field const& request) {
+  auto const of = [&](int number) { return bytes_of(request.content, number); };
+  switch (request.number) {
+    case v1::ClientMessage::kPutFieldNumber: return of(v1::Put::kValueFieldNumber);
+    case v1::ClientMessage::kBarrierFieldNumber: return of(v1::Barrier::kDataFieldNumber);
+    case v1::ClientMessage::kAppendFieldNumber: return of(v1::Append::kValueFieldNumber);
+    case v1::ClientMessage::kPushFieldNumber: return of(v1::Push::kValueFieldNumber);
+    case v1::ClientMessage::kPutAllFieldNumber: return bytes_of_entries(request.content);
+    case v1::ClientMessage::kCompareAndSetFieldNumber:
+      return of(v1::CompareAndSet::kValueFieldNumber) +
+             of(v1::CompareAndSet::kExpectedValueFieldNumber);
     default: return 0;
   }
 }
 
 std::size_t bytes_beside_value(std::string_view payload) {
   std::size_t bytes = payload.size();
-  while (auto const request = take_field(payload)) {
-    int const value = value_field_of(request->number);
-    if (value == 0) continue;
-    std::string_view inner = request->content;
-    while (auto const part = take_field(inner)) {
-      if (part->number == static_cast<std::uint64_t>(value)) bytes -= part->content.size();
-    }
-  }
+  while (auto const request = take_field(payload)) bytes -= value_bytes_of(*request);
   return bytes;
 }
 

@@ -143,6 +143,9 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_lateness_p99_us(to_microseconds(from.lateness_p99));
   to.set_lateness_max_us(to_microseconds(from.lateness_max));
   to.set_deadlines_answered(from.deadlines_answered);
+  to.set_queued_items(from.queued_items);
+  to.set_waiting_pops(from.waiting_pops);
+  to.set_waiting_key_watches(from.waiting_key_watches);
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -163,6 +166,9 @@ core::snapshot decode(v1::JobStatus& from) {
   to.lateness_p99 = from_microseconds(from.lateness_p99_us());
   to.lateness_max = from_microseconds(from.lateness_max_us());
   to.deadlines_answered = from.deadlines_answered();
+  to.queued_items = from.queued_items();
+  to.waiting_pops = from.waiting_pops();
+  to.waiting_key_watches = from.waiting_key_watches();
   return to;
 }
 

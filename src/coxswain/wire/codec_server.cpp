@@ -2,6 +2,7 @@
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/codec_keys.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace coxswain::wire {
 namespace {
 
-// The overloads of codec_fields.hpp, which those below would hide.
+// The overloads of codec_fields.hpp and codec_keys.hpp, which those below would hide.
 using wire::decode;
 using wire::encode;
 
@@ -135,50 +136,6 @@ barrier_failure decode(v1::BarrierFailure& from) {
   return to;
 }
 
-void encode(core::value_answer const& from, v1::ServerMessage& message) {
-  auto& to = *message.mutable_value();
-  to.set_version(from.version);
-  to.set_value(from.value.view().data(), from.value.size());
-}
-
-core::value_answer decode(v1::Value& from) {
-  return {bytes{std::move(*from.mutable_value())}, from.version()};
-}
-
-void encode(core::counter_answer const& from, v1::ServerMessage& message) {
-  auto& to = *message.mutable_counter();
-  to.set_value(from.value);
-  to.set_version(from.version);
-}
-
-core::counter_answer decode(v1::Counter& from) { return {from.value(), from.version()}; }
-
-void encode(core::removed_answer const& from, v1::ServerMessage& message) {
-  message.mutable_removed()->set_count(from.count);
-}
-
-core::removed_answer decode(v1::Removed& from) { return {from.count()}; }
-
-void encode(core::listing_answer const& from, v1::ServerMessage& message) {
-  auto& to = *message.mutable_listing();
-  for (auto const& entry : from.entries) {
-    auto& added = *to.add_entries();
-    added.set_key(entry.key);
-    added.set_version(entry.version);
-    added.set_value(entry.value.view().data(), entry.value.size());
-  }
-}
-
-core::listing_answer decode(v1::Listing& from) {
-  core::listing_answer to;
-  to.entries.reserve(static_cast<std::size_t>(from.entries_size()));
-  for (auto& entry : *from.mutable_entries()) {
-    to.entries.push_back({std::move(*entry.mutable_key()), bytes{std::move(*entry.mutable_value())},
-                          entry.version()});
-  }
-  return to;
-}
-
 void encode(job_error const& from, v1::ServerMessage& message) {
   encode(from, *message.mutable_job_error());
 }
@@ -256,6 +213,9 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kProbe: return decode(*from.mutable_probe());
     case v1::ServerMessage::kFreeze: return decode(*from.mutable_freeze());
     case v1::ServerMessage::kSyncPoint: return decode(*from.mutable_sync_point());
+    case v1::ServerMessage::kKeyChanges: return decode(*from.mutable_key_changes());
+    case v1::ServerMessage::kCount: return decode(*from.mutable_count());
+    case v1::ServerMessage::kStored: return decode(*from.mutable_stored());
   }
   return answer_value{};
 }

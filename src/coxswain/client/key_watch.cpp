@@ -1,0 +1,65 @@
+#include "coxswain/client/key_watch.hpp"
+
+#include "coxswain/client/asking.hpp"
+
+#include <utility>
+
+namespace coxswain {
+namespace {
+
+core::watch_keys_args args_for(std::string const& directory, std::optional<std::uint64_t> after) {
+  core::watch_keys_args args;
+  args.directory = directory;
+  args.after = after;
+  return args;
+}
+
+std::vector<key_change> given(std::vector<core::key_change>& told) {
+  std::vector<key_change> all(told.size());
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    all[i].key = std::move(told[i].key);
+    all[i].version = told[i].version;
+    if (told[i].value) all[i].value.emplace(told[i].value->view());
+  }
+  return all;
+}
+
+}  // namespace
+
+key_watch::key_watch(std::weak_ptr<connection> at, std::string directory, std::uint64_t version)
+    : connection_{std::move(at)}, directory_{std::move(directory)}, version_{version} {}
+
+asio::awaitable<key_watch> key_watch::open(connection_ptr at, std::string directory,
+                                           std::optional<std::uint64_t> after) {
+  need_session(at);
+  if (!after) {
+    question q{args_for(directory, after), patience};
+    auto a = co_await ask(at, std::move(q));
+    after = value_of<core::key_changes_answer>(a).version;
+  }
+  key_watch made{at, std::move(directory), *after};
+  co_return made;
+}
+
+asio::awaitable<std::vector<key_change>> key_watch::next(duration timeout) {
+  question q{args_for(directory_, version_), timeout};
+  auto a = co_await ask(connection_.lock(), std::move(q));
+  auto& told = value_of<core::key_changes_answer>(a);
+  version_ = told.version;
+  co_return given(told.changes);
+}
+
+asio::awaitable<std::vector<key_value>> key_watch::list() {
+  core::list_args args{directory_};
+  question q{std::move(args), patience};
+  auto a = co_await ask(connection_.lock(), std::move(q));
+  auto& told = value_of<core::listing_answer>(a);
+  version_ = told.version;
+  std::vector<key_value> all;
+  for (auto& one : told.entries) {
+    all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
+  }
+  co_return all;
+}
+
+}  // namespace coxswain

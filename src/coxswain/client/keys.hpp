@@ -1,0 +1,72 @@
+#pragma once
+// PUBLIC. What the calls for keys and queues take and give. Not here: the calls (client).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace coxswain {
+
+enum class put_mode : std::uint8_t { create, overwrite };
+
+// `task`: the key vanishes when this client's task fails or leaves.
+enum class key_lifetime : std::uint8_t { job, task };
+
+// `everything` is needed to remove the root.
+enum class remove_mode : std::uint8_t { tree, everything };
+
+struct key_value {
+  std::string key;
+  std::string value;
+  std::uint64_t version{};
+
+  friend bool operator==(key_value const&, key_value const&) = default;
+};
+
+// What compare_and_set expects of a key.
+class expectation {
+ public:
+  static expectation absent() { return expectation{core::absent_value{}}; }
+  static expectation version(std::uint64_t v) { return expectation{v}; }
+  static expectation value(std::string_view v) { return expectation{std::string{v}}; }
+
+ private:
+  friend class client;
+  explicit expectation(core::expected_value what) : what_{std::move(what)} {}
+
+  core::expected_value what_;
+};
+
+// What came of compare_and_set: OK, and the key's new version; or why not, and what the key has.
+struct swap_result {
+  swap_result() = default;
+
+  status outcome;
+  std::uint64_t version{};           // zero if the key is missing
+  std::optional<std::string> found;  // the value that was there instead
+
+  [[nodiscard]] explicit operator bool() const noexcept { return outcome.ok(); }
+};
+
+struct queue_item {
+  queue_item() = default;
+
+  std::string value;
+  // Rises with every push to any queue. An item that is given out again keeps it.
+  std::uint64_t number{};
+};
+
+struct key_change {
+  key_change() = default;
+
+  std::string key;
+  std::uint64_t version{};
+  std::optional<std::string> value;  // none: the key was removed
+};
+
+}  // namespace coxswain

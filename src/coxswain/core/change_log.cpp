@@ -1,0 +1,37 @@
+#include "coxswain/core/change_log.hpp"
+
+#include <cassert>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+std::size_t bytes_of(key_change const& c) { return c.key.size() + (c.value ? c.value->size() : 0); }
+
+}  // namespace
+
+change_log::~change_log() {
+  while (forget_oldest()) continue;
+}
+
+void change_log::add(key_change what) {
+  assert(what.version == last_ + 1);
+  last_ = what.version;
+  bytes_ += bytes_of(what);
+  memory_->add(overhead(what.key));
+  changes_.push_back(std::move(what));
+  while (changes_.size() > limits_.changes_max ||
+         (bytes_ > limits_.bytes_max && changes_.size() > 1)) {
+    forget_oldest();
+  }
+}
+
+bool change_log::forget_oldest() {
+  if (changes_.empty()) return false;
+  bytes_ -= bytes_of(changes_.front());
+  memory_->subtract(overhead(changes_.front().key));
+  changes_.pop_front();
+  return true;
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,155 @@
+// How a session begins, and how it goes on with a new connection.
+
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+std::string_view bytes_of(session_secret const& secret) {
+  return {reinterpret_cast<char const*>(secret.data()), secret.size()};
+}
+
+}  // namespace
+
+status coordinator::state::refusal(hello_args const& args) const {
+  if (args.version != protocol_version) {
+    return {errc::failed_precondition,
+            "the client speaks protocol version " + std::to_string(args.version) +
+                ", this coordinator version " + std::to_string(protocol_version)};
+  }
+  if (!options.token.empty() && !equal_in_constant_time(args.token, options.token)) {
+    return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
+                                                      : "the token is not this coordinator's"};
+  }
+  std::string const job = args.job.empty() ? "default" : args.job;
+  if (job != options.job) {
+    return {errc::failed_precondition, "the client wants job " + quoted(job) +
+                                           ", this coordinator serves job " + quoted(options.job)};
+  }
+  if (args.attempt && options.attempt && *args.attempt != *options.attempt) {
+    bool const is_older = *args.attempt < *options.attempt;
+    return {is_older ? errc::failed_precondition : errc::unavailable,
+            "the client belongs to attempt " + std::to_string(*args.attempt) +
+                ", this coordinator to attempt " + std::to_string(*options.attempt) +
+                (is_older ? "" : ": an old coordinator is still there")};
+  }
+  if (args.label.size() > options.label_bytes_max) {
+    return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
+                                        " bytes long; the limit label_bytes_max is " +
+                                        std::to_string(options.label_bytes_max)};
+  }
+  return {};
+}
+
+void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
+  if (status why = refusal(args); !why.ok()) {
+    log(severity::warning,
+        "connection from " + sessions_.find(from)->peer + " refused: " + why.text());
+    return say_goodbye(from, std::move(why), false);
+  }
+  connection& c = *sessions_.find(from);
+  deadlines_.disarm(c.hello);
+  session s;
+  s.secret = c.secret;
+  s.attached = from;
+  s.carrier = c.number;
+  s.label = args.label;
+  s.peer = c.peer;
+  s.heard = alive_since(now);
+  session_id const id = sessions_.add(std::move(s));
+  c.session = id;
+  arm_expiry(id, *sessions_.find(id));
+
+  hello_answer a;
+  a.coordinator = self_;
+  a.version = options.version;
+  a.session = id;
+  a.secret = c.secret;
+  a.num_tasks = options.num_tasks;
+  a.heartbeat_period = options.heartbeat_timeout / 3;
+  a.heartbeat_timeout = options.heartbeat_timeout;
+  a.reconnect_grace = options.reconnect_grace;
+  a.frame_bytes_max = options.frame_bytes_max();
+  a.value_bytes_max = options.value_bytes_max;
+  a.key_bytes_max = options.key_bytes_max;
+  a.open_requests_max = options.open_requests_max;
+  a.open_requests_max_per_task = options.open_requests_max_per_task;
+  sessions_.push(from, share(std::move(a)));
+  if (error) sessions_.push(from, share(*error));
+}
+
+void coordinator::state::resume(time_point now, connection_id from, std::uint64_t answered_through,
+                                resume_args const& args) {
+  session* const s = args.coordinator == self_ ? sessions_.find(args.session) : nullptr;
+  if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
+    return say_goodbye(from,
+                       {errc::aborted, args.coordinator == self_
+                                           ? "session ended: this coordinator has no such session"
+                                           : "session ended: this is another coordinator"},
+                       false);
+  }
+  if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
+    // The client had given this connection up before it used a newer one: what it said here is
+    // stale, and to believe it would undo what happened since.
+    return say_goodbye(from, {errc::aborted, "the session went on with a newer connection"}, true);
+  }
+  bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
+                         args.open.end() &&
+                     (args.open.empty() || args.open.front() != request_id{});
+  if (!rises || answered_through > s->replies_sent) {
+    // It would say the same again, so the session ends (semantics D23).
+    std::string const why = "a Resume must name what is open, rising, and replies that were sent";
+    if (s->attached != connection_id{}) {
+      say_goodbye(s->attached, {errc::invalid_argument, "protocol error: " + why}, false);
+    }
+    malformed(now, from, why);
+    return end_session(now, args.session, {errc::invalid_argument, "protocol error: " + why});
+  }
+  carry_on(now, from, answered_through, args);
+}
+
+// The session goes on, on this connection.
+void coordinator::state::carry_on(time_point now, connection_id from,
+                                  std::uint64_t answered_through, resume_args const& args) {
+  session& s = *sessions_.find(args.session);
+  if (s.attached != connection_id{}) {
+    say_goodbye(s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
+  }
+  connection& c = *sessions_.find(from);
+  deadlines_.disarm(c.hello);
+  c.session = args.session;
+  s.attached = from;
+  s.carrier = c.number;
+  s.peer = c.peer;
+  s.grace.reset();
+  for (task_id const task : s.tasks) {
+    roster_.at(task).peer = c.peer;
+    log(severity::info, who(task) + " is back");
+  }
+
+  std::vector<request_id> unwanted;
+  for (auto const& [open_id, _] : s.open) {
+    if (!std::binary_search(args.open.begin(), args.open.end(), open_id))
+      unwanted.push_back(open_id);
+  }
+  std::sort(unwanted.begin(), unwanted.end());
+  for (request_id const unwanted_id : unwanted) release({args.session, unwanted_id});
+  std::vector<undelivered> items = sessions_.take_unwanted(s, answered_through, args.open);
+  resume_answer a;
+  a.unknown = sessions_.resume(s, answered_through, args.open);
+  sessions_.push(s, share(std::move(a)));
+  sessions_.send_kept(s);
+  if (error) sessions_.push(s, share(*error));
+  if (!s.tasks.empty()) tell_agreement(s);
+  // Not before, since these may answer requests of this very session.
+  put_back(std::move(items));
+  note_life(now, args.session, s);
+  arm_expiry(args.session, s);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,66 @@
+// Watches of keys: what has changed below a directory since a version.
+
+#include "coxswain/core/change_batch.hpp"
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <map>
+#include <utility>
+
+namespace coxswain::core {
+
+void coordinator::state::handle(call const& c, watch_keys_args& args) {
+  auto directory = normalise_key(args.directory, options.key_bytes_max);
+  if (!directory) return refuse(c, directory.error());
+  std::uint64_t const present = keys_.version();
+  if (!args.after) return answer_now(c, share(key_changes_answer{{}, present}), false);
+  if (*args.after > present) {
+    return refuse(c, {errc::invalid_argument, "there is no version " + std::to_string(*args.after) +
+                                                  " yet: the keys are at version " +
+                                                  std::to_string(present)});
+  }
+  if (!keys_.changes().remembers(*args.after)) return answer_now(c, forgotten(), false);
+  auto changes = changes_below(*directory, *args.after);
+  if (!changes.changes.empty()) return answer_now(c, share(std::move(changes)), false);
+  parked p;
+  p.where = parked::place::key_changes;
+  p.number = key_watches_.wait(*directory, c.from);
+  p.name = *std::move(directory);
+  arm_call(c, p, args.timeout);
+  park(c, std::move(p));
+}
+
+key_changes_answer coordinator::state::changes_below(std::string const& directory,
+                                                     std::uint64_t after) const {
+  change_batch told{options};
+  keys_.changes().each_after(
+      after, [&](key_change const& one) { return !concerns(one.key, directory) || told.add(one); });
+  return std::move(told).until(keys_.version());
+}
+
+// Nothing that concerned those who wait had changed until `since`, so they are told all that came
+// after it; who watches the same is told the same.
+void coordinator::state::tell_key_watches(std::uint64_t since) {
+  if (key_watches_.waiting() == 0) return;
+  if (!keys_.changes().remembers(since)) return answer_all(key_watches_.take_all(), forgotten());
+  std::map<std::string, change_batch, std::less<>> told;
+  keys_.changes().each_after(since, [&](key_change const& one) {
+    key_watches_.each_concerned(one.key, [&](std::string const& directory) {
+      told.try_emplace(directory, options).first->second.add(one);
+    });
+    return true;
+  });
+  for (auto& [directory, batch] : told) {
+    answer_all(key_watches_.take(directory), share(std::move(batch).until(keys_.version())));
+  }
+}
+
+answer_ptr coordinator::state::forgotten() const {
+  std::uint64_t const present = keys_.version();
+  status why{errc::out_of_range,
+             "not all changes since that version are remembered; the keys are at version " +
+                 std::to_string(present) + ": list them, and watch from there"};
+  return std::make_shared<answer const>(answer{std::move(why), key_changes_answer{{}, present}});
+}
+
+}  // namespace coxswain::core

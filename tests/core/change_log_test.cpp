@@ -1,0 +1,92 @@
+#include "coxswain/core/change_log.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+
+namespace coxswain::core {
+namespace {
+
+struct log {
+  explicit log(change_log::limits within = {}) : changes{memory, within} {}
+
+  void add(std::string key, std::string value = {}) {
+    changes.add({std::move(key), changes.last() + 1, bytes{std::move(value), memory}});
+  }
+  std::string after(std::uint64_t version) {
+    if (!changes.remembers(version)) return "forgotten";
+    std::string all;
+    changes.each_after(version, [&](key_change const& c) {
+      all += c.key;
+      return true;
+    });
+    return all;
+  }
+
+  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(1'000'000);
+  change_log changes;
+};
+
+BOOST_AUTO_TEST_SUITE(change_log_test)
+
+BOOST_AUTO_TEST_CASE(the_changes_after_a_version_are_found) {
+  log l;
+  BOOST_TEST(l.after(0) == "");
+  for (auto const* const key : {"a", "b", "c"}) l.add(key);
+
+  BOOST_TEST(l.after(0) == "abc");
+  BOOST_TEST(l.after(1) == "bc");
+  BOOST_TEST(l.after(3) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_are_forgotten_when_there_are_too_many) {
+  log l{{2, 1000}};
+  for (auto const* const key : {"a", "b", "c"}) l.add(key);
+
+  BOOST_TEST(l.after(0) == "forgotten");
+  BOOST_TEST(l.after(1) == "bc");
+  BOOST_TEST(l.changes.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_are_forgotten_when_there_are_too_many_bytes_but_not_the_last) {
+  log l{{100, 10}};
+  l.add("a", "1234");
+  l.add("b", "1234");
+  BOOST_TEST(l.after(0) == "ab");
+  l.add("c");
+  BOOST_TEST(l.after(1) == "bc");
+  BOOST_TEST(l.after(0) == "forgotten");
+  l.add("d", "12345678901");
+
+  BOOST_TEST(l.after(3) == "d");
+  BOOST_TEST(l.after(2) == "forgotten");
+}
+
+BOOST_AUTO_TEST_CASE(a_log_without_room_remembers_nothing) {
+  log l{{0, 0}};
+  l.add("a");
+
+  BOOST_TEST(l.after(0) == "forgotten");
+  BOOST_TEST(l.after(1) == "");
+  BOOST_TEST(l.memory->used() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_forgotten_costs_nothing) {
+  log l;
+  l.add("a", "value");
+  l.add("b", "value");
+  BOOST_TEST(l.memory->used() == l.changes.cost());
+  BOOST_TEST(l.changes.forget_oldest());
+  BOOST_TEST(l.changes.forget_oldest());
+  BOOST_TEST(!l.changes.forget_oldest());
+
+  BOOST_TEST(l.memory->used() == 0u);
+  BOOST_TEST(l.after(1) == "forgotten");
+  BOOST_TEST(l.after(2) == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core

@@ -1,0 +1,209 @@
+// Gets of several keys at once: D18.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_get_all_test)
+
+BOOST_AUTO_TEST_CASE(get_all_gives_all_values_in_the_order_asked) {
+  cluster c{1};
+  c.put_all(0, {{"a", "1"}, {"b", "2"}});
+
+  auto const both = c.get_all(0, {"b", "/a/", "b"});
+
+  BOOST_TEST(c.listing(both) == "b=2 a=1 b=2");
+  BOOST_TEST(c.body<core::listing_answer>(both)->version == 2u);
+  BOOST_TEST(c.body<core::listing_answer>(both)->entries[1].version == 1u);
+  BOOST_TEST(c.listing(c.get_all(0, {})) == "");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(get_all_waits_until_the_last_key_has_a_value_in_whatever_order_they_come) {
+  for (std::vector<std::string> const& order :
+       {std::vector<std::string>{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}}) {
+    cluster c{2};
+    auto const all = c.get_all(1, {"a", "b", "c"});
+    for (auto const& key : order) {
+      BOOST_TEST(c.code(all) == "waits");
+      c.put(0, key, key + key);
+    }
+
+    BOOST_TEST(c.listing(all) == "a=aa b=bb c=cc");
+    BOOST_TEST(c.look().waiting_gets == 0u);
+    c.remove(0, "", true);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(get_all_wants_all_values_at_the_same_time) {
+  cluster c{2};
+  auto const both = c.get_all(1, {"a", "b"});
+  c.put(0, "a", "1");
+  c.remove(0, "a");
+  c.put(0, "b", "2");
+  BOOST_TEST(c.code(both) == "waits");
+
+  c.put(0, "a", "3");
+
+  BOOST_TEST(c.listing(both) == "a=3 b=2");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(get_all_answers_in_order_with_the_other_gets_of_a_key) {
+  cluster c{3};
+  c.get(2, "k");
+  c.get_all(0, {"k"});
+  c.get(1, "k");
+
+  c.put(2, "k", "v");
+
+  BOOST_TEST(c.replies() == "2:OK 2:OK 0:OK 1:OK");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_missing) {
+  cluster c{1};
+  c.put(0, "b", "2");
+  auto const all = c.get_all(0, {"a", "b", "c"}, 1s);
+
+  c.at(1s - 1ns);
+  BOOST_TEST(c.code(all) == "waits");
+  c.at(1s);
+
+  BOOST_TEST(c.code(all) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.text(all) ==
+             "not all keys got values within 1 s; missing are 2 of 3 keys: 'a', 'c'");
+  BOOST_TEST(c.look().waiting_gets == 0u);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(get_all_names_no_more_than_16_missing_keys) {
+  cluster c{1};
+  std::vector<std::string> keys;
+  for (int i = 0; i < 40; ++i) keys.push_back("k/" + std::to_string(100 + i));
+  auto const all = c.get_all(0, keys, 0s);
+  c.at(0s);
+
+  expect_words(c.text(all), {"40 of 40 keys", "'k/115' and 24 more"});
+  BOOST_TEST(!contains(c.text(all), "k/116"));
+}
+
+BOOST_AUTO_TEST_CASE(get_all_may_be_withdrawn_and_ends_with_its_session) {
+  cluster c{1};
+  int const o = c.observer();
+  auto const one = c.get_all(0, {"a", "b"});
+  c.get_all(o, {"a", "b"});
+  BOOST_TEST(c.look().waiting_gets == 2u);
+
+  c.withdraw(one);
+  c.bye(o);
+
+  BOOST_TEST(c.look().waiting_gets == 0u);
+  c.put_all(0, {{"a", "1"}, {"b", "2"}});
+  BOOST_TEST(c.code(one) == "waits");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(get_all_is_executed_again_after_a_resume) {
+  cluster c{2};
+  auto const waits = c.get_all(0, {"a", "b"});
+  c.lose(0);
+  c.put_all(1, {{"a", "1"}, {"b", "2"}});
+  c.put(1, "b", "3", true);
+
+  c.resume(0);
+
+  BOOST_TEST(c.listing(waits) == "a=1 b=3");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinator_stops) {
+  cluster c{2};
+  auto const waits = c.get_all(1, {"a", "b"});
+  c.put(0, "a", "1");
+  c.task_ended(0, {errc::internal, "killed"});
+  BOOST_TEST(c.code(waits) == "CANCELLED");
+  BOOST_TEST(c.code(c.get_all(1, {"a", "b"})) == "CANCELLED");
+  BOOST_TEST(c.listing(c.get_all(1, {"a"})) == "a=1");
+  c.remove(1, "", true);
+
+  cluster d{1};
+  auto const stopped = d.get_all(0, {"a"});
+  d.stop();
+  BOOST_TEST(d.code(stopped) == "CANCELLED");
+}
+
+BOOST_AUTO_TEST_CASE(get_all_of_a_task_that_leaves_is_cancelled) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  auto const waits = c.get_all({0, 0}, {"a"});
+  c.leave(0);
+
+  BOOST_TEST(c.code(waits) == "CANCELLED");
+}
+
+BOOST_AUTO_TEST_CASE(get_all_has_limits) {
+  cluster c{1, with([](auto& o) {
+              o.value_bytes_max = 100;
+              o.keys_per_call_max = 1000;
+            })};
+  std::vector<core::put_all_args::entry> entries;
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1000; ++i) {
+    entries.push_back({std::to_string(i), std::string(100, 'v')});
+    keys.push_back(std::to_string(i));
+  }
+  c.put_all(0, std::move(entries));
+
+  auto const large = c.get_all(0, keys);
+
+  BOOST_TEST(c.code(large) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(large), {"1000 keys", "frame_bytes_max", "fewer"});
+  keys.push_back("one more");
+  auto const many = c.get_all(0, keys);
+  BOOST_TEST(c.code(many) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(many), {"1001 keys", "keys_per_call_max is 1000"});
+  BOOST_TEST(c.code(c.get_all(0, {"a", ""})) == "INVALID_ARGUMENT");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  std::vector<std::string> const keys(5'000, std::string(40, 'k'));
+  std::vector<call> open;
+  while (c.code(open.emplace_back(c.get_all(0, keys))) == "waits") {
+    BOOST_TEST_REQUIRE(open.size() < 10u);
+  }
+
+  BOOST_TEST(c.code(open.back()) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(open.size() > 2u);
+  open.pop_back();
+  for (auto const& one : open) c.withdraw(one);
+  BOOST_TEST(c.brain().memory()->used() < 1'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_waits_in_get_all_is_said_to_wait_for_a_key) {
+  cluster c{2};
+  c.get_all({1, 1}, {"address/0"});
+  auto const barrier = c.barrier(0, "b", 1s);
+  c.at(1s);
+
+  expect_words(c.text(barrier), {"waits for key 'address/0'"});
+}
+
+BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little) {
+  cluster c{1};
+  c.check_less();
+  std::vector<std::string> keys;
+  for (int i = 0; i < 10'000; ++i) keys.push_back("k/" + std::to_string(i));
+  auto const all = c.get_all(0, keys);
+  for (auto const& key : keys) c.put(0, key, "v");
+
+  BOOST_TEST(c.body<core::listing_answer>(all)->entries.size() == 10'000u);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

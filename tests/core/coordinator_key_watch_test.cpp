@@ -1,0 +1,332 @@
+// Watches of keys: D18.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_key_watch_test)
+
+BOOST_AUTO_TEST_CASE(a_watch_tells_the_changes_below_a_directory_in_order) {
+  cluster c{1};
+  c.put(0, "d/a", "1");
+  c.put(0, "e/b", "2");
+  c.put(0, "d", "3");
+  c.append(0, "d/a", "4");
+  c.increment(0, "d/n", 5);
+  c.put(0, "dd", "6");
+  c.remove(0, "d/a");
+
+  BOOST_TEST(c.changes(c.watch_keys(0, "d", 0)) == "d/a=1 d=3 d/a=14 d/n=5 d/a=- to 7");
+  BOOST_TEST(c.changes(c.watch_keys(0, "/d/", 4)) == "d/n=5 d/a=- to 7");
+  BOOST_TEST(c.changes(c.watch_keys(0, "", 5)) == "dd=6 d/a=- to 7");
+  auto const* const told = c.body<core::key_changes_answer>(c.watch_keys(0, "d", 0));
+  BOOST_TEST(told->changes[1].version == 3u);
+  BOOST_TEST(told->changes[4].version == 7u);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_without_a_version_is_told_the_present_one) {
+  cluster c{1};
+  BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 0");
+  c.put(0, "k", "v");
+  BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 1");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory) {
+  cluster c{2};
+  auto const watch = c.watch_keys(1, "d", 0);
+  c.put(0, "e", "1");
+  c.remove(0, "d");
+  BOOST_TEST(c.code(watch) == "waits");
+  BOOST_TEST(c.look().waiting_key_watches == 1u);
+
+  c.put(0, "d/a/b", "2");
+
+  BOOST_TEST(c.changes(watch) == "d/a/b=2 to 2");
+  BOOST_TEST(c.look().waiting_key_watches == 0u);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_of_change_wakes_watches) {
+  cluster c{2};
+  auto const after = [&](std::uint64_t version) { return c.watch_keys(1, "k", version); };
+  auto one = after(0);
+  c.put(0, "k", "1");
+  BOOST_TEST(c.changes(one) == "k=1 to 1");
+  one = after(1);
+  c.compare_and_set(0, "k", std::uint64_t{1}, "2");
+  BOOST_TEST(c.changes(one) == "k=2 to 2");
+  one = after(2);
+  c.append(0, "k", "3");
+  BOOST_TEST(c.changes(one) == "k=23 to 3");
+  one = after(3);
+  c.increment(0, "k", 1);
+  BOOST_TEST(c.changes(one) == "k=24 to 4");
+  one = after(4);
+  c.put_all(0, {{"k/a", "5"}, {"other", "6"}, {"k/b", "7"}});
+  BOOST_TEST(c.changes(one) == "k/a=5 k/b=7 to 7");
+  one = after(7);
+  c.remove(0, "k");
+  BOOST_TEST(c.changes(one) == "k=- k/a=- k/b=- to 10");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(refused_changes_wake_no_watch) {
+  cluster c{1};
+  c.put(0, "k", "v");
+  auto const watch = c.watch_keys(0, "", 1);
+  c.put(0, "k", "w");
+  c.compare_and_set(0, "k", core::absent_value{}, "w");
+  c.increment(0, "k", 1);
+  c.put_all(0, {{"j", "1"}, {"k", "2"}});
+  c.remove(0, "missing");
+
+  BOOST_TEST(c.code(watch) == "waits");
+  c.remove(0, "", true);
+  BOOST_TEST(c.changes(watch) == "k=- to 2");
+}
+
+BOOST_AUTO_TEST_CASE(an_owned_key_that_vanishes_is_a_change) {
+  cluster c{2};
+  c.put_owned(0, "d/alive", "v");
+  c.put(0, "d/plain", "v");
+  auto const watch = c.watch_keys(1, "d", 2);
+
+  c.task_ended(0, {errc::internal, "killed"});
+
+  BOOST_TEST(c.changes(watch) == "d/alive=- to 3");
+  c.remove(1, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(those_who_watch_the_same_get_one_shared_answer) {
+  cluster c{3};
+  auto const one = c.watch_keys(1, "d", 0);
+  auto const two = c.watch_keys(2, "d", 0);
+  auto const root = c.watch_keys(2, "", 0);
+  c.put(0, "d/k", "v");
+
+  BOOST_TEST(c.answer_to(one) == c.answer_to(two));
+  BOOST_TEST(c.replies() == "0:OK 2:OK 1:OK 2:OK");
+  BOOST_TEST(c.changes(root) == "d/k=v to 1");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them_its_own) {
+  cluster c{1};
+  c.check_less();
+  std::vector<call> watches;
+  for (int i = 0; i < 1'000; ++i) {
+    std::string const directory = "d/" + std::to_string(i);
+    c.put_all(0, {{directory + "/a", ""}, {directory + "/b", ""}});
+    watches.push_back(c.watch_keys(0, directory, static_cast<std::uint64_t>(2 * i + 2)));
+  }
+  c.remove(0, "d");
+
+  for (int i = 0; i < 1'000; ++i) {
+    std::string const directory = "d/" + std::to_string(i);
+    BOOST_TEST(c.changes(watches[static_cast<std::size_t>(i)]) ==
+               directory + "/a=- " + directory + "/b=- to 4000");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing) {
+  cluster c{2};
+  c.put(0, "d/a", "1");
+  auto const listing = c.list(1, "d");
+  c.put(0, "d/b", "2");
+
+  auto const version = c.body<core::listing_answer>(listing)->version;
+  BOOST_TEST(c.changes(c.watch_keys(1, "d", version)) == "d/b=2 to 2");
+  c.remove(0, "", true);
+}
+
+// So that who watches a quiet directory of a busy job does not fall behind.
+BOOST_AUTO_TEST_CASE(a_watch_that_times_out_is_told_how_far_it_came) {
+  cluster c{2};
+  auto const watch = c.watch_keys(1, "quiet", 0, 10s);
+  c.put(0, "busy", "1");
+  c.put(0, "busy", "2", true);
+  c.at(10s - 1ns);
+  BOOST_TEST(c.code(watch) == "waits");
+
+  c.at(10s);
+
+  BOOST_TEST(c.changes(watch) == "to 2");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_with_timeout_zero_asks_what_there_is_now) {
+  cluster c{1};
+  c.put(0, "a", "1");
+  auto const nothing = c.watch_keys(0, "b", 0, 0s);
+  c.at(0s);
+
+  BOOST_TEST(c.changes(nothing) == "to 1");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_waits_without_limit_unless_it_says_otherwise) {
+  BOOST_TEST((core::watch_keys_args{}.timeout == without_limit));
+  cluster c{1};
+  auto const watch = c.watch_keys(0, "", 0);
+  c.at(2h);
+
+  BOOST_TEST(c.code(watch) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
+  cluster c{1, with([](auto& o) {
+              o.changes_per_answer_max = 2;
+              o.change_bytes_per_answer_max = 1000;
+            })};
+  for (int i = 1; i <= 3; ++i) c.put(0, "k", std::to_string(i), true);
+  c.put(0, "k", std::string(999, 'x'), true);
+  c.put(0, "k", "5", true);
+
+  BOOST_TEST(c.changes(c.watch_keys(0, "k", 0)) == "k=1 k=2 to 2");
+  BOOST_TEST(c.changes(c.watch_keys(0, "k", 2)) == "k=3 to 3");
+  auto const large = c.watch_keys(0, "k", 3);
+  BOOST_TEST(c.body<core::key_changes_answer>(large)->changes.size() == 1u);
+  BOOST_TEST(c.body<core::key_changes_answer>(large)->version == 4u);
+  BOOST_TEST(c.changes(c.watch_keys(0, "k", 4)) == "k=5 to 5");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with_the_present_one) {
+  cluster c{1, with([](auto& o) { o.changes_max = 3; })};
+  for (int i = 1; i <= 5; ++i) c.put(0, "k", std::to_string(i), true);
+
+  BOOST_TEST(c.changes(c.watch_keys(0, "", 2)) == "k=3 k=4 k=5 to 5");
+  auto const old = c.watch_keys(0, "", 1);
+
+  BOOST_TEST(c.changes(old) == "OUT_OF_RANGE to 5");
+  expect_words(c.text(old), {"version 5", "list"});
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_any_case) {
+  cluster c{1, with([](auto& o) { o.change_bytes_max = 100; })};
+  c.put(0, "k", std::string(50, '1'));
+  c.put(0, "k", std::string(48, '2'), true);
+  BOOST_TEST(c.code(c.watch_keys(0, "", 0)) == "OK");
+  c.put(0, "k", std::string(1000, '3'), true);
+
+  BOOST_TEST(c.code(c.watch_keys(0, "", 1)) == "OUT_OF_RANGE");
+  BOOST_TEST(c.code(c.watch_keys(0, "", 2)) == "OK");
+  c.remove(0, "", true);
+}
+
+// One removal may be more changes than are remembered.
+BOOST_AUTO_TEST_CASE(a_watch_that_is_overrun_while_it_waits_is_out_of_range) {
+  cluster c{2, with([](auto& o) { o.changes_max = 3; })};
+  c.put_all(0, {{"d/1", ""}, {"d/2", ""}, {"d/3", ""}, {"d/4", ""}});
+  auto const watch = c.watch_keys(1, "d", 4);
+
+  c.remove(0, "d");
+
+  BOOST_TEST(c.changes(watch) == "OUT_OF_RANGE to 8");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_that_waits_is_not_overrun_by_changes_elsewhere) {
+  cluster c{2, with([](auto& o) { o.changes_max = 3; })};
+  auto const watch = c.watch_keys(1, "d", 0);
+  for (int i = 0; i < 10; ++i) c.put(0, "e", "v", true);
+
+  c.put(0, "d", "v");
+
+  BOOST_TEST(c.changes(watch) == "d=v to 11");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_watch_of_a_version_from_the_future_is_invalid_where_upstream_ends_the_coordinator_d18) {
+  cluster c{1};
+  c.put(0, "k", "v");
+
+  auto const refused = c.watch_keys(0, "", 2);
+
+  BOOST_TEST(c.code(refused) == "INVALID_ARGUMENT");
+  expect_words(c.text(refused), {"version 2", "version 1"});
+  BOOST_TEST(c.code(c.watch_keys(0, "", UINT64_MAX)) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.watch_keys(0, std::string("\0", 1), 0)) == "INVALID_ARGUMENT");
+  c.remove(0, "", true);
+}
+
+// The history yields to values: it may not be the reason why one is refused.
+BOOST_AUTO_TEST_CASE(old_changes_are_forgotten_when_their_memory_is_needed) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  c.put(0, "a", std::string(60'000, 'x'));
+  c.remove(0, "a");
+  BOOST_TEST(c.brain().memory()->used() > 60'000u);
+
+  BOOST_TEST(c.code(c.put(0, "b", std::string(60'000, 'y'))) == "OK");
+  BOOST_TEST(c.code(c.watch_keys(0, "", 0)) == "OUT_OF_RANGE");
+  c.remove(0, "b");
+  BOOST_TEST(c.code(c.push(0, "q", std::string(60'000, 'z'))) == "OK");
+  c.pop(0, "q");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_is_executed_again_after_a_resume) {
+  cluster c{2};
+  auto const lost = c.watch_keys(0, "", 0);
+  auto const waits = c.watch_keys(0, "d", 0);
+  c.lose(0);
+  c.put(1, "k", "1");
+  c.put(1, "l", "2");
+
+  c.resume(0);
+
+  BOOST_TEST(c.changes(lost) == "k=1 l=2 to 2");
+  BOOST_TEST(c.code(waits) == "waits");
+  c.put(1, "d", "3");
+  BOOST_TEST(c.changes(waits) == "d=3 to 3");
+  c.remove(1, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(watches_go_on_after_a_job_error_and_after_their_task_has_left) {
+  cluster c{2};
+  auto const of_dead = c.watch_keys({0, 0}, "k", 0);
+  auto const watch = c.watch_keys(1, "k", 0);
+  c.task_ended(0, {errc::internal, "killed"});
+  BOOST_TEST(c.code(watch) == "waits");
+  auto const later = c.watch_keys(1, "", 0);
+  c.leave(1);
+
+  c.put(c.observer(), "k", "v");
+
+  BOOST_TEST(c.changes(watch) == "k=v to 1");
+  BOOST_TEST(c.changes(later) == "k=v to 1");
+  BOOST_TEST(c.changes(of_dead) == "k=v to 1");
+  c.remove(c.observer(), "", true);
+}
+
+BOOST_AUTO_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops) {
+  cluster c{1};
+  auto const watch = c.watch_keys(0, "", 0);
+
+  c.stop("maintenance");
+
+  BOOST_TEST(c.code(watch) == "UNAVAILABLE");
+  expect_words(c.text(watch), {"stops", "maintenance"});
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_watch_and_one_whose_session_ends_wait_no_longer) {
+  cluster c{1};
+  int const o = c.observer();
+  auto const one = c.watch_keys(0, "", 0);
+  c.watch_keys(o, "d", 0);
+  c.withdraw(one);
+  c.bye(o);
+
+  BOOST_TEST(c.look().waiting_key_watches == 0u);
+  c.put(0, "d", "v");
+  BOOST_TEST(c.code(one) == "waits");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,317 @@
+// Queues: D18.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(coordinator_queue_test)
+
+BOOST_AUTO_TEST_CASE(items_come_out_in_the_order_in_which_they_were_pushed) {
+  cluster c{2};
+  BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
+  BOOST_TEST(c.count(c.push(1, "/q/", "b")) == "2");
+  BOOST_TEST(c.count(c.push(0, "q", "")) == "3");
+
+  BOOST_TEST(c.value(c.pop(1, "q")) == "a");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
+  BOOST_TEST(c.value(c.pop(0, "q", 0s)) == "");
+  BOOST_TEST(c.look().queued_items == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_first) {
+  cluster c{3};
+  auto const second = c.pop(2, "q");
+  auto const third = c.pop(1, "q");
+  BOOST_TEST(c.look().waiting_pops == 2u);
+
+  BOOST_TEST(c.count(c.push(0, "q", "a")) == "0");
+  BOOST_TEST(c.replies() == "0:OK 2:OK");
+  BOOST_TEST(c.value(second) == "a");
+  BOOST_TEST(c.code(third) == "waits");
+  c.push(0, "q", "b");
+
+  BOOST_TEST(c.value(third) == "b");
+}
+
+BOOST_AUTO_TEST_CASE(queues_are_apart_from_each_other_from_keys_and_from_barriers) {
+  cluster c{1};
+  auto const waits = c.pop(0, "q/1", 60s);
+  c.put(0, "q/1", "key");
+  c.push(0, "q", "item");
+
+  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.value(c.try_get(0, "q/1")) == "key");
+  BOOST_TEST(c.code(c.try_get(0, "q")) == "NOT_FOUND");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "item");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_queues_name_follows_the_rules_of_keys) {
+  cluster c{1};
+  for (std::string const& bad :
+       {std::string{}, std::string{"//"}, std::string("a\0b", 3), std::string{"\xff"}}) {
+    BOOST_TEST(c.code(c.push(0, bad, "v")) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.pop(0, bad)) == "INVALID_ARGUMENT");
+  }
+  BOOST_TEST(c.text(c.pop(0, "")) == "the queue's name is empty");
+}
+
+BOOST_AUTO_TEST_CASE(a_pop_times_out_and_then_takes_nothing) {
+  cluster c{1};
+  auto const one = c.pop(0, "the/queue", 1s);
+  c.at(1s - 1ns);
+  BOOST_TEST(c.code(one) == "waits");
+  c.at(1s);
+  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(one), {"'the/queue'", "1 s"});
+
+  BOOST_TEST(c.count(c.push(0, "the/queue", "a")) == "1");
+  BOOST_TEST(c.value(c.pop(0, "the/queue")) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_pop_takes_nothing) {
+  cluster c{1};
+  auto const one = c.pop(0, "q");
+  c.withdraw(one);
+  BOOST_TEST(c.look().waiting_pops == 0u);
+
+  BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(push_and_pop_need_no_task) {
+  cluster c{1};
+  int const o = c.observer();
+  auto const waits = c.pop(o, "q");
+  c.push(o, "q", "a");
+
+  BOOST_TEST(c.value(waits) == "a");
+}
+
+// --- Exactly once
+
+BOOST_AUTO_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop) {
+  cluster c{2};
+  c.push(1, "q", "a");
+  c.push(1, "q", "b");
+  c[0].deaf = true;
+  auto const one = c.pop(0, "q");
+  c[0].deaf = false;
+  BOOST_TEST(c.code(one) == "waits");
+
+  c.blink(0);
+
+  BOOST_TEST(c.value(one) == "a");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
+  BOOST_TEST(c.code(c.pop(0, "q", 0s)) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_push_whose_reply_was_lost_is_not_pushed_twice) {
+  cluster c{1};
+  c[0].deaf = true;
+  auto const push = c.push(0, "q", "a");
+  c[0].deaf = false;
+
+  c.blink(0);
+
+  BOOST_TEST(c.count(push) == "1");
+  BOOST_TEST(c.look().queued_items == 1u);
+  c.pop(0, "q");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_pushed_while_the_consumer_is_disconnected_waits_for_it) {
+  cluster c{2};
+  auto const one = c.pop(0, "q");
+  c.lose(0);
+  c.push(1, "q", "a");
+  auto const other = c.pop(1, "q", 60s);
+
+  c.resume(0);
+
+  BOOST_TEST(c.value(one) == "a");
+  BOOST_TEST(c.code(other) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(items_that_a_dead_consumer_never_acknowledged_go_back_to_their_places) {
+  cluster c{1};
+  int const dead = c.observer();
+  for (auto const* const item : {"a", "b", "c", "d"}) c.push(0, "q", item);
+  c[dead].deaf = true;
+  c.pop(dead, "q");
+  c.pop(dead, "q");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "c");
+  c.lose(dead);
+  c.at(2s - 1ns);
+  BOOST_TEST(c.look().queued_items == 1u);
+
+  c.at(2s);
+
+  BOOST_TEST(c.look().queued_items == 3u);
+  auto const again = c.pop(0, "q");
+  BOOST_TEST(c.value(again) == "a");
+  BOOST_TEST(c.body<core::value_answer>(again)->version == 1u);
+  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "d");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits) {
+  cluster c{2};
+  int const dead = c.observer();
+  c[dead].deaf = true;
+  c.push(0, "q", "a");
+  c.pop(dead, "q");
+  auto const waits = c.pop(1, "q", 60s);
+  c.lose(dead);
+
+  c.at(2s);
+
+  BOOST_TEST(c.value(waits) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consumer) {
+  cluster c{1};
+  int const o = c.observer();
+  c.push(0, "q", "a");
+  BOOST_TEST(c.value(c.pop(o, "q")) == "a");
+  c.heartbeat(o);
+  c.lose(o);
+  c.at(5s);
+
+  BOOST_TEST(c.look().queued_items == 0u);
+  BOOST_TEST(c.brain().memory()->used() < 1'000u);
+}
+
+BOOST_AUTO_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_back) {
+  cluster c{1};
+  int const o = c.observer();
+  c.push(0, "q", "a");
+  c.push(0, "q", "b");
+  c.pop(o, "q");
+  c[o].deaf = true;
+  c.pop(o, "q");
+
+  c.bye(o);
+
+  BOOST_TEST(c.value(c.pop(0, "q")) == "b");
+}
+
+// The client took the call back while the reply was on its way, and will ignore it.
+BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_its_reply_is_on_its_way_gives_the_item_back) {
+  cluster c{2};
+  c.push(0, "q", "a");
+  c[0].deaf = true;
+  auto const one = c.pop(0, "q");
+  auto const other = c.pop(1, "q", 60s);
+  BOOST_TEST(c.code(other) == "waits");
+
+  c.withdraw(one);
+
+  BOOST_TEST(c.value(other) == "a");
+  c[0].deaf = false;
+}
+
+BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_disconnected_gives_the_item_back) {
+  cluster c{2};
+  auto const one = c.pop(0, "q");
+  auto const lost = c.pop(0, "q");
+  c.lose(0);
+  c.push(1, "q", "a");
+  c.push(1, "q", "b");
+  c.withdraw(one);
+
+  c.resume(0);
+
+  BOOST_TEST(c.value(lost) == "b");
+  BOOST_TEST(c.value(c.pop(1, "q")) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken) {
+  cluster c{1};
+  c.push(0, "q", "a");
+  BOOST_TEST(c.value(c.pop(0, "q")) == "a");
+
+  c.blink(0);
+
+  BOOST_TEST(c.look().queued_items == 0u);
+}
+
+// --- The job
+
+BOOST_AUTO_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on) {
+  cluster c{2};
+  auto const waits = c.pop(1, "q");
+  c.task_ended(0, {errc::internal, "killed"});
+  BOOST_TEST(c.code(waits) == "CANCELLED");
+  expect_words(c.text(waits), {"task 0", "killed"});
+
+  BOOST_TEST(c.code(c.pop(1, "q")) == "CANCELLED");
+  BOOST_TEST(c.count(c.push(1, "q", "a")) == "1");
+  BOOST_TEST(c.value(c.pop(1, "q")) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(pops_end_cancelled_when_the_coordinator_stops_or_the_task_leaves) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  auto const leaves = c.pop({0, 0}, "q");
+  auto const stays = c.pop(1, "q");
+  c.leave(0);
+  BOOST_TEST(c.code(leaves) == "CANCELLED");
+
+  c.stop();
+
+  BOOST_TEST(c.code(stays) == "CANCELLED");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so) {
+  cluster c{2};
+  c.pop({1, 1}, "work");
+  auto const barrier = c.barrier(0, "b", 1s);
+  c.at(1s);
+
+  expect_words(c.text(barrier), {"waits for queue 'work'"});
+}
+
+// --- Limits
+
+BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  c.push(0, "q", std::string(50'000, 'x'));
+  BOOST_TEST(c.look().memory_bytes >= 50'000u);
+
+  auto const refused = c.push(0, "q", std::string(50'000, 'y'));
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"50000 bytes", "memory_bytes_max"});
+  c.pop(0, "q");
+  c.heartbeat(0);
+  c[0].answers.clear();
+  BOOST_TEST(c.code(c.push(0, "q", std::string(50'000, 'y'))) == "OK");
+  c.pop(0, "q");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_is_no_larger_than_a_value_may_be) {
+  cluster c{1, with([](auto& o) { o.value_bytes_max = 5; })};
+  BOOST_TEST(c.code(c.push(0, "q", "123456")) == "RESOURCE_EXHAUSTED");
+  BOOST_TEST(c.code(c.push(0, "q", "12345")) == "OK");
+  c.pop(0, "q");
+}
+
+BOOST_AUTO_TEST_CASE(empty_queues_cost_nothing) {
+  cluster c{1};
+  for (int i = 0; i < 100; ++i) {
+    std::string const queue = "q/" + std::to_string(i);
+    c.push(0, queue, "a");
+    c.pop(0, queue);
+    auto const waits = c.pop(0, queue, 60s);
+    c.withdraw(waits);
+  }
+  c.heartbeat(0);
+  c[0].answers.clear();
+
+  BOOST_TEST(c.brain().memory()->used() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,19 @@
+#pragma once
+// Values on the command line, on standard input and on standard output.
+
+#include <string>
+#include <string_view>
+
+namespace coxswain::tools {
+
+// What a VALUE argument means: - stands for the whole standard input.
+[[nodiscard]] std::string value_of_argument(std::string given);
+
+// Writes the value as it is stored, so that it can be piped on. Only a terminal gets its line
+// ended. Throws program_error.
+void print_value(std::string_view value);
+
+// For a line of text: bytes that are not printable are escaped as in C, and a long value is cut.
+[[nodiscard]] std::string shown_value(std::string_view value);
+
+}  // namespace coxswain::tools
