@@ -24,6 +24,16 @@ std::string usual_name(dice& chance) {
 }
 
 void reduce_anything(dice& chance, barrier_args& args) {
+  if (!chance.one_in(3)) {
+    // Something on which all can agree.
+    args.name = "sum";
+    args.participants.clear();
+    args.gather = false;
+    args.reduce = reduction::sum_int64;
+    args.fail_when_lost = false;
+    args.data = std::string(8, chance.one_of(std::string{"\x01\x7f"}));
+    return;
+  }
   args.gather = chance.one_in(20);
   args.reduce = chance.one_of(std::vector<reduction>{
       reduction::sum_int64, reduction::min_int64, reduction::max_double, reduction::bit_and,
@@ -45,8 +55,8 @@ barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) 
   args.gather = chance.one_in(4);
   if (args.gather || chance.one_in(20)) args.data = std::string(chance.upto(45), 'g');
   if (chance.one_in(4)) args.progress_every = chance.one_of(short_times);
-  if (chance.one_in(8)) reduce_anything(chance, args);
   args.fail_when_lost = chance.one_in(8);
+  if (chance.one_in(6)) reduce_anything(chance, args);
   return args;
 }
 
