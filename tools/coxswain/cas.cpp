@@ -50,7 +50,8 @@ void add_cas(CLI::App& program, action& chosen) {
   command.add_option("KEY", given->key, "The key's path")->required();
   command.add_option("VALUE", given->value, "The new value; - reads it from standard input")
       ->required();
-  auto& condition = *command.add_option_group("Condition", "What is expected of the key: one of");
+  // Without variables: what destroys is asked for each time.
+  auto& condition = *command.add_option_group("Condition", "What is expected of the key");
   add_number(
       condition, "--if-version",
       [given](std::int64_t n) { given->version = static_cast<std::uint64_t>(n); }, 0,
