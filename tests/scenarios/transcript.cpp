@@ -151,6 +151,13 @@ core::request transcript::request_of(std::string const& name,
     auto const count = static_cast<std::uint32_t>(std::stoul(word(words, 2)));
     return core::count_barrier_args{word(words, 1), count, timeout(words, 3)};
   }
+  if (verb == "preempts") {
+    auto const task = static_cast<std::uint32_t>(std::stoul(word(words, 1)));
+    return core::preempt_args{task_id{task}, duration_of(word(words, 2))};
+  }
+  if (verb == "is-at") {
+    return core::frozen_args{std::stoull(word(words, 1)), std::stoull(word(words, 2))};
+  }
   if (auto const of_keys = key_request_of(words)) return *of_keys;
   throw std::runtime_error{name + " cannot do that"};
 }
