@@ -16,7 +16,7 @@ constexpr time_point started{1h};
 server::options with(core::config core, std::vector<std::string>& log, time_point const& now) {
   server::options o;
   o.core = std::move(core);
-  o.log = [&log, &now, ](core::event const& e) {
+  o.log = [&log, &now](core::event const& e) {
     log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);
   };
   return o;
