@@ -38,8 +38,8 @@ constexpr auto footer = R"(EXAMPLES
 
 ENVIRONMENT
   Every option can be given as a variable too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT. The
-  command line wins. Only --overwrite, --all and the conditions of cas have none, because they decide
-  what is destroyed.
+  command line wins. Only --overwrite, --all and the conditions of cas have none, because they
+  decide what is destroyed.
   COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the job's token.
 
 )";
