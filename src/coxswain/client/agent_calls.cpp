@@ -30,7 +30,8 @@ bool needs_task(core::request const& what) {
   return std::holds_alternative<core::join_args>(what) ||
          std::holds_alternative<core::leave_args>(what) ||
          std::holds_alternative<core::report_error_args>(what) ||
-         std::holds_alternative<core::barrier_args>(what);
+         std::holds_alternative<core::barrier_args>(what) ||
+         std::holds_alternative<core::alive_args>(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.
@@ -55,6 +56,7 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.directory; }) bytes += args.directory.size();
     if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
     if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
+    if constexpr (requires { args.tasks; }) bytes += 5 * args.tasks.size();
     return bytes;
   };
   return std::visit(count, what);

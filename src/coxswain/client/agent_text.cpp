@@ -47,6 +47,9 @@ struct describe {
     return quoted("increment of key", a.key);
   }
   std::string operator()(core::inspect_args const&) const { return "inspect"; }
+  std::string operator()(core::alive_args const&) const { return "alive query"; }
+  std::string operator()(core::watch_tasks_args const&) const { return "watch of the tasks"; }
+  std::string operator()(core::watch_events_args const&) const { return "watch of the events"; }
 };
 
 }  // namespace

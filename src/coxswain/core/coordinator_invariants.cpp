@@ -11,8 +11,10 @@ void coordinator::state::check_invariants() const {
   sessions_.all().each([&](session_id id, session const& s) { check_session(id, s); });
   check_tasks();
   check_meetings();
+  check_watchers();
   check_alarms();
-  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
+  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open() &&
+                       alive_queries_.all().empty()),
             "nobody waits for others once the job has failed");
   invariant(!error || keys_.waiting() == 0, "nobody waits for a key once the job has failed");
   invariant(!error || barriers_.owed() == 0, "nothing is owed once the job has failed");
@@ -52,6 +54,10 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
     auto const& arrived = count_barriers_.all().at(p.name).arrived;
     return invariant(arrived.at(p.number) == who, "who waits at a count barrier is counted there");
   }
+  if (p.where == parked::place::tasks || p.where == parked::place::events) {
+    auto const& among = p.where == parked::place::tasks ? watchers_of_tasks_ : watchers_of_events_;
+    return invariant(among.all().at(p.number).who == who, "who watches waits to be told");
+  }
   if (!p.task) return invariant(p.where == parked::place::key, "only gets need no task");
   task const& t = roster_.at(*p.task);
   if (p.where == parked::place::join) {
@@ -64,6 +70,10 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
   invariant(std::count(t.waits.begin(), t.waits.end(), who.request) == 1, "a task's wait is known");
   if (p.where == parked::place::leave) {
     invariant(leave_.is_open() && leave_.arrival_of(*p.task)->who == who, "a leave has arrived");
+  }
+  if (p.where == parked::place::alive) {
+    auto const& called = alive_queries_.all().at(p.number).called.at(*p.task);
+    invariant(std::count(called.begin(), called.end(), who) == 1, "who asks has called");
   }
   if (p.where == parked::place::barrier) {
     auto const* const b = barriers_.open_round(p.number);
@@ -96,9 +106,9 @@ void coordinator::state::check_tasks() const {
   sessions_.all().each([&](session_id, session const& s) {
     for (auto const& [_, p] : s.open) gets += p.where == parked::place::key && p.task ? 1 : 0;
   });
-  invariant(
-      waits == gets + count_parked(parked::place::barrier) + count_parked(parked::place::leave),
-      "a task's waits are open requests");
+  invariant(waits == gets + count_parked(parked::place::barrier) +
+                         count_parked(parked::place::leave) + count_parked(parked::place::alive),
+            "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
 }
@@ -132,6 +142,24 @@ void coordinator::state::check_meetings() const {
   }
   invariant(!leave_.is_open() || leave_.arrived() == count_parked(parked::place::leave),
             "who waits to leave has an open request");
+}
+
+void coordinator::state::check_watchers() const {
+  invariant(alive_queries_.callers().size() == count_parked(parked::place::alive),
+            "who asks has an open request");
+  for (auto const& [_, q] : alive_queries_.all()) {
+    bool waits = false;
+    for (std::uint32_t i = 0; i < q.members->size(); ++i) {
+      waits = waits || is_awaited(q, q.members->at(i));
+    }
+    invariant(waits && !q.called.empty(), "an open alive query waits for somebody");
+  }
+  invariant(watchers_of_tasks_.all().size() == count_parked(parked::place::tasks) &&
+                watchers_of_events_.all().size() == count_parked(parked::place::events),
+            "who watches has an open request");
+  for (auto const& [_, w] : watchers_of_tasks_.all()) {
+    invariant(w.seen == roster_.version(), "who watches the tasks has seen them as they are");
+  }
 }
 
 // Every deadline that is armed belongs to something that is there.

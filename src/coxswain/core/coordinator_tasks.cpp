@@ -89,6 +89,7 @@ void coordinator::state::move_holder(call const& c, join_args const& args) {
   forget_as_replaced(roster_.at(*c.task).held_by, *c.task);
   forget_holder(*c.task);
   hold(c, args);
+  roster_.changed();
 }
 
 void coordinator::state::forget_as_replaced(session_id id, task_id task) {
@@ -99,7 +100,8 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   hold(c, args);
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
-    log(severity::info, who(*c.task) + " from " + c.by.peer + " has joined");
+    log(severity::info, event_kind::joined, who(*c.task) + " from " + c.by.peer + " has joined",
+        c.task);
     return answer_now(c, share(join_answer{job_started_}), true);
   }
   roster_.set_state(*c.task, task_state::joining);
@@ -115,9 +117,10 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   p.where = parked::place::join;
   p.task = c.task;
   park(c, std::move(p));
-  log(severity::info, who(*c.task) + " from " + c.by.peer + " joins, " +
-                          std::to_string(join_.arrived()) + " of " +
-                          std::to_string(roster_.size()) + " are here");
+  log(severity::info, event_kind::other,
+      who(*c.task) + " from " + c.by.peer + " joins, " + std::to_string(join_.arrived()) + " of " +
+          std::to_string(roster_.size()) + " are here",
+      c.task);
   if (join_.complete()) return release_join();
   arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }
@@ -133,7 +136,8 @@ void coordinator::state::release_join() {
   close_join();
   job_started_ = true;
   for (task_id const id : joined) connect(id);
-  log(severity::info, "all " + std::to_string(roster_.size()) + " tasks have joined");
+  log(severity::info, event_kind::joined,
+      "all " + std::to_string(roster_.size()) + " tasks have joined");
   answer_all(tickets, share(join_answer{false}));
 }
 
@@ -166,7 +170,8 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
 // for a sign of life.
 void coordinator::state::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
-  log(severity::warning, who(*c.task) + " is asked for by another incarnation, from " + c.by.peer);
+  log(severity::warning, event_kind::other,
+      who(*c.task) + " is asked for by another incarnation, from " + c.by.peer, c.task);
   if (is_suspect(t)) {
     fail_task(c.now, *c.task,
               {errc::aborted, "a new incarnation (" + std::to_string(args.self.value) +
@@ -264,7 +269,7 @@ void coordinator::state::release_leave(time_point now) {
   close_leave();
   for (task_id const id : leaving) depart(now, id);
   answer_all(tickets, share(status{}));
-  log(severity::info, "all tasks have left");
+  log(severity::info, event_kind::left, "all tasks have left");
 }
 
 void coordinator::state::close_leave() {
@@ -292,12 +297,14 @@ void coordinator::state::abandon_leave(task_id id) {
 }
 
 void coordinator::state::depart(time_point now, task_id id) {
-  end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  for (auto const where : {parked::place::key, parked::place::alive}) {
+    end_waits(id, where, {errc::cancelled, who(id) + " is no longer in the job"});
+  }
   end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
   forget_holder(id);
   roster_.set_state(id, task_state::left);
   barriers_.forget_owed_to(id);
-  log(severity::info, who(id) + " has left");
+  log(severity::info, event_kind::left, who(id) + " has left", id);
   if (!error) fail_rounds_of(now, id, who(id) + " left");
 }
 
@@ -313,7 +320,7 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
   barrier_failure f = describe(now, m, {});
   std::string const text = timed_out(now, m, is_join ? "Join of the job" : "Shutdown barrier", f);
-  log(severity::error, text);
+  log(severity::error, event_kind::round_failed, text);
   if (!is_join) return fail_job(now, {std::nullopt, status{errc::deadline_exceeded, text}});
   fail_join(
       std::make_shared<answer const>(answer{status{errc::deadline_exceeded, text}, std::move(f)}));
@@ -323,9 +330,9 @@ void coordinator::state::log_meeting(time_point now, due_item const& item) {
   bool const is_join = item.what == due::join_log;
   meeting const& m = is_join ? join_ : leave_;
   arm_log(is_join ? join_alarms_ : leave_alarms_, now, item);
-  log(severity::warning, std::string{is_join ? "Join of the job" : "Shutdown barrier"} +
-                             " has waited for " + in_words(now - m.opened()) + ": " +
-                             missing_text(describe(now, m, {})));
+  log(severity::warning, event_kind::waiting,
+      std::string{is_join ? "Join of the job" : "Shutdown barrier"} + " has waited for " +
+          in_words(now - m.opened()) + ": " + missing_text(describe(now, m, {})));
 }
 
 // --- Failure ---------------------------------------------------------------------------------
@@ -343,19 +350,20 @@ void coordinator::state::task_ended(time_point now, task_id id, status why) {
   if (stopping_ || !roster_.has(id)) return;
   if (roster_.at(id).state == task_state::joining) {
     // It is un-counted, and the join goes on to its deadline (semantics D10).
-    log(severity::warning, who(id) + " ended while it joined: " + why.text());
+    log(severity::warning, event_kind::other, who(id) + " ended while it joined: " + why.text(),
+        id);
     answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
   }
   fail_task(now, id, std::move(why));
-  tell_job_error();
 }
 
 // What follows from the failure of a task, in order. Only a task that is connected can fail.
 void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
-  log(severity::error, who(id) + " failed: " + why.text());
+  log(severity::error, event_kind::failed, who(id) + " failed: " + why.text(), id);
   end_waits(id, parked::place::key, {errc::cancelled, who(id) + " is no longer in the job"});
+  end_waits(id, parked::place::alive, {errc::internal, who(id) + " failed: " + why.text()});
   end_probe(id);
   forget_holder(id);
   roster_.set_state(id, task_state::failed);
@@ -375,8 +383,9 @@ void coordinator::state::fail_job(time_point now, failure what) {
   job_error_news_ = true;
   error = job_error{std::move(what), {}};
   status const why = job_failed(errc::internal);
-  log(severity::error, why.message());
+  log(severity::error, event_kind::job_failed, why.message(), error->cause.task);
   fail_all_rounds(now, why);
+  answer_all(alive_queries_.callers(), share(why));
   barriers_.forget_owed();
   fail_leave(now, share(why));
   fail_join(share(why));

@@ -21,11 +21,22 @@ namespace coxswain::core {
 
 // A request that waits, and where.
 struct parked {
-  enum class place : std::uint8_t { key, barrier, count_barrier, join, leave };
+  enum class place : std::uint8_t {
+    key,
+    barrier,
+    count_barrier,
+    join,
+    leave,
+    alive,
+    tasks,
+    events
+  };
   place where{};
   std::optional<task_id> task;
-  std::string name;        // of the key or the barrier
-  std::uint64_t number{};  // of the waiter of the key, the arrival at the count barrier, the round
+  std::string name;  // of the key or the barrier
+  // Of the waiter of the key, the arrival at the count barrier, the round, the alive query, the
+  // watcher.
+  std::uint64_t number{};
   time_point since;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all
 };

@@ -1,18 +1,21 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
 // coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
-// coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
-// coordinator_invariants.cpp.
+// coordinator_barriers.cpp, coordinator_alive.cpp, coordinator_keys.cpp, coordinator_watch.cpp,
+// coordinator_look.cpp and coordinator_invariants.cpp.
 
+#include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/count_barriers.hpp"
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/event_log.hpp"
 #include "coxswain/core/kv_store.hpp"
 #include "coxswain/core/lateness.hpp"
 #include "coxswain/core/meeting.hpp"
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
+#include "coxswain/core/watchers.hpp"
 
 #include <memory>
 #include <optional>
@@ -37,6 +40,8 @@ class coordinator::state {
   void task_ended(time_point now, task_id id, status why);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
+  // After each verb that may have changed something: tells those who must know at once.
+  void follow_up();
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] snapshot look(time_point now) const;
@@ -58,6 +63,9 @@ class coordinator::state {
     session& by;
     std::optional<task_id> task;  // the task it acts for
   };
+
+  // Of how many of the missing a failure tells what is known.
+  static constexpr std::size_t missing_known_max = 16;
 
   // The alarms of one open meeting.
   struct alarms {
@@ -82,6 +90,8 @@ class coordinator::state {
   void stalled_reader_due(time_point now, connection_id id);
   void probe_due(time_point now, task_id id);
   void call_due(time_point now, due_item const& item);
+  // What a request is answered with at its deadline.
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p);
   [[nodiscard]] std::string overdue_text(time_point now, parked const& p) const;
   void arm_deadline(alarms& of, time_point deadline, due_item item);
   void arm_log(alarms& of, time_point now, due_item item);
@@ -118,7 +128,8 @@ class coordinator::state {
   [[nodiscard]] static answer_ptr share(Value value) {
     return std::make_shared<answer const>(answer{{}, std::move(value)});
   }
-  void log(severity level, std::string text);
+  void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
+           std::string_view barrier = {});
 
   // Tasks.
   void handle(call const& c, join_args& args);
@@ -165,7 +176,9 @@ class coordinator::state {
   void handle(call const& c, cancel_barrier_args& args);
   void handle(call const& c, count_barrier_args& args);
   [[nodiscard]] status checked_name(std::string_view name) const;
-  [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args& args) const;
+  // `barrier` is the name for texts; without one it is about an alive query.
+  [[nodiscard]] result<task_set_ptr> participants(task_id caller, std::vector<task_id>& tasks,
+                                                  std::optional<std::string_view> barrier) const;
   [[nodiscard]] status may_open_round(task_id caller, std::string_view name,
                                       task_set const& expected, barriers::barrier const* b) const;
   void open_round(call const& c, barriers::barrier& b, task_set_ptr expected, bool gather);
@@ -198,6 +211,13 @@ class coordinator::state {
                                         std::string const& reason) const;
   [[nodiscard]] static std::string missing_text(barrier_failure const& f);
 
+  // Alive queries.
+  void handle(call const& c, alive_args& args);
+  [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
+  void answer_if_complete(alive_queries::query& q);
+  void look_at_queries_again();
+  [[nodiscard]] answer_ptr alive_overdue(time_point now, parked const& p) const;
+
   // Keys.
   void handle(call const& c, put_args& args);
   void handle(call const& c, get_args& args);
@@ -208,6 +228,16 @@ class coordinator::state {
   void handle(call const& c, inspect_args& args);
   void wake(std::string const& key);
 
+  // Watching.
+  void handle(call const& c, watch_tasks_args& args);
+  void handle(call const& c, watch_events_args& args);
+  void watch(call const& c, parked::place where, watchers& among, watchers::watcher w,
+             duration timeout);
+  [[nodiscard]] answer_ptr const& tasks_now();
+  void tell_watchers_of_tasks();
+  void tell_watchers_of_events();
+  void end_watches(status const& why);
+
   // Looking.
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
                                           meeting const& m) const;
@@ -217,6 +247,7 @@ class coordinator::state {
   void check_parked(ticket who, parked const& p) const;
   void check_tasks() const;
   void check_meetings() const;
+  void check_watchers() const;
   void check_alarms() const;
   [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
@@ -242,6 +273,13 @@ class coordinator::state {
   alarms join_alarms_;
   meeting leave_;
   alarms leave_alarms_;
+  alive_queries alive_queries_;
+  event_log event_log_;
+  watchers watchers_of_events_;
+  std::uint64_t events_told_{};
+  watchers watchers_of_tasks_;
+  std::uint64_t tasks_told_{};
+  answer_ptr tasks_shown_;  // as they were shown last; null if that was another version
   lateness lateness_;
 };
 

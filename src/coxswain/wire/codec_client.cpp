@@ -13,6 +13,10 @@
 namespace coxswain::wire {
 namespace {
 
+// The overloads of codec_fields.hpp, which those below would hide.
+using wire::decode;
+using wire::encode;
+
 void encode(std::monostate, v1::ClientMessage&) {}
 
 void encode(core::hello_args const& from, v1::ClientMessage& message) {
@@ -200,6 +204,48 @@ void encode(core::inspect_args, v1::ClientMessage& message) { message.mutable_in
 
 core::inspect_args decode(v1::Inspect&) { return {}; }
 
+void encode(core::alive_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_alive_tasks();
+  for (auto const task : from.tasks) to.add_tasks(task.value);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::alive_args decode(v1::AliveTasks& from) {
+  core::alive_args to;
+  to.tasks.reserve(static_cast<std::size_t>(from.tasks_size()));
+  for (auto const task : from.tasks()) to.tasks.push_back(task_id{task});
+  to.timeout = timeout_of(from);
+  return to;
+}
+
+void encode(core::watch_tasks_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_watch_tasks();
+  if (from.after) to.set_after_version(*from.after);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::watch_tasks_args decode(v1::WatchTasks& from) {
+  core::watch_tasks_args to;
+  if (from.has_after_version()) to.after = from.after_version();
+  to.timeout = timeout_of(from, without_limit);
+  return to;
+}
+
+void encode(core::watch_events_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_watch_events();
+  if (from.after) to.set_after(*from.after);
+  to.set_severity(encode(from.at_least));
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::watch_events_args decode(v1::WatchEvents& from) {
+  core::watch_events_args to;
+  if (from.has_after()) to.after = from.after();
+  to.at_least = decode(from.severity());
+  to.timeout = timeout_of(from, without_limit);
+  return to;
+}
+
 result<core::request> decode_absent(v1::ClientMessage const& message) {
   if (message.id() == 0) return core::request{};  // a heartbeat
   return status{errc::invalid_argument,
@@ -227,6 +273,9 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kCancelBarrier: return decode(*from.mutable_cancel_barrier());
     case v1::ClientMessage::kCountBarrier: return decode(*from.mutable_count_barrier());
     case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
+    case v1::ClientMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
+    case v1::ClientMessage::kWatchTasks: return decode(*from.mutable_watch_tasks());
+    case v1::ClientMessage::kWatchEvents: return decode(*from.mutable_watch_events());
   }
   return decode_absent(from);
 }

@@ -223,6 +223,18 @@ void encode(core::probe, v1::ServerMessage& message) { message.mutable_probe(); 
 
 core::probe decode(v1::Probe&) { return {}; }
 
+void encode(core::alive_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_alive_tasks());
+}
+
+void encode(core::tasks_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_tasks());
+}
+
+void encode(core::events_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_events());
+}
+
 result<answer_value> decode_body(v1::ServerMessage& from) {
   switch (from.body_case()) {
     case v1::ServerMessage::BODY_NOT_SET: break;
@@ -240,6 +252,9 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kJobError: return decode(*from.mutable_job_error());
     case v1::ServerMessage::kBarrierProgress: return decode(*from.mutable_barrier_progress());
     case v1::ServerMessage::kProbe: return decode(*from.mutable_probe());
+    case v1::ServerMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
+    case v1::ServerMessage::kTasks: return decode(*from.mutable_tasks());
+    case v1::ServerMessage::kEvents: return decode(*from.mutable_events());
   }
   return answer_value{};
 }
