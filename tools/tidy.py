@@ -26,12 +26,15 @@ ARROWS = {
 }
 
 # These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
-PURE = ("base/", "core/", "wire/", "launch/", "client/agent", "client/backoff", "server/dispatch")
+PURE = ("base/", "core/", "wire/", "launch/", "client/agent", "client/backoff",
+        "client/process_table", "server/dispatch")
 
 LINE_LENGTH_MAX = 100
 FILE_LENGTH_MAX = 500  # in src/
 # Files of src/ that may be longer, each with the reason.
-LONG_FILES: dict[str, str] = {}
+LONG_FILES: dict[str, str] = {
+    "src/coxswain/core/messages.hpp": "one list of all that goes into the core and comes out",
+}
 
 FOLDERS = (".ci", "bench", "proto", "src", "tests", "tools")
 SUFFIXES = ["", *".cmake .cpp .hpp .in .json .md .proto .py .sh .toml .txt".split()]

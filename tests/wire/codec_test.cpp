@@ -109,6 +109,9 @@ BOOST_AUTO_TEST_CASE(fields_may_have_their_defaults) {
   BOOST_TEST((received(core::compare_and_set_args{}) == core::compare_and_set_args{}));
   BOOST_TEST((received(core::put_all_args{}) == core::put_all_args{}));
   BOOST_TEST((received(core::watch_keys_args{}) == core::watch_keys_args{}));
+  BOOST_TEST((received(core::alive_args{}) == core::alive_args{}));
+  BOOST_TEST((received(core::watch_tasks_args{}) == core::watch_tasks_args{}));
+  BOOST_TEST((received(core::watch_events_args{}) == core::watch_events_args{}));
   BOOST_TEST((received_answer(core::hello_answer{}) == core::hello_answer{}));
   BOOST_TEST((received_answer(core::join_answer{}) == core::join_answer{}));
   BOOST_TEST((received_answer(core::value_answer{}) == core::value_answer{}));
@@ -266,6 +269,31 @@ BOOST_AUTO_TEST_CASE(no_timeout_is_the_default_and_a_negative_one_is_without_lim
   BOOST_TEST((understood_timeout(-1) == without_limit));
   BOOST_TEST((understood_timeout(std::numeric_limits<std::int64_t>::min()) == without_limit));
   BOOST_TEST(stated_timeout(without_limit) == -1);
+}
+
+BOOST_AUTO_TEST_CASE(no_timeout_of_a_watch_is_without_limit) {
+  v1::ClientMessage message;
+  message.set_id(5);
+  message.mutable_watch_tasks();
+  auto const tasks = decode_client(message.SerializeAsString()).value();
+  message.mutable_watch_events();
+  auto const events = decode_client(message.SerializeAsString()).value();
+
+  BOOST_TEST((std::get<core::watch_tasks_args>(tasks.what) == core::watch_tasks_args{}));
+  BOOST_TEST((std::get<core::watch_events_args>(events.what) == core::watch_events_args{}));
+}
+
+BOOST_AUTO_TEST_CASE(a_severity_or_kind_that_is_not_known_is_the_least) {
+  v1::ServerMessage message;
+  auto& sent = *message.mutable_events()->add_events();
+  sent.set_severity(static_cast<v1::Severity>(9));
+  sent.set_kind(static_cast<v1::Events::Kind>(99));
+
+  auto const got = decode_server(message.SerializeAsString()).value();
+
+  auto const& told = std::get<core::events_answer>(got.what.value).entries.at(0).what;
+  BOOST_TEST((told.level == core::severity::info));
+  BOOST_TEST((told.kind == core::event_kind::other));
 }
 
 BOOST_AUTO_TEST_CASE(a_timeout_too_large_for_a_duration_is_without_limit) {

@@ -128,6 +128,25 @@ core::snapshot whole_job() {
   return made;
 }
 
+core::tasks_answer all_tasks() {
+  core::tasks_answer made;
+  made.version = largest;
+  made.tasks = whole_job().tasks;
+  made.tasks[0].last_heard.reset();
+  return made;
+}
+
+core::events_answer some_events() {
+  core::events_answer made;
+  core::event const told{core::severity::error, "task 3 failed: Zürich is silent",
+                         core::event_kind::failed, task_id{3}, "epoch\xff"};
+  made.entries = {{7, 1234ms, told}, {largest, 0ms, {}}};
+  made.entries[1].what.kind = core::event_kind::stopping;
+  made.through = largest;
+  made.lost = 6;
+  return made;
+}
+
 void add(std::vector<core::client_message>& to, core::request what) {
   core::client_message message;
   message.id = request_id{300 + to.size()};
@@ -191,6 +210,9 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::pop_args{"work", 35s});
   add(made, core::watch_keys_args{"addr", largest, 36s});
   add(made, core::watch_keys_args{"", std::nullopt, without_limit});
+  add(made, core::alive_args{{task_id{3}, task_id{4'000'000'000}}, 34s});
+  add(made, core::watch_tasks_args{largest, 35s});
+  add(made, core::watch_events_args{largest, core::severity::error, without_limit});
   return made;
 }
 
@@ -221,6 +243,9 @@ std::vector<wire::server_message> sample_answers() {
       core::key_changes_answer{
           {{"a/b", 7, bytes{"1"}}, {"a/b", 8, std::nullopt}, {"a/c", 9, bytes{}}}, largest});
   add(made, status{errc::out_of_range, "too old"}, core::key_changes_answer{{}, 10});
+  add(made, {}, core::alive_answer{{{task_id{0}, incarnation{largest}}, {task_id{3}, {}}}});
+  add(made, {}, all_tasks());
+  add(made, {}, some_events());
   return made;
 }
 

@@ -40,7 +40,8 @@ bool needs_task(core::request const& what) {
          std::holds_alternative<core::reset_args>(what) ||
          std::holds_alternative<core::report_error_args>(what) ||
          std::holds_alternative<core::barrier_args>(what) ||
-         std::holds_alternative<core::frozen_args>(what) || is_owned(what);
+         std::holds_alternative<core::frozen_args>(what) ||
+         std::holds_alternative<core::alive_args>(what) || is_owned(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.
@@ -117,6 +118,7 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.expected; }) bytes += bytes_of_expected(args.expected);
     if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
     if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
+    if constexpr (requires { args.tasks; }) bytes += 5 * args.tasks.size();
     return bytes;
   };
   return std::visit(count, what);

@@ -72,6 +72,9 @@ struct describe {
   std::string operator()(core::preempt_args const&) const { return "notice of a preemption"; }
   std::string operator()(core::frozen_args const&) const { return "agreement on a step"; }
   std::string operator()(core::reset_args const&) const { return "reset"; }
+  std::string operator()(core::alive_args const&) const { return "alive query"; }
+  std::string operator()(core::watch_tasks_args const&) const { return "watch of the tasks"; }
+  std::string operator()(core::watch_events_args const&) const { return "watch of the events"; }
 };
 
 }  // namespace

@@ -276,6 +276,21 @@ round_number blocking_client::count_barrier(std::string_view name, std::uint32_t
   return worker_->ask([=](client& c) { return c.count_barrier(name, count, timeout); });
 }
 
+std::vector<core::alive_answer::task> blocking_client::alive_tasks(std::span<task_id const> tasks,
+                                                                   duration timeout) {
+  return worker_->ask([=](client& c) { return c.alive_tasks(tasks, timeout); });
+}
+
+core::tasks_answer blocking_client::watch_tasks(std::optional<std::uint64_t> after,
+                                                duration timeout) {
+  return worker_->ask([=](client& c) { return c.watch_tasks(after, timeout); });
+}
+
+core::events_answer blocking_client::watch_events(std::optional<std::uint64_t> after,
+                                                  core::severity at_least, duration timeout) {
+  return worker_->ask([=](client& c) { return c.watch_events(after, at_least, timeout); });
+}
+
 std::uint64_t blocking_client::put(std::string_view key, std::string_view value, put_mode mode,
                                    key_lifetime lifetime) {
   return worker_->ask([=](client& c) { return c.put(key, value, mode, lifetime); });

@@ -79,6 +79,13 @@ class blocking_client {
   void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
                              duration timeout = core::timeout_default);
+  std::vector<core::alive_answer::task> alive_tasks(std::span<task_id const> tasks = {},
+                                                    duration timeout = core::timeout_default);
+  core::tasks_answer watch_tasks(std::optional<std::uint64_t> after = {},
+                                 duration timeout = without_limit);
+  core::events_answer watch_events(std::optional<std::uint64_t> after = {},
+                                   core::severity at_least = core::severity::info,
+                                   duration timeout = without_limit);
   std::uint64_t put(std::string_view key, std::string_view value, put_mode mode = put_mode::create,
                     key_lifetime lifetime = key_lifetime::job);
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,

@@ -69,9 +69,16 @@ asio::awaitable<bool> stops(asio::awaitable<core::answer> pending) {
   co_return std::holds_alternative<core::sync_point>(a.value);
 }
 
-asio::awaitable<core::snapshot> picture(asio::awaitable<core::answer> pending) {
+asio::awaitable<std::vector<core::alive_answer::task>> those_alive(
+    asio::awaitable<core::answer> pending) {
   auto a = co_await std::move(pending);
-  co_return std::move(value_of<core::snapshot>(a));
+  co_return std::move(value_of<core::alive_answer>(a).tasks);
+}
+
+template <class Value>
+asio::awaitable<Value> whole(asio::awaitable<core::answer> pending) {
+  auto a = co_await std::move(pending);
+  co_return std::move(value_of<Value>(a));
 }
 
 asio::awaitable<job_error> why_failed(asio::awaitable<core::answer> pending) {
@@ -256,7 +263,28 @@ asio::awaitable<bool> client::reached_sync_point(std::uint64_t step) {
 }
 
 asio::awaitable<core::snapshot> client::inspect() {
-  return picture(ask(connection_, question{core::inspect_args{}, patience}));
+  return whole<core::snapshot>(ask(connection_, question{core::inspect_args{}, patience}));
+}
+
+// --- Watching --------------------------------------------------------------------------------
+
+asio::awaitable<std::vector<core::alive_answer::task>> client::alive_tasks(
+    std::span<task_id const> tasks, duration timeout) {
+  core::alive_args args{copy_of(tasks), timeout};
+  return those_alive(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<core::tasks_answer> client::watch_tasks(std::optional<std::uint64_t> after,
+                                                        duration timeout) {
+  core::watch_tasks_args args{after, timeout};
+  return whole<core::tasks_answer>(ask(connection_, question{args, timeout}));
+}
+
+asio::awaitable<core::events_answer> client::watch_events(std::optional<std::uint64_t> after,
+                                                          core::severity at_least,
+                                                          duration timeout) {
+  core::watch_events_args args{after, at_least, timeout};
+  return whole<core::events_answer>(ask(connection_, question{args, timeout}));
 }
 
 std::uint64_t client::reconnects() const { return connection_ ? connection_->reconnects() : 0; }

@@ -184,6 +184,28 @@ class client {
   asio::awaitable<round_number> count_barrier(std::string_view name, std::uint32_t count,
                                               duration timeout = core::timeout_default);
 
+  // Which of these tasks are there, the caller among them; without any: of all tasks. Waits until
+  // each of them that is connected has asked for the same set, and gives all the same list, in task
+  // order. A suspect task is waited for; one that fails, leaves or is replaced no longer.
+  // INVALID_ARGUMENT (the caller is not in the set), DEADLINE_EXCEEDED (details() say who did not
+  // ask; the others wait on), INTERNAL (the job has failed meanwhile), FAILED_PRECONDITION
+  // (before).
+  asio::awaitable<std::vector<core::alive_answer::task>> alive_tasks(
+      std::span<task_id const> tasks = {}, duration timeout = core::timeout_default);
+
+  // All tasks as they are now; with a version that was given before, as they are when they differ
+  // from it, or when `timeout` is over. Goes on when the job has failed. INVALID_ARGUMENT: the
+  // version is not of this coordinator. process_monitor does this in a loop.
+  asio::awaitable<core::tasks_answer> watch_tasks(std::optional<std::uint64_t> after = {},
+                                                  duration timeout = without_limit);
+
+  // What the coordinator has logged, from the oldest that it keeps; with a number that was given
+  // before as `through`, what came after it, as soon as there is something or `timeout` is over.
+  // INVALID_ARGUMENT: the number is not of this coordinator. event_watch does this in a loop.
+  asio::awaitable<core::events_answer> watch_events(std::optional<std::uint64_t> after = {},
+                                                    core::severity at_least = core::severity::info,
+                                                    duration timeout = without_limit);
+
   // Stores a value and wakes those who wait for the key; gives the key's new version.
   // ALREADY_EXISTS: the key has a value and the mode is `create`. Who overwrites a key decides anew
   // whether it lives as long as his task.

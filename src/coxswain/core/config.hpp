@@ -58,6 +58,9 @@ struct config {
   std::size_t owed_outcomes_max{100'000};
   // Barrier names without an open round and with nothing owed whose last round is remembered.
   std::size_t idle_barriers_max{1'024};
+  // The events that are kept for those who watch: beyond either, the oldest are dropped.
+  std::size_t events_max{10'000};
+  std::size_t event_bytes_max{4 * 1024 * 1024};
 
   // How many keys a call of several may name.
   std::size_t keys_per_call_max{65'536};

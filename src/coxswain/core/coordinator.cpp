@@ -29,7 +29,9 @@ coordinator::state::state(config o, incarnation self, time_point now)
       keys_{memory, {options.changes_max, options.change_bytes_max}},
       joint_gets_{memory},
       queues_{memory},
-      everyone_{std::make_shared<task_set const>(options.num_tasks)} {}
+      everyone_{std::make_shared<task_set const>(options.num_tasks)},
+      alive_queries_{memory},
+      event_log_{options.events_max, options.event_bytes_max} {}
 
 // --- Time ------------------------------------------------------------------------------------
 
@@ -45,8 +47,9 @@ void coordinator::state::observe(time_point now) {
 void coordinator::state::log_stall(time_point now) {
   if (stall_told_ && now - *stall_told_ < stall_log_period) return;
   stall_told_ = now;
-  log(severity::warning, "the coordinator's loop stood still for " + in_words(now - observed_) +
-                             "; heartbeats and graces are extended by as much");
+  log(severity::warning, event_kind::stalled,
+      "the coordinator's loop stood still for " + in_words(now - observed_) +
+          "; heartbeats and graces are extended by as much");
 }
 
 // A stall is credited to what was armed before it, but at most one heartbeat timeout.
@@ -64,7 +67,6 @@ std::optional<time_point> coordinator::state::next_deadline() const {
 void coordinator::state::advance(time_point now) {
   observe(now);
   while (auto const item = deadlines_.due_at(now)) handle_due(now, *item);
-  tell_job_error();
 }
 
 void coordinator::state::handle_due(time_point now, due_item const& item) {
@@ -146,10 +148,18 @@ void coordinator::state::call_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};
   parked const& p = sessions_.find(late.session)->open.at(late.request);
-  if (p.where == parked::place::key_changes) {
-    return answer_parked(late, share(key_changes_answer{{}, keys_.version()}));
+  answer_parked(late, overdue(now, p));
+}
+
+// That nothing has changed is an answer to those who watch.
+answer_ptr coordinator::state::overdue(time_point now, parked const& p) {
+  switch (p.where) {
+    case parked::place::alive: return alive_overdue(now, p);
+    case parked::place::tasks: return tasks_now();
+    case parked::place::events: return share(event_log_.since(event_log_.last(), severity::info));
+    case parked::place::key_changes: return share(key_changes_answer{{}, keys_.version()});
+    default: return share(status{errc::deadline_exceeded, overdue_text(now, p)});
   }
-  answer_parked(late, share(status{errc::deadline_exceeded, overdue_text(now, p)}));
 }
 
 std::string coordinator::state::overdue_text(time_point now, parked const& p) const {
@@ -207,13 +217,16 @@ connection_id coordinator::connected(time_point now, std::string peer, session_s
 }
 void coordinator::received(time_point now, connection_id from, client_message message) {
   state_->received(now, from, std::move(message));
+  state_->follow_up();
 }
 void coordinator::heard(time_point now, connection_id from) { state_->heard(now, from); }
 void coordinator::malformed(time_point now, connection_id from, std::string why) {
   state_->malformed(now, from, std::move(why));
+  state_->follow_up();
 }
 void coordinator::lost(time_point now, connection_id from, loss how) {
   state_->lost(now, from, how);
+  state_->follow_up();
 }
 void coordinator::write_blocked(time_point now, connection_id to) {
   state_->write_blocked(now, to);
@@ -223,10 +236,14 @@ void coordinator::write_progressed(time_point now, connection_id to) {
 }
 void coordinator::task_ended(time_point now, task_id task, status why) {
   state_->task_ended(now, task, std::move(why));
+  state_->follow_up();
 }
 void coordinator::stop(time_point now, std::string reason) { state_->stop(now, std::move(reason)); }
 std::optional<time_point> coordinator::next_deadline() const { return state_->next_deadline(); }
-void coordinator::advance(time_point now) { state_->advance(now); }
+void coordinator::advance(time_point now) {
+  state_->advance(now);
+  state_->follow_up();
+}
 void coordinator::take_outgoing(std::vector<outgoing>& into) {
   into.clear();
   into.swap(state_->out);

@@ -11,7 +11,6 @@
 namespace coxswain::core {
 namespace {
 
-constexpr std::size_t missing_known_max = 16;
 constexpr duration progress_every_min = 100ms;
 
 std::string round_text(barriers::barrier const& b) {
@@ -57,7 +56,7 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
   if (error) return refuse(c, job_failed(errc::failed_precondition));
   if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
   if (status why = checked_kind(args); !why.ok()) return refuse(c, std::move(why));
-  auto expected = participants(*c.task, args);
+  auto expected = participants(*c.task, args.participants, args.name);
   if (!expected) return refuse(c, expected.error());
   barriers::barrier* b = barriers_.find(args.name);
   if (b) {
@@ -91,24 +90,25 @@ status coordinator::state::checked_kind(barrier_args const& args) const {
   return {errc::invalid_argument, "data was given to a barrier that neither gathers nor reduces"};
 }
 
-result<task_set_ptr> coordinator::state::participants(task_id caller, barrier_args& args) const {
-  if (args.participants.empty()) return everyone_;
-  std::vector<task_id>& tasks = args.participants;
+result<task_set_ptr> coordinator::state::participants(
+    task_id caller, std::vector<task_id>& tasks, std::optional<std::string_view> barrier) const {
+  if (tasks.empty()) return everyone_;
+  auto const refusal = [&](std::string const& text) {
+    return status{errc::invalid_argument,
+                  (barrier ? "barrier " + quoted(*barrier) : "alive query") + ": " + text};
+  };
   // They usually rise already, and there may be as many as tasks in every call.
   if (std::adjacent_find(tasks.begin(), tasks.end(), std::greater_equal{}) != tasks.end()) {
     std::sort(tasks.begin(), tasks.end());
     tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
   }
   if (!roster_.has(tasks.back())) {
-    return status{errc::invalid_argument, "barrier " + quoted(args.name) + ": there is no task " +
-                                              std::to_string(tasks.back().value) +
-                                              "; the job has tasks 0 to " +
-                                              std::to_string(roster_.size() - 1)};
+    return refusal("there is no task " + std::to_string(tasks.back().value) +
+                   "; the job has tasks 0 to " + std::to_string(roster_.size() - 1));
   }
   if (!std::binary_search(tasks.begin(), tasks.end(), caller)) {
-    return status{errc::invalid_argument, "barrier " + quoted(args.name) + ": task " +
-                                              std::to_string(caller.value) +
-                                              " is not among the participants it names"};
+    return refusal("task " + std::to_string(caller.value) +
+                   " is not among the participants it names");
   }
   if (tasks.size() == roster_.size()) return everyone_;
   return std::make_shared<task_set const>(std::move(tasks));
@@ -312,9 +312,10 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
   if (item.what == due::round_progress) return push_progress(now, b);
   if (item.what == due::round_log) {
     arm_log(of, now, item);
-    return log(severity::warning, round_text(b) + " has waited for " +
-                                      in_words(now - b.round.opened()) + ": " +
-                                      missing_text(describe(now, b.round, b.number)));
+    return log(severity::warning, event_kind::waiting,
+               round_text(b) + " has waited for " + in_words(now - b.round.opened()) + ": " +
+                   missing_text(describe(now, b.round, b.number)),
+               std::nullopt, b.name);
   }
   deadlines_.disarm(of.deadline);
   // Who wanted it so early may have withdrawn.
@@ -322,7 +323,7 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
   barrier_failure const f = describe(now, b.round, b.number);
   std::string const text = timed_out(now, b.round, round_text(b), f);
-  log(severity::warning, text);
+  log(severity::warning, event_kind::round_failed, text, std::nullopt, b.name);
   fail_round(now, b, {errc::deadline_exceeded, text});
 }
 
@@ -403,9 +404,11 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
   barriers::barrier const* at_barrier = nullptr;
   std::string reads;
   bool leaves = false;
+  bool asks = false;
   for (request_id const open_id : roster_.at(id).waits) {
     parked const& p = s->open.at(open_id);
     if (p.where == parked::place::leave) leaves = &but != &leave_;
+    if (p.where == parked::place::alive) asks = true;
     if (reads.empty()) reads = read_text(p);
     if (p.where != parked::place::barrier) continue;
     auto const* const b = barriers_.open_round(p.number);
@@ -413,6 +416,7 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
   }
   if (at_barrier) return "barrier " + quoted(at_barrier->name);
   if (leaves) return "the others to leave";
+  if (asks) return "an alive query";
   return reads;
 }
 

@@ -52,7 +52,7 @@ void coordinator::state::handle(call const& c, reset_args& args) {
   }
   roster_.set_state(*c.task, task_state::never_connected);
   t.error = {};
-  log(severity::info, who(*c.task) + " was reset and may join again");
+  log(severity::info, event_kind::other, who(*c.task) + " was reset and may join again", c.task);
   answer_now(c, share(status{}), true);
 }
 
@@ -61,21 +61,22 @@ void coordinator::state::task_ended(time_point now, task_id id, status why) {
   if (stopping_ || !roster_.has(id)) return;
   if (roster_.at(id).state == task_state::joining) {
     // It is un-counted, and the join goes on to its deadline (semantics D10).
-    log(severity::warning, who(id) + " ended while it joined: " + why.text());
+    log(severity::warning, event_kind::other, who(id) + " ended while it joined: " + why.text(),
+        id);
     answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
   }
   fail_task(now, id, std::move(why));
-  tell_job_error();
 }
 
 // What follows from the failure of a task, in order. Only a task that is connected can fail.
 void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
-  log(severity::error, who(id) + " failed: " + why.text());
+  log(severity::error, event_kind::failed, who(id) + " failed: " + why.text(), id);
   t.error = why;
   bool const spares_job = t.recoverable && !error;
   end_reads(id);
+  end_waits(id, parked::place::alive, {errc::internal, who(id) + " failed: " + why.text()});
   if (spares_job) end_waits(id, std::nullopt, {errc::internal, has_failed(id)});
   end_probe(id);
   forget_holder(id);
@@ -108,8 +109,9 @@ void coordinator::state::fail_job(time_point now, failure what) {
   job_error_news_ = true;
   error = job_error{std::move(what), {}};
   status const why = job_failed(errc::internal);
-  log(severity::error, why.message());
+  log(severity::error, event_kind::job_failed, why.message(), error->cause.task);
   fail_all_rounds(now, why);
+  answer_all(alive_queries_.callers(), share(why));
   barriers_.forget_owed();
   fail_leave(now, share(why));
   fail_join(share(why));

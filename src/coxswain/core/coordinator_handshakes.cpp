@@ -48,7 +48,7 @@ status coordinator::state::refusal(hello_args const& args) const {
 
 void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
   if (status why = refusal(args); !why.ok()) {
-    log(severity::warning,
+    log(severity::warning, event_kind::refused,
         "connection from " + sessions_.find(from)->peer + " refused: " + why.text());
     return say_goodbye(from, std::move(why), false);
   }
@@ -129,7 +129,8 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   s.grace.reset();
   for (task_id const task : s.tasks) {
     roster_.at(task).peer = c.peer;
-    log(severity::info, who(task) + " is back");
+    log(severity::info, event_kind::back, who(task) + " is back", task);
+    roster_.changed();
   }
 
   std::vector<request_id> unwanted;

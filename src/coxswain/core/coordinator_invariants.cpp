@@ -12,8 +12,10 @@ void coordinator::state::check_invariants() const {
   check_tasks();
   check_meetings();
   check_keys();
+  check_watchers();
   check_alarms();
-  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
+  invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open() &&
+                       alive_queries_.all().empty()),
             "nobody waits for others once the job has failed");
   invariant(!error || keys_.waiting() + queues_.waiting() == 0,
             "nobody waits for a key or an item once the job has failed");
@@ -54,6 +56,10 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
     auto const& arrived = count_barriers_.all().at(p.name).arrived;
     return invariant(arrived.at(p.number) == who, "who waits at a count barrier is counted there");
   }
+  if (p.where == parked::place::tasks || p.where == parked::place::events) {
+    auto const& among = p.where == parked::place::tasks ? watchers_of_tasks_ : watchers_of_events_;
+    return invariant(among.all().at(p.number).who == who, "who watches waits to be told");
+  }
   if (p.where == parked::place::keys) {
     joint_gets::get const& g = joint_gets_.at(p.number);
     invariant(!keys_.find(g.keys[g.at]), "who waits for several keys waits at one that is missing");
@@ -73,6 +79,10 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
   invariant(std::count(t.waits.begin(), t.waits.end(), who.request) == 1, "a task's wait is known");
   if (p.where == parked::place::leave) {
     invariant(leave_.is_open() && leave_.arrival_of(*p.task)->who == who, "a leave has arrived");
+  }
+  if (p.where == parked::place::alive) {
+    auto const& called = alive_queries_.all().at(p.number).called.at(*p.task);
+    invariant(std::count(called.begin(), called.end(), who) == 1, "who asks has called");
   }
   if (p.where == parked::place::barrier) {
     auto const* const b = barriers_.open_round(p.number);
@@ -167,6 +177,24 @@ void coordinator::state::check_keys() const {
     invariant(roster_.at(owner).is_connected() || stopping_, "who owns a key is in the job");
     auto const* const held = keys_.find(std::string{key});
     invariant(held && held->owner == owner, "a key and its owner know each other");
+  }
+}
+
+void coordinator::state::check_watchers() const {
+  invariant(alive_queries_.callers().size() == count_parked(parked::place::alive),
+            "who asks has an open request");
+  for (auto const& [_, q] : alive_queries_.all()) {
+    bool waits = false;
+    for (std::uint32_t i = 0; i < q.members->size(); ++i) {
+      waits = waits || is_awaited(q, q.members->at(i));
+    }
+    invariant(waits && !q.called.empty(), "an open alive query waits for somebody");
+  }
+  invariant(watchers_of_tasks_.all().size() == count_parked(parked::place::tasks) &&
+                watchers_of_events_.all().size() == count_parked(parked::place::events),
+            "who watches has an open request");
+  for (auto const& [_, w] : watchers_of_tasks_.all()) {
+    invariant(w.seen == roster_.version(), "who watches the tasks has seen them as they are");
   }
 }
 

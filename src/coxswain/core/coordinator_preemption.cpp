@@ -20,8 +20,8 @@ void coordinator::state::handle(call const& c, preempt_args& args) {
     return refuse(c, {errc::failed_precondition, who(args.task) + " has gone already"});
   }
   preemption_.post(args.task, deadline_after(c.now, std::max(args.in, 0ns)));
-  log(severity::warning,
-      who(args.task) + " will be preempted in " + in_words(std::max(args.in, 0ns)));
+  log(severity::warning, event_kind::other,
+      who(args.task) + " will be preempted in " + in_words(std::max(args.in, 0ns)), args.task);
   answer_now(c, share(status{}), true);
   plan_agreement(c.now);
 }
@@ -77,8 +77,9 @@ void coordinator::state::review_agreement() {
   deadlines_.disarm(preemption_alarm_);
   if (preemption_.answers().empty()) return end_agreement({});
   sync_point const point{preemption_.number(), preemption_.step()};
-  log(severity::info, "all tasks have agreed to stop at step " + std::to_string(point.step) +
-                          ", before a preemption");
+  log(severity::info, event_kind::other,
+      "all tasks have agreed to stop at step " + std::to_string(point.step) +
+          ", before a preemption");
   answer_all(preemption_.end(), share(point));
 }
 
@@ -99,7 +100,7 @@ void coordinator::state::preemption_due(time_point now) {
                        in_words(options.preemption_timeout) + ": " + std::to_string(silent.size()) +
                        " of " + std::to_string(roster_.count(task_state::connected)) +
                        " tasks have not said where they are: " + ranges(silent).text};
-  log(severity::error, why.message());
+  log(severity::error, event_kind::other, why.message());
   end_agreement(why);
 }
 

@@ -14,7 +14,9 @@ template <class Args>
 constexpr bool needs_memory =
     std::is_same_v<Args, barrier_args> || std::is_same_v<Args, count_barrier_args> ||
     std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args> ||
-    std::is_same_v<Args, get_all_args> || std::is_same_v<Args, watch_keys_args>;
+    std::is_same_v<Args, get_all_args> || std::is_same_v<Args, watch_keys_args> ||
+    std::is_same_v<Args, alive_args> || std::is_same_v<Args, watch_tasks_args> ||
+    std::is_same_v<Args, watch_events_args>;
 
 }  // namespace
 
@@ -66,7 +68,6 @@ void coordinator::state::received(time_point now, connection_id from, client_mes
       dispatch(now, by, std::move(message));
     }
   }
-  tell_job_error();
 }
 
 void coordinator::state::malformed(time_point now, connection_id from, std::string why) {
@@ -74,11 +75,10 @@ void coordinator::state::malformed(time_point now, connection_id from, std::stri
   connection const* const c = sessions_.find(from);
   if (!c || c->closing) return;
   session_id const by = c->session;
-  log(severity::warning, "connection from " + c->peer + " ended: " + why);
+  log(severity::warning, event_kind::refused, "connection from " + c->peer + " ended: " + why);
   status const cause{errc::invalid_argument, "protocol error: " + std::move(why)};
   say_goodbye(from, cause, false);
   if (by != session_id{}) end_session(now, by, cause);
-  tell_job_error();
 }
 
 void coordinator::state::lost(time_point now, connection_id from, loss how) {
@@ -94,10 +94,11 @@ void coordinator::state::lost(time_point now, connection_id from, loss how) {
   s->attached = {};
   if (how == loss::closed) s->grace = alive_since(now);
   for (task_id const task : s->tasks) {
-    log(severity::warning, who(task) + " is suspect: its connection was lost");
+    log(severity::warning, event_kind::suspect, who(task) + " is suspect: its connection was lost",
+        task);
+    roster_.changed();
   }
   check_expiry(now, id);
-  tell_job_error();
 }
 
 void coordinator::state::write_blocked(time_point now, connection_id to) {
@@ -133,9 +134,10 @@ void coordinator::state::stop(time_point now, std::string reason) {
   observe(now);
   if (stopping_) return;
   stopping_ = true;
-  log(severity::info, "stopping: " + reason);
+  log(severity::info, event_kind::stopping, "stopping: " + reason);
   status const why{errc::aborted, "the coordinator stops: " + reason};
   fail_all_rounds(now, why);
+  answer_all(alive_queries_.callers(), share(why));
   fail_join(share(why));
   fail_leave(now, share(why));
   end_agreement(why);
@@ -148,6 +150,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
   answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
   answer_all(key_watches_.take_all(), share(status{errc::unavailable, why.message()}));
+  end_watches({errc::unavailable, why.message()});
   std::vector<connection_id> open;
   sessions_.connections().each([&](connection_id id, connection const& c) {
     if (!c.closing) open.push_back(id);
@@ -208,6 +211,9 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::keys: end_joint_get(p->number); break;
     case parked::place::queue: queues_.withdraw(p->name, p->number); break;
     case parked::place::key_changes: key_watches_.withdraw(p->name, p->number); break;
+    case parked::place::alive: alive_queries_.withdraw(p->number, *p->task, who); break;
+    case parked::place::tasks: watchers_of_tasks_.withdraw(p->number); break;
+    case parked::place::events: watchers_of_events_.withdraw(p->number); break;
   }
   return p;
 }
@@ -338,7 +344,8 @@ void coordinator::state::answer_parked(ticket who, answer_ptr what) {
   auto const p = release(who);
   if (!p) return;
   bool const is_read = p->where == parked::place::key || p->where == parked::place::keys ||
-                       p->where == parked::place::key_changes;
+                       p->where == parked::place::key_changes || p->where == parked::place::tasks ||
+                       p->where == parked::place::events;
   sessions_.reply(who, std::move(what), !is_read, p->where == parked::place::leave);
 }
 
@@ -346,8 +353,10 @@ void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_p
   for (ticket const who : tickets) answer_parked(who, what);
 }
 
-void coordinator::state::log(severity level, std::string text) {
-  events.push_back({level, std::move(text)});
+void coordinator::state::log(severity level, event_kind kind, std::string text,
+                             std::optional<task_id> task, std::string_view barrier) {
+  events.push_back({level, std::move(text), kind, task, std::string{barrier}});
+  event_log_.add(observed_ - started_, events.back());
 }
 
 }  // namespace coxswain::core

@@ -85,6 +85,7 @@ void coordinator::state::move_holder(call const& c, join_args const& args) {
   holder_lives(*c.task);
   forget_holder(*c.task);
   hold(c, args);
+  roster_.changed();
 }
 
 bool coordinator::state::is_recoverable(join_args const& args) const {
@@ -96,7 +97,8 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   roster_.at(*c.task).recoverable = is_recoverable(args);
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
-    log(severity::info, who(*c.task) + " from " + c.by.peer + " has joined");
+    log(severity::info, event_kind::joined, who(*c.task) + " from " + c.by.peer + " has joined",
+        c.task);
     answer_now(c, share(join_answer{job_started_}), true);
     tell_agreement(c.by);
     return plan_agreement(c.now);
@@ -114,9 +116,10 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   p.where = parked::place::join;
   p.task = c.task;
   park(c, std::move(p));
-  log(severity::info, who(*c.task) + " from " + c.by.peer + " joins, " +
-                          std::to_string(join_.arrived()) + " of " +
-                          std::to_string(roster_.size()) + " are here");
+  log(severity::info, event_kind::other,
+      who(*c.task) + " from " + c.by.peer + " joins, " + std::to_string(join_.arrived()) + " of " +
+          std::to_string(roster_.size()) + " are here",
+      c.task);
   if (join_.complete()) return release_join(c.now);
   arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }
@@ -132,7 +135,8 @@ void coordinator::state::release_join(time_point now) {
   close_join();
   job_started_ = true;
   for (task_id const id : joined) connect(id);
-  log(severity::info, "all " + std::to_string(roster_.size()) + " tasks have joined");
+  log(severity::info, event_kind::joined,
+      "all " + std::to_string(roster_.size()) + " tasks have joined");
   answer_all(tickets, share(join_answer{false}));
   plan_agreement(now);
 }
@@ -166,7 +170,8 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
 // for a sign of life, unless it is known to have none, or need not be asked.
 void coordinator::state::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
-  log(severity::warning, who(*c.task) + " is asked for by another incarnation, from " + c.by.peer);
+  log(severity::warning, event_kind::other,
+      who(*c.task) + " is asked for by another incarnation, from " + c.by.peer, c.task);
   if (args.take_over && !t.recoverable) {
     return refuse(
         c, {errc::invalid_argument, who(*c.task) + " did not join as a recoverable task, so it "
@@ -292,7 +297,7 @@ void coordinator::state::release_leave(time_point now) {
   for (task_id const id : leaving) depart(now, id);
   answer_all(tickets, share(status{}));
   std::uint32_t const failed = roster_.count(task_state::failed);
-  log(severity::info,
+  log(severity::info, event_kind::left,
       failed == 0 ? "all tasks have left"
                   : "all tasks have left, but for " + std::to_string(failed) + " that had failed");
 }
@@ -323,13 +328,14 @@ void coordinator::state::abandon_leave(task_id id) {
 
 void coordinator::state::depart(time_point now, task_id id) {
   end_reads(id);
+  end_waits(id, parked::place::alive, {errc::cancelled, who(id) + " is no longer in the job"});
   end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
   forget_holder(id);
   roster_.set_state(id, task_state::left);
   remove_keys_of(id);
   barriers_.forget_owed_to(id);
   forget_preemption(now, id);
-  log(severity::info, who(id) + " has left");
+  log(severity::info, event_kind::left, who(id) + " has left", id);
   if (!error) fail_rounds_of(now, id, who(id) + " left");
 }
 
@@ -345,7 +351,7 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
   barrier_failure f = describe(now, m, {});
   std::string const text = timed_out(now, m, is_join ? "Join of the job" : "Shutdown barrier", f);
-  log(severity::error, text);
+  log(severity::error, event_kind::round_failed, text);
   if (!is_join) return fail_job(now, {std::nullopt, status{errc::deadline_exceeded, text}});
   fail_join(
       std::make_shared<answer const>(answer{status{errc::deadline_exceeded, text}, std::move(f)}));
@@ -355,9 +361,9 @@ void coordinator::state::log_meeting(time_point now, due_item const& item) {
   bool const is_join = item.what == due::join_log;
   meeting const& m = is_join ? join_ : leave_;
   arm_log(is_join ? join_alarms_ : leave_alarms_, now, item);
-  log(severity::warning, std::string{is_join ? "Join of the job" : "Shutdown barrier"} +
-                             " has waited for " + in_words(now - m.opened()) + ": " +
-                             missing_text(describe(now, m, {})));
+  log(severity::warning, event_kind::waiting,
+      std::string{is_join ? "Join of the job" : "Shutdown barrier"} + " has waited for " +
+          in_words(now - m.opened()) + ": " + missing_text(describe(now, m, {})));
 }
 
 }  // namespace coxswain::core

@@ -7,6 +7,7 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/ticket.hpp"
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,7 +30,7 @@ class task_set {
   }
   [[nodiscard]] std::optional<std::uint32_t> index_of(task_id task) const;
 
-  friend bool operator==(task_set const&, task_set const&) = default;
+  friend auto operator<=>(task_set const&, task_set const&) = default;
 
  private:
   std::vector<task_id> listed_;  // empty: 0 to size-1

@@ -8,6 +8,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/event.hpp"
 
 #include <array>
 #include <cstddef>
@@ -238,14 +239,32 @@ struct watch_keys_args {
   friend bool operator==(watch_keys_args const&, watch_keys_args const&) = default;
 };
 
+struct alive_args {
+  std::vector<task_id> tasks;  // empty: all tasks
+  duration timeout{timeout_default};
+  friend bool operator==(alive_args const&, alive_args const&) = default;
+};
+
+struct watch_tasks_args {
+  std::optional<std::uint64_t> after;  // none: answer now
+  duration timeout{without_limit};
+  friend bool operator==(watch_tasks_args const&, watch_tasks_args const&) = default;
+};
+
+struct watch_events_args {
+  std::optional<std::uint64_t> after;  // none: answer now, from the oldest
+  severity at_least{severity::info};
+  duration timeout{without_limit};
+  friend bool operator==(watch_events_args const&, watch_events_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
-using request =
-    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
-                 leave_args, report_error_args, barrier_args, cancel_barrier_args,
-                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 increment_args, inspect_args, preempt_args, frozen_args, reset_args,
-                 compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
-                 push_args, pop_args, watch_keys_args>;
+using request = std::variant<
+    std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args, leave_args,
+    report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args, get_args,
+    try_get_args, list_args, remove_args, increment_args, inspect_args, preempt_args, frozen_args,
+    reset_args, compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
+    push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args, watch_events_args>;
 
 struct client_message {
   request_id id{};
@@ -393,6 +412,37 @@ struct snapshot {
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 
+// Those of the members that were connected when all of these had asked.
+struct alive_answer {
+  struct task {
+    task_id id{};
+    incarnation self{};
+    friend bool operator==(task const&, task const&) = default;
+  };
+  std::vector<task> tasks;  // in task order
+  friend bool operator==(alive_answer const&, alive_answer const&) = default;
+};
+
+// All tasks at one version, which rises with every change of any of them.
+struct tasks_answer {
+  std::uint64_t version{};
+  std::vector<snapshot::task> tasks;  // in task order; without when they were heard
+  friend bool operator==(tasks_answer const&, tasks_answer const&) = default;
+};
+
+struct events_answer {
+  struct entry {
+    std::uint64_t number{};
+    duration at{};  // the uptime of the coordinator
+    event what;
+    friend bool operator==(entry const&, entry const&) = default;
+  };
+  std::vector<entry> entries;
+  std::uint64_t through{};  // all events up to this number were looked at: ask for those after it
+  std::uint64_t lost{};     // how many of those that were asked for are dropped already
+  friend bool operator==(events_answer const&, events_answer const&) = default;
+};
+
 struct goodbye {
   status why;
   bool may_resume{};
@@ -431,7 +481,8 @@ struct answer {
   std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
                snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point,
-               stored_answer, count_answer, key_changes_answer>
+               stored_answer, count_answer, key_changes_answer, alive_answer, tasks_answer,
+               events_answer>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

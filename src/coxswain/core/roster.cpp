@@ -7,6 +7,7 @@ void roster::set_state(task_id id, task_state state) {
   --counts_[static_cast<std::size_t>(t.state)];
   ++counts_[static_cast<std::size_t>(state)];
   t.state = state;
+  changed();
 }
 
 }  // namespace coxswain::core

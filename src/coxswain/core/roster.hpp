@@ -35,7 +35,7 @@ struct task {
   std::string peer;
   status error;  // why it failed
 
-  // Its requests that wait in barriers, for keys or to leave; oldest first.
+  // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
   std::vector<request_id> waits;
 
   std::vector<challenger> challengers;  // oldest first
@@ -58,6 +58,11 @@ class roster {
 
   void set_state(task_id id, task_state state);
 
+  // Rises with every change of what is shown of the tasks. Whoever changes anything of it but the
+  // state says so by `changed`.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+  void changed() noexcept { ++version_; }
+
   // How many tasks are in this state.
   [[nodiscard]] std::uint32_t count(task_state state) const {
     return counts_[static_cast<std::size_t>(state)];
@@ -66,6 +71,7 @@ class roster {
  private:
   std::vector<task> tasks_;
   std::array<std::uint32_t, 5> counts_{};
+  std::uint64_t version_{};
 };
 
 }  // namespace coxswain::core

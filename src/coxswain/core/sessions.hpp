@@ -31,12 +31,15 @@ struct parked {
     queue,        // for an item
     key_changes,  // below a directory
     preemption,   // for an agreement
+    alive,
+    tasks,
+    events
   };
   place where{};
   std::optional<task_id> task;
   std::string name;        // of the key, the barrier, the queue or the directory
   std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
-                           // round, the watch
+                           // round, the watch, the alive query, the watcher
   time_point since;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all
 };

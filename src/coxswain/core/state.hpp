@@ -2,14 +2,16 @@
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
 // coordinator.cpp (time), coordinator_handshakes.cpp, coordinator_sessions.cpp,
 // coordinator_tasks.cpp (join, leave), coordinator_failure.cpp, coordinator_barriers.cpp,
-// coordinator_preemption.cpp, coordinator_keys.cpp, coordinator_key_watches.cpp,
-// coordinator_queues.cpp, coordinator_look.cpp and
-// coordinator_invariants.cpp.
+// coordinator_alive.cpp, coordinator_preemption.cpp, coordinator_keys.cpp,
+// coordinator_key_watches.cpp, coordinator_queues.cpp, coordinator_watch.cpp, coordinator_look.cpp
+// and coordinator_invariants.cpp.
 
+#include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/count_barriers.hpp"
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/event_log.hpp"
 #include "coxswain/core/joint_gets.hpp"
 #include "coxswain/core/key_watches.hpp"
 #include "coxswain/core/kv_store.hpp"
@@ -19,6 +21,7 @@
 #include "coxswain/core/queues.hpp"
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
+#include "coxswain/core/watchers.hpp"
 
 #include <functional>
 #include <memory>
@@ -44,6 +47,8 @@ class coordinator::state {
   void task_ended(time_point now, task_id id, status why);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
+  // After each verb that may have changed something: tells those who must know at once.
+  void follow_up();
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] snapshot look(time_point now) const;
@@ -69,6 +74,9 @@ class coordinator::state {
     std::optional<task_id> task;  // the task it acts for
   };
 
+  // Of how many of the missing a failure tells what is known.
+  static constexpr std::size_t missing_known_max = 16;
+
   // The alarms of one open meeting.
   struct alarms {
     alarm deadline;
@@ -92,6 +100,8 @@ class coordinator::state {
   void stalled_reader_due(time_point now, connection_id id);
   void probe_due(time_point now, task_id id);
   void call_due(time_point now, due_item const& item);
+  // What a request is answered with at its deadline.
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p);
   [[nodiscard]] std::string overdue_text(time_point now, parked const& p) const;
   void arm_deadline(alarms& of, time_point deadline, due_item item);
   void arm_log(alarms& of, time_point now, due_item item);
@@ -129,7 +139,8 @@ class coordinator::state {
   [[nodiscard]] static answer_ptr share(Value value) {
     return std::make_shared<answer const>(answer{{}, std::move(value)});
   }
-  void log(severity level, std::string text);
+  void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
+           std::string_view barrier = {});
 
   // Tasks.
   void handle(call const& c, join_args& args);
@@ -185,7 +196,9 @@ class coordinator::state {
   void handle(call const& c, cancel_barrier_args& args);
   void handle(call const& c, count_barrier_args& args);
   [[nodiscard]] status checked_name(std::string_view name) const;
-  [[nodiscard]] result<task_set_ptr> participants(task_id caller, barrier_args& args) const;
+  // `barrier` is the name for texts; without one it is about an alive query.
+  [[nodiscard]] result<task_set_ptr> participants(task_id caller, std::vector<task_id>& tasks,
+                                                  std::optional<std::string_view> barrier) const;
   [[nodiscard]] status checked_kind(barrier_args const& args) const;
   [[nodiscard]] status may_open_round(task_id caller, barrier_args const& args,
                                       task_set const& expected, barriers::barrier const* b) const;
@@ -231,6 +244,12 @@ class coordinator::state {
   void end_agreement(status why);
   void preemption_due(time_point now);
   void forget_preemption(time_point now, task_id id);
+  // Alive queries.
+  void handle(call const& c, alive_args& args);
+  [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
+  void answer_if_complete(alive_queries::query& q);
+  void look_at_queries_again();
+  [[nodiscard]] answer_ptr alive_overdue(time_point now, parked const& p) const;
 
   // Keys.
   void handle(call const& c, put_args& args);
@@ -278,6 +297,16 @@ class coordinator::state {
   void hand_over(ticket who, std::string const& queue, queues::item item);
   void put_back(std::vector<undelivered> items);
 
+  // Watching.
+  void handle(call const& c, watch_tasks_args& args);
+  void handle(call const& c, watch_events_args& args);
+  void watch(call const& c, parked::place where, watchers& among, watchers::watcher w,
+             duration timeout);
+  [[nodiscard]] answer_ptr const& tasks_now();
+  void tell_watchers_of_tasks();
+  void tell_watchers_of_events();
+  void end_watches(status const& why);
+
   // Looking.
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
                                           meeting const& m) const;
@@ -288,6 +317,7 @@ class coordinator::state {
   void check_tasks() const;
   void check_meetings() const;
   void check_keys() const;
+  void check_watchers() const;
   void check_alarms() const;
   [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
@@ -318,6 +348,13 @@ class coordinator::state {
   alarms leave_alarms_;
   preemption preemption_;
   alarm preemption_alarm_;
+  alive_queries alive_queries_;
+  event_log event_log_;
+  watchers watchers_of_events_;
+  std::uint64_t events_told_{};
+  watchers watchers_of_tasks_;
+  std::uint64_t tasks_told_{};
+  answer_ptr tasks_shown_;  // as they were shown last; null if that was another version
   lateness lateness_;
 };
 

@@ -207,6 +207,47 @@ void encode(core::frozen_args const& from, v1::ClientMessage& message) {
 }
 
 core::frozen_args decode(v1::Frozen& from) { return {from.agreement(), from.step()}; }
+void encode(core::alive_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_alive_tasks();
+  for (auto const task : from.tasks) to.add_tasks(task.value);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::alive_args decode(v1::AliveTasks& from) {
+  core::alive_args to;
+  to.tasks.reserve(static_cast<std::size_t>(from.tasks_size()));
+  for (auto const task : from.tasks()) to.tasks.push_back(task_id{task});
+  to.timeout = timeout_of(from);
+  return to;
+}
+
+void encode(core::watch_tasks_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_watch_tasks();
+  if (from.after) to.set_after_version(*from.after);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::watch_tasks_args decode(v1::WatchTasks& from) {
+  core::watch_tasks_args to;
+  if (from.has_after_version()) to.after = from.after_version();
+  to.timeout = timeout_of(from, without_limit);
+  return to;
+}
+
+void encode(core::watch_events_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_watch_events();
+  if (from.after) to.set_after(*from.after);
+  to.set_severity(encode(from.at_least));
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::watch_events_args decode(v1::WatchEvents& from) {
+  core::watch_events_args to;
+  if (from.has_after()) to.after = from.after();
+  to.at_least = decode(from.severity());
+  to.timeout = timeout_of(from, without_limit);
+  return to;
+}
 
 result<core::request> decode_absent(v1::ClientMessage const& message) {
   if (message.id() == 0) return core::request{};  // a heartbeat
@@ -246,6 +287,9 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kPush: return decode(*from.mutable_push());
     case v1::ClientMessage::kPop: return decode(*from.mutable_pop());
     case v1::ClientMessage::kWatchKeys: return decode(*from.mutable_watch_keys());
+    case v1::ClientMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
+    case v1::ClientMessage::kWatchTasks: return decode(*from.mutable_watch_tasks());
+    case v1::ClientMessage::kWatchEvents: return decode(*from.mutable_watch_events());
   }
   return decode_absent(from);
 }

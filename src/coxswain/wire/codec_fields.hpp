@@ -66,8 +66,9 @@ inline constexpr std::size_t large_value_bytes = 1024;
 
 // The timeout of a request, or the default if it states none.
 template <class Request>
-[[nodiscard]] duration timeout_of(Request const& request) {
-  return request.has_timeout_ms() ? timeout_from_wire(request.timeout_ms()) : core::timeout_default;
+[[nodiscard]] duration timeout_of(Request const& request,
+                                  duration if_none = core::timeout_default) {
+  return request.has_timeout_ms() ? timeout_from_wire(request.timeout_ms()) : if_none;
 }
 
 // What several messages contain. An unknown state becomes `never_connected`, an unknown code
@@ -80,6 +81,18 @@ void encode(job_error const& from, v1::JobError& to);
 [[nodiscard]] job_error decode(v1::JobError& from);
 void encode(core::snapshot const& from, v1::JobStatus& to);
 [[nodiscard]] core::snapshot decode(v1::JobStatus& from);
+void encode(core::snapshot::task const& from, v1::JobStatus::Task& to);
+[[nodiscard]] core::snapshot::task decode(v1::JobStatus::Task& from);
+
+// What is watched (codec_watch.cpp). An unknown severity becomes `info`, an unknown kind `other`.
+[[nodiscard]] v1::Severity encode(core::severity from);
+[[nodiscard]] core::severity decode(v1::Severity from);
+void encode(core::alive_answer const& from, v1::AliveReply& to);
+[[nodiscard]] core::alive_answer decode(v1::AliveReply& from);
+void encode(core::tasks_answer const& from, v1::Tasks& to);
+[[nodiscard]] core::tasks_answer decode(v1::Tasks& from);
+void encode(core::events_answer const& from, v1::Events& to);
+[[nodiscard]] core::events_answer decode(v1::Events& from);
 
 // None if the size is wrong.
 [[nodiscard]] std::optional<core::session_secret> secret_of(std::string_view from);

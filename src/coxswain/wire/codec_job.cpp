@@ -60,32 +60,6 @@ failure decode(v1::JobError::Failure& from) {
   return to;
 }
 
-void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
-  to.set_task(from.id.value);
-  to.set_state(encode(from.state));
-  to.set_suspect(from.suspect);
-  to.set_incarnation(from.self.value);
-  if (from.last_heard) to.set_last_heard_ms_ago(to_milliseconds(*from.last_heard));
-  to.set_label(text(from.label));
-  to.set_peer(text(from.peer));
-  if (!from.error.ok()) encode(from.error, *to.mutable_error());
-  to.set_recoverable(from.recoverable);
-}
-
-core::snapshot::task decode(v1::JobStatus::Task& from) {
-  core::snapshot::task to;
-  to.id = task_id{from.task()};
-  to.state = decode(from.state());
-  to.suspect = from.suspect();
-  to.self = incarnation{from.incarnation()};
-  if (from.has_last_heard_ms_ago()) to.last_heard = from_milliseconds(from.last_heard_ms_ago());
-  to.label = std::move(*from.mutable_label());
-  to.peer = std::move(*from.mutable_peer());
-  if (from.has_error()) to.error = decode(*from.mutable_error());
-  to.recoverable = from.recoverable();
-  return to;
-}
-
 void encode(core::snapshot::barrier const& from, v1::JobStatus::OpenBarrier& to) {
   to.set_name(from.name);
   to.set_kind(encode(from.what));
@@ -113,6 +87,32 @@ core::snapshot::barrier decode(v1::JobStatus::OpenBarrier& from) {
 }
 
 }  // namespace
+
+void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
+  to.set_task(from.id.value);
+  to.set_state(encode(from.state));
+  to.set_suspect(from.suspect);
+  to.set_incarnation(from.self.value);
+  if (from.last_heard) to.set_last_heard_ms_ago(to_milliseconds(*from.last_heard));
+  to.set_label(text(from.label));
+  to.set_peer(text(from.peer));
+  if (!from.error.ok()) encode(from.error, *to.mutable_error());
+  to.set_recoverable(from.recoverable);
+}
+
+core::snapshot::task decode(v1::JobStatus::Task& from) {
+  core::snapshot::task to;
+  to.id = task_id{from.task()};
+  to.state = decode(from.state());
+  to.suspect = from.suspect();
+  to.self = incarnation{from.incarnation()};
+  if (from.has_last_heard_ms_ago()) to.last_heard = from_milliseconds(from.last_heard_ms_ago());
+  to.label = std::move(*from.mutable_label());
+  to.peer = std::move(*from.mutable_peer());
+  if (from.has_error()) to.error = decode(*from.mutable_error());
+  to.recoverable = from.recoverable();
+  return to;
+}
 
 void encode(job_error const& from, v1::JobError& to) {
   encode(from.cause, *to.mutable_cause());

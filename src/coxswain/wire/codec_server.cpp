@@ -193,6 +193,17 @@ void encode(core::sync_point const& from, v1::ServerMessage& message) {
 }
 
 core::sync_point decode(v1::SyncPoint& from) { return {from.agreement(), from.step()}; }
+void encode(core::alive_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_alive_tasks());
+}
+
+void encode(core::tasks_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_tasks());
+}
+
+void encode(core::events_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_events());
+}
 
 result<answer_value> decode_body(v1::ServerMessage& from) {
   switch (from.body_case()) {
@@ -216,6 +227,9 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kKeyChanges: return decode(*from.mutable_key_changes());
     case v1::ServerMessage::kCount: return decode(*from.mutable_count());
     case v1::ServerMessage::kStored: return decode(*from.mutable_stored());
+    case v1::ServerMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
+    case v1::ServerMessage::kTasks: return decode(*from.mutable_tasks());
+    case v1::ServerMessage::kEvents: return decode(*from.mutable_events());
   }
   return answer_value{};
 }

@@ -1,0 +1,44 @@
+#include "coxswain/client/process_monitor.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace coxswain {
+namespace {
+
+// How long to wait before a watch that a limit refused is tried again.
+constexpr duration patience = 1s;
+
+}  // namespace
+
+asio::awaitable<status> process_monitor::run(observer tell) {
+  tell_ = std::move(tell);
+  auto const executor = co_await asio::this_coro::executor;
+  asio::steady_timer pause{executor};
+  std::optional<std::uint64_t> seen;
+  status why;
+  for (;;) {
+    try {
+      auto snapshot = co_await client_.watch_tasks(seen);
+      seen = snapshot.version;
+      auto const lost = table_.update(std::move(snapshot));
+      tell_(table_.tasks(), lost);
+      continue;
+    } catch (error const& problem) {
+      why = problem.outcome();
+    }
+    if (why.code() != errc::resource_exhausted) break;
+    pause.expires_after(patience);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+  tell_ = nullptr;
+  co_return why;
+}
+
+result<std::vector<process>> process_monitor::mark_failed(task_id task, status error) {
+  auto lost = table_.mark_failed(task, std::move(error));
+  if (lost && !lost->empty() && tell_) tell_(table_.tasks(), *lost);
+  return lost;
+}
+
+}  // namespace coxswain

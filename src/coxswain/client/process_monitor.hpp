@@ -1,0 +1,48 @@
+#pragma once
+// PUBLIC. Keeps a process_table up to date and tells each change, for runtimes that want a full
+// picture of all processes and must end what they do with those that are lost:
+//
+//   process_monitor monitor{job};
+//   auto tell = [&](core::tasks_answer const& tasks, std::span<process const> lost) { ... };
+//   status const why = co_await monitor.run(tell);
+//
+// Not here: who is lost (process_table). Everything happens on the client's executor.
+
+#include "coxswain/client/client.hpp"
+#include "coxswain/client/process_table.hpp"
+
+#include <functional>
+#include <span>
+
+namespace coxswain {
+
+class process_monitor {
+ public:
+  // Told all tasks in order, and who was lost since it was told last. Must not throw.
+  using observer = std::function<void(core::tasks_answer const&, std::span<process const>)>;
+
+  // The client must outlive it.
+  explicit process_monitor(client& of) : client_{of} {}
+
+  // Tells the tasks at once, and then after each change; changes that follow each other closely may
+  // be told as one. Goes on when the job has failed, and for good until the client ends or has lost
+  // the coordinator: gives why. Once at a time. Cancellation ends it with
+  // boost::system::system_error(operation_aborted).
+  asio::awaitable<status> run(observer tell);
+
+  // Like process_table::mark_failed; who is lost by it is told as well.
+  result<std::vector<process>> mark_failed(task_id task, status error);
+
+  // See process_table::is_current.
+  [[nodiscard]] status is_current(std::span<process const> members) const {
+    return table_.is_current(members);
+  }
+  [[nodiscard]] core::tasks_answer const& tasks() const noexcept { return table_.tasks(); }
+
+ private:
+  client& client_;
+  process_table table_;
+  observer tell_;
+};
+
+}  // namespace coxswain

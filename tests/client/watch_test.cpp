@@ -1,0 +1,170 @@
+// Watching over real sockets: tasks, events, who is alive, and the process monitor.
+
+#include "coxswain/client/client.hpp"
+#include "coxswain/client/event_watch.hpp"
+#include "coxswain/client/process_monitor.hpp"
+#include "coxswain/server/server.hpp"
+#include "tests/client/fake_coordinator.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace coxswain::test {
+namespace {
+
+using namespace asio::experimental::awaitable_operators;
+
+server::options server_options() {
+  server::options options;
+  options.core.num_tasks = 2;
+  options.linger = 1s;
+  return options;
+}
+
+// A coordinator for two tasks, and their clients.
+class fixture {
+ protected:
+  fixture() { asio::co_spawn(io, coordinator.run(), asio::detached); }
+
+  asio::awaitable<void> join_both() {
+    client_options zero{coordinator.addresses().front(), task_id{0}};
+    client_options one{coordinator.addresses().front(), task_id{1}};
+    a = co_await client::connect(std::move(zero));
+    b = co_await client::connect(std::move(one));
+    co_await (a.join() && b.join());
+  }
+
+  asio::io_context io{1};
+  server::server coordinator{io, server_options()};
+  client a;
+  client b;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(watch_test, fixture)
+
+BOOST_AUTO_TEST_CASE(tasks_are_alive_when_all_have_asked) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const both = co_await (a.alive_tasks() && b.alive_tasks());
+    BOOST_TEST((std::get<0>(both) == std::get<1>(both)));
+    BOOST_TEST(std::get<0>(both).size() == 2u);
+    BOOST_TEST(std::get<0>(both).at(1).self == b.incarnation());
+    std::span<task_id const> const all;
+    try {
+      co_await a.alive_tasks(all, 20ms);
+      BOOST_ERROR("answered");
+    } catch (error const& e) {
+      BOOST_TEST(e.code() == errc::deadline_exceeded);
+      BOOST_TEST(e.details().value().missing == "1");
+    }
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_of_the_tasks_waits_for_a_change) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const seen = co_await a.watch_tasks();
+    auto const same = co_await a.watch_tasks(seen.version, 10ms);
+    BOOST_TEST((same == seen));
+    auto const change =
+        co_await (a.watch_tasks(seen.version) && b.report_error(errc::internal, "x"));
+    BOOST_TEST((change.tasks.at(1).state == task_state::failed));
+    BOOST_TEST(change.version > seen.version);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(events_come_one_after_the_other_and_not_twice) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    event_watch events{a};
+    std::string kinds;
+    for (;;) {
+      auto const e = co_await events.next(0s);
+      if (!e) break;
+      kinds += std::to_string(static_cast<int>(e->what.kind)) + ' ';
+    }
+    BOOST_TEST(kinds == "0 0 1 ");
+    auto const none = co_await events.next(10ms);
+    BOOST_TEST(!none);
+    auto next = co_await (events.next() && b.report_error(errc::internal, "boom"));
+    BOOST_TEST_REQUIRE(next.has_value());
+    BOOST_TEST((next->what.kind == core::event_kind::failed));
+    BOOST_TEST((next->what.task == task_id{1}));
+    next = co_await events.next();
+    BOOST_TEST((next->what.kind == core::event_kind::job_failed));
+    BOOST_TEST(events.lost() == 0u);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(the_process_monitor_tells_who_was_lost_until_the_client_ends) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    process_monitor monitor{a};
+    process const both[] = {{task_id{0}, a.incarnation()}, {task_id{1}, b.incarnation()}};
+    std::vector<std::vector<process>> lost;
+    auto const tell = [&](core::tasks_answer const& tasks, std::span<process const> gone) {
+      BOOST_TEST(tasks.tasks.size() == 2u);
+      lost.emplace_back(gone.begin(), gone.end());
+      if (lost.size() == 1) b = client{};
+      if (lost.size() == 2) a = client{};
+    };
+
+    auto const why = co_await monitor.run(tell);
+
+    BOOST_TEST(why.code() == errc::failed_precondition);
+    BOOST_TEST_REQUIRE(lost.size() == 2u);
+    BOOST_TEST(lost.at(0).empty());
+    BOOST_TEST((lost.at(1) == std::vector{both[1]}));
+    BOOST_TEST(monitor.is_current(both).code() == errc::failed_precondition);
+    BOOST_TEST(monitor.is_current(std::span{both, 1}).ok());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_coordinator_ends_the_process_monitor) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    process_monitor monitor{a};
+    auto const stop = [this](core::tasks_answer const&, std::span<process const>) {
+      coordinator.stop("maintenance");
+    };
+
+    auto const why = co_await monitor.run(stop);
+
+    BOOST_TEST(why.code() == errc::unavailable);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_at_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    process_monitor monitor{a};
+    std::string told;
+    auto const tell = [&](core::tasks_answer const&, std::span<process const> gone) {
+      told += std::to_string(gone.size()) + ' ';
+      if (told == "0 ") {
+        BOOST_TEST(monitor.mark_failed(task_id{1}, {errc::internal, "boom"}).value().size() == 1u);
+        BOOST_TEST(monitor.mark_failed(task_id{7}, {errc::internal, "boom"}).error().code() ==
+                   errc::not_found);
+        a = client{};
+      }
+    };
+
+    co_await monitor.run(tell);
+
+    BOOST_TEST(told == "0 1 ");
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,96 @@
+#include "coxswain/core/alive_queries.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::core {
+namespace {
+
+ticket ticket_of(std::uint64_t n) { return {session_id{n}, request_id{1}}; }
+
+task_set_ptr all_of(std::uint32_t n) { return std::make_shared<task_set const>(n); }
+
+task_set_ptr set_of(std::vector<task_id> tasks) {
+  return std::make_shared<task_set const>(std::move(tasks));
+}
+
+class fixture {
+ protected:
+  std::shared_ptr<memory_meter> memory{std::make_shared<memory_meter>(10'000)};
+  alive_queries queries{memory};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(alive_queries_test, fixture)
+
+BOOST_AUTO_TEST_CASE(the_same_set_is_the_same_query_whoever_lists_it) {
+  auto& a = queries.call(set_of({task_id{0}, task_id{2}}), task_id{0}, ticket_of(1));
+  auto& b = queries.call(set_of({task_id{0}, task_id{2}}), task_id{2}, ticket_of(2));
+  auto& c = queries.call(set_of({task_id{0}, task_id{1}}), task_id{0}, ticket_of(3));
+  auto& d = queries.call(all_of(3), task_id{0}, ticket_of(4));
+
+  BOOST_TEST(&a == &b);
+  BOOST_TEST(&a != &c);
+  BOOST_TEST(&a != &d);
+  BOOST_TEST(queries.all().size() == 3u);
+  BOOST_TEST((alive_queries::callers(a) == std::vector{ticket_of(1), ticket_of(2)}));
+  BOOST_TEST(queries.callers().size() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(callers_come_in_task_order_and_each_as_often_as_it_called) {
+  queries.call(all_of(2), task_id{1}, ticket_of(1));
+  queries.call(all_of(2), task_id{0}, ticket_of(2));
+  auto& q = queries.call(all_of(2), task_id{0}, ticket_of(3));
+
+  BOOST_TEST((alive_queries::callers(q) == std::vector{ticket_of(2), ticket_of(3), ticket_of(1)}));
+}
+
+BOOST_AUTO_TEST_CASE(a_query_is_forgotten_with_its_last_call) {
+  auto const number = queries.call(all_of(2), task_id{0}, ticket_of(1)).number;
+  queries.call(all_of(2), task_id{0}, ticket_of(2));
+  queries.withdraw(number, task_id{0}, ticket_of(1));
+  BOOST_TEST(queries.all().at(number).called.contains(task_id{0}));
+
+  queries.withdraw(number, task_id{0}, ticket_of(2));
+
+  BOOST_TEST(queries.all().empty());
+  BOOST_TEST(memory->used() == 0u);
+  BOOST_TEST(queries.call(all_of(2), task_id{0}, ticket_of(1)).number != number);
+}
+
+BOOST_AUTO_TEST_CASE(a_query_is_complete_when_nobody_is_awaited) {
+  auto& q = queries.call(all_of(4), task_id{0}, ticket_of(1));
+  std::uint32_t asked = 0;
+  auto const awaits = [&](std::uint32_t last) {
+    return [&asked, last](task_id id) {
+      ++asked;
+      return id.value == last;
+    };
+  };
+
+  BOOST_TEST(!alive_queries::is_complete(q, awaits(2)));
+  BOOST_TEST(asked == 3u);
+  BOOST_TEST(!alive_queries::is_complete(q, awaits(2)));
+  BOOST_TEST(asked == 4u);  // that one was looked at first
+  BOOST_TEST(!alive_queries::is_complete(q, awaits(0)));
+  BOOST_TEST(alive_queries::is_complete(q, awaits(9)));
+}
+
+BOOST_AUTO_TEST_CASE(the_members_of_a_query_need_memory) {
+  std::vector<task_id> many;
+  for (std::uint32_t i = 0; i < 2000; ++i) many.push_back(task_id{i});
+  auto const large = set_of(many);
+  many[0] = task_id{9999};
+  std::swap(many.front(), many.back());
+
+  BOOST_TEST(queries.has_room(large));
+  queries.call(large, task_id{0}, ticket_of(1));
+
+  BOOST_TEST(memory->used() > 8000u);
+  BOOST_TEST(queries.has_room(large));
+  BOOST_TEST(!queries.has_room(set_of(many)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::core

@@ -1,0 +1,190 @@
+// Watching the events.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+using core::event_kind;
+using core::severity;
+
+call watch(cluster& c, caller who, std::optional<std::uint64_t> after = {},
+           severity at_least = severity::info, duration timeout = without_limit) {
+  return c.send(who, core::watch_events_args{after, at_least, timeout}, timeout);
+}
+
+core::events_answer const& events(cluster const& c, call of) {
+  auto const* const a = c.body<core::events_answer>(of);
+  BOOST_TEST_REQUIRE(a != nullptr, "no events but " << c.code(of));
+  return *a;
+}
+
+std::uint64_t last(cluster& c, caller who) { return events(c, watch(c, who, 0)).through; }
+
+// The only event of the answer.
+core::event const& only(cluster const& c, call of) {
+  BOOST_TEST_REQUIRE(events(c, of).entries.size() == 1u);
+  return events(c, of).entries.front().what;
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_events_test)
+
+BOOST_AUTO_TEST_CASE(events_are_what_is_logged_with_number_and_time) {
+  auto c = cluster::deserted(1);
+  int const o = c.observer("host:1");
+  c.at(3s);
+  c.join({o, 0}, 1);
+
+  auto const& seen = events(c, watch(c, o));
+
+  BOOST_TEST_REQUIRE(seen.entries.size() == 2u);
+  BOOST_TEST(seen.entries[0].number == 1u);
+  BOOST_TEST(seen.through == 2u);
+  BOOST_TEST(seen.lost == 0u);
+  BOOST_TEST((seen.entries[1].at == 3s));
+  BOOST_TEST((seen.entries[1].what.kind == event_kind::joined));
+  BOOST_TEST(seen.entries[0].what.text + '\n' + seen.entries[1].what.text + '\n' == c.log());
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_of_the_last_event_waits_for_the_next) {
+  cluster c{2};
+  auto const n = last(c, 0);
+  auto const seen = watch(c, 0, n);
+  c.at(1h);
+  BOOST_TEST(c.code(seen) == "waits");
+
+  c.lose(1);
+
+  BOOST_TEST((only(c, seen).kind == event_kind::suspect));
+  BOOST_TEST((only(c, seen).task == task_id{1}));
+  BOOST_TEST((only(c, seen).level == severity::warning));
+  BOOST_TEST(events(c, seen).through == n + 1);
+  BOOST_TEST((events(c, seen).entries[0].at == 1h));
+}
+
+BOOST_AUTO_TEST_CASE(only_what_is_severe_enough_wakes_a_watcher) {
+  cluster c{2};
+  auto const seen = watch(c, 0, last(c, 0), severity::error);
+  auto const warned = watch(c, 0, last(c, 0), severity::warning);
+  c.lose(1);
+  BOOST_TEST((only(c, warned).kind == event_kind::suspect));
+  BOOST_TEST(c.code(seen) == "waits");
+
+  c.at(2s);
+
+  auto const& told = events(c, seen).entries;
+  BOOST_TEST_REQUIRE(told.size() == 2u);
+  BOOST_TEST((told[0].what.kind == event_kind::failed));
+  BOOST_TEST((told[1].what.kind == event_kind::job_failed));
+  BOOST_TEST((told[1].what.task == task_id{1}));
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_for_dropped_events_is_told_how_many_were_lost) {
+  cluster c{1, with([](auto& o) { o.events_max = 3; })};
+  auto const n = last(c, 0);
+  for (int i = 0; i < 5; ++i) c.blink(0);
+
+  auto const late = watch(c, 0, n);
+
+  BOOST_TEST(events(c, late).lost == 7u);
+  BOOST_TEST(events(c, late).entries.size() == 3u);
+  BOOST_TEST(events(c, late).through == n + 10);
+  auto const severe = watch(c, 0, n, severity::error);
+  BOOST_TEST(events(c, severe).lost == 7u);
+  BOOST_TEST(events(c, severe).entries.empty());
+  BOOST_TEST(events(c, watch(c, 0)).lost == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(an_event_of_the_future_is_refused) {
+  cluster c{1};
+
+  auto const future = watch(c, 0, last(c, 0) + 1);
+
+  BOOST_TEST(c.code(future) == "INVALID_ARGUMENT");
+  expect_words(c.text(future), {"event", "not reached yet"});
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_without_events_is_answered_at_its_deadline) {
+  cluster c{1};
+  auto const n = last(c, 0);
+  auto const seen = watch(c, 0, n, severity::info, 5s);
+  c.at(5s);
+
+  BOOST_TEST(events(c, seen).entries.empty());
+  BOOST_TEST(events(c, seen).through == n);
+}
+
+BOOST_AUTO_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline) {
+  cluster c{2};
+  auto const n = last(c, 0);
+  auto const seen = watch(c, 0, n, severity::error, 1s);
+  c.lose(1);
+  c.at(1s);
+
+  BOOST_TEST(events(c, seen).through == n + 1);
+  BOOST_TEST(events(c, seen).entries.empty());
+}
+
+BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.waiting_log_period = 1s; }));
+  int const a = c.observer();
+  int const b = c.observer();
+  c.join({a, 0}, 1);
+  c.join({b, 1}, 2);
+  c.barrier(a, "epoch", 1500ms);
+  c.at(2s);
+  c.blink(b);
+  c.stall(5s);
+  c.hello([] {
+    core::hello_args args;
+    args.job = "another";
+    return args;
+  }());
+  c.leave(a);
+  c.leave(b);
+
+  std::string seen;
+  for (auto const& one : events(c, watch(c, a)).entries) {
+    seen += std::to_string(static_cast<int>(one.what.kind));
+    if (one.what.task) seen += ":" + std::to_string(one.what.task->value);
+    if (!one.what.barrier.empty()) seen += ":" + one.what.barrier;
+    seen += ' ';
+  }
+  // other, other, joined; waiting, round_failed; suspect, back; stalled; refused; left
+  BOOST_TEST(seen == "0:0 0:1 1 8:epoch 6:epoch 4:1 5:1 10 9 2:0 2:1 2 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_ends_event_watches_unavailable) {
+  cluster c{1};
+  auto const seen = watch(c, 0, last(c, 0));
+
+  c.stop("maintenance");
+
+  BOOST_TEST(c.code(seen) == "UNAVAILABLE");
+  expect_words(c.text(seen), {"maintenance"});
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_the_same_gets_one_answer) {
+  cluster c{3};
+  auto const n = last(c, 0);
+  auto const one = watch(c, 0, n);
+  auto const two = watch(c, 1, n);
+
+  c.lose(2);
+
+  BOOST_TEST((c.answer_to(one) == c.answer_to(two)));
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_event_watch_leaves_nothing) {
+  cluster c{2};
+  c.heartbeat(0);
+  auto const before = c.look().memory_bytes;
+  c.withdraw(watch(c, 0, last(c, 0)));
+
+  BOOST_TEST(c.look().memory_bytes == before);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,285 @@
+// Watching the tasks (semantics D20, 5.1 and 5.2).
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+call watch(cluster& c, caller who, std::optional<std::uint64_t> after = {},
+           duration timeout = without_limit) {
+  return c.send(who, core::watch_tasks_args{after, timeout}, timeout);
+}
+
+std::uint64_t version(cluster const& c, call of) {
+  auto const* const a = c.body<core::tasks_answer>(of);
+  BOOST_TEST_REQUIRE(a != nullptr, "no snapshot but " << c.code(of));
+  return a->version;
+}
+
+std::uint64_t version_now(cluster& c, caller who) { return version(c, watch(c, who)); }
+
+// "100 connected, 101 suspect", or the code.
+std::string tasks(cluster const& c, call of) {
+  auto const* const a = c.body<core::tasks_answer>(of);
+  if (!a) return c.code(of);
+  std::string all;
+  for (auto const& t : a->tasks) {
+    all += (all.empty() ? "" : ", ") + std::to_string(t.self.value) + ' ' +
+           std::string{t.suspect ? "suspect" : name(t.state)};
+  }
+  return all;
+}
+
+core::config loose() {
+  return with([](auto& o) {
+    o.join_barrier = false;
+    o.leave_barrier = false;
+  });
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_watch_test)
+
+BOOST_AUTO_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version) {
+  cluster c{2};
+
+  auto const seen = watch(c, 0);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 connected");
+  auto const* const a = c.body<core::tasks_answer>(seen);
+  BOOST_TEST((a->tasks[1].id == task_id{1}));
+  BOOST_TEST(a->tasks[1].label == "host1:1001");
+  BOOST_TEST(a->tasks[1].peer == "10.0.0.1:5000");
+  BOOST_TEST(!a->tasks[1].last_heard.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(watch_tasks_returns_disconnected_as_left_with_the_old_incarnation) {
+  cluster c{2, loose()};
+  auto const seen = watch(c, 0, version_now(c, 0));
+
+  c.leave(1);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 left");
+}
+
+BOOST_AUTO_TEST_CASE(watch_tasks_returns_new_incarnation) {
+  cluster c{2, loose()};
+  c.leave(1);
+  auto const seen = watch(c, 0, version_now(c, 0));
+  int const again = c.observer();
+
+  c.join({again, 1}, 102);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change) {
+  cluster c{2};
+  auto const v = version_now(c, 0);
+  auto const seen = watch(c, 0, v);
+  c.at(1h);
+  BOOST_TEST(c.code(seen) == "waits");
+
+  c.lose(1);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 suspect");
+  BOOST_TEST(version(c, seen) > v);
+}
+
+BOOST_AUTO_TEST_CASE(an_older_version_is_answered_at_once_and_a_newer_one_refused) {
+  cluster c{2};
+  auto const v = version_now(c, 0);
+
+  BOOST_TEST(version(c, watch(c, 0, v - 1)) == v);
+  BOOST_TEST(version(c, watch(c, 0, 0)) == v);
+  auto const future = watch(c, 0, v + 1);
+  BOOST_TEST(c.code(future) == "INVALID_ARGUMENT");
+  expect_words(c.text(future), {"version " + std::to_string(v + 1), "at " + std::to_string(v)});
+  BOOST_TEST(c.code(watch(c, 0, UINT64_MAX)) == "INVALID_ARGUMENT");
+}
+
+BOOST_AUTO_TEST_CASE(every_change_of_a_task_has_a_version_of_its_own) {
+  cluster c{2};
+  auto v = version_now(c, 0);
+  auto const rises = [&] { return version_now(c, 0) > std::exchange(v, version_now(c, 0)); };
+  BOOST_TEST(!rises());
+
+  c.lose(1);
+  BOOST_TEST(rises());
+  c.resume(1);
+  BOOST_TEST(rises());
+  int const other = c.observer();
+  BOOST_TEST(!rises());
+  c.join({other, 1}, 101);  // the same process by another session
+  BOOST_TEST(rises());
+  c.join({other, 1}, 101);
+  BOOST_TEST(!rises());
+  c.barrier(0, "b", 1s);
+  c.at(20s);
+  BOOST_TEST(!rises());
+  c.report_error({other, 1}, errc::internal, "boom");
+  BOOST_TEST(rises());
+}
+
+BOOST_AUTO_TEST_CASE(the_join_is_seen_as_it_proceeds) {
+  auto c = cluster::deserted(2);
+  int const a = c.observer();
+  int const b = c.observer();
+  int const o = c.observer();
+  auto const v = version_now(c, o);
+  BOOST_TEST(v == 0u);
+  auto const seen = watch(c, o, v);
+  auto const joining = c.join({a, 0}, 7);
+  BOOST_TEST(tasks(c, seen) == "7 joining, 0 never connected");
+
+  auto const next = watch(c, o, version(c, seen));
+  c.withdraw(joining);
+  BOOST_TEST(tasks(c, next) == "7 never connected, 0 never connected");
+
+  c.join({a, 0}, 7);
+  auto const last = watch(c, o, version_now(c, o));
+  c.join({b, 1}, 8);
+  BOOST_TEST(tasks(c, last) == "7 connected, 8 connected");
+}
+
+BOOST_AUTO_TEST_CASE(one_snapshot_is_made_for_all_who_want_it) {
+  cluster c{3};
+  auto const v = version_now(c, 0);
+  auto const one = watch(c, 0, v);
+  auto const two = watch(c, 1, v);
+
+  c.lose(2);
+
+  auto const three = watch(c, 0);
+  BOOST_TEST((c.answer_to(one) == c.answer_to(two)));
+  BOOST_TEST((c.answer_to(one) == c.answer_to(three)));
+}
+
+BOOST_AUTO_TEST_CASE(the_snapshot_of_a_failure_has_its_error) {
+  cluster c{2};
+  auto const seen = watch(c, 0, version_now(c, 0));
+
+  c.report_error(1, errc::data_loss, "bad disk");
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed");
+  BOOST_TEST(c.body<core::tasks_answer>(seen)->tasks[1].error.text() == "DATA_LOSS: bad disk");
+}
+
+BOOST_AUTO_TEST_CASE(watches_go_on_after_a_job_error) {
+  cluster c{3};
+  c.report_error(1, errc::internal, "boom");
+  auto const seen = watch(c, 0, version_now(c, 0));
+  BOOST_TEST(c.code(seen) == "waits");
+
+  c.report_error(2, errc::internal, "boom");
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed, 102 failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_of_a_task_that_leaves_goes_on) {
+  cluster c{2, loose()};
+  auto const v = version_now(c, 1);
+  c.leave(1);
+  auto const seen = watch(c, 1, v);
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 left");
+  auto const next = watch(c, 1, version(c, seen));
+
+  c.leave(0);
+
+  BOOST_TEST(tasks(c, next) == "100 left, 101 left");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_without_a_change_is_answered_at_its_deadline_with_the_same_version) {
+  cluster c{1};
+  auto const v = version_now(c, 0);
+  auto const seen = watch(c, 0, v, 5s);
+  c.at(5s - 1ns);
+  BOOST_TEST(c.code(seen) == "waits");
+
+  c.at(5s);
+
+  BOOST_TEST(c.code(seen) == "OK");
+  BOOST_TEST(version(c, seen) == v);
+  auto const now = watch(c, 0, v, 0s);
+  c.pass(0s);
+  BOOST_TEST(version(c, now) == v);
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_in_the_same_turn_as_a_change_shows_the_change) {
+  cluster c{2};
+  auto const v = version_now(c, 0);
+  c.lose(1);
+  auto const seen = watch(c, 0, v + 1, 2s);  // when the grace of task 1 is over
+
+  c.at(2s);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_ends_watches_unavailable) {
+  cluster c{1};
+  int const o = c.observer();
+  auto const seen = watch(c, o, version_now(c, o));
+
+  c.stop("maintenance");
+
+  BOOST_TEST(c.code(seen) == "UNAVAILABLE");
+  expect_words(c.text(seen), {"maintenance"});
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_nothing) {
+  cluster c{2};
+  c.heartbeat(0);
+  auto const before = c.look().memory_bytes;
+  c.withdraw(watch(c, 0, version_now(c, 0)));
+
+  BOOST_TEST(c.look().memory_bytes == before);
+  c.lose(1);
+  BOOST_TEST(c.replies() == "0:OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_whose_answer_was_lost_is_answered_anew_after_a_resume) {
+  cluster c{2};
+  auto const seen = watch(c, 0, version_now(c, 0));
+  c[0].deaf = true;
+  c.lose(1);
+  c.at(1s);
+  c[0].deaf = false;
+  c.resume(1);
+
+  c.blink(0);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 connected");
+}
+
+BOOST_AUTO_TEST_CASE(who_watches_misses_nothing_and_never_sees_an_older_snapshot) {
+  cluster c{4};
+  std::uint64_t last = version_now(c, 0);
+  std::string seen;
+  auto waiting = watch(c, 0, last);
+  for (int const who : {1, 2, 3}) {
+    c.lose(who);
+    BOOST_TEST_REQUIRE(version(c, waiting) > last);
+    last = version(c, waiting);
+    seen += tasks(c, waiting) + "\n";
+    waiting = watch(c, 0, last);
+  }
+
+  BOOST_TEST(seen ==
+             "100 connected, 101 suspect, 102 connected, 103 connected\n"
+             "100 connected, 101 suspect, 102 suspect, 103 connected\n"
+             "100 connected, 101 suspect, 102 suspect, 103 suspect\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_silent_watcher_is_refused_when_memory_is_used_up) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 12'000; })};
+  auto const v = version_now(c, 0);
+  c.put(0, "k", std::string(4'000, 'v'));
+
+  BOOST_TEST(c.code(watch(c, 0, v)) == "RESOURCE_EXHAUSTED");
+  c.remove(0, "k");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test
