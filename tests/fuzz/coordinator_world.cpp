@@ -39,6 +39,7 @@ struct client {
   std::uint64_t answered{};
   std::map<request_id, call> open;
   std::vector<request_id> unknown;  // to be sent again
+  std::uint64_t version_seen{};     // of the tasks
 };
 
 // One run: the clients, what they know, and what they may conclude from it.
@@ -409,6 +410,9 @@ class world {
     if (auto const* const l = std::get_if<listing_answer>(&one.what->value)) {
       for (auto const& e : l->entries) transcript_ += ' ' + e.key;
     }
+    if (auto const* const t = std::get_if<tasks_answer>(&one.what->value)) {
+      transcript_ += ' ' + std::to_string(t->version);
+    }
     transcript_ += '\n';
   }
 
@@ -459,14 +463,19 @@ class world {
       return;
     }
     auto const& what = at->second.message.what;
-    bool const is_alone =
-        std::holds_alternative<get_args>(what) || std::holds_alternative<count_barrier_args>(what);
+    bool const is_alone = std::holds_alternative<get_args>(what) ||
+                          std::holds_alternative<count_barrier_args>(what) ||
+                          std::holds_alternative<alive_args>(what);
     if (is_alone && code == errc::deadline_exceeded && at->second.deadline > now_) {
       BOOST_ERROR("a deadline was answered before it came");
     }
     if (at->second.is_counted && code == errc::ok) {
       auto const sum = std::get<counter_answer>(one.what->value).value;
       if (!sums_.insert(sum).second) BOOST_ERROR("two increments made the same sum");
+    }
+    if (auto const* const t = std::get_if<tasks_answer>(&one.what->value)) {
+      if (t->version < c.version_seen) BOOST_ERROR("an older snapshot came after a newer one");
+      c.version_seen = t->version;
     }
     if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
     c.open.erase(at);
