@@ -18,6 +18,7 @@ void add_get(CLI::App& program, action& chosen);
 void add_ls(CLI::App& program, action& chosen);
 void add_rm(CLI::App& program, action& chosen);
 void add_incr(CLI::App& program, action& chosen);
+void add_events(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
 
 // Of the whole command line, to be called before it is parsed: what follows the `--` of
