@@ -273,6 +273,49 @@ class Preempt(EndToEnd):
         self.assertIn("there is no task 2", done.err)
 
 
+class Watching(EndToEnd):
+
+    def test_events_are_shown_filtered_and_as_json(self):
+        self.serve(1, "--reconnect-grace", "0", "--no-leave-barrier")
+        victim = self.worker(0, 1, "--rounds", 10**9)
+        self.wait_for_status("the task", lambda s: s["tasks"][0]["state"] == "connected")
+        text = self.coxswain("events")
+        self.assertEqual(text.code, 0, text.err)
+        self.assertRegex(text.out, r"^ *\d+\.\d{3} info    task 0 ")
+        self.assertIn("all 1 tasks have joined", text.out)
+
+        victim.signal(signal.SIGKILL)
+        self.wait_for_status("the failure", lambda s: s["error"])
+
+        errors = self.coxswain("events", "--severity", "error", "--json")
+        events = [json.loads(line) for line in errors.out.splitlines()]
+        self.assertEqual([(e["kind"], e["task"]) for e in events],
+                         [("failed", 0), ("job_failed", 0)])
+        self.assertEqual(self.coxswain("events", "--severity", "loud").code, USAGE)
+
+    def test_following_ends_with_the_coordinator(self):
+        coordinator = self.serve(1)
+        follower = self.start("coxswain", "events", "--follow", env=self.at)
+        worker = self.worker(0, 1)
+        follower.line("all tasks have left")
+        self.assertEqual(worker.wait(), 0, worker.said())
+
+        coordinator.signal(signal.SIGTERM)
+
+        self.assertEqual(follower.wait(), UNAVAILABLE, follower.said())
+
+    def test_status_is_shown_again_at_each_change(self):
+        coordinator = self.serve(1)
+        watcher = self.start("coxswain", "status", "--watch", env=self.at)
+        watcher.line("1 never connected")
+
+        worker = self.worker(0, 1)
+
+        watcher.line("1 left")
+        self.assertEqual(worker.wait(), 0, worker.said())
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(watcher.wait(), UNAVAILABLE, watcher.said())
+
 
 class Coordinator(EndToEnd):
 
@@ -280,7 +323,7 @@ class Coordinator(EndToEnd):
         with socket.create_server(("127.0.0.1", 0)) as gone:
             self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
 
-        for command in (("status",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
+        for command in (("status",), ("events",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
                         ("incr", "a"), ("cas", "a", "1", "--if-absent"), ("append", "a", "1"), ("count",),
                         ("watch",), ("push", "q", "1"), ("pop", "q"), ("barrier", "b", "-n", "1")):
             with self.subTest(command=command):
@@ -310,8 +353,8 @@ class Coordinator(EndToEnd):
 
     def test_help_teaches(self):
         self.at = {}
-        for command in ("serve", "run", "status", "barrier", "put", "get", "ls", "rm", "incr",
-                        "cas", "append", "count", "watch", "push", "pop"):
+        for command in ("serve", "run", "status", "events", "barrier", "put", "get", "ls", "rm", "incr",
+                        "cas", "append", "count", "watch", "push", "pop", "preempt", "replay"):
             with self.subTest(command=command):
                 done = self.coxswain(command, "--help")
                 self.assertEqual(done.code, 0, done.err)

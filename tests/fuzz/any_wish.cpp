@@ -152,6 +152,25 @@ request any_error(dice& chance) {
       status{chance.one_in(5) ? errc::ok : errc::internal, std::string(chance.upto(80), 'e')}};
 }
 
+alive_args any_query(dice& chance, std::uint32_t num_tasks, task_id asking) {
+  alive_args args;
+  args.timeout = any_timeout(chance);
+  if (chance.one_in(2)) args.tasks = {any_task(chance, num_tasks), asking};
+  return args;
+}
+
+// Mostly of what there might be now.
+std::optional<std::uint64_t> any_version(dice& chance) {
+  if (chance.one_in(3)) return std::nullopt;
+  return chance.upto(chance.one_in(10) ? 100'000 : 40);
+}
+
+request any_watch_of_job(dice& chance) {
+  if (chance.one_in(2)) return watch_tasks_args{any_version(chance), any_timeout(chance)};
+  return watch_events_args{any_version(chance), static_cast<severity>(chance.upto(2)),
+                           any_timeout(chance)};
+}
+
 }  // namespace
 
 task_id any_task(dice& chance, std::uint32_t num_tasks) {
@@ -162,7 +181,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(18) : chance.upto(23)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(20) : chance.upto(25)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -195,6 +214,8 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 20:
     case 21: return any_push_or_pop(chance, task);
     case 22: return any_preemption(chance, num_tasks, task);
+    case 23: return {task, any_query(chance, num_tasks, task.value_or(home))};
+    case 24: return {task, any_watch_of_job(chance)};
     default: return any_count(chance, task);
   }
 }

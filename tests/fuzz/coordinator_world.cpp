@@ -41,6 +41,7 @@ struct client {
   std::vector<request_id> unknown;  // to be sent again
   std::set<std::uint64_t> items;    // of queues, that were received
   bool must_be_over{};              // its session, since another got one of these
+  std::uint64_t version_seen{};     // of the tasks
 };
 
 // One run: the clients, what they know, and what they may conclude from it.
@@ -421,6 +422,9 @@ class world {
     if (auto const* const l = std::get_if<listing_answer>(&one.what->value)) {
       for (auto const& e : l->entries) transcript_ += ' ' + e.key;
     }
+    if (auto const* const t = std::get_if<tasks_answer>(&one.what->value)) {
+      transcript_ += ' ' + std::to_string(t->version);
+    }
     transcript_ += '\n';
   }
 
@@ -474,7 +478,8 @@ class world {
     auto const& what = at->second.message.what;
     bool const is_alone =
         std::holds_alternative<get_args>(what) || std::holds_alternative<get_all_args>(what) ||
-        std::holds_alternative<pop_args>(what) || std::holds_alternative<count_barrier_args>(what);
+        std::holds_alternative<pop_args>(what) || std::holds_alternative<alive_args>(what) ||
+        std::holds_alternative<count_barrier_args>(what);
     if (is_alone && code == errc::deadline_exceeded && at->second.deadline > now_) {
       BOOST_ERROR("a deadline was answered before it came");
     }
@@ -484,6 +489,10 @@ class world {
     }
     if (auto const* const w = std::get_if<watch_keys_args>(&what)) check_changes(*w, one);
     if (std::holds_alternative<pop_args>(what) && code == errc::ok) popped(c, one);
+    if (auto const* const t = std::get_if<tasks_answer>(&one.what->value)) {
+      if (t->version < c.version_seen) BOOST_ERROR("an older snapshot came after a newer one");
+      c.version_seen = t->version;
+    }
     if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
     c.open.erase(at);
   }

@@ -18,6 +18,7 @@ void add_get(CLI::App& program, action& chosen);
 void add_ls(CLI::App& program, action& chosen);
 void add_rm(CLI::App& program, action& chosen);
 void add_incr(CLI::App& program, action& chosen);
+void add_events(CLI::App& program, action& chosen);
 void add_cas(CLI::App& program, action& chosen);
 void add_append(CLI::App& program, action& chosen);
 void add_count(CLI::App& program, action& chosen);
