@@ -143,6 +143,8 @@ class cluster {
   call inspect(caller who);
   call preempt(caller who, std::uint32_t task, duration in = {});
   call frozen(caller who, std::uint64_t agreement, std::uint64_t step);
+  call exchange(caller who, std::string platform, core::local_topology mine,
+                duration timeout = 300s);
   void withdraw(call what);
 
   // --- What came back ---

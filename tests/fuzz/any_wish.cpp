@@ -62,6 +62,14 @@ wish any_preemption(dice& chance, std::uint32_t num_tasks, std::optional<task_id
   return {task, preempt_args{any_task(chance, num_tasks), any_timeout(chance)}};
 }
 
+wish any_exchange(dice& chance, std::optional<task_id> task) {
+  exchange_topology_args args{usual_name(chance), {}, any_timeout(chance)};
+  args.mine.boot_id = chance.one_in(10) ? "moved" : "here";
+  args.mine.devices.resize(chance.one_in(10) ? chance.upto(200) : 1);
+  if (chance.one_in(10)) args.mine.partition_index = 0;
+  return {task, std::move(args)};
+}
+
 request any_error(dice& chance) {
   if (!chance.one_in(6)) return inspect_args{};
   return report_error_args{
@@ -78,7 +86,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(12) : chance.upto(17)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(13) : chance.upto(18)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -103,6 +111,7 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
       return {task,
               increment_args{usual_name(chance), static_cast<std::int64_t>(chance.upto(9)) - 4}};
     case 16: return any_preemption(chance, num_tasks, task);
+    case 17: return any_exchange(chance, task);
     default: return any_count(chance, task);
   }
 }

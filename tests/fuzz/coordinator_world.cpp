@@ -60,6 +60,7 @@ class world {
     o.owed_outcomes_max = chance_.upto(8);
     o.idle_barriers_max = chance_.one_of(std::vector<std::size_t>{0, 2, 1000});
     o.error_bytes_max = 50;
+    o.topology_platforms_max = 3;
     names_last_ = o.idle_barriers_max == 1000;
     is_calm_ = !chance_.one_in(3);
     if (is_calm_) {

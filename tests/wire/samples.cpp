@@ -115,6 +115,35 @@ core::snapshot whole_job() {
   return made;
 }
 
+core::local_topology local_topology() {
+  core::local_topology made;
+  made.boot_id = "6c8a";
+  made.network_nodes = {"spine", "", "rack-7"};
+  made.devices.resize(2);
+  core::device& d = made.devices[0];
+  d.ordinal = -1;
+  d.name = "GPU 0";
+  d.vendor = "Zürich Semiconductor";
+  d.kind = "H9";
+  d.compute_capability = "9.0";
+  d.core_count = 132;
+  d.numa_node = 0;
+  d.fabric_uuid = "f0";
+  d.memory_bytes = largest;
+  d.shared_memory_per_block_bytes = 232'448;
+  d.text = "H9 0";
+  d.debug_text = "H9 0, slot 3";
+  d.attributes = {{"slot", "3"},
+                  {"shared", true},
+                  {"clock", std::numeric_limits<std::int64_t>::min()},
+                  {"coords", std::vector<std::int64_t>{0, -1, 1 << 20}},
+                  {"watts", 0.5F}};
+  d.partition = 3;
+  d.global_id = 4'000'000'000;
+  made.partition_index = 0;
+  return made;
+}
+
 void add(std::vector<core::client_message>& to, core::request what) {
   core::client_message message;
   message.id = request_id{300 + to.size()};
@@ -161,6 +190,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::inspect_args{});
   add(made, core::preempt_args{task_id{3}, 10min});
   add(made, core::frozen_args{2, largest});
+  add(made, core::exchange_topology_args{"gpu\xff", local_topology(), 34s});
   return made;
 }
 
@@ -185,6 +215,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::probe{});
   add(made, {}, core::freeze_request{largest});
   add(made, {}, core::sync_point{2, largest});
+  add(made, {}, core::global_topology{{local_topology(), {}}});
   return made;
 }
 

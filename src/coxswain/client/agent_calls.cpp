@@ -31,7 +31,8 @@ bool needs_task(core::request const& what) {
          std::holds_alternative<core::leave_args>(what) ||
          std::holds_alternative<core::report_error_args>(what) ||
          std::holds_alternative<core::barrier_args>(what) ||
-         std::holds_alternative<core::frozen_args>(what);
+         std::holds_alternative<core::frozen_args>(what) ||
+         std::holds_alternative<core::exchange_topology_args>(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.
@@ -56,6 +57,7 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.directory; }) bytes += args.directory.size();
     if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
     if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
+    if constexpr (requires { args.mine; }) bytes += args.platform.size() + bytes_of(args.mine);
     return bytes;
   };
   return std::visit(count, what);
@@ -67,6 +69,17 @@ status too_large(open_call const& call, std::string_view part, std::size_t bytes
   text.append(": the ").append(part).append(" has ").append(std::to_string(bytes));
   text.append(" bytes; the coordinator's limit ").append(limit).append(" is ");
   return {errc::resource_exhausted, text.append(std::to_string(limit_bytes)).append(".")};
+}
+
+// RESOURCE_EXHAUSTED if the coordinator would take so long a frame for a protocol error.
+status over_frame_limit(open_call const& call, std::size_t length, std::uint64_t frame_bytes_max) {
+  if (length > frame_bytes_max) {
+    return too_large(call, "request", length, "frame_bytes_max", frame_bytes_max);
+  }
+  // The others' values do not count, and what remains of them is short.
+  bool const counts = std::holds_alternative<core::exchange_topology_args>(call.message.what);
+  if (!counts || length <= wire::request_bytes_max) return {};
+  return too_large(call, "request", length, "request_bytes_max", wire::request_bytes_max);
 }
 
 }  // namespace
@@ -130,6 +143,7 @@ status agent::over_limit(open_call const& call) const {
     if constexpr (requires { args.key; }) key = normal_bytes(args.key);
     if constexpr (requires { args.directory; }) key = normal_bytes(args.directory);
     if constexpr (requires { args.name; }) key = args.name.size();
+    if constexpr (requires { args.platform; }) key = args.platform.size();
     if (key > session_->key_bytes_max) {
       return too_large(call, "name", key, "key_bytes_max", session_->key_bytes_max);
     }
@@ -158,9 +172,9 @@ void agent::send_call(time_point now, request_id id) {
   auto const before = bytes_.size();
   wire::append_frame(bytes_, call.message);
   auto const length = bytes_.size() - before - wire::length_bytes;
-  if (length > session_->frame_bytes_max) {
+  if (status why = over_frame_limit(call, length, session_->frame_bytes_max); !why.ok()) {
     bytes_.resize(before);
-    complete(id, too_large(call, "request", length, "frame_bytes_max", session_->frame_bytes_max));
+    complete(id, std::move(why));
     calls_.take(id);
     return;
   }

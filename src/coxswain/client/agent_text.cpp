@@ -49,6 +49,9 @@ struct describe {
   std::string operator()(core::inspect_args const&) const { return "inspect"; }
   std::string operator()(core::preempt_args const&) const { return "notice of a preemption"; }
   std::string operator()(core::frozen_args const&) const { return "agreement on a step"; }
+  std::string operator()(core::exchange_topology_args const& a) const {
+    return quoted("exchange of topologies", a.platform);
+  }
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ coordinator::state::state(config o, incarnation self, time_point now)
       roster_{options.num_tasks},
       barriers_{options.owed_outcomes_max, options.idle_barriers_max},
       keys_{memory},
-      everyone_{std::make_shared<task_set const>(options.num_tasks)} {}
+      everyone_{std::make_shared<task_set const>(options.num_tasks)},
+      topologies_{memory} {}
 
 // --- Time ------------------------------------------------------------------------------------
 
@@ -80,6 +81,7 @@ void coordinator::state::handle_due(time_point now, due_item const& item) {
     case due::join_log:
     case due::leave_log: return log_meeting(now, item);
     case due::preemption: return preemption_due(now);
+    case due::topology_log: return log_exchanges(now);
   }
 }
 
@@ -144,7 +146,9 @@ void coordinator::state::call_due(time_point now, due_item const& item) {
   lateness_.record(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};
   parked const& p = sessions_.find(late.session)->open.at(late.request);
-  answer_parked(late, share(status{errc::deadline_exceeded, overdue_text(now, p)}));
+  answer_parked(late, p.where == parked::place::topology
+                          ? overdue_exchange(now, p)
+                          : share(status{errc::deadline_exceeded, overdue_text(now, p)}));
 }
 
 std::string coordinator::state::overdue_text(time_point now, parked const& p) const {

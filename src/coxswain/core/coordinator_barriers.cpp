@@ -366,16 +366,19 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
   if (!s) return {};
   barriers::barrier const* at_barrier = nullptr;
   parked const* at_key = nullptr;
+  parked const* at_exchange = nullptr;
   bool leaves = false;
   for (request_id const open_id : roster_.at(id).waits) {
     parked const& p = s->open.at(open_id);
     if (p.where == parked::place::leave) leaves = &but != &leave_;
     if (p.where == parked::place::key && !at_key) at_key = &p;
+    if (p.where == parked::place::topology) at_exchange = &p;
     if (p.where != parked::place::barrier) continue;
     auto const* const b = barriers_.open_round(p.number);
     if (b && &b->round != &but && !at_barrier) at_barrier = b;
   }
   if (at_barrier) return "barrier " + quoted(at_barrier->name);
+  if (at_exchange) return "exchange of topologies " + quoted(at_exchange->name);
   if (leaves) return "the others to leave";
   return at_key ? "key " + quoted(at_key->name) : std::string{};
 }

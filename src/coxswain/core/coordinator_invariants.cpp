@@ -11,10 +11,12 @@ void coordinator::state::check_invariants() const {
   sessions_.all().each([&](session_id id, session const& s) { check_session(id, s); });
   check_tasks();
   check_meetings();
+  check_exchanges();
   check_alarms();
   invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open()),
             "nobody waits for others once the job has failed");
   invariant(!error || keys_.waiting() == 0, "nobody waits for a key once the job has failed");
+  invariant(!error || topologies_.all().empty(), "no topologies are kept of a job that has failed");
   invariant(!error || barriers_.owed() == 0, "nothing is owed once the job has failed");
   invariant(!stopping_ || sessions_.all().size() == 0, "a stopped coordinator has no sessions");
 }
@@ -69,6 +71,10 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
     auto const* const b = barriers_.open_round(p.number);
     invariant(b && b->round.arrival_of(*p.task)->who == who, "a barrier's call has arrived");
   }
+  if (p.where == parked::place::topology) {
+    auto const* const x = topologies_.find(p.name);
+    invariant(x && x->waiting.arrival_of(*p.task)->who == who, "an exchange's call has arrived");
+  }
 }
 
 void coordinator::state::check_tasks() const {
@@ -96,10 +102,10 @@ void coordinator::state::check_tasks() const {
   sessions_.all().each([&](session_id, session const& s) {
     for (auto const& [_, p] : s.open) gets += p.where == parked::place::key && p.task ? 1 : 0;
   });
-  invariant(waits == gets + count_parked(parked::place::barrier) +
-                         count_parked(parked::place::leave) +
-                         count_parked(parked::place::preemption),
-            "a task's waits are open requests");
+  invariant(
+      waits == gets + count_parked(parked::place::barrier) + count_parked(parked::place::leave) +
+                   count_parked(parked::place::preemption) + count_parked(parked::place::topology),
+      "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
 }
@@ -141,6 +147,21 @@ void coordinator::state::check_meetings() const {
             "who waits to leave has an open request");
 }
 
+void coordinator::state::check_exchanges() const {
+  invariant(topologies_.all().size() <= options.topology_platforms_max,
+            "there are not too many platforms");
+  std::size_t waiting = 0;
+  for (auto const& [_, x] : topologies_.all()) {
+    invariant(x.waiting.is_open() == !x.outcome, "an exchange is open until it is complete");
+    if (x.outcome) continue;
+    invariant(!x.brought.empty() && !x.waiting.complete(), "an open exchange waits for somebody");
+    invariant(x.waiting.arrived() == x.brought.size(), "who waits in an exchange has brought");
+    waiting += x.brought.size();
+  }
+  invariant(waiting == count_parked(parked::place::topology),
+            "who waits in an exchange has an open request");
+}
+
 // Every deadline that is armed belongs to something that is there.
 void coordinator::state::check_alarms() const {
   std::size_t armed = 0;
@@ -165,6 +186,7 @@ void coordinator::state::check_alarms() const {
   count_all(join_alarms_);
   count_all(leave_alarms_);
   count(preemption_alarm_);
+  count(topology_log_);
   invariant(armed == deadlines_.size(), "every armed deadline belongs to something");
 }
 

@@ -14,7 +14,8 @@ namespace {
 template <class Args>
 constexpr bool needs_memory =
     std::is_same_v<Args, barrier_args> || std::is_same_v<Args, count_barrier_args> ||
-    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args>;
+    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args> ||
+    std::is_same_v<Args, exchange_topology_args>;
 
 constexpr std::size_t memory_per_request = 8 * 1024;
 
@@ -145,6 +146,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   fail_join(share(why));
   fail_leave(now, share(why));
   end_agreement(why);
+  end_exchanges(why);
   for (std::uint32_t i = 0; i < roster_.size(); ++i) end_challenge(task_id{i}, share(why));
   std::vector<ticket> waiting;
   for (auto const& [_, barrier] : count_barriers_.all()) {
@@ -342,6 +344,7 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::join: abandon_join(*p->task, who); break;
     case parked::place::leave: abandon_leave(*p->task); break;
     case parked::place::preemption: preemption_.withdraw(*p->task); break;
+    case parked::place::topology: topologies_.withdraw(p->name, *p->task); break;
   }
   return p;
 }

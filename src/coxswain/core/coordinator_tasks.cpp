@@ -305,7 +305,9 @@ void coordinator::state::depart(time_point now, task_id id) {
   barriers_.forget_owed_to(id);
   forget_preemption(now, id);
   log(severity::info, who(id) + " has left");
-  if (!error) fail_rounds_of(now, id, who(id) + " left");
+  if (error) return;
+  fail_rounds_of(now, id, who(id) + " left");
+  leave_exchanges(id);
 }
 
 // --- Deadlines of both -----------------------------------------------------------------------
@@ -391,6 +393,7 @@ void coordinator::state::fail_job(time_point now, failure what) {
   fail_leave(now, share(why));
   fail_join(share(why));
   end_agreement(why);
+  end_exchanges(why);
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
 }
 

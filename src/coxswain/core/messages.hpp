@@ -8,6 +8,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/topology.hpp"
 
 #include <array>
 #include <cstddef>
@@ -151,12 +152,19 @@ struct frozen_args {
   friend bool operator==(frozen_args const&, frozen_args const&) = default;
 };
 
+struct exchange_topology_args {
+  std::string platform;
+  local_topology mine;
+  duration timeout{timeout_default};
+  friend bool operator==(exchange_topology_args const&, exchange_topology_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
 using request =
     std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
                  leave_args, report_error_args, barrier_args, cancel_barrier_args,
                  count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 increment_args, inspect_args, preempt_args, frozen_args>;
+                 increment_args, inspect_args, preempt_args, frozen_args, exchange_topology_args>;
 
 struct client_message {
   request_id id{};
@@ -243,7 +251,7 @@ struct snapshot {
     status error;
     friend bool operator==(task const&, task const&) = default;
   };
-  enum class kind : std::uint8_t { tasks, count, join, leave };
+  enum class kind : std::uint8_t { tasks, count, join, leave, topology };
   struct barrier {
     std::string name;
     kind what{kind::tasks};
@@ -313,7 +321,8 @@ struct answer {
   status outcome;
   std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
-               snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point>
+               snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point,
+               global_topology>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

@@ -21,10 +21,18 @@ namespace coxswain::core {
 
 // A request that waits, and where.
 struct parked {
-  enum class place : std::uint8_t { key, barrier, count_barrier, join, leave, preemption };
+  enum class place : std::uint8_t {
+    key,
+    barrier,
+    count_barrier,
+    join,
+    leave,
+    preemption,
+    topology
+  };
   place where{};
   std::optional<task_id> task;
-  std::string name;        // of the key or the barrier
+  std::string name;        // of the key, the barrier or the platform
   std::uint64_t number{};  // of the waiter of the key, the arrival at the count barrier, the round
   time_point since;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all

@@ -1,8 +1,8 @@
 #pragma once
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
 // coordinator.cpp (time), coordinator_sessions.cpp, coordinator_tasks.cpp (join, leave, failure),
-// coordinator_barriers.cpp, coordinator_keys.cpp, coordinator_look.cpp and
-// coordinator_invariants.cpp.
+// coordinator_barriers.cpp, coordinator_preemption.cpp, coordinator_topology.cpp,
+// coordinator_keys.cpp, coordinator_look.cpp and coordinator_invariants.cpp.
 
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
@@ -14,6 +14,7 @@
 #include "coxswain/core/preemption.hpp"
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
+#include "coxswain/core/topology_exchanges.hpp"
 
 #include <memory>
 #include <optional>
@@ -210,6 +211,21 @@ class coordinator::state {
   void preemption_due(time_point now);
   void forget_preemption(time_point now, task_id id);
 
+  // Topologies.
+  void handle(call const& c, exchange_topology_args& args);
+  [[nodiscard]] status checked_topology(exchange_topology_args const& args) const;
+  [[nodiscard]] status all_may_come(std::string_view platform) const;
+  [[nodiscard]] status room_for_topology(exchange_topology_args const& args) const;
+  void join_exchange(call const& c, exchange_topology_args& args);
+  void complete_exchange(std::string const& platform);
+  void fail_open_exchanges(status const& why);
+  void leave_exchanges(task_id id);
+  // Nobody will ask for the outcomes of the others either.
+  void end_exchanges(status const& why);
+  void arm_exchange_log(time_point now);
+  void log_exchanges(time_point now);
+  [[nodiscard]] answer_ptr overdue_exchange(time_point now, parked const& p);
+
   // Keys.
   void handle(call const& c, put_args& args);
   void handle(call const& c, get_args& args);
@@ -229,6 +245,7 @@ class coordinator::state {
   void check_parked(ticket who, parked const& p) const;
   void check_tasks() const;
   void check_meetings() const;
+  void check_exchanges() const;
   void check_alarms() const;
   [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
@@ -256,6 +273,8 @@ class coordinator::state {
   alarms leave_alarms_;
   preemption preemption_;
   alarm preemption_alarm_;
+  topology_exchanges topologies_;
+  alarm topology_log_;  // one for all that are open
   lateness lateness_;
 };
 

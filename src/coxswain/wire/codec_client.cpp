@@ -13,6 +13,10 @@
 namespace coxswain::wire {
 namespace {
 
+// The overloads of codec_fields.hpp, which those below would hide.
+using wire::decode;
+using wire::encode;
+
 void encode(std::monostate, v1::ClientMessage&) {}
 
 void encode(core::hello_args const& from, v1::ClientMessage& message) {
@@ -218,6 +222,17 @@ void encode(core::frozen_args const& from, v1::ClientMessage& message) {
 
 core::frozen_args decode(v1::Frozen& from) { return {from.agreement(), from.step()}; }
 
+void encode(core::exchange_topology_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_exchange_topology();
+  to.set_platform(from.platform);
+  encode(from.mine, *to.mutable_mine());
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::exchange_topology_args decode(v1::ExchangeTopology& from) {
+  return {std::move(*from.mutable_platform()), decode(*from.mutable_mine()), timeout_of(from)};
+}
+
 result<core::request> decode_absent(v1::ClientMessage const& message) {
   if (message.id() == 0) return core::request{};  // a heartbeat
   return status{errc::invalid_argument,
@@ -247,6 +262,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kInspect: return decode(*from.mutable_inspect());
     case v1::ClientMessage::kPreempt: return decode(*from.mutable_preempt());
     case v1::ClientMessage::kFrozen: return decode(*from.mutable_frozen());
+    case v1::ClientMessage::kExchangeTopology: return decode(*from.mutable_exchange_topology());
   }
   return decode_absent(from);
 }

@@ -80,6 +80,11 @@ void encode(job_error const& from, v1::JobError& to);
 [[nodiscard]] job_error decode(v1::JobError& from);
 void encode(core::snapshot const& from, v1::JobStatus& to);
 [[nodiscard]] core::snapshot decode(v1::JobStatus& from);
+void encode(core::local_topology const& from, v1::LocalTopology& to);
+// Of more devices than one task may have, one more than that is left.
+[[nodiscard]] core::local_topology decode(v1::LocalTopology& from);
+void encode(core::global_topology const& from, v1::GlobalTopology& to);
+[[nodiscard]] core::global_topology decode(v1::GlobalTopology& from);
 
 // None if the size is wrong.
 [[nodiscard]] std::optional<core::session_secret> secret_of(std::string_view from);

@@ -237,6 +237,10 @@ void encode(core::sync_point const& from, v1::ServerMessage& message) {
 
 core::sync_point decode(v1::SyncPoint& from) { return {from.agreement(), from.step()}; }
 
+void encode(core::global_topology const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_global_topology());
+}
+
 result<answer_value> decode_body(v1::ServerMessage& from) {
   switch (from.body_case()) {
     case v1::ServerMessage::BODY_NOT_SET: break;
@@ -256,6 +260,7 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kProbe: return decode(*from.mutable_probe());
     case v1::ServerMessage::kFreeze: return decode(*from.mutable_freeze());
     case v1::ServerMessage::kSyncPoint: return decode(*from.mutable_sync_point());
+    case v1::ServerMessage::kGlobalTopology: return decode(*from.mutable_global_topology());
   }
   return answer_value{};
 }
