@@ -24,8 +24,8 @@ namespace coxswain::wire {
 // must be below it.
 inline constexpr std::size_t message_bytes_max = 0x7fff'ffff;
 
-// The limit for what a request says beside a value (of a Put, of a Barrier). Lists of numbers take
-// up to forty times their bytes while they are decoded, so a frame may not be full of them. It is
+// The limit for what a request says beside a value (of a Put, of a Barrier). While it is decoded, a
+// list of numbers takes up to forty times its bytes, one of empty devices ninety times. It is
 // room for the ids of 800,000 open requests, or for a million participants.
 inline constexpr std::size_t request_bytes_max = std::size_t{4} * 1024 * 1024;
 
