@@ -50,6 +50,15 @@ std::string words(core::barrier_progress const& p) {
          " of " + std::to_string(p.expected) + ", missing " + p.missing;
 }
 std::string words(core::probe const&) { return "to give a sign of life"; }
+std::string words(core::freeze_request const& f) {
+  return "to say where it is, for agreement " + std::to_string(f.agreement);
+}
+std::string words(core::sync_point const& p) {
+  return "all stop at step " + std::to_string(p.step);
+}
+std::string words(core::global_topology const& t) {
+  return "topologies of " + std::to_string(t.tasks.size()) + " tasks";
+}
 
 }  // namespace
 
