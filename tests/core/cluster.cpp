@@ -398,6 +398,10 @@ void cluster::withdraw(call what) {
   m.what = core::withdraw_args{what.id};
   say(c.connection, std::move(m));
 }
+call cluster::exchange(caller who, std::string platform, core::local_topology mine,
+                       duration timeout) {
+  return send(who, core::exchange_topology_args{std::move(platform), std::move(mine)}, timeout);
+}
 call cluster::preempt(caller who, std::uint32_t task, duration in) {
   return send(who, core::preempt_args{task_id{task}, in});
 }

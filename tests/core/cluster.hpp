@@ -164,6 +164,8 @@ class cluster {
   call pop(caller who, std::string queue, duration timeout = 300s);
   call watch_keys(caller who, std::string directory, std::optional<std::uint64_t> after = {},
                   duration timeout = without_limit);
+  call exchange(caller who, std::string platform, core::local_topology mine,
+                duration timeout = 300s);
   void withdraw(call what);
 
   // --- What came back ---

@@ -146,6 +146,14 @@ wish any_push_or_pop(dice& chance, std::optional<task_id> task) {
   return made;
 }
 
+wish any_exchange(dice& chance, std::optional<task_id> task) {
+  exchange_topology_args args{usual_name(chance), {}, any_timeout(chance)};
+  args.mine.boot_id = chance.one_in(10) ? "moved" : "here";
+  args.mine.devices.resize(chance.one_in(10) ? chance.upto(200) : 1);
+  if (chance.one_in(10)) args.mine.partition_index = 0;
+  return {task, std::move(args)};
+}
+
 request any_error(dice& chance) {
   if (!chance.one_in(6)) return inspect_args{};
   return report_error_args{
@@ -181,7 +189,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(20) : chance.upto(25)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(21) : chance.upto(26)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -216,6 +224,7 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 22: return any_preemption(chance, num_tasks, task);
     case 23: return {task, any_query(chance, num_tasks, task.value_or(home))};
     case 24: return {task, any_watch_of_job(chance)};
+    case 25: return any_exchange(chance, task);
     default: return any_count(chance, task);
   }
 }

@@ -68,6 +68,7 @@ class world {
     o.changes_max = chance_.one_of(std::vector<std::size_t>{0, 5, 1000});
     o.change_bytes_max = chance_.one_of(std::vector<std::size_t>{500, 1'000'000});
     o.changes_per_answer_max = 1 + chance_.upto(5);
+    o.topology_platforms_max = 3;
     names_last_ = o.idle_barriers_max == 1000;
     is_calm_ = !chance_.one_in(3);
     if (is_calm_) {

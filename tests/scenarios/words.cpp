@@ -65,6 +65,9 @@ std::string words(core::freeze_request const& f) {
 std::string words(core::sync_point const& p) {
   return "all stop at step " + std::to_string(p.step);
 }
+std::string words(core::global_topology const& t) {
+  return "topologies of " + std::to_string(t.tasks.size()) + " tasks";
+}
 
 }  // namespace
 

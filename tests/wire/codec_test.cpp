@@ -598,6 +598,31 @@ BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_they_take_memory)
   BOOST_TEST(decode_client(payload_of(request_of(barrier))).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(of_too_many_devices_as_many_are_left_as_show_it) {
+  core::exchange_topology_args exchange;
+  exchange.platform = "gpu";
+  exchange.mine.devices.resize(core::topology_devices_max + 100);
+
+  auto const got = decode_client(payload_of(request_of(exchange))).value();
+
+  auto const& mine = std::get<core::exchange_topology_args>(got.what).mine;
+  BOOST_TEST(mine.devices.size() == core::topology_devices_max + 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_topology_takes_no_more_on_the_wire_than_it_is_counted_for) {
+  core::exchange_topology_args exchange;
+  exchange.mine.devices.resize(3);
+  for (core::device& d : exchange.mine.devices) {
+    d.ordinal = d.core_count = -1;
+    d.numa_node = -1;
+    d.memory_bytes = std::numeric_limits<std::uint64_t>::max();
+    d.shared_memory_per_block_bytes = d.partition = d.global_id = 4'000'000'000;
+    d.attributes = {{"n", std::int64_t{-1}}, {"l", std::vector<std::int64_t>(1000, -1)}};
+  }
+
+  BOOST_TEST(payload_of(request_of(exchange)).size() < core::bytes_of(exchange.mine));
+}
+
 BOOST_AUTO_TEST_CASE(values_do_not_count_as_numbers) {
   core::barrier_args barrier;
   barrier.name = "b";

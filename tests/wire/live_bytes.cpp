@@ -24,6 +24,15 @@ void* operator new(std::size_t size) {
   return memory;
 }
 
+// std::stable_sort asks for it. AddressSanitizer's own, used otherwise, does not count.
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+  try {
+    return operator new(size);
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* memory) noexcept {
   if (memory) live -= malloc_usable_size(memory);
   std::free(memory);

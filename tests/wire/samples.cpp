@@ -147,6 +147,35 @@ core::events_answer some_events() {
   return made;
 }
 
+core::local_topology local_topology() {
+  core::local_topology made;
+  made.boot_id = "6c8a";
+  made.network_nodes = {"spine", "", "rack-7"};
+  made.devices.resize(2);
+  core::device& d = made.devices[0];
+  d.ordinal = -1;
+  d.name = "GPU 0";
+  d.vendor = "Zürich Semiconductor";
+  d.kind = "H9";
+  d.compute_capability = "9.0";
+  d.core_count = 132;
+  d.numa_node = 0;
+  d.fabric_uuid = "f0";
+  d.memory_bytes = largest;
+  d.shared_memory_per_block_bytes = 232'448;
+  d.text = "H9 0";
+  d.debug_text = "H9 0, slot 3";
+  d.attributes = {{"slot", "3"},
+                  {"shared", true},
+                  {"clock", std::numeric_limits<std::int64_t>::min()},
+                  {"coords", std::vector<std::int64_t>{0, -1, 1 << 20}},
+                  {"watts", 0.5F}};
+  d.partition = 3;
+  d.global_id = 4'000'000'000;
+  made.partition_index = 0;
+  return made;
+}
+
 void add(std::vector<core::client_message>& to, core::request what) {
   core::client_message message;
   message.id = request_id{300 + to.size()};
@@ -213,6 +242,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::alive_args{{task_id{3}, task_id{4'000'000'000}}, 34s});
   add(made, core::watch_tasks_args{largest, 35s});
   add(made, core::watch_events_args{largest, core::severity::error, without_limit});
+  add(made, core::exchange_topology_args{"gpu\xff", local_topology(), 34s});
   return made;
 }
 
@@ -246,6 +276,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::alive_answer{{{task_id{0}, incarnation{largest}}, {task_id{3}, {}}}});
   add(made, {}, all_tasks());
   add(made, {}, some_events());
+  add(made, {}, core::global_topology{{local_topology(), {}}});
   return made;
 }
 

@@ -62,6 +62,7 @@ std::string_view name_of(core::snapshot::kind kind) {
     case core::snapshot::kind::count: return "count";
     case core::snapshot::kind::join: return "join";
     case core::snapshot::kind::leave: return "leave";
+    case core::snapshot::kind::topology: return "topology";
   }
   return "unknown";
 }

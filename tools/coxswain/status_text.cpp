@@ -51,6 +51,7 @@ std::string barrier_name(core::snapshot::barrier const& b) {
     case core::snapshot::kind::join: return "(join)";
     case core::snapshot::kind::leave: return "(leave)";
     case core::snapshot::kind::count: return b.name + " (count)";
+    case core::snapshot::kind::topology: return b.name + " (topology)";
     case core::snapshot::kind::tasks: break;
   }
   return b.name;

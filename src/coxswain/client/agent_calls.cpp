@@ -41,7 +41,8 @@ bool needs_task(core::request const& what) {
          std::holds_alternative<core::report_error_args>(what) ||
          std::holds_alternative<core::barrier_args>(what) ||
          std::holds_alternative<core::frozen_args>(what) ||
-         std::holds_alternative<core::alive_args>(what) || is_owned(what);
+         std::holds_alternative<core::alive_args>(what) ||
+         std::holds_alternative<core::exchange_topology_args>(what) || is_owned(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.
@@ -63,6 +64,7 @@ std::size_t longest_name(core::request const& what) {
     if constexpr (requires { args.directory; }) bytes = normal_bytes(args.directory);
     if constexpr (requires { args.queue; }) bytes = normal_bytes(args.queue);
     if constexpr (requires { args.name; }) bytes = args.name.size();
+    if constexpr (requires { args.platform; }) bytes = args.platform.size();
     if constexpr (requires { args.keys; }) {
       for (auto const& key : args.keys) bytes = std::max(bytes, normal_bytes(key));
     }
@@ -119,6 +121,7 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.what.message(); }) bytes += args.what.message().size();
     if constexpr (requires { args.participants; }) bytes += 5 * args.participants.size();
     if constexpr (requires { args.tasks; }) bytes += 5 * args.tasks.size();
+    if constexpr (requires { args.mine; }) bytes += args.platform.size() + bytes_of(args.mine);
     return bytes;
   };
   return std::visit(count, what);
@@ -130,6 +133,17 @@ status too_large(open_call const& call, std::string_view part, std::size_t bytes
   text.append(": the ").append(part).append(" has ").append(std::to_string(bytes));
   text.append(" bytes; the coordinator's limit ").append(limit).append(" is ");
   return {errc::resource_exhausted, text.append(std::to_string(limit_bytes)).append(".")};
+}
+
+// RESOURCE_EXHAUSTED if the coordinator would take so long a frame for a protocol error.
+status over_frame_limit(open_call const& call, std::size_t length, std::uint64_t frame_bytes_max) {
+  if (length > frame_bytes_max) {
+    return too_large(call, "request", length, "frame_bytes_max", frame_bytes_max);
+  }
+  // The others' values do not count, and what remains of them is short.
+  bool const counts = std::holds_alternative<core::exchange_topology_args>(call.message.what);
+  if (!counts || length <= wire::request_bytes_max) return {};
+  return too_large(call, "request", length, "request_bytes_max", wire::request_bytes_max);
 }
 
 }  // namespace
@@ -211,9 +225,9 @@ void agent::send_call(time_point now, request_id id) {
   auto const before = bytes_.size();
   wire::append_frame(bytes_, call.message);
   auto const length = bytes_.size() - before - wire::length_bytes;
-  if (length > session_->frame_bytes_max) {
+  if (status why = over_frame_limit(call, length, session_->frame_bytes_max); !why.ok()) {
     bytes_.resize(before);
-    complete(id, too_large(call, "request", length, "frame_bytes_max", session_->frame_bytes_max));
+    complete(id, std::move(why));
     calls_.take(id);
     return;
   }

@@ -380,6 +380,13 @@ bool blocking_client::reached_sync_point(std::uint64_t step) {
   return worker_->ask([=](client& c) { return c.reached_sync_point(step); });
 }
 
+core::global_topology blocking_client::exchange_topology(std::string_view platform,
+                                                         core::local_topology mine,
+                                                         duration timeout) {
+  return worker_->ask(
+      [&](client& c) { return c.exchange_topology(platform, std::move(mine), timeout); });
+}
+
 std::optional<job_error> blocking_client::failure(duration timeout) {
   try {
     auto const start = [](client& c) { return c.failure(); };

@@ -109,6 +109,8 @@ class blocking_client {
   core::snapshot inspect();
   void preempt(duration in = {}, std::optional<task_id> who = {});
   bool reached_sync_point(std::uint64_t step);
+  core::global_topology exchange_topology(std::string_view platform, core::local_topology mine,
+                                          duration timeout = core::timeout_default);
 
   // Waits for a failure of the job, or that the coordinator is lost for good; none if `timeout`
   // passes without one.

@@ -69,6 +69,11 @@ asio::awaitable<bool> stops(asio::awaitable<core::answer> pending) {
   co_return std::holds_alternative<core::sync_point>(a.value);
 }
 
+asio::awaitable<core::global_topology> whole(asio::awaitable<core::answer> pending) {
+  auto a = co_await std::move(pending);
+  co_return std::move(value_of<core::global_topology>(a));
+}
+
 asio::awaitable<std::vector<core::alive_answer::task>> those_alive(
     asio::awaitable<core::answer> pending) {
   auto a = co_await std::move(pending);
@@ -260,6 +265,13 @@ asio::awaitable<void> client::preempt(duration in, std::optional<task_id> who) {
 
 asio::awaitable<bool> client::reached_sync_point(std::uint64_t step) {
   return stops(ask(connection_, question{step}));
+}
+
+asio::awaitable<core::global_topology> client::exchange_topology(std::string_view platform,
+                                                                 core::local_topology mine,
+                                                                 duration timeout) {
+  core::exchange_topology_args args{std::string{platform}, std::move(mine), timeout};
+  return whole(ask(connection_, question{std::move(args), timeout}));
 }
 
 asio::awaitable<core::snapshot> client::inspect() {

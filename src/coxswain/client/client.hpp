@@ -290,6 +290,17 @@ class client {
   // is false. UNAVAILABLE: the coordinator was lost.
   asio::awaitable<bool> reached_sync_point(std::uint64_t step);
 
+  // Brings this task's devices and waits until all tasks have brought theirs for the same platform;
+  // gives those of all, numbered, which is the same for everybody. Once complete, the answer to
+  // who asks again comes at once. local_topology_of_this_host() is a beginning of `mine`. INTERNAL
+  // (a task failed or left meanwhile; or this one has brought something else before),
+  // INVALID_ARGUMENT (some tasks state a partition index and some do not), CANCELLED (this task
+  // asked again), FAILED_PRECONDITION (the job has failed). DEADLINE_EXCEEDED: the error's
+  // details() say who is missing.
+  asio::awaitable<core::global_topology> exchange_topology(
+      std::string_view platform, core::local_topology mine,
+      duration timeout = core::timeout_default);
+
   // Waits until all tasks leave, but for recoverable ones that have failed, then ends the session.
   // INTERNAL (a task died or did not come), FAILED_PRECONDITION (the job had failed: the task has
   // left alone; or this task has failed). Whatever comes of it, the client is at its end then;

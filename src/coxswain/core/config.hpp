@@ -56,6 +56,8 @@ struct config {
   std::uint32_t open_requests_max_per_task{16};
   // Failed rounds' outcomes that are still owed to a straggler: beyond, the oldest are forgotten.
   std::size_t owed_outcomes_max{100'000};
+  // Platforms for which topologies are exchanged; what comes of an exchange is kept.
+  std::size_t topology_platforms_max{64};
   // Barrier names without an open round and with nothing owed whose last round is remembered.
   std::size_t idle_barriers_max{1'024};
   // The events that are kept for those who watch: beyond either, the oldest are dropped.

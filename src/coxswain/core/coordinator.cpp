@@ -31,7 +31,8 @@ coordinator::state::state(config o, incarnation self, time_point now)
       queues_{memory},
       everyone_{std::make_shared<task_set const>(options.num_tasks)},
       alive_queries_{memory},
-      event_log_{options.events_max, options.event_bytes_max} {}
+      event_log_{options.events_max, options.event_bytes_max},
+      topologies_{memory} {}
 
 // --- Time ------------------------------------------------------------------------------------
 
@@ -84,6 +85,7 @@ void coordinator::state::handle_due(time_point now, due_item const& item) {
     case due::join_log:
     case due::leave_log: return log_meeting(now, item);
     case due::preemption: return preemption_due(now);
+    case due::topology_log: return log_exchanges(now);
   }
 }
 
@@ -158,6 +160,7 @@ answer_ptr coordinator::state::overdue(time_point now, parked const& p) {
     case parked::place::tasks: return tasks_now();
     case parked::place::events: return share(event_log_.since(event_log_.last(), severity::info));
     case parked::place::key_changes: return share(key_changes_answer{{}, keys_.version()});
+    case parked::place::topology: return overdue_exchange(now, p);
     default: return share(status{errc::deadline_exceeded, overdue_text(now, p)});
   }
 }

@@ -403,6 +403,7 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
   if (!s) return {};
   barriers::barrier const* at_barrier = nullptr;
   std::string reads;
+  parked const* at_exchange = nullptr;
   bool leaves = false;
   bool asks = false;
   for (request_id const open_id : roster_.at(id).waits) {
@@ -410,11 +411,13 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
     if (p.where == parked::place::leave) leaves = &but != &leave_;
     if (p.where == parked::place::alive) asks = true;
     if (reads.empty()) reads = read_text(p);
+    if (p.where == parked::place::topology) at_exchange = &p;
     if (p.where != parked::place::barrier) continue;
     auto const* const b = barriers_.open_round(p.number);
     if (b && &b->round != &but && !at_barrier) at_barrier = b;
   }
   if (at_barrier) return "barrier " + quoted(at_barrier->name);
+  if (at_exchange) return "exchange of topologies " + quoted(at_exchange->name);
   if (leaves) return "the others to leave";
   if (asks) return "an alive query";
   return reads;

@@ -116,6 +116,7 @@ void coordinator::state::fail_job(time_point now, failure what) {
   fail_leave(now, share(why));
   fail_join(share(why));
   end_agreement(why);
+  end_exchanges(why);
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
   answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
 }

@@ -13,12 +13,14 @@ void coordinator::state::check_invariants() const {
   check_meetings();
   check_keys();
   check_watchers();
+  check_exchanges();
   check_alarms();
   invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open() &&
                        alive_queries_.all().empty()),
             "nobody waits for others once the job has failed");
   invariant(!error || keys_.waiting() + queues_.waiting() == 0,
             "nobody waits for a key or an item once the job has failed");
+  invariant(!error || topologies_.all().empty(), "no topologies are kept of a job that has failed");
   invariant(!error || barriers_.owed() == 0, "nothing is owed once the job has failed");
   invariant(!stopping_ || sessions_.all().size() == 0, "a stopped coordinator has no sessions");
 }
@@ -87,6 +89,10 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
   if (p.where == parked::place::barrier) {
     auto const* const b = barriers_.open_round(p.number);
     invariant(b && b->round.arrival_of(*p.task)->who == who, "a barrier's call has arrived");
+  }
+  if (p.where == parked::place::topology) {
+    auto const* const x = topologies_.find(p.name);
+    invariant(x && x->waiting.arrival_of(*p.task)->who == who, "an exchange's call has arrived");
   }
 }
 
@@ -198,6 +204,21 @@ void coordinator::state::check_watchers() const {
   }
 }
 
+void coordinator::state::check_exchanges() const {
+  invariant(topologies_.all().size() <= options.topology_platforms_max,
+            "there are not too many platforms");
+  std::size_t waiting = 0;
+  for (auto const& [_, x] : topologies_.all()) {
+    invariant(x.waiting.is_open() == !x.outcome, "an exchange is open until it is complete");
+    if (x.outcome) continue;
+    invariant(!x.brought.empty() && !x.waiting.complete(), "an open exchange waits for somebody");
+    invariant(x.waiting.arrived() == x.brought.size(), "who waits in an exchange has brought");
+    waiting += x.brought.size();
+  }
+  invariant(waiting == count_parked(parked::place::topology),
+            "who waits in an exchange has an open request");
+}
+
 // Every deadline that is armed belongs to something that is there.
 void coordinator::state::check_alarms() const {
   std::size_t armed = 0;
@@ -222,6 +243,7 @@ void coordinator::state::check_alarms() const {
   count_all(join_alarms_);
   count_all(leave_alarms_);
   count(preemption_alarm_);
+  count(topology_log_);
   invariant(armed == deadlines_.size(), "every armed deadline belongs to something");
 }
 

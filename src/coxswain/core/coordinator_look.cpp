@@ -57,6 +57,10 @@ snapshot coordinator::state::look(time_point now) const {
     b.age = now - w.opened;
     s.barriers.push_back(std::move(b));
   }
+  for (auto const& [platform, x] : topologies_.all()) {
+    if (x.outcome) continue;
+    s.barriers.push_back(picture(now, snapshot::kind::topology, platform, x.waiting));
+  }
   if (join_.is_open()) s.barriers.push_back(picture(now, snapshot::kind::join, "join", join_));
   if (leave_.is_open()) s.barriers.push_back(picture(now, snapshot::kind::leave, "leave", leave_));
   s.error = error;

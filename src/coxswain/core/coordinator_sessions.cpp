@@ -16,7 +16,7 @@ constexpr bool needs_memory =
     std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args> ||
     std::is_same_v<Args, get_all_args> || std::is_same_v<Args, watch_keys_args> ||
     std::is_same_v<Args, alive_args> || std::is_same_v<Args, watch_tasks_args> ||
-    std::is_same_v<Args, watch_events_args>;
+    std::is_same_v<Args, watch_events_args> || std::is_same_v<Args, exchange_topology_args>;
 
 }  // namespace
 
@@ -141,6 +141,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   fail_join(share(why));
   fail_leave(now, share(why));
   end_agreement(why);
+  end_exchanges(why);
   for (std::uint32_t i = 0; i < roster_.size(); ++i) end_challenge(task_id{i}, share(why));
   std::vector<ticket> waiting;
   for (auto const& [_, barrier] : count_barriers_.all()) {
@@ -214,6 +215,7 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::alive: alive_queries_.withdraw(p->number, *p->task, who); break;
     case parked::place::tasks: watchers_of_tasks_.withdraw(p->number); break;
     case parked::place::events: watchers_of_events_.withdraw(p->number); break;
+    case parked::place::topology: topologies_.withdraw(p->name, *p->task); break;
   }
   return p;
 }

@@ -336,7 +336,9 @@ void coordinator::state::depart(time_point now, task_id id) {
   barriers_.forget_owed_to(id);
   forget_preemption(now, id);
   log(severity::info, event_kind::left, who(id) + " has left", id);
-  if (!error) fail_rounds_of(now, id, who(id) + " left");
+  if (error) return;
+  fail_rounds_of(now, id, who(id) + " left");
+  leave_exchanges(id);
 }
 
 // --- Deadlines of both -----------------------------------------------------------------------

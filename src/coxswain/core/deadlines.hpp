@@ -24,6 +24,7 @@ enum class due : std::uint8_t {
   leave,           // the leave barrier
   leave_log,       // ... waits for long
   preemption,      // an agreement is to begin, or has taken too long
+  topology_log,    // exchanges of topologies may wait for long
 };
 
 // Refers to an armed deadline, or to none.

@@ -9,6 +9,7 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/event.hpp"
+#include "coxswain/core/topology.hpp"
 
 #include <array>
 #include <cstddef>
@@ -258,13 +259,22 @@ struct watch_events_args {
   friend bool operator==(watch_events_args const&, watch_events_args const&) = default;
 };
 
+struct exchange_topology_args {
+  std::string platform;
+  local_topology mine;
+  duration timeout{timeout_default};
+  friend bool operator==(exchange_topology_args const&, exchange_topology_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
-using request = std::variant<
-    std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args, leave_args,
-    report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args, get_args,
-    try_get_args, list_args, remove_args, increment_args, inspect_args, preempt_args, frozen_args,
-    reset_args, compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
-    push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args, watch_events_args>;
+using request =
+    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
+                 leave_args, report_error_args, barrier_args, cancel_barrier_args,
+                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
+                 increment_args, inspect_args, preempt_args, frozen_args, reset_args,
+                 compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
+                 push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
+                 watch_events_args, exchange_topology_args>;
 
 struct client_message {
   request_id id{};
@@ -376,7 +386,7 @@ struct snapshot {
     bool recoverable{};
     friend bool operator==(task const&, task const&) = default;
   };
-  enum class kind : std::uint8_t { tasks, count, join, leave };
+  enum class kind : std::uint8_t { tasks, count, join, leave, topology };
   struct barrier {
     std::string name;
     kind what{kind::tasks};
@@ -482,7 +492,7 @@ struct answer {
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
                snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point,
                stored_answer, count_answer, key_changes_answer, alive_answer, tasks_answer,
-               events_answer>
+               events_answer, global_topology>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

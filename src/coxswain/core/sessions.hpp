@@ -33,11 +33,13 @@ struct parked {
     preemption,   // for an agreement
     alive,
     tasks,
-    events
+    events,
+    topology
   };
   place where{};
   std::optional<task_id> task;
-  std::string name;        // of the key, the barrier, the queue or the directory
+  std::string name;        // of the key, the barrier, the queue, the directory or
+                           // the platform
   std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
                            // round, the watch, the alive query, the watcher
   time_point since;

@@ -2,9 +2,9 @@
 // The coordinator's state and its private verbs. They are defined, one file for each concern, in
 // coordinator.cpp (time), coordinator_handshakes.cpp, coordinator_sessions.cpp,
 // coordinator_tasks.cpp (join, leave), coordinator_failure.cpp, coordinator_barriers.cpp,
-// coordinator_alive.cpp, coordinator_preemption.cpp, coordinator_keys.cpp,
-// coordinator_key_watches.cpp, coordinator_queues.cpp, coordinator_watch.cpp, coordinator_look.cpp
-// and coordinator_invariants.cpp.
+// coordinator_alive.cpp, coordinator_preemption.cpp, coordinator_topology.cpp,
+// coordinator_keys.cpp, coordinator_key_watches.cpp, coordinator_queues.cpp, coordinator_watch.cpp,
+// coordinator_look.cpp and coordinator_invariants.cpp.
 
 #include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
@@ -21,6 +21,7 @@
 #include "coxswain/core/queues.hpp"
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
+#include "coxswain/core/topology_exchanges.hpp"
 #include "coxswain/core/watchers.hpp"
 
 #include <functional>
@@ -251,6 +252,21 @@ class coordinator::state {
   void look_at_queries_again();
   [[nodiscard]] answer_ptr alive_overdue(time_point now, parked const& p) const;
 
+  // Topologies.
+  void handle(call const& c, exchange_topology_args& args);
+  [[nodiscard]] status checked_topology(exchange_topology_args const& args) const;
+  [[nodiscard]] status all_may_come(std::string_view platform) const;
+  [[nodiscard]] status room_for_topology(exchange_topology_args const& args) const;
+  void join_exchange(call const& c, exchange_topology_args& args);
+  void complete_exchange(std::string const& platform);
+  void fail_open_exchanges(status const& why);
+  void leave_exchanges(task_id id);
+  // Nobody will ask for the outcomes of the others either.
+  void end_exchanges(status const& why);
+  void arm_exchange_log(time_point now);
+  void log_exchanges(time_point now);
+  [[nodiscard]] answer_ptr overdue_exchange(time_point now, parked const& p);
+
   // Keys.
   void handle(call const& c, put_args& args);
   void handle(call const& c, get_args& args);
@@ -318,6 +334,7 @@ class coordinator::state {
   void check_meetings() const;
   void check_keys() const;
   void check_watchers() const;
+  void check_exchanges() const;
   void check_alarms() const;
   [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
@@ -355,6 +372,8 @@ class coordinator::state {
   watchers watchers_of_tasks_;
   std::uint64_t tasks_told_{};
   answer_ptr tasks_shown_;  // as they were shown last; null if that was another version
+  topology_exchanges topologies_;
+  alarm topology_log_;  // one for all that are open
   lateness lateness_;
 };
 

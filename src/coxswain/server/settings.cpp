@@ -38,6 +38,7 @@ void visit_options(Config& o, Visit visit) {
   visit("open_requests_max", o.open_requests_max);
   visit("open_requests_max_per_task", o.open_requests_max_per_task);
   visit("owed_outcomes_max", o.owed_outcomes_max);
+  visit("topology_platforms_max", o.topology_platforms_max);
   visit("idle_barriers_max", o.idle_barriers_max);
   visit("keys_per_call_max", o.keys_per_call_max);
   visit("events_max", o.events_max);

@@ -24,9 +24,10 @@ namespace coxswain::wire {
 // must be below it.
 inline constexpr std::size_t message_bytes_max = 0x7fff'ffff;
 
-// The limit for what a request says beside its values. Lists of numbers and of short keys take up
-// to sixty times their bytes while they are decoded, so a frame may not be full of them. It is room
-// for the ids of 800,000 open requests, or for a million participants.
+// The limit for what a request says beside its values. While it is decoded, a list of numbers or of
+// short keys takes up to sixty times its bytes, one of empty devices ninety times; so a frame may
+// not be full of them. It is room for the ids of 800,000 open requests, or for a million
+// participants.
 inline constexpr std::size_t request_bytes_max = std::size_t{4} * 1024 * 1024;
 
 // Appends the message as a whole frame, with its length prefix.

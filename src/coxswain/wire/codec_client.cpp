@@ -249,6 +249,17 @@ core::watch_events_args decode(v1::WatchEvents& from) {
   return to;
 }
 
+void encode(core::exchange_topology_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_exchange_topology();
+  to.set_platform(from.platform);
+  encode(from.mine, *to.mutable_mine());
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::exchange_topology_args decode(v1::ExchangeTopology& from) {
+  return {std::move(*from.mutable_platform()), decode(*from.mutable_mine()), timeout_of(from)};
+}
+
 result<core::request> decode_absent(v1::ClientMessage const& message) {
   if (message.id() == 0) return core::request{};  // a heartbeat
   return status{errc::invalid_argument,
@@ -290,6 +301,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
     case v1::ClientMessage::kWatchTasks: return decode(*from.mutable_watch_tasks());
     case v1::ClientMessage::kWatchEvents: return decode(*from.mutable_watch_events());
+    case v1::ClientMessage::kExchangeTopology: return decode(*from.mutable_exchange_topology());
   }
   return decode_absent(from);
 }

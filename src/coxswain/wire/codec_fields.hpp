@@ -93,6 +93,11 @@ void encode(core::tasks_answer const& from, v1::Tasks& to);
 [[nodiscard]] core::tasks_answer decode(v1::Tasks& from);
 void encode(core::events_answer const& from, v1::Events& to);
 [[nodiscard]] core::events_answer decode(v1::Events& from);
+void encode(core::local_topology const& from, v1::LocalTopology& to);
+// Of more devices than one task may have, one more than that is left.
+[[nodiscard]] core::local_topology decode(v1::LocalTopology& from);
+void encode(core::global_topology const& from, v1::GlobalTopology& to);
+[[nodiscard]] core::global_topology decode(v1::GlobalTopology& from);
 
 // None if the size is wrong.
 [[nodiscard]] std::optional<core::session_secret> secret_of(std::string_view from);

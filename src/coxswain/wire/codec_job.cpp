@@ -16,6 +16,7 @@ static_assert(static_cast<int>(core::snapshot::kind::tasks) == v1::JobStatus::TA
 static_assert(static_cast<int>(core::snapshot::kind::count) == v1::JobStatus::COUNT);
 static_assert(static_cast<int>(core::snapshot::kind::join) == v1::JobStatus::JOIN);
 static_assert(static_cast<int>(core::snapshot::kind::leave) == v1::JobStatus::LEAVE);
+static_assert(static_cast<int>(core::snapshot::kind::topology) == v1::JobStatus::TOPOLOGY);
 
 v1::TaskState encode(task_state from) { return static_cast<v1::TaskState>(from); }
 

@@ -205,6 +205,10 @@ void encode(core::events_answer const& from, v1::ServerMessage& message) {
   encode(from, *message.mutable_events());
 }
 
+void encode(core::global_topology const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_global_topology());
+}
+
 result<answer_value> decode_body(v1::ServerMessage& from) {
   switch (from.body_case()) {
     case v1::ServerMessage::BODY_NOT_SET: break;
@@ -230,6 +234,7 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
     case v1::ServerMessage::kTasks: return decode(*from.mutable_tasks());
     case v1::ServerMessage::kEvents: return decode(*from.mutable_events());
+    case v1::ServerMessage::kGlobalTopology: return decode(*from.mutable_global_topology());
   }
   return answer_value{};
 }

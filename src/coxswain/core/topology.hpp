@@ -1,0 +1,111 @@
+#pragma once
+// Which devices a job has, and how they are connected: what each task brings to an exchange of
+// topologies, and the whole that is made of it (semantics 3.43 to 3.47). Pure functions on plain
+// data. Not here: who has brought what (topology_exchanges), replies (coordinator).
+
+#include "coxswain/base/status.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::core {
+
+// How many devices one task may have.
+inline constexpr std::size_t topology_devices_max = 65'536;
+
+// The structs have constructors because aggregates may not be made where something is awaited
+// (style.md, GCC 12).
+
+// What a platform says of a device beside the fields below.
+struct device_attribute {
+  using value_type =
+      std::variant<std::string, bool, std::int64_t, std::vector<std::int64_t>, float>;
+
+  device_attribute() = default;
+  device_attribute(std::string n, value_type v) : name{std::move(n)}, value{std::move(v)} {}
+
+  std::string name;
+  value_type value;
+
+  friend bool operator==(device_attribute const&, device_attribute const&) = default;
+};
+
+struct device {
+  device() = default;
+
+  std::int32_t ordinal{};  // the task's own number for it; opaque, may repeat
+  std::string name;
+  std::string vendor;
+  std::string kind;
+  std::string compute_capability;
+  std::int32_t core_count{};
+  std::optional<std::int32_t> numa_node;
+  std::string fabric_uuid;  // of the fast interconnect that it is part of; empty: of none
+  std::uint64_t memory_bytes{};
+  std::uint32_t shared_memory_per_block_bytes{};
+  std::string text;        // for people
+  std::string debug_text;  // the same with everything that is known
+  std::vector<device_attribute> attributes;
+
+  // Given by the exchange; what a task says here is ignored.
+  std::uint32_t partition{};
+  std::uint32_t global_id{};
+
+  friend bool operator==(device const&, device const&) = default;
+};
+
+// What a task brings.
+struct local_topology {
+  local_topology() = default;
+
+  std::string boot_id;                           // the same in all tasks of a machine
+  std::vector<std::string> network_nodes;        // the switches above it, top level first
+  std::vector<device> devices;                   // their order is kept
+  std::optional<std::uint32_t> partition_index;  // stated by all tasks or by none
+
+  friend bool operator==(local_topology const&, local_topology const&) = default;
+};
+
+// What all receive.
+struct global_topology {
+  global_topology() = default;
+  explicit global_topology(std::vector<local_topology> by_task) : tasks{std::move(by_task)} {}
+
+  std::vector<local_topology> tasks;  // the i-th is task i's
+
+  friend bool operator==(global_topology const&, global_topology const&) = default;
+};
+
+// Makes one of what the tasks 0, 1, ... bring. A partition holds the devices that reach each other
+// fast: those of the tasks that state the same index; if none does, those with the same fabric, if
+// all devices have one; else those of one machine. The latter two are numbered as they are first
+// met, the tasks being sorted by their network nodes. Global ids are dense: partition by partition,
+// in these by task, in these as the task lists them. INVALID_ARGUMENT: some tasks state an index
+// and some do not.
+[[nodiscard]] result<global_topology> build_topology(std::vector<local_topology> by_task);
+
+// How the second of two topologies of one task differs, for people; empty if they say the same. It
+// does not matter what is only told of a device, such as its attributes.
+[[nodiscard]] std::string difference(local_topology const& before, local_topology const& now);
+
+// What it takes in memory, about; never less than on the wire.
+[[nodiscard]] std::size_t bytes_of(local_topology const& t);
+
+// The shape of a job whose partitions all have the same number of tasks, and these the same number
+// of devices in it. If they have not, or there are no devices, all counts are -1.
+struct gpu_topology {
+  std::int32_t partitions{-1};
+  std::int32_t hosts_per_partition{-1};
+  std::int32_t devices_per_host{-1};
+
+  friend bool operator==(gpu_topology const&, gpu_topology const&) = default;
+};
+
+[[nodiscard]] gpu_topology gpu_topology_of(global_topology const& whole);
+
+}  // namespace coxswain::core

@@ -1,0 +1,405 @@
+// The exchange of topologies (semantics 1.3, 3.43 to 3.48).
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+// A task's devices, by their ordinals, on the machine.
+core::local_topology host(std::string boot_id, std::vector<std::int32_t> ordinals) {
+  core::local_topology made;
+  made.boot_id = std::move(boot_id);
+  made.devices.resize(ordinals.size());
+  for (std::size_t i = 0; i < ordinals.size(); ++i) made.devices[i].ordinal = ordinals[i];
+  return made;
+}
+
+// "a 0=0 707=1; b 0=2" says which global id each device of each task has got, by ordinal; else
+// what became of the call.
+std::string ids(cluster const& c, call of) {
+  auto const* const whole = c.body<core::global_topology>(of);
+  if (!whole) return c.code(of);
+  std::string text;
+  for (auto const& task : whole->tasks) {
+    text += (text.empty() ? "" : "; ") + task.boot_id;
+    for (auto const& d : task.devices) {
+      text += " " + std::to_string(d.ordinal) + "=" + std::to_string(d.global_id);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(coordinator_topology)
+
+BOOST_AUTO_TEST_CASE(exchange_topology_gives_all_the_same_answer) {
+  cluster c{2};
+  auto const second = c.exchange(1, "gpu", host("b", {0, 1}));
+  BOOST_TEST(c.code(second) == "waits");
+
+  auto const first = c.exchange(0, "gpu", host("a", {0, 1}));
+
+  BOOST_TEST(ids(c, first) == "a 0=0 1=1; b 0=2 1=3");
+  BOOST_TEST(c.answer_to(first) == c.answer_to(second));
+  expect_words(c.log(), {"exchange of topologies 'gpu' is complete"});
+}
+
+BOOST_AUTO_TEST_CASE(list_cluster_devices_tf_device_by_exchange_topology_is_in_task_order) {
+  cluster c{3};
+  c.exchange(2, "cpu", host("c", {0}));
+  c.exchange(0, "cpu", host("a", {0, 0}));
+  auto const last = c.exchange(1, "cpu", host("b", {707}));
+  BOOST_TEST(ids(c, last) == "a 0=0 0=1; b 707=2; c 0=3");
+}
+
+BOOST_AUTO_TEST_CASE(list_cluster_devices_xla_device_by_exchange_topology_assigns_ids) {
+  cluster c{3};
+  c.exchange(1, "tpu", host("b", {0}));
+  c.exchange(0, "tpu", host("a", {0}));
+  auto const last = c.exchange(2, "tpu", host("c", {0, 1}));
+  BOOST_TEST(ids(c, last) == "a 0=0; b 0=1; c 0=2 1=3");
+}
+
+BOOST_AUTO_TEST_CASE(list_cluster_devices_devices_are_not_added_twice_by_exchange_topology) {
+  cluster c{2};
+  auto const older = c.exchange(0, "gpu", host("a", {0}));
+  auto const newer = c.exchange(0, "gpu", host("a", {0}));
+  BOOST_TEST(c.code(older) == "CANCELLED");
+  expect_words(c.text(older), {"the same task asked again"});
+
+  c.exchange(1, "gpu", host("b", {0}));
+
+  BOOST_TEST(ids(c, newer) == "a 0=0; b 0=1");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_waits_may_not_bring_something_else) {
+  cluster c{2};
+  auto const first = c.exchange(0, "gpu", host("a", {0}));
+
+  auto const changed = c.exchange(0, "gpu", host("a", {1}));
+
+  BOOST_TEST(c.code(changed) == "INTERNAL");
+  expect_words(c.text(changed), {"'gpu'", "task 0", "brought another topology before",
+                                 "position 0 the ordinal changed from 0 to 1"});
+  BOOST_TEST(c.code(first) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_repeated_exchange_is_answered_at_once_for_task_0_too) {
+  cluster c{2};
+  auto const first = c.exchange(0, "gpu", host("a", {0}));
+  c.exchange(1, "gpu", host("b", {0}));
+
+  auto const again = c.exchange(0, "gpu", host("a", {0}));
+  auto const changed = c.exchange(1, "gpu", host("c", {0}));
+
+  BOOST_TEST(c.answer_to(again) == c.answer_to(first));
+  BOOST_TEST(c.code(changed) == "INTERNAL");
+  expect_words(c.text(changed), {"task 1", "its boot id changed from 'b' to 'c'"});
+}
+
+BOOST_AUTO_TEST_CASE(who_brings_what_it_was_given_brings_the_same) {
+  cluster c{1};
+  auto const first = c.exchange(0, "gpu", host("a", {0, 1}));
+  auto const given = c.body<core::global_topology>(first)->tasks[0];
+  BOOST_TEST(ids(c, c.exchange(0, "gpu", given)) == "a 0=0 1=1");
+}
+
+BOOST_AUTO_TEST_CASE(platforms_do_not_meet) {
+  cluster c{2};
+  auto const gpu = c.exchange(0, "gpu", host("a", {0}));
+  auto const cpu = c.exchange(1, "cpu", host("b", {0}));
+  BOOST_TEST(c.code(gpu) == "waits");
+  BOOST_TEST(c.code(cpu) == "waits");
+
+  c.exchange(0, "cpu", host("a", {5}));
+
+  BOOST_TEST(ids(c, cpu) == "a 5=0; b 0=1");
+  BOOST_TEST(c.code(gpu) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try_again) {
+  cluster c{2};
+  auto stated = host("a", {0});
+  stated.partition_index = 0;
+  auto const first = c.exchange(0, "gpu", stated);
+  auto const second = c.exchange(1, "gpu", host("b", {0}));
+  BOOST_TEST(c.code(first) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(second) == "INVALID_ARGUMENT");
+  expect_words(c.text(first), {"'gpu'", "tasks 0 do, tasks 1 do not"});
+
+  auto const again = c.exchange(0, "gpu", host("a", {0}));
+  c.exchange(1, "gpu", host("b", {0}));
+  BOOST_TEST(ids(c, again) == "a 0=0; b 0=1");
+}
+
+// --- Deadlines -------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(an_exchange_that_is_late_says_who_is_missing) {
+  cluster c{4};
+  c.exchange(1, "gpu", host("b", {0}));
+  auto const late = c.exchange(0, "gpu", host("a", {0}), 30s);
+  c.barrier(2, "epoch");
+  c.at(30s - 1ns);
+  BOOST_TEST(c.code(late) == "waits");
+
+  c.at(30s);
+
+  BOOST_TEST(c.code(late) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(late),
+               {"exchange of topologies 'gpu' timed out for task 0", "after 30 s",
+                "2 of 4 tasks are missing", "2 (connected", "waits for barrier 'epoch'", "3 ("});
+  BOOST_TEST(c.body<barrier_failure>(late)->missing == "2-3");
+  BOOST_TEST(c.body<barrier_failure>(late)->arrived == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_caller_whose_time_is_over_is_taken_back) {
+  cluster c{2};
+  c.exchange(0, "gpu", host("a", {0}), 10s);
+  c.at(5s);
+  auto const second = c.exchange(0, "cpu", host("a", {0}), 60s);
+  c.at(20s);
+  BOOST_TEST(c.look().barriers.size() == 1u);
+  auto const waiting = c.exchange(1, "gpu", host("b", {0}));
+  BOOST_TEST(c.code(waiting) == "waits");
+  BOOST_TEST(c.code(second) == "waits");
+
+  auto const moved = c.exchange(0, "gpu", host("elsewhere", {0}));
+
+  BOOST_TEST(ids(c, moved) == "elsewhere 0=0; b 0=1");
+}
+
+BOOST_AUTO_TEST_CASE(a_replaced_call_leaves_its_deadline_behind) {
+  cluster c{2};
+  c.exchange(0, "gpu", host("a", {0}), 10s);
+  auto const newer = c.exchange(0, "gpu", host("a", {0}), 60s);
+  c.at(20s);
+  BOOST_TEST(c.code(newer) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_whether_all_have_come) {
+  cluster c{2};
+  auto const asked = c.exchange(0, "gpu", host("a", {0}), 0s);
+  c.pass(0s);
+  BOOST_TEST(c.code(asked) == "DEADLINE_EXCEEDED");
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_that_waits_is_seen) {
+  cluster c{3};
+  c.exchange(1, "gpu", host("b", {0}), 30s);
+  c.at(10s);
+
+  auto const seen = c.look().barriers;
+
+  BOOST_TEST_REQUIRE(seen.size() == 1u);
+  BOOST_TEST((seen[0].what == core::snapshot::kind::topology));
+  BOOST_TEST(seen[0].name == "gpu");
+  BOOST_TEST(seen[0].missing == "0,2");
+  BOOST_TEST((seen[0].age == 10s));
+  BOOST_TEST((seen[0].remaining == 20s));
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_that_waits_for_long_is_logged) {
+  cluster c{2};
+  c.exchange(0, "gpu", host("a", {0}));
+  c.at(4s);
+  c.exchange(1, "cpu", host("b", {0}));
+  (void)c.log();
+  c.at(10s - 1ns);
+  BOOST_TEST(c.log() == "");
+
+  c.at(10s);
+  auto const first = c.log();
+  c.at(20s);
+  auto const second = c.log();
+  c.exchange(0, "cpu", host("a", {0}));
+  c.exchange(1, "gpu", host("b", {0}));
+  (void)c.log();
+  c.at(60s);
+
+  expect_words(first, {"'gpu' has waited for 10 s: 1 of 2 tasks is missing: 1"});
+  BOOST_TEST(!contains(first, "'cpu' has waited"));
+  expect_words(second, {"'cpu' has waited for 16 s", "'gpu' has waited for 20 s"});
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead) {
+  cluster c{2};
+  c.exchange(1, "gpu", host("b", {0}));
+  auto const late = c.barrier(0, "epoch", 10s);
+  c.at(10s);
+  expect_words(c.text(late), {"1 (connected", "waits for exchange of topologies 'gpu'"});
+}
+
+// --- Ends ------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_failed_task_ends_an_exchange_with_the_cause) {
+  cluster c{2};
+  auto const waiting = c.exchange(0, "gpu", host("a", {0}));
+  c.report_error(1, errc::data_loss, "boom");
+  BOOST_TEST(c.code(waiting) == "INTERNAL");
+  expect_words(c.text(waiting), {"'gpu' failed", "task 1", "boom", "1 of 2 tasks"});
+}
+
+BOOST_AUTO_TEST_CASE(after_a_job_error_nothing_is_exchanged_nor_kept) {
+  cluster c{2};
+  c.exchange(0, "gpu", host("a", {0}));
+  c.exchange(1, "gpu", host("b", {0}));
+  c.report_error(1, errc::internal, "boom");
+
+  auto const again = c.exchange(0, "gpu", host("a", {0}));
+
+  BOOST_TEST(c.code(again) == "FAILED_PRECONDITION");
+  expect_words(c.text(again), {"the job has failed", "boom"});
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_ends_an_exchange_and_no_other_can_be_opened) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.exchange(0, "cpu", host("a", {0}));
+  c.exchange(1, "cpu", host("b", {0}));
+  auto const mine = c.exchange(1, "gpu", host("b", {0}));
+  auto const other = c.exchange(0, "tpu", host("a", {0}));
+
+  c.leave(1);
+
+  BOOST_TEST(c.code(mine) == "INTERNAL");
+  BOOST_TEST(c.code(other) == "INTERNAL");
+  expect_words(c.text(other), {"'tpu' failed", "task 1", "left"});
+  auto const next = c.exchange(0, "gpu", host("a", {0}));
+  BOOST_TEST(c.code(next) == "INTERNAL");
+  expect_words(c.text(next), {"cannot be completed", "task 1", "has left"});
+  BOOST_TEST(ids(c, c.exchange(0, "cpu", host("a", {0}))) == "a 0=0; b 0=1");
+}
+
+BOOST_AUTO_TEST_CASE(when_all_have_left_no_topology_is_kept) {
+  cluster c{2};
+  c.exchange(0, "gpu", host("a", {0}));
+  c.exchange(1, "gpu", host("b", {0}));
+  c.leave(0);
+  c.leave(1);
+  c.pass(60s);
+  BOOST_TEST(c.look().memory_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_ends_an_exchange) {
+  cluster c{2};
+  auto const waiting = c.exchange(0, "gpu", host("a", {0}));
+  c.stop();
+  BOOST_TEST(c.code(waiting) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_topology_does_not_count) {
+  cluster c{2};
+  c.withdraw(c.exchange(0, "gpu", host("a", {0})));
+  BOOST_TEST(c.look().barriers.empty());
+  auto const second = c.exchange(1, "gpu", host("b", {0}));
+  BOOST_TEST(c.code(second) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_outlives_a_connection) {
+  cluster c{2};
+  auto const first = c.exchange(0, "gpu", host("a", {0}));
+  c.blink(0);
+  c[1].deaf = true;
+  auto const second = c.exchange(1, "gpu", host("b", {0}));
+  BOOST_TEST(ids(c, first) == "a 0=0; b 0=1");
+  BOOST_TEST(c.code(second) == "waits");
+
+  c[1].deaf = false;
+  c.blink(1);
+
+  BOOST_TEST(c.answer_to(second) == c.answer_to(first));
+}
+
+BOOST_AUTO_TEST_CASE(another_session_of_a_task_takes_its_topology_along) {
+  cluster c{2};
+  auto const older = c.exchange(0, "gpu", host("a", {0}));
+  int const moved = c.observer();
+  c.join({moved, 0}, 100);
+  BOOST_TEST(c.code(older) == "ABORTED");
+  auto const second = c.exchange(1, "gpu", host("b", {0}));
+
+  c.exchange({moved, 0}, "gpu", host("a", {0}));
+
+  BOOST_TEST(ids(c, second) == "a 0=0; b 0=1");
+}
+
+// --- Limits ----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(only_tasks_exchange_topologies) {
+  cluster c{1};
+  BOOST_TEST(c.code(c.exchange(c.observer(), "gpu", host("a", {0}))) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(a_platform_needs_a_proper_name) {
+  cluster c{1, with([](auto& o) { o.key_bytes_max = 10; })};
+  BOOST_TEST(c.code(c.exchange(0, "", {})) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.exchange(0, "\xff", {})) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.exchange(0, std::string("g\0u", 3), {})) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.exchange(0, std::string(10, 'g'), {})) == "OK");
+  auto const refused = c.exchange(0, std::string(11, 'g'), {});
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"11 bytes", "key_bytes_max is 10"});
+}
+
+BOOST_AUTO_TEST_CASE(platforms_are_limited) {
+  cluster c{1, with([](auto& o) { o.topology_platforms_max = 2; })};
+  c.exchange(0, "a", {});
+  c.exchange(0, "b", {});
+  auto const refused = c.exchange(0, "c", {});
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"too many platforms", "topology_platforms_max is 2"});
+  BOOST_TEST(c.code(c.exchange(0, "a", {})) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(devices_of_a_task_are_limited) {
+  cluster c{1};
+  core::local_topology mine;
+  mine.devices.resize(core::topology_devices_max);
+  BOOST_TEST(c.code(c.exchange(0, "gpu", mine)) == "OK");
+  mine.devices.emplace_back();
+  auto const refused = c.exchange(0, "cpu", mine);
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"too many devices", "topology_devices_max is 65536"});
+}
+
+BOOST_AUTO_TEST_CASE(topologies_are_counted_as_memory_until_the_end) {
+  cluster c{2};
+  auto const before = c.look().memory_bytes;
+  auto large = host("a", {0});
+  large.devices[0].debug_text.assign(100'000, 't');
+  c.exchange(0, "gpu", large);
+  c.exchange(1, "gpu", host("b", {0}));
+  BOOST_TEST(c.look().memory_bytes > before + 100'000);
+  BOOST_TEST(c.look().memory_bytes < before + 110'000);
+}
+
+BOOST_AUTO_TEST_CASE(a_topology_for_which_there_is_no_room_is_refused_alone) {
+  cluster c{2, with([](auto& o) { o.memory_bytes_max = 64'000; })};
+  auto const waiting = c.exchange(1, "gpu", host("b", {0}));
+  auto large = host("a", {0});
+  large.devices[0].debug_text.assign(60'000, 't');
+
+  auto const refused = c.exchange(0, "gpu", large);
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"'gpu'", "no room", "memory_bytes_max is 64000"});
+  BOOST_TEST(c.code(waiting) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(topologies_that_make_no_frame_together_are_refused) {
+  cluster c{2, with([](auto& o) { o.value_bytes_max = 1'000; })};
+  auto large = host("a", {0});
+  large.devices[0].debug_text.assign(40'000, 't');
+  auto const waiting = c.exchange(0, "gpu", large);
+
+  auto const refused = c.exchange(1, "gpu", large);
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"this topology makes", "frame_bytes_max is 66536"});
+  BOOST_TEST(c.code(waiting) == "waits");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

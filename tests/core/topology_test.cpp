@@ -1,0 +1,185 @@
+// What is made of the topologies of all tasks (semantics 3.44 to 3.47).
+
+#include "coxswain/core/topology.hpp"
+
+#include "tests/core/cluster.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::core {
+namespace {
+
+// A task with devices 0, 1, ... on the machine; each is part of the fabric, if there is one.
+local_topology host(std::string boot_id, std::size_t devices, std::string const& fabric = {}) {
+  local_topology made;
+  made.boot_id = std::move(boot_id);
+  made.devices.resize(devices);
+  for (std::size_t i = 0; i < devices; ++i) {
+    made.devices[i].ordinal = static_cast<std::int32_t>(i);
+    made.devices[i].fabric_uuid = fabric;
+  }
+  return made;
+}
+
+local_topology in_partition(std::uint32_t index, local_topology made) {
+  made.partition_index = index;
+  return made;
+}
+
+local_topology below(std::vector<std::string> nodes, local_topology made) {
+  made.network_nodes = std::move(nodes);
+  return made;
+}
+
+// "0:0 0:1 | 1:2" says partition:id of each device, the tasks apart.
+std::string shape(global_topology const& whole) {
+  std::string text;
+  for (auto const& task : whole.tasks) {
+    if (&task != &whole.tasks.front()) text += "| ";
+    for (auto const& d : task.devices) {
+      text += std::to_string(d.partition) + ":" + std::to_string(d.global_id) + " ";
+    }
+  }
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+std::string built(std::vector<local_topology> by_task) {
+  return shape(build_topology(std::move(by_task)).value());
+}
+
+gpu_topology gpu(std::vector<local_topology> by_task) {
+  return gpu_topology_of(build_topology(std::move(by_task)).value());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(topology)
+
+BOOST_AUTO_TEST_CASE(build_global_topology_keeps_what_tasks_brought) {
+  auto first = host("a", 2);
+  auto second = host("b", 2);
+  first.devices[1].name = "GPU 1";
+  first.devices[1].attributes = {{"cores", std::int64_t{108}}};
+
+  auto const whole = build_topology({first, second}).value();
+
+  BOOST_TEST(shape(whole) == "0:0 0:1 | 1:2 1:3");
+  first.devices[1].global_id = 1;
+  BOOST_TEST((whole.tasks[0] == first));
+}
+
+BOOST_AUTO_TEST_CASE(build_global_topology_with_fabric_uuid_is_one_partition) {
+  BOOST_TEST(built({host("a", 2, "f"), host("b", 2, "f")}) == "0:0 0:1 | 0:2 0:3");
+}
+
+BOOST_AUTO_TEST_CASE(build_global_topology_multiple_fabric_uuid) {
+  BOOST_TEST(built({host("a", 1, "f"), host("b", 1, "f"), host("c", 1, "g"), host("d", 1, "g")}) ==
+             "0:0 | 0:1 | 1:2 | 1:3");
+}
+
+BOOST_AUTO_TEST_CASE(one_device_without_a_fabric_makes_the_boot_ids_count) {
+  auto mixed = host("a", 2, "f");
+  mixed.devices[1].fabric_uuid.clear();
+  BOOST_TEST(built({mixed, host("b", 1, "f"), host("a", 1, "f")}) == "0:0 0:1 | 1:3 | 0:2");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_may_have_devices_in_two_fabrics) {
+  auto both = host("a", 3, "f");
+  both.devices[1].fabric_uuid = "g";
+  BOOST_TEST(built({both}) == "0:0 1:2 0:1");
+}
+
+BOOST_AUTO_TEST_CASE(build_global_topology_with_explicit_slice_indices_uses_them_as_given) {
+  BOOST_TEST(built({in_partition(1, host("a", 2)), in_partition(0, host("a", 2))}) ==
+             "1:2 1:3 | 0:0 0:1");
+  BOOST_TEST(built({in_partition(9, host("a", 1)), in_partition(4, host("b", 1, "f"))}) ==
+             "9:1 | 4:0");
+}
+
+BOOST_AUTO_TEST_CASE(some_with_and_some_without_an_index_are_told_apart) {
+  auto const refused =
+      build_topology({host("a", 1), in_partition(0, host("b", 1)), host("c", 1), host("d", 1)});
+  BOOST_TEST(refused.error().code() == errc::invalid_argument);
+  test::expect_words(refused.error().message(), {"tasks 1 do", "tasks 0,2-3 do not"});
+}
+
+BOOST_AUTO_TEST_CASE(partitions_are_numbered_in_the_order_of_the_network_from_the_top) {
+  BOOST_TEST(built({below({"spine", "pod-2"}, host("a", 1)),
+                    below({"spine", "pod-1"}, host("b", 1)), below({"spine"}, host("c", 1)),
+                    below({"spine", "pod-1"}, host("b", 1))}) == "2:3 | 1:1 | 0:0 | 1:2");
+}
+
+BOOST_AUTO_TEST_CASE(a_single_task_is_numbered_by_the_same_rules) {
+  BOOST_TEST(built({host("a", 3)}) == "0:0 0:1 0:2");
+  BOOST_TEST(built({host("a", 0)}) == "");
+  BOOST_TEST(built({host("a", 0), host("b", 1)}) == "| 0:0");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_task_says_of_ids_is_ignored) {
+  auto mine = host("a", 2);
+  mine.devices[0].global_id = 700;
+  mine.devices[1].partition = 3;
+  BOOST_TEST(built({mine}) == "0:0 0:1");
+  BOOST_TEST(difference(mine, host("a", 2)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_difference_is_named) {
+  auto const before = host("a", 2);
+  auto const changed = [&](auto change) {
+    auto now = before;
+    change(now);
+    return difference(before, now);
+  };
+
+  BOOST_TEST(difference(before, before) == "");
+  BOOST_TEST(changed([](auto& t) { t.boot_id = "b"; }) == "its boot id changed from 'a' to 'b'");
+  BOOST_TEST(changed([](auto& t) {
+               t.network_nodes = {"s", "p"};
+             }) == "its network nodes changed from '' to 's,p'");
+  BOOST_TEST(changed([](auto& t) { t.partition_index = 2; }) ==
+             "its partition index changed from none to 2");
+  BOOST_TEST(changed([](auto& t) { t.devices.pop_back(); }) ==
+             "its number of devices changed from 2 to 1");
+  BOOST_TEST(changed([](auto& t) { t.devices[1].ordinal = 7; }) ==
+             "of its device at position 1 the ordinal changed from 1 to 7");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_only_told_of_a_device_makes_no_difference) {
+  auto const before = host("a", 1);
+  auto const differs = [&](auto change) {
+    auto now = before;
+    change(now.devices[0]);
+    return !difference(before, now).empty();
+  };
+
+  BOOST_TEST(differs([](auto& d) { d.name = "x"; }));
+  BOOST_TEST(differs([](auto& d) { d.vendor = "x"; }));
+  BOOST_TEST(differs([](auto& d) { d.kind = "x"; }));
+  BOOST_TEST(differs([](auto& d) { d.core_count = 1; }));
+  BOOST_TEST(differs([](auto& d) { d.compute_capability = "9.0"; }));
+  BOOST_TEST(!differs([](auto& d) { d.text = "x"; }));
+  BOOST_TEST(!differs([](auto& d) { d.debug_text = "x"; }));
+  BOOST_TEST(!differs([](auto& d) { d.numa_node = 1; }));
+  BOOST_TEST(!differs([](auto& d) { d.memory_bytes = 1; }));
+  BOOST_TEST(!differs([](auto& d) { d.attributes = {{"a", true}}; }));
+}
+
+BOOST_AUTO_TEST_CASE(build_gpu_topology) {
+  BOOST_TEST((gpu({host("a", 2), host("b", 2)}) == gpu_topology{2, 1, 2}));
+  BOOST_TEST((gpu({host("a", 2, "f"), host("b", 2, "f")}) == gpu_topology{1, 2, 2}));
+  BOOST_TEST((gpu({host("a", 0)}) == gpu_topology{-1, -1, -1}));
+}
+
+BOOST_AUTO_TEST_CASE(build_gpu_topology_with_different_num_hosts_per_slice) {
+  BOOST_TEST(
+      (gpu({host("a", 2, "f"), host("b", 2, "f"), host("c", 2, "g")}) == gpu_topology{-1, -1, -1}));
+}
+
+BOOST_AUTO_TEST_CASE(build_gpu_topology_with_different_num_devices_per_host) {
+  BOOST_TEST((gpu({host("a", 2), host("b", 1)}) == gpu_topology{-1, -1, -1}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::core
