@@ -137,7 +137,7 @@ void service::await_signal() {
   });
 }
 
-// What are you doing?
+// SIGUSR1 asks what the coordinator was told lately.
 void service::await_question() {
   questions_.async_wait([this](boost::system::error_code problem, int) {
     if (problem) return;
