@@ -65,6 +65,19 @@ std::string words(core::freeze_request const& f) {
 std::string words(core::sync_point const& p) {
   return "all stop at step " + std::to_string(p.step);
 }
+std::string words(core::alive_answer const& a) {
+  std::string text = "alive:";
+  for (auto const& task : a.tasks) text += " t" + std::to_string(task.id.value);
+  return text;
+}
+std::string words(core::tasks_answer const& a) {
+  return "tasks at version " + std::to_string(a.version);
+}
+std::string words(core::events_answer const& a) {
+  std::string text = "events through " + std::to_string(a.through) + ":";
+  for (auto const& entry : a.entries) text += " [" + entry.what.text + "]";
+  return text;
+}
 std::string words(core::global_topology const& t) {
   return "topologies of " + std::to_string(t.tasks.size()) + " tasks";
 }
