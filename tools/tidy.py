@@ -377,7 +377,7 @@ def installed_headers():
 def all_files():
     for path in sorted([*ROOT.iterdir(), *(p for f in FOLDERS for p in (ROOT / f).rglob("*"))]):
         parts = path.relative_to(ROOT).parts
-        ignored = any(p in ("build", "__pycache__") or p.startswith(".venv") for p in parts)
+        ignored = any(p in (".git", "build", "__pycache__") or p.startswith(".venv") for p in parts)
         if path.is_file() and path.suffix in SUFFIXES and not ignored:
             yield path
 
