@@ -161,7 +161,7 @@ class Keys(EndToEnd):
         self.coxswain("put", "b", "-", input=b"\xff")
         self.coxswain("rm", "a")
 
-        done = self.coxswain("watch", "--after", 0, "--count", 3, "--json")
+        done = self.coxswain("watch", "/", "--after", 0, "--count", 3, "--json")
 
         lines = [json.loads(line) for line in done.out.splitlines()]
         self.assertEqual(lines, [
@@ -170,7 +170,7 @@ class Keys(EndToEnd):
             {"version": 3, "key": "a", "value": None, "removed": True}])
 
     def test_an_interrupted_watch_is_taken_back(self):
-        watcher = self.start("coxswain", "watch", env=self.at)
+        watcher = self.start("coxswain", "watch", "/", env=self.at)
         self.wait_for_status("the watch", lambda s: s["waiting_key_watches"] == 1)
 
         watcher.signal(signal.SIGINT)
@@ -183,7 +183,7 @@ class Keys(EndToEnd):
         for i in range(4):
             self.coxswain("put", "k", i, "--overwrite")
 
-        done = self.coxswain("watch", "--after", 0, "--count", 1)
+        done = self.coxswain("watch", "/", "--after", 0, "--count", 1)
 
         self.assertEqual((done.code, done.out), (0, "4 k = 3\n"))
         self.assertIn("all keys follow", done.err)
@@ -303,6 +303,19 @@ class Watching(EndToEnd):
         coordinator.signal(signal.SIGTERM)
 
         self.assertEqual(follower.wait(), UNAVAILABLE, follower.said())
+
+    def test_watch_prints_events_from_now_on(self):
+        self.serve(1)
+        self.assertEqual(self.worker(0, 1).wait(), 0)
+        watcher = self.start("coxswain", "watch", "--json", "--count", 1, env=self.at)
+        self.wait_for_status("the watch", lambda s: s["sessions"] == 2)
+
+        while watcher.process.poll() is None:
+            self.start("coxswain", "status", "--job", "another", env=self.at).wait()
+
+        self.assertEqual(watcher.wait(), 0, watcher.said())
+        self.assertEqual(json.loads(watcher.out)["kind"], "refused")
+        self.assertEqual(self.coxswain("watch", "--after", 0).code, USAGE)
 
     def test_status_is_shown_again_at_each_change(self):
         coordinator = self.serve(1)

@@ -1,28 +1,20 @@
 // coxswain events: what has happened in the job.
 
 #include "commands.hpp"
+#include "event_line.hpp"
 #include "exit_code.hpp"
-#include "json.hpp"
 #include "remote.hpp"
 
 #include "coxswain/client/event_watch.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-#include <chrono>
-#include <cstddef>
 #include <cstdio>
 #include <memory>
-#include <string_view>
+#include <string>
 
 namespace coxswain::tools {
 namespace {
-
-constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
-constexpr std::array<std::string_view, 12> kinds{"other",   "joined",  "left",         "failed",
-                                                 "suspect", "back",    "round_failed", "job_failed",
-                                                 "waiting", "refused", "stalled",      "stopping"};
 
 struct events_command {
   remote_options remote;
@@ -30,41 +22,6 @@ struct events_command {
   bool as_json{};
   std::string severity{"info"};
 };
-
-core::severity severity_of(std::string_view text) {
-  std::size_t i = 0;
-  while (i + 1 < severities.size() && severities[i] != text) ++i;
-  return static_cast<core::severity>(i);
-}
-
-std::string_view text_of(core::severity level) {
-  return severities[static_cast<std::size_t>(level)];
-}
-
-std::int64_t milliseconds(duration time) {
-  return std::chrono::floor<std::chrono::milliseconds>(time).count();
-}
-
-std::string event_text(core::events_answer::entry const& e) {
-  auto const at = milliseconds(e.at);
-  return fmt::format("{:>6}.{:03} {:<8}{}\n", at / 1000, at % 1000, text_of(e.what.level),
-                     e.what.text);
-}
-
-std::string event_json(core::events_answer::entry const& e) {
-  json::object one{
-      {"number", e.number},
-      {"at_ms", milliseconds(e.at)},
-      {"severity", text_of(e.what.level)},
-      {"kind", kinds[static_cast<std::size_t>(e.what.kind)]},
-      {"task", nullptr},
-      {"barrier", nullptr},
-      {"text", e.what.text},
-  };
-  if (e.what.task) one["task"] = e.what.task->value;
-  if (!e.what.barrier.empty()) one["barrier"] = e.what.barrier;
-  return json::serialize(one) + "\n";
-}
 
 // On standard error, so that it is no event for programs.
 void tell_lost(std::uint64_t lost) {
@@ -80,7 +37,7 @@ asio::awaitable<void> show(client& c, events_command const& given) {
     if (!e) co_return;
     tell_lost(events.lost() - lost);
     lost = events.lost();
-    fmt::print("{}", given.as_json ? event_json(*e) : event_text(*e));
+    fmt::print("{}\n", given.as_json ? event_json(*e) : event_text(*e));
     if (given.goes_on) std::fflush(stdout);
   }
 }

@@ -1,11 +1,13 @@
-// coxswain watch: prints changes of keys as they happen.
+// coxswain watch: prints events, or changes of keys, as they happen.
 
 #include "commands.hpp"
+#include "event_line.hpp"
 #include "exit_code.hpp"
 #include "json.hpp"
 #include "remote.hpp"
 #include "value_io.hpp"
 
+#include "coxswain/client/event_watch.hpp"
 #include "coxswain/core/text.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ namespace {
 
 struct watch_command {
   remote_options remote;
-  std::string directory;
+  std::optional<std::string> directory;  // none: the events of the job
   std::optional<std::uint64_t> after;
   std::uint64_t count{std::numeric_limits<std::uint64_t>::max()};
   bool as_json{};
@@ -66,8 +68,8 @@ asio::awaitable<std::vector<key_change>> next(key_watch& watch) {
   co_return all;
 }
 
-asio::awaitable<void> watch(client& c, watch_command const& given) {
-  auto changes = co_await c.watch(given.directory, given.after);
+asio::awaitable<void> watch_keys(client& c, watch_command const& given) {
+  auto changes = co_await c.watch(*given.directory, given.after);
   for (std::uint64_t printed = 0; printed < given.count;) {
     auto const batch = co_await next(changes);
     for (key_change const& one : batch) {
@@ -78,27 +80,54 @@ asio::awaitable<void> watch(client& c, watch_command const& given) {
   }
 }
 
+asio::awaitable<void> watch_events(client& c, watch_command const& given) {
+  event_watch events{c};
+  for (;;) {  // what has happened before
+    auto const old = co_await events.next(duration{});
+    if (!old) break;
+  }
+  for (std::uint64_t printed = 0; printed < given.count; ++printed) {
+    auto const e = co_await events.next();
+    if (!e) co_return;
+    fmt::print("{}\n", given.as_json ? event_json(*e) : event_text(*e));
+    std::fflush(stdout);
+  }
+}
+
+asio::awaitable<void> watch(client& c, watch_command const& given) {
+  if (given.directory) {
+    co_await watch_keys(c, given);
+  } else {
+    co_await watch_events(c, given);
+  }
+}
+
 }  // namespace
 
 void add_watch(CLI::App& program, action& chosen) {
   auto given = std::make_shared<watch_command>();
   auto& command = add_subcommand(
-      program, "watch", "Prints changes of keys below a directory as they happen, one a line",
-      chosen,
+      program, "watch",
+      "Prints what happens in the job, or to keys below a directory, as it happens", chosen,
       [given] { return converse(given->remote, [given](client& c) { return watch(c, *given); }); });
-  command.add_option("DIR", given->directory, "The directory (default: all keys)");
-  add_number(
+  auto* const directory = command.add_option(
+      "DIR", given->directory, "A directory of keys, / for all (default: the events of the job)");
+  auto* const after = add_number(
       command, "--after", [given](std::int64_t n) { given->after = static_cast<std::uint64_t>(n); },
       0, std::numeric_limits<std::int64_t>::max(),
-      "Begin after this version (default: with the next change)");
+      "Begin after this version of the keys (default: with the next change)");
+  after->needs(directory);
   add_number(
       command, "--count", [given](std::int64_t n) { given->count = static_cast<std::uint64_t>(n); },
-      1, std::numeric_limits<std::int64_t>::max(), "End after so many changes (default: never)");
+      1, std::numeric_limits<std::int64_t>::max(), "End after so many lines (default: never)");
   command.add_flag("--json", given->as_json, "A JSON object on each line, for programs");
   add_remote_options(command, given->remote);
   command.footer(help_end(
-      "A line has the version, the key and its value, or \"removed\". Ends with Ctrl-C.\n\n"
-      "EXAMPLE\n  coxswain watch config --json | jq -r .value\n\n"));
+      "A line has the event's time, since the start of the coordinator, its severity and text; or\n"
+      "a version, the key and its value or \"removed\". Ends with Ctrl-C. What has happened "
+      "already\n"
+      "is shown by events and ls.\n\n"
+      "EXAMPLES\n  coxswain watch\n  coxswain watch config --json | jq -r .value\n\n"));
 }
 
 }  // namespace coxswain::tools
