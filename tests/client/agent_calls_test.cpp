@@ -306,6 +306,33 @@ BOOST_AUTO_TEST_CASE(a_frame_of_exactly_the_limit_is_sent_and_no_larger_one) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_here_and_the_session_goes_on) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  auto coordinator = hello_answer();
+  coordinator.frame_bytes_max = 100'000'000;
+  coordinator.value_bytes_max = 90'000'000;
+  lab.say(t0, {{}, coordinator});
+  BOOST_TEST(lab.out() == "hello | open | opened");
+  auto args = barrier("b");
+  args.participants.assign(wire::request_bytes_max - 100, task_id{1});
+  args.gather = true;
+  args.data.assign(wire::request_bytes_max, 'd');
+
+  lab.a.call(t0, args, 1s);
+  BOOST_TEST(lab.out() == "#1 barrier b 1 s");
+
+  args.name = "c";
+  args.participants.resize(wire::request_bytes_max);
+  lab.a.call(t0, args, 1s);
+  BOOST_TEST(lab.out() == "done #2 RESOURCE_EXHAUSTED");
+  BOOST_TEST(contains(last_words(lab), "limit request_bytes_max is 4194304."));
+
+  lab.a.call(t0, core::get_all_args{std::vector<std::string>(1'000'000, "keys"), 1s}, 1s);
+  BOOST_TEST(lab.out() == "done #3 RESOURCE_EXHAUSTED");
+}
+
 BOOST_AUTO_TEST_CASE(a_queued_call_is_checked_when_the_limits_are_known) {
   agent_lab lab;
   lab.a.start(t0);

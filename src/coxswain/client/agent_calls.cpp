@@ -136,14 +136,16 @@ status too_large(open_call const& call, std::string_view part, std::size_t bytes
 }
 
 // RESOURCE_EXHAUSTED if the coordinator would take so long a frame for a protocol error.
-status over_frame_limit(open_call const& call, std::size_t length, std::uint64_t frame_bytes_max) {
-  if (length > frame_bytes_max) {
-    return too_large(call, "request", length, "frame_bytes_max", frame_bytes_max);
+status over_frame_limit(open_call const& call, std::string_view payload,
+                        std::uint64_t frame_bytes_max) {
+  if (payload.size() > frame_bytes_max) {
+    return too_large(call, "request", payload.size(), "frame_bytes_max", frame_bytes_max);
   }
-  // The others' values do not count, and what remains of them is short.
-  bool const counts = std::holds_alternative<core::exchange_topology_args>(call.message.what);
-  if (!counts || length <= wire::request_bytes_max) return {};
-  return too_large(call, "request", length, "request_bytes_max", wire::request_bytes_max);
+  if (payload.size() <= wire::request_bytes_max) return {};
+  std::size_t const beside = wire::bytes_beside_values(payload);
+  if (beside <= wire::request_bytes_max) return {};
+  return too_large(call, "request beside its values", beside, "request_bytes_max",
+                   wire::request_bytes_max);
 }
 
 }  // namespace
@@ -224,8 +226,8 @@ void agent::send_call(time_point now, request_id id) {
   call.message.answered_through = answered_through_;
   auto const before = bytes_.size();
   wire::append_frame(bytes_, call.message);
-  auto const length = bytes_.size() - before - wire::length_bytes;
-  if (status why = over_frame_limit(call, length, session_->frame_bytes_max); !why.ok()) {
+  auto const payload = std::string_view{bytes_}.substr(before + wire::length_bytes);
+  if (status why = over_frame_limit(call, payload, session_->frame_bytes_max); !why.ok()) {
     bytes_.resize(before);
     complete(id, std::move(why));
     calls_.take(id);

@@ -33,6 +33,9 @@ inline constexpr std::size_t request_bytes_max = std::size_t{4} * 1024 * 1024;
 // Appends the message as a whole frame, with its length prefix.
 void append_frame(std::string& out, core::client_message const& message);
 
+// How much of an encoded request is not its values: what `request_bytes_max` bounds.
+[[nodiscard]] std::size_t bytes_beside_values(std::string_view payload);
+
 // INVALID_ARGUMENT: the payload is no ClientMessage or beyond `request_bytes_max`, a resume secret
 // has the wrong size, or there is an id but no request that this version knows (without an id that
 // is a heartbeat).

@@ -368,12 +368,6 @@ std::size_t value_bytes_of(field const& request) {
   }
 }
 
-std::size_t bytes_beside_value(std::string_view payload) {
-  std::size_t bytes = payload.size();
-  while (auto const request = take_field(payload)) bytes -= value_bytes_of(*request);
-  return bytes;
-}
-
 }  // namespace
 
 void append_frame(std::string& out, core::client_message const& message) {
@@ -390,9 +384,15 @@ void append_frame(std::string& out, core::client_message const& message) {
   append_message(out, to);
 }
 
+std::size_t bytes_beside_values(std::string_view payload) {
+  std::size_t bytes = payload.size();
+  while (auto const request = take_field(payload)) bytes -= value_bytes_of(*request);
+  return bytes;
+}
+
 result<core::client_message> decode_client(std::string_view payload) {
   if (payload.size() > request_bytes_max) {
-    if (auto const bytes = bytes_beside_value(payload); bytes > request_bytes_max) {
+    if (auto const bytes = bytes_beside_values(payload); bytes > request_bytes_max) {
       return status{errc::invalid_argument,
                     "A request has " + std::to_string(bytes) +
                         " bytes beside its value; the limit request_bytes_max is " +
