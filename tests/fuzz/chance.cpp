@@ -29,6 +29,15 @@ std::uint64_t times(std::uint64_t iterations) {
   return iterations * setting("COXSWAIN_FUZZ_ITERATIONS").value_or(1);
 }
 
+std::uint64_t dice::spend(std::uint64_t last) {
+  std::uint64_t number = 0;
+  for (; last > 0 && !bytes_.empty(); last >>= 8) {
+    number = number << 8 | static_cast<unsigned char>(bytes_.front());
+    bytes_.remove_prefix(1);
+  }
+  return number;
+}
+
 std::string dice::bytes(std::size_t size) {
   std::string made(size, '\0');
   for (auto& byte : made) byte = static_cast<char>(upto(255));

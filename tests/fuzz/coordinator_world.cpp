@@ -3,8 +3,7 @@
 #include "coxswain/core/coordinator.hpp"
 #include "tests/fuzz/any_wish.hpp"
 #include "tests/fuzz/chance.hpp"
-
-#include <boost/test/unit_test.hpp>
+#include "tests/fuzz/complaint.hpp"
 
 #include <algorithm>
 #include <map>
@@ -18,6 +17,8 @@
 
 namespace coxswain::core {
 namespace {
+
+using test::complain;
 
 constexpr time_point start{std::chrono::hours{100}};
 
@@ -47,7 +48,7 @@ struct client {
 // One run: the clients, what they know, and what they may conclude from it.
 class world {
  public:
-  explicit world(std::uint64_t from) : chance_{from} {
+  explicit world(test::dice chance) : chance_{chance} {
     config o;
     o.num_tasks = static_cast<std::uint32_t>(1 + chance_.upto(4));
     o.reconnect_grace = chance_.one_of(std::vector<duration>{0s, 100ms, 2s});
@@ -82,7 +83,7 @@ class world {
 
   void run() {
     auto const steps = 100 + chance_.upto(400);
-    for (std::uint64_t i = 0; i < steps; ++i) {
+    for (std::uint64_t i = 0; i < steps && !chance_.is_spent(); ++i) {
       step();
       settle();
     }
@@ -178,8 +179,8 @@ class world {
       if (!c.greeted || c.deaf || !c.unknown.empty()) continue;
       for (auto const& [id, call] : c.open) {
         if (call.sent && call.deadline <= now_) {
-          BOOST_ERROR("request " << id << " of kind " << call.message.what.index()
-                                 << " was not answered at its deadline");
+          complain("request ", id, " of kind ", call.message.what.index(),
+                   " was not answered at its deadline");
         }
       }
     }
@@ -190,7 +191,7 @@ class world {
     for (;;) {
       auto const next = brain_->next_deadline();
       if (!next || *next > to) break;
-      if (*next < now_) BOOST_ERROR("a deadline was left behind");
+      if (*next < now_) complain("a deadline was left behind");
       now_ = std::max(now_, *next);
       advance();
     }
@@ -430,12 +431,12 @@ class world {
   }
 
   void deliver(outgoing const& one) {
-    if (said_goodbye_.contains(one.to)) BOOST_ERROR("something was sent after a goodbye");
+    if (said_goodbye_.contains(one.to)) complain("something was sent after a goodbye");
     auto const* const bye = std::get_if<goodbye>(&one.what->value);
     if (bye) said_goodbye_.insert(one.to);
     auto const at = by_connection_.find(one.to);
     if (at == by_connection_.end()) {
-      if (!bare_.contains(one.to)) BOOST_ERROR("something was sent to a connection that is gone");
+      if (!bare_.contains(one.to)) complain("something was sent to a connection that is gone");
       return;
     }
     client& c = clients_[at->second];
@@ -445,34 +446,34 @@ class world {
       return;
     }
     if (c.deaf) return;
-    if (c.must_be_over) BOOST_ERROR("an item was taken from a session that goes on");
+    if (c.must_be_over) complain("an item was taken from a session that goes on");
     if (one.in_reply_to != request_id{}) return answered(c, one);
     if (auto const* const h = std::get_if<hello_answer>(&one.what->value)) {
-      if (c.session) BOOST_ERROR("a second session");
+      if (c.session) complain("a second session");
       c.session = *h;
       c.greeted = true;
     } else if (auto const* const r = std::get_if<resume_answer>(&one.what->value)) {
       c.unknown = r->unknown;
       c.greeted = true;
       for (request_id const id : r->unknown) {
-        if (!c.open.contains(id)) BOOST_ERROR("what is not open is told to be unknown");
+        if (!c.open.contains(id)) complain("what is not open is told to be unknown");
       }
     } else if (!c.greeted) {
-      BOOST_ERROR("a push before the handshake's answer");
+      complain("a push before the handshake's answer");
     }
   }
 
   void answered(client& c, outgoing const& one) {
     ++c.answered;
-    if (!c.greeted) BOOST_ERROR("a reply before the handshake's answer");
+    if (!c.greeted) complain("a reply before the handshake's answer");
     auto const code = one.what->outcome.code();
     auto const at = c.open.find(one.in_reply_to);
     if (at == c.open.end()) {
       // A session that challenged its own task: by withdrawing that, it shows that its task lives.
       bool const was_challenge = one.in_reply_to == withdrawn_ && code == errc::aborted;
       if (!was_challenge) {
-        BOOST_ERROR("a reply to request " << one.in_reply_to
-                                          << ", which is not open: " << one.what->outcome);
+        complain("a reply to request ", one.in_reply_to,
+                 ", which is not open: ", one.what->outcome);
       }
       return;
     }
@@ -482,16 +483,16 @@ class world {
         std::holds_alternative<pop_args>(what) || std::holds_alternative<alive_args>(what) ||
         std::holds_alternative<count_barrier_args>(what);
     if (is_alone && code == errc::deadline_exceeded && at->second.deadline > now_) {
-      BOOST_ERROR("a deadline was answered before it came");
+      complain("a deadline was answered before it came");
     }
     if (at->second.is_counted && code == errc::ok) {
       auto const sum = std::get<counter_answer>(one.what->value).value;
-      if (!sums_.insert(sum).second) BOOST_ERROR("two increments made the same sum");
+      if (!sums_.insert(sum).second) complain("two increments made the same sum");
     }
     if (auto const* const w = std::get_if<watch_keys_args>(&what)) check_changes(*w, one);
     if (std::holds_alternative<pop_args>(what) && code == errc::ok) popped(c, one);
     if (auto const* const t = std::get_if<tasks_answer>(&one.what->value)) {
-      if (t->version < c.version_seen) BOOST_ERROR("an older snapshot came after a newer one");
+      if (t->version < c.version_seen) complain("an older snapshot came after a newer one");
       c.version_seen = t->version;
     }
     if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
@@ -504,10 +505,10 @@ class world {
     if (!told || !asked.after || !one.what->outcome.ok()) return;
     std::uint64_t last = *asked.after;
     for (auto const& change : told->changes) {
-      if (change.version <= last) BOOST_ERROR("a change was told twice or out of order");
+      if (change.version <= last) complain("a change was told twice or out of order");
       last = change.version;
     }
-    if (told->version < last) BOOST_ERROR("a watch goes back in time");
+    if (told->version < last) complain("a watch goes back in time");
   }
 
   // What one session has received, another gets only if the first has ended.
@@ -526,8 +527,8 @@ class world {
     auto const [at, is_first] =
         outcomes_.emplace(std::pair{asked.name, *number}, one.what->outcome);
     if (!is_first && at->second != one.what->outcome) {
-      BOOST_ERROR("round " << *number << " of '" << asked.name << "' ended twice: " << at->second
-                           << "; " << one.what->outcome);
+      complain("round ", *number, " of '", asked.name, "' ended twice: ", at->second, "; ",
+               one.what->outcome);
     }
   }
 
@@ -542,14 +543,14 @@ class world {
     }
     brain_->stop(now_, "the end");
     auto const seen = brain_->look(now_);
-    if (seen.sessions != 0) BOOST_ERROR("a session has survived its end");
-    if (!seen.barriers.empty()) BOOST_ERROR("a barrier has survived its callers");
-    if (seen.waiting_gets != 0) BOOST_ERROR("a get has survived its caller");
+    if (seen.sessions != 0) complain("a session has survived its end");
+    if (!seen.barriers.empty()) complain("a barrier has survived its callers");
+    if (seen.waiting_gets != 0) complain("a get has survived its caller");
     if (seen.waiting_pops + seen.waiting_key_watches != 0) {
-      BOOST_ERROR("a pop or a watch has survived its caller");
+      complain("a pop or a watch has survived its caller");
     }
     if (seen.keys == 0 && seen.queued_items == 0 && seen.memory_bytes != 0) {
-      BOOST_ERROR(seen.memory_bytes << " bytes of memory are lost");
+      complain(seen.memory_bytes, " bytes of memory are lost");
     }
   }
 
@@ -566,8 +567,8 @@ class world {
       for (auto const& [id, call] : c.open) {
         bool const is_held = std::find(c.unknown.begin(), c.unknown.end(), id) == c.unknown.end();
         if (call.sent && is_held) {
-          BOOST_ERROR("request " << id << " of kind " << call.message.what.index()
-                                 << " was not answered at the stop");
+          complain("request ", id, " of kind ", call.message.what.index(),
+                   " was not answered at the stop");
         }
       }
     }
@@ -610,8 +611,8 @@ class world {
       count = std::strtoull(std::string{v->value.view()}.c_str(), nullptr, 10);
     }
     if (count < sums_.size() || count > sums_.size() + uncertain_) {
-      BOOST_ERROR("counted " << count << ", but " << sums_.size() << " were told so and "
-                             << uncertain_ << " are uncertain");
+      complain("counted ", count, ", but ", sums_.size(), " were told so and ", uncertain_,
+               " are uncertain");
     }
   }
 
@@ -649,8 +650,8 @@ class world {
 
 }  // namespace
 
-std::string run_world(std::uint64_t seed) {
-  world w{seed};
+std::string run_world(test::dice chance) {
+  world w{chance};
   w.run();
   return w.transcript();
 }

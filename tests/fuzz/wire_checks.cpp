@@ -1,0 +1,96 @@
+#include "tests/fuzz/wire_checks.hpp"
+
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+#include "tests/fuzz/complaint.hpp"
+#include "tests/wire/live_bytes.hpp"
+#include "tests/wire/samples.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace coxswain::wire {
+namespace {
+
+using test::complain;
+using test::dice;
+
+// What decoding a payload may take: a list of numbers has several times its bytes while it grows,
+// and a list of empty entries has more.
+std::size_t memory_bytes_max(std::string_view payload) { return 64 * 1024 + 200 * payload.size(); }
+
+// Messages in the messages of a coordinator, which a client trusts: Protobuf may believe 50 MB.
+constexpr std::size_t believed_bytes_max = 50'010'000;
+
+// Decodes; if that succeeds, what was decoded must survive the way back. True if it succeeded.
+template <class Decode>
+bool survives(Decode decode, std::string const& payload, std::size_t taken_max) {
+  auto const before = test::live_bytes();
+  test::watch_peak();
+  auto const message = decode(payload);
+  auto const taken = test::peak_bytes() - before;
+  if (taken > taken_max) {
+    complain("a payload of ", payload.size(), " bytes took ", taken, " bytes");
+  }
+  if (!message) return false;
+  auto const again = decode(test::payload_of(*message));
+  if (!again || *again != *message) complain("a message changed on its way");
+  return true;
+}
+
+// Feeds the stream in random pieces to a decoder, and returns what it hands out before the stream
+// ends or fails. No buffer may be larger than what was fed justifies.
+std::vector<std::string> read_in_pieces(dice& chance, std::string_view stream, std::size_t limit) {
+  std::vector<std::string> payloads;
+  frame_decoder decoder{limit};
+  auto const piece_bytes_max = 1 + chance.size(stream.size());
+  std::size_t fed = 0;
+  while (fed < stream.size()) {
+    auto const size = chance.is_spent() ? stream.size() : chance.upto(piece_bytes_max);
+    auto const piece = stream.substr(fed, size);
+    fed += piece.size();
+    decoder.feed(piece);
+    for (;;) {
+      auto const payload = decoder.next();
+      if (decoder.buffer_bytes() > std::min(limit, 2 * fed)) complain("too large a buffer");
+      if (!payload) return payloads;
+      if (!*payload) break;
+      if ((*payload)->size() > limit) complain("a payload beyond the limit");
+      payloads.emplace_back(**payload);
+    }
+  }
+  return payloads;
+}
+
+// The same, the simple way: the whole stream is there.
+std::vector<std::string> read_at_once(std::string_view stream, std::size_t limit) {
+  std::vector<std::string> payloads;
+  while (stream.size() >= length_bytes) {
+    std::size_t length = 0;
+    for (char const byte : stream.substr(0, length_bytes)) {
+      length = length * 256 + static_cast<unsigned char>(byte);
+    }
+    if (length > limit || length > stream.size() - length_bytes) break;
+    payloads.emplace_back(stream.substr(length_bytes, length));
+    stream.remove_prefix(length_bytes + length);
+  }
+  return payloads;
+}
+
+}  // namespace
+
+bool survives_in_some_direction(std::string const& payload) {
+  auto const taken_max = memory_bytes_max(payload);
+  auto const client = survives(decode_client, payload, taken_max);
+  auto const server = survives(decode_server, payload, taken_max + believed_bytes_max);
+  return client || server;
+}
+
+void check_pieces(dice& chance, std::string_view stream, std::size_t limit) {
+  if (read_in_pieces(chance, stream, limit) != read_at_once(stream, limit)) {
+    complain("the pieces matter");
+  }
+}
+
+}  // namespace coxswain::wire

@@ -1,0 +1,20 @@
+#pragma once
+// What must hold of the wire layer's decoders, whatever bytes come. Complains of what does not.
+
+#include "tests/fuzz/chance.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace coxswain::wire {
+
+// Decodes the payload as a request and as an answer: that takes memory in proportion to it, and
+// what was understood survives the way back. True if it was understood as either.
+bool survives_in_some_direction(std::string const& payload);
+
+// Whatever pieces a stream comes in, the same frames are found in it, and no buffer is larger than
+// what has come justifies.
+void check_pieces(test::dice& chance, std::string_view stream, std::size_t limit);
+
+}  // namespace coxswain::wire
