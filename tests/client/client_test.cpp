@@ -415,6 +415,78 @@ BOOST_AUTO_TEST_CASE(a_reported_error_reaches_everybody) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_away_as_failure) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    a = client{};
+    auto const told = co_await b.failure();
+    BOOST_TEST((told.cause.task == task_id{0}));
+    BOOST_TEST(told.cause.why.code() == errc::unavailable);
+
+    auto const again = co_await b.failure();
+    BOOST_TEST((again == told));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(get_env_succeeds_after_init_where_all_that_is_known_is_known_at_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    a = co_await client::connect(options(1));
+    BOOST_TEST(a.num_tasks() == 2u);
+    BOOST_TEST((a.task() == task_id{1}));
+    BOOST_TEST((a.incarnation() != incarnation{}));
+    BOOST_TEST(a.reconnects() == 0u);
+    auto const other = co_await client::connect(options(0));
+    BOOST_TEST((other.incarnation() != a.incarnation()));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(use_compression_is_no_option_and_what_compresses_well_travels_as_it_is) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::string const zeros(1 << 20, '\0');
+    co_await a.put("zeros", zeros);
+    auto const got = co_await b.get("zeros");
+    BOOST_TEST((got == zeros));
+    co_await (a.leave() && b.leave());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(trim_coordination_error_message_coordination_error_says_everything_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const late = co_await outcome_of(a.barrier("ckpt", 10ms));
+    BOOST_TEST(late.code() == errc::deadline_exceeded);
+    BOOST_TEST(late.text().starts_with("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'ckpt'"));
+    BOOST_TEST(late.text().find("DEADLINE_EXCEEDED") == late.text().rfind("DEADLINE_EXCEEDED"));
+    BOOST_TEST(late.text().find("timed out. ") == late.text().rfind("timed out. "));
+    BOOST_TEST(late.text().find("'ckpt'") == late.text().rfind("'ckpt'"));
+
+    co_await b.report_error(errc::data_loss, "bad disk");
+    auto const failed = co_await outcome_of(a.barrier("ckpt"));
+    BOOST_TEST(failed.code() == errc::failed_precondition);
+    BOOST_TEST(failed.text().find("bad disk") == failed.text().rfind("bad disk"));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(trim_coordination_error_message_network_error_says_who_was_lost_and_why_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    coordinator.stop("preempted");
+    auto const lost = co_await a.failure();
+    BOOST_TEST((lost.cause.task == std::nullopt));
+    auto const refused = co_await outcome_of(a.barrier("ckpt"));
+    BOOST_TEST(refused.code() == errc::unavailable);
+    BOOST_TEST(refused.message().find(options().address) != std::string::npos);
+    BOOST_TEST(refused.message().find("preempted") != std::string::npos);
+    BOOST_TEST(refused.message().find("preempted") == refused.message().rfind("preempted"));
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(connect_after_reset_error_joins_the_same_incarnation_again) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto with = options(0);
