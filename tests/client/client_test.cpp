@@ -550,6 +550,8 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_is_taken_over_by_another_client) {
     BOOST_TEST(had_started);
     auto const zombie = co_await outcome_of(a.barrier("b", 60s));
     BOOST_TEST(zombie.code() == errc::aborted);
+    auto const wrote = co_await outcome_of(a.put("k", "v"));
+    BOOST_TEST(wrote.code() == errc::aborted);
     a = client{};
     co_await (second.barrier("b", 60s) && b.barrier("b", 60s));
     co_await (second.leave() && b.leave());
