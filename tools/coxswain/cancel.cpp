@@ -37,9 +37,9 @@ void add_cancel(CLI::App& program, action& chosen) {
       std::numeric_limits<std::int64_t>::max(), "Only if this round is the open one");
   add_remote_options(command, given->remote);
   command.footer(help_end(
-      R"(Their calls fail with CANCELLED, which says who it was; the barrier can be used again. Exits
-with 1 if nobody waits at it. Those who wait with `coxswain barrier` are not meant: theirs ends
-with Ctrl-C.
+      R"(Their calls fail with CANCELLED, which says who it was; the barrier can be used
+again. Exits with 1 if nobody waits at it. Those who wait with `coxswain barrier` are
+not meant: each ends its own with Ctrl-C.
 
 EXAMPLE
   coxswain cancel epoch-7
