@@ -642,6 +642,118 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(before_it_has_joined_a_task_may_use_keys_and_nothing_that_needs_a_task) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    core::local_topology const no_devices;
+    a = co_await client::connect(options(0));
+    co_await a.put("k", "v");
+    auto const value = co_await a.get("k");
+    BOOST_TEST(value == "v");
+    auto outcome = co_await outcome_of(a.barrier("b"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.alive_tasks());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.report_error(errc::internal, "boom"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.put("mine", "v", put_mode::create, key_lifetime::task));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.reset());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(joining_again_changes_nothing_and_leaving_ends_everything) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const had_started = co_await a.join();
+    BOOST_TEST(had_started);
+    co_await (a.barrier("b") && b.barrier("b"));
+    co_await (a.leave() && b.leave());
+
+    auto outcome = co_await outcome_of(a.put("k", "v"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.barrier("b"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.join());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.leave());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_for_an_answer_now_whatever_is_asked) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    core::local_topology const no_devices;
+    std::span<task_id const> const all;
+    std::vector<task_id> const alone(1, task_id{1});
+    std::vector<duration> times(2);
+    times[1] = -5s;
+    for (duration const none : times) {
+      auto outcome = co_await outcome_of(a.barrier("b", none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.get("missing", none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.pop("empty", none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.count_barrier("c", 2, none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.alive_tasks(all, none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices, none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+    }
+    co_await a.put("present", "v");
+    auto const value = co_await a.get("present", 0s);
+    BOOST_TEST(value == "v");
+    co_await a.count_barrier("c", 1, 0s);
+    co_await b.barrier("alone", 0s, alone);
+    // Each of these was a round that failed, of which the other is told once.
+    auto const missed = co_await outcome_of(b.barrier("b"));
+    BOOST_TEST(missed.code() == errc::deadline_exceeded);
+  };
+  run(io, test());
+}
+
+// Orbax and JAX use texts like these, and the same one for a barrier and a key.
+BOOST_AUTO_TEST_CASE(names_may_be_any_text_and_values_may_be_empty) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::vector<std::string> const names{"[op=save 17] item/metadata: ready",
+                                         "tensorstore_checkpoint_3", "Zürich \xf0\x9f\x9a\xa3",
+                                         "a\tb\nc"};
+    for (std::string const& name : names) {
+      co_await (a.barrier(name) && b.barrier(name));
+      co_await a.put(name, "");
+      auto const value = co_await b.get(name);
+      BOOST_TEST(value == "");
+    }
+    std::string const binary("\0\xff\0", 3);
+    co_await a.put("continuous_checkpointing_policy_should_save_7/", binary);
+    auto const value = co_await b.get("continuous_checkpointing_policy_should_save_7");
+    BOOST_TEST(value == binary);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_task_may_wait_at_many_barriers_at_once_and_at_one_only_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const both = [](client& who) -> asio::awaitable<void> {
+      co_await (who.barrier("one") && who.barrier("two") && who.barrier("three"));
+    };
+    co_await (both(a) && both(b));
+    co_await (both(b) && both(a));
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(the_whole_job_can_be_looked_at) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
