@@ -294,6 +294,49 @@ BOOST_AUTO_TEST_CASE(a_goodbye_for_good_ends_the_session) {
   BOOST_TEST(contains(last_words(lab), "has ended the session"));
 }
 
+// What upstream's agent makes of the answer to its poll for errors, a goodbye says here (D23).
+BOOST_AUTO_TEST_CASE(cancelled_poll_for_error_request_as_a_goodbye_that_may_resume_is_no_failure) {
+  for (errc const code : {errc::cancelled, errc::unavailable, errc::internal}) {
+    auto lab = agent_lab::open();
+    lab.a.call(t0, core::get_args{"a", {}}, 300s);
+    (void)lab.out();
+
+    lab.say(t0 + 5s, goodbye(code, "moving", true));
+
+    BOOST_TEST(lab.out() == "close | open | goodbye " + std::string{name(code)});
+    BOOST_TEST(lab.completions().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(
+    invalid_poll_for_error_request_and_poll_for_error_request_with_failed_precondition_end_it) {
+  for (errc const code : {errc::invalid_argument, errc::failed_precondition}) {
+    auto lab = agent_lab::open();
+
+    lab.say(t0 + 5s, goodbye(code, "no", false));
+    BOOST_TEST(lab.out() == "close | goodbye " + std::string{name(code)} + " | ended UNAVAILABLE");
+
+    lab.say(t0 + 6s, goodbye(code, "no", false));
+    lab.a.advance(t0 + 1h);
+    BOOST_TEST(lab.out() == "");
+  }
+}
+
+// Sharp edge 27.
+BOOST_AUTO_TEST_CASE(a_report_that_may_not_have_arrived_does_not_succeed) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::report_error_args{{errc::internal, "boom"}}, 300s);
+  (void)lab.out();
+  lab.lose(t0);
+
+  lab.a.advance(t0 + 30s);  // the fence
+  (void)lab.out();
+
+  BOOST_TEST_REQUIRE(lab.completions().size() == 1u);
+  BOOST_TEST(lab.completions()[0].what.outcome.code() == errc::unavailable);
+  BOOST_TEST(contains(last_words(lab), "outcome unknown: "));
+}
+
 BOOST_AUTO_TEST_CASE(a_session_that_has_ended_cannot_be_resumed) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);

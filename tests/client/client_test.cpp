@@ -415,6 +415,78 @@ BOOST_AUTO_TEST_CASE(a_reported_error_reaches_everybody) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(missed_heartbeat_callback_is_executed_if_any_client_goes_away_as_failure) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    a = client{};
+    auto const told = co_await b.failure();
+    BOOST_TEST((told.cause.task == task_id{0}));
+    BOOST_TEST(told.cause.why.code() == errc::unavailable);
+
+    auto const again = co_await b.failure();
+    BOOST_TEST((again == told));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(get_env_succeeds_after_init_where_all_that_is_known_is_known_at_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    a = co_await client::connect(options(1));
+    BOOST_TEST(a.num_tasks() == 2u);
+    BOOST_TEST((a.task() == task_id{1}));
+    BOOST_TEST((a.incarnation() != incarnation{}));
+    BOOST_TEST(a.reconnects() == 0u);
+    auto const other = co_await client::connect(options(0));
+    BOOST_TEST((other.incarnation() != a.incarnation()));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(use_compression_is_no_option_and_what_compresses_well_travels_as_it_is) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::string const zeros(1 << 20, '\0');
+    co_await a.put("zeros", zeros);
+    auto const got = co_await b.get("zeros");
+    BOOST_TEST((got == zeros));
+    co_await (a.leave() && b.leave());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(trim_coordination_error_message_coordination_error_says_everything_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const late = co_await outcome_of(a.barrier("ckpt", 10ms));
+    BOOST_TEST(late.code() == errc::deadline_exceeded);
+    BOOST_TEST(late.text().starts_with("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'ckpt'"));
+    BOOST_TEST(late.text().find("DEADLINE_EXCEEDED") == late.text().rfind("DEADLINE_EXCEEDED"));
+    BOOST_TEST(late.text().find("timed out. ") == late.text().rfind("timed out. "));
+    BOOST_TEST(late.text().find("'ckpt'") == late.text().rfind("'ckpt'"));
+
+    co_await b.report_error(errc::data_loss, "bad disk");
+    auto const failed = co_await outcome_of(a.barrier("ckpt"));
+    BOOST_TEST(failed.code() == errc::failed_precondition);
+    BOOST_TEST(failed.text().find("bad disk") == failed.text().rfind("bad disk"));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(trim_coordination_error_message_network_error_says_who_was_lost_and_why_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    coordinator.stop("preempted");
+    auto const lost = co_await a.failure();
+    BOOST_TEST((lost.cause.task == std::nullopt));
+    auto const refused = co_await outcome_of(a.barrier("ckpt"));
+    BOOST_TEST(refused.code() == errc::unavailable);
+    BOOST_TEST(refused.message().find(options().address) != std::string::npos);
+    BOOST_TEST(refused.message().find("preempted") != std::string::npos);
+    BOOST_TEST(refused.message().find("preempted") == refused.message().rfind("preempted"));
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(connect_after_reset_error_joins_the_same_incarnation_again) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto with = options(0);
@@ -478,6 +550,8 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_is_taken_over_by_another_client) {
     BOOST_TEST(had_started);
     auto const zombie = co_await outcome_of(a.barrier("b", 60s));
     BOOST_TEST(zombie.code() == errc::aborted);
+    auto const wrote = co_await outcome_of(a.put("k", "v"));
+    BOOST_TEST(wrote.code() == errc::aborted);
     a = client{};
     co_await (second.barrier("b", 60s) && b.barrier("b", 60s));
     co_await (second.leave() && b.leave());
@@ -564,6 +638,118 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_fails_its_task_at_once) {
     auto const told = co_await b.failure();
     BOOST_TEST((told.cause.task == task_id{0}));
     BOOST_TEST((std::chrono::steady_clock::now() - begin < 1500ms));  // and not after the grace
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(before_it_has_joined_a_task_may_use_keys_and_nothing_that_needs_a_task) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    core::local_topology const no_devices;
+    a = co_await client::connect(options(0));
+    co_await a.put("k", "v");
+    auto const value = co_await a.get("k");
+    BOOST_TEST(value == "v");
+    auto outcome = co_await outcome_of(a.barrier("b"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.alive_tasks());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.report_error(errc::internal, "boom"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.put("mine", "v", put_mode::create, key_lifetime::task));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.reset());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(joining_again_changes_nothing_and_leaving_ends_everything) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const had_started = co_await a.join();
+    BOOST_TEST(had_started);
+    co_await (a.barrier("b") && b.barrier("b"));
+    co_await (a.leave() && b.leave());
+
+    auto outcome = co_await outcome_of(a.put("k", "v"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.barrier("b"));
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.join());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    outcome = co_await outcome_of(a.leave());
+    BOOST_TEST(outcome.code() == errc::failed_precondition);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_for_an_answer_now_whatever_is_asked) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    core::local_topology const no_devices;
+    std::span<task_id const> const all;
+    std::vector<task_id> const alone(1, task_id{1});
+    std::vector<duration> times(2);
+    times[1] = -5s;
+    for (duration const none : times) {
+      auto outcome = co_await outcome_of(a.barrier("b", none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.get("missing", none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.pop("empty", none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.count_barrier("c", 2, none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.alive_tasks(all, none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+      outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices, none));
+      BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+    }
+    co_await a.put("present", "v");
+    auto const value = co_await a.get("present", 0s);
+    BOOST_TEST(value == "v");
+    co_await a.count_barrier("c", 1, 0s);
+    co_await b.barrier("alone", 0s, alone);
+    // Each of these was a round that failed, of which the other is told once.
+    auto const missed = co_await outcome_of(b.barrier("b"));
+    BOOST_TEST(missed.code() == errc::deadline_exceeded);
+  };
+  run(io, test());
+}
+
+// Orbax and JAX use texts like these, and the same one for a barrier and a key.
+BOOST_AUTO_TEST_CASE(names_may_be_any_text_and_values_may_be_empty) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::vector<std::string> const names{"[op=save 17] item/metadata: ready",
+                                         "tensorstore_checkpoint_3", "Zürich \xf0\x9f\x9a\xa3",
+                                         "a\tb\nc"};
+    for (std::string const& name : names) {
+      co_await (a.barrier(name) && b.barrier(name));
+      co_await a.put(name, "");
+      auto const value = co_await b.get(name);
+      BOOST_TEST(value == "");
+    }
+    std::string const binary("\0\xff\0", 3);
+    co_await a.put("continuous_checkpointing_policy_should_save_7/", binary);
+    auto const value = co_await b.get("continuous_checkpointing_policy_should_save_7");
+    BOOST_TEST(value == binary);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_task_may_wait_at_many_barriers_at_once_and_at_one_only_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto const both = [](client& who) -> asio::awaitable<void> {
+      co_await (who.barrier("one") && who.barrier("two") && who.barrier("three"));
+    };
+    co_await (both(a) && both(b));
+    co_await (both(b) && both(a));
   };
   run(io, test());
 }

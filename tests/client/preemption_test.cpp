@@ -85,6 +85,33 @@ BOOST_AUTO_TEST_CASE(all_stop_at_the_same_step) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(shutdown_without_preemption_is_clean_with_and_without_reported_steps) {
+  run([this]() -> asio::awaitable<void> {
+    co_await join_both();
+    bool const stops = co_await a.reached_sync_point(7);
+    BOOST_TEST(!stops);
+    co_await (a.leave() && b.leave());
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(shutdown_without_initialization_is_clean_for_who_never_joined) {
+  run([this]() -> asio::awaitable<void> {
+    client_options const first{coordinator.addresses().front(), task_id{0}};
+    a = co_await client::connect(first);
+    co_await a.leave();
+    { preemption_notifier never_used{io.get_executor()}; }
+    errc said = errc::ok;
+    try {
+      co_await b.reached_sync_point(0);  // it was never connected
+    } catch (error const& e) {
+      said = e.code();
+    }
+    BOOST_TEST(said == errc::failed_precondition);
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  });
+}
+
 BOOST_AUTO_TEST_CASE(preempt_fast_task_and_one_that_is_idle_agrees_without_a_call) {
   run([this]() -> asio::awaitable<void> {
     co_await join_both();
@@ -132,6 +159,22 @@ BOOST_AUTO_TEST_CASE(reset_two_different_preempt_times_recorded) {
     }
     BOOST_TEST((times.at(0) < times.at(1)));
   });
+}
+
+// Sharp edge 40.
+BOOST_AUTO_TEST_CASE(a_signal_does_what_it_did_before_unless_somebody_wants_notice) {
+  auto const handler = [] {
+    struct sigaction now {};
+    ::sigaction(SIGUSR2, nullptr, &now);
+    return now.sa_handler;
+  };
+  {
+    client const unconnected;
+    BOOST_TEST((handler() == SIG_DFL));
+    preemption_notifier const notifier{io.get_executor(), SIGUSR2};
+    BOOST_TEST((handler() != SIG_DFL));
+  }
+  BOOST_TEST((handler() == SIG_DFL));
 }
 
 BOOST_AUTO_TEST_CASE(destructor_cancels_pending_calls) {

@@ -58,6 +58,56 @@ BOOST_AUTO_TEST_CASE(get_live_tasks_without_being_a_member_is_refused) {
   expect_words(c.text(asked), {"alive query", "task 2 is not among"});
 }
 
+BOOST_AUTO_TEST_CASE(get_alive_tasks_succeed_for_a_set_of_one_and_for_all_but_one) {
+  cluster c{3};
+
+  BOOST_TEST(list(c, alive(c, 1, {1})) == "1=101");
+  auto const zero = alive(c, 0, {2, 0});
+  BOOST_TEST(c.code(zero) == "waits");
+  alive(c, 2, {0, 2});
+  BOOST_TEST(list(c, zero) == "0=100 2=102");
+}
+
+BOOST_AUTO_TEST_CASE(successful_get_alive_tasks_may_follow_each_other_with_the_same_set) {
+  cluster c{2};
+  for (int i = 0; i < 3; ++i) {
+    auto const zero = alive(c, 0);
+    BOOST_TEST(c.code(zero) == "waits");
+    BOOST_TEST(list(c, alive(c, 1)) == "0=100 1=101");
+    BOOST_TEST(list(c, zero) == "0=100 1=101");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(calling_get_alive_tasks_without_being_a_member_leaves_the_members_alone) {
+  cluster c{3};
+  auto const zero = alive(c, 0, {0, 1});
+
+  BOOST_TEST(c.code(alive(c, 2, {0, 1})) == "INVALID_ARGUMENT");
+
+  BOOST_TEST(c.code(zero) == "waits");
+  alive(c, 1, {0, 1});
+  BOOST_TEST(list(c, zero) == "0=100 1=101");
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_recoverable_task_that_failed_is_not_waited_for_and_not_listed_until_it_is_back) {
+  auto c = cluster{3, with([](auto& o) { o.recoverable = true; })};
+  c.report_error(2, errc::internal, "boom");
+  auto const zero = alive(c, 0, {0, 1, 2});
+  auto const one = alive(c, 1, {0, 1, 2});
+  BOOST_TEST(list(c, zero) == "0=100 1=101");
+  BOOST_TEST(list(c, one) == "0=100 1=101");
+
+  int const back = c.observer();
+  c.join({back, 2}, 202);
+
+  auto const all = alive(c, 0);
+  alive(c, 1);
+  BOOST_TEST(c.code(all) == "waits");
+  alive(c, back);
+  BOOST_TEST(list(c, all) == "0=100 1=101 2=202");
+}
+
 BOOST_AUTO_TEST_CASE(failed_task_before_calling_get_alive_tasks_fails_the_job_of_d19) {
   cluster c{3};
   c.report_error(2, errc::internal, "boom");

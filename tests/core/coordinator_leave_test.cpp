@@ -442,6 +442,21 @@ BOOST_AUTO_TEST_CASE(a_task_that_rejoined_must_leave_again) {
   BOOST_TEST(c.code(waits) == "OK");
 }
 
+BOOST_AUTO_TEST_CASE(
+    shutdown_with_barrier_barrier_fails_without_client_connection_service_stops_not_by_d19) {
+  cluster c{2};
+  auto const in_vain = c.leave(0, 1s);
+  c.at(1s);
+  BOOST_TEST(c.code(in_vain) == "INTERNAL");
+  c.pass(1s);
+
+  BOOST_TEST(c.code(c.put(1, "k", "v")) == "OK");
+  BOOST_TEST(c.goodbye(1) == "none");
+  BOOST_TEST(c.state_of(1) == "connected");
+  BOOST_TEST(c.code(c.inspect(c.observer())) == "OK");
+  c.remove(1, "k");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -105,6 +105,21 @@ BOOST_AUTO_TEST_CASE(who_does_not_answer_in_time_makes_the_agreement_fail) {
   BOOST_TEST(c.code(c.frozen(1, 1, 3)) == "FAILED_PRECONDITION");
 }
 
+BOOST_AUTO_TEST_CASE(a_step_after_which_there_is_none_makes_the_agreement_fail) {
+  for (std::uint64_t const last : {UINT64_MAX, UINT64_MAX - 1}) {
+    cluster c{2};
+    c.preempt(0, 0);
+    auto const first = c.frozen(0, 1, last);
+    auto const second = c.frozen(1, 1, 3);
+    if (last == UINT64_MAX) {
+      BOOST_TEST(c.code(first) == "OUT_OF_RANGE");
+      BOOST_TEST(c.code(second) == "OUT_OF_RANGE");
+    } else {
+      BOOST_TEST(step(c, first) == UINT64_MAX);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(who_leaves_is_not_waited_for) {
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
   c.preempt(0, 0);

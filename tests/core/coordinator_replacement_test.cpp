@@ -361,6 +361,51 @@ BOOST_AUTO_TEST_CASE(a_zombie_is_told_that_it_was_replaced_wherever_its_task_wen
   }
 }
 
+// Clients do not name their task where none is needed.
+BOOST_AUTO_TEST_CASE(a_zombie_cannot_pass_for_an_observer) {
+  cluster c{2, recoverable()};
+  c.put(1, "k", "v");
+  int const fresh = c.observer();
+  c.join({fresh, 0}, 555, 300s, taking_over);
+
+  for (auto const& one :
+       {c.put(0, "k", "zombie", true), c.put(0, "new", "zombie"), c.append(0, "k", "zombie"),
+        c.compare_and_set(0, "k", std::string{"v"}, "zombie"), c.increment(0, "n", 1),
+        c.put_all(0, {{"a", "zombie"}}), c.remove(0, "k"), c.push(0, "q", "zombie"), c.pop(0, "q"),
+        c.get(0, "k"), c.count_barrier(0, "c", 1), c.cancel(0, "b"), c.preempt(0, 1),
+        c.watch_keys(0, ""), c.barrier(0, "b"), c.leave(0)}) {
+    BOOST_TEST(c.code(one) == "ABORTED");
+    expect_words(c.text(one), {"task 0", "held by another session: this one was replaced"});
+  }
+  BOOST_TEST(c.listing(c.list(1, "")) == "k=v");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_still_has_a_task_when_another_was_replaced_goes_on_for_it) {
+  auto c = cluster::deserted(2, recoverable());
+  int const both = c.observer();
+  c.join({both, 0}, 100);
+  c.join({both, 1}, 101);
+  int const fresh = c.observer();
+  c.join({fresh, 0}, 555, 300s, taking_over);
+
+  BOOST_TEST(c.code(c.put(both, "k", "v")) == "OK");
+  BOOST_TEST(c.code(c.barrier(both, "b", 300s, {.among = {1}})) == "OK");
+  BOOST_TEST(c.code(c.barrier({both, 0}, "b")) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(a_zombie_that_joins_again_is_none_any_more) {
+  cluster c{1, recoverable()};
+  int const fresh = c.observer();
+  c.join({fresh, 0}, 555, 300s, taking_over);
+  BOOST_TEST(c.code(c.put(0, "k", "v")) == "ABORTED");
+
+  c.join({0, 0}, 556, 300s, taking_over);
+
+  BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
+  BOOST_TEST(c.code(c.put(fresh, "k", "w", true)) == "ABORTED");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -44,6 +44,32 @@ BOOST_AUTO_TEST_CASE(at_stop_barriers_end_aborted_and_gets_cancelled_before_the_
   }
 }
 
+BOOST_AUTO_TEST_CASE(
+    barrier_fails_if_service_has_stopped_and_barrier_with_subset_fails_if_service_has_stopped) {
+  cluster c{3};
+  auto const all = c.barrier(0, "all");
+  auto const some = c.barrier(1, "some", 300s, {.among = {1, 2}});
+
+  c.stop("maintenance");
+
+  BOOST_TEST(c.code(all) == "ABORTED");
+  BOOST_TEST(c.code(some) == "ABORTED");
+  BOOST_TEST(c.look().barriers.empty());
+}
+
+// Upstream's service stopped with the first error; this one goes on and says what the error was.
+BOOST_AUTO_TEST_CASE(
+    barrier_with_non_participating_task_fails_if_service_has_stopped_like_all_others_by_d19) {
+  cluster c{2};
+  BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.among = {1}})) == "INVALID_ARGUMENT");
+
+  c.report_error(1, errc::internal, "boom");
+
+  auto const late = c.barrier(0, "b", 300s, {.among = {1}});
+  BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
+  expect_words(c.text(late), {"boom"});
+}
+
 BOOST_AUTO_TEST_CASE(callbacks_called_on_destruction_with_cancelled) {
   cluster c{1};
   auto const get = c.get(0, "k", without_limit);

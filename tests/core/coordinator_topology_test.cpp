@@ -45,6 +45,26 @@ BOOST_AUTO_TEST_CASE(exchange_topology_gives_all_the_same_answer) {
   expect_words(c.log(), {"exchange of topologies 'gpu' is complete"});
 }
 
+BOOST_AUTO_TEST_CASE(
+    enumerate_eleven_devices_of_two_boot_ids_numbers_one_partition_after_the_other) {
+  cluster c{11};
+  std::optional<call> last;
+  for (int const task : {10, 2, 1, 9, 0, 3, 5, 4, 8, 6, 7}) {
+    last = c.exchange(task, "gpu", host(task % 2 == 0 ? "even" : "odd", {0}));
+  }
+
+  auto const* const whole = c.body<core::global_topology>(*last);
+  BOOST_TEST_REQUIRE(whole != nullptr);
+  std::string ids;
+  std::string partitions;
+  for (auto const& task : whole->tasks) {
+    ids += std::to_string(task.devices.at(0).global_id) + " ";
+    partitions += std::to_string(task.devices.at(0).partition);
+  }
+  BOOST_TEST(ids == "0 6 1 7 2 8 3 9 4 10 5 ");
+  BOOST_TEST(partitions == "01010101010");
+}
+
 BOOST_AUTO_TEST_CASE(list_cluster_devices_tf_device_by_exchange_topology_is_in_task_order) {
   cluster c{3};
   c.exchange(2, "cpu", host("c", {0}));

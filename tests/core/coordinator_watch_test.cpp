@@ -72,6 +72,39 @@ BOOST_AUTO_TEST_CASE(watch_tasks_returns_new_incarnation) {
   BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
 }
 
+BOOST_AUTO_TEST_CASE(watch_job_state_succeeds_for_an_observer_and_before_anybody_is_there) {
+  auto c = cluster::deserted(2);
+  int const o = c.observer();
+
+  auto const seen = watch(c, o);
+
+  BOOST_TEST(tasks(c, seen) == "0 never connected, 0 never connected");
+  BOOST_TEST(version(c, seen) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(
+    watch_job_state_returns_disconnected_as_never_connected_after_a_reset_with_its_incarnation) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  c.report_error(1, errc::internal, "boom");
+  auto const seen = watch(c, 0, version_now(c, 0));
+
+  c.reset({1, 1}, 101);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 never connected");
+  BOOST_TEST(c.body<core::tasks_answer>(seen)->tasks[1].error.ok());
+}
+
+BOOST_AUTO_TEST_CASE(watch_job_state_returns_new_incarnation_of_a_task_that_was_reset) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  c.report_error(1, errc::internal, "boom");
+  c.reset({1, 1}, 101);
+  auto const seen = watch(c, 0, version_now(c, 0));
+
+  c.join({c.observer(), 1}, 102);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
+}
+
 BOOST_AUTO_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change) {
   cluster c{2};
   auto const v = version_now(c, 0);

@@ -5,7 +5,7 @@ import signal
 import socket
 import unittest
 
-from programs import EndToEnd, TIMED_OUT, UNAVAILABLE, USAGE
+from programs import EndToEnd, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE
 
 
 class Keys(EndToEnd):
@@ -215,6 +215,23 @@ class Barriers(EndToEnd):
         self.assertIn("lonely", done.err)
 
 
+    def test_a_round_of_tasks_can_be_cancelled(self):
+        self.serve(2)
+        waiting = self.worker(0, 2, "--rounds", 1)
+        self.worker(1, 2, "--rounds", 0)
+        self.wait_for_status("the round", lambda s: any(b["name"] == "step" for b in s["barriers"]))
+
+        other = self.coxswain("cancel", "step", "--round", 2)
+        done = self.coxswain("cancel", "step", "--round", 1)
+
+        self.assertEqual((done.code, done.out, done.err), (0, "", ""))
+        self.assertEqual(waiting.wait(), 1, waiting.said())
+        self.assertIn("CANCELLED: Barrier 'step' round 1 failed: cancelled by ", waiting.err)
+        for refused in (other, self.coxswain("cancel", "step")):
+            self.assertEqual(refused.code, 1)
+            self.assertIn("FAILED_PRECONDITION", refused.err)
+
+
 class Status(EndToEnd):
 
     def test_it_shows_tasks_and_who_is_missing(self):
@@ -344,6 +361,31 @@ class Coordinator(EndToEnd):
                 self.assertEqual(done.code, UNAVAILABLE, done.err)
                 self.assertIn(self.at["COXSWAIN_ADDRESS"], done.err)
 
+    def test_a_coordinator_that_stands_still_holds_nobody_past_his_time(self):
+        coordinator = self.serve(1)
+        calls = [self.start("coxswain", *command, "--wait", "2s", env=self.at)
+                 for command in (("get", "never"), ("pop", "never"))]
+        self.wait_for_status("the calls",
+                             lambda s: s["waiting_gets"] == 1 and s["waiting_pops"] == 1)
+
+        coordinator.signal(signal.SIGSTOP)
+
+        for call in calls:
+            self.assertEqual(call.wait(limit=30 * SLOWNESS), TIMED_OUT, call.said())
+            self.assertIn("no answer from the coordinator", call.err)
+
+    def test_a_restarted_coordinator_does_not_pass_for_the_old_one(self):
+        first = self.serve(1)
+        waiter = self.start("coxswain", "get", "never", "--wait", "forever", env=self.at)
+        self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
+
+        first.end()
+        self.serve(1, "--listen", first.addresses[0])
+
+        self.assertEqual(waiter.wait(), UNAVAILABLE, waiter.said())
+        self.assertIn("outcome unknown", waiter.err)
+        self.assertEqual(self.status()["waiting_gets"], 0)
+
     def test_a_malformed_address_is_wrong_usage(self):
         self.at = {}
 
@@ -366,8 +408,8 @@ class Coordinator(EndToEnd):
 
     def test_help_teaches(self):
         self.at = {}
-        for command in ("serve", "run", "status", "events", "barrier", "put", "get", "ls", "rm", "incr",
-                        "cas", "append", "count", "watch", "push", "pop", "preempt", "replay"):
+        for command in ("serve", "run", "status", "events", "barrier", "cancel", "put", "get", "ls", "rm",
+                        "incr", "cas", "append", "count", "watch", "push", "pop", "preempt", "replay"):
             with self.subTest(command=command):
                 done = self.coxswain(command, "--help")
                 self.assertEqual(done.code, 0, done.err)

@@ -21,6 +21,9 @@ LIMIT = 120
 # Times that are part of a promise are multiplied by this where sanitizers slow everything down.
 SLOWNESS = float(os.environ.get("COXSWAIN_SLOWNESS", "1"))
 
+# Where the names of the tests that ran are written, if somebody asks for it.
+REPORT = open(os.environ.get("COXSWAIN_TEST_REPORT", os.devnull), "w", buffering=1)
+
 USAGE, UNAVAILABLE, TIMED_OUT, REFUSED = 64, 69, 75, 77
 
 
@@ -117,6 +120,7 @@ class EndToEnd(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="coxswain-e2e-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        print(self._testMethodName, file=REPORT)
 
     def start(self, name, *arguments, env=None, **how):
         # What a coordinator keeps of a failed job goes with the test.

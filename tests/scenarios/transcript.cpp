@@ -54,12 +54,15 @@ void transcript::run(std::string_view line) {
     return start_job(words);
   }
   if (!coordinator_) throw std::runtime_error{"a scenario begins with a job"};
-  advance(at);
+  if (words[0] == "stalled")
+    now_ = at;  // all at once: the loop stood still until then
+  else
+    advance(at);
   if (words[0] == "stop") {
     coordinator_->stop(now_, "SIGTERM");
   } else if (words[0] == "ended") {
     coordinator_->task_ended(now_, *task_of(word(words, 1)), {errc::internal, "killed by SIGKILL"});
-  } else if (words[0] != "passes") {
+  } else if (words[0] != "passes" && words[0] != "stalled") {
     std::string const name = words[0];
     words.erase(words.begin());
     act(name, words);
@@ -73,25 +76,33 @@ void transcript::start_job(std::vector<std::string> const& words) {
   core::config c;
   for (std::size_t i = 1; i < words.size(); ++i) {
     auto const equals = words[i].find('=');
-    std::string const option = words[i].substr(0, equals);
-    std::string const value = words[i].substr(equals + 1);
-    if (option == "tasks")
-      c.num_tasks = static_cast<std::uint32_t>(std::stoul(value));
-    else if (option == "grace")
-      c.reconnect_grace = duration_of(value);
-    else if (option == "heartbeat")
-      c.heartbeat_timeout = duration_of(value);
-    else if (option == "gather-max")
-      c.gather_bytes_max = std::stoul(value);
-    else if (option == "recoverable")
-      c.recoverable = true;
-    else if (option == "token")
-      c.token = value;
-    else
-      throw std::runtime_error{"no option is called " + option};
+    set_option(c, words[i].substr(0, equals), words[i].substr(equals + 1));
   }
   clients_.clear();
   coordinator_ = std::make_unique<core::coordinator>(c, incarnation{1}, now_);
+}
+
+void transcript::set_option(core::config& of, std::string const& option, std::string const& value) {
+  if (option == "tasks")
+    of.num_tasks = static_cast<std::uint32_t>(std::stoul(value));
+  else if (option == "grace")
+    of.reconnect_grace = duration_of(value);
+  else if (option == "heartbeat")
+    of.heartbeat_timeout = duration_of(value);
+  else if (option == "gather-max")
+    of.gather_bytes_max = std::stoul(value);
+  else if (option == "key-max")
+    of.key_bytes_max = std::stoul(value);
+  else if (option == "value-max")
+    of.value_bytes_max = std::stoul(value);
+  else if (option == "requests-max")
+    of.open_requests_max = static_cast<std::uint32_t>(std::stoul(value));
+  else if (option == "recoverable")
+    of.recoverable = true;
+  else if (option == "token")
+    of.token = value;
+  else
+    throw std::runtime_error{"no option is called " + option};
 }
 
 void transcript::act(std::string const& name, std::vector<std::string> const& words) {
@@ -107,6 +118,8 @@ void transcript::act(std::string const& name, std::vector<std::string> const& wo
     c.is_deaf = true;
     return;
   }
+  if (verb == "reads-nothing") return coordinator_->write_blocked(now_, c.connection);
+  if (verb == "reads-again") return coordinator_->write_progressed(now_, c.connection);
   if (verb == "garbage") return coordinator_->malformed(now_, c.connection, "garbage");
   if (verb == "resumes") return resume(c);
   if (!c.session) greet(c, name);
@@ -159,6 +172,7 @@ core::request transcript::request_of(std::string const& name,
     return core::frozen_args{std::stoull(word(words, 1)), std::stoull(word(words, 2))};
   }
   if (auto const of_keys = key_request_of(words)) return *of_keys;
+  if (auto const of_tasks = task_request_of(words)) return *of_tasks;
   throw std::runtime_error{name + " cannot do that"};
 }
 
@@ -185,6 +199,34 @@ std::optional<core::request> transcript::key_request_of(std::vector<std::string>
     args.directory = word(words, 1);
     if (words.size() > 2) args.after = std::stoull(words[2]);
     args.timeout = words.size() > 3 ? duration_of(words[3]) : without_limit;
+    return args;
+  }
+  return std::nullopt;
+}
+
+std::optional<core::request> transcript::task_request_of(std::vector<std::string> const& words) {
+  std::string const& verb = words[0];
+  if (verb == "watch-tasks" || verb == "watch-warnings") {
+    std::optional<std::uint64_t> after;
+    if (words.size() > 1) after = std::stoull(words[1]);
+    if (verb == "watch-tasks") return core::watch_tasks_args{after, without_limit};
+    return core::watch_events_args{after, core::severity::warning, without_limit};
+  }
+  if (verb == "who-is-there") {
+    core::alive_args args;
+    args.timeout = timeout(words, 1);
+    for (std::size_t i = 2; i < words.size(); ++i) args.tasks.push_back(*task_of(words[i]));
+    return args;
+  }
+  if (verb == "brings") {
+    core::exchange_topology_args args;
+    args.platform = word(words, 1);
+    args.mine.boot_id = word(words, 2);
+    args.mine.devices.resize(std::stoul(word(words, 3)));
+    for (std::size_t i = 0; i < args.mine.devices.size(); ++i) {
+      args.mine.devices[i].ordinal = static_cast<std::int32_t>(i);
+    }
+    args.timeout = timeout(words, 4);
     return args;
   }
   return std::nullopt;

@@ -40,10 +40,13 @@ class transcript {
 
   void run(std::string_view line);
   void start_job(std::vector<std::string> const& words);
+  static void set_option(core::config& of, std::string const& option, std::string const& value);
   void act(std::string const& name, std::vector<std::string> const& words);
   [[nodiscard]] core::request request_of(std::string const& name,
                                          std::vector<std::string> const& words) const;
   [[nodiscard]] static std::optional<core::request> key_request_of(
+      std::vector<std::string> const& words);
+  [[nodiscard]] static std::optional<core::request> task_request_of(
       std::vector<std::string> const& words);
   void connect(std::string const& name);
   void greet(client& c, std::string const& name);

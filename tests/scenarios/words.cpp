@@ -67,11 +67,19 @@ std::string words(core::sync_point const& p) {
 }
 std::string words(core::alive_answer const& a) {
   std::string text = "alive:";
-  for (auto const& task : a.tasks) text += " t" + std::to_string(task.id.value);
+  for (auto const& task : a.tasks) {
+    text += " t" + std::to_string(task.id.value) + "=" + std::to_string(task.self.value);
+  }
   return text;
 }
 std::string words(core::tasks_answer const& a) {
-  return "tasks at version " + std::to_string(a.version);
+  std::string text = "version " + std::to_string(a.version) + ":";
+  for (auto const& task : a.tasks) {
+    text += " t" + std::to_string(task.id.value) + " " +
+            (task.suspect ? "suspect" : std::string{name(task.state)}) + ",";
+  }
+  text.pop_back();
+  return text;
 }
 std::string words(core::events_answer const& a) {
   std::string text = "events through " + std::to_string(a.through) + ":";
@@ -79,7 +87,16 @@ std::string words(core::events_answer const& a) {
   return text;
 }
 std::string words(core::global_topology const& t) {
-  return "topologies of " + std::to_string(t.tasks.size()) + " tasks";
+  std::string text = "devices:";
+  for (std::size_t i = 0; i < t.tasks.size(); ++i) {
+    text += " t" + std::to_string(i) + " has";
+    for (auto const& device : t.tasks[i].devices) {
+      text += " " + std::to_string(device.global_id) + "/" + std::to_string(device.partition);
+    }
+    text += ",";
+  }
+  text.pop_back();
+  return text;
 }
 
 }  // namespace

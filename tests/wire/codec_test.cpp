@@ -427,6 +427,60 @@ BOOST_AUTO_TEST_CASE(text_is_repaired_in_every_message) {
   BOOST_TEST(received(core::report_error_args{outcome}).what.message() == "b?");
 }
 
+// Errors and what comes with them (upstream: payloads of a status).
+BOOST_AUTO_TEST_CASE(make_coordination_error_with_empty_payload_is_a_status_alone) {
+  server_message sent;
+  sent.id = request_id{5};
+  sent.what.outcome = {errc::internal, "boom"};
+
+  auto const got = decode_server(payload_of(sent)).value();
+
+  BOOST_TEST((got.what.outcome == sent.what.outcome));
+  BOOST_TEST(std::holds_alternative<std::monostate>(got.what.value));
+}
+
+BOOST_AUTO_TEST_CASE(make_coordination_error_with_error_origin_and_without) {
+  for (std::uint32_t const task : {0U, 7U}) {
+    job_error const failed{{task_id{task}, {errc::unavailable, "it died"}}, {}};
+    BOOST_TEST((received_answer(failed).cause.task == task_id{task}));
+  }
+  job_error const nobodys{{std::nullopt, {errc::unavailable, "nobody came"}}, {}};
+  BOOST_TEST((received_answer(nobodys) == nobodys));
+}
+
+BOOST_AUTO_TEST_CASE(make_coordination_error_with_user_reported_error_keeps_any_code_and_text) {
+  for (std::uint32_t number = 1; number <= 16; ++number) {
+    core::report_error_args const sent{{errc_of(number), "bad\ndisk: " + std::to_string(number)}};
+    BOOST_TEST((received(sent) == sent));
+    job_error const failed{{task_id{7}, sent.what}, {}};
+    BOOST_TEST((received_answer(failed) == failed));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(make_coordination_error_with_payload_keeps_code_text_and_figures) {
+  server_message sent;
+  sent.id = request_id{5};
+  sent.what.outcome = {errc::deadline_exceeded, "Barrier timed out."};
+  barrier_failure figures;
+  figures.arrived = 1;
+  figures.expected = 2;
+  figures.missing = "1";
+  sent.what.value = figures;
+
+  auto const got = decode_server(payload_of(sent)).value();
+
+  BOOST_TEST((got.what.outcome == sent.what.outcome));
+  BOOST_TEST((std::get<barrier_failure>(got.what.value) == figures));
+}
+
+BOOST_AUTO_TEST_CASE(make_barrier_error_with_payload_keeps_the_round_even_without_other_figures) {
+  for (std::uint64_t const number : {std::uint64_t{1}, std::uint64_t{8}, largest}) {
+    barrier_failure figures;
+    figures.round = round_number{number};
+    BOOST_TEST((received_answer(figures) == figures));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(text_is_left_alone_exactly_if_protobuf_accepts_it) {
   quiet const no_logging;
   std::array<int, 12> const tricky{0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90,

@@ -13,6 +13,7 @@ void add_serve(CLI::App& program, action& chosen);
 void add_run(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
 void add_barrier(CLI::App& program, action& chosen);
+void add_cancel(CLI::App& program, action& chosen);
 void add_put(CLI::App& program, action& chosen);
 void add_get(CLI::App& program, action& chosen);
 void add_ls(CLI::App& program, action& chosen);

@@ -28,7 +28,9 @@ preemption_notifier::preemption_notifier(asio::any_io_executor executor, int sig
 }
 
 preemption_notifier::~preemption_notifier() {
-  state_->signals.cancel();
+  // At once, not when the context runs the next time.
+  boost::system::error_code ignored;
+  state_->signals.clear(ignored);
   state_->told.open();
 }
 

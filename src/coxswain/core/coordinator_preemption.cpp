@@ -76,7 +76,15 @@ void coordinator::state::review_agreement() {
   if (preemption_.answers().size() < roster_.count(task_state::connected)) return;
   deadlines_.disarm(preemption_alarm_);
   if (preemption_.answers().empty()) return end_agreement({});
-  sync_point const point{preemption_.number(), preemption_.step()};
+  auto const step = preemption_.step();
+  if (!step) {
+    status const why{errc::out_of_range,
+                     "no agreement on a step before a preemption: a task is at the last step that "
+                     "has a number"};
+    log(severity::error, event_kind::other, why.message());
+    return end_agreement(why);
+  }
+  sync_point const point{preemption_.number(), *step};
   log(severity::info, event_kind::other,
       "all tasks have agreed to stop at step " + std::to_string(point.step) +
           ", before a preemption");

@@ -300,7 +300,14 @@ status coordinator::state::out_of_memory() const {
 // Acting for a task needs the session that joined it, so a zombie can do nothing (semantics D3).
 result<std::optional<task_id>> coordinator::state::acting_task(
     session_id by, session const& s, client_message const& message) const {
+  bool const joins = std::holds_alternative<join_args>(message.what) ||
+                     std::holds_alternative<reset_args>(message.what);
+  auto const replaced = [&](task_id id) {
+    return status{errc::aborted, who(id) + " is held by another session: this one was replaced"};
+  };
   if (!message.task) {
+    // Who has nothing but tasks that others hold now is no observer.
+    if (s.tasks.empty() && !s.replaced.empty() && !joins) return replaced(s.replaced.back());
     bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();
     return is_plain ? std::optional{s.tasks.front()} : std::nullopt;
   }
@@ -310,15 +317,10 @@ result<std::optional<task_id>> coordinator::state::acting_task(
                                               "; the job has tasks 0 to " +
                                               std::to_string(roster_.size() - 1)};
   }
-  if (std::holds_alternative<join_args>(message.what) ||
-      std::holds_alternative<reset_args>(message.what)) {
-    return std::optional{id};
-  }
+  if (joins) return std::optional{id};
   task const& t = roster_.at(id);
   if (t.is_connected() && t.held_by == by) return std::optional{id};
-  if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) {
-    return status{errc::aborted, who(id) + " is held by another session: this one was replaced"};
-  }
+  if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) return replaced(id);
   if (error) return job_failed(errc::failed_precondition);
   if (t.state == task_state::failed) return status{errc::failed_precondition, has_failed(id)};
   std::string const text = "task " + std::to_string(id.value);

@@ -1,6 +1,7 @@
 #include "coxswain/core/preemption.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace coxswain::core {
@@ -34,9 +35,10 @@ void preemption::forget(task_id task) {
   if (!open_) notices_.erase(task);
 }
 
-std::uint64_t preemption::step() const {
+std::optional<std::uint64_t> preemption::step() const {
   std::uint64_t largest = 0;
   for (auto const& [_, how] : answers_) largest = std::max(largest, how.step);
+  if (largest == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return largest + 1;
 }
 

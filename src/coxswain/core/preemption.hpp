@@ -48,8 +48,8 @@ class preemption {
   // Whom the agreement is about, or the next one, by task.
   [[nodiscard]] std::map<task_id, time_point> const& notices() const noexcept { return notices_; }
 
-  // One past the largest step that was answered.
-  [[nodiscard]] std::uint64_t step() const;
+  // One past the largest step that was answered; nothing if no number is.
+  [[nodiscard]] std::optional<std::uint64_t> step() const;
 
   // Ends the agreement. Its notices are done with; those who answered are returned, by task.
   std::vector<ticket> end();

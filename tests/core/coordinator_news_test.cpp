@@ -1,0 +1,248 @@
+// Who hears that the job has failed: every session, whatever it is to the job. There is nothing to
+// poll (semantics D19), where upstream has rules for who may (rows 3.30 and 3.31).
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+// What a client was told since the last look: "none", or the last cause, such as "task 1 INTERNAL".
+std::string news(cluster& c, int who) {
+  auto const told = c.pushed<job_error>(who);
+  if (told.empty()) return "none";
+  failure const& cause = told.back().cause;
+  return "task " + std::to_string(cause.task->value) + ' ' + std::string{name(cause.why.code())};
+}
+
+core::config recoverable() {
+  return with([](auto& o) { o.recoverable = true; });
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_news_test)
+
+BOOST_AUTO_TEST_CASE(
+    missed_heartbeat_callback_is_executed_if_any_client_goes_away_in_whatever_way) {
+  enum class way { silent, closed, unreachable, abandoned, malformed, ended };
+  for (way const w :
+       {way::silent, way::closed, way::unreachable, way::abandoned, way::malformed, way::ended}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      cluster c{3};
+      switch (w) {
+        case way::silent: c[0].beats = false; break;
+        case way::closed: c.lose(0); break;
+        case way::unreachable: c.lose(0, core::loss::unreachable); break;
+        case way::abandoned: c.bye(0, true); break;
+        case way::malformed: c.malformed(0, "noise"); break;
+        case way::ended: c.task_ended(0, {errc::internal, "killed"}); break;
+      }
+
+      c.at(100s);
+
+      for (int const who : {1, 2}) {
+        auto const told = c.pushed<job_error>(who);
+        BOOST_TEST_REQUIRE(told.size() == 1u);
+        BOOST_TEST((told[0].cause.task == task_id{0}));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(
+    clients_receive_missed_heartbeat_if_any_client_goes_away_without_error_polling_by_d19) {
+  cluster c{3};
+  c[0].beats = false;
+
+  c.at(100s - 1ns);
+  BOOST_TEST(news(c, 1) == "none");
+  c.at(100s);
+
+  BOOST_TEST(news(c, 1) == "task 0 UNAVAILABLE");
+  BOOST_TEST(news(c, 2) == "task 0 UNAVAILABLE");
+  BOOST_TEST(c.state_of(1) == "connected");
+  c.at(1h);
+  BOOST_TEST(news(c, 1) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_is_told_of_a_task_that_leaves_is_cut_for_a_moment_or_is_only_late) {
+  cluster c{3, with([](auto& o) { o.leave_barrier = false; })};
+  c.leave(2);
+  c.bye(2);
+  c.lose(1);
+  c.pass(2s - 1ns);
+  c.resume(1);
+  c[0].beats = false;
+  c.pass(97s);
+  c.heard(0);
+  c.pass(99s);
+
+  for (int const who : {0, 1}) BOOST_TEST(news(c, who) == "none");
+  c.heard(0);
+}
+
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_hears_it_too_by_d19) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  int const a = c.observer();
+  int const b = c.observer();
+  c.join({a, 0}, 1);
+
+  c.report_error({a, 0}, errc::data_loss, "bad disk");
+
+  BOOST_TEST(news(c, b) == "task 0 DATA_LOSS");
+  BOOST_TEST(c.code(c.join({b, 1}, 2)) == "ABORTED");
+}
+
+BOOST_AUTO_TEST_CASE(
+    do_not_allow_poll_for_error_if_task_has_shut_down_hears_it_however_late_by_d19) {
+  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  c.leave(1);
+  c.pass(200s);
+
+  c.report_error(0, errc::internal, "boom");
+
+  BOOST_TEST(news(c, 1) == "task 0 INTERNAL");
+  BOOST_TEST(c.state_of(1) == "left");
+}
+
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_after_reset_hears_that_of_others_by_d19) {
+  auto c = cluster::deserted(2);
+  int const a = c.observer();
+  int const b = c.observer();
+  c.join({a, 0}, 100, 300s, {.recoverable = true});
+  c.join({b, 1}, 101);
+  c.report_error({a, 0}, errc::data_loss, "bad disk");
+  c.reset({a, 0}, 100);
+  BOOST_TEST(news(c, a) == "none");
+  c.pass(200s);
+
+  c.report_error({b, 1}, errc::internal, "boom");
+
+  BOOST_TEST(news(c, a) == "task 1 INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_hears_the_next_error_by_d19) {
+  auto c = cluster::deserted(2);
+  int const a = c.observer();
+  int const b = c.observer();
+  c.join({a, 0}, 100, 300s, {.recoverable = true});
+  c.join({b, 1}, 101);
+  for (int i = 0; i < 3; ++i) {
+    c.report_error({a, 0}, errc::data_loss, "bad disk");
+    c.reset({a, 0}, 100);
+    c.join({a, 0}, 100, 300s, {.recoverable = true});
+  }
+  BOOST_TEST(news(c, a) == "none");
+  BOOST_TEST(news(c, b) == "none");
+
+  c.bye(b, true);
+
+  BOOST_TEST(news(c, a) == "task 1 UNAVAILABLE");
+}
+
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_hears_its_own_by_d19) {
+  cluster c{2};
+  c.report_error(0, errc::internal, "boom");
+  BOOST_TEST(news(c, 0) == "task 0 INTERNAL");
+
+  c.report_error(1, errc::internal, "later");
+
+  BOOST_TEST(news(c, 0) == "task 0 INTERNAL");  // again, with the later one behind the cause
+}
+
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended_by_d4) {
+  cluster c{2};
+  c[0].beats = false;
+  c.at(100s);
+  expect_words(c.goodbye(0), {"UNAVAILABLE"});
+  BOOST_TEST(news(c, 0) == "none");
+
+  int const again = c.observer();
+
+  BOOST_TEST(news(c, again) == "task 0 UNAVAILABLE");
+}
+
+BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_service_has_stopped_but_say_goodbye_by_d23) {
+  cluster c{1};
+  c.stop("maintenance");
+
+  int const late = c.hello({});
+
+  BOOST_TEST(news(c, late) == "none");
+  expect_words(c.goodbye(late), {"UNAVAILABLE", "stopping"});
+}
+
+BOOST_AUTO_TEST_CASE(
+    do_not_allow_poll_for_error_if_has_service_to_client_connection_which_is_the_only_one_by_d19) {
+  cluster c{2};
+  auto const waits = c.barrier(0, "b");
+  auto const reads = c.get(0, "k");
+
+  c.report_error(1, errc::internal, "boom");
+
+  // On one connection: the outcomes of what it waited for, and the news.
+  BOOST_TEST(c.code(waits) == "INTERNAL");
+  BOOST_TEST(c.code(reads) == "CANCELLED");
+  BOOST_TEST(news(c, 0) == "task 1 INTERNAL");
+}
+
+BOOST_AUTO_TEST_CASE(who_was_disconnected_when_it_happened_is_told_once_on_coming_back) {
+  cluster c{2, with([](auto& o) { o.reconnect_grace = 60s; })};
+  c.lose(0);
+  c.report_error(1, errc::internal, "first");
+  c.report_error({1, 1}, errc::internal, "again");
+
+  c.resume(0);
+
+  BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
+  c.blink(0);
+  BOOST_TEST(news(c, 0) == "task 1 INTERNAL");  // the new connection may have lost the old news
+}
+
+// Sharp edge 24: after a failure each kind of call has one code, whoever calls and whoever failed.
+BOOST_AUTO_TEST_CASE(after_a_job_error_the_codes_of_calls_do_not_depend_on_who_asks) {
+  for (int const culprit : {0, 1}) {
+    cluster c{3};
+    c.report_error(culprit, errc::internal, "boom");
+    for (int const who : {0, 1, 2}) {
+      BOOST_TEST_CONTEXT("task " << who << " asks, " << culprit << " has failed") {
+        caller const as{who, who};
+        BOOST_TEST(c.code(c.barrier(as, "b")) == "FAILED_PRECONDITION");
+        BOOST_TEST(c.code(c.barrier(as, "b", 300s, {.among = {0, 1, 2}})) == "FAILED_PRECONDITION");
+        BOOST_TEST(c.code(c.send(as, core::alive_args{}, 300s)) == "FAILED_PRECONDITION");
+        BOOST_TEST(c.code(c.get(who, "k")) == "CANCELLED");
+        BOOST_TEST(c.code(c.pop(who, "q")) == "CANCELLED");
+        BOOST_TEST(c.code(c.preempt(who, 2)) == "FAILED_PRECONDITION");
+        BOOST_TEST(c.code(c.try_get(who, "k")) == "NOT_FOUND");
+      }
+    }
+  }
+}
+
+// Recoverable tasks: news only of those that are not.
+BOOST_AUTO_TEST_CASE(a_recoverable_task_that_goes_away_is_no_news_in_whatever_way) {
+  enum class way { silent, closed, abandoned, malformed, ended, reported };
+  for (way const w :
+       {way::silent, way::closed, way::abandoned, way::malformed, way::ended, way::reported}) {
+    BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
+      cluster c{3, recoverable()};
+      switch (w) {
+        case way::silent: c[0].beats = false; break;
+        case way::closed: c.lose(0); break;
+        case way::abandoned: c.bye(0, true); break;
+        case way::malformed: c.malformed(0, "noise"); break;
+        case way::ended: c.task_ended(0, {errc::internal, "killed"}); break;
+        case way::reported: c.report_error(0, errc::internal, "boom"); break;
+      }
+
+      c.at(200s);
+
+      BOOST_TEST(c.state_of(0) == "failed");
+      BOOST_TEST(news(c, 1) == "none");
+      BOOST_TEST(c.error() == "none");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""MIGRATION.md names only what there is: calls, types and options of our headers, and commands of the
+program. Not here: whether a row is true.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = "src/coxswain/base", "src/coxswain/client", "src/coxswain/core", "src/coxswain/server"
+
+
+def words_of(folders, pattern) -> set[str]:
+    files = [file for folder in folders for file in (ROOT / folder).glob(pattern)]
+    return {word for file in files for word in re.findall(r"\w+", file.read_text())}
+
+
+def unknown(text: str) -> list[str]:
+    """What stands between backticks and is in no header of ours, nor in the program's sources."""
+    ours = words_of(HEADERS, "*.hpp")
+    commands = set(re.findall(r"add_(\w+)", (ROOT / "tools/coxswain/commands.hpp").read_text()))
+    program = "".join(file.read_text() for file in (ROOT / "tools/coxswain").glob("*.cpp"))
+    wrong = []
+    for name in re.findall(r"`([^`]+)`", text):
+        options = re.findall(r"--[\w-]+", name)
+        wrong += [option for option in options if f'"{option}"' not in program
+                  and f',{option}"' not in program]
+        if "/" in name:
+            if not (ROOT / "src/coxswain" / name).exists():
+                wrong.append(name)
+        elif name.split()[0] in ("coxswain", "serve") or name.split()[0] in commands:
+            if not {word for word in name.split() if word != "coxswain"} & commands:
+                wrong.append(name)
+        elif not options:
+            wrong += [word for word in re.findall(r"[a-z_]{3,}", name)
+                      if word not in ours and word != "coxswain"]
+    return wrong
+
+
+def main() -> int:
+    if not unknown("`no_such_call` `coxswain sing` `--no-such-option`") == [
+            "no_such_call", "coxswain sing", "--no-such-option"]:
+        print("this test would not find what is not there")
+        return 1
+    text = (ROOT / "src/coxswain/MIGRATION.md").read_text()
+    rows = [row.split("|", 2)[2] for row in text.splitlines() if row.startswith("| ")]
+    wrong = unknown("\n".join(rows))
+    print("\n".join(f"MIGRATION.md: there is no {name}" for name in wrong) or f"{len(rows)} rows")
+    return 1 if wrong or len(rows) < 40 else 0
+
+
+sys.exit(main())
