@@ -21,6 +21,7 @@ ARROWS = {
     "net": ("base/", "wire/frame.hpp"),
     "server": ("base/", "core/", "wire/", "net/"),
     "client": ("base/", "core/messages.hpp", "wire/", "net/"),
+    "c": ("base/", "core/messages.hpp", "client/"),
     "launch": ("base/",),
     "status": ("base/", "core/"),
 }
@@ -37,7 +38,7 @@ LONG_FILES: dict[str, str] = {
 }
 
 FOLDERS = (".ci", "bench", "proto", "src", "tests", "tools")
-SUFFIXES = ["", *".cmake .cpp .hpp .in .json .md .proto .py .sh .toml .txt".split()]
+SUFFIXES = ["", *".c .cmake .cpp .h .hpp .in .json .md .proto .py .sh .toml .txt".split()]
 THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "spdlog/")
 
 
@@ -51,7 +52,7 @@ class Source:
     def __init__(self, path, text):
         self.path = path  # relative to the repository, with slashes
         self.text = text
-        self.is_cpp = path.endswith((".cpp", ".hpp"))
+        self.is_cpp = path.endswith((".c", ".cpp", ".h", ".hpp"))
         # Its place in src/coxswain/, such as "core/roster.cpp"; empty for all others.
         self.place = path.removeprefix("src/coxswain/") if path.startswith("src/coxswain/") else ""
         self.layer = self.place.split("/")[0] if "/" in self.place else ""

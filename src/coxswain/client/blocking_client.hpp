@@ -127,6 +127,7 @@ class blocking_client {
 
  private:
   friend class blocking_key_watch;
+  friend class blocking_process_monitor;
   class worker;
   std::unique_ptr<worker> worker_;
 };

@@ -1,4 +1,5 @@
 // What a user of the library writes: the coordinator of a job of one task, and that task.
+#include "coxswain/c/coxswain.h"
 #include "coxswain/client/client.hpp"
 #include "coxswain/server/server.hpp"
 
@@ -22,7 +23,10 @@ asio::awaitable<void> work(coxswain::server::server& coordinator) {
   coordinator.stop("the job is done");
 }
 
+extern "C" int code_without_a_coordinator(void);
+
 int main() {
+  if (code_without_a_coordinator() != COXSWAIN_DEADLINE_EXCEEDED) return 1;
   auto fail_loudly = [](std::exception_ptr error) {
     if (error) std::rethrow_exception(error);
   };

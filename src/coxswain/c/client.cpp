@@ -1,0 +1,187 @@
+// The client of coxswain.h, on top of blocking_client.
+
+#include "coxswain/c/borders.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+using namespace coxswain;
+using namespace coxswain::c;
+
+struct coxswain_bytes {
+  std::string value;
+};
+
+struct coxswain_process_list {
+  std::vector<coxswain_process> processes;
+};
+
+namespace {
+
+// What the options say of all that we know; they may be of an older or newer header than ours.
+coxswain_client_options known(coxswain_client_options const& given) {
+  coxswain_client_options ours{};
+  if (given.struct_size < offsetof(coxswain_client_options, address) + sizeof ours.address) {
+    throw error{
+        status{errc::invalid_argument, "struct_size is " + std::to_string(given.struct_size) +
+                                           "; it is to be sizeof(coxswain_client_options)"}};
+  }
+  auto const* const bytes = reinterpret_cast<char const*>(&given);
+  auto const shared = std::min(given.struct_size, sizeof ours);
+  bool const is_whole =
+      std::all_of(bytes + shared, bytes + given.struct_size, [](char byte) { return byte == 0; });
+  if (!is_whole) {
+    throw error{status{errc::invalid_argument,
+                       "the options say something that this library is too old for"}};
+  }
+  std::memcpy(&ours, bytes, shared);
+  return ours;
+}
+
+std::optional<bool> recoverable_of(std::int32_t which) {
+  switch (which) {
+    case COXSWAIN_RECOVERABLE_DEFAULT: return std::nullopt;
+    case COXSWAIN_RECOVERABLE: return true;
+    case COXSWAIN_NOT_RECOVERABLE: return false;
+    default:
+      throw error{
+          status{errc::invalid_argument, "recoverable is 0, 1 or 2, not " + std::to_string(which)}};
+  }
+}
+
+client_options options_of(coxswain_client_options const* given) {
+  if (!given) return client_options::from_environment();
+  auto const told = known(*given);
+  client_options options{std::string{view_of(told.address)}};
+  if (told.has_task) options.task = task_id{told.task};
+  if (told.num_tasks > 0) options.num_tasks = told.num_tasks;
+  options.recoverable = recoverable_of(told.recoverable);
+  options.job = view_of(told.job);
+  options.token = view_of(told.token);
+  options.label = view_of(told.label);
+  if (told.incarnation > 0) options.incarnation = incarnation{told.incarnation};
+  if (told.connect_timeout != 0) options.connect_timeout = timeout_of(told.connect_timeout);
+  return options;
+}
+
+}  // namespace
+
+coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
+                                         coxswain_client** client) {
+  return outcome_of([&] {
+    need(client, "where the client goes");
+    auto opened = std::make_unique<coxswain_client>();
+    opened->job = std::make_shared<blocking_client>(options_of(options));
+    *client = opened.release();
+  });
+}
+
+void coxswain_client_close(coxswain_client* client) {
+  if (client) client->job->close();
+}
+
+void coxswain_client_destroy(coxswain_client* client) {
+  coxswain_client_close(client);
+  delete client;
+}
+
+bool coxswain_client_task(coxswain_client const* client, uint32_t* task) {
+  if (!client || !client->job->task()) return false;
+  if (task) *task = client->job->task()->value;
+  return true;
+}
+
+uint32_t coxswain_client_num_tasks(coxswain_client const* client) {
+  return client ? client->job->num_tasks() : 0;
+}
+
+uint64_t coxswain_client_incarnation(coxswain_client const* client) {
+  return client ? client->job->incarnation().value : 0;
+}
+
+coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout, bool* already_started) {
+  return outcome_of([&] {
+    bool const had_started = job_of(client).join(timeout_of(timeout));
+    if (already_started) *already_started = had_started;
+  });
+}
+
+coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout) {
+  return outcome_of([&] { job_of(client).leave(timeout_of(timeout)); });
+}
+
+coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
+                                       coxswain_string message) {
+  return outcome_of([&] { job_of(client).report_error(failure_of(code), view_of(message)); });
+}
+
+coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout,
+                                  uint32_t const* tasks, size_t task_count, uint64_t* round) {
+  return outcome_of([&] {
+    auto const among = tasks_of(tasks, task_count);
+    auto const passed = job_of(client).barrier(view_of(name), timeout_of(timeout), among);
+    if (round) *round = passed.value;
+  });
+}
+
+coxswain_string coxswain_bytes_view(coxswain_bytes const* bytes) {
+  if (!bytes) return {nullptr, 0};
+  return string_of(bytes->value);
+}
+
+void coxswain_bytes_destroy(coxswain_bytes* bytes) { delete bytes; }
+
+coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxswain_string value,
+                              bool overwrite) {
+  return outcome_of([&] {
+    auto const mode = overwrite ? put_mode::overwrite : put_mode::create;
+    job_of(client).put(view_of(key), view_of(value), mode);
+  });
+}
+
+coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout,
+                              coxswain_bytes** value) {
+  return outcome_of([&] {
+    need(value, "where the value goes");
+    auto found = job_of(client).get(view_of(key), timeout_of(timeout));
+    *value = new coxswain_bytes{std::move(found)};
+  });
+}
+
+coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
+                                  coxswain_bytes** value) {
+  return outcome_of([&] {
+    need(value, "where the value goes");
+    auto found = job_of(client).try_get(view_of(key));
+    if (!found) {
+      throw error{status{errc::not_found, "key '" + std::string{view_of(key)} + "' has no value"}};
+    }
+    *value = new coxswain_bytes{std::move(*found)};
+  });
+}
+
+coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list) {
+  return list ? list->processes.data() : nullptr;
+}
+
+size_t coxswain_process_list_size(coxswain_process_list const* list) {
+  return list ? list->processes.size() : 0;
+}
+
+void coxswain_process_list_destroy(coxswain_process_list* list) { delete list; }
+
+coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* tasks,
+                                      size_t task_count, int64_t timeout,
+                                      coxswain_process_list** alive) {
+  return outcome_of([&] {
+    need(alive, "where the list goes");
+    auto const asked = tasks_of(tasks, task_count);
+    auto list = std::make_unique<coxswain_process_list>();
+    for (auto const& one : job_of(client).alive_tasks(asked, timeout_of(timeout))) {
+      list->processes.push_back({one.id.value, one.self.value});
+    }
+    *alive = list.release();
+  });
+}

@@ -1,0 +1,274 @@
+#ifndef COXSWAIN_H
+#define COXSWAIN_H
+// PUBLIC. Coxswain behind a C ABI, for runtimes that sit behind plugin boundaries: a process's
+// membership in a job, its barriers and keys, and a monitor of all processes that tells who was
+// lost. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
+//
+//   coxswain_client* job = NULL;
+//   coxswain_status* problem = coxswain_client_connect(NULL, &job);  // as the environment says
+//   if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT, NULL);
+//   if (!problem) problem = coxswain_monitor_start(job, abort_collectives, runtime, &monitor);
+//   if (problem) fprintf(stderr, "%s\n", coxswain_status_message(problem).data);
+//   coxswain_status_destroy(problem);
+//
+// Outcomes: a function that can fail returns NULL if it did not, else a status that the caller
+// destroys. No exception leaves any function, and no callback may throw one. If a function fails,
+// what it would have given is left as it was. INVALID_ARGUMENT: a pointer that is needed is NULL.
+// RESOURCE_EXHAUSTED: a limit, which the text names; or "out of memory". Calls to the coordinator
+// also fail with UNAVAILABLE (it is lost for good), FAILED_PRECONDITION (not joined; this client
+// has left; or client used after fork), ABORTED (a newer incarnation of the task has taken its
+// place), CANCELLED (the client was closed) and DEADLINE_EXCEEDED. Further ones stand beside the
+// function.
+//
+// Strings are pairs of pointer and size and need no NUL at their end. Names, keys and texts are
+// UTF-8; values are any bytes. What a caller passes is copied before the function returns.
+//
+// Timeouts are milliseconds; 0 asks for an answer now. The coordinator keeps them.
+//
+// Growth: a struct that goes by pointer begins with its size, as its user was compiled. Fields are
+// only ever added at the end, and zero means that nothing is said; what the other side does not
+// know yet it takes for zero. Enumerators are added, never renumbered. What stands in arrays
+// (coxswain_string, coxswain_process, coxswain_process_info) never changes.
+//
+// Threads: every function may be called from any thread and, unless it says otherwise, by several
+// at once with the same object. A call blocks its thread, and no other.
+//
+// Fork: in a child each call fails with FAILED_PRECONDITION; destroying a client and stopping a
+// monitor do nothing there.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Text or bytes that belong to somebody else. `data` may be NULL if `size` is 0.
+typedef struct coxswain_string {
+  char const* data;
+  size_t size;
+} coxswain_string;
+
+// Outcomes.
+
+// The canonical codes, numbered as in gRPC.
+enum {
+  COXSWAIN_OK = 0,
+  COXSWAIN_CANCELLED = 1,
+  COXSWAIN_UNKNOWN = 2,
+  COXSWAIN_INVALID_ARGUMENT = 3,
+  COXSWAIN_DEADLINE_EXCEEDED = 4,
+  COXSWAIN_NOT_FOUND = 5,
+  COXSWAIN_ALREADY_EXISTS = 6,
+  COXSWAIN_PERMISSION_DENIED = 7,
+  COXSWAIN_RESOURCE_EXHAUSTED = 8,
+  COXSWAIN_FAILED_PRECONDITION = 9,
+  COXSWAIN_ABORTED = 10,
+  COXSWAIN_OUT_OF_RANGE = 11,
+  COXSWAIN_UNIMPLEMENTED = 12,
+  COXSWAIN_INTERNAL = 13,
+  COXSWAIN_UNAVAILABLE = 14,
+  COXSWAIN_DATA_LOSS = 15,
+  COXSWAIN_UNAUTHENTICATED = 16
+};
+
+// What went wrong; NULL stands for OK. Does not change, so threads may share it.
+typedef struct coxswain_status coxswain_status;
+
+// The canonical number; of NULL: COXSWAIN_OK.
+int32_t coxswain_status_code(coxswain_status const* status);
+
+// For people, beginning with the code's name: "DEADLINE_EXCEEDED: Barrier timed out. ...". Lives as
+// long as the status, and a NUL follows it. Of NULL: "OK".
+coxswain_string coxswain_status_message(coxswain_status const* status);
+
+// Nobody may use it any more. NULL is fine.
+void coxswain_status_destroy(coxswain_status* status);
+
+// The client.
+
+#define COXSWAIN_TIMEOUT_DEFAULT INT64_C(300000)
+#define COXSWAIN_NO_TIMEOUT INT64_C(-1)  // waits for ever, as any negative timeout does
+
+// A session with the coordinator, and a thread that keeps it.
+typedef struct coxswain_client coxswain_client;
+
+enum {
+  COXSWAIN_RECOVERABLE_DEFAULT = 0,  // as the coordinator's option says
+  COXSWAIN_RECOVERABLE = 1,          // the task's failure does not fail the job
+  COXSWAIN_NOT_RECOVERABLE = 2
+};
+
+// Begin with all zero but `struct_size` and `address`.
+typedef struct coxswain_client_options {
+  size_t struct_size;  // sizeof(coxswain_client_options)
+
+  coxswain_string address;  // "host:port", "[v6]:port" or "unix:/path"
+  bool has_task;            // without a task the client is an observer, and cannot join
+  uint32_t task;
+  uint32_t num_tasks;  // compared with the coordinator's; 0: not compared
+  int32_t recoverable;
+  coxswain_string job;      // empty: "default"
+  coxswain_string token;    // the shared secret, when the coordinator asks for one
+  coxswain_string label;    // what it is called in logs and errors; empty: "host:pid"
+  uint64_t incarnation;     // tells this process from an earlier one; 0: drawn at random
+  int64_t connect_timeout;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT
+} coxswain_client_options;
+
+// Opens a session, trying again while the coordinator is not there yet. Without options they are
+// read from the environment, as client_options::from_environment() does: COXSWAIN_ADDRESS,
+// COXSWAIN_TASK_ID and so on; not while another thread changes it. DEADLINE_EXCEEDED: not in time;
+// the text says what went wrong last. FAILED_PRECONDITION (another job, protocol or number of
+// tasks), UNAUTHENTICATED: at once. INVALID_ARGUMENT: an option is malformed, or says something
+// that this library is too old for.
+coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
+                                         coxswain_client** client);
+
+// Ends the session: calls that other threads have open fail with CANCELLED, as do later ones, and
+// monitors end. A task that has not left fails at once, for everybody. A second call changes
+// nothing.
+void coxswain_client_close(coxswain_client* client);
+
+// Closes and frees it. No call of another thread may be in progress. Monitors of it end, but have
+// still to be stopped. NULL is fine.
+void coxswain_client_destroy(coxswain_client* client);
+
+// What is known without asking. The first gives false if the client is an observer.
+bool coxswain_client_task(coxswain_client const* client, uint32_t* task);
+uint32_t coxswain_client_num_tasks(coxswain_client const* client);
+uint64_t coxswain_client_incarnation(coxswain_client const* client);
+
+// Joins the job and waits until all tasks have. `already_started`, unless NULL: whether the job had
+// started before. DEADLINE_EXCEEDED (some are missing), ALREADY_EXISTS (a newer incarnation of the
+// task joined meanwhile), ABORTED (another one holds the task and lives; or the job has failed).
+coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout, bool* already_started);
+
+// Waits until all tasks leave, then ends the session, whatever comes of it. INTERNAL (a task died
+// or did not come), FAILED_PRECONDITION (the job had failed: the task has left alone).
+coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout);
+
+// Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
+// code is OK or none.
+coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
+                                       coxswain_string message);
+
+// Barriers and keys.
+
+// Waits until all `tasks` have called, the caller among them; with `task_count` 0: all tasks of the
+// job. `round`, unless NULL: the number of the round. INTERNAL (a participant died, failed or
+// left), CANCELLED (somebody cancelled it), INVALID_ARGUMENT (participants differ). The text says
+// who is missing.
+coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout,
+                                  uint32_t const* tasks, size_t task_count, uint64_t* round);
+
+// Bytes that were asked for. They do not change, so threads may share them.
+typedef struct coxswain_bytes coxswain_bytes;
+
+// Lives as long as the bytes. Of NULL: none.
+coxswain_string coxswain_bytes_view(coxswain_bytes const* bytes);
+
+// Nobody may use them any more. NULL is fine.
+void coxswain_bytes_destroy(coxswain_bytes* bytes);
+
+// Stores a value and wakes those who wait for the key. ALREADY_EXISTS: it has a value, and it is
+// not to be overwritten.
+coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxswain_string value,
+                              bool overwrite);
+
+// Waits until the key has a value. CANCELLED: the job failed, or the coordinator stops.
+coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout,
+                              coxswain_bytes** value);
+
+// The key's value now. NOT_FOUND: it has none.
+coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
+                                  coxswain_bytes** value);
+
+// Processes.
+
+// A task in one of its incarnations.
+typedef struct coxswain_process {
+  uint32_t task_id;
+  uint64_t incarnation_id;
+} coxswain_process;
+
+// Processes that were asked for. They do not change, so threads may share them.
+typedef struct coxswain_process_list coxswain_process_list;
+
+// Lives as long as the list. Of NULL: none.
+coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list);
+size_t coxswain_process_list_size(coxswain_process_list const* list);
+
+// Nobody may use it any more. NULL is fine.
+void coxswain_process_list_destroy(coxswain_process_list* list);
+
+// Which of `tasks` are there, the caller among them; with `task_count` 0: of all tasks. Waits until
+// each of them that is connected has asked for the same, and gives all the same list, in task
+// order. INVALID_ARGUMENT: the caller is not among them.
+coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* tasks,
+                                      size_t task_count, int64_t timeout,
+                                      coxswain_process_list** alive);
+
+enum {
+  COXSWAIN_PROCESS_UNSPECIFIED = 0,
+  COXSWAIN_PROCESS_UNINITIALIZED = 1,  // never connected, or joining
+  COXSWAIN_PROCESS_DISCONNECTED = 2,   // has left
+  COXSWAIN_PROCESS_CONNECTED = 3,
+  COXSWAIN_PROCESS_ERROR = 4  // has failed
+};
+
+typedef struct coxswain_process_info {
+  uint32_t task_id;
+  uint64_t incarnation_id;  // of the last process that held the task; 0: none has
+  int32_t state;
+  int32_t error_code;
+  coxswain_string error_message;  // without the code's name
+} coxswain_process_info;
+
+// All that it points to lives until the callback returns.
+typedef struct coxswain_process_update {
+  size_t struct_size;  // as the library was compiled; look at no field beyond it
+
+  uint64_t version;                        // grows with every change
+  coxswain_process_info const* processes;  // all tasks of the job, in their order
+  size_t process_count;
+  coxswain_process const* lost;  // were connected when last told, and are not or were replaced
+  size_t lost_count;
+  coxswain_status const* ended;  // NULL: the monitor goes on; else why not, in its last call
+} coxswain_process_update;
+
+// One call at a time, on the monitor's thread, which takes no signals. May take its time and call
+// any function but coxswain_monitor_stop. Changes that come meanwhile are told as one.
+typedef void (*coxswain_monitor_callback)(coxswain_process_update const* update, void* user_data);
+
+// Tells all changes of the job's processes.
+typedef struct coxswain_monitor coxswain_monitor;
+
+// Tells all processes at once, and then after each change, until it is stopped or the client ends
+// or has lost the coordinator; goes on when the job has failed. The first call loses nobody.
+coxswain_status* coxswain_monitor_start(coxswain_client* client, coxswain_monitor_callback callback,
+                                        void* user_data, coxswain_monitor** monitor);
+
+// Waits for a callback that runs, and frees the monitor; no callback begins any more. No call of
+// another thread with it may be in progress. NULL is fine. FAILED_PRECONDITION: this is the
+// callback, and nothing was done.
+coxswain_status* coxswain_monitor_stop(coxswain_monitor* monitor);
+
+// Notes a failure that was found here, before the coordinator tells it; if that loses a process,
+// the callback is told. Does nothing while there was no snapshot. NOT_FOUND: there is no such task.
+// INVALID_ARGUMENT: the code is OK or none.
+coxswain_status* coxswain_monitor_mark_failed(coxswain_monitor* monitor, uint32_t task,
+                                              int32_t error_code, coxswain_string error_message);
+
+// Whether all members are connected in just these incarnations, as far as the newest snapshot says;
+// to be asked before something is begun with them. OK while there was no snapshot. Does not block.
+// FAILED_PRECONDITION: one is not; the text names it.
+coxswain_status* coxswain_monitor_check_current(coxswain_monitor const* monitor,
+                                                coxswain_process const* members,
+                                                size_t member_count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

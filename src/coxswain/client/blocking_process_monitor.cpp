@@ -1,0 +1,137 @@
+#include "coxswain/client/blocking_process_monitor.hpp"
+
+#include "coxswain/client/blocking_worker.hpp"
+
+#include <condition_variable>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace coxswain {
+
+// The newest snapshot, and the thread that tells it. The client's thread brings the snapshots.
+class blocking_process_monitor::teller {
+ public:
+  teller(blocking_client::worker& of, observer tell, ending ended)
+      : worker_{of}, stop_{of.next_stop()}, tell_{std::move(tell)}, ended_{std::move(ended)} {}
+
+  ~teller() {
+    {
+      std::lock_guard const lock{mutex_};
+      stopped_ = true;
+    }
+    changed_.notify_all();
+    if (watched_.valid()) {
+      worker_.stop(stop_);
+      watched_.wait();
+      worker_.forget_stop(stop_);
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+  teller(teller const&) = delete;
+  teller& operator=(teller const&) = delete;
+
+  void start() {
+    watched_ = worker_.begin([this](client& from) { return watch(from); }, stop_);
+    signals_blocked const blocked;
+    try {
+      thread_ = std::thread{[this] { tell_changes(); }};
+    } catch (std::system_error const& problem) {
+      throw error{status{errc::resource_exhausted, problem.what()}};
+    }
+  }
+
+  result<std::vector<process>> mark_failed(task_id task, status error) {
+    std::lock_guard const lock{mutex_};
+    auto lost = table_.mark_failed(task, std::move(error));
+    if (lost && !lost->empty()) note(*lost);
+    return lost;
+  }
+
+  [[nodiscard]] status is_current(std::span<process const> members) const {
+    std::lock_guard const lock{mutex_};
+    return table_.is_current(members);
+  }
+
+  [[nodiscard]] bool is_telling() const noexcept {
+    return std::this_thread::get_id() == thread_.get_id();
+  }
+
+  [[nodiscard]] bool forked() const noexcept { return worker_.forked(); }
+
+ private:
+  // On the client's thread.
+  asio::awaitable<void> watch(client& from) {
+    process_monitor source{from};
+    auto const take = [this](core::tasks_answer const& tasks, std::span<process const>) {
+      std::lock_guard const lock{mutex_};
+      note(table_.update(tasks));
+    };
+    auto why = co_await source.run(take);
+    std::lock_guard const lock{mutex_};
+    why_ = std::move(why);
+    changed_.notify_all();
+  }
+
+  // Under the lock.
+  void note(std::vector<process> const& lost) {
+    lost_.insert(lost_.end(), lost.begin(), lost.end());
+    has_news_ = true;
+    changed_.notify_all();
+  }
+
+  void tell_changes() {
+    std::unique_lock lock{mutex_};
+    for (;;) {
+      changed_.wait(lock, [this] { return has_news_ || why_ || stopped_; });
+      if (stopped_ || !has_news_) break;
+      has_news_ = false;
+      core::tasks_answer const tasks = table_.tasks();
+      auto const lost = std::exchange(lost_, {});
+      lock.unlock();
+      tell_(tasks, lost);
+      lock.lock();
+    }
+    if (stopped_) return;
+    lock.unlock();
+    if (ended_) ended_(*why_);
+  }
+
+  blocking_client::worker& worker_;
+  std::uint64_t stop_;
+  observer tell_;
+  ending ended_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  process_table table_;
+  std::vector<process> lost_;  // not told yet
+  bool has_news_{};
+  bool stopped_{};
+  std::optional<status> why_;  // no snapshot comes any more
+
+  std::future<void> watched_;
+  std::thread thread_;
+};
+
+blocking_process_monitor::blocking_process_monitor(blocking_client& of, observer tell, ending ended)
+    : teller_{std::make_unique<teller>(*of.worker_, std::move(tell), std::move(ended))} {
+  teller_->start();
+}
+
+blocking_process_monitor::~blocking_process_monitor() {
+  // In a child process there are no such threads.
+  if (teller_->forked()) static_cast<void>(teller_.release());
+}
+
+result<std::vector<process>> blocking_process_monitor::mark_failed(task_id task, status error) {
+  return teller_->mark_failed(task, std::move(error));
+}
+
+status blocking_process_monitor::is_current(std::span<process const> members) const {
+  return teller_->is_current(members);
+}
+
+bool blocking_process_monitor::is_telling() const noexcept { return teller_->is_telling(); }
+
+}  // namespace coxswain

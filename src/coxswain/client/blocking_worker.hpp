@@ -1,0 +1,216 @@
+#pragma once
+// What is behind blocking_client: a client with an io_context and a thread of its own, and how
+// other threads ask it. Not here: the calls (blocking_client).
+
+#include "coxswain/client/blocking_client.hpp"
+#include "coxswain/net/asio.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <future>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace coxswain {
+
+// While it lives, this thread takes no signals, and a thread that it starts never does.
+class signals_blocked {
+ public:
+  signals_blocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(signals_blocked const&) = delete;
+  signals_blocked& operator=(signals_blocked const&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+template <class T>
+struct result_of_awaitable;
+template <class T>
+struct result_of_awaitable<asio::awaitable<T>> {
+  using type = T;
+};
+
+// Completes a promise with what a coroutine came to, and lets the coroutine be cancelled.
+template <class T>
+class fulfil {
+ public:
+  using cancellation_slot_type = asio::cancellation_slot;
+
+  fulfil(std::shared_ptr<std::promise<T>> p, asio::cancellation_slot by)
+      : promise_{std::move(p)}, slot_{by} {}
+
+  [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+
+  template <class... Value>
+  void operator()(std::exception_ptr failure, Value... value) const {
+    if (failure) {
+      promise_->set_exception(failure);
+    } else {
+      promise_->set_value(std::move(value)...);
+    }
+  }
+
+ private:
+  std::shared_ptr<std::promise<T>> promise_;
+  asio::cancellation_slot slot_;
+};
+
+struct client_facts {
+  std::uint32_t num_tasks{};
+  std::optional<task_id> task;
+  coxswain::incarnation self{};
+};
+
+// What standard clocks can wait for without overflow.
+constexpr duration wait_max = std::chrono::hours{24 * 365};
+
+// The client, its io_context and its thread. The calling threads wait on futures.
+class blocking_client::worker {
+ public:
+  worker() : work_{io_.get_executor()} {
+    signals_blocked const blocked;
+    thread_ = std::thread{[this] { io_.run(); }};
+  }
+
+  ~worker() {
+    close();
+    thread_.join();
+  }
+  worker(worker const&) = delete;
+  worker& operator=(worker const&) = delete;
+
+  // What `start` gives runs on the client's thread; stops_[stop] cancels it.
+  template <class Start>
+  auto begin(Start start, std::optional<std::uint64_t> stop) {
+    using value = typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type;
+    refuse_after_fork();
+    auto const promise = std::make_shared<std::promise<value>>();
+    auto answer = promise->get_future();
+    post([this, stop, promise, start = std::move(start)]() mutable {
+      try {
+        asio::cancellation_slot slot;
+        if (stop) slot = stops_[*stop].slot();
+        asio::co_spawn(io_, start(client_), fulfil<value>{promise, slot});
+      } catch (...) {
+        promise->set_exception(std::current_exception());
+      }
+    });
+    return answer;
+  }
+
+  // Runs what `start` gives, on the client's thread, and waits for it.
+  template <class Start>
+  auto ask(Start start) {
+    return begin(std::move(start), std::nullopt).get();
+  }
+
+  // The same, but cancels it after `patience`; it throws system_error(operation_aborted) then.
+  template <class Start>
+  auto ask_within(duration patience, Start start) {
+    auto const number = next_stop();
+    auto answer = begin(std::move(start), number);
+    if (answer.wait_for(std::min(patience, wait_max)) == std::future_status::timeout) stop(number);
+    answer.wait();
+    forget_stop(number);
+    return answer.get();
+  }
+
+  // By which one call can be stopped, until it is forgotten.
+  std::uint64_t next_stop() { return ++stops_count_; }
+  void stop(std::uint64_t number) {
+    try_post([this, number] { stops_[number].emit(asio::cancellation_type::terminal); });
+  }
+  void forget_stop(std::uint64_t number) {
+    try_post([this, number] { stops_.erase(number); });
+  }
+
+  void connect(client_options options) {
+    ask([this, &options](client&) { return open(std::move(options)); });
+  }
+
+  // How often the session was resumed, as far as this process knows.
+  std::uint64_t reconnects() {
+    if (forked()) return reconnects_;
+    std::promise<void> seen;
+    bool const posted = try_post([&] {
+      reconnects_ = client_.reconnects();
+      seen.set_value();
+    });
+    if (posted) seen.get_future().wait();
+    return reconnects_;
+  }
+
+  void close() {
+    {
+      std::lock_guard const lock{mutex_};
+      if (std::exchange(closed_, true)) return;
+    }
+    // Nothing is posted after this, so everybody who waits is answered before the thread ends.
+    std::promise<void> done;
+    asio::post(io_, [&] {
+      reconnects_ = client_.reconnects();
+      client_ = client{};
+      work_.reset();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
+  [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
+
+  // What does not change. Not before `connect`.
+  [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
+
+ private:
+  asio::awaitable<void> open(client_options options) {
+    auto opened = co_await client::connect(std::move(options));
+    facts_.num_tasks = opened.num_tasks();
+    facts_.task = opened.task();
+    facts_.self = opened.incarnation();
+    client_ = std::move(opened);
+  }
+
+  template <class Work>
+  bool try_post(Work work) {
+    std::lock_guard const lock{mutex_};
+    if (!closed_) asio::post(io_, std::move(work));
+    return !closed_;
+  }
+
+  template <class Work>
+  void post(Work work) {
+    if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};
+  }
+
+  void refuse_after_fork() const {
+    if (forked()) throw error{status{errc::failed_precondition, "client used after fork"}};
+  }
+
+  pid_t process_{::getpid()};
+  client_facts facts_;
+  std::atomic<std::uint64_t> reconnects_{};
+  std::atomic<std::uint64_t> stops_count_{};
+  std::map<std::uint64_t, asio::cancellation_signal> stops_;  // the thread's
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  client client_;
+  std::mutex mutex_;
+  bool closed_{};
+  std::thread thread_;
+};
+
+}  // namespace coxswain

@@ -1,0 +1,269 @@
+#include "tests/c/fixture.hpp"
+#include "tests/c/job.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <future>
+#include <thread>
+
+namespace coxswain::test {
+namespace {
+
+class client_fixture : protected c_fixture {
+ protected:
+  // The key's value, or why there is none.
+  [[nodiscard]] static std::string read(coxswain_client* c, std::string_view key) {
+    coxswain_bytes* value = nullptr;
+    auto const outcome = told(coxswain_get(c, c_string(key), long_enough, &value));
+    bytes_ptr const owner{value};
+    return value ? text_of(coxswain_bytes_view(value)) : outcome;
+  }
+
+  // What connecting gives.
+  [[nodiscard]] static std::string refusal(coxswain_client_options const& how) {
+    coxswain_client* opened = nullptr;
+    auto text = told(coxswain_client_connect(&how, &opened));
+    BOOST_TEST(!client_ptr{opened});
+    return text;
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(client_test, client_fixture)
+
+BOOST_AUTO_TEST_CASE(a_program_in_c_lives_as_a_task) {
+  server::options alone;
+  alone.core.num_tasks = 1;
+  server::background_server small{alone};
+  std::array<char, 32> greeting{};
+
+  BOOST_TEST(told(live_in_c(small.addresses().front().c_str(), greeting.data(), greeting.size())) ==
+             "OK");
+
+  BOOST_TEST(greeting.data() == "hello");
+  small.wait_done();
+}
+
+BOOST_AUTO_TEST_CASE(a_client_knows_who_it_is) {
+  auto how = options(1);
+  how.incarnation = 77;
+  auto const c = connected(how);
+  auto const observer = connected(options());
+  std::uint32_t task = 9;
+
+  BOOST_TEST(coxswain_client_task(c.get(), &task));
+  BOOST_TEST(task == 1u);
+  BOOST_TEST(coxswain_client_num_tasks(c.get()) == 2u);
+  BOOST_TEST(coxswain_client_incarnation(c.get()) == 77u);
+  BOOST_TEST(!coxswain_client_task(observer.get(), &task));
+  BOOST_TEST(task == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(values_are_any_bytes) {
+  auto const c = connected(options());
+  std::string const odd{"a\0b\xff", 4};
+
+  BOOST_TEST(told(coxswain_put(c.get(), c_string("k"), c_string(odd), false)) == "OK");
+  BOOST_TEST(told(coxswain_put(c.get(), c_string("empty"), {nullptr, 0}, false)) == "OK");
+
+  BOOST_TEST(read(c.get(), "k") == odd);
+  BOOST_TEST(read(c.get(), "empty") == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_key_is_overwritten_only_if_asked) {
+  auto const c = connected(options());
+  BOOST_TEST(told(coxswain_put(c.get(), c_string("k"), c_string("1"), false)) == "OK");
+
+  BOOST_TEST(code(coxswain_put(c.get(), c_string("k"), c_string("2"), false)) ==
+             COXSWAIN_ALREADY_EXISTS);
+  BOOST_TEST(told(coxswain_put(c.get(), c_string("k"), c_string("3"), true)) == "OK");
+
+  BOOST_TEST(read(c.get(), "k") == "3");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_key_is_not_found_or_waited_for) {
+  auto const c = connected(options());
+  coxswain_bytes* value = nullptr;
+
+  BOOST_TEST(told(coxswain_try_get(c.get(), c_string("k"), &value)) ==
+             "NOT_FOUND: key 'k' has no value");
+  BOOST_TEST(code(coxswain_get(c.get(), c_string("k"), 0, &value)) == COXSWAIN_DEADLINE_EXCEEDED);
+  BOOST_TEST(!value);
+
+  auto waiting = std::async(std::launch::async, [&] { return read(c.get(), "k"); });
+  coxswain_status_destroy(coxswain_put(c.get(), c_string("k"), c_string("v"), false));
+  BOOST_TEST(waiting.get() == "v");
+  BOOST_TEST(told(coxswain_try_get(c.get(), c_string("k"), &value)) == "OK");
+  bytes_ptr const owner{value};
+  BOOST_TEST(text_of(coxswain_bytes_view(value)) == "v");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_says_its_round_or_who_is_missing) {
+  auto const zero = joined(0);
+  std::uint32_t const alone[] = {0};
+  std::uint64_t round = 0;
+
+  BOOST_TEST(told(coxswain_barrier(zero.get(), c_string("b"), long_enough, alone, 1, &round)) ==
+             "OK");
+  BOOST_TEST(round == 1u);
+
+  auto const text = told(coxswain_barrier(zero.get(), c_string("all"), 0, nullptr, 0, &round));
+  BOOST_TEST(text.starts_with("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'all' round 1"));
+  BOOST_TEST(text.find("1 (never connected)") != std::string::npos);
+  BOOST_TEST(round == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(alive_tasks_are_those_that_ask) {
+  auto const zero = joined(0);
+  auto const one = joined(1);
+  auto const ask = [](coxswain_client* c) {
+    coxswain_process_list* list = nullptr;
+    coxswain_status_destroy(coxswain_alive_tasks(c, nullptr, 0, long_enough, &list));
+    return list_ptr{list};
+  };
+  auto other = std::async(std::launch::async, ask, one.get());
+
+  auto const list = ask(zero.get());
+
+  BOOST_TEST(coxswain_process_list_size(other.get().get()) == 2u);
+  BOOST_TEST_REQUIRE(coxswain_process_list_size(list.get()) == 2u);
+  auto const& last = coxswain_process_list_data(list.get())[1];
+  BOOST_TEST(last.task_id == 1u);
+  BOOST_TEST(last.incarnation_id == coxswain_client_incarnation(one.get()));
+}
+
+BOOST_AUTO_TEST_CASE(an_error_is_reported_and_only_a_failure_is_one) {
+  auto const zero = joined(0);
+
+  BOOST_TEST(told(coxswain_report_error(zero.get(), COXSWAIN_OK, c_string("fine"))) ==
+             "INVALID_ARGUMENT: the code of an error is 1 to 16, not 0");
+  BOOST_TEST(code(coxswain_report_error(zero.get(), 17, c_string("?"))) ==
+             COXSWAIN_INVALID_ARGUMENT);
+  BOOST_TEST(told(coxswain_report_error(zero.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
+
+  BOOST_TEST((coordinator.look().tasks.at(0).error == status{errc::data_loss, "disk"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_may_have_started_before) {
+  auto const zero = joined(0);
+  bool had_started = true;
+
+  auto const one = connected(options(1));
+  BOOST_TEST(told(coxswain_join(one.get(), long_enough, &had_started)) == "OK");
+  BOOST_TEST(!had_started);
+  BOOST_TEST(told(coxswain_join(one.get(), long_enough, &had_started)) == "OK");
+  BOOST_TEST(had_started);
+}
+
+BOOST_AUTO_TEST_CASE(options_of_an_older_header_are_understood) {
+  auto how = options(1);
+  how.struct_size = offsetof(coxswain_client_options, num_tasks);
+  how.num_tasks = 99;  // beyond what that header knew
+
+  BOOST_TEST(connected(how).get());
+}
+
+BOOST_AUTO_TEST_CASE(options_of_a_newer_header_are_understood_while_they_say_nothing_new) {
+  struct {
+    coxswain_client_options known;
+    std::uint64_t added;
+  } newer{options(), 0};
+  newer.known.struct_size = sizeof newer;
+  BOOST_TEST(connected(newer.known).get());
+
+  newer.added = 1;
+
+  BOOST_TEST(refusal(newer.known) ==
+             "INVALID_ARGUMENT: the options say something that this library is too old for");
+}
+
+BOOST_AUTO_TEST_CASE(wrong_options_are_named) {
+  auto unsized = options();
+  unsized.struct_size = 0;
+  BOOST_TEST(refusal(unsized) ==
+             "INVALID_ARGUMENT: struct_size is 0; it is to be sizeof(coxswain_client_options)");
+
+  auto undecided = options();
+  undecided.recoverable = 3;
+  BOOST_TEST(refusal(undecided) == "INVALID_ARGUMENT: recoverable is 0, 1 or 2, not 3");
+
+  auto unreadable = options();
+  unreadable.job = {nullptr, 4};
+  BOOST_TEST(refusal(unreadable) == "INVALID_ARGUMENT: a string of 4 bytes is NULL");
+
+  auto strange = options();
+  strange.num_tasks = 3;
+  BOOST_TEST(refusal(strange).starts_with("FAILED_PRECONDITION: "));
+
+  auto nowhere = options();
+  nowhere.address = c_string("unix:/nowhere/socket");
+  nowhere.connect_timeout = 30;
+  BOOST_TEST(refusal(nowhere).starts_with("DEADLINE_EXCEEDED: "));
+}
+
+BOOST_AUTO_TEST_CASE(null_is_refused_where_something_is_needed) {
+  auto const c = connected(options());
+  auto const how = options();
+
+  BOOST_TEST(told(coxswain_join(nullptr, 0, nullptr)) == "INVALID_ARGUMENT: the client is NULL");
+  BOOST_TEST(told(coxswain_client_connect(&how, nullptr)) ==
+             "INVALID_ARGUMENT: where the client goes is NULL");
+  BOOST_TEST(told(coxswain_get(c.get(), c_string("k"), 0, nullptr)) ==
+             "INVALID_ARGUMENT: where the value goes is NULL");
+  BOOST_TEST(told(coxswain_barrier(c.get(), c_string("b"), 0, nullptr, 1, nullptr)) ==
+             "INVALID_ARGUMENT: the list of tasks is NULL");
+}
+
+BOOST_AUTO_TEST_CASE(null_is_nothing_where_nothing_is_needed) {
+  BOOST_TEST(coxswain_status_code(nullptr) == COXSWAIN_OK);
+  coxswain_status_destroy(nullptr);
+  BOOST_TEST(coxswain_bytes_view(nullptr).size == 0u);
+  coxswain_bytes_destroy(nullptr);
+  BOOST_TEST(coxswain_process_list_size(nullptr) == 0u);
+  BOOST_TEST(!coxswain_process_list_data(nullptr));
+  coxswain_process_list_destroy(nullptr);
+  coxswain_client_destroy(nullptr);
+  BOOST_TEST(told(coxswain_monitor_stop(nullptr)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(closing_ends_what_other_threads_wait_for) {
+  auto const c = connected(options());
+  auto waiting = std::async(std::launch::async, [&] {
+    coxswain_bytes* value = nullptr;
+    return code(coxswain_get(c.get(), c_string("k"), COXSWAIN_NO_TIMEOUT, &value));
+  });
+  while (coordinator.look().waiting_gets == 0) std::this_thread::yield();
+
+  coxswain_client_close(c.get());
+
+  BOOST_TEST(waiting.get() == COXSWAIN_CANCELLED);
+  BOOST_TEST(code(coxswain_put(c.get(), c_string("k"), c_string("v"), false)) ==
+             COXSWAIN_CANCELLED);
+  coxswain_client_close(c.get());
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_child_is_refused_and_harms_nobody) {
+  auto c = connected(options());
+
+  pid_t const child = ::fork();
+  if (child == 0) {
+    int const refused = code(coxswain_put(c.get(), c_string("k"), c_string("v"), false));
+    c.reset();
+    ::_exit(refused);
+  }
+  int how = -1;
+  BOOST_REQUIRE(::waitpid(child, &how, 0) == child);
+
+  BOOST_TEST(WIFEXITED(how));
+  BOOST_TEST(WEXITSTATUS(how) == COXSWAIN_FAILED_PRECONDITION);
+  BOOST_TEST(told(coxswain_put(c.get(), c_string("k"), c_string("v"), false)) == "OK");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

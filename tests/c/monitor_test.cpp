@@ -1,0 +1,373 @@
+// The monitor of coxswain.h, and behaviours that a runtime builds on it.
+
+#include "tests/c/fixture.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace coxswain::test {
+namespace {
+
+// What a callback was told, a text for each call: "0=3 1=4:boom lost 1/101 ended UNAVAILABLE: ...".
+class observed {
+ public:
+  static void tell(coxswain_process_update const* update, void* me) {
+    static_cast<observed*>(me)->note(*update);
+  }
+
+  // Waits until a call's text contains this, and gives all calls up to it.
+  std::vector<std::string> until(std::string_view text) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock,
+                  [&] { return !calls_.empty() && calls_.back().find(text) != std::string::npos; });
+    return calls_;
+  }
+
+ private:
+  void note(coxswain_process_update const& update) {
+    std::string text = update.struct_size == sizeof update ? "" : "of another size: ";
+    for (std::size_t i = 0; i < update.process_count; ++i) {
+      auto const& p = update.processes[i];
+      text += (i > 0 ? " " : "") + std::to_string(p.task_id) + '=' + std::to_string(p.state);
+      if (p.error_code != COXSWAIN_OK) text += ":" + text_of(p.error_message);
+    }
+    for (std::size_t i = 0; i < update.lost_count; ++i) {
+      auto const& p = update.lost[i];
+      text += " lost " + std::to_string(p.task_id) + '/' + std::to_string(p.incarnation_id);
+    }
+    if (update.ended) text += " ended " + text_of(coxswain_status_message(update.ended));
+    std::lock_guard const lock{mutex_};
+    calls_.push_back(std::move(text));
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> calls_;
+};
+
+void stop(coxswain_monitor* m) { coxswain_status_destroy(coxswain_monitor_stop(m)); }
+using monitor_ptr = std::unique_ptr<coxswain_monitor, destroyed_by<stop>>;
+
+class monitor_fixture : protected c_fixture {
+ protected:
+  using c_fixture::c_fixture;
+  monitor_fixture() = default;
+
+  [[nodiscard]] static monitor_ptr started(coxswain_client* of, coxswain_monitor_callback tell,
+                                           void* told_to) {
+    coxswain_monitor* m = nullptr;
+    BOOST_TEST_REQUIRE(told(coxswain_monitor_start(of, tell, told_to, &m)) == "OK");
+    return monitor_ptr{m};
+  }
+  [[nodiscard]] monitor_ptr watched(coxswain_client* of) {
+    return started(of, observed::tell, &seen);
+  }
+
+  [[nodiscard]] client_ptr joined_as(std::uint32_t task, std::uint64_t self) const {
+    auto how = options(task);
+    how.incarnation = self;
+    auto c = connected(how);
+    BOOST_TEST_REQUIRE(told(coxswain_join(c.get(), long_enough, nullptr)) == "OK");
+    return c;
+  }
+
+  observed seen;
+};
+
+// What a runtime does together with the processes of a group, until one of them is lost.
+class clique {
+ public:
+  explicit clique(std::vector<coxswain_process> members) : members_{std::move(members)} {}
+
+  // What it is told begins with "OK" if it may be used.
+  [[nodiscard]] std::string acquire(coxswain_monitor const* m) const {
+    return told(coxswain_monitor_check_current(m, members_.data(), members_.size()));
+  }
+
+  static void tell(coxswain_process_update const* update, void* me) {
+    for (std::size_t i = 0; i < update->lost_count; ++i) {
+      static_cast<clique*>(me)->abort_if_among(update->lost[i]);
+    }
+  }
+
+  void wait_until_aborted() { aborted_.get_future().wait(); }
+
+ private:
+  void abort_if_among(coxswain_process lost) {
+    for (auto const& m : members_) {
+      if (m.task_id == lost.task_id && m.incarnation_id == lost.incarnation_id) {
+        aborted_.set_value();
+      }
+    }
+  }
+
+  std::vector<coxswain_process> members_;
+  std::promise<void> aborted_;
+};
+
+// Makes the coordinator stand still when a task fails for the first time, until it is let go.
+class pause {
+ public:
+  void at(core::event const& e) {
+    if (e.kind != core::event_kind::failed || std::exchange(is_over_, true)) return;
+    begun.set_value();
+    let_go.get_future().wait();
+  }
+
+  std::promise<void> begun;
+  std::promise<void> let_go;
+
+ private:
+  bool is_over_{};
+};
+
+class pause_fixture : protected monitor_fixture {
+ protected:
+  pause_fixture() : pause_fixture{std::make_shared<pause>()} {}
+  explicit pause_fixture(std::shared_ptr<pause> p)
+      : monitor_fixture{[p](core::event const& e) { p->at(e); }}, standstill{std::move(p)} {}
+
+  std::shared_ptr<pause> standstill;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(monitor_test, monitor_fixture)
+
+BOOST_AUTO_TEST_CASE(all_processes_are_told_in_order_and_each_change_with_who_was_lost) {
+  auto const zero = joined_as(0, 100);
+  auto const m = watched(zero.get());
+  BOOST_TEST((seen.until("0=3") == std::vector<std::string>{"0=3 1=1"}));
+
+  auto one = joined_as(1, 101);
+  BOOST_TEST(seen.until("0=3 1=3").size() == 2u);
+  BOOST_TEST(told(coxswain_report_error(one.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
+
+  BOOST_TEST(seen.until("lost").back() == "0=3 1=4:disk lost 1/101");
+}
+
+BOOST_AUTO_TEST_CASE(a_replaced_process_is_lost) {
+  auto const zero = joined_as(0, 100);
+  auto one = joined_as(1, 101);
+  auto const m = watched(zero.get());
+  seen.until("0=3 1=3");
+
+  one.reset();
+  seen.until("lost 1/101");
+  one = joined_as(1, 201);
+
+  BOOST_TEST(seen.until("0=3 1=3").back() == "0=3 1=3");
+  coxswain_process const now[] = {{0, 100}, {1, 201}};
+  coxswain_process const before[] = {{0, 100}, {1, 101}};
+  BOOST_TEST(told(coxswain_monitor_check_current(m.get(), now, 2)) == "OK");
+  BOOST_TEST(told(coxswain_monitor_check_current(m.get(), before, 2)) ==
+             "FAILED_PRECONDITION: task 1 with incarnation 101 is no longer there: the task has "
+             "incarnation 201");
+}
+
+BOOST_AUTO_TEST_CASE(who_leaves_is_disconnected_and_lost) {
+  auto const zero = joined_as(0, 100);
+  auto const one = joined_as(1, 101);
+  auto const m = watched(one.get());
+  seen.until("0=3 1=3");
+
+  BOOST_TEST(told(coxswain_leave(zero.get(), 0)) == "OK");
+
+  BOOST_TEST(seen.until("lost").back() == "0=2 1=3 lost 0/100");
+}
+
+BOOST_AUTO_TEST_CASE(unknown_task_returns_not_found_when_it_is_marked_as_failed) {
+  auto const zero = joined_as(0, 100);
+  auto const m = watched(zero.get());
+  seen.until("0=3");
+
+  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 99, COXSWAIN_INTERNAL, c_string("boom"))) ==
+             "NOT_FOUND: there is no task 99 among 2");
+  BOOST_TEST(code(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_OK, c_string("fine"))) ==
+             COXSWAIN_INVALID_ARGUMENT);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_and_stale_at_once) {
+  auto const zero = joined_as(0, 100);
+  auto const one = joined_as(1, 101);
+  auto const m = watched(zero.get());
+  seen.until("0=3 1=3");
+
+  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 1, COXSWAIN_INTERNAL, c_string("boom"))) ==
+             "OK");
+
+  coxswain_process const other[] = {{1, 101}};
+  BOOST_TEST(code(coxswain_monitor_check_current(m.get(), other, 1)) ==
+             COXSWAIN_FAILED_PRECONDITION);
+  BOOST_TEST(seen.until("lost").back() == "0=3 1=4:boom lost 1/101");
+}
+
+BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure) {
+  auto const zero = joined_as(0, 100);
+  auto one = joined_as(1, 101);
+  clique both{{{0, 100}, {1, 101}}};
+  clique only_zero{{{0, 100}}};
+  auto const m = started(zero.get(), clique::tell, &both);
+  auto const other = watched(zero.get());
+  seen.until("0=3 1=3");
+  BOOST_TEST(both.acquire(m.get()) == "OK");
+
+  one.reset();
+  both.wait_until_aborted();
+
+  BOOST_TEST(both.acquire(m.get()).starts_with("FAILED_PRECONDITION: task 1 with incarnation 101"));
+  BOOST_TEST(only_zero.acquire(m.get()) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(aborts_acquired_gpu_clique_on_task_failure_that_was_found_here) {
+  auto const zero = joined_as(0, 100);
+  auto const one = joined_as(1, 101);
+  clique both{{{0, 100}, {1, 101}}};
+  auto const m = started(zero.get(), clique::tell, &both);
+  auto const other = watched(zero.get());
+  seen.until("0=3 1=3");
+
+  auto mark = [&] {
+    return told(coxswain_monitor_mark_failed(m.get(), 1, COXSWAIN_INTERNAL, c_string("boom")));
+  };
+  while (both.acquire(m.get()) == "OK") BOOST_TEST(mark() == "OK");
+  both.wait_until_aborted();
+
+  BOOST_TEST(both.acquire(m.get()) ==
+             "FAILED_PRECONDITION: task 1 with incarnation 101 is no longer there: the task is "
+             "failed, INTERNAL: boom");
+}
+
+BOOST_FIXTURE_TEST_CASE(empty_task_state_is_no_op_for_a_task_that_is_marked_as_failed,
+                        pause_fixture) {
+  auto const zero = joined_as(0, 100);
+  auto const one = joined_as(1, 101);
+  auto failing = std::async(std::launch::async, [&] {
+    return told(coxswain_report_error(one.get(), COXSWAIN_INTERNAL, c_string("boom")));
+  });
+  standstill->begun.get_future().wait();
+  auto const m = watched(zero.get());
+  coxswain_process const anybody[] = {{7, 7}};
+
+  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_INTERNAL, c_string("no"))) ==
+             "OK");
+  BOOST_TEST(told(coxswain_monitor_check_current(m.get(), anybody, 1)) == "OK");
+
+  standstill->let_go.set_value();
+  BOOST_TEST(failing.get() == "OK");
+  BOOST_TEST((seen.until("0=") == std::vector<std::string>{"0=3 1=4:boom"}));
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_is_closed_ends_its_monitor) {
+  auto zero = joined_as(0, 100);
+  auto const m = watched(zero.get());
+  seen.until("0=3");
+
+  zero.reset();
+
+  BOOST_TEST(seen.until("ended").back().starts_with("0=3 1=1 ended "));
+  BOOST_TEST(told(coxswain_monitor_mark_failed(m.get(), 0, COXSWAIN_INTERNAL, c_string("late"))) ==
+             "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_that_stops_ends_the_monitor) {
+  auto const zero = joined_as(0, 100);
+  auto const m = watched(zero.get());
+  seen.until("0=3");
+
+  coordinator.stop("maintenance");
+
+  BOOST_TEST(seen.until("ended").back().find("ended UNAVAILABLE: ") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_client_has_no_monitor) {
+  auto const zero = joined_as(0, 100);
+  coxswain_client_close(zero.get());
+  coxswain_monitor* m = nullptr;
+
+  BOOST_TEST(code(coxswain_monitor_start(zero.get(), observed::tell, &seen, &m)) ==
+             COXSWAIN_CANCELLED);
+  BOOST_TEST(code(coxswain_monitor_start(zero.get(), nullptr, &seen, &m)) ==
+             COXSWAIN_INVALID_ARGUMENT);
+  BOOST_TEST(!m);
+}
+
+BOOST_AUTO_TEST_CASE(a_callback_may_use_the_client_but_not_stop_its_monitor) {
+  struct {
+    client_ptr job;
+    std::promise<coxswain_monitor*> started;
+    std::promise<std::string> said;
+  } runtime{joined_as(0, 100), {}, {}};
+  auto const tell = [](coxswain_process_update const* update, void* user_data) {
+    if (update->ended) return;
+    auto& mine = *static_cast<decltype(runtime)*>(user_data);
+    auto text = told(coxswain_put(mine.job.get(), c_string("k"), c_string("v"), false));
+    text += ' ' + told(coxswain_monitor_stop(mine.started.get_future().get()));
+    mine.said.set_value(std::move(text));
+  };
+
+  auto const m = started(runtime.job.get(), tell, &runtime);
+  runtime.started.set_value(m.get());
+
+  BOOST_TEST(runtime.said.get_future().get() ==
+             "OK FAILED_PRECONDITION: a monitor cannot be stopped in its own callback");
+}
+
+BOOST_AUTO_TEST_CASE(stopping_waits_for_a_callback_and_none_begins_after_it) {
+  struct {
+    std::promise<void> begun;
+    std::promise<void> go_on;
+    int calls{};
+    bool is_through{};
+  } slow;
+  auto const tell = [](coxswain_process_update const*, void* user_data) {
+    auto& mine = *static_cast<decltype(slow)*>(user_data);
+    if (++mine.calls > 1) return;
+    mine.begun.set_value();
+    mine.go_on.get_future().wait();
+    mine.is_through = true;
+  };
+  auto const zero = joined_as(0, 100);
+  auto const other = watched(zero.get());
+  auto m = started(zero.get(), tell, &slow);
+  slow.begun.get_future().wait();
+
+  auto stopping = std::async(std::launch::async, [&] { m.reset(); });
+  slow.go_on.set_value();
+  stopping.get();
+  BOOST_TEST(slow.is_through);
+  int const calls = slow.calls;
+  auto const one = joined_as(1, 101);
+  seen.until("0=3 1=3");
+
+  BOOST_TEST(slow.calls == calls);
+}
+
+BOOST_AUTO_TEST_CASE(a_monitor_in_a_forked_child_stops_without_harm) {
+  auto const zero = joined_as(0, 100);
+  auto m = watched(zero.get());
+  seen.until("0=3");
+
+  pid_t const child = ::fork();
+  if (child == 0) {
+    m.reset();
+    ::_exit(0);
+  }
+  int how = -1;
+  BOOST_REQUIRE(::waitpid(child, &how, 0) == child);
+
+  BOOST_TEST((WIFEXITED(how) && WEXITSTATUS(how) == 0));
+  auto const one = joined_as(1, 101);
+  seen.until("0=3 1=3");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,66 @@
+"""The example of a ring: it loses members and goes on."""
+
+import re
+import signal
+import unittest
+
+from programs import EndToEnd, SLOWNESS
+
+TASKS = range(4)
+ROUNDS_BEFORE, ROUNDS = 5, 20
+
+
+class Ring(EndToEnd):
+
+    def ring(self, lost, *arguments):
+        """Four members, all of which have made the first rounds together. Those who are to be lost
+        make no more, so the others wait for them in the midst of the next round."""
+        self.serve(len(TASKS), *arguments)
+        members = [self.start("coxswain-example-ring", "--rounds",
+                              ROUNDS_BEFORE if task in lost else ROUNDS,
+                              env=self.at | {"COXSWAIN_TASK_ID": str(task)}) for task in TASKS]
+        for member in members:
+            member.line(f"round {ROUNDS_BEFORE}: 10")
+        return members
+
+    def expect_the_others_to_go_on(self, members, lost):
+        left = [task for task in TASKS if task not in lost]
+        sum_of_the_left = sum(task + 1 for task in left)
+        for task in left:
+            member = members[task]
+            self.assertEqual(member.wait(), 0, member.said())
+            sums = re.findall(r"round (\d+): (\d+)", member.out)
+            self.assertEqual(
+                [(int(number), int(total)) for number, total in sums],
+                [(n, 10 if n <= ROUNDS_BEFORE else sum_of_the_left) for n in range(1, ROUNDS + 1)],
+                member.said())
+            for gone in lost:
+                self.assertIn(f"task {gone} is lost", member.out)
+
+    def test_when_one_of_four_is_killed_the_others_go_on_as_three(self):
+        members = self.ring({1}, "--reconnect-grace", "100ms")
+
+        members[1].signal(signal.SIGKILL)
+
+        self.expect_the_others_to_go_on(members, {1})
+
+    def test_when_two_are_killed_the_others_go_on_as_two(self):
+        members = self.ring({0, 2}, "--reconnect-grace", "100ms")
+
+        members[0].signal(signal.SIGKILL)
+        members[2].signal(signal.SIGKILL)
+
+        self.expect_the_others_to_go_on(members, {0, 2})
+
+    def test_one_that_falls_silent_is_lost_though_its_sockets_are_open(self):
+        members = self.ring({1}, "--heartbeat-timeout", f"{3 * SLOWNESS:.0f}s")
+
+        members[1].signal(signal.SIGSTOP)
+
+        self.expect_the_others_to_go_on(members, {1})
+        members[1].signal(signal.SIGCONT)
+        self.assertNotEqual(members[1].wait(), 0, members[1].said())
+
+
+if __name__ == "__main__":
+    unittest.main()

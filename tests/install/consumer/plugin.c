@@ -1,0 +1,14 @@
+/* What a plugin written in C does with the library. */
+#include "coxswain/c/coxswain.h"
+
+int code_without_a_coordinator(void) {
+  coxswain_client_options options = {.struct_size = sizeof options, .connect_timeout = 1};
+  coxswain_client* job = NULL;
+  options.address.data = "unix:/nowhere";
+  options.address.size = sizeof "unix:/nowhere" - 1;
+  coxswain_status* problem = coxswain_client_connect(&options, &job);
+  int const code = coxswain_status_code(problem);
+  coxswain_status_destroy(problem);
+  coxswain_client_destroy(job);
+  return code;
+}
