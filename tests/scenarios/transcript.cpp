@@ -85,6 +85,10 @@ void transcript::start_job(std::vector<std::string> const& words) {
       c.gather_bytes_max = std::stoul(value);
     else if (option == "recoverable")
       c.recoverable = true;
+    else if (option == "progress-timeout")
+      c.progress_timeout = duration_of(value);
+    else if (option == "fail-without-progress")
+      c.fail_without_progress = true;
     else if (option == "token")
       c.token = value;
     else
@@ -158,6 +162,8 @@ core::request transcript::request_of(std::string const& name,
   if (verb == "is-at") {
     return core::frozen_args{std::stoull(word(words, 1)), std::stoull(word(words, 2))};
   }
+  if (verb == "is-at-step") return core::report_progress_args{std::stoull(word(words, 1))};
+  if (verb == "asks-why") return core::why_args{};
   if (auto const of_keys = key_request_of(words)) return *of_keys;
   throw std::runtime_error{name + " cannot do that"};
 }
