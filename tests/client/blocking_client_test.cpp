@@ -130,6 +130,9 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   BOOST_TEST(c.join(join_options{60s}));
   BOOST_TEST(outcome_of([&] { c.reset(); }).code() == errc::failed_precondition);
   BOOST_TEST(c.inspect().tasks.size() == 2u);
+  c.report_progress(7);
+  BOOST_TEST(c.inspect().tasks.at(1).progress->step == 7u);
+  BOOST_TEST(c.why().waits.empty());
   BOOST_TEST(c.alive_tasks(alone).at(0).self == c.incarnation());
   auto const tasks = c.watch_tasks();
   BOOST_TEST((c.watch_tasks(tasks.version, 10ms) == tasks));

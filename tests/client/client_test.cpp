@@ -766,6 +766,34 @@ BOOST_AUTO_TEST_CASE(the_whole_job_can_be_looked_at) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(progress_is_reported_by_tasks_and_seen_in_why) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    co_await b.report_progress(1200);
+    asio::co_spawn(io, a.barrier("later", 60s), asio::detached);
+
+    auto const told = co_await a.why();
+
+    BOOST_TEST_REQUIRE(told.waits.size() == 1u);
+    auto const& w = told.waits.front();
+    BOOST_TEST(w.name == "later");
+    BOOST_TEST(w.waiting == "0");
+    BOOST_TEST(w.missing->missing == "1");
+    BOOST_TEST((w.missing->known.at(0).step == 1200u));
+    BOOST_TEST(told.stuck == "");
+
+    auto observer = co_await client::connect(options());
+    auto refused = errc::ok;
+    try {
+      co_await observer.report_progress(1);
+    } catch (error const& problem) {
+      refused = problem.code();
+    }
+    BOOST_TEST((refused == errc::failed_precondition));
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(a_thousand_calls_are_open_at_once) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());

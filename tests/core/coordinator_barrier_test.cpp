@@ -653,7 +653,7 @@ BOOST_AUTO_TEST_CASE(a_log_period_of_zero_means_that_waiting_is_not_logged) {
 
   c.at(50s);
 
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
 BOOST_AUTO_TEST_CASE(barrier_and_join_waits_are_seen_live) {

@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_waits_for_long_is_logged) {
   c.exchange(1, "cpu", host("b", {0}));
   (void)c.log();
   c.at(10s - 1ns);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(!contains(c.log(), "has waited"));
 
   c.at(10s);
   auto const first = c.log();
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_waits_for_long_is_logged) {
   expect_words(first, {"'gpu' has waited for 10 s: 1 of 2 tasks is missing: 1"});
   BOOST_TEST(!contains(first, "'cpu' has waited"));
   expect_words(second, {"'cpu' has waited for 16 s", "'gpu' has waited for 20 s"});
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead) {

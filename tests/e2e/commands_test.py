@@ -271,6 +271,99 @@ class Status(EndToEnd):
         self.assertIn("FAILED: task 0", self.coxswain("status").out)
 
 
+class Why(EndToEnd):
+
+    def why(self):
+        done = self.coxswain("why", "--json")
+        self.assertEqual(done.code, 0, done.err)
+        return json.loads(done.out)
+
+    def test_nobody_waits_at_first(self):
+        self.serve(2)
+
+        self.assertEqual(self.coxswain("why").out, "nobody waits for anything\n")
+        self.assertEqual(self.why(), {"stuck": None, "waits": [], "more": 0})
+
+    def test_two_tasks_that_wait_for_each_other_are_named(self):
+        coordinator = self.serve(2)
+        first = self.task(0, 2, "step:7", "barrier:a")
+        self.task(1, 2, "barrier:b")
+
+        told = coordinator.line("can never go on", "err")
+
+        for words in ("error", "tasks 0-1 wait for each other", "task 0 waits at barrier 'a' for task 1",
+                      "task 1 waits at barrier 'b' for task 0", "cancel a round or end a task"):
+            self.assertIn(words, told)
+        why = self.why()
+        self.assertIn(why["stuck"], told)
+        waits = {w["name"]: w for w in why["waits"]}
+        self.assertEqual(sorted(waits), ["a", "b"])
+        self.assertTrue(waits["b"]["stuck"])
+        self.assertEqual((waits["b"]["kind"], waits["b"]["waiting"], waits["b"]["missing"]),
+                         ("barrier", "1", "0"))
+        known = waits["b"]["known"][0]
+        self.assertEqual((known["task"], known["step"], known["waits_for"]), (0, 7, "barrier 'a'"))
+        text = self.coxswain("why").out
+        self.assertTrue(text.startswith("STUCK: tasks 0-1"), text)
+        self.assertIn(f"task 0: connected, {socket.gethostname()}:{first.pid}", text)
+        self.assertIn("at step 7, waits for barrier 'a'", text)
+        events = [json.loads(line)["kind"] for line in self.coxswain("events", "--json").out.splitlines()]
+        self.assertEqual(events.count("stuck"), 1)
+
+    def test_a_task_that_gets_what_nobody_sets_goes_on_when_somebody_does(self):
+        coordinator = self.serve(1)
+        task = self.task(0, 1, "get:k", "leave")
+        coordinator.line("task 0 waits for key 'k', which nobody is left to set", "err")
+
+        self.coxswain("put", "k", "v")
+
+        self.assertEqual(task.wait(), 0, task.said())
+
+
+class Progress(EndToEnd):
+
+    def test_steps_are_shown_once_a_task_has_reported_one(self):
+        self.serve(2)
+        self.assertNotIn("step", self.coxswain("status").out)
+        task = self.task(0, 2, "step:1200", "get:k")
+        self.task(1, 2, "get:k")
+
+        status = self.wait_for_status("the step", lambda s: s["tasks"][0]["step"] == 1200)
+
+        self.assertGreaterEqual(status["tasks"][0]["step_age_ms"], 0)
+        self.assertIsNone(status["tasks"][1]["step"])
+        self.assertRegex(self.coxswain("status").out, r"task +state .* step +since\n")
+        task.end()
+
+    def test_a_stalled_task_is_named_and_not_who_waits_for_it(self):
+        coordinator = self.serve(2, "--progress-timeout", "300ms")
+        stalled = self.task(0, 2, "step:7", "get:k", "barrier:b")
+        self.task(1, 2, "step:8", "barrier:b")
+        self.wait_for_status("both to wait", lambda s: s["waiting_gets"] == 1 and s["barriers"])
+        stalled.signal(signal.SIGSTOP)
+
+        self.coxswain("put", "k", "v")
+
+        told = coordinator.line("has reported no progress", "err")
+        self.assertIn("task 0 ", told)
+        self.assertIn("it is at step 7", told)
+        self.assertEqual(self.status()["error"], None)
+
+    def test_with_the_option_it_fails(self):
+        self.serve(2, "--progress-timeout", "300ms", "--fail-without-progress")
+        stalled = self.task(0, 2, "step:7", "get:k", "barrier:b")
+        waiting = self.task(1, 2, "step:8", "barrier:b")
+        self.wait_for_status("both to wait", lambda s: s["waiting_gets"] == 1 and s["barriers"])
+        stalled.signal(signal.SIGSTOP)
+
+        self.coxswain("put", "k", "v")
+
+        self.assertEqual(waiting.wait(), 1)
+        self.assertIn("DEADLINE_EXCEEDED: it has reported no progress", waiting.err)
+        cause = self.status()["error"]["cause"]
+        self.assertEqual((cause["task"], cause["code"]), (0, "DEADLINE_EXCEEDED"))
+
+
 class Preempt(EndToEnd):
 
     def test_a_notice_reaches_the_coordinator(self):
@@ -353,7 +446,7 @@ class Coordinator(EndToEnd):
         with socket.create_server(("127.0.0.1", 0)) as gone:
             self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
 
-        for command in (("status",), ("events",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
+        for command in (("status",), ("why",), ("events",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
                         ("incr", "a"), ("cas", "a", "1", "--if-absent"), ("append", "a", "1"), ("count",),
                         ("watch",), ("push", "q", "1"), ("pop", "q"), ("barrier", "b", "-n", "1")):
             with self.subTest(command=command):
@@ -408,8 +501,9 @@ class Coordinator(EndToEnd):
 
     def test_help_teaches(self):
         self.at = {}
-        for command in ("serve", "run", "status", "events", "barrier", "cancel", "put", "get", "ls", "rm",
-                        "incr", "cas", "append", "count", "watch", "push", "pop", "preempt", "replay"):
+        for command in ("serve", "run", "status", "why", "events", "barrier", "cancel", "put", "get", "ls",
+                        "rm", "incr", "cas", "append", "count", "watch", "push", "pop", "preempt",
+                        "replay"):
             with self.subTest(command=command):
                 done = self.coxswain(command, "--help")
                 self.assertEqual(done.code, 0, done.err)

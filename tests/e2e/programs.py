@@ -169,6 +169,11 @@ class EndToEnd(unittest.TestCase):
                 return status
             self.assertLess(time.monotonic(), deadline, f"{what} does not come: {status}")
 
+    def task(self, task, tasks, *actions, env=None):
+        """A task that does what the actions say: see task.cpp."""
+        environment = self.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(tasks)}
+        return self.start("coxswain-e2e-task", *actions, env=environment | (env or {}))
+
     def worker(self, task, tasks, *arguments, env=None):
         environment = self.at | {"COXSWAIN_TASK_ID": str(task), "COXSWAIN_NUM_TASKS": str(tasks)}
         return self.start("coxswain-example-worker", *arguments, env=environment | (env or {}))

@@ -167,6 +167,11 @@ alive_args any_query(dice& chance, std::uint32_t num_tasks, task_id asking) {
   return args;
 }
 
+request any_question(dice& chance) {
+  if (chance.one_in(3)) return why_args{};
+  return report_progress_args{chance.upto(5)};
+}
+
 // Mostly of what there might be now.
 std::optional<std::uint64_t> any_version(dice& chance) {
   if (chance.one_in(3)) return std::nullopt;
@@ -189,7 +194,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(21) : chance.upto(26)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(22) : chance.upto(27)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -225,6 +230,7 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 23: return {task, any_query(chance, num_tasks, task.value_or(home))};
     case 24: return {task, any_watch_of_job(chance)};
     case 25: return any_exchange(chance, task);
+    case 26: return {task, any_question(chance)};
     default: return any_count(chance, task);
   }
 }

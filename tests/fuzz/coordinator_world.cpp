@@ -76,6 +76,8 @@ class world {
       o.reconnect_grace = 30s;
       o.heartbeat_timeout = 100s;
     }
+    o.progress_timeout = chance_.one_of(std::vector<duration>{0s, 1s, 60s});
+    o.fail_without_progress = !is_calm_ && chance_.one_in(2);
     if (chance_.one_in(3)) o.token = "sesame";
     brain_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
     clients_.resize(2 + chance_.upto(6));

@@ -99,6 +99,10 @@ void transcript::set_option(core::config& of, std::string const& option, std::st
     of.open_requests_max = static_cast<std::uint32_t>(std::stoul(value));
   else if (option == "recoverable")
     of.recoverable = true;
+  else if (option == "progress-timeout")
+    of.progress_timeout = duration_of(value);
+  else if (option == "fail-without-progress")
+    of.fail_without_progress = true;
   else if (option == "token")
     of.token = value;
   else
@@ -171,6 +175,8 @@ core::request transcript::request_of(std::string const& name,
   if (verb == "is-at") {
     return core::frozen_args{std::stoull(word(words, 1)), std::stoull(word(words, 2))};
   }
+  if (verb == "is-at-step") return core::report_progress_args{std::stoull(word(words, 1))};
+  if (verb == "asks-why") return core::why_args{};
   if (auto const of_keys = key_request_of(words)) return *of_keys;
   if (auto const of_tasks = task_request_of(words)) return *of_tasks;
   throw std::runtime_error{name + " cannot do that"};

@@ -1,5 +1,6 @@
 #include "tests/scenarios/words.hpp"
 
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -84,6 +85,24 @@ std::string words(core::tasks_answer const& a) {
 std::string words(core::events_answer const& a) {
   std::string text = "events through " + std::to_string(a.through) + ":";
   for (auto const& entry : a.entries) text += " [" + entry.what.text + "]";
+  return text;
+}
+std::string words(core::why_answer const& a) {
+  constexpr std::array kinds{"barrier",           "count barrier", "join",       "leave",
+                             "topologies of",     "alive",         "preemption", "get of",
+                             "get of all, first", "pop of"};
+  std::string text = a.stuck.empty() ? "nobody is stuck" : a.stuck;
+  for (auto const& w : a.waits) {
+    text += std::string{" | "} + kinds.at(static_cast<std::size_t>(w.what));
+    if (!w.name.empty()) text += " " + w.name;
+    text += ": " + (w.waiting.empty() ? "observers" : "t" + w.waiting) + (w.stuck ? " stuck" : "");
+    if (!w.missing) continue;
+    text += ", missing " + w.missing->missing;
+    for (auto const& m : w.missing->known) {
+      if (m.step) text += ", at step " + std::to_string(*m.step);
+      if (!m.waits_for.empty()) text += ", which waits for " + m.waits_for;
+    }
+  }
   return text;
 }
 std::string words(core::global_topology const& t) {

@@ -296,6 +296,16 @@ BOOST_AUTO_TEST_CASE(a_severity_or_kind_that_is_not_known_is_the_least) {
   BOOST_TEST((told.kind == core::event_kind::other));
 }
 
+BOOST_AUTO_TEST_CASE(a_wait_of_a_kind_that_is_not_known_is_a_barrier) {
+  v1::ServerMessage message;
+  message.mutable_why()->add_waits()->set_kind(static_cast<v1::WhyReply::Kind>(99));
+
+  auto const got = decode_server(message.SerializeAsString()).value();
+
+  auto const& wait = std::get<core::why_answer>(got.what.value).waits.at(0);
+  BOOST_TEST((wait.what == core::why_answer::kind::barrier));
+}
+
 BOOST_AUTO_TEST_CASE(a_timeout_too_large_for_a_duration_is_without_limit) {
   constexpr std::int64_t longest = 9'223'372'036'854;  // milliseconds in a duration
 

@@ -69,6 +69,7 @@ barrier_failure failed_barrier() {
   made.known[0].last_heard = 1234ms;
   made.known[0].label = "b12:3391";
   made.known[0].waits_for = "key 'Zürich/3'";
+  made.known[0].step = 0;
   made.known[1].task = task_id{17};
   return made;
 }
@@ -111,6 +112,7 @@ core::snapshot whole_job() {
   made.tasks[0].peer = "10.0.0.12:41234";
   made.tasks[0].error = status{errc::aborted, "replaced"};
   made.tasks[0].recoverable = true;
+  made.tasks[0].progress = {largest, 60s};
   made.barriers = {open_barrier(), {}};
   made.error = failed_job();
   made.keys = 1;
@@ -144,6 +146,24 @@ core::events_answer some_events() {
   made.entries[1].what.kind = core::event_kind::stopping;
   made.through = largest;
   made.lost = 6;
+  return made;
+}
+
+core::why_answer all_waits() {
+  core::why_answer made;
+  made.waits.resize(2);
+  core::why_answer::wait& w = made.waits[0];
+  w.what = core::why_answer::kind::pop;
+  w.name = "start\xff";
+  w.waiting = "0-2,9";
+  w.cut = 3;
+  w.others = 4;
+  w.missing = failed_barrier();
+  w.age = 5s;
+  w.remaining = 0s;
+  w.stuck = true;
+  made.more = largest;
+  made.stuck = "tasks 0-2 can never go on: Zürich";
   return made;
 }
 
@@ -243,6 +263,8 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::watch_tasks_args{largest, 35s});
   add(made, core::watch_events_args{largest, core::severity::error, without_limit});
   add(made, core::exchange_topology_args{"gpu\xff", local_topology(), 34s});
+  add(made, core::report_progress_args{largest});
+  add(made, core::why_args{});
   return made;
 }
 
@@ -277,6 +299,7 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, all_tasks());
   add(made, {}, some_events());
   add(made, {}, core::global_topology{{local_topology(), {}}});
+  add(made, {}, all_waits());
   return made;
 }
 

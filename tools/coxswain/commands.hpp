@@ -12,6 +12,7 @@ namespace coxswain::tools {
 void add_serve(CLI::App& program, action& chosen);
 void add_run(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
+void add_why(CLI::App& program, action& chosen);
 void add_barrier(CLI::App& program, action& chosen);
 void add_cancel(CLI::App& program, action& chosen);
 void add_put(CLI::App& program, action& chosen);

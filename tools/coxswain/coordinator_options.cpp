@@ -63,6 +63,11 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                "How long a new connection may take to say Hello", {.least = 1ms});
   add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,
                "A peer that reads nothing for so long is cut off", {.least = 1ms});
+  add_duration(to, "--progress-timeout", core.progress_timeout,
+               "A task that reports no further step for so long is named; 0: nobody looks. Time "
+               "in which it only waits for others does not count");
+  to.add_flag("--fail-without-progress", core.fail_without_progress,
+              "And it fails, with DEADLINE_EXCEEDED");
   add_duration(to, "--preemption-lead", core.preemption_lead,
                "How long before a task is taken away all agree on a step to stop at");
   add_duration(to, "--preemption-timeout", core.preemption_timeout,

@@ -13,9 +13,9 @@ namespace coxswain::tools {
 namespace {
 
 constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
-constexpr std::array<std::string_view, 12> kinds{"other",   "joined",  "left",         "failed",
-                                                 "suspect", "back",    "round_failed", "job_failed",
-                                                 "waiting", "refused", "stalled",      "stopping"};
+constexpr std::array<std::string_view, 14> kinds{
+    "other",      "joined",  "left",    "failed",  "suspect",  "back",  "round_failed",
+    "job_failed", "waiting", "refused", "stalled", "stopping", "stuck", "no_progress"};
 
 std::string_view text_of(core::severity level) {
   return severities[static_cast<std::size_t>(level)];

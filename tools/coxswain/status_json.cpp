@@ -12,13 +12,6 @@ namespace {
 
 // Boost.JSON takes values in braces for arrays: hence none around a single one here.
 
-json::value milliseconds(duration d) { return static_cast<double>(d.count() / 1000) / 1000.0; }
-
-json::value milliseconds(std::optional<duration> d) {
-  if (!d) return nullptr;
-  return milliseconds(*d);
-}
-
 // Zero is none.
 json::value hexadecimal(incarnation i) {
   if (i.value == 0) return nullptr;
@@ -43,16 +36,24 @@ json::value object_of(job_error const& error) {
 }
 
 json::value object_of(core::snapshot::task const& t) {
+  json::value step;
+  std::optional<duration> age;
+  if (t.progress) {
+    step = t.progress->step;
+    age = t.progress->age;
+  }
   return json::object{
       {"task", t.id.value},
       {"state", name(t.state)},
       {"suspect", t.suspect},
       {"incarnation", hexadecimal(t.self)},
-      {"last_heard_ms", milliseconds(t.last_heard)},
+      {"last_heard_ms", milliseconds_of(t.last_heard)},
       {"process", t.label},
       {"peer", t.peer},
       {"error", object_of(t.error)},
       {"recoverable", t.recoverable},
+      {"step", step},
+      {"step_age_ms", milliseconds_of(age)},
   };
 }
 
@@ -76,8 +77,8 @@ json::value object_of(core::snapshot::barrier const& b) {
       {"expected", b.expected},
       {"missing", b.missing},
       {"missing_cut", b.missing_cut},
-      {"age_ms", milliseconds(b.age)},
-      {"remaining_ms", milliseconds(b.remaining)},
+      {"age_ms", milliseconds_of(b.age)},
+      {"remaining_ms", milliseconds_of(b.remaining)},
   };
 }
 
@@ -95,7 +96,7 @@ std::string status_json(core::snapshot const& picture) {
       {"num_tasks", picture.tasks.size()},
       {"coordinator", hexadecimal(picture.coordinator)},
       {"version", picture.version},
-      {"uptime_ms", milliseconds(picture.uptime)},
+      {"uptime_ms", milliseconds_of(picture.uptime)},
       {"error", why_failed},
       {"tasks", std::move(tasks)},
       {"barriers", std::move(barriers)},
@@ -109,8 +110,8 @@ std::string status_json(core::snapshot const& picture) {
       {"memory_bytes", picture.memory_bytes},
       {"memory_bytes_max", picture.memory_bytes_max},
       {"deadlines_answered", picture.deadlines_answered},
-      {"lateness_p99_ms", milliseconds(picture.lateness_p99)},
-      {"lateness_max_ms", milliseconds(picture.lateness_max)},
+      {"lateness_p99_ms", milliseconds_of(picture.lateness_p99)},
+      {"lateness_max_ms", milliseconds_of(picture.lateness_max)},
   };
   return json::serialize(all);
 }

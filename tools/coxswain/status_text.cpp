@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace coxswain::tools {
 namespace {
@@ -80,16 +82,29 @@ std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) 
 }
 
 std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
+  bool const has_steps = std::any_of(tasks.begin(), tasks.end(), [](core::snapshot::task const& t) {
+    return t.progress.has_value();
+  });
   table shown{{"task", align::right},  {"state"},   {"incarnation"},
               {"heard", align::right}, {"process"}, {"peer"}};
+  if (has_steps) {
+    shown.add_column({"step", align::right});
+    shown.add_column({"since", align::right});
+  }
   for (auto const& t : tasks) {
     auto const incarnation =
         t.self.value == 0 ? std::string{"-"} : fmt::format("{:016x}", t.self.value);
     auto const heard = t.last_heard ? text_of(*t.last_heard) + " ago" : std::string{"-"};
     auto const state = fmt::format("{}{}{}", name(t.state), t.suspect ? ", suspect" : "",
                                    t.recoverable ? ", recoverable" : "");
-    shown.add({std::to_string(t.id.value), state, incarnation, heard,
-               t.label.empty() ? "-" : t.label, t.peer.empty() ? "-" : t.peer});
+    std::vector<std::string> cells{
+        std::to_string(t.id.value),   state, incarnation, heard, t.label.empty() ? "-" : t.label,
+        t.peer.empty() ? "-" : t.peer};
+    if (has_steps) {
+      cells.push_back(t.progress ? std::to_string(t.progress->step) : "-");
+      cells.push_back(t.progress ? text_of(t.progress->age) : "-");
+    }
+    shown.add(std::move(cells));
   }
   return shown.text();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::tools {
@@ -18,6 +19,9 @@ class table {
   };
 
   table(std::initializer_list<column> columns) : columns_{columns} {}
+
+  // Before there are rows.
+  void add_column(column one) { columns_.push_back(std::move(one)); }
 
   // As many cells as there are columns.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

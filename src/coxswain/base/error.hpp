@@ -27,6 +27,7 @@ struct missing_task {
   std::optional<duration> last_heard;  // how long ago; none if it never connected
   std::string label;                   // what its client calls itself, usually "host:pid"
   std::string waits_for;               // "barrier 'b'" or "key 'k'": where it waits instead
+  std::optional<std::uint64_t> step;   // the last one that it reported
 
   friend bool operator==(missing_task const&, missing_task const&) = default;
 };

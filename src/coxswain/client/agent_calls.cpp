@@ -42,7 +42,8 @@ bool needs_task(core::request const& what) {
          std::holds_alternative<core::barrier_args>(what) ||
          std::holds_alternative<core::frozen_args>(what) ||
          std::holds_alternative<core::alive_args>(what) ||
-         std::holds_alternative<core::exchange_topology_args>(what) || is_owned(what);
+         std::holds_alternative<core::exchange_topology_args>(what) ||
+         std::holds_alternative<core::report_progress_args>(what) || is_owned(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.

@@ -75,6 +75,8 @@ struct describe {
   std::string operator()(core::alive_args const&) const { return "alive query"; }
   std::string operator()(core::watch_tasks_args const&) const { return "watch of the tasks"; }
   std::string operator()(core::watch_events_args const&) const { return "watch of the events"; }
+  std::string operator()(core::report_progress_args const&) const { return "report of progress"; }
+  std::string operator()(core::why_args const&) const { return "why"; }
   std::string operator()(core::exchange_topology_args const& a) const {
     return quoted("exchange of topologies", a.platform);
   }

@@ -172,6 +172,14 @@ core::snapshot blocking_client::inspect() {
   return worker_->ask([](client& c) { return c.inspect(); });
 }
 
+core::why_answer blocking_client::why() {
+  return worker_->ask([](client& c) { return c.why(); });
+}
+
+void blocking_client::report_progress(std::uint64_t step) {
+  worker_->ask([=](client& c) { return c.report_progress(step); });
+}
+
 void blocking_client::preempt(duration in, std::optional<task_id> who) {
   worker_->ask([=](client& c) { return c.preempt(in, who); });
 }

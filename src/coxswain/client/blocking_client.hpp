@@ -107,6 +107,8 @@ class blocking_client {
   void report_error(errc code, std::string_view message);
   void leave(duration timeout = core::timeout_default);
   core::snapshot inspect();
+  core::why_answer why();
+  void report_progress(std::uint64_t step);
   void preempt(duration in = {}, std::optional<task_id> who = {});
   bool reached_sync_point(std::uint64_t step);
   core::global_topology exchange_topology(std::string_view platform, core::local_topology mine,

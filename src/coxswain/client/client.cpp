@@ -278,6 +278,15 @@ asio::awaitable<core::snapshot> client::inspect() {
   return whole<core::snapshot>(ask(connection_, question{core::inspect_args{}, patience}));
 }
 
+asio::awaitable<core::why_answer> client::why() {
+  return whole<core::why_answer>(ask(connection_, question{core::why_args{}, patience}));
+}
+
+asio::awaitable<void> client::report_progress(std::uint64_t step) {
+  core::report_progress_args args{step};
+  return nothing(ask(connection_, question{args, patience}));
+}
+
 // --- Watching --------------------------------------------------------------------------------
 
 asio::awaitable<std::vector<core::alive_answer::task>> client::alive_tasks(

@@ -290,6 +290,13 @@ class client {
   // is false. UNAVAILABLE: the coordinator was lost.
   asio::awaitable<bool> reached_sync_point(std::uint64_t step);
 
+  // Says that this task has reached a step of its work: shown to all who look at the job, and with
+  // the coordinator's progress_timeout, a task that reports none beyond it for so long is named, or
+  // fails. The time during which it only waits for others does not count. A step that is not above
+  // the last one is shown, but is no progress. What is said to `reached_sync_point` is not reported
+  // by itself, so that a step costs no message unless the program wants it.
+  asio::awaitable<void> report_progress(std::uint64_t step);
+
   // Brings this task's devices and waits until all tasks have brought theirs for the same platform;
   // gives those of all, numbered, which is the same for everybody. Once complete, the answer to
   // who asks again comes at once. local_topology_of_this_host() is a beginning of `mine`. INTERNAL
@@ -310,6 +317,10 @@ class client {
 
   // What the whole job is doing.
   asio::awaitable<core::snapshot> inspect();
+
+  // What everybody waits for, and which tasks can never go on because they wait for each other, or
+  // for something that nobody is left to do.
+  asio::awaitable<core::why_answer> why();
 
   // The following say what is known without asking. No errors.
   [[nodiscard]] std::uint64_t reconnects() const;  // how often the session was resumed

@@ -86,6 +86,9 @@ void coordinator::state::handle_due(time_point now, due_item const& item) {
     case due::leave_log: return log_meeting(now, item);
     case due::preemption: return preemption_due(now);
     case due::topology_log: return log_exchanges(now);
+    case due::review: return review_due(now);
+    case due::no_progress:
+      return no_progress_due(now, task_id{static_cast<std::uint32_t>(item.subject)});
   }
 }
 

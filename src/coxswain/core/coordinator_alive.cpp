@@ -34,6 +34,14 @@ bool coordinator::state::is_awaited(alive_queries::query const& q, task_id id) c
   return t.is_connected() && (is_suspect(t) || !q.called.contains(id));
 }
 
+std::vector<task_id> coordinator::state::awaited(alive_queries::query const& q) const {
+  std::vector<task_id> missing;
+  for (std::uint32_t i = 0; i < q.members->size(); ++i) {
+    if (is_awaited(q, q.members->at(i))) missing.push_back(q.members->at(i));
+  }
+  return missing;
+}
+
 void coordinator::state::answer_if_complete(alive_queries::query& q) {
   if (!alive_queries::is_complete(q, [&](task_id id) { return is_awaited(q, id); })) return;
   alive_answer a;
@@ -55,23 +63,24 @@ void coordinator::state::look_at_queries_again() {
 
 // Only this caller gives up.
 answer_ptr coordinator::state::alive_overdue(time_point now, parked const& p) const {
-  auto const& q = alive_queries_.all().at(p.number);
-  barrier_failure f;
-  std::vector<task_id> awaited;
-  for (std::uint32_t i = 0; i < q.members->size(); ++i) {
-    if (is_awaited(q, q.members->at(i))) awaited.push_back(q.members->at(i));
-  }
-  f.expected = q.members->size();
-  f.arrived = f.expected - static_cast<std::uint32_t>(awaited.size());
-  task_ranges missing = ranges(awaited);
-  f.missing = std::move(missing.text);
-  f.missing_cut = missing.cut;
-  awaited.resize(std::min(awaited.size(), missing_known_max));
-  // Nobody waits for the join instead of something else.
-  for (task_id const id : awaited) f.known.push_back(describe_missing(now, id, join_));
+  barrier_failure f = describe(now, alive_queries_.all().at(p.number));
   status why{errc::deadline_exceeded,
              "Alive query timed out after " + in_words(now - p.since) + ": " + missing_text(f)};
   return std::make_shared<answer const>(answer{std::move(why), std::move(f)});
+}
+
+barrier_failure coordinator::state::describe(time_point now, alive_queries::query const& q) const {
+  std::vector<task_id> missing = awaited(q);
+  barrier_failure f;
+  f.expected = q.members->size();
+  f.arrived = f.expected - static_cast<std::uint32_t>(missing.size());
+  task_ranges named = ranges(missing);
+  f.missing = std::move(named.text);
+  f.missing_cut = named.cut;
+  missing.resize(std::min(missing.size(), missing_known_max));
+  // Nobody waits for the join instead of something else.
+  for (task_id const id : missing) f.known.push_back(describe_missing(now, id, join_));
+  return f;
 }
 
 }  // namespace coxswain::core

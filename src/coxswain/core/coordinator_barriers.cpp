@@ -395,6 +395,7 @@ missing_task coordinator::state::describe_missing(time_point now, task_id id,
   if (auto const heard = last_heard(t)) m.last_heard = now - *heard;
   m.label = t.label;
   m.waits_for = waits_for(id, but);
+  if (t.progress) m.step = t.progress->step;
   return m;
 }
 
@@ -444,6 +445,7 @@ std::string coordinator::state::missing_text(barrier_failure const& f) {
     text += (i == 0 ? "" : ", ") + std::to_string(m.task.value) + " (" + std::string{state_text(m)};
     if (m.last_heard) text += ", last heard " + in_words(*m.last_heard) + " ago";
     if (!m.label.empty()) text += ", " + m.label;
+    if (m.step) text += ", at step " + std::to_string(*m.step);
     if (!m.waits_for.empty()) text += ", waits for " + m.waits_for;
     text += ")";
   }

@@ -131,6 +131,7 @@ void coordinator::state::tell_job_error() {
 void coordinator::state::forget_holder(task_id id) {
   task& t = roster_.at(id);
   end_probe(id);
+  deadlines_.disarm(t.progress_due);
   if (session* const s = sessions_.find(t.held_by)) {
     t.last_heard = s->heard.since;
     // The last one takes its place: a session of many tasks may lose them one by one.

@@ -120,6 +120,7 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   if (s.attached != connection_id{}) {
     say_goodbye(s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
   }
+  plan_review();
   connection& c = *sessions_.find(from);
   deadlines_.disarm(c.hello);
   c.session = args.session;
@@ -128,6 +129,7 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   s.peer = c.peer;
   s.grace.reset();
   for (task_id const task : s.tasks) {
+    come_back(now, s, task);
     roster_.at(task).peer = c.peer;
     log(severity::info, event_kind::back, who(task) + " is back", task);
     roster_.changed();

@@ -118,6 +118,7 @@ void coordinator::state::check_tasks() const {
     invariant(t.state == task_state::failed || t.error.ok(), "who has not failed has no error");
     invariant(t.held_by == session_id{} || t.last_held_by == session_id{},
               "a task is held now or was before");
+    check_blocked(task_id{i});
     waits += t.waits.size();
     challengers += t.challengers.size();
   }
@@ -128,6 +129,23 @@ void coordinator::state::check_tasks() const {
   invariant(waits == for_tasks, "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
+}
+
+void coordinator::state::check_blocked(task_id id) const {
+  task const& t = roster_.at(id);
+  std::uint32_t open = 0;
+  std::uint32_t reads = 0;
+  for (request_id const open_id : t.waits) {
+    parked const& p = sessions_.find(t.held_by)->open.at(open_id);
+    open += blocks(p) ? 1 : 0;
+    reads += is_get_or_pop(p) ? 1 : 0;
+  }
+  invariant(t.blocked.open() == open && t.blocked.reads() == reads,
+            "a task's calls that wait are counted");
+  invariant(!t.blocked.only_wait() || t.blocked.last_began() < observed_ || review_.armed(),
+            "who has begun to wait will be looked at");
+  invariant(!t.progress_due.armed() || (t.is_connected() && t.progress && !t.progress->told),
+            "only who is here and makes progress is watched");
 }
 
 void coordinator::state::check_meetings() const {
@@ -238,12 +256,16 @@ void coordinator::state::check_alarms() const {
     count(s.expiry);
     for (auto const& [_, p] : s.open) count(p.deadline);
   });
-  for (std::uint32_t i = 0; i < roster_.size(); ++i) count(roster_.at(task_id{i}).probe);
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    count(roster_.at(task_id{i}).probe);
+    count(roster_.at(task_id{i}).progress_due);
+  }
   for (auto const& [_, of] : round_alarms_) count_all(of);
   count_all(join_alarms_);
   count_all(leave_alarms_);
   count(preemption_alarm_);
   count(topology_log_);
+  count(review_);
   invariant(armed == deadlines_.size(), "every armed deadline belongs to something");
 }
 

@@ -40,8 +40,10 @@ snapshot coordinator::state::look(time_point now) const {
     task const& t = roster_.at(task_id{i});
     std::optional<duration> heard;
     if (auto const at = last_heard(t)) heard = now - *at;
+    std::optional<task_progress> made;
+    if (t.progress) made = task_progress{t.progress->step, now - t.progress->rose.since};
     s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, t.label, t.peer, t.error,
-                       t.recoverable});
+                       t.recoverable, made});
   }
   for (auto const& [_, b] : barriers_.open_rounds()) {
     s.barriers.push_back(picture(now, snapshot::kind::tasks, b->name, b->round));

@@ -18,6 +18,13 @@ constexpr bool needs_memory =
     std::is_same_v<Args, alive_args> || std::is_same_v<Args, watch_tasks_args> ||
     std::is_same_v<Args, watch_events_args> || std::is_same_v<Args, exchange_topology_args>;
 
+// Requests that may answer somebody's get or pop.
+template <class Args>
+constexpr bool makes_something =
+    std::is_same_v<Args, put_args> || std::is_same_v<Args, put_all_args> ||
+    std::is_same_v<Args, compare_and_set_args> || std::is_same_v<Args, append_args> ||
+    std::is_same_v<Args, increment_args> || std::is_same_v<Args, push_args>;
+
 }  // namespace
 
 connection_id coordinator::state::connected(time_point now, std::string peer,
@@ -161,6 +168,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   sessions_.all().each([&](session_id id, session&) { ended.push_back(id); });
   for (session_id const id : ended) end_session(now, id, why);
   keys_.forget_changes();  // nobody can ask for them any more
+  deadlines_.disarm(review_);
 }
 
 // --- The end of a session --------------------------------------------------------------------
@@ -175,6 +183,7 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) forget_holder(task);
   std::vector<undelivered> items = sessions_.take_undelivered(s);
+  if (s.produces) plan_review();
   sessions_.erase(id);
   if (stopping_) return;
   put_back(std::move(items));
@@ -185,7 +194,23 @@ void coordinator::state::park(call const& c, parked p) {
   p.since = c.now;
   bool const is_wait = p.task && p.where != parked::place::join;
   if (is_wait) roster_.at(*p.task).waits.push_back(c.from.request);
+  if (blocks(p)) {
+    task& t = roster_.at(*p.task);
+    excuse(c.now, t);
+    t.blocked.begin(c.now, is_get_or_pop(p));
+    plan_review();
+  }
   sessions_.park(c.by, c.from.request, std::move(p));
+}
+
+// An agreement on a step is answered for the task, which may go on meanwhile.
+bool coordinator::state::blocks(parked const& p) {
+  return p.task && p.where != parked::place::join && p.where != parked::place::preemption;
+}
+
+bool coordinator::state::is_get_or_pop(parked const& p) {
+  return p.where == parked::place::key || p.where == parked::place::keys ||
+         p.where == parked::place::queue;
 }
 
 std::optional<parked> coordinator::state::unpark(ticket who) {
@@ -195,6 +220,13 @@ std::optional<parked> coordinator::state::unpark(ticket who) {
   if (p->task && p->where != parked::place::join) {
     auto& waits = roster_.at(*p->task).waits;
     waits.erase(std::find(waits.begin(), waits.end(), who.request));
+  }
+  if (blocks(*p)) {
+    task& t = roster_.at(*p->task);
+    excuse(observed_, t);
+    t.blocked.end(is_get_or_pop(*p));
+    watch_progress(*p->task);
+    if (!stuck_told_.empty()) plan_review();
   }
   return p;
 }
@@ -270,6 +302,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message 
   c.task = *task;
   std::visit(
       [&]<class Args>(Args& args) {
+        if (makes_something<Args> && s.tasks.empty()) s.produces = true;
         if constexpr (requires { handle(c, args); }) handle(c, args);
       },
       message.what);

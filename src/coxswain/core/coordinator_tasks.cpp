@@ -66,6 +66,10 @@ void coordinator::state::handle(call const& c, join_args& args) {
 
 void coordinator::state::hold(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
+  if (t.self != args.self) {
+    t.blocked.renew();
+    t.progress.reset();
+  }
   t.self = args.self;
   t.held_by = c.from.session;
   t.label = c.by.label;
@@ -85,6 +89,7 @@ void coordinator::state::move_holder(call const& c, join_args const& args) {
   holder_lives(*c.task);
   forget_holder(*c.task);
   hold(c, args);
+  watch_progress(*c.task);
   roster_.changed();
 }
 
@@ -336,6 +341,7 @@ void coordinator::state::depart(time_point now, task_id id) {
   barriers_.forget_owed_to(id);
   forget_preemption(now, id);
   log(severity::info, event_kind::left, who(id) + " has left", id);
+  plan_review();
   if (error) return;
   fail_rounds_of(now, id, who(id) + " left");
   leave_exchanges(id);

@@ -36,6 +36,11 @@ void deadlines::disarm(alarm& a) {
   sink(slots_[last].position);
 }
 
+std::optional<time_point> deadlines::when(alarm const& a) const {
+  if (!a.armed()) return std::nullopt;
+  return slots_[a.slot_].item.when;
+}
+
 std::optional<time_point> deadlines::next() const {
   if (heap_.empty()) return std::nullopt;
   return slots_[heap_.front()].item.when;

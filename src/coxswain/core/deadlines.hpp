@@ -25,6 +25,8 @@ enum class due : std::uint8_t {
   leave_log,       // ... waits for long
   preemption,      // an agreement is to begin, or has taken too long
   topology_log,    // exchanges of topologies may wait for long
+  review,          // it is to be found out who is stuck
+  no_progress,     // task: reported no further step
 };
 
 // Refers to an armed deadline, or to none.
@@ -53,6 +55,9 @@ class deadlines {
   void arm(alarm& a, due_item item);
   // Disarms `a` if it is armed.
   void disarm(alarm& a);
+
+  // When it is due; none if it is not armed.
+  [[nodiscard]] std::optional<time_point> when(alarm const& a) const;
 
   [[nodiscard]] std::optional<time_point> next() const;
 

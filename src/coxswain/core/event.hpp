@@ -25,6 +25,8 @@ enum class event_kind : std::uint8_t {
   refused,  // a connection
   stalled,  // the coordinator's loop stood still
   stopping,
+  stuck,        // tasks: none of them can ever go on
+  no_progress,  // a task: it has reported no further step for too long
 };
 
 struct event {

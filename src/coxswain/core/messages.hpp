@@ -266,6 +266,15 @@ struct exchange_topology_args {
   friend bool operator==(exchange_topology_args const&, exchange_topology_args const&) = default;
 };
 
+struct report_progress_args {
+  std::uint64_t step{};
+  friend bool operator==(report_progress_args const&, report_progress_args const&) = default;
+};
+
+struct why_args {
+  friend bool operator==(why_args const&, why_args const&) = default;
+};
+
 // std::monostate is a heartbeat.
 using request =
     std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
@@ -274,7 +283,7 @@ using request =
                  increment_args, inspect_args, preempt_args, frozen_args, reset_args,
                  compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
                  push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
-                 watch_events_args, exchange_topology_args>;
+                 watch_events_args, exchange_topology_args, report_progress_args, why_args>;
 
 struct client_message {
   request_id id{};
@@ -372,6 +381,13 @@ struct key_changes_answer {
   friend bool operator==(key_changes_answer const&, key_changes_answer const&) = default;
 };
 
+// The last step that a task has reported.
+struct task_progress {
+  std::uint64_t step{};
+  duration age{};  // since a step was above the one before
+  friend bool operator==(task_progress const&, task_progress const&) = default;
+};
+
 // A picture of the whole job at one moment (proto: JobStatus).
 struct snapshot {
   struct task {
@@ -384,6 +400,7 @@ struct snapshot {
     std::string peer;
     status error;
     bool recoverable{};
+    std::optional<task_progress> progress{};  // none: it has reported no step
     friend bool operator==(task const&, task const&) = default;
   };
   enum class kind : std::uint8_t { tasks, count, join, leave, topology };
@@ -453,6 +470,39 @@ struct events_answer {
   friend bool operator==(events_answer const&, events_answer const&) = default;
 };
 
+// What everybody waits for, and who waits in vain (proto: WhyReply).
+struct why_answer {
+  enum class kind : std::uint8_t {
+    barrier,
+    count_barrier,
+    join,
+    leave,
+    topology,
+    alive,
+    preemption,
+    get,
+    get_all,  // told with the key that it waits for first
+    pop
+  };
+  struct wait {
+    kind what{kind::barrier};
+    std::string name;        // of the barrier, the platform, the key or the queue
+    std::string waiting;     // the tasks that wait, as ranges
+    std::uint32_t cut{};     // how many `waiting` leaves out
+    std::uint32_t others{};  // how many callers are no task
+    // Nobody is missing in particular from a get and a pop.
+    std::optional<barrier_failure> missing;
+    duration age{};                     // of the oldest call
+    std::optional<duration> remaining;  // until the first one ends; none: without limit
+    bool stuck{};                       // one of the tasks can never go on
+    friend bool operator==(wait const&, wait const&) = default;
+  };
+  std::vector<wait> waits;
+  std::uint64_t more{};  // waits that are not listed
+  std::string stuck;     // who can never go on, and why; empty: nobody
+  friend bool operator==(why_answer const&, why_answer const&) = default;
+};
+
 struct goodbye {
   status why;
   bool may_resume{};
@@ -492,7 +542,7 @@ struct answer {
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
                snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point,
                stored_answer, count_answer, key_changes_answer, alive_answer, tasks_answer,
-               events_answer, global_topology>
+               events_answer, global_topology, why_answer>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

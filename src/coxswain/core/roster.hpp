@@ -4,6 +4,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
+#include "coxswain/core/blocking_calls.hpp"
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/liveness.hpp"
 #include "coxswain/core/messages.hpp"
@@ -23,6 +24,14 @@ struct challenger {
   join_args asked;
 };
 
+// How far a task says that it is.
+struct progress {
+  std::uint64_t step{};
+  liveness rose;       // when it was further than before
+  duration excused{};  // since then: it only waited for others, or was out of reach
+  bool told{};         // that it makes no progress
+};
+
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
   incarnation self{};
@@ -37,6 +46,10 @@ struct task {
 
   // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
   std::vector<request_id> waits;
+  blocking_calls blocked;
+
+  std::optional<core::progress> progress;  // of this incarnation
+  alarm progress_due;
 
   std::vector<challenger> challengers;  // oldest first
   liveness probed;                      // since when

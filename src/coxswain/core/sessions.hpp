@@ -87,6 +87,7 @@ struct session {
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
   bool wrote_since_heartbeat{};
+  bool produces{};  // keys or items, while it had no task
 
   request_id highest{};              // of all requests received
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again

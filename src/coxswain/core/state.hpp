@@ -4,7 +4,8 @@
 // coordinator_tasks.cpp (join, leave), coordinator_failure.cpp, coordinator_barriers.cpp,
 // coordinator_alive.cpp, coordinator_preemption.cpp, coordinator_topology.cpp,
 // coordinator_keys.cpp, coordinator_key_watches.cpp, coordinator_queues.cpp, coordinator_watch.cpp,
-// coordinator_look.cpp and coordinator_invariants.cpp.
+// coordinator_progress.cpp, coordinator_why.cpp, coordinator_look.cpp and
+// coordinator_invariants.cpp.
 
 #include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
@@ -22,6 +23,7 @@
 #include "coxswain/core/roster.hpp"
 #include "coxswain/core/sessions.hpp"
 #include "coxswain/core/topology_exchanges.hpp"
+#include "coxswain/core/wait_graph.hpp"
 #include "coxswain/core/watchers.hpp"
 
 #include <functional>
@@ -119,6 +121,9 @@ class coordinator::state {
   void end_session(time_point now, session_id id, status const& why);
   // The call waits, and `p` says where.
   void park(call const& c, parked p);
+  // Whether the task itself may have to wait for it.
+  [[nodiscard]] static bool blocks(parked const& p);
+  [[nodiscard]] static bool is_get_or_pop(parked const& p);
   // It waits no longer; where it waited is the caller's affair. Nothing if it did not wait.
   std::optional<parked> unpark(ticket who);
   // Takes a parked request out of wherever it waits. Nothing if it does not wait.
@@ -251,6 +256,7 @@ class coordinator::state {
   void answer_if_complete(alive_queries::query& q);
   void look_at_queries_again();
   [[nodiscard]] answer_ptr alive_overdue(time_point now, parked const& p) const;
+  [[nodiscard]] barrier_failure describe(time_point now, alive_queries::query const& q) const;
 
   // Topologies.
   void handle(call const& c, exchange_topology_args& args);
@@ -323,6 +329,51 @@ class coordinator::state {
   void tell_watchers_of_events();
   void end_watches(status const& why);
 
+  // Progress.
+  void handle(call const& c, report_progress_args& args);
+  [[nodiscard]] bool watches_progress() const;
+  [[nodiscard]] time_point progress_expiry(progress const& p) const;
+  // Before its calls that wait become more or fewer.
+  void excuse(time_point now, task& t);
+  void come_back(time_point now, session const& s, task_id id);
+  void watch_progress(task_id id);
+  void no_progress_due(time_point now, task_id id);
+
+  // Who waits for what, and who is stuck.
+  struct stuck_call {
+    task_id task;
+    request_id request;  // the first that it waits with
+    friend bool operator==(stuck_call const&, stuck_call const&) = default;
+  };
+  // Those who are stuck in the same way.
+  struct stuck_group {
+    parked const* call;
+    std::vector<task_id> tasks;
+  };
+  void plan_review();
+  void review_due(time_point now);
+  [[nodiscard]] bool may_act(time_point now, task const& t) const;
+  [[nodiscard]] wait_graph graph_of_waits(time_point now) const;
+  [[nodiscard]] std::vector<task_id> awaited(alive_queries::query const& q) const;
+  [[nodiscard]] std::vector<task_id> awaited(parked const& p) const;
+  [[nodiscard]] std::vector<stuck_call> stuck_in(wait_graph const& g) const;
+  void tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck);
+  [[nodiscard]] bool wait_alike(parked const& a, parked const& b) const;
+  [[nodiscard]] std::string stuck_text(wait_graph const& g,
+                                       std::vector<stuck_call> const& stuck) const;
+  [[nodiscard]] std::string stuck_text(wait_graph const& g, stuck_group const& group) const;
+  void handle(call const& c, why_args& args);
+  [[nodiscard]] why_answer why(time_point now) const;
+  [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g, why_answer::kind what,
+                                         std::string name, meeting const& m) const;
+  [[nodiscard]] why_answer::wait wait_in(time_point now, std::string const& name,
+                                         count_barriers::waiting const& waiting) const;
+  [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
+                                         alive_queries::query const& q) const;
+  [[nodiscard]] why_answer::wait wait_for_agreement(time_point now, wait_graph const& g) const;
+  [[nodiscard]] std::vector<why_answer::wait> reads(time_point now, wait_graph const& g) const;
+  void add_call(time_point now, why_answer::wait& w, ticket who) const;
+
   // Looking.
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
                                           meeting const& m) const;
@@ -335,6 +386,7 @@ class coordinator::state {
   void check_keys() const;
   void check_watchers() const;
   void check_exchanges() const;
+  void check_blocked(task_id id) const;
   void check_alarms() const;
   [[nodiscard]] std::size_t count_parked(parked::place where) const;
 
@@ -374,6 +426,10 @@ class coordinator::state {
   answer_ptr tasks_shown_;  // as they were shown last; null if that was another version
   topology_exchanges topologies_;
   alarm topology_log_;  // one for all that are open
+  alarm review_;
+  duration review_pause_{};  // before the next one, the longer the more there was to look at
+  std::vector<stuck_call> stuck_told_;
+  time_point stuck_told_at_;
   lateness lateness_;
 };
 

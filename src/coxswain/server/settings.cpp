@@ -27,6 +27,8 @@ void visit_options(Config& o, Visit visit) {
   visit("leave_barrier", o.leave_barrier);
   visit("recoverable", o.recoverable);
   visit("waiting_log_period_ns", o.waiting_log_period);
+  visit("progress_timeout_ns", o.progress_timeout);
+  visit("fail_without_progress", o.fail_without_progress);
   visit("preemption_lead_ns", o.preemption_lead);
   visit("preemption_timeout_ns", o.preemption_timeout);
   visit("key_bytes_max", o.key_bytes_max);

@@ -260,6 +260,16 @@ core::exchange_topology_args decode(v1::ExchangeTopology& from) {
   return {std::move(*from.mutable_platform()), decode(*from.mutable_mine()), timeout_of(from)};
 }
 
+void encode(core::report_progress_args from, v1::ClientMessage& message) {
+  message.mutable_report_progress()->set_step(from.step);
+}
+
+core::report_progress_args decode(v1::ReportProgress& from) { return {from.step()}; }
+
+void encode(core::why_args, v1::ClientMessage& message) { message.mutable_why(); }
+
+core::why_args decode(v1::Why&) { return {}; }
+
 result<core::request> decode_absent(v1::ClientMessage const& message) {
   if (message.id() == 0) return core::request{};  // a heartbeat
   return status{errc::invalid_argument,
@@ -302,6 +312,8 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kWatchTasks: return decode(*from.mutable_watch_tasks());
     case v1::ClientMessage::kWatchEvents: return decode(*from.mutable_watch_events());
     case v1::ClientMessage::kExchangeTopology: return decode(*from.mutable_exchange_topology());
+    case v1::ClientMessage::kReportProgress: return decode(*from.mutable_report_progress());
+    case v1::ClientMessage::kWhy: return decode(*from.mutable_why());
   }
   return decode_absent(from);
 }

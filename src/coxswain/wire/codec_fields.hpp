@@ -93,6 +93,11 @@ void encode(core::tasks_answer const& from, v1::Tasks& to);
 [[nodiscard]] core::tasks_answer decode(v1::Tasks& from);
 void encode(core::events_answer const& from, v1::Events& to);
 [[nodiscard]] core::events_answer decode(v1::Events& from);
+// What everybody waits for (codec_why.cpp). An unknown kind becomes `barrier`.
+void encode(barrier_failure const& from, v1::BarrierFailure& to);
+[[nodiscard]] barrier_failure decode(v1::BarrierFailure& from);
+void encode(core::why_answer const& from, v1::WhyReply& to);
+[[nodiscard]] core::why_answer decode(v1::WhyReply& from);
 void encode(core::local_topology const& from, v1::LocalTopology& to);
 // Of more devices than one task may have, one more than that is left.
 [[nodiscard]] core::local_topology decode(v1::LocalTopology& from);

@@ -99,6 +99,9 @@ void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
   to.set_peer(text(from.peer));
   if (!from.error.ok()) encode(from.error, *to.mutable_error());
   to.set_recoverable(from.recoverable);
+  if (!from.progress) return;
+  to.mutable_progress()->set_step(from.progress->step);
+  to.mutable_progress()->set_age_ms(to_milliseconds(from.progress->age));
 }
 
 core::snapshot::task decode(v1::JobStatus::Task& from) {
@@ -112,6 +115,9 @@ core::snapshot::task decode(v1::JobStatus::Task& from) {
   to.peer = std::move(*from.mutable_peer());
   if (from.has_error()) to.error = decode(*from.mutable_error());
   to.recoverable = from.recoverable();
+  if (from.has_progress()) {
+    to.progress = {from.progress().step(), from_milliseconds(from.progress().age_ms())};
+  }
   return to;
 }
 

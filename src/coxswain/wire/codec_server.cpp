@@ -95,45 +95,8 @@ core::barrier_answer decode(v1::BarrierReply& from) {
   return to;
 }
 
-void encode(missing_task const& from, v1::MissingTask& to) {
-  to.set_task(from.task.value);
-  to.set_state(encode(from.state));
-  to.set_suspect(from.suspect);
-  if (from.last_heard) to.set_last_heard_ms_ago(to_milliseconds(*from.last_heard));
-  to.set_label(text(from.label));
-  to.set_waits_for(text(from.waits_for));
-}
-
-missing_task decode(v1::MissingTask& from) {
-  missing_task to;
-  to.task = task_id{from.task()};
-  to.state = decode(from.state());
-  to.suspect = from.suspect();
-  if (from.has_last_heard_ms_ago()) to.last_heard = from_milliseconds(from.last_heard_ms_ago());
-  to.label = std::move(*from.mutable_label());
-  to.waits_for = std::move(*from.mutable_waits_for());
-  return to;
-}
-
 void encode(barrier_failure const& from, v1::ServerMessage& message) {
-  auto& to = *message.mutable_barrier_failure();
-  to.set_round(from.round.value);
-  to.set_arrived(from.arrived);
-  to.set_expected(from.expected);
-  to.set_missing(text(from.missing));
-  to.set_missing_cut(from.missing_cut);
-  for (auto const& task : from.known) encode(task, *to.add_known());
-}
-
-barrier_failure decode(v1::BarrierFailure& from) {
-  barrier_failure to;
-  to.round = round_number{from.round()};
-  to.arrived = from.arrived();
-  to.expected = from.expected();
-  to.missing = std::move(*from.mutable_missing());
-  to.missing_cut = from.missing_cut();
-  for (auto& task : *from.mutable_known()) to.known.push_back(decode(task));
-  return to;
+  encode(from, *message.mutable_barrier_failure());
 }
 
 void encode(job_error const& from, v1::ServerMessage& message) {
@@ -209,6 +172,10 @@ void encode(core::global_topology const& from, v1::ServerMessage& message) {
   encode(from, *message.mutable_global_topology());
 }
 
+void encode(core::why_answer const& from, v1::ServerMessage& message) {
+  encode(from, *message.mutable_why());
+}
+
 result<answer_value> decode_body(v1::ServerMessage& from) {
   switch (from.body_case()) {
     case v1::ServerMessage::BODY_NOT_SET: break;
@@ -234,6 +201,7 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kAliveTasks: return decode(*from.mutable_alive_tasks());
     case v1::ServerMessage::kTasks: return decode(*from.mutable_tasks());
     case v1::ServerMessage::kEvents: return decode(*from.mutable_events());
+    case v1::ServerMessage::kWhy: return decode(*from.mutable_why());
     case v1::ServerMessage::kGlobalTopology: return decode(*from.mutable_global_topology());
   }
   return answer_value{};

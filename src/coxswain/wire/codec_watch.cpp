@@ -22,6 +22,8 @@ static_assert(static_cast<int>(core::event_kind::waiting) == v1::Events::WAITING
 static_assert(static_cast<int>(core::event_kind::refused) == v1::Events::REFUSED);
 static_assert(static_cast<int>(core::event_kind::stalled) == v1::Events::STALLED);
 static_assert(static_cast<int>(core::event_kind::stopping) == v1::Events::STOPPING);
+static_assert(static_cast<int>(core::event_kind::stuck) == v1::Events::STUCK);
+static_assert(static_cast<int>(core::event_kind::no_progress) == v1::Events::NO_PROGRESS);
 
 v1::Severity encode(core::severity from) { return static_cast<v1::Severity>(from); }
 

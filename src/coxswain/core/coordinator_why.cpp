@@ -1,0 +1,394 @@
+// What everybody waits for, and who can never go on.
+
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// Who has waited for less may still get what is on its way.
+constexpr duration patience = 100ms;
+
+// A review takes about a tenth of this for each task that waits or is missing somewhere.
+constexpr duration pause_per_item = 200ns;
+
+// Who follows the first ones into a deadlock is told with others.
+constexpr duration told_every = 1s;
+
+constexpr std::size_t groups_told_max = 8;
+constexpr std::size_t waits_told_max = 1000;
+
+// "task 3", "tasks 3,17-24 and 5 more"
+std::string named(std::vector<task_id> const& tasks) {
+  constexpr std::size_t longest = 256;
+  task_ranges const all = ranges(tasks, longest);
+  return (tasks.size() == 1 ? "task " : "tasks ") + all.text +
+         (all.cut == 0 ? "" : " and " + std::to_string(all.cut) + " more");
+}
+
+why_answer::kind kind_of(parked::place where) {
+  if (where == parked::place::key) return why_answer::kind::get;
+  return where == parked::place::keys ? why_answer::kind::get_all : why_answer::kind::pop;
+}
+
+void add_tasks(why_answer::wait& w, wait_graph const& g, std::vector<task_id> tasks) {
+  std::sort(tasks.begin(), tasks.end());
+  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  task_ranges all = ranges(tasks);
+  w.waiting = std::move(all.text);
+  w.cut = all.cut;
+  w.stuck = std::any_of(tasks.begin(), tasks.end(), [&](task_id id) { return !g.is_able(id); });
+}
+
+}  // namespace
+
+// --- Who is stuck ----------------------------------------------------------------------------
+
+// Not with each wait: there may be ten thousand at once.
+void coordinator::state::plan_review() {
+  if (review_.armed() || stopping_) return;
+  deadlines_.arm(review_,
+                 {deadline_after(observed_, std::max(patience, review_pause_)), due::review});
+}
+
+void coordinator::state::review_due(time_point now) {
+  deadlines_.disarm(review_);
+  if (!stuck_told_.empty() && now < stuck_told_at_ + told_every) {
+    return deadlines_.arm(review_, {stuck_told_at_ + told_every, due::review});
+  }
+  bool may_be_stuck = false;
+  std::optional<time_point> next;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    if (!t.blocked.only_wait()) continue;
+    time_point const counts = t.blocked.last_began() + patience;
+    may_be_stuck = may_be_stuck || counts <= now;
+    if (counts > now) next = std::max(next, std::optional{counts});
+  }
+  if (may_be_stuck) {
+    wait_graph const g = graph_of_waits(now);
+    review_pause_ = static_cast<duration::rep>(g.size()) * pause_per_item;
+    tell_stuck(g, stuck_in(g));
+  } else {
+    tell_stuck(wait_graph{0}, {});
+  }
+  if (next) deadlines_.arm(review_, {std::max(*next, now + review_pause_), due::review});
+}
+
+// Whether it may do something without being released. Of a suspect task it is not known yet.
+bool coordinator::state::may_act(time_point now, task const& t) const {
+  switch (t.state) {
+    case task_state::never_connected:
+    case task_state::joining: return true;
+    case task_state::failed: return !error;  // it is recoverable
+    case task_state::left: return false;
+    case task_state::connected: break;
+  }
+  return !t.blocked.only_wait() || now - t.blocked.last_began() < patience || is_suspect(t);
+}
+
+wait_graph coordinator::state::graph_of_waits(time_point now) const {
+  wait_graph g{roster_.size()};
+  std::vector<task_id> reading;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task_id const id{i};
+    if (may_act(now, roster_.at(id))) g.acts(id);
+    if (roster_.at(id).blocked.reads() > 0) reading.push_back(id);
+  }
+  g.wait_for_anybody(std::move(reading));
+  sessions_.all().each([&](session_id, session const& s) {
+    if (s.produces && s.tasks.empty()) g.outsider_acts();
+  });
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    g.wait_for_all(b->round.in_order(), awaited(b->round));
+  }
+  for (auto const& [_, x] : topologies_.all()) {
+    if (!x.outcome) g.wait_for_all(x.waiting.in_order(), awaited(x.waiting));
+  }
+  if (leave_.is_open()) g.wait_for_all(leave_.in_order(), awaited(leave_));
+  for (auto const& [_, q] : alive_queries_.all()) {
+    std::vector<task_id> asking;
+    for (auto const& [id, calls] : q.called) asking.push_back(id);
+    g.wait_for_all(std::move(asking), awaited(q));
+  }
+  g.settle();
+  return g;
+}
+
+// Whom the call waits for. Of a get or a pop nobody in particular.
+std::vector<task_id> coordinator::state::awaited(parked const& p) const {
+  switch (p.where) {
+    case parked::place::barrier: return awaited(barriers_.open_round(p.number)->round);
+    case parked::place::leave: return awaited(leave_);
+    case parked::place::topology: return awaited(topologies_.find(p.name)->waiting);
+    case parked::place::alive: return awaited(alive_queries_.all().at(p.number));
+    default: return {};
+  }
+}
+
+std::vector<coordinator::state::stuck_call> coordinator::state::stuck_in(
+    wait_graph const& g) const {
+  std::vector<stuck_call> stuck;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    if (!t.is_connected() || g.is_able(task_id{i})) continue;
+    session const& s = *sessions_.find(t.held_by);
+    auto const first = std::find_if(t.waits.begin(), t.waits.end(), [&](request_id const open_id) {
+      return blocks(s.open.at(open_id));
+    });
+    stuck.push_back({task_id{i}, *first});
+  }
+  return stuck;
+}
+
+// Once, until others are stuck or the same ones elsewhere.
+void coordinator::state::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
+  if (stuck == stuck_told_) return;
+  if (!stuck.empty()) {
+    auto const only = stuck.size() == 1 ? std::optional{stuck.front().task} : std::nullopt;
+    log(severity::error, event_kind::stuck, stuck_text(g, stuck), only);
+  } else if (!error) {
+    std::vector<task_id> here;
+    for (auto const& [id, _] : stuck_told_) {
+      if (roster_.at(id).is_connected()) here.push_back(id);
+    }
+    std::string const verb = here.size() == 1 ? " goes on again" : " go on again";
+    if (!here.empty()) log(severity::info, event_kind::other, named(here) + verb);
+  }
+  stuck_told_ = std::move(stuck);
+  stuck_told_at_ = observed_;
+}
+
+bool coordinator::state::wait_alike(parked const& a, parked const& b) const {
+  if (is_get_or_pop(a) && is_get_or_pop(b)) return read_text(a) == read_text(b);
+  if (a.where != b.where) return false;
+  bool const is_named = a.where == parked::place::topology;
+  return is_named ? a.name == b.name : a.number == b.number;
+}
+
+// "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, ..."
+std::string coordinator::state::stuck_text(wait_graph const& g,
+                                           std::vector<stuck_call> const& stuck) const {
+  std::vector<stuck_group> groups;
+  std::vector<task_id> all;
+  std::size_t others = 0;
+  for (auto const& [id, open_id] : stuck) {
+    all.push_back(id);
+    parked const& p = sessions_.find(roster_.at(id).held_by)->open.at(open_id);
+    auto const alike = std::find_if(groups.begin(), groups.end(), [&](stuck_group const& one) {
+      return wait_alike(*one.call, p);
+    });
+    if (alike != groups.end()) {
+      alike->tasks.push_back(id);
+    } else if (groups.size() < groups_told_max) {
+      groups.push_back({&p, {id}});
+    } else {
+      ++others;
+    }
+  }
+  bool const only_read = std::all_of(groups.begin(), groups.end(), [](stuck_group const& one) {
+    return is_get_or_pop(*one.call);
+  });
+  bool const at_barrier = std::any_of(groups.begin(), groups.end(), [](stuck_group const& one) {
+    return one.call->where == parked::place::barrier;
+  });
+  bool const may_be_read = std::any_of(groups.begin(), groups.end(), [](stuck_group const& one) {
+    return is_get_or_pop(*one.call);
+  });
+  std::string text = named(all) + (only_read || all.size() == 1 ? "" : " wait for each other and") +
+                     " can never go on: ";
+  for (stuck_group const& one : groups) {
+    text += (&one == &groups.front() ? "" : ", ") + stuck_text(g, one);
+  }
+  if (others > 0) text += " and " + std::to_string(others) + " others in other ways";
+  text += "; ";
+  if (at_barrier) text += may_be_read ? "cancel a round, " : "cancel a round or ";
+  if (may_be_read) text += "provide what is waited for or ";
+  return text + "end a task";
+}
+
+std::string coordinator::state::stuck_text(wait_graph const& g, stuck_group const& group) const {
+  parked const& p = *group.call;
+  std::string const text = named(group.tasks) + (group.tasks.size() == 1 ? " waits" : " wait");
+  if (is_get_or_pop(p)) {
+    return text + " for " + read_text(p) +
+           (p.where == parked::place::queue ? ", to which nobody is left to push"
+                                            : ", which nobody is left to set");
+  }
+  std::vector<task_id> missing = awaited(p);
+  std::erase_if(missing, [&](task_id id) { return g.is_able(id); });
+  std::string const for_whom = " for " + named(missing);
+  switch (p.where) {
+    case parked::place::barrier:
+      return text + " at barrier " + quoted(barriers_.open_round(p.number)->name) + for_whom;
+    case parked::place::topology:
+      return text + " in the exchange of topologies " + quoted(p.name) + for_whom;
+    case parked::place::alive: return text + " in an alive query" + for_whom;
+    default: return text + " in the shutdown barrier" + for_whom;
+  }
+}
+
+// --- What everybody waits for ----------------------------------------------------------------
+
+void coordinator::state::handle(call const& c, why_args&) {
+  answer_now(c, share(why(c.now)), false);
+}
+
+why_answer coordinator::state::why(time_point now) const {
+  using kind = why_answer::kind;
+  wait_graph const g = graph_of_waits(now);
+  why_answer a;
+  auto const add = [&](auto const& make) {
+    if (a.waits.size() == waits_told_max) {
+      ++a.more;
+    } else {
+      a.waits.push_back(make());
+    }
+  };
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    add([&, &round = *b] {
+      auto w = wait_in(now, g, kind::barrier, round.name, round.round);
+      w.missing->round = round.number;
+      return w;
+    });
+  }
+  for (auto const& [name, w] : count_barriers_.all()) {
+    add([&, &name = name, &w = w] { return wait_in(now, name, w); });
+  }
+  if (join_.is_open()) add([&] { return wait_in(now, g, kind::join, {}, join_); });
+  if (leave_.is_open()) add([&] { return wait_in(now, g, kind::leave, {}, leave_); });
+  for (auto const& [platform, x] : topologies_.all()) {
+    if (x.outcome) continue;
+    add([&, &name = platform, &m = x.waiting] { return wait_in(now, g, kind::topology, name, m); });
+  }
+  for (auto const& [_, q] : alive_queries_.all()) {
+    add([&, &query = q] { return wait_in(now, g, query); });
+  }
+  if (preemption_.is_open()) add([&] { return wait_for_agreement(now, g); });
+  for (auto& w : reads(now, g)) {
+    add([&] { return std::move(w); });
+  }
+  if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
+  return a;
+}
+
+why_answer::wait coordinator::state::wait_in(time_point now, wait_graph const& g,
+                                             why_answer::kind what, std::string name,
+                                             meeting const& m) const {
+  why_answer::wait w;
+  w.what = what;
+  w.name = std::move(name);
+  w.missing = describe(now, m, {});
+  w.age = now - m.opened();
+  if (time_point const deadline = m.deadline(); deadline != time_point::max()) {
+    w.remaining = std::max(deadline - now, duration::zero());
+  }
+  add_tasks(w, g, m.in_order());
+  return w;
+}
+
+why_answer::wait coordinator::state::wait_in(time_point now, std::string const& name,
+                                             count_barriers::waiting const& waiting) const {
+  why_answer::wait w;
+  w.what = why_answer::kind::count_barrier;
+  w.name = name;
+  w.others = static_cast<std::uint32_t>(waiting.arrived.size());
+  barrier_failure& f = w.missing.emplace();
+  f.round = waiting.number;
+  f.arrived = w.others;
+  f.expected = waiting.count;
+  for (auto const& [_, caller] : waiting.arrived) add_call(now, w, caller);
+  return w;
+}
+
+why_answer::wait coordinator::state::wait_in(time_point now, wait_graph const& g,
+                                             alive_queries::query const& q) const {
+  why_answer::wait w;
+  w.what = why_answer::kind::alive;
+  w.missing = describe(now, q);
+  std::vector<task_id> asking;
+  for (auto const& [id, calls] : q.called) {
+    asking.push_back(id);
+    for (ticket const one : calls) add_call(now, w, one);
+  }
+  add_tasks(w, g, std::move(asking));
+  return w;
+}
+
+// Those who have answered wait for the others.
+why_answer::wait coordinator::state::wait_for_agreement(time_point now, wait_graph const& g) const {
+  why_answer::wait w;
+  w.what = why_answer::kind::preemption;
+  std::vector<task_id> frozen;
+  for (auto const& [id, how] : preemption_.answers()) {
+    frozen.push_back(id);
+    add_call(now, w, how.who);
+  }
+  std::vector<task_id> missing;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task_id const id{i};
+    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) missing.push_back(id);
+  }
+  barrier_failure& f = w.missing.emplace();
+  f.arrived = static_cast<std::uint32_t>(frozen.size());
+  f.expected = f.arrived + static_cast<std::uint32_t>(missing.size());
+  task_ranges all = ranges(missing);
+  f.missing = std::move(all.text);
+  f.missing_cut = all.cut;
+  missing.resize(std::min(missing.size(), missing_known_max));
+  for (task_id const id : missing) f.known.push_back(describe_missing(now, id, join_));
+  if (auto const end = deadlines_.when(preemption_alarm_)) {
+    w.remaining = std::max(*end - now, duration::zero());
+  }
+  add_tasks(w, g, std::move(frozen));
+  w.stuck = false;  // it is answered for the tasks, and not for long
+  return w;
+}
+
+// Gets and pops, those for the same thing together.
+std::vector<why_answer::wait> coordinator::state::reads(time_point now, wait_graph const& g) const {
+  struct group {
+    why_answer::wait shown;
+    std::vector<task_id> tasks;
+  };
+  std::map<std::pair<why_answer::kind, std::string_view>, group> groups;
+  sessions_.all().each([&](session_id id, session const& s) {
+    for (auto const& [open_id, p] : s.open) {
+      if (!is_get_or_pop(p)) continue;
+      bool const is_joint = p.where == parked::place::keys;
+      std::string_view name = p.name;
+      if (is_joint) name = joint_gets_.at(p.number).keys[joint_gets_.at(p.number).at];
+      group& one = groups[{kind_of(p.where), name}];
+      if (p.task) {
+        one.tasks.push_back(*p.task);
+      } else {
+        ++one.shown.others;
+      }
+      add_call(now, one.shown, {id, open_id});
+    }
+  });
+  std::vector<why_answer::wait> all;
+  for (auto& [what, one] : groups) {
+    one.shown.what = what.first;
+    one.shown.name = what.second;
+    add_tasks(one.shown, g, std::move(one.tasks));
+    all.push_back(std::move(one.shown));
+  }
+  return all;
+}
+
+void coordinator::state::add_call(time_point now, why_answer::wait& w, ticket who) const {
+  parked const& p = sessions_.find(who.session)->open.at(who.request);
+  w.age = std::max(w.age, now - p.since);
+  auto const end = deadlines_.when(p.deadline);
+  if (!end) return;
+  duration const left = std::max(*end - now, duration::zero());
+  w.remaining = std::min(w.remaining.value_or(left), left);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,267 @@
+// Steps that tasks report, and those who get no further.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+call step(cluster& c, caller who, std::uint64_t n) {
+  return c.send(who, core::report_progress_args{n});
+}
+
+core::config watched(bool fails = false) {
+  return with([fails](auto& o) {
+    o.progress_timeout = 60s;
+    o.fail_without_progress = fails;
+    o.waiting_log_period = 0s;
+  });
+}
+
+// "step 7, 3 s old", or "none".
+std::string shown(cluster const& c, std::size_t task) {
+  auto const p = c.look().tasks.at(task).progress;
+  if (!p) return "none";
+  return "step " + std::to_string(p->step) + ", " + std::to_string(p->age / 1s) + " s old";
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_progress_test)
+
+BOOST_AUTO_TEST_CASE(the_last_step_is_shown_with_its_age) {
+  cluster c{2};
+  BOOST_TEST(c.code(step(c, 0, 7)) == "OK");
+  c.at(3s);
+
+  BOOST_TEST(shown(c, 0) == "step 7, 3 s old");
+  BOOST_TEST(shown(c, 1) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(only_a_task_reports_progress) {
+  cluster c{1};
+
+  BOOST_TEST(c.code(step(c, c.observer(), 1)) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(the_same_step_or_a_lower_one_is_shown_and_is_no_progress) {
+  cluster c{1};
+  step(c, 0, 7);
+  c.at(3s);
+  step(c, 0, 7);
+  BOOST_TEST(shown(c, 0) == "step 7, 3 s old");
+
+  BOOST_TEST(c.code(step(c, 0, 5)) == "OK");
+  BOOST_TEST(shown(c, 0) == "step 5, 3 s old");
+
+  c.at(4s);
+  step(c, 0, 6);
+  BOOST_TEST(shown(c, 0) == "step 6, 0 s old");
+}
+
+BOOST_AUTO_TEST_CASE(a_new_incarnation_starts_anew) {
+  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  step(c, 0, 7);
+  c.report_error(0, errc::internal, "boom");
+  BOOST_TEST(shown(c, 0) == "step 7, 0 s old");
+
+  c.join({0, 0}, 9);
+
+  BOOST_TEST(shown(c, 0) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_that_fails_says_at_which_step_the_missing_are) {
+  cluster c{2};
+  step(c, 1, 1200);
+  auto const b = c.barrier(0, "b", 1s);
+  c.at(1s);
+
+  expect_words(c.text(b), {"1 (connected, last heard", "at step 1200"});
+}
+
+BOOST_AUTO_TEST_CASE(a_task_without_progress_is_named_to_the_nanosecond_and_once) {
+  cluster c{2, watched()};
+  c.log();
+  c.at(1s);
+  step(c, 0, 1200);
+
+  c.at(61s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(61s);
+  BOOST_TEST(c.log() ==
+             "task 0 (host0:1000) has reported no progress for 60 s: it is at step 1200; "
+             "the progress timeout is 60 s\n");
+  c.at(300s);
+  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(each_step_gives_a_task_its_time_again) {
+  cluster c{1, watched()};
+  c.log();
+  for (int i = 0; i < 10; ++i) {
+    step(c, 0, static_cast<std::uint64_t>(i));
+    c.pass(59s);
+  }
+  BOOST_TEST(c.log() == "");
+
+  c.pass(1s);
+  expect_words(c.log(), {"task 0", "no progress for 60 s", "step 9"});
+
+  step(c, 0, 10);
+  c.pass(60s);
+  expect_words(c.log(), {"task 0", "no progress for 60 s", "step 10"});
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_reports_no_step_at_all_is_not_watched) {
+  cluster c{1, watched()};
+  c.log();
+
+  c.at(1h);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
+  cluster c{3, watched()};
+  c.log();
+  for (int i = 0; i < 3; ++i) step(c, i, 1);
+  c.at(10s);
+  auto const first = c.barrier(0, "b", 1h);
+  c.barrier(1, "b", 1h);
+
+  c.at(200s);
+  BOOST_TEST(c.log() ==
+             "task 2 (host2:1002) has reported no progress for 60 s: it is at step 1; "
+             "the progress timeout is 60 s\n");
+
+  // Released, each has the rest of its time.
+  c.barrier(2, "b", 1h);
+  BOOST_TEST(c.code(first) == "OK");
+  c.at(250s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(250s);
+  expect_words(c.log(), {"task 0",
+                         "no progress for 4.1 min (of which it waited or was out of reach "
+                         "for 3.1 min): it is at step 1",
+                         "task 1"});
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_does_something_beside_its_wait_is_not_excused) {
+  cluster c{2, watched()};
+  c.get(0, "a");
+  c.get(0, "b");
+  c.put(1, "a", "");
+  c.put(1, "b", "");
+  step(c, 0, 1);
+  c.log();
+  c.barrier(0, "b", 1h);
+
+  c.at(60s);
+
+  expect_words(c.log(), {"task 0", "no progress for 60 s: it is at step 1"});
+}
+
+BOOST_AUTO_TEST_CASE(a_step_reported_beside_a_wait_begins_the_time_anew) {
+  cluster c{2, watched()};
+  c.barrier(0, "b", 1h);
+  c.at(100s);
+  step(c, 0, 1);
+  c.at(110s);
+  c.barrier(1, "b", 1h);
+  c.log();
+
+  c.at(170s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(170s);
+  expect_words(c.log(), {"for 70 s (of which it waited or was out of reach for 10 s)"});
+}
+
+BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {
+  cluster c{2, watched(true)};
+  step(c, 1, 1200);
+
+  c.at(60s);
+
+  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.error() ==
+             "task 1: DEADLINE_EXCEEDED: it has reported no progress for 60 s: it is at step 1200; "
+             "the progress timeout is 60 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count) {
+  cluster c{1, with([](auto& o) {
+              o.progress_timeout = 60s;
+              o.fail_without_progress = true;
+              o.reconnect_grace = 30s;
+            })};
+  step(c, 0, 1);
+  c.at(50s);
+  c.heartbeat(0);
+  c.lose(0);
+  c.at(70s);
+  BOOST_TEST(c.state_of(0) == "suspect");
+  c.resume(0);
+
+  c.at(80s - 1ns);
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.at(80s);
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_of_the_loop_is_credited) {
+  cluster c{1, watched(true)};
+  step(c, 0, 1);
+  c.at(50s);
+
+  c.stall(20s);
+  BOOST_TEST(c.state_of(0) == "connected");
+
+  c.at(80s - 1ns);
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.at(81s);
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_has_left_or_failed_is_not_watched) {
+  cluster c{2, with([](auto& o) {
+              o.progress_timeout = 60s;
+              o.leave_barrier = false;
+              o.recoverable = true;
+            })};
+  step(c, 0, 1);
+  step(c, 1, 1);
+  c.leave(0);
+  c.report_error(1, errc::internal, "boom");
+  c.log();
+
+  c.at(10min);
+
+  BOOST_TEST(!contains(c.log(), "no progress"));
+}
+
+BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
+  cluster c{2, watched(true)};
+  step(c, 0, 1);
+  c.report_error(1, errc::internal, "boom");
+
+  c.at(10min);
+
+  BOOST_TEST(c.error() == "task 1: INTERNAL: boom");
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_joins_again_by_another_session_is_still_watched) {
+  cluster c{2, watched()};
+  step(c, 0, 1);
+  c.at(30s);
+  int const again = c.observer("again:1");
+  c.join({again, 0}, 100);
+  c.log();
+
+  c.at(60s);
+
+  expect_words(c.log(), {"task 0 (again:1)", "no progress for 60 s"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

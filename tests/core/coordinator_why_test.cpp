@@ -1,0 +1,530 @@
+// Who waits for what, and who is stuck.
+
+#include "tests/core/cluster.hpp"
+
+#include <algorithm>
+
+namespace coxswain::test {
+namespace {
+
+using kind = core::why_answer::kind;
+
+core::why_answer why(cluster& c, caller who) {
+  auto const asked = c.send(who, core::why_args{});
+  auto const* const a = c.body<core::why_answer>(asked);
+  BOOST_TEST_REQUIRE(a != nullptr, "no answer but " << c.code(asked));
+  return *a;
+}
+
+core::why_answer::wait the_only(core::why_answer const& a) {
+  BOOST_TEST_REQUIRE(a.waits.size() == 1u);
+  return a.waits.front();
+}
+
+// Tasks come and go as they like.
+core::config loose() {
+  return with([](auto& o) {
+    o.join_barrier = false;
+    o.leave_barrier = false;
+  });
+}
+
+core::config recoverable() {
+  return with([](auto& o) { o.recoverable = true; });
+}
+
+// Of the tasks 0 and 1.
+struct deadlock {
+  explicit deadlock(cluster& c) {
+    c.log();
+    a = c.barrier(0, "a", 300s, {.among = {0, 1}});
+    b = c.barrier(1, "b", 300s, {.among = {0, 1}});
+  }
+  call a{};
+  call b{};
+};
+
+constexpr auto deadlock_text =
+    "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, "
+    "task 1 waits at barrier 'b' for task 0; cancel a round or end a task\n";
+
+BOOST_AUTO_TEST_SUITE(coordinator_why_test)
+
+BOOST_AUTO_TEST_CASE(two_tasks_that_wait_for_each_other_are_named_a_tenth_of_a_second_later) {
+  cluster c{2};
+  deadlock const d{c};
+
+  c.at(100ms - 1ns);
+  BOOST_TEST(c.log() == "");
+  BOOST_TEST(why(c, 0).stuck == "");
+
+  c.at(100ms);
+  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(why(c, 0).stuck + "\n" == deadlock_text);
+  BOOST_TEST(c.code(d.a) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait) {
+  cluster c{2};
+  c.log();
+  c.barrier(0, "a");
+  c.at(60ms);
+  c.barrier(1, "b");
+
+  c.at(160ms - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(160ms);
+  BOOST_TEST(c.log() == deadlock_text);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_is_told_once) {
+  cluster c{4};
+  deadlock const d{c};
+  c.at(1s);
+  c.log();
+
+  c.get(2, "k", 1s);
+  c.at(5s);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind) {
+  cluster c{2};
+  int const o = c.observer();
+  auto const seen = c.send(o, core::watch_events_args{{}, core::severity::info, 0s});
+  auto const last = c.body<core::events_answer>(seen)->through;
+  auto const next = c.send(o, core::watch_events_args{last, core::severity::error, without_limit});
+  deadlock const d{c};
+
+  c.at(1s);
+
+  auto const& told = c.body<core::events_answer>(next)->entries.at(0).what;
+  BOOST_TEST((told.kind == core::event_kind::stuck));
+  BOOST_TEST((told.level == core::severity::error));
+}
+
+BOOST_AUTO_TEST_CASE(three_tasks_in_a_circle_are_stuck) {
+  cluster c{3};
+  c.log();
+  c.barrier(0, "a", 300s, {.among = {0, 1}});
+  c.barrier(1, "b", 300s, {.among = {1, 2}});
+  c.barrier(2, "c", 300s, {.among = {2, 0}});
+
+  c.at(1s);
+
+  expect_words(c.log(), {"tasks 0-2 wait for each other", "task 0 waits at barrier 'a' for task 1",
+                         "task 1 waits at barrier 'b' for task 2",
+                         "task 2 waits at barrier 'c' for task 0"});
+}
+
+BOOST_AUTO_TEST_CASE(a_circle_of_two_beside_a_free_third_is_stuck_all_the_same) {
+  cluster c{3};
+  deadlock const d{c};
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() == deadlock_text);
+}
+
+BOOST_AUTO_TEST_CASE(who_waits_for_a_free_task_is_not_stuck) {
+  cluster c{3};
+  c.log();
+  c.barrier(0, "a");
+  c.barrier(1, "a");
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() == "");
+  auto const a = why(c, 0);
+  BOOST_TEST(a.stuck == "");
+  BOOST_TEST(!the_only(a).stuck);
+}
+
+BOOST_AUTO_TEST_CASE(many_that_wait_alike_are_told_together) {
+  cluster c{20};
+  c.log();
+  for (int i = 0; i < 19; ++i) c.barrier(i, "step");
+  c.leave(19);
+
+  c.at(1s);
+
+  expect_words(c.log(),
+               {"tasks 0-19 wait for each other", "tasks 0-18 wait at barrier 'step' for task 19",
+                "task 19 waits in the shutdown barrier for tasks 0-18"});
+}
+
+BOOST_AUTO_TEST_CASE(more_than_eight_ways_to_wait_are_counted) {
+  cluster c{10};
+  c.log();
+  for (int i = 0; i < 10; ++i) {
+    auto const next = static_cast<std::uint32_t>((i + 1) % 10);
+    c.barrier(i, "b" + std::to_string(i), 300s, {.among = {static_cast<std::uint32_t>(i), next}});
+  }
+
+  c.at(1s);
+
+  std::string const told = c.log();
+  expect_words(told, {"task 7 waits", "and 2 others in other ways"});
+  BOOST_TEST(!contains(told, "task 8 waits"));
+}
+
+BOOST_AUTO_TEST_CASE(a_get_of_a_key_that_only_a_waiting_task_could_set_is_stuck) {
+  cluster c{2};
+  c.log();
+  c.get(0, "address");
+  c.barrier(1, "start");
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() ==
+             "tasks 0-1 wait for each other and can never go on: task 0 waits for key 'address', "
+             "which nobody is left to set, task 1 waits at barrier 'start' for task 0; cancel a "
+             "round, provide what is waited for or end a task\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_only_task_of_a_job_that_gets_a_key_nobody_sets_is_stuck) {
+  cluster c{1};
+  c.log();
+  c.get_all(0, {"there", "k"});
+  c.at(1s);
+  BOOST_TEST(c.log() ==
+             "task 0 can never go on: task 0 waits for key 'there', which nobody is left to set; "
+             "provide what is waited for or end a task\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told) {
+  cluster c{1};
+  c.get(0, "k");
+  int const o = c.observer();
+  c.at(1s);
+  c.log();
+
+  c.put(o, "k", "v");
+  c.at(2s);
+
+  BOOST_TEST(c.log() == "task 0 goes on again\n");
+  BOOST_TEST(why(c, o).waits.empty());
+}
+
+BOOST_AUTO_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until_it_goes) {
+  cluster c{2};
+  int const o = c.observer();
+  c.push(o, "work", "1");
+  c.pop(0, "work");
+  c.log();
+  c.pop(0, "work");
+  c.pop(1, "work");
+  c.at(1s);
+  BOOST_TEST(c.log() == "");
+
+  c.bye(o);
+  c.at(2s);
+
+  expect_words(c.log(), {"tasks 0-1 can never go on: tasks 0-1 wait for queue 'work', to which "
+                         "nobody is left to push; provide what is waited for"});
+}
+
+BOOST_AUTO_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck) {
+  cluster c{1};
+  int const o = c.observer();
+  c.get(o, "k");
+  c.count_barrier(o, "ready", 2, 30s);
+  c.at(1s);
+
+  auto const a = why(c, o);
+
+  BOOST_TEST(a.stuck == "");
+  BOOST_TEST_REQUIRE(a.waits.size() == 2u);
+  BOOST_TEST((a.waits[0].what == kind::count_barrier));
+  BOOST_TEST(a.waits[0].missing->arrived == 1u);
+  BOOST_TEST(a.waits[0].missing->expected == 2u);
+  BOOST_TEST((a.waits[0].remaining == 29s));
+  BOOST_TEST((a.waits[1].what == kind::get));
+  BOOST_TEST(a.waits[1].name == "k");
+  BOOST_TEST(a.waits[1].waiting == "");
+  BOOST_TEST(a.waits[1].others == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_with_both) {
+  cluster c{2};
+  auto const first = c.get(0, "first");
+  auto const second = c.get(0, "second");
+  c.put(1, "first", "1");
+  c.put(1, "second", "2");
+  BOOST_TEST(c.code(first) + c.code(second) == "OKOK");
+  deadlock const d{c};
+  c.at(1s);
+  BOOST_TEST(c.log() == "");
+
+  c.get(0, "third");
+  c.at(2s);
+
+  expect_words(c.log(), {"tasks 0-1 wait for each other", "task 0 waits at barrier 'a'"});
+}
+
+BOOST_AUTO_TEST_CASE(a_new_incarnation_is_not_judged_by_what_the_old_one_did) {
+  cluster c{2, recoverable()};
+  c.get(0, "first");
+  c.get(0, "second");
+  c.report_error(0, errc::internal, "boom");
+  c.join({0, 0}, 7);
+  deadlock const d{c};
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() == deadlock_text);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_says_of_a_suspect_task_that_it_is_stuck_before_it_is_back) {
+  cluster c{2};
+  deadlock const d{c};
+  c.at(50ms);
+  c.lose(1);
+  c.log();
+  c.at(1s);
+  BOOST_TEST(c.log() == "");
+
+  c.resume(1);
+  c.at(2s);
+
+  BOOST_TEST(c.log() == "task 1 (host1:1001) is back\n" + std::string{deadlock_text});
+}
+
+BOOST_AUTO_TEST_CASE(a_recoverable_task_that_died_may_come_back_and_release_others) {
+  cluster c{2, recoverable()};
+  c.task_ended(1, {errc::internal, "killed"});
+  c.log();
+  c.barrier(0, "a", 30s);
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_has_not_come_yet_may_do_anything) {
+  auto c = cluster::deserted(2, loose());
+  c.observer();
+  c.join({0, 0}, 1);
+  c.log();
+  c.get(0, "k");
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_left_sets_no_keys_any_more) {
+  cluster c{2, loose()};
+  c.get(0, "k");
+  c.at(1s);
+  c.log();
+
+  c.leave(1);
+  c.at(2s);
+
+  BOOST_TEST(c.log() ==
+             "task 1 (host1:1001) has left\n"
+             "task 0 can never go on: task 0 waits for key 'k', which nobody is left to "
+             "set; provide what is waited for or end a task\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_round_ends_it_and_it_is_told) {
+  cluster c{2};
+  deadlock const d{c};
+  c.at(1s);
+  c.log();
+
+  c.cancel(c.observer(), "a");
+  c.at(2s);
+
+  BOOST_TEST(c.log() == "tasks 0-1 go on again\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_ends_it_and_it_is_told) {
+  cluster c{2};
+  c.barrier(0, "a", 5s);
+  c.barrier(1, "b", 9s);
+  c.at(5s - 1ns);
+  c.log();
+
+  c.at(6s);
+
+  expect_words(c.log(), {"Barrier timed out. Barrier 'a'", "tasks 0-1 go on again"});
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_job_is_no_going_on) {
+  cluster c{2};
+  deadlock const d{c};
+  c.at(1s);
+  c.log();
+
+  c.report_error(0, errc::internal, "boom");
+  c.at(5s);
+
+  BOOST_TEST(!contains(c.log(), "again"));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew) {
+  cluster c{2};
+  deadlock const d{c};
+  c.at(1s);
+  c.cancel(c.observer(), "a");
+  c.log();
+
+  c.barrier(0, "later");
+  c.at(2s);
+
+  expect_words(c.log(), {"task 0 waits at barrier 'later' for task 1"});
+}
+
+BOOST_AUTO_TEST_CASE(those_who_come_to_a_deadlock_are_told_too) {
+  cluster c{3};
+  deadlock const d{c};
+  c.at(1s);
+  c.log();
+
+  c.barrier(2, "c");
+  c.at(2s);
+
+  expect_words(c.log(), {"tasks 0-2", "task 2 waits at barrier 'c' for tasks 0-1"});
+}
+
+BOOST_AUTO_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_second) {
+  cluster c{12};
+  deadlock const d{c};
+  for (int i = 2; i < 12; ++i) {
+    c.barrier(i, "a" + std::to_string(i));
+    c.pass(150ms);
+  }
+  c.at(5s);
+
+  std::string const told = c.log();
+  BOOST_TEST(std::count(told.begin(), told.end(), '\n') == 3);
+  expect_words(told, {"tasks 0-2 wait", "tasks 0-8 wait", "tasks 0-11 wait"});
+}
+
+BOOST_AUTO_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck) {
+  cluster c{2};
+  c.log();
+  c.exchange(0, "gpu", {});
+  c.send(1, core::alive_args{{}, 300s}, 300s);
+
+  c.at(1s);
+
+  expect_words(c.log(), {"task 0 waits in the exchange of topologies 'gpu' for task 1",
+                         "task 1 waits in an alive query for task 0", "; end a task"});
+  auto const a = why(c, 0);
+  BOOST_TEST_REQUIRE(a.waits.size() == 2u);
+  BOOST_TEST((a.waits[0].what == kind::topology));
+  BOOST_TEST((a.waits[1].what == kind::alive));
+  BOOST_TEST(a.waits[1].waiting == "1");
+  BOOST_TEST(a.waits[1].missing->missing == "0");
+  BOOST_TEST((a.waits[1].remaining == 299s));
+  BOOST_TEST(a.waits[1].stuck);
+}
+
+BOOST_AUTO_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_work) {
+  cluster c{2};
+  c.preempt(0, 1);
+  c.frozen(0, 1, 7);
+  c.log();
+  c.barrier(1, "a");
+  c.at(1s);
+
+  BOOST_TEST(c.log() == "");
+  auto const a = why(c, 0);
+  BOOST_TEST_REQUIRE(a.waits.size() == 2u);
+  BOOST_TEST((a.waits[1].what == kind::preemption));
+  BOOST_TEST(a.waits[1].waiting == "0");
+  BOOST_TEST(a.waits[1].missing->missing == "1");
+  BOOST_TEST(a.waits[1].missing->known.at(0).waits_for == "barrier 'a'");
+  BOOST_TEST(!a.waits[1].stuck);
+}
+
+BOOST_AUTO_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_known_of_them) {
+  cluster c{4};
+  c.send(2, core::report_progress_args{1200});
+  c.barrier(0, "epoch", 30s);
+  c.at(1s);
+  c.barrier(1, "epoch", 60s);
+  c.get(2, "k", 20s);
+  c.at(5s);
+
+  auto const a = why(c, 3);
+
+  BOOST_TEST_REQUIRE(a.waits.size() == 2u);
+  auto const& w = a.waits[0];
+  BOOST_TEST((w.what == kind::barrier));
+  BOOST_TEST(w.name == "epoch");
+  BOOST_TEST(w.waiting == "0-1");
+  BOOST_TEST(w.missing->round.value == 1u);
+  BOOST_TEST(w.missing->arrived == 2u);
+  BOOST_TEST(w.missing->missing == "2-3");
+  BOOST_TEST(w.missing->known.at(0).waits_for == "key 'k'");
+  BOOST_TEST((w.missing->known.at(0).step == 1200u));
+  BOOST_TEST((w.age == 5s));
+  BOOST_TEST((w.remaining == 25s));
+  BOOST_TEST((a.waits[1].age == 4s));
+  BOOST_TEST((a.waits[1].remaining == 16s));
+  BOOST_TEST(!a.waits[1].missing);
+}
+
+BOOST_AUTO_TEST_CASE(why_shows_who_waits_for_the_join) {
+  auto c = cluster::deserted(3);
+  c.observer();
+  c.join({0, 1}, 1, 30s);
+  c.at(1s);
+
+  auto const w = the_only(why(c, c.observer()));
+
+  BOOST_TEST((w.what == kind::join));
+  BOOST_TEST(w.waiting == "1");
+  BOOST_TEST(w.missing->missing == "0,2");
+  BOOST_TEST((w.remaining == 29s));
+  BOOST_TEST(!w.stuck);
+}
+
+BOOST_AUTO_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none) {
+  cluster c{3};
+  int const o = c.observer();
+  c.get(2, "k", without_limit);
+  c.get(o, "k", without_limit);
+  c.get(0, "k", without_limit);
+  c.watch_keys(o, "k", 0);
+  c.send(o, core::watch_events_args{99, core::severity::error, without_limit});
+
+  auto const w = the_only(why(c, o));
+
+  BOOST_TEST(w.waiting == "0,2");
+  BOOST_TEST(w.others == 1u);
+  BOOST_TEST(!w.remaining);
+}
+
+BOOST_AUTO_TEST_CASE(beyond_a_thousand_waits_are_counted) {
+  cluster c{1};
+  int const o = c.observer();
+  for (int i = 0; i < 1003; ++i) c.get(o, "k" + std::to_string(i));
+
+  auto const a = why(c, 0);
+
+  BOOST_TEST(a.waits.size() == 1000u);
+  BOOST_TEST(a.more == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_waiting_task_of_many_sessions_costs_one_alarm) {
+  cluster c{100};
+  c.check_less();
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 100; ++i) c.barrier(i, "step");
+    c.pass(7ms);
+  }
+  c.at(10s);
+
+  BOOST_TEST(!contains(c.log(), "never go on"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,157 @@
+#include "coxswain/core/wait_graph.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+namespace coxswain::core {
+namespace {
+
+// What is put into a graph, so that it can be put in again, or worked out otherwise.
+struct riddle {
+  struct wait {
+    std::vector<task_id> waiting;
+    std::vector<task_id> missing;
+    bool for_anybody{};
+  };
+  std::uint32_t num_tasks{};
+  std::vector<task_id> acting;
+  bool outsider{};
+  std::vector<wait> waits;
+};
+
+std::vector<task_id> tasks(std::vector<std::uint32_t> const& numbers) {
+  std::vector<task_id> all;
+  for (auto const n : numbers) all.push_back(task_id{n});
+  return all;
+}
+
+std::string able(std::vector<bool> const& which) {
+  std::string text;
+  for (bool const one : which) text += one ? '+' : '-';
+  return text;
+}
+
+std::string by_graph(riddle const& r) {
+  wait_graph g{r.num_tasks};
+  for (task_id const task : r.acting) g.acts(task);
+  if (r.outsider) g.outsider_acts();
+  for (auto const& w : r.waits) {
+    if (w.for_anybody) {
+      g.wait_for_anybody(w.waiting);
+    } else {
+      g.wait_for_all(w.waiting, w.missing);
+    }
+  }
+  g.settle();
+  std::vector<bool> found;
+  for (std::uint32_t i = 0; i < r.num_tasks; ++i) found.push_back(g.is_able(task_id{i}));
+  return able(found);
+}
+
+// Looks at every wait again until nothing changes.
+std::string by_force(riddle const& r) {
+  std::vector<bool> found(r.num_tasks);
+  for (task_id const task : r.acting) found[task.value] = true;
+  for (bool changed = true; std::exchange(changed, false);) {
+    for (auto const& w : r.waits) {
+      bool const anybody = r.outsider || std::find(found.begin(), found.end(), true) != found.end();
+      bool const all = std::all_of(w.missing.begin(), w.missing.end(),
+                                   [&](task_id task) { return found[task.value]; });
+      if (w.for_anybody ? !anybody : !all) continue;
+      for (task_id const task : w.waiting) {
+        changed = changed || !found[task.value];
+        found[task.value] = true;
+      }
+    }
+  }
+  return able(found);
+}
+
+std::vector<task_id> any_tasks(std::mt19937& chance, std::uint32_t num_tasks) {
+  std::vector<task_id> some(chance() % 4);
+  for (task_id& task : some) task = task_id{static_cast<std::uint32_t>(chance() % num_tasks)};
+  return some;
+}
+
+riddle any_riddle(std::mt19937& chance) {
+  riddle r;
+  r.num_tasks = 1 + static_cast<std::uint32_t>(chance() % 8);
+  if (chance() % 2 == 0) r.acting = any_tasks(chance, r.num_tasks);
+  r.outsider = chance() % 8 == 0;
+  for (auto i = chance() % 8; i > 0; --i) {
+    r.waits.push_back({any_tasks(chance, r.num_tasks), any_tasks(chance, r.num_tasks), false});
+    if (chance() % 4 != 0) continue;
+    r.waits.back().missing.clear();
+    r.waits.back().for_anybody = true;
+  }
+  return r;
+}
+
+BOOST_AUTO_TEST_SUITE(wait_graph_test)
+
+BOOST_AUTO_TEST_CASE(two_that_wait_for_each_other_are_stuck) {
+  riddle r{2, {}, false, {{tasks({0}), tasks({1})}, {tasks({1}), tasks({0})}}};
+
+  BOOST_TEST(by_graph(r) == "--");
+}
+
+BOOST_AUTO_TEST_CASE(whoever_waits_for_one_that_acts_goes_on_and_so_do_those_who_wait_for_it) {
+  riddle r{3, tasks({0}), false, {{tasks({2}), tasks({1})}, {tasks({1}), tasks({0})}}};
+
+  BOOST_TEST(by_graph(r) == "+++");
+}
+
+BOOST_AUTO_TEST_CASE(one_that_is_missing_is_enough_to_be_stuck) {
+  riddle r{3, tasks({0}), false, {{tasks({1}), tasks({0, 2})}, {tasks({2}), tasks({1})}}};
+
+  BOOST_TEST(by_graph(r) == "+--");
+}
+
+BOOST_AUTO_TEST_CASE(one_wait_of_several_that_ends_lets_a_task_go_on) {
+  riddle r{3,
+           tasks({0}),
+           false,
+           {{tasks({1}), tasks({2})}, {tasks({1}), tasks({0})}, {tasks({2}), tasks({1})}}};
+
+  BOOST_TEST(by_graph(r) == "+++");
+}
+
+BOOST_AUTO_TEST_CASE(anybody_who_acts_may_do_what_others_wait_for) {
+  riddle r{2, {}, false, {{tasks({0, 1}), {}, true}}};
+  BOOST_TEST(by_graph(r) == "--");
+
+  r.outsider = true;
+  BOOST_TEST(by_graph(r) == "++");
+
+  r.outsider = false;
+  r.acting = tasks({1});
+  BOOST_TEST(by_graph(r) == "++");
+}
+
+BOOST_AUTO_TEST_CASE(it_finds_what_looking_again_and_again_finds) {
+  std::mt19937 chance{20'240'601};
+  for (int i = 0; i < 20'000; ++i) {
+    riddle const r = any_riddle(chance);
+    BOOST_TEST_REQUIRE(by_graph(r) == by_force(r), "riddle " << i << " of seed 20240601");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ten_thousand_in_a_circle_and_one_that_acts_are_settled_at_once) {
+  constexpr std::uint32_t count = 10'000;
+  riddle r{count, tasks({0}), false, {}};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    r.waits.push_back({{task_id{i}}, {task_id{(i + 1) % count}}});
+  }
+  BOOST_TEST((by_graph(r) == std::string(count, '+')));
+
+  r.acting.clear();
+  BOOST_TEST((by_graph(r) == std::string(count, '-')));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::core
