@@ -45,6 +45,7 @@ std::set<std::string> paragraphs() {
                                      "Layers",
                                      "Who does what",
                                      "A turn",
+                                     "A loss, for a runtime",
                                      "Invariants",
                                      "Recordings",
                                      "Where the next things go"};
