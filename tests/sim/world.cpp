@@ -250,6 +250,12 @@ void world::pass(duration time) {
   }
 }
 
+bool world::was_stuck() const {
+  return std::any_of(log.begin(), log.end(), [](std::string const& line) {
+    return line.find("can never go on") != line.npos;
+  });
+}
+
 void world::check_recording() const {
   std::string const recording = coordinator.recording();
   server::replay again{recording};
