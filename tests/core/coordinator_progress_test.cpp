@@ -206,6 +206,24 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
+BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_deadline_behind) {
+  cluster c{2, with([](auto& o) {
+              o.progress_timeout = 60s;
+              o.reconnect_grace = 90s;
+            })};
+  c.get(0, "a");
+  c.get(0, "b", 1s);
+  c.at(2s);
+  step(c, 0, 1);
+  c.lose(0);
+  c.at(70s);
+
+  c.put(1, "a", "1");
+
+  BOOST_TEST((*c.brain().next_deadline() >= t0 + 70s));
+  BOOST_TEST(c.state_of(0) == "suspect");
+}
+
 BOOST_AUTO_TEST_CASE(a_stall_of_the_loop_is_credited) {
   cluster c{1, watched(true)};
   step(c, 0, 1);

@@ -153,6 +153,7 @@ struct job {
     BOOST_TEST(left.sessions == 0U);
     BOOST_TEST(left.barriers.empty());
     BOOST_TEST(left.waiting_gets == 0U);
+    BOOST_TEST(!w.was_stuck());
     w.check_recording();
   }
 

@@ -150,6 +150,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_job_outlives_its_processes) {
       core::snapshot const left = j.w.coordinator.look(j.w.now);
       BOOST_TEST(left.sessions == 0U);
       BOOST_TEST(left.barriers.empty());
+      BOOST_TEST(!j.w.was_stuck());
     }
   }
 }

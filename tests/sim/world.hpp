@@ -46,6 +46,9 @@ class world {
   // What was put into the coordinator is put into another one, which must do and say the same.
   void check_recording() const;
 
+  // Whether a task was said to wait in vain.
+  [[nodiscard]] bool was_stuck() const;
+
   // The processes say Bye, as far as they live, and the network delivers it.
   void finish();
 

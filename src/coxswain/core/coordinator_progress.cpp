@@ -52,7 +52,8 @@ void coordinator::state::watch_progress(task_id id) {
   task& t = roster_.at(id);
   bool const is_watched = watches_progress() && t.is_connected() && t.progress && !t.progress->told;
   if (!is_watched || t.progress_due.armed()) return;
-  deadlines_.arm(t.progress_due, {progress_expiry(*t.progress), due::no_progress, id.value});
+  time_point const expiry = std::max(progress_expiry(*t.progress), observed_);
+  deadlines_.arm(t.progress_due, {expiry, due::no_progress, id.value});
 }
 
 // Who only waits is watched again when it goes on, and who is suspect when it is back.
