@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -75,7 +76,10 @@ class world {
       o.reconnect_grace = 30s;
       o.heartbeat_timeout = 100s;
     }
-    if (chance_.one_in(3)) o.token = "sesame";
+    if (chance_.one_in(3)) {
+      o.credentials = {
+          {role::worker, "sesame"}, {role::operator_, "barley"}, {role::reader, "oat"}};
+    }
     brain_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
     clients_.resize(2 + chance_.upto(6));
   }
@@ -247,7 +251,8 @@ class world {
     } else {
       hello_args args;
       args.label = "label " + std::to_string(index);
-      args.token = chance_.one_in(20) ? "open" : "sesame";
+      args.token = "sesame";
+      if (chance_.one_in(10)) args.token = chance_.one_of(std::array{"open", "barley", "oat"});
       if (chance_.one_in(40)) args.version = 9;
       m.what = std::move(args);
     }

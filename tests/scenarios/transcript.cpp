@@ -86,7 +86,7 @@ void transcript::start_job(std::vector<std::string> const& words) {
     else if (option == "recoverable")
       c.recoverable = true;
     else if (option == "token")
-      c.token = value;
+      c.credentials.push_back({core::role::worker, value});
     else
       throw std::runtime_error{"no option is called " + option};
   }
