@@ -146,6 +146,24 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   BOOST_TEST((c.failure().value().cause.task == task_id{1}));
 }
 
+BOOST_AUTO_TEST_CASE(a_client_knows_its_role_and_goes_on_after_a_refusal) {
+  auto guarded = server_options();
+  guarded.core.credentials = {{core::role::reader, "look"}, {core::role::worker, "pull"}};
+  server::background_server other{guarded};
+  client_options with{other.addresses().front()};
+  with.token = "look";
+  blocking_client reader{with};
+  with.token = "pull";
+  blocking_client worker{with};
+
+  BOOST_TEST((reader.role() == core::role::reader));
+  BOOST_TEST((worker.role() == core::role::worker));
+  BOOST_TEST(outcome_of([&] { reader.put("k", "v"); }).code() == errc::permission_denied);
+  BOOST_TEST(!reader.try_get("k"));
+  BOOST_TEST(worker.put("k", "v") == 1u);
+  BOOST_TEST(reader.get("k", 60s) == "v");
+}
+
 BOOST_AUTO_TEST_CASE(many_threads_share_a_client) {
   blocking_client c{options()};
   std::vector<std::thread> threads;

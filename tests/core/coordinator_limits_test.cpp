@@ -21,7 +21,7 @@ std::string refusal(core::config options, core::hello_args args) {
 
 core::config secured() {
   return with([](auto& o) {
-    o.token = "sesame";
+    o.credentials = {{core::role::worker, "sesame"}};
     o.job = "train-7";
     o.attempt = 3;
   });

@@ -112,7 +112,7 @@ class Refusals(EndToEnd):
                           "--listen", "0.0.0.0:0")
 
         token = self.folder / "token"
-        token.write_text("a secret\n")
+        token.write_text("a-secret\n")
         self.serve(1, "--listen", "0.0.0.0:0", "--token-file", token)
         self.serve(1, "--listen", "0.0.0.0:0", "--insecure")
 
@@ -126,14 +126,14 @@ class Refusals(EndToEnd):
 
     def test_only_who_knows_the_token_gets_in(self):
         right, wrong = self.folder / "right", self.folder / "wrong"
-        right.write_text("  open sesame\n")
-        wrong.write_text("open barley\n")
+        right.write_text("  open-sesame\n")
+        wrong.write_text("open-barley\n")
         self.serve(1, "--token-file", right)
 
         self.assertEqual(self.coxswain("put", "a", "1").code, REFUSED)
         self.assertEqual(self.coxswain("put", "a", "1", "--token-file", wrong).code, REFUSED)
         self.assertEqual(self.coxswain("put", "a", "1", "--token-file", right).code, 0)
-        self.assertEqual(self.coxswain("get", "a", env={"COXSWAIN_TOKEN": "open sesame"}).code, 0)
+        self.assertEqual(self.coxswain("get", "a", env={"COXSWAIN_TOKEN": "open-sesame"}).code, 0)
         worker = self.worker(0, 1, "--rounds", 2, env={"COXSWAIN_TOKEN_FILE": str(right)})
         self.assertEqual(worker.wait(), 0, worker.said())
 

@@ -6,6 +6,7 @@
 #include "tests/fuzz/complaint.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,7 +79,10 @@ class world {
     }
     o.progress_timeout = chance_.one_of(std::vector<duration>{0s, 1s, 60s});
     o.fail_without_progress = !is_calm_ && chance_.one_in(2);
-    if (chance_.one_in(3)) o.token = "sesame";
+    if (chance_.one_in(3)) {
+      o.credentials = {
+          {role::worker, "sesame"}, {role::operator_, "barley"}, {role::reader, "oat"}};
+    }
     brain_ = std::make_unique<coordinator>(o, incarnation{7}, now_);
     clients_.resize(2 + chance_.upto(6));
   }
@@ -250,7 +254,8 @@ class world {
     } else {
       hello_args args;
       args.label = "label " + std::to_string(index);
-      args.token = chance_.one_in(20) ? "open" : "sesame";
+      args.token = "sesame";
+      if (chance_.one_in(10)) args.token = chance_.one_of(std::array{"open", "barley", "oat"});
       if (chance_.one_in(40)) args.version = 9;
       m.what = std::move(args);
     }

@@ -104,7 +104,7 @@ void transcript::set_option(core::config& of, std::string const& option, std::st
   else if (option == "fail-without-progress")
     of.fail_without_progress = true;
   else if (option == "token")
-    of.token = value;
+    of.credentials.push_back({core::role::worker, value});
   else
     throw std::runtime_error{"no option is called " + option};
 }

@@ -124,10 +124,13 @@ BOOST_AUTO_TEST_CASE(long_values_are_left_out_and_count_as_much_as_before) {
 
 BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
   options o;
-  o.core.token = "open-sesame";
+  o.core.credentials = {{core::role::reader, "open-poppy"}, {core::role::worker, "open-sesame"}};
   job j{o};
   j.greeted("open-sesame");
+  auto const reader = j.greeted("open-poppy");
   j.greeted("open-barley");
+  j.d.received(j.now, reader, frame(core::increment_args{"n", 1}, 1));
+  j.settle();
 
   auto const recording = j.d.recording();
   replay r{recording};
@@ -135,7 +138,8 @@ BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
 
   BOOST_TEST(!contains(recording, "open-"));
   BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
-  BOOST_TEST(r.look().sessions == 1u);
+  BOOST_TEST(r.look().sessions == 2u);
+  BOOST_TEST(r.look().keys == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_is_lost_when_there_is_no_room) {
@@ -213,7 +217,7 @@ BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {
   o.job = "j";
   o.num_tasks = 7;
   o.attempt = 3;
-  o.token = "secret";
+  o.credentials = {{core::role::reader, "secret"}, {core::role::worker, "more, secret"}};
   o.heartbeat_timeout = 1234567ns;
   o.join_barrier = false;
   o.memory_bytes_max = 99;
@@ -222,12 +226,16 @@ BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {
   auto const read = config_of(written);
 
   BOOST_TEST((settings_of(read) == written));
-  BOOST_TEST(read.token == recorded_token);
+  BOOST_TEST(
+      (read.credentials == std::vector<core::credential>{{core::role::reader, recorded_token(0)},
+                                                         {core::role::worker, recorded_token(1)}}));
   BOOST_TEST(read.num_tasks == 7u);
   BOOST_TEST((read.attempt == 3u));
   BOOST_TEST((read.heartbeat_timeout == 1234567ns));
   BOOST_TEST(!read.join_barrier);
   BOOST_CHECK_THROW(config_of({{"num_tasks", "many"}}), error);
+  BOOST_CHECK_THROW(config_of({{"credentials", "captain token-1"}}), error);
+  BOOST_CHECK_THROW(config_of({{"credentials", "reader"}}), error);
   BOOST_TEST(config_of({{"of a later version", "x"}}).num_tasks == 1u);
 }
 

@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(without_descriptors_the_newcomers_wait_and_the_others_are_s
 
 BOOST_AUTO_TEST_CASE(a_token_opens_the_door) {
   house h;
-  h.o.core.token = "sesame";
+  h.o.core.credentials = {{core::role::worker, "sesame"}};
   h.o.listen = {"0.0.0.0:0"};
   h.serve();
   auto const port = h.made->addresses()[0].substr(7);

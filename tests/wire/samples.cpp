@@ -52,6 +52,7 @@ core::hello_answer hello_reply() {
   made.key_bytes_max = 4096;
   made.open_requests_max = 4097;
   made.open_requests_max_per_task = 16;
+  made.given = core::role::operator_;
   return made;
 }
 

@@ -41,7 +41,7 @@ void add_identity_options(CLI::App& to, coordinator_options& into) {
   add_number(
       to, "--attempt", [&core](std::int64_t n) { core.attempt = static_cast<std::uint64_t>(n); }, 0,
       any_number, "The launcher's restart count; tasks of an older attempt are refused");
-  add_token_file(to, into.token_file);
+  add_credentials_file(to, into.token_file);
   to.add_flag("--insecure", into.server.insecure,
               "Listen on addresses that others can reach although there is no token");
   to.add_option("--port-file", into.port_file,
@@ -124,7 +124,7 @@ void add_recording_options(CLI::App& to, coordinator_options& into) {
 }
 
 void complete(coordinator_options& given) {
-  given.server.core.token = read_token(given.token_file);
+  given.server.core.credentials = read_credentials(given.token_file);
   if (given.record_file.empty()) return;
   auto const file = std::make_shared<recording_file>(given.record_file);
   given.server.record = [file](std::string_view bytes) { file->write(bytes); };

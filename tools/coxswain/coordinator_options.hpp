@@ -31,7 +31,7 @@ void add_timing_options(CLI::App& to, coordinator_options& into);
 void add_limit_options(CLI::App& to, coordinator_options& into);
 void add_recording_options(CLI::App& to, coordinator_options& into);
 
-// Reads the token and makes the file of the recording. To be called once, before the server is
+// Reads the tokens and makes the file of the recording. To be called once, before the server is
 // made. Throws program_error.
 void complete(coordinator_options& given);
 

@@ -55,6 +55,14 @@ variables launcher_variables(std::vector<std::string> const& listeners, std::uin
   return all;
 }
 
+// The token that the processes get; empty: they need none.
+std::string worker_token(std::vector<core::credential> const& from) {
+  for (auto const& one : from) {
+    if (one.as == core::role::worker) return one.token;
+  }
+  return {};
+}
+
 }  // namespace
 
 local_job::local_job(asio::io_context& io, local_job_options options)
@@ -120,7 +128,7 @@ child_command local_job::command_of(std::uint32_t task) const {
            {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
            {"COXSWAIN_JOB", core.job},
            {"COXSWAIN_ATTEMPT", core.attempt ? std::to_string(*core.attempt) : ""},
-           {"COXSWAIN_TOKEN", core.token},
+           {"COXSWAIN_TOKEN", worker_token(core.credentials)},
            {"COXSWAIN_TOKEN_FILE", ""},
        }) {
     command.environment.push_back(std::move(variable));

@@ -74,6 +74,16 @@ class local_run {
   local_job job_;
 };
 
+void need_worker_token(coordinator_options const& given) {
+  auto const& all = given.server.core.credentials;
+  auto const is_worker = [](core::credential const& one) { return one.as == core::role::worker; };
+  if (all.empty() || std::any_of(all.begin(), all.end(), is_worker)) return;
+  throw program_error{exit_code::usage,
+                      fmt::format("--token-file: '{}' holds no worker's token, which the processes "
+                                  "of the job need",
+                                  given.token_file)};
+}
+
 int run(run_command& given, std::vector<std::string> command) {
   if (!command.empty() && command.front() == command_follows) command.erase(command.begin());
   for (auto& one : command) {
@@ -84,6 +94,7 @@ int run(run_command& given, std::vector<std::string> command) {
   }
   std::signal(SIGPIPE, SIG_IGN);
   complete(given.coordinator);
+  need_worker_token(given.coordinator);
   given.job.descriptors = raise_descriptor_limit();
   log const lines{given.log_level, "coxswain run: %l: %v"};
   given.job.command = std::move(command);

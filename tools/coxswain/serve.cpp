@@ -204,6 +204,14 @@ Recoverable tasks that have failed count as gone; when all have failed, it ends 
 
 A listener that others can reach (not loopback, not unix:) needs a token, or --insecure.
 
+The --token-file says what each token gives leave to, for example
+  worker    7d5c...
+  operator  b1f0...
+  reader    99ae...
+A reader may look: status, get, ls, watch, events. An operator may also change keys and queues,
+wait at count barriers, cancel barriers and preempt tasks. A worker may do everything; a line with a
+token alone is a worker's. Empty lines and those that begin with # mean nothing.
+
 EXAMPLES
   coxswain serve -n 8
   coxswain serve -n 64 --listen :8476 --token-file /run/secrets/job --exit-when-done

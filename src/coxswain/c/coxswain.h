@@ -15,10 +15,10 @@
 // destroys. No exception leaves any function, and no callback may throw one. If a function fails,
 // what it would have given is left as it was. INVALID_ARGUMENT: a pointer that is needed is NULL.
 // RESOURCE_EXHAUSTED: a limit, which the text names; or "out of memory". Calls to the coordinator
-// also fail with UNAVAILABLE (it is lost for good), FAILED_PRECONDITION (not joined; this client
-// has left; or client used after fork), ABORTED (a newer incarnation of the task has taken its
-// place), CANCELLED (the client was closed) and DEADLINE_EXCEEDED. Further ones stand beside the
-// function.
+// also fail with UNAVAILABLE (it is lost for good), PERMISSION_DENIED (the token's role does not
+// suffice), FAILED_PRECONDITION (not joined; this client has left; or client used after fork),
+// ABORTED (a newer incarnation of the task has taken its place), CANCELLED (the client was closed)
+// and DEADLINE_EXCEEDED. Further ones stand beside the function.
 //
 // Strings are pairs of pointer and size and need no NUL at their end. Names, keys and texts are
 // UTF-8; values are any bytes. What a caller passes is copied before the function returns.

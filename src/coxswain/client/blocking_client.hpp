@@ -124,6 +124,7 @@ class blocking_client {
 
   [[nodiscard]] std::uint64_t reconnects() const;
   [[nodiscard]] std::uint32_t num_tasks() const;
+  [[nodiscard]] core::role role() const;
   [[nodiscard]] std::optional<task_id> task() const;
   [[nodiscard]] coxswain::incarnation incarnation() const;
 

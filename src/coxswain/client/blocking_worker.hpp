@@ -71,6 +71,7 @@ class fulfil {
 
 struct client_facts {
   std::uint32_t num_tasks{};
+  core::role role{};
   std::optional<task_id> task;
   coxswain::incarnation self{};
 };
@@ -179,6 +180,7 @@ class blocking_client::worker {
   asio::awaitable<void> open(client_options options) {
     auto opened = co_await client::connect(std::move(options));
     facts_.num_tasks = opened.num_tasks();
+    facts_.role = opened.role();
     facts_.task = opened.task();
     facts_.self = opened.incarnation();
     client_ = std::move(opened);

@@ -309,6 +309,7 @@ asio::awaitable<core::events_answer> client::watch_events(std::optional<std::uin
 }
 
 std::uint64_t client::reconnects() const { return connection_ ? connection_->reconnects() : 0; }
+core::role client::role() const { return connection_ ? connection_->role() : core::role::worker; }
 std::uint32_t client::num_tasks() const { return connection_ ? connection_->num_tasks() : 0; }
 std::optional<task_id> client::task() const {
   return connection_ ? connection_->options().task : std::nullopt;

@@ -14,9 +14,10 @@
 //
 // Errors are thrown as coxswain::error. Those of every call: UNAVAILABLE (the coordinator is lost
 // for good; the text says whether the call may have taken effect), RESOURCE_EXHAUSTED (a limit;
-// the text names it), FAILED_PRECONDITION (not joined; or this client has left), ABORTED (a newer
-// incarnation of the task has taken its place), CANCELLED (the client was destroyed meanwhile),
-// DEADLINE_EXCEEDED. Further ones stand beside the call.
+// the text names it), PERMISSION_DENIED (the token's role does not suffice), FAILED_PRECONDITION
+// (not joined; or this client has left), ABORTED (a newer incarnation of the task has taken its
+// place), CANCELLED (the client was destroyed meanwhile), DEADLINE_EXCEEDED. Further ones stand
+// beside the call.
 //
 // Connection loss: a call that is open goes on. The client reconnects by itself and resumes its
 // session, each call takes effect exactly once, and deadlines keep running. Calls made meanwhile
@@ -325,6 +326,7 @@ class client {
   // The following say what is known without asking. No errors.
   [[nodiscard]] std::uint64_t reconnects() const;  // how often the session was resumed
   [[nodiscard]] std::uint32_t num_tasks() const;
+  [[nodiscard]] core::role role() const;  // what the token gives leave to
   [[nodiscard]] std::optional<task_id> task() const;
   [[nodiscard]] coxswain::incarnation incarnation() const;
 

@@ -83,6 +83,9 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
+  [[nodiscard]] core::role role() const noexcept {
+    return agent_.session() ? agent_.session()->given : core::role::worker;
+  }
   [[nodiscard]] std::uint32_t num_tasks() const noexcept {
     return agent_.session() ? agent_.session()->num_tasks : 0;
   }

@@ -2,11 +2,13 @@
 // Every option and limit of the coordinator's core, with its default (semantics D24).
 
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/credential.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace coxswain::core {
 
@@ -16,8 +18,9 @@ struct config {
   std::uint32_t num_tasks{1};
   // The launcher's restart count; compared with a client's when both state one.
   std::optional<std::uint64_t> attempt;
-  // The shared secret that a Hello must bring; empty: none is asked for.
-  std::string token;
+  // The tokens, one of which a Hello must bring, and what each gives leave to; none: everybody is a
+  // worker.
+  std::vector<credential> credentials;
   // The software version that a Hello is answered with.
   std::string version{"0.0.0"};
 

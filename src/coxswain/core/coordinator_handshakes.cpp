@@ -22,7 +22,7 @@ status coordinator::state::refusal(hello_args const& args) const {
             "the client speaks protocol version " + std::to_string(args.version) +
                 ", this coordinator version " + std::to_string(protocol_version)};
   }
-  if (!options.token.empty() && !equal_in_constant_time(args.token, options.token)) {
+  if (!role_of(args)) {
     return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
                                                       : "the token is not this coordinator's"};
   }
@@ -46,6 +46,12 @@ status coordinator::state::refusal(hello_args const& args) const {
   return {};
 }
 
+std::optional<role> coordinator::state::role_of(hello_args const& args) const {
+  if (options.credentials.empty()) return role::worker;
+  auto const found = credential_of(options.credentials, args.token);
+  return found ? std::optional{options.credentials[*found].as} : std::nullopt;
+}
+
 void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
   if (status why = refusal(args); !why.ok()) {
     log(severity::warning, event_kind::refused,
@@ -59,6 +65,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   s.attached = from;
   s.carrier = c.number;
   s.label = args.label;
+  s.given = *role_of(args);
   s.peer = c.peer;
   s.heard = alive_since(now);
   session_id const id = sessions_.add(std::move(s));
@@ -66,6 +73,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   arm_expiry(id, *sessions_.find(id));
 
   hello_answer a;
+  a.given = *role_of(args);
   a.coordinator = self_;
   a.version = options.version;
   a.session = id;

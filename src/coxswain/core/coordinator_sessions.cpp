@@ -1,5 +1,6 @@
 // Connections, the end of sessions, and how a request finds its verb.
 
+#include "coxswain/core/access.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -309,6 +310,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message 
 }
 
 status coordinator::state::admissible(session const& s, client_message const& message) const {
+  if (status why = permission(s.given, message.what); !why.ok()) return why;
   std::size_t const limit =
       options.open_requests_max + options.open_requests_max_per_task * s.tasks.size();
   if (s.open.size() + s.kept.size() >= limit) {

@@ -9,6 +9,7 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/event.hpp"
+#include "coxswain/core/role.hpp"
 #include "coxswain/core/topology.hpp"
 
 #include <array>
@@ -310,6 +311,7 @@ struct hello_answer {
   std::uint64_t key_bytes_max{};
   std::uint32_t open_requests_max{};
   std::uint32_t open_requests_max_per_task{};
+  role given{role::worker};
   friend bool operator==(hello_answer const&, hello_answer const&) = default;
 };
 

@@ -80,6 +80,7 @@ struct session {
   std::uint64_t carrier{};   // the number of the connection that carried it last
   std::string label;
   std::string peer;
+  role given{role::worker};
   std::vector<task_id> tasks;     // joined or joining; a task knows its place in it
   std::vector<task_id> replaced;  // it acted for these until another session did
   std::uint32_t probed{};         // how many of its tasks owe a sign of life

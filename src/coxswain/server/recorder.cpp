@@ -1,6 +1,5 @@
 #include "coxswain/server/recorder.hpp"
 
-#include "coxswain/core/text.hpp"
 #include "coxswain/server/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
@@ -43,7 +42,7 @@ std::string payload_of(core::client_message const& message) {
 recorder::recorder(options const& o, incarnation self, time_point start)
     : kept_bytes_max_{o.record_bytes_max},
       value_bytes_max_{o.record_value_bytes_max},
-      token_{o.core.token},
+      credentials_{o.core.credentials},
       pass_on_{o.record},
       start_{start} {
   head_.coordinator = self;
@@ -106,10 +105,10 @@ void recorder::write_message(time_point now, connection_id from, std::string_vie
   auto* const hello = std::get_if<core::hello_args>(&message.what);
   auto* const value = payload.size() > value_bytes_max_ ? value_in(message.what) : nullptr;
   if (hello && !hello->token.empty()) {
-    bool const is_right = core::equal_in_constant_time(hello->token, token_);
-    auto const token = std::exchange(hello->token, is_right ? recorded_token : "wrong");
+    auto const known = core::credential_of(credentials_, hello->token);
+    auto token = std::exchange(hello->token, known ? recorded_token(*known) : "wrong");
     other = payload_of(message);
-    hello->token = token;
+    hello->token = std::move(token);
     what.content = other;
   } else if (value && value->size() > value_bytes_max_) {
     auto left_out = std::exchange(*value, {});

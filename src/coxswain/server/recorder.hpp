@@ -3,6 +3,7 @@
 // same on to whoever wants all of it. Not here: files (the program), and putting it into another
 // core (replay).
 
+#include "coxswain/core/credential.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/server/options.hpp"
@@ -14,6 +15,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coxswain::server {
 
@@ -48,7 +50,7 @@ class recorder {
 
   std::size_t kept_bytes_max_;
   std::size_t value_bytes_max_;
-  std::string token_;
+  std::vector<core::credential> credentials_;
   std::function<void(std::string_view)> pass_on_;
   time_point start_;
   wire::recording_head head_;

@@ -134,7 +134,7 @@ server::impl::impl(asio::io_context& io, options o)
       poller_{io, *this},
       turn_{dispatch_, poller_, options_},
       connections_{turn_} {
-  bool const must_be_private = options_.core.token.empty() && !options_.insecure;
+  bool const must_be_private = options_.core.credentials.empty() && !options_.insecure;
   for (auto const& address : options_.listen) {
     listeners_.push_back(std::make_unique<listener>(address, must_be_private));
     addresses_.push_back(listeners_.back()->address());

@@ -2,6 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,7 @@ void visit_options(Config& o, Visit visit) {
   visit("job", o.job);
   visit("num_tasks", o.num_tasks);
   visit("attempt", o.attempt);
-  visit("token", o.token);
+  visit("credentials", o.credentials);
   visit("version", o.version);
   visit("heartbeat_timeout_ns", o.heartbeat_timeout);
   visit("reconnect_grace_ns", o.reconnect_grace);
@@ -56,6 +57,14 @@ std::string text_of(duration value) { return std::to_string(value.count()); }
 std::string text_of(std::optional<std::uint64_t> value) {
   return value ? std::to_string(*value) : "";
 }
+// "reader token-1, worker token-2"
+std::string text_of(std::vector<core::credential> const& value) {
+  std::string all;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    all += (i > 0 ? ", " : "") + std::string{name(value[i].as)} + ' ' + recorded_token(i);
+  }
+  return all;
+}
 template <class Number>
 std::string text_of(Number value) {
   return std::to_string(value);
@@ -69,6 +78,17 @@ bool read(std::string const& text, Number& into) {
 }
 bool read(std::string const& text, std::string& into) {
   into = text;
+  return true;
+}
+bool read(std::string const& text, std::vector<core::credential>& into) {
+  for (std::string_view rest = text; !rest.empty();) {
+    auto const one = rest.substr(0, rest.find(','));
+    auto const space = one.find(' ');
+    auto const as = core::role_named(one.substr(0, space));
+    if (!as || space == std::string_view::npos) return false;
+    into.push_back({*as, std::string{one.substr(space + 1)}});
+    rest.remove_prefix(std::min(rest.size(), one.size() + std::string_view{", "}.size()));
+  }
   return true;
 }
 bool read(std::string const& text, bool& into) {
@@ -88,13 +108,12 @@ bool read(std::string const& text, std::optional<std::uint64_t>& into) {
 
 }  // namespace
 
+std::string recorded_token(std::size_t index) { return "token-" + std::to_string(index + 1); }
+
 settings settings_of(core::config const& o) {
-  core::config told = o;
-  if (!told.token.empty()) told.token = recorded_token;
   settings all;
-  visit_options(told, [&all](auto const* name, auto const& value) {
-    all.emplace_back(name, text_of(value));
-  });
+  visit_options(
+      o, [&all](auto const* name, auto const& value) { all.emplace_back(name, text_of(value)); });
   return all;
 }
 

@@ -25,6 +25,21 @@ std::uint64_t period_to_wire(duration period) {
 
 void encode(std::monostate, v1::ServerMessage&) {}
 
+v1::HelloReply::Role encode(core::role from) {
+  switch (from) {
+    case core::role::reader: return v1::HelloReply::READER;
+    case core::role::operator_: return v1::HelloReply::OPERATOR;
+    case core::role::worker: return v1::HelloReply::WORKER;
+  }
+  return v1::HelloReply::UNSTATED;
+}
+
+// What a newer coordinator states may be anything: it answers what it refuses.
+core::role decode(v1::HelloReply::Role from) {
+  if (from == v1::HelloReply::READER) return core::role::reader;
+  return from == v1::HelloReply::OPERATOR ? core::role::operator_ : core::role::worker;
+}
+
 void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_hello();
   to.set_coordinator_incarnation(from.coordinator.value);
@@ -40,6 +55,7 @@ void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   to.set_key_bytes_max(from.key_bytes_max);
   to.set_open_requests_max(from.open_requests_max);
   to.set_open_requests_max_per_task(from.open_requests_max_per_task);
+  to.set_role(encode(from.given));
 }
 
 result<answer_value> decode(v1::HelloReply& from) {
@@ -59,6 +75,7 @@ result<answer_value> decode(v1::HelloReply& from) {
   to.key_bytes_max = from.key_bytes_max();
   to.open_requests_max = from.open_requests_max();
   to.open_requests_max_per_task = from.open_requests_max_per_task();
+  to.given = decode(from.role());
   return answer_value{std::move(to)};
 }
 

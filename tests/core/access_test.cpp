@@ -1,0 +1,83 @@
+#include "coxswain/core/access.hpp"
+
+#include "coxswain/core/credential.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <variant>
+
+namespace coxswain::core {
+namespace {
+
+template <class... Args>
+struct requests {
+  static constexpr std::size_t size = sizeof...(Args);
+
+  static void expect(role needed) {
+    for (auto const& what : {request{Args{}}...}) {
+      BOOST_TEST((required_role(what) == needed), what.index());
+    }
+  }
+};
+
+using everybody = requests<std::monostate, hello_args, resume_args, bye_args, withdraw_args>;
+using readers =
+    requests<get_args, try_get_args, get_all_args, list_args, count_keys_args, watch_keys_args,
+             inspect_args, alive_args, watch_tasks_args, watch_events_args>;
+using operators =
+    requests<put_args, put_all_args, compare_and_set_args, append_args, increment_args, remove_args,
+             push_args, pop_args, count_barrier_args, cancel_barrier_args, preempt_args>;
+using workers = requests<join_args, leave_args, barrier_args, report_error_args, reset_args,
+                         frozen_args, exchange_topology_args>;
+
+static_assert(everybody::size + readers::size + operators::size + workers::size ==
+              std::variant_size_v<request>);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(access_test)
+
+BOOST_AUTO_TEST_CASE(each_request_needs_one_role) {
+  everybody::expect(role::reader);
+  readers::expect(role::reader);
+  operators::expect(role::operator_);
+  workers::expect(role::worker);
+}
+
+BOOST_AUTO_TEST_CASE(a_role_includes_the_lesser_ones) {
+  BOOST_TEST(permission(role::worker, put_args{}).ok());
+  BOOST_TEST(permission(role::operator_, put_args{}).ok());
+  BOOST_TEST(permission(role::operator_, get_args{}).ok());
+  BOOST_TEST(permission(role::reader, put_args{}).text() ==
+             "PERMISSION_DENIED: role 'reader' may not put keys; it needs 'operator': ask for a "
+             "token of that role");
+  BOOST_TEST(permission(role::operator_, join_args{}).text() ==
+             "PERMISSION_DENIED: role 'operator' may not join; it needs 'worker': ask for a token "
+             "of that role");
+}
+
+BOOST_AUTO_TEST_CASE(a_role_is_found_by_its_name) {
+  for (role const r : {role::reader, role::operator_, role::worker}) {
+    BOOST_TEST((role_named(name(r)) == r));
+  }
+  BOOST_TEST(!role_named("captain"));
+  BOOST_TEST(!role_named(""));
+}
+
+BOOST_AUTO_TEST_CASE(a_credential_is_found_by_its_whole_token) {
+  std::vector<credential> const known{{role::reader, "a"}, {role::worker, "ab"}};
+
+  BOOST_TEST(credential_of(known, "a").value() == 0u);
+  BOOST_TEST(credential_of(known, "ab").value() == 1u);
+  BOOST_TEST(!credential_of(known, "abc"));
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_token_lets_nobody_in) {
+  BOOST_TEST(!credential_of({{role::worker, ""}}, ""));
+  BOOST_TEST(!credential_of({}, ""));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::core

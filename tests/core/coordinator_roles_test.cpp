@@ -1,0 +1,109 @@
+// What a session may do by its token: D3.
+
+#include "coxswain/core/access.hpp"
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+// A job of two tasks that has tokens of all roles, each called as its role is.
+class fixture {
+ protected:
+  int session(std::string token) {
+    core::hello_args args;
+    args.token = std::move(token);
+    return c.hello(std::move(args));
+  }
+
+  static core::config guarded() {
+    return with([](auto& o) {
+      o.join_barrier = false;
+      for (auto const r : {core::role::reader, core::role::operator_, core::role::worker}) {
+        o.credentials.push_back({r, std::string{name(r)}});
+      }
+    });
+  }
+
+  cluster c{cluster::deserted(2, guarded())};
+};
+
+// Calls `each` with an empty request of each kind that is answered.
+template <std::size_t index = 0, class Each>
+void for_each_call(Each each) {
+  if constexpr (index < std::variant_size_v<core::request>) {
+    using args = std::variant_alternative_t<index, core::request>;
+    constexpr bool is_call =
+        !std::is_same_v<args, std::monostate> && !std::is_same_v<args, core::hello_args> &&
+        !std::is_same_v<args, core::resume_args> && !std::is_same_v<args, core::bye_args> &&
+        !std::is_same_v<args, core::withdraw_args>;
+    if constexpr (is_call) each(core::request{args{}});
+    for_each_call<index + 1>(each);
+  }
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(coordinator_roles_test, fixture)
+
+BOOST_AUTO_TEST_CASE(the_token_decides_the_role) {
+  BOOST_TEST((c[session("reader")].hello->given == core::role::reader));
+  BOOST_TEST((c[session("operator")].hello->given == core::role::operator_));
+  BOOST_TEST((c[session("worker")].hello->given == core::role::worker));
+  BOOST_TEST(contains(c.goodbye(session("captain")), "UNAUTHENTICATED"));
+}
+
+BOOST_AUTO_TEST_CASE(without_tokens_everybody_is_a_worker) {
+  auto open = cluster::deserted(1);
+
+  BOOST_TEST((open[open.observer()].hello->given == core::role::worker));
+}
+
+BOOST_AUTO_TEST_CASE(each_call_is_refused_to_a_lesser_role_and_only_to_it) {
+  for (auto const mine : {core::role::reader, core::role::operator_, core::role::worker}) {
+    for_each_call([&](core::request const& what) {
+      int const who = session(std::string{name(mine)});
+      auto const call = c.send(who, what, 0s);
+
+      bool const is_refused = c.code(call) == "PERMISSION_DENIED";
+      BOOST_TEST(is_refused == (mine < core::required_role(what)), what.index());
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_session_lives_on) {
+  int const reader = session("reader");
+  int const op = session("operator");
+  c.put(op, "k", "1");
+
+  auto const put = c.put(reader, "k", "2", true);
+  auto const get = c.get(reader, "k");
+
+  BOOST_TEST(c.text(put) ==
+             "role 'reader' may not put keys; it needs 'operator': ask for a token of that role");
+  BOOST_TEST(c.value(get) == "1");
+}
+
+BOOST_AUTO_TEST_CASE(a_resumed_session_keeps_its_role) {
+  int const reader = session("reader");
+
+  c.blink(reader);
+
+  BOOST_TEST(c.code(c.put(reader, "k", "v")) == "PERMISSION_DENIED");
+  BOOST_TEST(c.code(c.inspect(reader)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(an_operator_cancels_a_barrier_of_workers) {
+  int const zero = session("worker");
+  c.join({zero, 0}, 100);
+  auto const waits = c.barrier({zero, 0}, "b");
+
+  BOOST_TEST(c.code(c.cancel(session("reader"), "b")) == "PERMISSION_DENIED");
+  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.code(c.cancel(session("operator"), "b")) == "OK");
+
+  BOOST_TEST(c.code(waits) == "CANCELLED");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,80 @@
+"""What the roles of tokens let the subcommands and the tasks do."""
+
+import unittest
+
+from programs import EndToEnd, REFUSED, USAGE
+
+LOOKS = [("status",), ("get", "a"), ("ls",), ("count",), ("events",)]
+CHANGES = [("put", "a", "1", "--overwrite"), ("cas", "c", "1", "--if-absent"), ("append", "t", "x"),
+           ("incr", "n"), ("rm", "t"), ("push", "q", "x"), ("pop", "q"),
+           ("barrier", "b", "--count", 1)]
+
+
+class Roles(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.tokens = self.folder / "tokens"
+        self.tokens.write_text("# who may what\nreader look\noperator steer\n\nworker pull\n")
+        self.coordinator = self.serve(1, "--token-file", self.tokens)
+
+    def run_with(self, token, command):
+        return self.coxswain(*command, env={"COXSWAIN_TOKEN": token})
+
+    def test_an_operator_changes_and_looks(self):
+        for command in CHANGES + LOOKS:
+            with self.subTest(command=command):
+                done = self.run_with("steer", command)
+                self.assertEqual(done.code, 0, done.err)
+
+    def test_a_worker_does_everything(self):
+        for command in CHANGES + LOOKS:
+            with self.subTest(command=command):
+                done = self.run_with("pull", command)
+                self.assertEqual(done.code, 0, done.err)
+
+    def test_a_reader_only_looks(self):
+        self.run_with("steer", ("put", "a", "1"))
+        for command in LOOKS:
+            with self.subTest(command=command):
+                done = self.run_with("look", command)
+                self.assertEqual(done.code, 0, done.err)
+        for command in CHANGES + [("preempt", 0)]:
+            with self.subTest(command=command):
+                done = self.run_with("look", command)
+                self.assertEqual(done.code, REFUSED, done.err)
+                self.assertIn("PERMISSION_DENIED", done.err)
+                self.assertIn("role 'reader' may not", done.err)
+                self.assertIn("it needs 'operator'", done.err)
+
+    def test_only_a_worker_is_a_task(self):
+        for token in ("look", "steer"):
+            worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": token})
+            self.assertNotEqual(worker.wait(), 0)
+            self.assertIn("may not join; it needs 'worker'", worker.err)
+
+        worker = self.worker(0, 1, "--rounds", 1, env={"COXSWAIN_TOKEN": "pull"})
+        self.assertEqual(worker.wait(), 0, worker.said())
+
+    def test_a_wrong_line_is_named_with_its_file(self):
+        self.tokens.write_text("reader look\ncaptain shout\n")
+
+        serve = self.run_to_end("coxswain", "serve", "-n", 1, "--token-file", self.tokens)
+
+        self.assertEqual(serve.code, USAGE, serve.said())
+        self.assertIn(f"'{self.tokens}' line 2: two words are a role and its token", serve.err)
+
+    def test_run_gives_its_processes_a_workers_token(self):
+        run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--",
+                              "sh", "-c", "echo token $COXSWAIN_TOKEN")
+        self.assertEqual(run.code, 0, run.said())
+        self.assertIn("token pull", run.out)
+
+        self.tokens.write_text("reader look\n")
+        run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--", "true")
+        self.assertEqual(run.code, USAGE, run.said())
+        self.assertIn("no worker's token", run.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
