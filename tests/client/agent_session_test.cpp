@@ -159,6 +159,35 @@ BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_withdrawn_after_it) {
   BOOST_TEST(lab.out() == "#2 get b 300 s | withdraw 3 | reconnected after 0 ms");
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_that_crossed_its_withdrawal_is_withdrawn_again_after_a_loss) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::pop_args{"q"}, 300s);
+  lab.a.cancel(t0, request_id{1});
+  lab.reply(t0, 1, answer_of("an item"));
+  (void)lab.out();
+  lab.lose(t0);
+  lab.resume(t0);
+
+  // The coordinator may not have heard that nobody has the item, although the answer is counted.
+  std::string const out = lab.out();
+  BOOST_TEST(out.find("resume 1 ack=1") != out.npos, out);
+  BOOST_TEST(out.find("withdraw 1 ack=1") != out.npos, out);
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawal_that_must_have_arrived_is_not_said_again) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::pop_args{"q"}, 300s);
+  lab.a.cancel(t0, request_id{1});
+  lab.reply(t0, 1, answer_of("an item"));
+  lab.a.call(t0, core::try_get_args{"k"}, 300s);
+  lab.reply(t0, 2, answer_of("a value"));
+  (void)lab.out();
+  lab.lose(t0);
+  lab.resume(t0);
+
+  BOOST_TEST(lab.out().find("withdraw") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(reconnecting_waits_up_to_a_quarter_of_the_grace) {
   auto lab = agent_lab::open();
   lab.lose(t0 + 5s);

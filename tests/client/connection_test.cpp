@@ -265,6 +265,31 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_slowly_gets_everything) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(a_step_that_comes_together_with_the_next_freeze_is_not_forgotten) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto options = fake.options();
+    auto c = co_await fake.welcome(options);
+    core::answer freeze;
+    freeze.value = core::freeze_request{1};
+    co_await fake.say(freeze);
+    co_await fake.read();
+    std::vector<wire::server_message> both(2);
+    both[0].id = fake.message().id;
+    both[0].what.value = core::sync_point{1, 1};
+    both[1].what.value = core::freeze_request{2};
+
+    co_await fake.say_together(both);
+    co_await fake.read();
+    core::answer later;
+    later.value = core::sync_point{2, 9};
+    co_await fake.reply(fake.message().id.value, later);
+
+    bool const stops = co_await c.reached_sync_point(1);
+    BOOST_TEST(stops);
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

@@ -87,6 +87,12 @@ asio::awaitable<void> fake_coordinator::reply_ok(std::uint64_t id) {
   return reply(id, std::move(ok));
 }
 
+asio::awaitable<void> fake_coordinator::say_together(std::vector<wire::server_message> all) {
+  std::string bytes;
+  for (auto const& one : all) bytes += frame(one.id, one.what);
+  co_await asio::async_write(peer_, asio::buffer(bytes), asio::use_awaitable);
+}
+
 asio::awaitable<void> fake_coordinator::reply(std::uint64_t id, core::answer what) {
   std::string const bytes = frame(request_id{id}, what);
   co_await asio::async_write(peer_, asio::buffer(bytes), asio::use_awaitable);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace coxswain::test {
 
@@ -62,6 +63,8 @@ class fake_coordinator {
   asio::awaitable<void> say(core::answer what) { return reply(0, std::move(what)); }
   asio::awaitable<void> reply(std::uint64_t id, core::answer what);
   asio::awaitable<void> reply_ok(std::uint64_t id);
+  // All in one piece, so that the client reads them at once.
+  asio::awaitable<void> say_together(std::vector<wire::server_message> all);
 
   // Closes the connection; takes no more of them.
   void hang_up() { peer_.close(); }

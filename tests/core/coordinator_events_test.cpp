@@ -125,6 +125,16 @@ BOOST_AUTO_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline) {
   BOOST_TEST(events(c, seen).entries.empty());
 }
 
+BOOST_AUTO_TEST_CASE(an_event_in_the_turn_of_the_deadline_is_told) {
+  cluster c{1};
+  auto const n = last(c, 0);
+  auto const seen = watch(c, 0, n, severity::info, 5s);
+  c.stall(6s);
+
+  BOOST_TEST((only(c, seen).kind == event_kind::stalled));
+  BOOST_TEST(events(c, seen).through == n + 1);
+}
+
 BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
   auto c = cluster::deserted(2, with([](auto& o) { o.waiting_log_period = 1s; }));
   int const a = c.observer();

@@ -105,12 +105,14 @@ class pipe {
 
 // A connection between a process and the coordinator.
 struct link {
+  std::uint64_t number{};  // of all links of a world
   connection_id at_server{};
   bool waits_to_be_accepted{};
   bool server_knows{};  // the server holds it still
   duration delay_max{};
-  pipe up;    // to the coordinator
-  pipe down;  // to the client
+  time_point unread_until{};  // the client's host takes nothing before; zero: it does
+  pipe up;                    // to the coordinator
+  pipe down;                  // to the client
 };
 
 }  // namespace coxswain::sim

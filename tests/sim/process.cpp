@@ -5,7 +5,7 @@
 namespace coxswain::sim {
 
 void pending_call::await_suspend(std::coroutine_handle<> waiting) {
-  by_.waiting_.emplace(id_, process::waiter{waiting, this});
+  by_.waiting_[id_] = process::waiter{waiting, this};
 }
 
 core::answer pending_call::await_resume() { return std::move(what_); }
@@ -14,7 +14,7 @@ process::process(agent_options options, std::optional<task_id> id)
     : brain{std::move(options)}, task{id} {}
 
 pending_call process::make(core::request what, duration timeout) {
-  return {*this, brain.call(now, std::move(what), timeout)};
+  return ask(std::move(what), timeout);
 }
 
 pending_call process::join(incarnation self, duration timeout) {
@@ -55,33 +55,57 @@ pending_call process::count_barrier(std::string name, std::uint32_t count) {
   return make(core::count_barrier_args{std::move(name), count, 300s}, 300s);
 }
 
-pending_call process::ask(core::request what, duration timeout) {
-  return make(std::move(what), timeout);
+pending_call process::ask(core::request what, duration timeout, std::optional<task_id> as) {
+  return {*this, begin(std::move(what), timeout, as)};
+}
+
+request_id process::begin(core::request what, duration timeout, std::optional<task_id> as) {
+  std::optional<core::request> seen;
+  if (seen_by) seen = what;
+  request_id const id = brain.call(now, std::move(what), timeout, as);
+  waiting_.emplace(id, waiter{});
+  if (seen) seen_by->called(*this, id, *seen, timeout, as);
+  return id;
+}
+
+void process::cancel(request_id call) {
+  if (waiting_.erase(call) == 0) return;
+  brain.cancel(now, call);
+  if (seen_by) seen_by->cancelled(*this, call);
+}
+
+void process::see(agent_event const& e) {
+  if (auto const* const failed = std::get_if<agent_events::job_failed>(&e)) {
+    job_failure = failed->what;
+  }
+  if (auto const* const over = std::get_if<agent_events::ended>(&e)) ended = over->why;
+  if (std::holds_alternative<agent_events::reconnected>(e)) ++reconnected;
+  if (seen_by) seen_by->told(*this, e);
+}
+
+void process::complete(agent_completion& c) {
+  auto const at_call = waiting_.find(c.call);
+  if (at_call == waiting_.end()) {
+    ++completed_twice;
+    return;
+  }
+  waiter const w = at_call->second;
+  waiting_.erase(at_call);
+  if (seen_by) seen_by->answered(*this, c.call, c.what);
+  if (!w.call) return;
+  w.call->what_ = std::move(c.what);
+  w.resume.resume();
 }
 
 void process::settle(time_point at) {
   now = at;
-  brain.take_events(events_);
-  for (agent_event& e : events_) {
-    if (auto* const failed = std::get_if<agent_events::job_failed>(&e)) job_failure = failed->what;
-    if (auto* const over = std::get_if<agent_events::ended>(&e)) ended = over->why;
-    if (std::holds_alternative<agent_events::reconnected>(e)) ++reconnected;
-  }
   for (;;) {
+    brain.take_events(events_);
+    for (agent_event const& e : std::vector{events_}) see(e);
     std::vector<agent_completion> batch;
     brain.take_completions(batch);
     if (batch.empty()) return;
-    for (agent_completion& c : batch) {
-      auto const at_call = waiting_.find(c.call);
-      if (at_call == waiting_.end()) {
-        ++completed_twice;
-        continue;
-      }
-      waiter const w = at_call->second;
-      waiting_.erase(at_call);
-      w.call->what_ = std::move(c.what);
-      w.resume.resume();
-    }
+    for (agent_completion& c : batch) complete(c);
   }
 }
 

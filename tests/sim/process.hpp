@@ -49,7 +49,10 @@ class process {
   pending_call increment(std::string key, std::int64_t by);
   pending_call count_barrier(std::string name, std::uint32_t count);
   // Any other; its timeout is `timeout`.
-  pending_call ask(core::request what, duration timeout);
+  pending_call ask(core::request what, duration timeout, std::optional<task_id> as = {});
+  // One whose answer nobody awaits, but which may be taken back.
+  request_id begin(core::request what, duration timeout, std::optional<task_id> as = {});
+  void cancel(request_id call);
 
   // Lets the process see what its agent has for it: answers and events.
   void settle(time_point now);
@@ -60,7 +63,9 @@ class process {
   std::vector<script> work;
   std::shared_ptr<link> line;
   std::optional<task_id> task;
+  std::size_t number{};  // among the processes of its world
   time_point now{};
+  std::optional<duration> delay_max;  // none: as the world says
   bool alive{true};
   bool said_bye{};
   time_point paused_until{};
@@ -69,14 +74,27 @@ class process {
   std::size_t reconnected{};
   std::size_t completed_twice{};
 
+  // Told what happens at this process, in order.
+  struct witness {
+    virtual ~witness() = default;
+    virtual void called(process const& by, request_id id, core::request const& what,
+                        duration timeout, std::optional<task_id> as) = 0;
+    virtual void answered(process const& by, request_id id, core::answer const& what) = 0;
+    virtual void cancelled(process const& by, request_id id) = 0;
+    virtual void told(process& by, agent_event const& what) = 0;
+  };
+  witness* seen_by{};
+
  private:
   friend class pending_call;
   struct waiter {
     std::coroutine_handle<> resume;
-    pending_call* call;
+    pending_call* call{};
   };
 
   pending_call make(core::request what, duration timeout);
+  void see(agent_event const& e);
+  void complete(agent_completion& c);
 
   std::unordered_map<request_id, waiter> waiting_;
   std::vector<agent_completion> completions_;

@@ -2,8 +2,6 @@
 
 #include "coxswain/server/replay.hpp"
 
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -13,9 +11,14 @@ namespace {
 
 constexpr time_point started{1h};
 
-server::options with(core::config core, std::vector<std::string>& log, time_point const& now) {
+server::options with(core::config core, habits const& ways, std::vector<std::string>& log,
+                     time_point const& now) {
   server::options o;
   o.core = std::move(core);
+  o.queued_bytes_max = ways.queued_bytes_max;
+  if (!ways.keeps_recording) o.record_bytes_max = 0;
+  o.record_value_bytes_max = 1024 * 1024;  // all of them, so that a replay does the same
+  if (!ways.keeps_log) return o;
   o.log = [&log, &now](core::event const& e) {
     log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);
   };
@@ -24,18 +27,21 @@ server::options with(core::config core, std::vector<std::string>& log, time_poin
 
 }  // namespace
 
-world::world(std::uint64_t seed, core::config options)
+world::world(std::uint64_t seed, core::config options, habits ways)
     : now{started},
       random{seed},
-      coordinator{with(std::move(options), log, now), incarnation{seed | 1}, started} {}
+      coordinator{with(std::move(options), ways, log, now), incarnation{seed | 1}, started},
+      ways_{ways} {}
 
-process& world::add(std::optional<task_id> task) {
+process& world::add(std::optional<task_id> task, std::optional<duration> fence_after) {
   agent_options o;
   o.address = "simulated:1";
   o.hello.label = task ? "host" + std::to_string(task->value) + ":1" : "observer:1";
   o.task = task;
+  o.fence_after = fence_after;
   o.seed = ++processes_seeded_;
   process& p = *processes.emplace_back(std::make_unique<process>(std::move(o), task));
+  p.number = processes.size() - 1;
   p.now = now;
   p.brain.start(now);
   return p;
@@ -69,14 +75,18 @@ void world::pause(process& p, duration time) {
 }
 void world::stall(duration time) { stalled_until_ = now + time; }
 void world::refuse_connections(duration time) { refusing_until_ = now + time; }
+void world::read_slowly(process& p, duration time) {
+  if (p.line) p.line->unread_until = now + time;
+}
 
 // --- Links -----------------------------------------------------------------------------------
 
 void world::open_link(process& p) {
   auto line = std::make_shared<link>();
-  line->delay_max = delay_max;
+  line->number = ++links_opened_;
+  line->delay_max = p.delay_max.value_or(delay_max);
   p.line = line;
-  at(now + between(random, 0ns, 2 * delay_max), [this, &p, line] {
+  at(now + between(random, 0ns, 2 * line->delay_max), [this, &p, line] {
     if (p.line != line) return;
     if (refusing_until_ > now) {
       p.line.reset();
@@ -114,7 +124,8 @@ void world::deliver_to_coordinator() {
     link& line = *links_[i].first;
     if (line.waits_to_be_accepted) accept(line);
     if (!line.server_knows || line.up.next() > now) continue;
-    std::string const bytes = line.up.take(now);
+    std::string bytes = line.up.take(now);
+    if (change_up) bytes = change_up(*links_[i].second, line, bytes);
     if (!bytes.empty()) coordinator.received(now, line.at_server, bytes);
     if (line.up.stopped()) {
       line.up.cut(now, random, 0ns);
@@ -126,8 +137,20 @@ void world::deliver_to_coordinator() {
     coordinator.lost(now, line.at_server, core::loss::closed);
   }
   coordinator.advance(now);
+  write_to_late_readers();
   while (coordinator.deliver(dirty_)) take_from_coordinator();
-  coordinator.check_invariants();
+  if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
+}
+
+void world::write_to_late_readers() {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    auto const [line, p] = links_[i];
+    if (!line->server_knows || line->unread_until == time_point{} || line->unread_until > now) {
+      continue;
+    }
+    line->unread_until = {};
+    write_out(*line, *p);
+  }
 }
 
 void world::take_from_coordinator() {
@@ -135,23 +158,32 @@ void world::take_from_coordinator() {
     auto const at_link = std::find_if(links_.begin(), links_.end(), [id](auto const& l) {
       return l.first->server_knows && l.first->at_server == id;
     });
-    link& line = *at_link->first;
-    server::outbox& out = coordinator.out(id);
-    std::array<iovec, 16> parts;
-    for (auto filled = out.fill(parts); !filled.empty(); filled = out.fill(parts)) {
-      std::size_t count = 0;
-      for (iovec const& part : filled) {
-        line.down.send(now, random, line.delay_max,
-                       {static_cast<char const*>(part.iov_base), part.iov_len});
-        count += part.iov_len;
-      }
-      coordinator.wrote(now, id, count);
-    }
-    if (!out.ends()) continue;
-    line.server_knows = false;
-    line.down.finish(now, random, line.delay_max);
-    coordinator.lost(now, id, core::loss::closed);
+    write_out(*at_link->first, *at_link->second);
   }
+}
+
+void world::write_out(link& line, process& p) {
+  connection_id const id = line.at_server;
+  server::outbox& out = coordinator.out(id);
+  if (line.unread_until > now) {
+    // As with a socket's buffer, the end of the connection comes after what is unread.
+    if (!out.empty()) return coordinator.write_blocked(now, id);
+    if (!out.ends()) return;
+  }
+  std::array<iovec, 16> parts;
+  for (auto filled = out.fill(parts); !filled.empty(); filled = out.fill(parts)) {
+    std::string bytes;
+    for (iovec const& part : filled) {
+      bytes.append(static_cast<char const*>(part.iov_base), part.iov_len);
+    }
+    coordinator.wrote(now, id, bytes.size());
+    if (change_down) bytes = change_down(p, line, bytes);
+    line.down.send(now, random, line.delay_max, bytes);
+  }
+  if (!out.ends()) return;
+  line.server_knows = false;
+  line.down.finish(now, random, line.delay_max);
+  coordinator.lost(now, id, core::loss::closed);
 }
 
 void world::deliver_to_processes() {
@@ -206,6 +238,9 @@ time_point world::next_event() const {
   for (auto const& [line, p] : links_) {
     if (line->waits_to_be_accepted) next = std::min(next, std::max(now, stalled_until_));
     if (line->server_knows) next = std::min(next, std::max(line->up.next(), stalled_until_));
+    if (line->server_knows && line->unread_until != time_point{}) {
+      next = std::min(next, std::max({now, line->unread_until, stalled_until_}));
+    }
     if (p->alive) next = std::min(next, std::max(line->down.next(), p->paused_until));
   }
   if (auto const due = coordinator.next_deadline()) {
@@ -232,16 +267,20 @@ bool world::step(time_point limit) {
   return true;
 }
 
-void world::run(duration limit) {
+void world::run(duration limit, std::function<bool()> const& is_done) {
   time_point const end = now + limit;
+  while (!is_done() && step(end)) {
+  }
+}
+
+void world::run(duration limit) {
   auto const all_done = [this] {
     return std::all_of(processes.begin(), processes.end(), [](auto const& p) {
       return !p->alive ||
              std::all_of(p->work.begin(), p->work.end(), [](script const& s) { return s.done(); });
     });
   };
-  while (!all_done() && step(end)) {
-  }
+  run(limit, all_done);
 }
 
 void world::pass(duration time) {
@@ -256,7 +295,7 @@ bool world::was_stuck() const {
   });
 }
 
-void world::check_recording() const {
+std::string world::fault_of_recording() const {
   std::string const recording = coordinator.recording();
   server::replay again{recording};
   std::vector<std::string> then_told;
@@ -267,9 +306,13 @@ void world::check_recording() const {
     if (record->kind == wire::record_kind::event) then_told.emplace_back(record->content);
     for (auto& e : again.take_events()) now_told.push_back(std::move(e.text));
   }
-  BOOST_TEST(again.is_whole());
-  BOOST_TEST(now_told == then_told, boost::test_tools::per_element());
-  BOOST_TEST((again.look() == coordinator.look(started + last)));
+  if (!again.is_whole()) return "the recording is not whole";
+  auto const [now_at, then_at] = std::mismatch(now_told.begin(), now_told.end(),  //
+                                               then_told.begin(), then_told.end());
+  if (now_at != now_told.end()) return "the replay tells something else: " + *now_at;
+  if (then_at != then_told.end()) return "the replay does not tell: " + *then_at;
+  if (again.look() != coordinator.look(started + last)) return "the replay ends otherwise";
+  return {};
 }
 
 void world::finish() {

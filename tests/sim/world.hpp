@@ -19,32 +19,46 @@
 
 namespace coxswain::sim {
 
+// How a world is run.
+struct habits {
+  std::uint32_t steps_per_check{1};                // the coordinator's invariants, so often
+  bool keeps_log{true};                            // what the coordinator tells its log
+  bool keeps_recording{true};                      // of what is put into the coordinator
+  std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
+};
+
 class world {
  public:
-  world(std::uint64_t seed, core::config options);
+  world(std::uint64_t seed, core::config options, habits ways = {});
 
-  // Adds a process; its agent starts at once.
-  process& add(std::optional<task_id> task);
+  // Adds a process; its agent starts at once. After `fence_after` without the coordinator it gives
+  // up; none: as the coordinator says.
+  process& add(std::optional<task_id> task, std::optional<duration> fence_after = std::nullopt);
 
   // Something that happens at a time.
   void at(time_point when, std::function<void()> what);
 
   // Faults.
-  void cut(process& p);                    // both ends learn it, soon
-  void cut_silently(process& p);           // nobody is told
-  void kill(process& p);                   // the process dies, its host closes the socket
-  void pause(process& p, duration time);   // the process stands still
-  void stall(duration time);               // the coordinator's loop stands still
-  void refuse_connections(duration time);  // nobody listens for a while
+  void cut(process& p);                         // both ends learn it, soon
+  void cut_silently(process& p);                // nobody is told
+  void kill(process& p);                        // the process dies, its host closes the socket
+  void pause(process& p, duration time);        // the process stands still
+  void stall(duration time);                    // the coordinator's loop stands still
+  void refuse_connections(duration time);       // nobody listens for a while
+  void read_slowly(process& p, duration time);  // what is sent to it is not read
 
   // Runs until all scripts are done, or `limit` has passed.
   void run(duration limit);
+
+  // Runs until `is_done`, which is asked after each step, or `limit` has passed.
+  void run(duration limit, std::function<bool()> const& is_done);
 
   // Runs for so long, whatever there is to do.
   void pass(duration time);
 
   // What was put into the coordinator is put into another one, which must do and say the same.
-  void check_recording() const;
+  // Says what it did otherwise; empty if nothing.
+  [[nodiscard]] std::string fault_of_recording() const;
 
   // Whether a task was said to wait in vain.
   [[nodiscard]] bool was_stuck() const;
@@ -60,6 +74,10 @@ class world {
   std::vector<std::unique_ptr<process>> processes;
   // Called for each connection that is opened, to make plans for it.
   std::function<void(link&)> on_link;
+  // What arrives instead of these bytes, which come from a process or are sent to it.
+  using change = std::function<std::string(process&, link const&, std::string_view)>;
+  change change_up;
+  change change_down;
 
  private:
   bool step(time_point limit);
@@ -68,6 +86,8 @@ class world {
   void run_plans();
   void take_from(process& p);
   void take_from_coordinator();
+  void write_out(link& line, process& p);
+  void write_to_late_readers();
   void open_link(process& p);
   void accept(link& line);
   void close_at_client(process& p);
@@ -79,7 +99,10 @@ class world {
   time_point stalled_until_{};
   time_point refusing_until_{};
   std::uint64_t processes_seeded_{};
+  std::uint64_t links_opened_{};
   std::vector<connection_id> dirty_;
+  habits ways_;
+  std::uint32_t steps_{};
 };
 
 }  // namespace coxswain::sim

@@ -39,14 +39,19 @@ void agent::send_resume(time_point now) {
   resume.secret = session_->secret;
   resume.coordinator = session_->coordinator;
   resume.open = calls_.ids(request_id{}, sent_through_);
+  for (auto const& [id, _] : crossed_) {
+    resume.open.insert(std::lower_bound(resume.open.begin(), resume.open.end(), id), id);
+    withdrawn_.push_back(id);
+  }
   send(now, resume);
   while (bytes_.size() > core::hello_frame_bytes_max) {
     for (auto n = resume.open.size() / 8 + 1; n > 0; --n) {
-      calls_.take(resume.open.back());
-      complete(resume.open.back(), {errc::unavailable,
-                                    "outcome unknown: more requests were open when the connection "
-                                    "was lost than a Resume can name"});
+      request_id const left_out = resume.open.back();
       resume.open.pop_back();
+      if (!calls_.take(left_out)) continue;
+      complete(left_out, {errc::unavailable,
+                          "outcome unknown: more requests were open when the connection was lost "
+                          "than a Resume can name"});
     }
     bytes_.clear();
     send(now, resume);
@@ -95,6 +100,7 @@ void agent::resume_answered(time_point now, core::resume_answer const& answer) {
     }
   }
   withdrawn_.clear();
+  crossed_.clear();
   send_queued(now);
 }
 
@@ -116,8 +122,13 @@ void agent::incoming(time_point now, wire::server_message message) {
   if (message.id == request_id{}) return pushed(now, std::move(message.what));
   ++answered_through_;
   backoff_.reset();
+  // What was sent before the request that this answers has arrived.
+  std::erase_if(crossed_, [&](auto const& one) { return one.second < message.id; });
   auto const call = calls_.take(message.id);
-  if (!call) return;
+  if (!call) {
+    crossed_.emplace(message.id, last_id_);
+    return;
+  }
   note_membership(*call, message.what);
   completions_.push_back({message.id, std::move(message.what)});
 }

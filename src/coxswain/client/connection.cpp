@@ -119,6 +119,8 @@ void connection::pump() {
   for (auto& what : events_) happened(what);
   agent_.take_completions(completions_);
   for (auto& one : completions_) complete(std::move(one));
+  // An agreement begins after the answer of the one before, which may have come with it.
+  if (auto const agreement = std::exchange(begins_, 0); agreement != 0) freeze(agreement);
   if (agent_.has_bytes()) request_flush();
   if (agent_.over()) ended();
   arm();
@@ -166,7 +168,7 @@ void connection::happened(agent_event& what) {
                    answer_waits(question::kind::failure, core::answer{{}, *failure_});
                  },
                  [this](agent_events::progressed& e) { tell(std::move(e.what)); },
-                 [this](agent_events::freeze& e) { freeze(e.agreement); },
+                 [this](agent_events::freeze& e) { begins_ = e.agreement; },
                  [this](agent_events::ended& e) {
                    if (!agent_.session()) return;
                    tell(client_event::kind::lost, e.why);

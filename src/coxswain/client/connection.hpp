@@ -151,6 +151,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::optional<job_error> failure_;
   sync_points sync_points_;
   std::uint64_t frozen_for_{};
+  std::uint64_t begins_{};    // the agreement that we were told of and have not looked at yet
   std::uint64_t freezing_{};  // the call that reports our step; zero if there is none
   bool may_be_member_{};
   bool silent_{};

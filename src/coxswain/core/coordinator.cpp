@@ -161,7 +161,11 @@ answer_ptr coordinator::state::overdue(time_point now, parked const& p) {
   switch (p.where) {
     case parked::place::alive: return alive_overdue(now, p);
     case parked::place::tasks: return tasks_now();
-    case parked::place::events: return share(event_log_.since(event_log_.last(), severity::info));
+    case parked::place::events: {
+      // In this turn something may have happened before the deadline was looked at.
+      auto const& w = watchers_of_events_.all().at(p.number);
+      return share(event_log_.since(w.seen, w.at_least));
+    }
     case parked::place::key_changes: return share(key_changes_answer{{}, keys_.version()});
     case parked::place::topology: return overdue_exchange(now, p);
     default: return share(status{errc::deadline_exceeded, overdue_text(now, p)});

@@ -1,0 +1,124 @@
+#include "tests/sim/everything/actor.hpp"
+
+#include "tests/sim/everything/job.hpp"
+#include "tests/sim/everything/scripts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::sim {
+
+actor::actor(job& of, process& its_body, process_record about) : in{of}, body{its_body} {
+  body.seen_by = this;
+  in.seen.processes.push_back(std::move(about));
+  in_trouble();
+}
+
+process_record& actor::record() { return in.seen.processes[body.number]; }
+
+void actor::start() {
+  auto const& tasks = record().tasks;
+  for (task_id const task : tasks) start_script(do_everything(*this, task));
+  if (tasks.empty()) start_script(run_errands(*this, std::nullopt));
+}
+
+void actor::start_script(script s) {
+  body.work.push_back(std::move(s));
+  body.work.back().start();
+}
+
+void actor::joined(task_id task) {
+  if (!joined_.insert(task).second) return;
+  for (std::uint32_t i = 0; i < in.decided.errands; ++i) start_script(run_errands(*this, task));
+  start_script(walk(*this, task));
+  if (task.value % 4 == 0) start_script(follow(*this));
+}
+
+std::string actor::unique_text() {
+  return std::to_string(body.number) + "." + std::to_string(++texts_);
+}
+
+// --- Time ------------------------------------------------------------------------------------
+
+time_point actor::wakes_at(duration after) const {
+  return std::max(in.w.now + after, body.paused_until);
+}
+
+void actor::wake(std::coroutine_handle<> waiting, time_point at) {
+  in.w.at(at, [this, waiting] {
+    if (!body.alive) return;
+    if (body.paused_until > in.w.now) return wake(waiting, body.paused_until);
+    body.now = in.w.now;
+    waiting.resume();
+  });
+}
+
+// --- Troubles --------------------------------------------------------------------------------
+
+void actor::in_trouble(std::optional<time_point> until) {
+  record().troubles.push_back({in.w.now, until.value_or(time_point::max())});
+}
+
+void actor::calm_down() {
+  for (interval& one : record().troubles) one.to = std::min(one.to, in.w.now);
+}
+
+// --- What happens ----------------------------------------------------------------------------
+
+void actor::called(process const&, request_id id, core::request const& what, duration timeout,
+                   std::optional<task_id> as) {
+  calls_[id] = in.seen.calls.size();
+  call_record& c = in.seen.calls.emplace_back();
+  c.process = body.number;
+  c.task = as;
+  c.asked = what;
+  c.timeout = timeout;
+  c.made = in.w.now;
+}
+
+void actor::answered(process const&, request_id id, core::answer const& what) {
+  call_record& c = in.seen.calls[calls_.at(id)];
+  c.answered = in.w.now;
+  c.got = what;
+}
+
+void actor::cancelled(process const&, request_id id) {
+  in.seen.calls[calls_.at(id)].cancelled = in.w.now;
+}
+
+void actor::told(process&, agent_event const& what) {
+  if (std::holds_alternative<agent_events::opened>(what) ||
+      std::holds_alternative<agent_events::reconnected>(what)) {
+    calm_down();
+  }
+  if (std::holds_alternative<agent_events::disconnected>(what)) in_trouble();
+  if (auto const* const bye = std::get_if<agent_events::parted>(&what)) {
+    record().why_ended = bye->what.why;
+    in_trouble();
+  }
+  if (auto const* const failed = std::get_if<agent_events::job_failed>(&what)) {
+    if (!record().told_of_failure) record().told_of_failure = in.w.now;
+    record().failure = failed->what;
+  }
+  if (auto const* const begins = std::get_if<agent_events::freeze>(&what)) {
+    // After the answers that came before it, as that of the agreement before.
+    in.w.at(in.w.now, [this, agreement = begins->agreement] {
+      body.now = in.w.now;
+      if (!is_over()) freeze(agreement);
+    });
+  }
+  if (auto const* const over = std::get_if<agent_events::ended>(&what)) {
+    record().ended = in.w.now;
+    if (record().why_ended.ok()) record().why_ended = over->why;
+    in.is_gone(*this);
+  }
+}
+
+void actor::freeze(std::uint64_t agreement) {
+  for (task_id const task : std::set{joined_}) {
+    auto const step = points_[task].freeze(agreement);
+    if (step) start_script(agree(*this, task, agreement, *step));
+  }
+}
+
+}  // namespace coxswain::sim

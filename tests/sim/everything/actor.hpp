@@ -1,0 +1,93 @@
+#pragma once
+// A process of a simulated job that does everything: it joins its tasks, meets the others, and runs
+// errands at the same time. What becomes of its calls is written into the history. Not here: what
+// it wants (wishes) and what goes wrong (job).
+
+#include "coxswain/client/sync_points.hpp"
+#include "tests/sim/everything/history.hpp"
+#include "tests/sim/everything/plan.hpp"
+#include "tests/sim/world.hpp"
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+namespace coxswain::sim {
+
+class job;
+
+class actor : public process::witness {
+ public:
+  actor(job& of, process& body, process_record about);
+
+  void start();
+
+  // No longer does anything new.
+  [[nodiscard]] bool is_over() const { return is_over_ || !body.alive || body.brain.over(); }
+  void give_up() { is_over_ = true; }
+
+  // Something went wrong with it, which ends at a time or when it is connected again.
+  void in_trouble(std::optional<time_point> until = std::nullopt);
+
+  // Wakes a script after some time.
+  class nap {
+   public:
+    nap(actor& by, duration time) : by_{by}, time_{time} {}
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) { by_.wake(waiting, by_.wakes_at(time_)); }
+    void await_resume() const noexcept {}
+
+   private:
+    actor& by_;
+    duration time_;
+  };
+
+  [[nodiscard]] nap sleep(duration time) { return {*this, time}; }
+
+  // A call in the name of a task, if there is one.
+  [[nodiscard]] pending_call ask(core::request what, duration timeout,
+                                 std::optional<task_id> task) {
+    return body.ask(std::move(what), timeout, task);
+  }
+
+  // Says whom it acts for; an answer may say that it does so no longer.
+  void joined(task_id task);
+  void returned(task_id task) { joined_.insert(task); }
+  void parted(task_id task) { joined_.erase(task); }
+  [[nodiscard]] bool acts_for(task_id task) const { return joined_.contains(task); }
+  [[nodiscard]] std::set<task_id> const& tasks() const { return joined_; }
+
+  [[nodiscard]] process_record& record();
+  [[nodiscard]] sync_points& points(task_id task) { return points_[task]; }
+  [[nodiscard]] std::string unique_text();
+
+  // process::witness
+  void called(process const& by, request_id id, core::request const& what, duration timeout,
+              std::optional<task_id> as) override;
+  void answered(process const& by, request_id id, core::answer const& what) override;
+  void cancelled(process const& by, request_id id) override;
+  void told(process& by, agent_event const& what) override;
+
+  job& in;
+  process& body;
+
+ private:
+  void wake(std::coroutine_handle<> waiting, time_point at);
+  [[nodiscard]] time_point wakes_at(duration after) const;
+  void calm_down();
+  void freeze(std::uint64_t agreement);
+  void start_script(script s);
+
+  std::set<task_id> joined_;
+  std::map<task_id, sync_points> points_;
+  std::unordered_map<request_id, std::size_t> calls_;  // their places in the history
+  std::uint64_t texts_{};
+  bool is_over_{};
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,52 @@
+#include "tests/sim/everything/history.hpp"
+
+#include "coxswain/client/agent_text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace coxswain::sim {
+namespace {
+
+bool overlaps(std::vector<interval> const& all, time_point from, time_point to) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](interval const& i) { return i.from <= to && i.to >= from; });
+}
+
+}  // namespace
+
+bool history::is_calm(std::size_t process, time_point from, time_point to) const {
+  process_record const& p = processes[process];
+  time_point const gone =
+      std::min({p.died.value_or(time_point::max()), p.ended.value_or(time_point::max()),
+                p.departed.value_or(time_point::max())});
+  return p.born <= from && gone > to && !overlaps(p.troubles, from, to) &&
+         !overlaps(stalls, from, to);
+}
+
+duration history::stalled() const {
+  duration all{};
+  for (interval const& i : stalls) all += i.to - i.from;
+  return all;
+}
+
+bool history::has_all_events() const {
+  std::uint64_t next = 0;
+  return std::all_of(events.begin(), events.end(),
+                     [&](event_record const& e) { return e.what.number == ++next; });
+}
+
+std::string history::text(time_point at) const {
+  return std::to_string(static_cast<double>((at - begun) / 1us) / 1e6) + " s";
+}
+
+std::string history::text(call_record const& c) const {
+  std::string all = text(c.made) + ": process " + std::to_string(c.process);
+  if (c.task) all += " (task " + std::to_string(c.task->value) + ")";
+  all += ": " + text_of(c.asked);
+  if (c.cancelled) all += ", taken back at " + text(*c.cancelled);
+  if (c.answered) all += ", answered at " + text(*c.answered) + ": " + c.got.outcome.text();
+  return all;
+}
+
+}  // namespace coxswain::sim

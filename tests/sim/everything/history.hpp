@@ -1,0 +1,124 @@
+#pragma once
+// What happened in a simulated job, as its processes saw it and as one saw it whom no fault reaches
+// (auditor). The rules judge it. Not here: the rules, and how it is made (job).
+
+#include "coxswain/client/agent_messages.hpp"
+#include "coxswain/core/config.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace coxswain::sim {
+
+// What breaks a rule, for people.
+using complaints = std::vector<std::string>;
+
+struct interval {
+  time_point from;
+  time_point to{time_point::max()};
+};
+
+struct call_record {
+  std::size_t process{};
+  std::optional<task_id> task;
+  core::request asked;
+  duration timeout{};
+  time_point made;
+  std::optional<time_point> answered;
+  std::optional<time_point> cancelled;
+  core::answer got;
+
+  [[nodiscard]] bool is_ok() const { return answered && got.outcome.ok(); }
+  [[nodiscard]] time_point over() const {
+    return answered.value_or(cancelled.value_or(time_point::max()));
+  }
+  template <class Args>
+  [[nodiscard]] Args const* asks() const {
+    return std::get_if<Args>(&asked);
+  }
+  template <class Value>
+  [[nodiscard]] Value const* gave() const {
+    return answered ? std::get_if<Value>(&got.value) : nullptr;
+  }
+};
+
+// A process has one session and one incarnation.
+struct process_record {
+  std::vector<task_id> tasks;  // for which it tries to join; none: an observer
+  incarnation self{};
+  bool recoverable{};
+  time_point born;
+  std::optional<time_point> died;      // it was killed
+  bool is_silent{};                    // nobody noticed that its connection ended
+  std::optional<time_point> departed;  // it said Bye
+  std::optional<time_point> ended;     // its session ended, though it lives
+  status why_ended;
+  bool is_quiet{};  // its session ended without a word, since all its tasks had left
+  std::optional<time_point> told_of_failure;
+  std::optional<job_error> failure;
+  std::size_t completed_twice{};
+  std::vector<interval> troubles;  // it, its host or its connection is not as it should be
+};
+
+struct key_record {
+  time_point at;
+  core::key_change what;
+};
+
+struct task_sight {
+  time_point at;
+  core::tasks_answer what;
+};
+
+struct event_record {
+  time_point at;
+  core::events_answer::entry what;
+};
+
+// A step of a task's work, and whether it stopped there.
+struct step_record {
+  std::size_t process{};
+  task_id task{};
+  std::uint64_t step{};
+  time_point at;
+  bool stops{};
+};
+
+struct history {
+  core::config options;  // what the job was promised
+  bool limits_are_small{};
+  duration delay_max{};
+  time_point begun;
+  time_point ended;
+
+  std::vector<call_record> calls;  // in the order in which they were made
+  std::vector<process_record> processes;
+  std::vector<interval> stalls;  // of the coordinator's loop
+
+  // What the auditor saw.
+  std::vector<key_record> keys;  // all changes; the versions leave none out
+  bool is_blind{};  // it was refused for want of memory, and saw some things late or never
+  bool keys_are_whole{true};         // it missed none
+  std::vector<task_sight> tasks;     // versions may be left out
+  std::vector<event_record> events;  // in order
+  std::optional<job_error> failure;
+
+  std::vector<step_record> steps;
+
+  // Nothing was wrong with the process, its connection or the coordinator at any time of these.
+  [[nodiscard]] bool is_calm(std::size_t process, time_point from, time_point to) const;
+  // The auditor missed no event.
+  [[nodiscard]] bool has_all_events() const;
+  // How long the coordinator's loop stood still in all.
+  [[nodiscard]] duration stalled() const;
+  // "1.25 s: process 3 (task 1): get of key 'a'"
+  [[nodiscard]] std::string text(call_record const& c) const;
+  [[nodiscard]] std::string text(time_point at) const;
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,298 @@
+#include "tests/sim/everything/job.hpp"
+
+#include "tests/sim/everything/rules/rules.hpp"
+#include "tests/sim/everything/scripts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+constexpr duration horizon = 6s;      // until when things go wrong
+constexpr duration work_max = 10min;  // far more than any job needs
+constexpr std::size_t memory_per_session = 3 * 1024;
+
+core::config spoiled(core::config options, plant const* wrong) {
+  if (wrong && wrong->configure) wrong->configure(options);
+  return options;
+}
+
+bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
+
+}  // namespace
+
+job::job(std::uint64_t seed, plant const* wrong)
+    : decided{seed},
+      w{seed, spoiled(decided.options, wrong), decided.ways},
+      progress_(decided.options.num_tasks) {
+  w.delay_max = decided.delay_max;
+  seen.options = decided.options;
+  seen.limits_are_small = decided.limits_are_small;
+  seen.delay_max = decided.delay_max;
+  seen.begun = w.now;
+  if (wrong && (wrong->up || wrong->down)) {
+    tamper_ = std::make_unique<tamper>(*wrong, seed);
+    w.change_up = [this](process& p, link const& line, std::string_view bytes) {
+      return tamper_->up(p.number, line, bytes);
+    };
+    w.change_down = [this](process& p, link const& line, std::string_view bytes) {
+      return tamper_->down(p.number, line, bytes);
+    };
+  }
+}
+
+complaints job::run() {
+  begin();
+  plan_faults();
+  plan_deaths();
+  w.run(work_max, [this] {
+    watch_memory();
+    return is_done();
+  });
+  end();
+  judge();
+  return std::move(found_);
+}
+
+// --- Who is there ----------------------------------------------------------------------------
+
+actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after) {
+  process_record about;
+  about.self = incarnation{++incarnations_};
+  about.born = w.now;
+  for (task_id const task : tasks) {
+    about.recoverable = about.recoverable || decided.recoverable[task.value];
+  }
+  process& body =
+      w.add(tasks.size() == 1 ? std::optional{tasks.front()} : std::nullopt, fence_after);
+  about.tasks = std::move(tasks);
+  return *actors_.emplace_back(std::make_unique<actor>(*this, body, std::move(about)));
+}
+
+void job::begin() {
+  actor& auditor = add({}, without_limit);
+  auditor.body.delay_max = 0ns;
+  for (auto const audit : {&audit_keys, &audit_tasks, &audit_events}) {
+    auditor.body.work.push_back(audit(auditor));
+    auditor.body.work.back().start();
+  }
+  std::uint32_t next = 0;
+  auto const start_soon = [this](std::vector<task_id> tasks) {
+    w.at(w.now + 1ms + between(w.random, 0ns, 400ms),
+         [this, all = std::move(tasks)]() mutable { add(std::move(all)).start(); });
+  };
+  for (std::uint32_t const count : decided.tasks_of_process) {
+    std::vector<task_id> tasks;
+    for (std::uint32_t i = 0; i < count; ++i) tasks.push_back(task_id{next++});
+    start_soon(std::move(tasks));
+  }
+  for (std::uint32_t i = 0; i < decided.observers; ++i) start_soon({});
+}
+
+// Not the auditor, as soon as there is anybody else.
+actor& job::any() {
+  std::size_t const last = actors_.size() - 1;
+  return *actors_[between(w.random, std::min<std::size_t>(1, last), last)];
+}
+
+time_point job::soon() { return w.now + 2ms + between(w.random, 0ns, horizon); }
+
+bool job::stumbles(task_id task) {
+  return decided.deaths > 0 && decided.recoverable[task.value] && one_in(w.random, 12);
+}
+
+// If nothing minds, another process takes its place.
+void job::is_gone(actor& who) {
+  who.give_up();
+  if (who.record().recoverable) replace_later(who);
+}
+
+void job::replace_later(actor& who) {
+  if (who.record().tasks.empty() || w.now > seen.begun + 3 * horizon) return;
+  w.at(w.now + 100ms + between(w.random, 0ns, 2s), [this, tasks = who.record().tasks] {
+    if (!ends_) add(tasks).start();
+  });
+}
+
+// --- What goes wrong -------------------------------------------------------------------------
+
+void job::plan_faults() {
+  for (auto i = decided.faults; i > 0; --i) {
+    w.at(soon(), [this] { disturb(); });
+  }
+}
+
+void job::plan_deaths() {
+  for (auto i = decided.deaths; i > 0; --i) {
+    w.at(soon(), [this] {
+      actor& who = any();
+      if (&who == actors_.front().get() || who.is_over()) return;
+      if (one_in(w.random, 5)) {
+        // Another process says that it is the same task.
+        if (!who.record().tasks.empty()) add(who.record().tasks).start();
+      } else if (one_in(w.random, 5)) {
+        who.record().departed = w.now;
+        who.give_up();
+        who.body.brain.bye(w.now, true);
+      } else {
+        kill(who, one_in(w.random, 4));
+      }
+    });
+  }
+}
+
+void job::kill(actor& who, bool silently) {
+  process_record& r = who.record();
+  r.died = w.now;
+  r.is_silent = silently;
+  if (silently) w.cut_silently(who.body);
+  w.kill(who.body);
+  if (one_in(w.random, 3)) {
+    w.at(w.now + between(w.random, 1ms, 100ms), [this, tasks = r.tasks, self = r.self] {
+      auto const now_is = w.coordinator.look(w.now).tasks;
+      for (task_id const task : tasks) {
+        if (now_is[task.value].self != self) continue;
+        w.coordinator.task_ended(w.now, task, {errc::unavailable, "it was killed"});
+      }
+    });
+  }
+  if (r.recoverable) replace_later(who);
+}
+
+void job::disturb() {
+  actor& who = any();
+  if (&who == actors_.front().get() || !who.body.alive) return;
+  switch (between(w.random, 0, 9)) {
+    case 0: {
+      // A longer one lets connections be given up, and without a grace their sessions end with
+      // them.
+      bool const has_grace = seen.options.reconnect_grace > 0s;
+      duration const most = has_grace ? duration{1s} : seen.options.heartbeat_timeout / 7;
+      duration const time = between(w.random, 0ns, most);
+      w.stall(time);
+      seen.stalls.push_back({w.now, w.now + time});
+      break;
+    }
+    case 1:
+      w.refuse_connections(between(w.random, 0ns, 500ms));
+      who.in_trouble();
+      w.cut(who.body);
+      break;
+    case 2: {
+      duration const time = between(w.random, 0ns, one_in(w.random, 6) ? 8s : 600ms);
+      w.pause(who.body, time);
+      who.in_trouble(w.now + time);
+      break;
+    }
+    case 3: {
+      duration const time = between(w.random, 0ns, 3s);
+      w.read_slowly(who.body, time);
+      who.in_trouble(w.now + time);
+      break;
+    }
+    default: disturb_connection(who); break;
+  }
+}
+
+void job::disturb_connection(actor& who) {
+  who.in_trouble();
+  auto const& line = who.body.line;
+  if (!line) return;
+  switch (between(w.random, 0, 3)) {
+    case 0: return w.cut_silently(who.body);
+    case 1: return line->up.stop_after(line->up.arrived() + between(w.random, 0, 60));
+    case 2: return line->down.stop_after(line->down.arrived() + between(w.random, 0, 60));
+    default: return w.cut(who.body);
+  }
+}
+
+// What is written to those who wait is not refused, so there is a margin for it.
+void job::watch_memory() {
+  if (!found_.empty()) return;
+  auto const& meter = *w.coordinator.brain().memory();
+  std::size_t const most = seen.options.memory_bytes_max + memory_per_session * actors_.size();
+  if (meter.used() <= most) return;
+  found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used()) +
+                   " bytes of memory are used; the limit is " +
+                   std::to_string(seen.options.memory_bytes_max));
+}
+
+// --- The end ---------------------------------------------------------------------------------
+
+bool job::is_done() const {
+  if (w.now < seen.begun + horizon) return false;
+  return std::all_of(actors_.begin() + 1, actors_.end(), [](auto const& a) {
+    auto const& work = a->body.work;
+    return !a->body.alive ||
+           std::all_of(work.begin(), work.end(), [](script const& s) { return s.done(); });
+  });
+}
+
+void job::end() {
+  ends_ = true;
+  for (std::size_t i = 1; i < actors_.size(); ++i) {
+    actor& one = *actors_[i];
+    if (one.body.alive && one.body.waiting() > 0) {
+      found_.push_back("process " + std::to_string(i) + " waits for ever for " +
+                       std::to_string(one.body.waiting()) + " answers");
+    }
+  }
+  // Until all who are gone are known to be gone.
+  w.pass(seen.options.reconnect_grace + seen.options.heartbeat_timeout + 2s);
+  seen.ended = w.now;
+  for (std::size_t i = 1; i < actors_.size(); ++i) {
+    actor& one = *actors_[i];
+    one.record().completed_twice = one.body.completed_twice;
+    one.record().is_quiet = one.body.brain.over();
+    one.give_up();
+    if (!one.body.alive || one.body.brain.over()) continue;
+    one.record().departed = w.now;
+    one.body.brain.bye(w.now, false);
+  }
+  w.run(1min, [this] { return w.coordinator.look(w.now).sessions <= 1; });
+  w.at(w.now + 10ms, [] {});
+  w.pass(10ms);
+  seen.failure = w.coordinator.error();
+  actor& auditor = *actors_.front();
+  auditor.body.work.push_back(clean_up(auditor));
+  auditor.body.work.back().start();
+  w.run(1min, [&] { return auditor.body.work.back().done(); });
+  w.pass(10ms);
+  auditor.give_up();
+  check_end();
+}
+
+void job::check_end() {
+  auto const expect = [this](std::uint64_t count, std::string const& of) {
+    if (count != 0) found_.push_back("at the end there are " + std::to_string(count) + " " + of);
+  };
+  actors_.front()->record().departed = w.now;
+  actors_.front()->body.brain.bye(w.now, false);
+  w.pass(1s);
+  core::snapshot const left = w.coordinator.look(w.now);
+  expect(left.sessions, "sessions");
+  expect(left.barriers.size(), "open barriers");
+  expect(left.waiting_gets, "waiting gets");
+  expect(left.waiting_pops, "waiting pops");
+  expect(left.waiting_key_watches, "waiting watches of keys");
+  expect(left.queued_items, "items in queues");
+  expect(left.keys, "keys");
+  w.coordinator.check_invariants();
+  if (decided.checks_recording) {
+    if (std::string fault = w.fault_of_recording(); !fault.empty()) found_.push_back(fault);
+  }
+  w.coordinator.stop(w.now, "the simulation is over");
+  w.pass(1s);
+  expect(w.coordinator.brain().memory()->used(), "bytes of memory in use");
+  expect(w.coordinator.next_deadline().has_value() ? 1 : 0, "armed deadlines");
+}
+
+void job::judge() {
+  if (seen.is_blind && !seen.limits_are_small) found_.push_back("the auditor was refused");
+  for (rule const& one : all_rules) {
+    if (!one.needs_sight || !seen.is_blind) one.check(seen, found_);
+  }
+}
+
+}  // namespace coxswain::sim

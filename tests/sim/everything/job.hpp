@@ -1,0 +1,64 @@
+#pragma once
+// A simulated job of everything: all operations, all faults but the restart of the coordinator, all
+// from one seed. Not here: what is decided beforehand (plan), what its processes do (scripts), and
+// whether that was right (rules).
+
+#include "tests/sim/everything/actor.hpp"
+#include "tests/sim/everything/history.hpp"
+#include "tests/sim/everything/plan.hpp"
+#include "tests/sim/everything/plants.hpp"
+#include "tests/sim/world.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace coxswain::sim {
+
+class job {
+ public:
+  // With a plant, something is wrong that the rules should find.
+  explicit job(std::uint64_t seed, plant const* wrong = nullptr);
+
+  // Runs it, and says which rules were broken. Once.
+  [[nodiscard]] complaints run();
+
+  // For the scripts: where a task goes on, where it is, and whether it fails now on purpose.
+  [[nodiscard]] std::size_t begin_at(task_id task) const { return progress_[task.value]; }
+  void reached(task_id task, std::size_t gathering) { progress_[task.value] = gathering; }
+  [[nodiscard]] bool stumbles(task_id task);
+  // A session has ended, or a process.
+  void is_gone(actor& who);
+
+  plan const decided;
+  world w;
+  history seen;
+
+ private:
+  actor& add(std::vector<task_id> tasks, std::optional<duration> fence_after = std::nullopt);
+  [[nodiscard]] actor& any();
+  [[nodiscard]] time_point soon();
+  void begin();
+  void plan_faults();
+  void plan_deaths();
+  void disturb();
+  void disturb_connection(actor& who);
+  void kill(actor& who, bool silently);
+  void replace_later(actor& who);
+  void watch_memory();
+  [[nodiscard]] bool is_done() const;
+  void end();
+  void check_end();
+  void judge();
+
+  complaints found_;
+  std::unique_ptr<tamper> tamper_;
+  std::vector<std::unique_ptr<actor>> actors_;  // the first is the auditor
+  std::vector<std::size_t> progress_;
+  std::uint64_t incarnations_{};
+  bool ends_{};
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,154 @@
+// Simulates whole jobs of everything, seed after seed, and says which rules were broken.
+//
+//   simulation [--seeds=N] [--first=S] [--plant=NAME] [--all-plants] [--verbose]
+//
+// Without a plant it ends with 1 if a rule was broken, and says how to run exactly that job again.
+// With one, it ends with 1 if no job of the N showed it.
+
+#include "tests/sim/everything/job.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coxswain::sim {
+namespace {
+
+struct wishes_of_user {
+  std::uint64_t seeds{500};
+  std::uint64_t first{1};
+  std::string plant;
+  bool all_plants{};
+  bool verbose{};
+};
+
+bool take_number(std::string_view argument, std::string_view name, std::uint64_t& into) {
+  if (!argument.starts_with(name)) return false;
+  argument.remove_prefix(name.size());
+  auto const [end, error] =
+      std::from_chars(argument.data(), argument.data() + argument.size(), into);
+  return error == std::errc{} && end == argument.data() + argument.size();
+}
+
+std::optional<wishes_of_user> read(int count, char** arguments) {
+  wishes_of_user w;
+  for (int i = 1; i < count; ++i) {
+    std::string_view const one = arguments[i];
+    if (one.starts_with("--plant=")) {
+      w.plant = one.substr(8);
+    } else if (one == "--all-plants") {
+      w.all_plants = true;
+    } else if (one == "--verbose") {
+      w.verbose = true;
+    } else if (!take_number(one, "--seeds=", w.seeds) && !take_number(one, "--first=", w.first)) {
+      return std::nullopt;
+    }
+  }
+  return w;
+}
+
+// An invariant that does not hold ends the program.
+volatile std::uint64_t seed_that_runs = 0;
+
+extern "C" void say_seed(int) {
+  std::cout << "seed " << seed_that_runs << " ended the program; again: simulation --seeds=1 "
+            << "--first=" << seed_that_runs << " --verbose" << std::endl;
+  std::_Exit(1);
+}
+
+void print(complaints const& found, bool all) {
+  constexpr std::size_t few = 5;
+  for (std::size_t i = 0; i < found.size() && (all || i < few); ++i) {
+    std::cout << "  " << found[i].substr(0, 400) << '\n';
+  }
+  if (!all && found.size() > few) std::cout << "  and " << found.size() - few << " more\n";
+}
+
+// What was called, and what happened, in the order of time.
+void print_history(history const& h) {
+  std::multimap<time_point, std::string> lines;
+  for (call_record const& c : h.calls) lines.emplace(c.made, h.text(c));
+  for (event_record const& e : h.events) {
+    lines.emplace(e.at, h.text(e.at) + ": " + e.what.what.text);
+  }
+  for (std::size_t i = 0; i < h.processes.size(); ++i) {
+    process_record const& p = h.processes[i];
+    std::string const name = ": process " + std::to_string(i) + " ";
+    if (p.died) lines.emplace(*p.died, h.text(*p.died) + name + "dies");
+    if (p.departed) lines.emplace(*p.departed, h.text(*p.departed) + name + "says Bye");
+    if (p.ended) lines.emplace(*p.ended, h.text(*p.ended) + name + "ends: " + p.why_ended.text());
+    for (interval const& t : p.troubles) {
+      lines.emplace(t.from, h.text(t.from) + name + "is in trouble until " + h.text(t.to));
+    }
+  }
+  for (auto const& [_, line] : lines) std::cout << line.substr(0, 300) << '\n';
+}
+
+int run(wishes_of_user const& w) {
+  auto const begun = std::chrono::steady_clock::now();
+  std::uint64_t broken = 0;
+  for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
+    if (w.verbose) std::cout << "seed " << seed << std::endl;
+    seed_that_runs = seed;
+    job one{seed};
+    complaints const found = one.run();
+    if (w.verbose) print_history(one.seen);
+    if (found.empty()) continue;
+    std::cout << "seed " << seed << " breaks " << found.size()
+              << " rules; again: simulation --seeds=1 --first=" << seed << " --verbose\n";
+    print(found, w.verbose);
+    if (++broken == 20) break;
+  }
+  std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - begun;
+  std::cout << w.seeds << " jobs in " << taken.count() << " s, " << broken << " broken\n";
+  return broken == 0 ? 0 : 1;
+}
+
+// Whether the rules find it.
+bool find(plant const& wrong, wishes_of_user const& w) {
+  for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
+    seed_that_runs = seed;
+    complaints const found = job{seed, &wrong}.run();
+    if (found.empty()) continue;
+    std::cout << wrong.name << " (" << wrong.imitates << "): found by job " << seed - w.first + 1
+              << ": " << found.front().substr(0, 300) << std::endl;
+    if (w.verbose) print(found, true);
+    return true;
+  }
+  std::cout << wrong.name << " (" << wrong.imitates << "): NOT FOUND by " << w.seeds << " jobs\n";
+  return false;
+}
+
+int find_plants(wishes_of_user const& w) {
+  bool all_found = true;
+  for (plant const& one : all_plants()) {
+    if (w.all_plants || one.name == w.plant) all_found = find(one, w) && all_found;
+  }
+  return all_found ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace coxswain::sim
+
+int main(int count, char** arguments) {
+  using namespace coxswain::sim;
+  std::signal(SIGABRT, &say_seed);
+  std::signal(SIGSEGV, &say_seed);
+  auto const wishes = read(count, arguments);
+  if (!wishes || (!wishes->plant.empty() && !find_plant(wishes->plant))) {
+    std::cerr << "usage: simulation [--seeds=N] [--first=S] [--plant=NAME | --all-plants] "
+                 "[--verbose]\nplants:";
+    for (plant const& one : all_plants()) std::cerr << ' ' << one.name;
+    std::cerr << std::endl;
+    return 64;
+  }
+  if (wishes->all_plants || !wishes->plant.empty()) return find_plants(*wishes);
+  return run(*wishes);
+}

@@ -1,0 +1,112 @@
+#include "tests/sim/everything/plan.hpp"
+
+#include <algorithm>
+
+namespace coxswain::sim {
+namespace {
+
+bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
+
+std::uint32_t any(generator& r, std::uint32_t low, std::uint32_t high) {
+  return static_cast<std::uint32_t>(between(r, low, high));
+}
+
+std::uint32_t any_size(generator& r) {
+  if (one_in(r, 100)) return any(r, 100, 200);
+  if (one_in(r, 25)) return any(r, 20, 80);
+  if (one_in(r, 4)) return any(r, 8, 16);
+  return any(r, 2, 7);
+}
+
+void limit(generator& r, core::config& c, habits& ways) {
+  if (one_in(r, 2)) c.memory_bytes_max = between(r, 16, 48) * 1024;
+  if (one_in(r, 2)) ways.queued_bytes_max = between(r, 256, 4096);
+  if (one_in(r, 2)) c.owed_outcomes_max = between(r, 0, 4);
+  if (one_in(r, 2)) {
+    c.open_requests_max = any(r, 8, 16);
+    c.open_requests_max_per_task = any(r, 4, 8);
+  }
+  if (one_in(r, 2)) c.changes_max = between(r, 4, 64);
+  if (one_in(r, 2)) c.gather_bytes_max = between(r, 64, 512);
+  if (one_in(r, 2)) c.changes_per_answer_max = between(r, 1, 4);
+  if (one_in(r, 2)) c.events_max = between(r, 8, 64);
+}
+
+core::config any_options(generator& r) {
+  core::config c;
+  c.num_tasks = any_size(r);
+  c.heartbeat_timeout = duration{1ms} * static_cast<int>(between(r, 2000, 6000));
+  c.reconnect_grace = one_in(r, 8) ? 0ms : duration{1ms} * static_cast<int>(between(r, 300, 1500));
+  c.hello_timeout = 3s;
+  c.stalled_reader_timeout = 2s;
+  c.join_barrier = !one_in(r, 6);
+  c.leave_barrier = !one_in(r, 3);
+  c.preemption_lead = one_in(r, 2) ? 15min : 2s;
+  c.preemption_timeout = 4s;
+  c.waiting_log_period = one_in(r, 2) ? 1s : 0s;
+  return c;
+}
+
+std::vector<task_id> any_subset(generator& r, std::uint32_t num_tasks) {
+  std::vector<task_id> all;
+  for (std::uint32_t i = 0; i < num_tasks; ++i) {
+    if (one_in(r, 2)) all.push_back(task_id{i});
+  }
+  return all;
+}
+
+gathering any_gathering(generator& r, std::uint32_t num_tasks) {
+  gathering g;
+  g.timeout = duration{1ms} * static_cast<int>(between(r, 800, 4000));
+  g.name = one_in(r, 3) ? "second" : "first";
+  if (one_in(r, 8)) {
+    g.what = gathering::kind::count_barrier;
+  } else if (one_in(r, 6)) {
+    g.what = gathering::kind::alive;
+  } else if (one_in(r, 8)) {
+    g.what = gathering::kind::topology;
+  }
+  if (one_in(r, 4)) g.participants = any_subset(r, num_tasks);
+  // A name with other participants would have to be opened by one who was in the last round.
+  if (!g.participants.empty()) g.name = "some " + std::to_string(between(r, 1, 1'000'000));
+  g.fails_when_lost = one_in(r, 6);
+  g.gathers = one_in(r, 3);
+  if (!g.gathers && one_in(r, 2)) {
+    using enum core::reduction;
+    constexpr std::array ways{sum_int64, min_int64, max_int64, bit_and, bit_or};
+    g.reduce = ways[between(r, 0, ways.size() - 1)];
+  }
+  return g;
+}
+
+}  // namespace
+
+plan::plan(std::uint64_t seed) {
+  generator r{seed * 7919 + 17};
+  options = any_options(r);
+  std::uint32_t const n = options.num_tasks;
+  limits_are_small = one_in(r, 4);
+  if (limits_are_small) limit(r, options, ways);
+  delay_max = duration{1us} * static_cast<int>(between(r, 50, one_in(r, 3) ? 60'000 : 3'000));
+  std::uint32_t const most = one_in(r, 4) ? 4 : 1;
+  for (std::uint32_t i = 0; i < n; i += tasks_of_process.back()) {
+    tasks_of_process.push_back(any(r, 1, std::min(most, n - i)));
+  }
+  auto const way = between(r, 0, 2);
+  for (std::uint32_t i = 0; i < n; ++i)
+    recoverable.push_back(way == 0 || (way == 1 && one_in(r, 2)));
+  observers = one_in(r, 3) ? any(r, 1, 2) : 0;
+  for (auto i = between(r, 1, n > 40 ? 3 : 8); i > 0; --i) {
+    gatherings.push_back(any_gathering(r, n));
+  }
+  errands = n > 40 ? any(r, 0, 1) : any(r, 0, 2);
+  errand_steps = any(r, 2, n > 40 ? 4 : 14);
+  faults = one_in(r, 4) ? 0 : any(r, 1, 8);
+  deaths = one_in(r, 2) ? 0 : any(r, 1, 3);
+  ways.steps_per_check = n <= 7 ? 1 : n;
+  ways.keeps_log = false;
+  checks_recording = !limits_are_small && n <= 16 && one_in(r, 8);
+  ways.keeps_recording = checks_recording;
+}
+
+}  // namespace coxswain::sim

@@ -1,0 +1,46 @@
+#pragma once
+// What is decided about a simulated job before it begins, all from its seed: its size, its limits,
+// where its tasks meet, and what may go wrong. Not here: what goes wrong when (job).
+
+#include "coxswain/core/config.hpp"
+#include "coxswain/core/messages.hpp"
+#include "tests/sim/world.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::sim {
+
+// Where all tasks come, one after the other.
+struct gathering {
+  enum class kind : std::uint8_t { barrier, count_barrier, alive, topology };
+  kind what{};
+  std::string name;
+  std::vector<task_id> participants;  // empty: all
+  bool gathers{};
+  core::reduction reduce{core::reduction::none};
+  bool fails_when_lost{};
+  duration timeout{};
+};
+
+struct plan {
+  explicit plan(std::uint64_t seed);
+
+  core::config options;
+  habits ways;
+  bool limits_are_small{};
+  duration delay_max{};
+  std::vector<std::uint32_t> tasks_of_process;  // so many tasks each of the first processes has
+  std::vector<bool> recoverable;                // by task
+  std::uint32_t observers{};
+  std::vector<gathering> gatherings;
+  std::uint32_t errands{};       // scripts beside the main one, for each task
+  std::uint32_t errand_steps{};  // of each of them
+  std::uint32_t faults{};        // that sessions outlive, mostly
+  std::uint32_t deaths{};
+  bool checks_recording{};
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,270 @@
+#include "tests/sim/everything/plants.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+// The body of the one message, if it is of this type.
+template <class Value>
+Value* body(server_messages& sent) {
+  return std::get_if<Value>(&sent.front().what.value);
+}
+template <class Args>
+Args* body(client_messages& sent) {
+  return std::get_if<Args>(&sent.front().what);
+}
+
+bool is_reply(server_messages const& sent) { return sent.front().id != request_id{}; }
+
+// What was asked by the request that this answers.
+template <class Args>
+Args const* asked(tamper& by, std::size_t process, server_messages const& sent) {
+  return by.asked<Args>(process, sent.front().id);
+}
+
+// --- Of replies ------------------------------------------------------------------------------
+
+void lost_reply(tamper& by, std::size_t, server_messages& sent) {
+  if (is_reply(sent) && by.one_in(25)) sent.clear();
+}
+void doubled_reply(tamper& by, std::size_t, server_messages& sent) {
+  if (is_reply(sent) && by.one_in(25)) sent.push_back(sent.front());
+}
+void forgotten_resume(tamper&, std::size_t, server_messages& sent) {
+  auto* const resumed = body<core::resume_answer>(sent);
+  if (resumed && !resumed->unknown.empty()) resumed->unknown.pop_back();
+}
+
+// --- Of keys and queues ----------------------------------------------------------------------
+
+void stale_read(tamper& by, std::size_t process, server_messages& sent) {
+  auto* const found = body<core::value_answer>(sent);
+  auto const* const get = asked<core::try_get_args>(by, process, sent);
+  if (!found || !get) return;
+  auto const before = by.remembered.try_emplace(get->key, *found).first->second;
+  by.remembered[get->key] = *found;
+  *found = before;
+}
+void partial_get_all(tamper& by, std::size_t process, server_messages& sent) {
+  auto* const found = body<core::listing_answer>(sent);
+  if (found && asked<core::get_all_args>(by, process, sent)) found->entries.pop_back();
+}
+void partial_listing(tamper& by, std::size_t process, server_messages& sent) {
+  auto* const found = body<core::listing_answer>(sent);
+  bool const is_list = asked<core::list_args>(by, process, sent) != nullptr;
+  if (found && is_list && !found->entries.empty()) found->entries.pop_back();
+}
+void swapped_changes(tamper&, std::size_t, server_messages& sent) {
+  auto* const news = body<core::key_changes_answer>(sent);
+  if (news && news->changes.size() > 1) std::swap(news->changes[0], news->changes[1]);
+}
+void missing_change(tamper& by, std::size_t, server_messages& sent) {
+  auto* const news = body<core::key_changes_answer>(sent);
+  if (news && news->changes.size() > 1 && by.one_in(2)) news->changes.pop_back();
+}
+void item_twice(tamper& by, std::size_t process, server_messages& sent) {
+  auto* const item = body<core::value_answer>(sent);
+  auto const* const pop = asked<core::pop_args>(by, process, sent);
+  if (!item || !pop) return;
+  auto const before = by.remembered.try_emplace(pop->queue, *item).first->second;
+  by.remembered[pop->queue] = *item;
+  if (by.one_in(3)) *item = before;
+}
+void lost_item(tamper& by, std::size_t process, server_messages& sent) {
+  if (!body<core::value_answer>(sent) || !asked<core::pop_args>(by, process, sent)) return;
+  if (by.one_in(4)) sent.front().what = {status{errc::cancelled, "it is no longer in the job"}, {}};
+}
+
+void early_get(tamper&, std::size_t, client_messages& sent) {
+  if (auto const* const get = body<core::get_args>(sent)) {
+    sent.front().what = core::try_get_args{get->key};
+  }
+}
+void doubled_increment(tamper&, std::size_t, client_messages& sent) {
+  if (auto* const add = body<core::increment_args>(sent)) add->by *= 2;
+}
+void overwriting_put(tamper&, std::size_t, client_messages& sent) {
+  if (auto* const put = body<core::put_args>(sent)) put->overwrite = true;
+}
+void careless_compare(tamper&, std::size_t, client_messages& sent) {
+  if (auto const* const set = body<core::compare_and_set_args>(sent)) {
+    sent.front().what = core::put_args{set->key, set->value, true, set->owned};
+  }
+}
+void forgotten_append(tamper& by, std::size_t, client_messages& sent) {
+  auto* const more = body<core::append_args>(sent);
+  if (more && by.one_in(2)) more->value.clear();
+}
+void forgotten_owner(tamper&, std::size_t, client_messages& sent) {
+  if (auto* const put = body<core::put_args>(sent)) put->owned = false;
+}
+
+// --- Of rounds -------------------------------------------------------------------------------
+
+void wrong_reduction(tamper& by, std::size_t process, server_messages& sent) {
+  auto* const round = body<core::barrier_answer>(sent);
+  auto const* const call = asked<core::barrier_args>(by, process, sent);
+  if (!round || !call || call->reduce == core::reduction::none || round->data.empty()) return;
+  std::string text{round->data[0].view()};
+  text[0] = static_cast<char>(text[0] ^ 1);
+  round->data[0] = bytes{std::move(text)};
+}
+void swapped_data(tamper&, std::size_t, server_messages& sent) {
+  auto* const round = body<core::barrier_answer>(sent);
+  if (round && round->data.size() > 1) std::swap(round->data[0], round->data[1]);
+}
+void split_round(tamper& by, std::size_t, server_messages& sent) {
+  auto* const round = body<core::barrier_answer>(sent);
+  if (round && by.one_in(10)) ++round->round.value;
+}
+void split_outcome(tamper& by, std::size_t, server_messages& sent) {
+  auto const* const failed = body<barrier_failure>(sent);
+  if (!failed || failed->round == round_number{} || !by.one_in(3)) return;
+  sent.front().what = {{}, core::barrier_answer{failed->round, {}}};
+}
+void missing_participant(tamper&, std::size_t, client_messages& sent) {
+  auto* const call = body<core::barrier_args>(sent);
+  if (call && sent.front().task) call->participants = {*sent.front().task};
+}
+void short_count(tamper&, std::size_t, client_messages& sent) {
+  auto* const call = body<core::count_barrier_args>(sent);
+  if (call && call->count > 1) --call->count;
+}
+void forgotten_withdrawal(tamper&, std::size_t, client_messages& sent) {
+  if (body<core::withdraw_args>(sent)) sent.clear();
+}
+
+// --- Of tasks --------------------------------------------------------------------------------
+
+void dead_alive(tamper& by, std::size_t, server_messages& sent) {
+  auto* const alive = body<core::alive_answer>(sent);
+  if (!alive || alive->tasks.empty() || !by.one_in(3)) return;
+  alive->tasks.front().self = incarnation{777};
+}
+void forgotten_alive(tamper& by, std::size_t, server_messages& sent) {
+  auto* const alive = body<core::alive_answer>(sent);
+  if (alive && alive->tasks.size() > 1 && by.one_in(3)) alive->tasks.pop_back();
+}
+void stale_tasks(tamper&, std::size_t, server_messages& sent) {
+  auto* const now = body<core::tasks_answer>(sent);
+  if (!now) return;
+  for (auto& one : now->tasks) {
+    if (one.state == task_state::failed) one.state = task_state::connected;
+  }
+}
+void lost_event(tamper&, std::size_t, server_messages& sent) {
+  auto* const news = body<core::events_answer>(sent);
+  if (news && news->entries.size() > 1) news->entries.erase(news->entries.begin());
+}
+void forgotten_error(tamper&, std::size_t process, server_messages& sent) {
+  if (process % 3 == 1 && body<job_error>(sent)) sent.clear();
+}
+void other_cause(tamper&, std::size_t process, server_messages& sent) {
+  auto* const failed = body<job_error>(sent);
+  if (failed && process % 3 == 1) failed->cause.task = task_id{99};
+}
+void other_step(tamper&, std::size_t process, server_messages& sent) {
+  auto* const point = body<core::sync_point>(sent);
+  if (point && process % 2 == 1) ++point->step;
+}
+void forgotten_freeze(tamper&, std::size_t process, server_messages& sent) {
+  if (process % 3 == 1 && body<core::freeze_request>(sent)) sent.clear();
+}
+void other_topology(tamper&, std::size_t process, server_messages& sent) {
+  auto* const whole = body<core::global_topology>(sent);
+  if (whole && process % 2 == 1) ++whole->tasks.front().devices.front().global_id;
+}
+void ignored_error(tamper&, std::size_t, client_messages& sent) {
+  if (body<core::report_error_args>(sent)) sent.front().what = core::inspect_args{};
+}
+
+// --- Of time and limits ----------------------------------------------------------------------
+
+duration* timeout_of(client_messages& sent) {
+  auto const of = [](auto& args) -> duration* {
+    if constexpr (requires { args.timeout; }) return &args.timeout;
+    return nullptr;
+  };
+  return std::visit(of, sent.front().what);
+}
+void early_deadline(tamper&, std::size_t, client_messages& sent) {
+  duration* const timeout = timeout_of(sent);
+  if (timeout && *timeout != without_limit) *timeout -= std::min(*timeout, duration{2ms});
+}
+void late_deadline(tamper&, std::size_t, client_messages& sent) {
+  duration* const timeout = timeout_of(sent);
+  if (timeout && *timeout != without_limit) *timeout += 200ms;
+}
+void lost_acknowledgement(tamper&, std::size_t, client_messages& sent) {
+  sent.front().answered_through = 0;
+}
+
+void kept_suspect(core::config& c) { c.reconnect_grace += 3s; }
+void hasty_verdict(core::config& c) { c.reconnect_grace = 0s; }
+void deaf_to_silence(core::config& c) { c.heartbeat_timeout *= 3; }
+void no_memory_limit(core::config& c) { c.memory_bytes_max *= 64; }
+void forgotten_debts(core::config& c) { c.owed_outcomes_max = 0; }
+void short_change_log(core::config& c) { c.changes_max = 2; }
+void unnoticed_leave(core::config& c) { c.leave_barrier = !c.leave_barrier; }
+
+}  // namespace
+
+std::vector<plant> const& all_plants() {
+  static std::vector<plant> const all{
+      {"lost_reply", "a reply is dropped", nullptr, &lost_reply},
+      {"doubled_reply", "a reply is sent twice", nullptr, &doubled_reply},
+      {"forgotten_resume", "a Resume does not name a lost request", nullptr, &forgotten_resume},
+      {"stale_read", "a value is read from before its last change", nullptr, &stale_read},
+      {"partial_get_all", "a get of several keys leaves one out", nullptr, &partial_get_all},
+      {"partial_listing", "a listing leaves a key out", nullptr, &partial_listing},
+      {"swapped_changes", "a watch tells changes in the wrong order", nullptr, &swapped_changes},
+      {"missing_change", "a watch leaves a change out", nullptr, &missing_change},
+      {"item_twice", "an item of a queue is given twice", nullptr, &item_twice},
+      {"lost_item", "an item is taken by one who is told of none", nullptr, &lost_item},
+      {"early_get", "a get does not wait for the key", &early_get},
+      {"doubled_increment", "an increment takes effect twice", &doubled_increment},
+      {"overwriting_put", "a put overwrites unasked", &overwriting_put},
+      {"careless_compare", "a compare-and-set does not compare", &careless_compare},
+      {"forgotten_append", "an append is answered and not done", &forgotten_append},
+      {"forgotten_owner", "an owned key outlives its owner", &forgotten_owner},
+      {"wrong_reduction", "a reduction is wrong", nullptr, &wrong_reduction},
+      {"swapped_data", "gathered data is not in task order", nullptr, &swapped_data},
+      {"split_round", "a member is told another round's number", nullptr, &split_round},
+      {"split_outcome", "a failed round has passed for a member", nullptr, &split_outcome},
+      {"missing_participant", "a round passes without its participants", &missing_participant},
+      {"short_count", "a count barrier passes one too early", &short_count},
+      {"forgotten_withdrawal", "a withdrawal is ignored", &forgotten_withdrawal},
+      {"dead_alive", "an alive query names an incarnation that is gone", nullptr, &dead_alive},
+      {"forgotten_alive", "an alive query leaves out who is there", nullptr, &forgotten_alive},
+      {"stale_tasks", "a watch shows a failed task as connected", nullptr, &stale_tasks},
+      {"lost_event", "a watch of events leaves one out", nullptr, &lost_event},
+      {"forgotten_error", "some sessions do not hear of the failure", nullptr, &forgotten_error},
+      {"other_cause", "some sessions hear of another cause", nullptr, &other_cause},
+      {"other_step", "some tasks are told another step to stop at", nullptr, &other_step},
+      {"forgotten_freeze", "some sessions are not asked to freeze", nullptr, &forgotten_freeze},
+      {"other_topology", "some tasks get another topology", nullptr, &other_topology},
+      {"ignored_error", "a reported error has no effect", &ignored_error},
+      {"early_deadline", "deadlines come too early", &early_deadline},
+      {"late_deadline", "deadlines come too late", &late_deadline},
+      {"lost_acknowledgement", "acknowledged replies are kept", &lost_acknowledgement},
+      {"kept_suspect", "a suspect task lives on", nullptr, nullptr, &kept_suspect},
+      {"hasty_verdict", "a lost connection is a death at once", nullptr, nullptr, &hasty_verdict},
+      {"deaf_to_silence", "silence is noticed late", nullptr, nullptr, &deaf_to_silence},
+      {"no_memory_limit", "memory is not limited", nullptr, nullptr, &no_memory_limit},
+      {"forgotten_debts", "owed outcomes are forgotten", nullptr, nullptr, &forgotten_debts},
+      {"short_change_log", "changes are forgotten too soon", nullptr, nullptr, &short_change_log},
+      {"unnoticed_leave", "leaving waits for none, or for all", nullptr, nullptr, &unnoticed_leave},
+  };
+  return all;
+}
+
+plant const* find_plant(std::string_view name) {
+  auto const& all = all_plants();
+  auto const at =
+      std::find_if(all.begin(), all.end(), [&](plant const& p) { return p.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+}  // namespace coxswain::sim

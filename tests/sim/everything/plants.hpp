@@ -1,0 +1,70 @@
+#pragma once
+// Bugs that are planted into a simulated job at its seams: what travels between a client and the
+// coordinator is changed on the way, or the coordinator is configured otherwise than promised. The
+// rules must find each of them. Not here: the rules.
+
+#include "coxswain/core/config.hpp"
+#include "coxswain/core/messages.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+#include "tests/sim/network.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::sim {
+
+class tamper;
+
+using client_messages = std::vector<core::client_message>;
+using server_messages = std::vector<wire::server_message>;
+
+struct plant {
+  std::string_view name;
+  std::string_view imitates;
+  // May change the message, double it or take it out: there is one at first.
+  void (*up)(tamper& by, std::size_t process, client_messages& sent){};
+  void (*down)(tamper& by, std::size_t process, server_messages& sent){};
+  void (*configure)(core::config& options){};
+};
+
+[[nodiscard]] std::vector<plant> const& all_plants();
+// Null if there is none of this name.
+[[nodiscard]] plant const* find_plant(std::string_view name);
+
+// Changes what travels over the connections of a job, but for those of the auditor.
+class tamper {
+ public:
+  tamper(plant const& how, std::uint64_t seed) : how_{how}, random_{seed} {}
+
+  [[nodiscard]] std::string up(std::size_t process, link const& on, std::string_view bytes);
+  [[nodiscard]] std::string down(std::size_t process, link const& on, std::string_view bytes);
+
+  // For plants.
+  [[nodiscard]] bool one_in(std::uint64_t n) { return between(random_, 1, n) == 1; }
+  // The request with this id, if it is one of these; else null.
+  template <class Args>
+  [[nodiscard]] Args const* asked(std::size_t process, request_id id) const {
+    auto const at = requests_.find({process, id});
+    return at == requests_.end() ? nullptr : std::get_if<Args>(&at->second);
+  }
+  // What a plant remembers, by key or queue.
+  std::map<std::string, core::value_answer> remembered;
+
+ private:
+  [[nodiscard]] wire::frame_decoder& decoder(std::map<std::uint64_t, wire::frame_decoder>& of,
+                                             link const& on);
+
+  plant const& how_;
+  generator random_;
+  std::map<std::uint64_t, wire::frame_decoder> up_;
+  std::map<std::uint64_t, wire::frame_decoder> down_;
+  std::map<std::pair<std::size_t, request_id>, core::request> requests_;
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,55 @@
+#pragma once
+// Who may have been in a round that passed: those who were told so, and those whose calls were open
+// when the last of them came and who never heard of it. Not here: what is wrong with that.
+
+#include "tests/sim/everything/history.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace coxswain::sim {
+
+class arrivals {
+ public:
+  // `told` have been told that the round has passed.
+  arrivals(history const& h, std::vector<call_record const*> const& told) : h_{h}, told_{told} {
+    for (call_record const* const c : told) {
+      last_made_ = std::max(last_made_, c->made);
+      first_told_ = std::min(first_told_, *c->answered);
+    }
+  }
+
+  // Those of them that are `like` one that is wanted.
+  template <class Like>
+  [[nodiscard]] std::vector<call_record const*> of(Like like) const {
+    std::vector<call_record const*> all;
+    for (call_record const& c : h_.calls) {
+      if (c.made <= first_told_ && like(c) && may_be_in(c)) all.push_back(&c);
+    }
+    return all;
+  }
+
+ private:
+  [[nodiscard]] bool may_be_in(call_record const& c) const {
+    if (std::find(told_.begin(), told_.end(), &c) != told_.end()) return true;
+    bool const heard_otherwise =
+        c.answered && (c.gave<core::barrier_answer>() || c.gave<barrier_failure>());
+    return !heard_otherwise && gone_by(c) >= last_made_;
+  }
+
+  // When the coordinator knew at the latest that its caller no longer waits.
+  [[nodiscard]] time_point gone_by(call_record const& c) const {
+    if (c.over() == time_point::max() || h_.processes[c.process].is_quiet) {
+      return time_point::max();
+    }
+    time_point const known = c.over() + h_.delay_max;
+    return h_.is_calm(c.process, c.over(), known) ? known : time_point::max();
+  }
+
+  history const& h_;
+  std::vector<call_record const*> const& told_;
+  time_point last_made_{};
+  time_point first_told_{time_point::max()};
+};
+
+}  // namespace coxswain::sim

@@ -1,0 +1,171 @@
+// Each call is answered once, in its time, with an outcome that it may have.
+
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+namespace coxswain::sim {
+namespace {
+
+using codes = std::vector<errc>;
+
+template <class Args>
+constexpr bool is_meeting =
+    std::is_same_v<Args, core::barrier_args> || std::is_same_v<Args, core::join_args> ||
+    std::is_same_v<Args, core::leave_args>;
+
+using enum errc;
+
+codes allowed(core::join_args const&) {
+  return {deadline_exceeded, already_exists, aborted, cancelled, invalid_argument};
+}
+codes allowed(core::leave_args const&) {
+  return {deadline_exceeded, internal, failed_precondition, cancelled, aborted};
+}
+codes allowed(core::report_error_args const&) { return {failed_precondition, aborted}; }
+codes allowed(core::reset_args const&) { return {failed_precondition, aborted}; }
+codes allowed(core::barrier_args const&) {
+  return {deadline_exceeded,   internal,     cancelled, invalid_argument,
+          failed_precondition, out_of_range, aborted};
+}
+codes allowed(core::cancel_barrier_args const&) {
+  return {failed_precondition, permission_denied, aborted};
+}
+codes allowed(core::count_barrier_args const&) { return {deadline_exceeded, invalid_argument}; }
+codes allowed(core::put_args const& a) {
+  return a.owned ? codes{already_exists, failed_precondition, aborted} : codes{already_exists};
+}
+codes allowed(core::get_args const&) { return {deadline_exceeded, cancelled, aborted}; }
+codes allowed(core::get_all_args const&) { return {deadline_exceeded, cancelled, aborted}; }
+codes allowed(core::try_get_args const&) { return {not_found}; }
+codes allowed(core::increment_args const&) { return {failed_precondition, out_of_range}; }
+codes allowed(core::compare_and_set_args const&) {
+  return {already_exists, not_found, failed_precondition, aborted};
+}
+codes allowed(core::put_all_args const&) { return {already_exists, invalid_argument}; }
+codes allowed(core::pop_args const&) { return {deadline_exceeded, cancelled, aborted}; }
+codes allowed(core::preempt_args const&) { return {failed_precondition}; }
+codes allowed(core::frozen_args const&) {
+  return {failed_precondition, deadline_exceeded, internal, aborted, cancelled};
+}
+codes allowed(core::watch_keys_args const&) { return {invalid_argument}; }
+codes allowed(core::watch_tasks_args const&) { return {invalid_argument}; }
+codes allowed(core::watch_events_args const&) { return {invalid_argument}; }
+codes allowed(core::alive_args const&) {
+  return {deadline_exceeded, internal, failed_precondition, cancelled, aborted, invalid_argument};
+}
+codes allowed(core::exchange_topology_args const&) {
+  return {deadline_exceeded, internal, failed_precondition, cancelled, aborted, invalid_argument};
+}
+// All others succeed, whatever there is.
+template <class Args>
+codes allowed(Args const&) {
+  return {};
+}
+
+bool may_end_with(history const& h, call_record const& c) {
+  errc const code = c.got.outcome.code();
+  if (code == ok) return true;
+  // The client's own, when the coordinator is out of reach.
+  if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
+  if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;
+  if (!h.limits_are_small && c.got.outcome.message().find("forgotten") != std::string::npos) {
+    return false;
+  }
+  return std::visit(
+      [&](auto const& args) {
+        codes const all = allowed(args);
+        return std::find(all.begin(), all.end(), code) != all.end();
+      },
+      c.asked);
+}
+
+bool has_meeting(core::request const& what) {
+  return std::visit([]<class Args>(Args const&) { return is_meeting<Args>; }, what);
+}
+
+// For which call of a meeting, whose earliest deadline counts, it is time.
+bool is_due(history const& h, call_record const& c) {
+  auto const* const barrier = c.asks<core::barrier_args>();
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& other) {
+    if (other.asked.index() != c.asked.index()) return false;
+    auto const* const of = other.asks<core::barrier_args>();
+    if (barrier && of->name != barrier->name) return false;
+    return deadline_after(other.made, other.timeout) <= *c.answered;
+  });
+}
+
+void check_time(history const& h, call_record const& c, complaints& found) {
+  if (c.timeout == without_limit) return;
+  if (c.got.outcome.code() == deadline_exceeded && !is_due(h, c)) {
+    found.push_back("too early: " + h.text(c));
+  }
+  if (!has_meeting(c.asked) && c.got.outcome.code() == deadline_exceeded &&
+      *c.answered < c.made + c.timeout) {
+    found.push_back("before its deadline: " + h.text(c));
+  }
+  time_point const latest = c.made + c.timeout + 1ms + 2 * h.delay_max;
+  if (*c.answered > latest && h.is_calm(c.process, c.made, *c.answered)) {
+    found.push_back("too late: " + h.text(c));
+  }
+}
+
+// A session that has few requests open does not have too many.
+void check_limit(history const& h, call_record const& c, complaints& found) {
+  if (c.got.outcome.message().find("requests open or not acknowledged") == std::string::npos) {
+    return;
+  }
+  auto const beside = std::count_if(h.calls.begin(), h.calls.end(), [&](call_record const& other) {
+    return other.process == c.process && other.made <= *c.answered && other.over() >= c.made - 1s;
+  });
+  if (beside < static_cast<std::ptrdiff_t>(h.options.open_requests_max)) {
+    found.push_back("only " + std::to_string(beside) + " requests are open: " + h.text(c));
+  }
+}
+
+// From when on a process is no longer part of the job, as far as its calls are concerned.
+std::vector<time_point> ends_of(history const& h) {
+  std::vector<time_point> ends;
+  for (process_record const& p : h.processes) {
+    ends.push_back(
+        std::min(p.ended.value_or(time_point::max()), p.departed.value_or(time_point::max())));
+  }
+  for (call_record const& c : h.calls) {
+    if (c.asks<core::leave_args>() && c.answered) {
+      ends[c.process] = std::min(ends[c.process], *c.answered);
+    }
+  }
+  return ends;
+}
+
+}  // namespace
+
+void check_completion(history const& h, complaints& found) {
+  for (std::size_t i = 0; i < h.processes.size(); ++i) {
+    process_record const& p = h.processes[i];
+    std::string const name = "process " + std::to_string(i);
+    if (p.completed_twice > 0) found.push_back(name + " was answered what it did not ask");
+    std::string const why = p.why_ended.text();
+    if (why.find("protocol error") != why.npos || why.find("cannot be understood") != why.npos) {
+      found.push_back(name + ": " + why);
+    }
+  }
+  std::vector<time_point> const ends = ends_of(h);
+  for (call_record const& c : h.calls) {
+    if (!c.answered) {
+      if (!c.cancelled && !h.processes[c.process].died) {
+        found.push_back("never answered: " + h.text(c));
+      }
+      continue;
+    }
+    check_time(h, c, found);
+    check_limit(h, c, found);
+    if (*c.answered < ends[c.process] && !may_end_with(h, c)) {
+      found.push_back("may not be answered so: " + h.text(c));
+    }
+  }
+}
+
+}  // namespace coxswain::sim

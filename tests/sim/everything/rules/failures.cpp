@@ -1,0 +1,133 @@
+// A death is noticed within its bound and told to all who live; nobody fails without a cause.
+
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+
+namespace coxswain::sim {
+namespace {
+
+constexpr duration margin = 200ms;  // of stalls that are too short to be credited
+
+bool is_there(core::tasks_answer const& all, task_id task, incarnation self) {
+  auto const& one = all.tasks[task.value];
+  return one.state == task_state::connected && one.self == self;
+}
+
+void check_death(history const& h, std::size_t index, complaints& found) {
+  process_record const& p = h.processes[index];
+  bool const was_calm =
+      !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
+                                   [&](interval const& i) { return i.to >= *p.died; });
+  // The end of a silent connection may be learnt of just before its time is over.
+  duration const allowed =
+      h.options.reconnect_grace + (was_calm ? duration{} : h.options.heartbeat_timeout);
+  time_point const bound = *p.died + allowed + 2 * h.stalled() + 2 * h.delay_max + margin;
+  if (bound > h.ended) return;
+  for (std::size_t i = 0; i < h.tasks.size(); ++i) {
+    bool const is_last = i + 1 == h.tasks.size() || h.tasks[i + 1].at > bound;
+    if (h.tasks[i].at < bound && !is_last) continue;
+    for (task_id const task : p.tasks) {
+      if (!is_there(h.tasks[i].what, task, p.self)) continue;
+      found.push_back("task " + std::to_string(task.value) + " is connected, but its process " +
+                      std::to_string(index) + " died at " + h.text(*p.died));
+      return;
+    }
+  }
+}
+
+// --- The job's failure -----------------------------------------------------------------------
+
+void check_told(history const& h, std::size_t index, time_point failed, complaints& found) {
+  process_record const& p = h.processes[index];
+  std::string const name = "process " + std::to_string(index);
+  if (p.failure && p.failure->cause != h.failure->cause) {
+    found.push_back(name + " was told of another cause: " + p.failure->cause.why.text());
+  }
+  time_point const by = failed + h.delay_max;
+  bool const hears_at_once = h.is_calm(index, failed, by);
+  bool const hears = hears_at_once || h.is_calm(index, h.ended, h.ended);
+  if (!hears || p.is_quiet || (p.departed && *p.departed < h.ended)) return;
+  if (!p.told_of_failure) return found.push_back(name + " was not told that the job has failed");
+  if (hears_at_once && *p.told_of_failure > by) {
+    found.push_back(name + " was told at " + h.text(*p.told_of_failure) +
+                    " that the job has failed at " + h.text(failed));
+  }
+}
+
+void check_job(history const& h, complaints& found) {
+  if (!h.failure) return;
+  auto const at = std::find_if(h.events.begin(), h.events.end(), [](event_record const& e) {
+    return e.what.what.kind == core::event_kind::job_failed;
+  });
+  // Who comes and goes at the end does so while nobody minds.
+  if (at == h.events.end() || at->at >= h.ended) return;
+  for (std::size_t i = 0; i < h.processes.size(); ++i) check_told(h, i, at->at, found);
+}
+
+// --- Causes ----------------------------------------------------------------------------------
+
+bool has_reported(history const& h, task_id task, time_point at) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+    return c.asks<core::report_error_args>() && c.task == task && c.made <= at;
+  });
+}
+
+bool is_challenged(history const& h, task_id task, incarnation self, time_point at) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+    auto const* const join = c.asks<core::join_args>();
+    return join && c.task == task && join->self != self && c.made <= at && c.over() >= at;
+  });
+}
+
+bool was_in_trouble(history const& h, process_record const& p, time_point at) {
+  duration const patience = std::min(h.options.reconnect_grace, h.options.stalled_reader_timeout);
+  time_point const since = at - h.options.heartbeat_timeout - h.stalled();
+  return std::any_of(p.troubles.begin(), p.troubles.end(),
+                     [&](interval const& i) { return i.from + patience <= at && i.to >= since; });
+}
+
+bool has_cause(history const& h, task_id task, incarnation self, time_point at) {
+  for (process_record const& p : h.processes) {
+    if (p.self != self) continue;
+    if (p.died.value_or(time_point::max()) <= at || p.departed.value_or(time_point::max()) <= at) {
+      return true;
+    }
+    if (was_in_trouble(h, p, at)) return true;
+  }
+  return has_reported(h, task, at) || is_challenged(h, task, self, at);
+}
+
+void check_cause(history const& h, event_record const& e, complaints& found) {
+  // Its incarnation is that which was seen before.
+  auto const after = std::find_if(h.tasks.begin(), h.tasks.end(),
+                                  [&](task_sight const& s) { return s.at >= e.at; });
+  if (after == h.tasks.begin() || after == h.tasks.end()) return;
+  task_id const task = *e.what.what.task;
+  auto const& before = std::prev(after)->what.tasks[task.value];
+  if (before.state != task_state::connected) return;
+  if (has_cause(h, task, before.self, e.at)) return;
+  found.push_back("at " + h.text(e.at) + " without a cause: " + e.what.what.text);
+}
+
+}  // namespace
+
+void check_failures(history const& h, complaints& found) {
+  for (std::size_t i = 0; i < h.processes.size(); ++i) {
+    if (h.processes[i].died) check_death(h, i, found);
+  }
+  check_job(h, found);
+  for (event_record const& e : h.events) {
+    if (e.what.what.kind == core::event_kind::failed) check_cause(h, e, found);
+  }
+  for (call_record const& c : h.calls) {
+    if (!c.asks<core::report_error_args>() || !c.is_ok() || !h.has_all_events()) continue;
+    bool const has_failed = std::any_of(h.events.begin(), h.events.end(), [&](auto const& e) {
+      return e.what.what.kind == core::event_kind::failed && e.what.what.task == c.task &&
+             e.at >= c.made && e.at <= *c.answered;
+    });
+    if (!has_failed) found.push_back("the task did not fail: " + h.text(c));
+  }
+}
+
+}  // namespace coxswain::sim

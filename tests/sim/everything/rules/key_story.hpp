@@ -1,0 +1,68 @@
+#pragma once
+// The history of the keys as the auditor saw it, and what was so when. Versions order the changes;
+// each has a time. Not here: what calls say of it.
+
+#include "tests/sim/everything/history.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::sim {
+
+// As the coordinator understands a key.
+[[nodiscard]] std::string normal(std::string_view key);
+// Whether a change of the key is told to who watches the directory; and whether it is listed there.
+[[nodiscard]] bool concerns(std::string_view key, std::string_view directory);
+[[nodiscard]] bool is_below(std::string_view key, std::string_view directory);
+
+class key_story {
+ public:
+  struct state {
+    std::uint64_t version{};           // zero: from the beginning on
+    std::optional<std::string> value;  // none: there is none
+    time_point from;
+    time_point to{time_point::max()};
+  };
+
+  explicit key_story(history const& h);
+
+  // How a key was after that change of any key.
+  [[nodiscard]] state const& at(std::string const& key, std::uint64_t version) const;
+  // How it was before its change of that version.
+  [[nodiscard]] state const& before(std::string const& key, std::uint64_t version) const {
+    return at(key, version - 1);
+  }
+  // Null if the key was not changed at that version.
+  [[nodiscard]] state const* change(std::string const& key, std::uint64_t version) const;
+  // All states that it ever had, in order.
+  [[nodiscard]] std::vector<state> const& states(std::string const& key) const;
+
+  // Whether something is so of one of its states at a moment of this time.
+  template <class IsSo>
+  [[nodiscard]] bool was_so(std::string const& key, time_point from, time_point to,
+                            IsSo is_so) const {
+    for (state const& s : states(key)) {
+      if (s.from <= to && s.to >= from && is_so(s)) return true;
+    }
+    return false;
+  }
+
+  // When the change of a version happened, or never.
+  [[nodiscard]] time_point time_of(std::uint64_t version) const;
+  [[nodiscard]] bool is_present(std::uint64_t version, time_point from, time_point to) const {
+    return time_of(version) <= to && time_of(version + 1) >= from;
+  }
+  [[nodiscard]] std::uint64_t last() const { return times_.size() - 1; }
+  [[nodiscard]] std::map<std::string, std::vector<state>> const& all() const { return keys_; }
+
+ private:
+  std::map<std::string, std::vector<state>> keys_;
+  std::vector<state> unknown_{{}};
+  std::vector<time_point> times_{time_point{}};  // by version
+};
+
+}  // namespace coxswain::sim

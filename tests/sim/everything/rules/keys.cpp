@@ -1,0 +1,250 @@
+// Each key is linearizable: versions order the changes, and a read saw the present.
+
+#include "tests/sim/everything/rules/key_story.hpp"
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+class key_judge {
+ public:
+  key_judge(history const& h, complaints& found) : h_{h}, story_{h}, found_{found} {
+    for (call_record const& c : h.calls) {
+      auto const* const all = c.asks<core::remove_args>();
+      if (c.process == 0 && all && all->all) cleaned_ = c.made;
+    }
+  }
+
+  void check() {
+    for (call_record const& c : h_.calls) {
+      c_ = &c;
+      if (c.answered) std::visit([&](auto const& args) { look(args); }, c.asked);
+    }
+    check_unclaimed();
+  }
+
+ private:
+  using state = key_story::state;
+
+  void complain(std::string const& what) { found_.push_back(what + ": " + h_.text(*c_)); }
+  [[nodiscard]] errc code() const { return c_->got.outcome.code(); }
+
+  // The acting call has made this change, which no other has.
+  state const* claim(std::string const& key, std::uint64_t version) {
+    state const* const s = story_.change(key, version);
+    if (!s) {
+      complain("no such change, " + std::to_string(version));
+      return nullptr;
+    }
+    if (!claimed_.insert(version).second) complain("two calls made one change");
+    if (s->from < c_->made || s->from > *c_->answered) complain("not changed at that time");
+    return s;
+  }
+  state const* claim_stored(std::string const& key) {
+    auto const* const stored = c_->gave<core::stored_answer>();
+    return stored ? claim(key, stored->version) : nullptr;
+  }
+  void expect_value(state const& s, std::string const& value) {
+    if (s.value != value) complain("another value was stored");
+  }
+  template <class IsSo>
+  void expect_so(std::string const& key, IsSo is_so, std::string const& what) {
+    if (!story_.was_so(key, c_->made, *c_->answered, is_so)) complain(what);
+  }
+  void expect_there(std::string const& key) {
+    expect_so(
+        key, [](state const& s) { return s.value.has_value(); }, "it was not there");
+  }
+  void expect_absent(std::string const& key) {
+    expect_so(
+        key, [](state const& s) { return !s.value; }, "it was there");
+  }
+
+  void look(core::put_args const& a) {
+    std::string const key = normal(a.key);
+    if (code() == errc::already_exists) return expect_there(key);
+    state const* const s = claim_stored(key);
+    if (!s) return;
+    expect_value(*s, a.value);
+    if (!a.overwrite && story_.before(key, s->version).value) complain("it has overwritten");
+    if (a.owned && story_.at(key, story_.last()).version != s->version && s->to == cleaned_) {
+      complain("the key outlived its owner");
+    }
+  }
+  void look(core::append_args const& a) {
+    std::string const key = normal(a.key);
+    if (state const* const s = claim_stored(key)) {
+      expect_value(*s, story_.before(key, s->version).value.value_or("") + a.value);
+    }
+  }
+  void look(core::compare_and_set_args const& a) {
+    std::string const key = normal(a.key);
+    if (state const* const s = claim_stored(key)) {
+      expect_value(*s, a.value);
+      if (!matches(story_.before(key, s->version), a.expected)) complain("it was not as expected");
+    } else if (auto const* const held = c_->gave<core::value_answer>()) {
+      expect_read(key, *held);
+      expect_so(
+          key, [&](state const& now) { return !matches(now, a.expected); }, "as expected");
+    } else if (code() == errc::not_found) {
+      expect_absent(key);
+    }
+  }
+  static bool matches(state const& s, core::expected_value const& expected) {
+    if (std::holds_alternative<core::absent_value>(expected)) return !s.value;
+    if (!s.value) return false;
+    if (auto const* const v = std::get_if<std::uint64_t>(&expected)) return *v == s.version;
+    return std::get<std::string>(expected) == *s.value;
+  }
+  void look(core::increment_args const& a) {
+    auto const* const sum = c_->gave<core::counter_answer>();
+    std::string const key = normal(a.key);
+    state const* const s = sum ? claim(key, sum->version) : nullptr;
+    if (!s) return;
+    expect_value(*s, std::to_string(sum->value));
+    std::string const before = story_.before(key, s->version).value.value_or("0");
+    if (std::to_string(sum->value - a.by) != before) complain("wrongly added to " + before);
+  }
+  void look(core::put_all_args const& a) {
+    auto const* const stored = c_->gave<core::stored_answer>();
+    if (!stored) return;
+    std::uint64_t version = stored->version - a.entries.size();
+    for (auto const& [raw, value] : a.entries) {
+      std::string const key = normal(raw);
+      state const* const s = claim(key, ++version);
+      if (!s) continue;
+      expect_value(*s, value);
+      if (!a.overwrite && story_.before(key, version).value) complain("it has overwritten");
+    }
+  }
+  void look(core::remove_args const& a) {
+    auto const* const removed = c_->gave<core::removed_answer>();
+    if (!removed) return;
+    std::uint64_t count = 0;
+    std::string const directory = normal(a.key);
+    for (key_record const& one : h_.keys) {
+      bool const is_then = one.at >= c_->made && one.at <= *c_->answered;
+      if (is_then && !one.what.value && concerns(one.what.key, directory)) ++count;
+    }
+    if (count < removed->count) complain("fewer were removed");
+  }
+
+  void expect_read(std::string const& key, core::value_answer const& got) {
+    state const* const s = story_.change(key, got.version);
+    if (!s || s->value != got.value.view()) return complain("there was no such value");
+    if (s->from > *c_->answered || s->to < c_->made) complain("the value was not there then");
+  }
+  void look(core::get_args const& a) { look_at_value(a.key); }
+  void look(core::try_get_args const& a) {
+    look_at_value(a.key);
+    if (code() == errc::not_found) expect_absent(normal(a.key));
+  }
+  void look_at_value(std::string const& raw) {
+    if (auto const* const got = c_->gave<core::value_answer>()) expect_read(normal(raw), *got);
+    // If the client itself ends the call, the coordinator may know better.
+    bool const is_known = h_.is_calm(c_->process, c_->made, *c_->answered);
+    if (code() == errc::deadline_exceeded && is_known) expect_absent(normal(raw));
+  }
+  void expect_present(std::uint64_t version) {
+    if (!story_.is_present(version, c_->made, *c_->answered)) complain("not the present version");
+  }
+  [[nodiscard]] bool is_state(core::listing_answer::entry const& e, std::uint64_t version) const {
+    state const& s = story_.at(e.key, version);
+    return s.version == e.version && s.value == e.value.view();
+  }
+  void look(core::list_args const& a) {
+    auto const* const got = c_->gave<core::listing_answer>();
+    if (!got) return;
+    expect_present(got->version);
+    if (got->entries.size() != count(normal(a.directory), got->version)) complain("not all");
+    for (auto const& e : got->entries) {
+      if (!is_state(e, got->version)) complain("'" + e.key + "' was not so");
+    }
+  }
+  void look(core::get_all_args const& a) {
+    auto const* const got = c_->gave<core::listing_answer>();
+    if (!got) return;
+    expect_present(got->version);
+    if (got->entries.size() != a.keys.size()) return complain("not as many as were asked for");
+    for (std::size_t i = 0; i < a.keys.size(); ++i) {
+      auto const& e = got->entries[i];
+      if (e.key != normal(a.keys[i]) || !is_state(e, got->version)) complain("not so");
+    }
+  }
+  void look(core::count_keys_args const& a) {
+    auto const* const got = c_->gave<core::count_answer>();
+    if (!got) return;
+    for (std::uint64_t v = 0; v <= story_.last(); ++v) {
+      if (story_.is_present(v, c_->made, *c_->answered) &&
+          count(normal(a.directory), v) == got->count) {
+        return;
+      }
+    }
+    complain("there were not so many");
+  }
+  template <class Args>
+  void look(Args const&) {}
+
+  [[nodiscard]] std::size_t count(std::string const& directory, std::uint64_t version) const {
+    std::size_t all = 0;
+    for (auto const& [key, _] : story_.all()) {
+      all += is_below(key, directory) && story_.at(key, version).value ? 1 : 0;
+    }
+    return all;
+  }
+
+  // A change that no answer claims was made by a call whose outcome its caller does not know.
+  void check_unclaimed() {
+    std::size_t unclaimed = 0;
+    for (key_record const& one : h_.keys) {
+      if (one.what.value && !claimed_.contains(one.what.version)) ++unclaimed;
+    }
+    std::size_t unknown = 0;
+    for (call_record const& c : h_.calls) unknown += changes_of_unknown(c);
+    if (unclaimed <= unknown) return;
+    found_.push_back(std::to_string(unclaimed) + " changes were made by nobody, or twice; only " +
+                     std::to_string(unknown) + " may have been");
+  }
+  static std::size_t changes_of_unknown(call_record const& c) {
+    if (c.answered && c.got.outcome.code() != errc::unavailable &&
+        c.got.outcome.code() != errc::cancelled &&
+        c.got.outcome.code() != errc::deadline_exceeded) {
+      return 0;
+    }
+    if (auto const* const all = c.asks<core::put_all_args>()) return all->entries.size();
+    return c.asks<core::put_args>() || c.asks<core::append_args>() ||
+                   c.asks<core::increment_args>() || c.asks<core::compare_and_set_args>()
+               ? 1
+               : 0;
+  }
+
+  history const& h_;
+  key_story story_;
+  complaints& found_;
+  call_record const* c_{};
+  std::set<std::uint64_t> claimed_;
+  time_point cleaned_{};
+};
+
+}  // namespace
+
+void check_keys(history const& h, complaints& found) {
+  if (!h.keys_are_whole) {
+    if (!h.limits_are_small) found.push_back("the auditor missed changes of keys");
+    return;
+  }
+  for (std::size_t i = 0; i < h.keys.size(); ++i) {
+    if (h.keys[i].what.version == i + 1) continue;
+    found.push_back("change " + std::to_string(i + 1) + " was told as " +
+                    std::to_string(h.keys[i].what.version));
+    return;
+  }
+  key_judge{h, found}.check();
+}
+
+}  // namespace coxswain::sim

@@ -1,0 +1,60 @@
+// The join waits for all tasks, and so does the leave, unless the job was told otherwise.
+
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+
+namespace coxswain::sim {
+namespace {
+
+template <class Args>
+bool has_asked(history const& h, task_id task, time_point until) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+    return c.made <= until && c.task == task && c.asks<Args>();
+  });
+}
+
+bool is_gone(history const& h, task_id task, time_point until) {
+  return std::any_of(h.events.begin(), h.events.end(), [&](event_record const& e) {
+    bool const goes =
+        e.what.what.kind == core::event_kind::failed || e.what.what.kind == core::event_kind::left;
+    return e.at <= until && goes && e.what.what.task == task;
+  });
+}
+
+void check_join(history const& h, call_record const& c, complaints& found) {
+  auto const* const joined = c.gave<core::join_answer>();
+  if (!joined || joined->already_started || !h.options.join_barrier) return;
+  for (std::uint32_t i = 0; i < h.options.num_tasks; ++i) {
+    if (has_asked<core::join_args>(h, task_id{i}, *c.answered)) continue;
+    found.push_back("task " + std::to_string(i) + " has not asked to join: " + h.text(c));
+  }
+}
+
+void check_leave(history const& h, call_record const& c, complaints& found) {
+  // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
+  if (!c.is_ok() || !h.is_calm(c.process, c.made, *c.answered)) return;
+  if (!h.options.leave_barrier) {
+    if (*c.answered > c.made + 2 * h.delay_max + 1ms && h.is_calm(c.process, c.made, *c.answered)) {
+      found.push_back("nobody is to be waited for: " + h.text(c));
+    }
+    return;
+  }
+  for (std::uint32_t i = 0; h.has_all_events() && i < h.options.num_tasks; ++i) {
+    task_id const task{i};
+    if (has_asked<core::leave_args>(h, task, *c.answered) || is_gone(h, task, *c.answered))
+      continue;
+    found.push_back("task " + std::to_string(i) + " has not asked to leave: " + h.text(c));
+  }
+}
+
+}  // namespace
+
+void check_meetings(history const& h, complaints& found) {
+  for (call_record const& c : h.calls) {
+    if (c.asks<core::join_args>()) check_join(h, c, found);
+    if (c.asks<core::leave_args>()) check_leave(h, c, found);
+  }
+}
+
+}  // namespace coxswain::sim

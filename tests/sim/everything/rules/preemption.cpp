@@ -1,0 +1,87 @@
+// All stop at the same step, and nobody passes it.
+
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace coxswain::sim {
+namespace {
+
+struct agreement {
+  std::uint64_t step{};
+  std::uint64_t farthest{};  // of the steps that were reported
+  std::vector<call_record const*> told;
+};
+
+void check_agreement(history const& h, std::uint64_t number, agreement const& a,
+                     complaints& found) {
+  std::string const name = "agreement " + std::to_string(number);
+  for (call_record const* const c : a.told) {
+    auto const& point = std::get<core::sync_point>(c->got.value);
+    if (point.agreement != number) found.push_back(name + " is called otherwise: " + h.text(*c));
+    if (point.step != a.step) found.push_back(name + " is on several steps: " + h.text(*c));
+    if (point.step <= std::get<core::frozen_args>(c->asked).step) {
+      found.push_back(name + " is on a step that is past: " + h.text(*c));
+    }
+  }
+  if (a.step > a.farthest + 1) found.push_back(name + " is on a step that nobody asked for");
+}
+
+// Who is well and has joined says how far it is, so that an agreement fails only because of others.
+void check_failed(history const& h, call_record const& c, complaints& found) {
+  if (c.got.outcome.code() != errc::deadline_exceeded || h.limits_are_small) return;
+  time_point const since = *c.answered - h.options.preemption_timeout - 2 * h.delay_max;
+  for (std::size_t i = 1; i < h.processes.size(); ++i) {
+    process_record const& p = h.processes[i];
+    if (!p.tasks.empty() && !h.is_calm(i, since, *c.answered)) return;
+  }
+  found.push_back("nobody was in the way of: " + h.text(c));
+}
+
+// The first step at or past an agreed one is the one to stop at.
+void check_stops(history const& h, call_record const& c, complaints& found) {
+  auto const& point = std::get<core::sync_point>(c.got.value);
+  for (step_record const& s : h.steps) {
+    bool const is_here = s.process == c.process && s.task == *c.task && s.at > *c.answered;
+    if (!is_here || s.step < point.step) continue;
+    if (!s.stops) found.push_back("passed its step " + std::to_string(s.step) + ": " + h.text(c));
+    return;
+  }
+}
+
+void check_reasons(history const& h, complaints& found) {
+  for (step_record const& s : h.steps) {
+    if (!s.stops) continue;
+    bool const is_agreed = std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+      auto const* const point = c.gave<core::sync_point>();
+      return point && c.process == s.process && c.task == s.task && point->step <= s.step;
+    });
+    if (!is_agreed) found.push_back("stopped for nothing at step " + std::to_string(s.step));
+  }
+}
+
+}  // namespace
+
+void check_preemption(history const& h, complaints& found) {
+  std::map<std::uint64_t, agreement> all;
+  for (call_record const& c : h.calls) {
+    auto const* const args = c.asks<core::frozen_args>();
+    if (!args) continue;
+    agreement& a = all[args->agreement];
+    a.farthest = std::max(a.farthest, args->step);
+    if (auto const* const point = c.gave<core::sync_point>()) {
+      a.step = point->step;
+      a.told.push_back(&c);
+      check_stops(h, c, found);
+    } else if (c.answered) {
+      check_failed(h, c, found);
+    }
+  }
+  for (auto const& [number, a] : all) {
+    if (!a.told.empty()) check_agreement(h, number, a, found);
+  }
+  check_reasons(h, found);
+}
+
+}  // namespace coxswain::sim

@@ -1,0 +1,107 @@
+// An item is given to one, in order, and none is lost.
+
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace coxswain::sim {
+namespace {
+
+struct item_story {
+  call_record const* push{};
+  std::vector<call_record const*> pops;
+};
+
+struct queue_story {
+  std::map<std::string, item_story> items;  // each value is pushed once
+  bool may_take_back{};                     // somebody may have taken an item and not have had it
+};
+
+// Its session ends before it is known that all has arrived. So a consumer may have had an item that
+// is given out again.
+bool ends_early(history const& h, call_record const& pop) {
+  process_record const& p = h.processes[pop.process];
+  return p.died || p.ended || p.is_quiet || (p.departed && *p.departed < h.ended);
+}
+
+std::map<std::string, queue_story> queues_of(history const& h, complaints& found) {
+  std::map<std::string, queue_story> all;
+  for (call_record const& c : h.calls) {
+    if (auto const* const push = c.asks<core::push_args>()) {
+      all[push->queue].items[push->value].push = &c;
+    }
+  }
+  for (call_record const& c : h.calls) {
+    auto const* const pop = c.asks<core::pop_args>();
+    if (!pop) continue;
+    queue_story& q = all[pop->queue];
+    bool const is_calm = c.answered && h.is_calm(c.process, c.made, *c.answered);
+    if (!is_calm || ends_early(h, c)) q.may_take_back = true;
+    auto const* const item = c.gave<core::value_answer>();
+    if (!item) continue;
+    auto const at = q.items.find(std::string{item->value.view()});
+    if (at == q.items.end()) {
+      found.push_back("nobody has pushed what was given: " + h.text(c));
+    } else {
+      at->second.pops.push_back(&c);
+    }
+  }
+  return all;
+}
+
+void check_item(history const& h, item_story const& item, complaints& found) {
+  std::size_t kept = 0;
+  for (call_record const* const pop : item.pops) {
+    if (!ends_early(h, *pop)) ++kept;
+    if (item.push->made > *pop->answered) {
+      found.push_back("given before it was pushed: " + h.text(*pop));
+    }
+  }
+  if (kept > 1) {
+    found.push_back("given twice: the item of " + h.text(*item.push) +
+                    "; first: " + h.text(*item.pops[0]) + "; then: " + h.text(*item.pops[1]));
+  }
+  if (!item.push->is_ok() || !item.pops.empty()) return;
+  found.push_back("lost: the item of " + h.text(*item.push));
+}
+
+// Numbers rise with the pushes, one after the other.
+void check_numbers(history const& h, queue_story const& q, complaints& found) {
+  std::map<std::uint64_t, item_story const*> by_number;
+  for (auto const& [_, item] : q.items) {
+    for (call_record const* const pop : item.pops) {
+      auto const number = std::get<core::value_answer>(pop->got.value).version;
+      auto const [at, is_new] = by_number.emplace(number, &item);
+      if (!is_new && at->second != &item) {
+        found.push_back("two items have one number: " + h.text(*pop));
+      }
+    }
+  }
+  time_point pushed{};  // the latest beginning of the pushes before
+  for (auto const& [_, item] : by_number) {
+    if (item->push->answered && *item->push->answered < pushed) {
+      found.push_back("not in the order of the pushes: " + h.text(*item->push));
+    }
+    pushed = std::max(pushed, item->push->made);
+  }
+  if (q.may_take_back) return;
+  time_point popped{};
+  for (auto const& [_, item] : by_number) {
+    if (*item->pops.front()->answered < popped) {
+      found.push_back("given out of order: " + h.text(*item->pops.front()));
+    }
+    popped = std::max(popped, item->pops.front()->made);
+  }
+}
+
+}  // namespace
+
+void check_queues(history const& h, complaints& found) {
+  for (auto const& [_, q] : queues_of(h, found)) {
+    for (auto const& [value, item] : q.items) check_item(h, item, found);
+    check_numbers(h, q, found);
+  }
+}
+
+}  // namespace coxswain::sim

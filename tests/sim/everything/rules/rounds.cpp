@@ -1,0 +1,198 @@
+// A round passes only when all have arrived, and all see the same.
+
+#include "tests/sim/everything/rules/arrivals.hpp"
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+using round_key = std::pair<std::string, round_number>;
+using members = std::vector<call_record const*>;
+
+struct heard_rounds {
+  std::map<round_key, members> passed;
+  std::map<round_key, members> failed;
+};
+
+heard_rounds rounds_of(history const& h) {
+  heard_rounds all;
+  for (call_record const& c : h.calls) {
+    auto const* const args = c.asks<core::barrier_args>();
+    if (!args) continue;
+    if (auto const* const passed = c.gave<core::barrier_answer>()) {
+      all.passed[{args->name, passed->round}].push_back(&c);
+    } else if (auto const* const failed = c.gave<barrier_failure>()) {
+      if (failed->round != round_number{}) all.failed[{args->name, failed->round}].push_back(&c);
+    }
+  }
+  return all;
+}
+
+std::string name_of(round_key const& key) {
+  return "round " + std::to_string(key.second.value) + " of barrier '" + key.first + "'";
+}
+
+std::vector<task_id> participants(history const& h, core::barrier_args const& args) {
+  std::vector<task_id> all = args.participants;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (std::uint32_t i = 0; args.participants.empty() && i < h.options.num_tasks; ++i) {
+    all.push_back(task_id{i});
+  }
+  return all;
+}
+
+template <class Number>
+Number number_of(std::string_view bytes) {
+  Number n{};
+  std::memcpy(&n, bytes.data(), sizeof n);
+  return n;
+}
+
+std::string reduced(core::reduction how, std::vector<std::string> const& operands) {
+  std::string all = operands.front();
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    auto const a = number_of<std::int64_t>(all);
+    auto const b = number_of<std::int64_t>(operands[i]);
+    std::int64_t c = 0;
+    switch (how) {
+      case core::reduction::sum_int64: c = a + b; break;
+      case core::reduction::min_int64: c = std::min(a, b); break;
+      case core::reduction::max_int64: c = std::max(a, b); break;
+      case core::reduction::bit_and: c = a & b; break;
+      default: c = a | b; break;
+    }
+    std::memcpy(all.data(), &c, sizeof c);
+  }
+  return all;
+}
+
+class passed_round {
+ public:
+  passed_round(history const& h, round_key const& key, members const& told, complaints& found)
+      : h_{h}, key_{key}, told_{told}, found_{found} {}
+
+  void check() {
+    auto const& args = std::get<core::barrier_args>(told_.front()->asked);
+    std::vector<task_id> const expected = participants(h_, args);
+    arrivals const who{h_, told_};
+    bool are_known = true;
+    std::vector<std::string> data;
+    for (task_id const task : expected) {
+      std::vector<call_record const*> const here = who.of([&](call_record const& c) {
+        auto const* const call = c.asks<core::barrier_args>();
+        return call && call->name == key_.first && c.task == task;
+      });
+      if (here.empty()) return complain("passed without task " + std::to_string(task.value));
+      are_known = are_known && here.size() == 1;
+      data.push_back(std::get<core::barrier_args>(here.front()->asked).data);
+    }
+    for (call_record const* const c : told_) {
+      if (participants(h_, std::get<core::barrier_args>(c->asked)) != expected) {
+        complain("has members with other participants");
+      }
+      if (c->got != told_.front()->got) complain("is told differently to its members");
+    }
+    if (are_known) check_data(args, data);
+  }
+
+ private:
+  void complain(std::string const& what) { found_.push_back(name_of(key_) + " " + what); }
+
+  void check_data(core::barrier_args const& args, std::vector<std::string> const& data) {
+    auto const& got = std::get<core::barrier_answer>(told_.front()->got.value).data;
+    if (args.gather) {
+      bool const is_right =
+          std::equal(got.begin(), got.end(), data.begin(), data.end(),
+                     [](bytes const& a, std::string const& b) { return a.view() == b; });
+      if (!is_right) complain("gathered something else than was brought");
+    } else if (args.reduce != core::reduction::none) {
+      if (got.size() != 1 || got.front().view() != reduced(args.reduce, data)) {
+        complain("has a wrong result");
+      }
+    } else if (!got.empty()) {
+      complain("brings data that nobody brought");
+    }
+  }
+
+  history const& h_;
+  round_key const& key_;
+  members const& told_;
+  complaints& found_;
+};
+
+// Of the calls of one process for one task: a round of all tasks takes the place after that whose
+// outcome the task was given last, so that a straggler is told of the one that it has missed.
+void check_numbers(history const& h, complaints& found) {
+  struct place {
+    std::uint64_t number{};
+    bool is_known{};  // nothing came between
+  };
+  std::map<std::pair<std::size_t, round_key>, place> last;
+  for (call_record const& c : h.calls) {
+    if (c.asks<core::join_args>()) {
+      for (auto& [_, one] : last) one.is_known = false;
+    }
+    auto const* const args = c.asks<core::barrier_args>();
+    if (!args || !c.task) continue;
+    auto const* const passed = c.gave<core::barrier_answer>();
+    auto const* const failed = c.gave<barrier_failure>();
+    place& before = last[{c.process, {args->name, round_number{c.task->value}}}];
+    if (!passed && !failed) {
+      before.is_known = false;
+      continue;
+    }
+    std::uint64_t const number = passed ? passed->round.value : failed->round.value;
+    if (number <= before.number) found.push_back("the round's number does not rise: " + h.text(c));
+    bool const is_next = before.is_known && args->participants.empty() && !h.limits_are_small;
+    if (is_next && number > before.number + 1) {
+      found.push_back("not told of the round before: " + h.text(c));
+    }
+    before = {number, true};
+  }
+}
+
+}  // namespace
+
+void check_rounds(history const& h, complaints& found) {
+  heard_rounds const all = rounds_of(h);
+  for (auto const& [key, told] : all.passed) {
+    passed_round{h, key, told, found}.check();
+    if (all.failed.contains(key)) {
+      found.push_back(name_of(key) + " has passed for some and failed for others");
+    }
+  }
+  for (auto const& [key, told] : all.failed) {
+    for (call_record const* const c : told) {
+      if (c->got.outcome == told.front()->got.outcome) continue;
+      found.push_back(name_of(key) + " has failed for several reasons: " + c->got.outcome.text());
+    }
+  }
+  check_numbers(h, found);
+}
+
+void check_count_barriers(history const& h, complaints& found) {
+  std::map<round_key, members> rounds;
+  for (call_record const& c : h.calls) {
+    auto const* const args = c.asks<core::count_barrier_args>();
+    auto const* const passed = c.gave<core::barrier_answer>();
+    if (args && passed) rounds[{args->name, passed->round}].push_back(&c);
+  }
+  for (auto const& [key, told] : rounds) {
+    std::size_t const count = std::get<core::count_barrier_args>(told.front()->asked).count;
+    auto const here = arrivals{h, told}.of([&, name = key.first](call_record const& c) {
+      auto const* const call = c.asks<core::count_barrier_args>();
+      return call && call->name == name && call->count == count;
+    });
+    if (told.size() > count) found.push_back("count " + name_of(key) + " has too many members");
+    if (here.size() < count) found.push_back("count " + name_of(key) + " has too few members");
+  }
+}
+
+}  // namespace coxswain::sim

@@ -1,0 +1,53 @@
+#pragma once
+// What must hold of every history of a job. Each rule adds a complaint for each time that it was
+// broken. Not here: how histories are made (job).
+
+#include "tests/sim/everything/history.hpp"
+
+#include <array>
+
+namespace coxswain::sim {
+
+// Each call is answered once, in its time, with an outcome that it may have.
+void check_completion(history const& h, complaints& found);
+
+// A round passes only when all have arrived, and all see the same; so do the join and the leave.
+void check_rounds(history const& h, complaints& found);
+void check_count_barriers(history const& h, complaints& found);
+void check_meetings(history const& h, complaints& found);
+
+// A death is noticed within its bound and told to all who live; nobody fails without a cause.
+void check_failures(history const& h, complaints& found);
+
+// Each key is linearizable: versions order the changes, and a read saw the present.
+void check_keys(history const& h, complaints& found);
+
+// Watches of keys, tasks and events tell everything, once and in order.
+void check_watches(history const& h, complaints& found);
+
+// An item is given to one, in order, and none is lost.
+void check_queues(history const& h, complaints& found);
+
+// Alive queries tell who was there; who has joined or left was seen to.
+void check_tasks(history const& h, complaints& found);
+
+// All stop at the same step, and nobody passes it.
+void check_preemption(history const& h, complaints& found);
+
+// All are given the same topology.
+void check_topologies(history const& h, complaints& found);
+
+struct rule {
+  void (*check)(history const& h, complaints& found);
+  bool needs_sight{};  // it believes the auditor
+};
+
+inline constexpr std::array all_rules{
+    rule{&check_completion, false},     rule{&check_rounds, false},
+    rule{&check_count_barriers, false}, rule{&check_meetings, true},
+    rule{&check_failures, true},        rule{&check_keys, true},
+    rule{&check_watches, true},         rule{&check_queues, false},
+    rule{&check_tasks, true},           rule{&check_preemption, false},
+    rule{&check_topologies, false}};
+
+}  // namespace coxswain::sim

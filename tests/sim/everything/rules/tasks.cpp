@@ -1,0 +1,71 @@
+// Alive queries tell who was there; who has joined or left was seen to.
+
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+
+namespace coxswain::sim {
+namespace {
+
+// Whether something was so at a moment while the call was open. It may have been between two
+// versions that the auditor saw, if there was one.
+template <class IsSo>
+bool was_so(history const& h, call_record const& c, IsSo is_so) {
+  for (std::size_t i = 0; i < h.tasks.size(); ++i) {
+    time_point const until = i + 1 < h.tasks.size() ? h.tasks[i + 1].at : time_point::max();
+    if (until < c.made) continue;
+    if (h.tasks[i].at > *c.answered) break;
+    if (is_so(h.tasks[i].what)) return true;
+    bool const jumps = i + 1 < h.tasks.size() && until <= *c.answered &&
+                       h.tasks[i + 1].what.version != h.tasks[i].what.version + 1;
+    if (jumps) return true;
+  }
+  return false;
+}
+
+bool is_asked_for(core::alive_args const& args, task_id task) {
+  return args.tasks.empty() ||
+         std::find(args.tasks.begin(), args.tasks.end(), task) != args.tasks.end();
+}
+
+core::alive_answer alive_then(core::alive_args const& args, core::tasks_answer const& all) {
+  core::alive_answer alive;
+  for (auto const& one : all.tasks) {
+    if (one.state != task_state::connected || !is_asked_for(args, one.id)) continue;
+    alive.tasks.push_back({one.id, one.self});
+  }
+  return alive;
+}
+
+void check_alive(history const& h, call_record const& c, complaints& found) {
+  auto const* const told = c.gave<core::alive_answer>();
+  if (!told) return;
+  auto const& args = std::get<core::alive_args>(c.asked);
+  bool const is_true =
+      was_so(h, c, [&](core::tasks_answer const& all) { return alive_then(args, all) == *told; });
+  if (!is_true) found.push_back("these were not alive at the same time: " + h.text(c));
+}
+
+void check_state(history const& h, call_record const& c, task_state state, complaints& found) {
+  if (!c.is_ok() || !c.task) return;
+  incarnation const self = h.processes[c.process].self;
+  bool const is_true = was_so(h, c, [&](core::tasks_answer const& all) {
+    auto const& one = all.tasks[c.task->value];
+    return one.state == state && one.self == self;
+  });
+  if (!is_true) found.push_back("the task was not seen so: " + h.text(c));
+}
+
+}  // namespace
+
+void check_tasks(history const& h, complaints& found) {
+  for (call_record const& c : h.calls) {
+    if (c.asks<core::alive_args>()) check_alive(h, c, found);
+    if (c.asks<core::join_args>()) check_state(h, c, task_state::connected, found);
+    // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
+    bool const is_sure = c.answered && h.is_calm(c.process, c.made, *c.answered);
+    if (c.asks<core::leave_args>() && is_sure) check_state(h, c, task_state::left, found);
+  }
+}
+
+}  // namespace coxswain::sim

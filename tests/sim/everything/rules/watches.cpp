@@ -1,0 +1,95 @@
+// Watches of keys, tasks and events tell everything, once and in order.
+
+#include "tests/sim/everything/rules/key_story.hpp"
+#include "tests/sim/everything/rules/rules.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace coxswain::sim {
+namespace {
+
+bool ends_too_early(call_record const& c) {
+  return c.timeout == without_limit || *c.answered < c.made + c.timeout;
+}
+
+void check_key_watch(history const& h, call_record const& c, complaints& found) {
+  auto const* const got = c.gave<core::key_changes_answer>();
+  if (!got || !c.is_ok()) return;
+  auto const& args = std::get<core::watch_keys_args>(c.asked);
+  std::vector<core::key_change> expected;
+  std::string const directory = normal(args.directory);
+  for (key_record const& one : h.keys) {
+    bool const is_new = args.after && one.what.version > *args.after;
+    if (is_new && one.what.version <= got->version && concerns(one.what.key, directory)) {
+      expected.push_back(one.what);
+    }
+  }
+  if (got->changes != expected) found.push_back("not what has changed: " + h.text(c));
+  if (args.after && got->changes.empty() && ends_too_early(c)) {
+    found.push_back("told of nothing before its time: " + h.text(c));
+  }
+}
+
+void check_task_watch(history const& h, call_record const& c,
+                      std::map<std::uint64_t, core::tasks_answer const*> const& seen,
+                      complaints& found) {
+  auto const* const got = c.gave<core::tasks_answer>();
+  if (!got) return;
+  auto const& args = std::get<core::watch_tasks_args>(c.asked);
+  auto const same = seen.find(got->version);
+  if (same != seen.end() && *same->second != *got) {
+    found.push_back("the tasks were otherwise: " + h.text(c));
+  }
+  if (got->version < args.after.value_or(0)) found.push_back("an old version: " + h.text(c));
+  if (got->version == args.after && ends_too_early(c)) {
+    found.push_back("told of nothing before its time: " + h.text(c));
+  }
+}
+
+void check_event_watch(history const& h, call_record const& c, complaints& found) {
+  auto const* const got = c.gave<core::events_answer>();
+  if (!got) return;
+  auto const& args = std::get<core::watch_events_args>(c.asked);
+  std::uint64_t after = args.after.value_or(0) + got->lost;
+  // Who says nothing is told from the oldest that is kept.
+  if (!args.after && got->entries.empty()) return;
+  if (!args.after) after = got->entries.front().number - 1;
+  std::vector<core::events_answer::entry> expected;
+  for (event_record const& one : h.events) {
+    bool const is_asked = one.what.number > after && one.what.number <= got->through;
+    if (is_asked && one.what.what.level >= args.at_least) expected.push_back(one.what);
+  }
+  if (got->entries != expected) {
+    found.push_back("not what has happened, " + std::to_string(got->entries.size()) +
+                    " events instead of " + std::to_string(expected.size()) + " after " +
+                    std::to_string(after) + ", through " + std::to_string(got->through) + ": " +
+                    h.text(c));
+  }
+}
+
+void check_audit(history const& h, complaints& found) {
+  for (std::size_t i = 1; i < h.tasks.size(); ++i) {
+    if (h.tasks[i].what.version > h.tasks[i - 1].what.version) continue;
+    found.push_back("versions of tasks do not rise, at " + h.text(h.tasks[i].at));
+  }
+}
+
+}  // namespace
+
+void check_watches(history const& h, complaints& found) {
+  check_audit(h, found);
+  std::map<std::uint64_t, core::tasks_answer const*> seen;
+  for (task_sight const& s : h.tasks) seen.emplace(s.what.version, &s.what);
+  // Who lost some does not know what others should have been told.
+  bool const has_all = h.has_all_events();
+  if (!has_all && !h.limits_are_small) found.push_back("the auditor missed events");
+  for (call_record const& c : h.calls) {
+    if (c.process == 0) continue;
+    if (h.keys_are_whole && c.asks<core::watch_keys_args>()) check_key_watch(h, c, found);
+    if (c.asks<core::watch_tasks_args>()) check_task_watch(h, c, seen, found);
+    if (has_all && c.asks<core::watch_events_args>()) check_event_watch(h, c, found);
+  }
+}
+
+}  // namespace coxswain::sim

@@ -1,0 +1,458 @@
+// Each rule accepts a history that is right, and refuses one that is not.
+
+#include "tests/sim/everything/rules/rules.hpp"
+#include "tests/sim/everything/scene.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace coxswain::sim {
+namespace {
+
+core::answer failed(errc code, std::string text = "why") {
+  return {status{code, std::move(text)}, {}};
+}
+
+template <class Value>
+core::answer gives(Value value) {
+  return {{}, std::move(value)};
+}
+
+void expect_right(complaints const& found) {
+  for (std::string const& one : found) BOOST_ERROR(one);
+}
+
+void expect_wrong(complaints const& found, std::string_view why) {
+  BOOST_TEST_REQUIRE(!found.empty());
+  BOOST_TEST(found.front().find(why) != std::string::npos, found.front());
+}
+
+core::barrier_args sum_of(std::string_view operand) {
+  core::barrier_args args;
+  args.name = "b";
+  args.reduce = core::reduction::sum_int64;
+  args.data = std::string{operand} + std::string(8 - operand.size(), '\0');
+  return args;
+}
+
+core::answer passed(std::uint64_t round, std::string_view result) {
+  core::barrier_answer a;
+  a.round = round_number{round};
+  a.data.emplace_back(std::string{result} + std::string(8 - result.size(), '\0'));
+  return gives(std::move(a));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rules_of_completion)
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_answered_in_its_time_is_right) {
+  scene s{1};
+  s.call(1, core::pop_args{"q"}, 1s, 1s + 1ms, gives(core::value_answer{}));
+  s.call(1, core::pop_args{"q"}, 2s, 12s, failed(errc::deadline_exceeded));
+
+  expect_right(s.judged_by(check_completion));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_must_be_answered) {
+  scene s{1};
+  s.call(1, core::pop_args{"q"}, 1s, 1s).answered.reset();
+
+  expect_wrong(s.judged_by(check_completion), "never answered");
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_is_neither_early_nor_late) {
+  for (auto const& [answered, why] : {std::pair{11s - 1ns, "too early"}, {12s, "too late"}}) {
+    scene s{1};
+    s.call(1, core::pop_args{"q"}, 1s, answered, failed(errc::deadline_exceeded));
+
+    expect_wrong(s.judged_by(check_completion), why);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_may_be_late_where_something_is_wrong) {
+  scene s{1};
+  s.call(1, core::pop_args{"q"}, 1s, 12s, failed(errc::deadline_exceeded));
+  s.h.processes[1].troubles.push_back({scene::at(5s), scene::at(6s)});
+
+  expect_right(s.judged_by(check_completion));
+}
+
+BOOST_AUTO_TEST_CASE(an_outcome_must_be_one_of_its_kind) {
+  scene s{1};
+  s.call(1, core::get_args{"k"}, 1s, 1s, failed(errc::not_found));
+
+  expect_wrong(s.judged_by(check_completion), "may not be answered so");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_breaks_the_protocol_and_nobody_is_answered_twice) {
+  scene s{1};
+  s.h.processes[1].why_ended = status{errc::invalid_argument, "protocol error: twice"};
+  expect_wrong(s.judged_by(check_completion), "protocol error");
+
+  scene t{1};
+  t.h.processes[1].completed_twice = 1;
+  expect_wrong(t.judged_by(check_completion), "what it did not ask");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_rounds)
+
+BOOST_AUTO_TEST_CASE(a_round_of_all_with_the_right_sum_is_right) {
+  scene s{2};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
+  s.call(2, sum_of("\x03"), 2s, 2s, passed(1, "\x05"));
+
+  expect_right(s.judged_by(check_rounds));
+}
+
+BOOST_AUTO_TEST_CASE(a_round_does_not_pass_without_a_member) {
+  scene s{2};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x02"));
+  expect_wrong(s.judged_by(check_rounds), "without task 1");
+
+  // Nor with one who had gone by then, or who came later.
+  call_record& gone = s.call(2, sum_of("\x03"), 0s, 0s);
+  gone.answered.reset();
+  gone.cancelled = scene::at(500ms);
+  s.call(2, sum_of("\x03"), 3s, 4s, failed(errc::unavailable));
+  expect_wrong(s.judged_by(check_rounds), "without task 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_died_may_have_been_in_the_round) {
+  scene s{2};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
+  s.call(2, sum_of("\x03"), 1s, 1s).answered.reset();
+
+  expect_right(s.judged_by(check_rounds));
+}
+
+BOOST_AUTO_TEST_CASE(all_see_the_same_and_the_right_result) {
+  scene s{2};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
+  s.call(2, sum_of("\x03"), 2s, 2s, passed(1, "\x06"));
+  expect_wrong(s.judged_by(check_rounds), "told differently");
+
+  scene t{1};
+  t.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
+  expect_wrong(t.judged_by(check_rounds), "wrong result");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_has_one_outcome) {
+  scene s{2};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
+  core::answer other = failed(errc::cancelled);
+  barrier_failure f;
+  f.round = round_number{1};
+  other.value = f;
+  s.call(2, sum_of("\x03"), 2s, 3s, other).got = other;
+
+  bool is_found = false;
+  for (std::string const& one : s.judged_by(check_rounds)) {
+    is_found = is_found || one.find("failed for others") != std::string::npos;
+  }
+  BOOST_TEST(is_found);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_rise) {
+  scene s{1};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(2, "\x02"));
+  s.call(1, sum_of("\x02"), 3s, 4s, passed(1, "\x02"));
+
+  expect_wrong(s.judged_by(check_rounds), "does not rise");
+}
+
+BOOST_AUTO_TEST_CASE(a_straggler_is_told_of_the_round_that_it_missed) {
+  scene s{1};
+  s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x02"));
+  s.call(1, sum_of("\x02"), 3s, 4s, passed(3, "\x02"));
+  expect_wrong(s.judged_by(check_rounds), "not told of the round before");
+
+  s.call(1, sum_of("\x02"), 2s, 2s, failed(errc::unavailable));
+  std::swap(s.h.calls[1], s.h.calls[2]);
+  expect_right(s.judged_by(check_rounds));
+}
+
+BOOST_AUTO_TEST_CASE(a_count_barrier_counts) {
+  scene s{2};
+  core::barrier_answer const a{round_number{1}, {}};
+  s.call(1, core::count_barrier_args{"c", 2}, 1s, 2s, gives(a));
+  expect_wrong(s.judged_by(check_count_barriers), "too few");
+
+  s.call(2, core::count_barrier_args{"c", 2}, 2s, 2s, gives(a));
+  expect_right(s.judged_by(check_count_barriers));
+}
+
+BOOST_AUTO_TEST_CASE(join_and_leave_wait_for_all) {
+  scene s{2};
+  s.call(1, core::join_args{}, 1s, 2s, gives(core::join_answer{}));
+  expect_wrong(s.judged_by(check_meetings), "has not asked to join");
+  s.call(2, core::join_args{}, 2s, 2s, gives(core::join_answer{}));
+  expect_right(s.judged_by(check_meetings));
+
+  s.call(1, core::leave_args{}, 3s, 4s);
+  expect_wrong(s.judged_by(check_meetings), "has not asked to leave");
+  s.event(4s, core::event_kind::failed, task_id{1});
+  expect_right(s.judged_by(check_meetings));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_failures)
+
+BOOST_AUTO_TEST_CASE(a_death_is_noticed_after_the_grace) {
+  scene s{2};
+  s.h.processes[1].died = scene::at(5s);
+  s.tasks(0s, task_state::connected);
+  expect_wrong(s.judged_by(check_failures), "its process 1 died");
+
+  s.tasks(6s, task_state::failed);
+  expect_right(s.judged_by(check_failures));
+}
+
+BOOST_AUTO_TEST_CASE(all_hear_of_the_failure_and_of_its_cause) {
+  scene s{1};
+  s.event(5s, core::event_kind::job_failed, std::nullopt);
+  s.h.failure = job_error{{task_id{0}, status{errc::internal, "it"}}, {}};
+  expect_wrong(s.judged_by(check_failures), "was not told");
+
+  for (process_record& p : s.h.processes) {
+    p.told_of_failure = scene::at(5s);
+    p.failure = s.h.failure;
+  }
+  expect_right(s.judged_by(check_failures));
+
+  s.h.processes[1].told_of_failure = scene::at(6s);
+  expect_wrong(s.judged_by(check_failures), "was told at");
+  s.h.processes[1].failure->cause.task = task_id{9};
+  expect_wrong(s.judged_by(check_failures), "another cause");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_fails_without_a_cause) {
+  scene s{1};
+  s.tasks(0s, task_state::connected);
+  s.tasks(5s, task_state::failed);
+  s.event(5s, core::event_kind::failed, task_id{0});
+  expect_wrong(s.judged_by(check_failures), "without a cause");
+
+  s.h.processes[1].troubles.push_back({scene::at(4s), scene::at(4500ms)});
+  expect_right(s.judged_by(check_failures));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_keys)
+
+BOOST_AUTO_TEST_CASE(changes_and_reads_in_their_order_are_right) {
+  scene s{1};
+  s.key(1s, "k", "1");
+  s.key(2s, "k", "3");
+  s.call(1, core::put_args{"/k/", "1", false, false}, 1s, 1s, gives(core::stored_answer{1}));
+  s.call(1, core::increment_args{"k", 2}, 2s, 2s, gives(core::counter_answer{3, 2}));
+  s.call(1, core::get_args{"k"}, 1500ms, 2s, gives(core::value_answer{bytes{"1"}, 1}));
+
+  expect_right(s.judged_by(check_keys));
+}
+
+BOOST_AUTO_TEST_CASE(a_read_of_the_past_is_stale) {
+  scene s{1};
+  s.key(1s, "k", "1");
+  s.key(2s, "k", "3");
+  s.call(1, core::put_args{"k", "1", false, false}, 1s, 1s, gives(core::stored_answer{1}));
+  s.call(1, core::put_args{"k", "3", true, false}, 2s, 2s, gives(core::stored_answer{2}));
+  s.call(1, core::get_args{"k"}, 3s, 3s, gives(core::value_answer{bytes{"1"}, 1}));
+
+  expect_wrong(s.judged_by(check_keys), "not there then");
+}
+
+BOOST_AUTO_TEST_CASE(a_put_does_not_overwrite_unasked) {
+  scene s{1};
+  s.key(1s, "k", "1");
+  s.key(2s, "k", "3");
+  s.call(1, core::put_args{"k", "1", false, false}, 1s, 1s, gives(core::stored_answer{1}));
+  s.call(1, core::put_args{"k", "3", false, false}, 2s, 2s, gives(core::stored_answer{2}));
+
+  expect_wrong(s.judged_by(check_keys), "overwritten");
+}
+
+BOOST_AUTO_TEST_CASE(an_increment_takes_effect_once) {
+  scene s{1};
+  s.key(1s, "k", "2");
+  s.key(1s, "k", "4");
+  s.call(1, core::increment_args{"k", 2}, 1s, 1s, gives(core::counter_answer{4, 2}));
+  expect_wrong(s.judged_by(check_keys), "by nobody, or twice");
+
+  s.call(1, core::increment_args{"k", 2}, 1s, 1s).answered.reset();
+  expect_right(s.judged_by(check_keys));
+}
+
+BOOST_AUTO_TEST_CASE(a_listing_shows_one_moment) {
+  scene s{1};
+  s.key(1s, "d/a", "1");
+  s.call(1, core::put_args{"d/a", "1", false, false}, 1s, 1s, gives(core::stored_answer{1}));
+  s.call(1, core::list_args{"d"}, 2s, 2s, gives(core::listing_answer{{}, 1}));
+
+  expect_wrong(s.judged_by(check_keys), "not all");
+}
+
+BOOST_AUTO_TEST_CASE(a_version_may_not_be_left_out) {
+  scene s{1};
+  s.key(1s, "k", std::nullopt);
+  s.h.keys.front().what.version = 2;
+
+  expect_wrong(s.judged_by(check_keys), "was told as 2");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_watches)
+
+BOOST_AUTO_TEST_CASE(a_watch_tells_what_has_changed_below_its_directory) {
+  scene s{1};
+  s.key(1s, "d/a", "1");
+  s.key(2s, "e", "2");
+  core::key_changes_answer seen{{s.h.keys[0].what}, 2};
+  s.call(1, core::watch_keys_args{"d", 0}, 3s, 3s, gives(seen));
+  expect_right(s.judged_by(check_watches));
+
+  seen.changes.clear();
+  s.call(1, core::watch_keys_args{"d", 0}, 3s, 13s, gives(seen));
+  expect_wrong(s.judged_by(check_watches), "not what has changed");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_waits_for_something) {
+  scene s{1};
+  s.call(1, core::watch_keys_args{"d", 0}, 3s, 4s, gives(core::key_changes_answer{{}, 0}));
+
+  expect_wrong(s.judged_by(check_watches), "before its time");
+}
+
+BOOST_AUTO_TEST_CASE(a_version_of_the_tasks_is_the_same_for_all) {
+  scene s{1};
+  core::tasks_answer seen = s.tasks(1s, task_state::failed);
+  s.call(1, core::watch_tasks_args{}, 2s, 2s, gives(seen));
+  expect_right(s.judged_by(check_watches));
+
+  seen.tasks[0].state = task_state::connected;
+  s.call(1, core::watch_tasks_args{}, 2s, 2s, gives(seen));
+  expect_wrong(s.judged_by(check_watches), "the tasks were otherwise");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_of_events_leaves_none_out) {
+  scene s{1};
+  s.event(1s, core::event_kind::other, std::nullopt);
+  s.event(1s, core::event_kind::joined, std::nullopt);
+  s.call(1, core::watch_events_args{0}, 2s, 2s,
+         gives(core::events_answer{{s.h.events[0].what, s.h.events[1].what}, 2, 0}));
+  expect_right(s.judged_by(check_watches));
+
+  s.call(1, core::watch_events_args{0}, 2s, 2s,
+         gives(core::events_answer{{s.h.events[1].what}, 2, 0}));
+  expect_wrong(s.judged_by(check_watches), "not what has happened");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_queues)
+
+BOOST_AUTO_TEST_CASE(an_item_is_given_once) {
+  scene s{2};
+  s.call(1, core::push_args{"q", "1"}, 1s, 1s);
+  expect_wrong(s.judged_by(check_queues), "lost");
+
+  s.call(1, core::pop_args{"q"}, 2s, 2s, gives(core::value_answer{bytes{"1"}, 1}));
+  expect_right(s.judged_by(check_queues));
+
+  s.call(2, core::pop_args{"q"}, 3s, 3s, gives(core::value_answer{bytes{"1"}, 1}));
+  expect_wrong(s.judged_by(check_queues), "given twice");
+
+  s.h.processes[1].died = scene::at(2500ms);
+  expect_right(s.judged_by(check_queues));
+}
+
+BOOST_AUTO_TEST_CASE(items_are_given_in_their_order) {
+  scene s{1};
+  s.call(1, core::push_args{"q", "1"}, 1s, 1s);
+  s.call(1, core::push_args{"q", "2"}, 2s, 2s);
+  s.call(1, core::pop_args{"q"}, 3s, 3s, gives(core::value_answer{bytes{"2"}, 2}));
+  s.call(1, core::pop_args{"q"}, 4s, 4s, gives(core::value_answer{bytes{"1"}, 1}));
+  expect_wrong(s.judged_by(check_queues), "out of order");
+
+  std::get<core::value_answer>(s.h.calls[2].got.value).version = 1;
+  std::get<core::value_answer>(s.h.calls[3].got.value).version = 2;
+  expect_wrong(s.judged_by(check_queues), "order of the pushes");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_tasks)
+
+BOOST_AUTO_TEST_CASE(an_alive_query_tells_who_was_there_at_one_moment) {
+  scene s{2};
+  s.tasks(1s, task_state::connected);
+  core::alive_answer alive{{{task_id{0}, incarnation{1}}, {task_id{1}, incarnation{2}}}};
+  s.call(1, core::alive_args{}, 2s, 3s, gives(alive));
+  expect_right(s.judged_by(check_tasks));
+
+  alive.tasks[1].self = incarnation{7};
+  s.call(1, core::alive_args{}, 2s, 3s, gives(alive));
+  expect_wrong(s.judged_by(check_tasks), "not alive at the same time");
+}
+
+BOOST_AUTO_TEST_CASE(who_has_joined_is_seen_to_be_connected) {
+  scene s{1};
+  s.tasks(1s, task_state::joining);
+  s.call(1, core::join_args{}, 2s, 3s, gives(core::join_answer{}));
+  expect_wrong(s.judged_by(check_tasks), "not seen so");
+
+  s.tasks(3s, task_state::connected);
+  expect_right(s.judged_by(check_tasks));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(rules_of_preemption)
+
+BOOST_AUTO_TEST_CASE(all_stop_at_the_same_step) {
+  scene s{2};
+  s.call(1, core::frozen_args{1, 3}, 1s, 1s, gives(core::sync_point{1, 5}));
+  s.call(2, core::frozen_args{1, 4}, 1s, 1s, gives(core::sync_point{1, 5}));
+  s.h.steps.push_back({1, task_id{0}, 5, scene::at(2s), true});
+  expect_right(s.judged_by(check_preemption));
+
+  s.h.steps.push_back({2, task_id{1}, 5, scene::at(2s), false});
+  expect_wrong(s.judged_by(check_preemption), "passed its step");
+  s.h.steps.pop_back();
+  std::get<core::sync_point>(s.h.calls[1].got.value).step = 6;
+  expect_wrong(s.judged_by(check_preemption), "several steps");
+}
+
+BOOST_AUTO_TEST_CASE(an_agreement_fails_only_because_of_somebody) {
+  scene s{1};
+  s.h.options.preemption_timeout = 4s;
+  s.call(1, core::frozen_args{1, 3}, 1s, 5s, failed(errc::deadline_exceeded));
+  expect_wrong(s.judged_by(check_preemption), "nobody was in the way");
+
+  s.h.processes[1].troubles.push_back({scene::at(2s), scene::at(3s)});
+  expect_right(s.judged_by(check_preemption));
+}
+
+BOOST_AUTO_TEST_CASE(all_get_the_same_topology) {
+  scene s{2};
+  core::global_topology whole{std::vector<core::local_topology>(2)};
+  s.call(1, core::exchange_topology_args{"cpu", {}, 1s}, 1s, 1s, gives(whole));
+  s.call(2, core::exchange_topology_args{"cpu", {}, 1s}, 1s, 1s, gives(whole));
+  expect_right(s.judged_by(check_topologies));
+
+  whole.tasks[1].devices.resize(1);
+  s.call(2, core::exchange_topology_args{"cpu", {}, 1s}, 1s, 1s, gives(whole));
+  expect_wrong(s.judged_by(check_topologies), "another topology");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::sim

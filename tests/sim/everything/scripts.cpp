@@ -1,0 +1,212 @@
+#include "tests/sim/everything/scripts.hpp"
+
+#include "tests/sim/everything/actor.hpp"
+#include "tests/sim/everything/job.hpp"
+#include "tests/sim/everything/wishes.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace coxswain::sim {
+namespace {
+
+constexpr duration join_timeout = 5s;
+constexpr duration leave_timeout = 4s;
+constexpr duration follow_timeout = 600ms;
+constexpr int follow_rounds = 5;
+
+bool is_of_task(core::request const& what) {
+  if (auto const* const put = std::get_if<core::put_args>(&what)) return put->owned;
+  return std::holds_alternative<core::barrier_args>(what) ||
+         std::holds_alternative<core::alive_args>(what) ||
+         std::holds_alternative<core::exchange_topology_args>(what) ||
+         std::holds_alternative<core::cancel_barrier_args>(what);
+}
+
+duration short_time(actor& me, duration longest) { return between(me.in.w.random, 0ns, longest); }
+
+bool takes_part(gathering const& g, task_id task) {
+  auto const& all = g.participants;
+  return all.empty() || std::find(all.begin(), all.end(), task) != all.end();
+}
+
+core::request join_of(actor& me, task_id task) {
+  core::join_args args;
+  args.self = me.record().self;
+  args.recoverable = me.in.decided.recoverable[task.value];
+  args.take_over = *args.recoverable && between(me.in.w.random, 1, 3) == 1;
+  return args;
+}
+
+// Fails on purpose, and comes back as the same incarnation. The other calls of the task may go on
+// meanwhile.
+script stumble(actor& me, task_id task) {
+  core::request error = core::report_error_args{status{errc::internal, "it stumbled"}};
+  core::answer a = co_await me.ask(std::move(error), 3s, task);
+  co_await me.sleep(short_time(me, 300ms));
+  core::request reset = core::reset_args{me.record().self};
+  a = co_await me.ask(std::move(reset), 3s, task);
+  core::request join = join_of(me, task);
+  a = co_await me.ask(std::move(join), join_timeout, task);
+  if (a.outcome.ok()) me.returned(task);
+}
+
+}  // namespace
+
+script do_everything(actor& me, task_id task) {
+  core::answer a;
+  for (int tries = 0; tries < 3 && !me.is_over(); ++tries) {
+    core::request join = join_of(me, task);
+    a = co_await me.ask(std::move(join), join_timeout, task);
+    if (a.outcome.code() != errc::deadline_exceeded) break;
+  }
+  if (!a.outcome.ok() || me.is_over()) co_return;
+  me.joined(task);
+  auto const& all = me.in.decided.gatherings;
+  for (std::size_t i = me.in.begin_at(task); i < all.size() && !me.is_over(); ++i) {
+    co_await me.sleep(short_time(me, 500ms));
+    if (me.is_over()) co_return;
+    me.in.reached(task, i);
+    if (!takes_part(all[i], task)) continue;
+    core::request what = request_for(all[i], me.in.w.random, task, me.in.decided.options.num_tasks);
+    std::optional<task_id> as;
+    if (is_of_task(what)) as = task;
+    a = co_await me.ask(std::move(what), all[i].timeout, as);
+    if (me.in.stumbles(task)) {
+      me.body.work.push_back(stumble(me, task));
+      me.body.work.back().start();
+    }
+  }
+  if (me.is_over()) co_return;
+  core::request leave = core::leave_args{};
+  a = co_await me.ask(std::move(leave), leave_timeout, task);
+  me.parted(task);
+}
+
+script run_errands(actor& me, std::optional<task_id> task) {
+  for (auto i = me.in.decided.errand_steps; i > 0; --i) {
+    co_await me.sleep(short_time(me, 400ms));
+    if (me.is_over()) co_return;
+    errand e = any_errand(me.in.w.random, me.in.decided, task, me.unique_text());
+    std::optional<task_id> as;
+    if (is_of_task(e.what)) as = task;
+    if (std::holds_alternative<core::reset_args>(e.what)) as = task_id{0};
+    if (between(me.in.w.random, 1, 10) == 1) {
+      request_id const call = me.body.begin(std::move(e.what), without_limit, as);
+      co_await me.sleep(short_time(me, 300ms));
+      me.body.cancel(call);
+      continue;
+    }
+    core::answer const a = co_await me.ask(std::move(e.what), e.timeout, as);
+  }
+}
+
+script follow(actor& me) {
+  std::optional<std::uint64_t> keys;
+  std::optional<std::uint64_t> tasks;
+  std::optional<std::uint64_t> events;
+  for (int i = 0; i < follow_rounds && !me.is_over(); ++i) {
+    core::request what = core::watch_keys_args{"d", keys};
+    core::answer a = co_await me.ask(std::move(what), follow_timeout, std::nullopt);
+    if (auto const* const seen = std::get_if<core::key_changes_answer>(&a.value)) {
+      keys = seen->version;
+    }
+    what = core::watch_tasks_args{tasks};
+    a = co_await me.ask(std::move(what), follow_timeout, std::nullopt);
+    if (auto const* const seen = std::get_if<core::tasks_answer>(&a.value)) tasks = seen->version;
+    what = core::watch_events_args{events, core::severity::info};
+    a = co_await me.ask(std::move(what), follow_timeout, std::nullopt);
+    if (auto const* const seen = std::get_if<core::events_answer>(&a.value)) {
+      events = seen->through;
+    }
+  }
+}
+
+script walk(actor& me, task_id task) {
+  std::uint64_t const last = 6 + between(me.in.w.random, 0, 20);
+  for (std::uint64_t step = 1; step <= last; ++step) {
+    co_await me.sleep(50ms + short_time(me, 200ms));
+    if (!me.acts_for(task)) co_return;
+    auto stops = me.points(task).reached(step);
+    while (!stops) {
+      co_await me.sleep(20ms);
+      if (!me.acts_for(task) || me.is_over()) co_return;
+      stops = me.points(task).reached(step);
+    }
+    me.in.seen.steps.push_back({me.body.number, task, step, me.in.w.now, *stops});
+  }
+}
+
+script agree(actor& me, task_id task, std::uint64_t agreement, std::uint64_t step) {
+  core::request what = core::frozen_args{agreement, step};
+  core::answer const a = co_await me.ask(std::move(what), without_limit, task);
+  auto const* const point = std::get_if<core::sync_point>(&a.value);
+  std::optional<std::uint64_t> at;
+  if (point) at = point->step;
+  me.points(task).agreed(agreement, at);
+}
+
+// --- The auditor -----------------------------------------------------------------------------
+
+script audit_keys(actor& me) {
+  std::uint64_t seen = 0;
+  while (!me.is_over()) {
+    core::request what = core::watch_keys_args{"", seen};
+    core::answer const a = co_await me.ask(std::move(what), without_limit, std::nullopt);
+    auto const* const news = std::get_if<core::key_changes_answer>(&a.value);
+    if (me.is_over()) co_return;
+    if (!a.outcome.ok()) me.in.seen.keys_are_whole = false;
+    if (!news) me.in.seen.is_blind = true;
+    if (!news) {
+      co_await me.sleep(20ms);
+      continue;
+    }
+    for (auto const& one : news->changes) me.in.seen.keys.push_back({me.in.w.now, one});
+    seen = news->version;
+  }
+}
+
+script audit_tasks(actor& me) {
+  std::optional<std::uint64_t> seen;
+  while (!me.is_over()) {
+    core::request what = core::watch_tasks_args{seen};
+    core::answer const a = co_await me.ask(std::move(what), without_limit, std::nullopt);
+    if (auto const* const news = std::get_if<core::tasks_answer>(&a.value)) {
+      me.in.seen.tasks.push_back({me.in.w.now, *news});
+      seen = news->version;
+    } else {
+      me.in.seen.is_blind = me.in.seen.is_blind || !me.is_over();
+      co_await me.sleep(20ms);
+    }
+  }
+}
+
+script audit_events(actor& me) {
+  std::uint64_t seen = 0;
+  while (!me.is_over()) {
+    core::request what = core::watch_events_args{seen, core::severity::info};
+    core::answer const a = co_await me.ask(std::move(what), without_limit, std::nullopt);
+    if (auto const* const news = std::get_if<core::events_answer>(&a.value)) {
+      for (auto const& one : news->entries) me.in.seen.events.push_back({me.in.w.now, one});
+      seen = news->through;
+    } else {
+      me.in.seen.is_blind = me.in.seen.is_blind || !me.is_over();
+      co_await me.sleep(20ms);
+    }
+  }
+}
+
+script clean_up(actor& me) {
+  for (char const* const queue : {"q", "r"}) {
+    for (;;) {
+      core::request pop = core::pop_args{queue};
+      core::answer const a = co_await me.ask(std::move(pop), 0s, std::nullopt);
+      if (!a.outcome.ok()) break;
+    }
+  }
+  core::request all = core::remove_args{"", true};
+  core::answer const a = co_await me.ask(std::move(all), 5s, std::nullopt);
+}
+
+}  // namespace coxswain::sim
