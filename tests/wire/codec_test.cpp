@@ -437,6 +437,34 @@ BOOST_AUTO_TEST_CASE(text_is_repaired_in_every_message) {
   BOOST_TEST(received(core::report_error_args{outcome}).what.message() == "b?");
 }
 
+// Protobuf believes a nested message until it ends, and makes room for what its texts claim.
+BOOST_AUTO_TEST_CASE(a_false_length_deep_in_a_request_makes_room_for_nothing) {
+  auto const field = [](int number, std::string const& content, std::size_t length) {
+    std::string made(1, static_cast<char>(number << 3 | 2 | (number > 15 ? 0x80 : 0)));
+    if (number > 15) made += static_cast<char>(number >> 4);
+    for (; length > 127; length >>= 7) made += static_cast<char>(length | 0x80);
+    return made + static_cast<char>(length) + content;
+  };
+  auto const in = [&](int number, std::string const& content) {
+    return field(number, content, content.size());
+  };
+  std::string const text = field(2, "x", 600'000);
+  std::string const devices = field(3, text, 1'000'000);
+  std::string const attributes = in(3, field(13, text, 1'000'000));
+  for (std::string const& payload :
+       {in(v1::ClientMessage::kExchangeTopologyFieldNumber, in(2, devices)),
+        in(v1::ClientMessage::kExchangeTopologyFieldNumber, in(2, attributes)),
+        in(v1::ClientMessage::kExchangeTopologyFieldNumber, field(2, text, 1'000'000)),
+        in(v1::ClientMessage::kPutAllFieldNumber, field(1, text, 1'000'000))}) {
+    auto const before = test::live_bytes();
+    test::watch_peak();
+
+    BOOST_TEST(!decode_client(payload).has_value());
+
+    BOOST_TEST(test::peak_bytes() - before < 100'000U);
+  }
+}
+
 // Errors and what comes with them (upstream: payloads of a status).
 BOOST_AUTO_TEST_CASE(make_coordination_error_with_empty_payload_is_a_status_alone) {
   server_message sent;

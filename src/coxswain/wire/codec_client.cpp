@@ -7,7 +7,10 @@
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -380,6 +383,33 @@ std::size_t value_bytes_of(field const& request) {
   }
 }
 
+// Also those of the messages in it that are fields with the first of these numbers, of the messages
+// in these that have the second, and so on.
+bool lengths_are_true_along(std::string_view message, std::span<int const> path) {
+  if (!lengths_are_true(message)) return false;
+  while (auto const one = path.empty() ? std::nullopt : take_field(message)) {
+    bool const is_on_it = one->number == static_cast<std::uint64_t>(path.front());
+    if (is_on_it && !lengths_are_true_along(one->content, path.subspan(1))) return false;
+  }
+  return true;
+}
+
+// Of requests in which messages are in messages; `parse` looks at the request's own.
+bool deep_lengths_are_true(std::string_view payload) {
+  static constexpr std::array<int, 2> to_devices{v1::ExchangeTopology::kMineFieldNumber,
+                                                 v1::LocalTopology::kDevicesFieldNumber};
+  while (auto const request = take_field(payload)) {
+    bool is_true = true;
+    if (request->number == v1::ClientMessage::kPutAllFieldNumber) {
+      is_true = lengths_are_true(request->content);
+    } else if (request->number == v1::ClientMessage::kExchangeTopologyFieldNumber) {
+      is_true = lengths_are_true_along(request->content, to_devices);
+    }
+    if (!is_true) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void append_frame(std::string& out, core::client_message const& message) {
@@ -413,7 +443,7 @@ result<core::client_message> decode_client(std::string_view payload) {
   }
   scratch memory;
   auto& from = memory.make<v1::ClientMessage>();
-  if (!parse(payload, from)) {
+  if (!deep_lengths_are_true(payload) || !parse(payload, from)) {
     return status{errc::invalid_argument, "A frame of " + std::to_string(payload.size()) +
                                               " bytes is no ClientMessage of the protocol."};
   }

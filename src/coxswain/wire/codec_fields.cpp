@@ -39,16 +39,6 @@ std::size_t character_bytes(std::string_view from) noexcept {
   return overlong || surrogate || too_high ? 0 : count;
 }
 
-// Whether the lengths of the message's own fields are true. Protobuf notices only at the end of a
-// nested message that it was longer than its parent, and until then reserves up to 50 MB for a
-// string in it.
-bool lengths_are_true(std::string_view message) noexcept {
-  while (!message.empty()) {
-    if (!take_field(message)) return false;
-  }
-  return true;
-}
-
 template <class Unit>
 std::uint64_t to_units(duration time) {
   if (time == without_limit) return std::numeric_limits<std::uint64_t>::max();
@@ -67,6 +57,13 @@ duration from_units(std::uint64_t count) {
 
 scratch::scratch() : arena_{thread_arena()} {}
 scratch::~scratch() { arena_.Reset(); }
+
+bool lengths_are_true(std::string_view message) noexcept {
+  while (!message.empty()) {
+    if (!take_field(message)) return false;
+  }
+  return true;
+}
 
 bool parse(std::string_view payload, google::protobuf::MessageLite& message) {
   return payload.size() <= message_bytes_max && lengths_are_true(payload) &&

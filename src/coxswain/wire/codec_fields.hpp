@@ -35,6 +35,11 @@ class scratch {
   google::protobuf::Arena& arena_;
 };
 
+// Whether the lengths of the message's own fields are true. Protobuf notices only at the end of a
+// nested message that it was longer than its parent, and until then reserves up to 50 MB for a
+// string in it.
+[[nodiscard]] bool lengths_are_true(std::string_view message) noexcept;
+
 // False if the payload is not a `message`.
 [[nodiscard]] bool parse(std::string_view payload, google::protobuf::MessageLite& message);
 
