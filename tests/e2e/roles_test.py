@@ -4,7 +4,7 @@ import unittest
 
 from programs import EndToEnd, REFUSED, USAGE
 
-LOOKS = [("status",), ("get", "a"), ("ls",), ("count",), ("events",)]
+LOOKS = [("status",), ("get", "a"), ("ls",), ("count",), ("events",), ("why",)]
 CHANGES = [("put", "a", "1", "--overwrite"), ("cas", "c", "1", "--if-absent"), ("append", "t", "x"),
            ("incr", "n"), ("rm", "t"), ("push", "q", "x"), ("pop", "q"),
            ("barrier", "b", "--count", 1)]

@@ -25,6 +25,7 @@ constexpr rule rule_of(list_args const&) { return {role::reader, "list keys"}; }
 constexpr rule rule_of(count_keys_args const&) { return {role::reader, "count keys"}; }
 constexpr rule rule_of(watch_keys_args const&) { return {role::reader, "watch keys"}; }
 constexpr rule rule_of(inspect_args const&) { return {role::reader, "look at the job"}; }
+constexpr rule rule_of(why_args const&) { return {role::reader, "ask who waits for what"}; }
 constexpr rule rule_of(alive_args const&) { return {role::reader, "ask who is alive"}; }
 constexpr rule rule_of(watch_tasks_args const&) { return {role::reader, "watch tasks"}; }
 constexpr rule rule_of(watch_events_args const&) { return {role::reader, "watch events"}; }
@@ -47,6 +48,7 @@ constexpr rule rule_of(join_args const&) { return {role::worker, "join"}; }
 constexpr rule rule_of(leave_args const&) { return {role::worker, "leave"}; }
 constexpr rule rule_of(barrier_args const&) { return {role::worker, "wait at barriers"}; }
 constexpr rule rule_of(report_error_args const&) { return {role::worker, "report errors"}; }
+constexpr rule rule_of(report_progress_args const&) { return {role::worker, "report progress"}; }
 constexpr rule rule_of(reset_args const&) { return {role::worker, "reset tasks"}; }
 constexpr rule rule_of(frozen_args const&) { return {role::worker, "agree on a step"}; }
 constexpr rule rule_of(exchange_topology_args const&) {
