@@ -14,7 +14,7 @@ void coordinator::state::handle(call const& c, report_progress_args& args) {
   task& t = roster_.at(*c.task);
   bool const is_further = !t.progress || args.step > t.progress->step;
   if (is_further) {
-    t.progress = progress{args.step, alive_since(c.now)};
+    t.progress = std::make_unique<progress>(progress{args.step, alive_since(c.now)});
     watch_progress(*c.task);
   } else {
     t.progress->step = args.step;

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +49,7 @@ struct task {
   std::vector<request_id> waits;
   blocking_calls blocked;
 
-  std::optional<core::progress> progress;  // of this incarnation
+  std::unique_ptr<core::progress> progress;  // of this incarnation; null: it reports none
   alarm progress_due;
 
   std::vector<challenger> challengers;  // oldest first
