@@ -46,6 +46,7 @@ std::set<std::string> paragraphs() {
                                      "Who does what",
                                      "A turn",
                                      "A loss, for a runtime",
+                                     "The simulation of everything",
                                      "Invariants",
                                      "Recordings",
                                      "Where the next things go"};

@@ -97,7 +97,7 @@ core::request any_barrier_call(generator& r, std::uint32_t num_tasks, task_id ta
 
 // What only a task may ask.
 core::request any_of_task(generator& r, std::uint32_t num_tasks, task_id task) {
-  switch (between(r, 0, 7)) {
+  switch (between(r, 0, 8)) {
     case 0: return core::alive_args{{task}};
     case 1: {
       auto const other = static_cast<std::uint32_t>(between(r, 0, num_tasks - 1));
@@ -105,6 +105,7 @@ core::request any_of_task(generator& r, std::uint32_t num_tasks, task_id task) {
     }
     case 2: return core::exchange_topology_args{"tpu", topology_of(task)};
     case 3: return core::cancel_barrier_args{any_barrier(r), {}};
+    case 4: return core::report_progress_args{between(r, 0, 50)};
     default: return any_barrier_call(r, num_tasks, task);
   }
 }
@@ -115,6 +116,7 @@ core::request any_of_operator(generator& r, std::uint32_t num_tasks) {
     case 0: return core::preempt_args{task, duration{1ms} * static_cast<int>(between(r, 0, 3000))};
     case 1: return core::reset_args{incarnation{between(r, 1, num_tasks)}};
     case 2: return core::cancel_barrier_args{any_barrier(r), {}};
+    case 3: return core::why_args{};
     default: return core::inspect_args{};
   }
 }

@@ -25,6 +25,7 @@ codes allowed(core::leave_args const&) {
   return {deadline_exceeded, internal, failed_precondition, cancelled, aborted};
 }
 codes allowed(core::report_error_args const&) { return {failed_precondition, aborted}; }
+codes allowed(core::report_progress_args const&) { return {failed_precondition, aborted}; }
 codes allowed(core::reset_args const&) { return {failed_precondition, aborted}; }
 codes allowed(core::barrier_args const&) {
   return {deadline_exceeded,   internal,     cancelled, invalid_argument,
@@ -68,12 +69,13 @@ codes allowed(Args const&) {
 bool may_end_with(history const& h, call_record const& c) {
   errc const code = c.got.outcome.code();
   if (code == ok) return true;
+  // Whoever acts for the task now, a zombie can do nothing (semantics D3).
+  auto const& text = c.got.outcome.message();
+  if (code == aborted && text.find("this one was replaced") != std::string::npos) return true;
   // The client's own, when the coordinator is out of reach.
   if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
   if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;
-  if (!h.limits_are_small && c.got.outcome.message().find("forgotten") != std::string::npos) {
-    return false;
-  }
+  if (!h.limits_are_small && text.find("forgotten") != std::string::npos) return false;
   return std::visit(
       [&](auto const& args) {
         codes const all = allowed(args);
