@@ -28,8 +28,10 @@ preemption_notifier::preemption_notifier(asio::any_io_executor executor, int sig
 }
 
 preemption_notifier::~preemption_notifier() {
-  // At once, not when the context runs the next time.
   boost::system::error_code ignored;
+  state_->signals.cancel(ignored);
+  // The signal is given back at once, not when the context runs the next time. This alone would
+  // leave the wait, which keeps the state, to nobody.
   state_->signals.clear(ignored);
   state_->told.open();
 }
