@@ -57,10 +57,15 @@ void actor::wake(std::coroutine_handle<> waiting, time_point at) {
 
 void actor::in_trouble(std::optional<time_point> until) {
   record().troubles.push_back({in.w.now, until.value_or(time_point::max())});
+  troubled_links_.push_back(link_now());
 }
 
+// What befell this connection while it was being opened goes on.
 void actor::calm_down() {
-  for (interval& one : record().troubles) one.to = std::min(one.to, in.w.now);
+  auto& troubles = record().troubles;
+  for (std::size_t i = 0; i < troubles.size(); ++i) {
+    if (troubled_links_[i] != link_now()) troubles[i].to = std::min(troubles[i].to, in.w.now);
+  }
 }
 
 // --- What happens ----------------------------------------------------------------------------

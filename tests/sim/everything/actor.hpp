@@ -80,12 +80,15 @@ class actor : public process::witness {
   void wake(std::coroutine_handle<> waiting, time_point at);
   [[nodiscard]] time_point wakes_at(duration after) const;
   void calm_down();
+  // The number of its connection; zero while it has none.
+  [[nodiscard]] std::uint64_t link_now() const { return body.line ? body.line->number : 0; }
   void freeze(std::uint64_t agreement);
   void start_script(script s);
 
   std::set<task_id> joined_;
   std::map<task_id, sync_points> points_;
   std::unordered_map<request_id, std::size_t> calls_;  // their places in the history
+  std::vector<std::uint64_t> troubled_links_;          // what the record's troubles befell
   std::uint64_t texts_{};
   bool is_over_{};
 };
