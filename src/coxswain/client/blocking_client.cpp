@@ -31,40 +31,34 @@ void blocking_client::reset() {
   worker_->ask([](client& c) { return c.reset(); });
 }
 
-round_number blocking_client::barrier(std::string_view name, duration timeout,
-                                      std::span<task_id const> among) {
-  return worker_->ask([=](client& c) { return c.barrier(name, timeout, among); });
-}
-
 round_number blocking_client::barrier(std::string_view name, barrier_options options) {
   return worker_->ask([&](client& c) { return c.barrier(name, std::move(options)); });
 }
 
 std::vector<std::string> blocking_client::all_gather(std::string_view name, std::string_view data,
-                                                     duration timeout,
-                                                     std::span<task_id const> among) {
-  return worker_->ask([=](client& c) { return c.all_gather(name, data, timeout, among); });
+                                                     barrier_options options) {
+  return worker_->ask([&](client& c) { return c.all_gather(name, data, std::move(options)); });
 }
 
 std::int64_t blocking_client::reduce(std::string_view name, std::int64_t operand, reduction how,
-                                     duration timeout, std::span<task_id const> among) {
-  return worker_->ask([=](client& c) { return c.reduce(name, operand, how, timeout, among); });
+                                     barrier_options options) {
+  return worker_->ask([&](client& c) { return c.reduce(name, operand, how, std::move(options)); });
 }
 
 double blocking_client::reduce(std::string_view name, double operand, reduction how,
-                               duration timeout, std::span<task_id const> among) {
-  return worker_->ask([=](client& c) { return c.reduce(name, operand, how, timeout, among); });
+                               barrier_options options) {
+  return worker_->ask([&](client& c) { return c.reduce(name, operand, how, std::move(options)); });
 }
 
 std::string blocking_client::reduce_bits(std::string_view name, std::string_view operand,
-                                         bitwise how, duration timeout,
-                                         std::span<task_id const> among) {
-  return worker_->ask([=](client& c) { return c.reduce_bits(name, operand, how, timeout, among); });
+                                         bitwise how, barrier_options options) {
+  return worker_->ask(
+      [&](client& c) { return c.reduce_bits(name, operand, how, std::move(options)); });
 }
 
 round_number blocking_client::all_equal(std::string_view name, std::string_view data,
-                                        duration timeout, std::span<task_id const> among) {
-  return worker_->ask([=](client& c) { return c.all_equal(name, data, timeout, among); });
+                                        barrier_options options) {
+  return worker_->ask([&](client& c) { return c.all_equal(name, data, std::move(options)); });
 }
 
 void blocking_client::cancel_barrier(std::string_view name, std::optional<round_number> round) {

@@ -54,28 +54,44 @@ class blocking_client {
   bool join(duration timeout = core::timeout_default);
   bool join(join_options options);
   void reset();
-  round_number barrier(std::string_view name, duration timeout = core::timeout_default,
-                       std::span<task_id const> among = {});
   round_number barrier(std::string_view name, barrier_options options);
+  round_number barrier(std::string_view name, duration timeout = core::timeout_default,
+                       std::span<task_id const> among = {}) {
+    return barrier(name, barrier_options{timeout, among});
+  }
+  std::vector<std::string> all_gather(std::string_view name, std::string_view data,
+                                      barrier_options options);
   std::vector<std::string> all_gather(std::string_view name, std::string_view data,
                                       duration timeout = core::timeout_default,
-                                      std::span<task_id const> among = {});
-  std::int64_t reduce(std::string_view name, std::int64_t operand, reduction how,
-                      duration timeout = core::timeout_default,
-                      std::span<task_id const> among = {});
-  std::int64_t reduce(std::string_view name, int operand, reduction how,
-                      duration timeout = core::timeout_default,
-                      std::span<task_id const> among = {}) {
-    return reduce(name, std::int64_t{operand}, how, timeout, among);
+                                      std::span<task_id const> among = {}) {
+    return all_gather(name, data, barrier_options{timeout, among});
   }
-  double reduce(std::string_view name, double operand, reduction how,
-                duration timeout = core::timeout_default, std::span<task_id const> among = {});
+  std::int64_t reduce(std::string_view name, std::int64_t operand, reduction how,
+                      barrier_options options);
+  double reduce(std::string_view name, double operand, reduction how, barrier_options options);
+  template <std::integral Whole>
+  std::int64_t reduce(std::string_view name, Whole operand, reduction how,
+                      barrier_options options) {
+    return reduce(name, std::int64_t{operand}, how, std::move(options));
+  }
+  template <class Number>
+  auto reduce(std::string_view name, Number operand, reduction how,
+              duration timeout = core::timeout_default, std::span<task_id const> among = {}) {
+    return reduce(name, operand, how, barrier_options{timeout, among});
+  }
+  std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
+                          barrier_options options);
   std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
                           duration timeout = core::timeout_default,
-                          std::span<task_id const> among = {});
+                          std::span<task_id const> among = {}) {
+    return reduce_bits(name, operand, how, barrier_options{timeout, among});
+  }
+  round_number all_equal(std::string_view name, std::string_view data, barrier_options options);
   round_number all_equal(std::string_view name, std::string_view data,
                          duration timeout = core::timeout_default,
-                         std::span<task_id const> among = {});
+                         std::span<task_id const> among = {}) {
+    return all_equal(name, data, barrier_options{timeout, among});
+  }
   void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
                              duration timeout = core::timeout_default);

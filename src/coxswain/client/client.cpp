@@ -26,12 +26,21 @@ std::vector<task_id> copy_of(std::span<task_id const> tasks) {
 }
 
 core::barrier_args reduction_args(std::string_view name, core::reduction how,
-                                  std::span<task_id const> among) {
+                                  std::string_view operand) {
   core::barrier_args args;
   args.name = name;
-  args.participants = copy_of(among);
   args.reduce = how;
+  args.data = operand;
   return args;
+}
+
+question at_barrier(core::barrier_args args, barrier_options options) {
+  args.participants = std::move(options.among);
+  args.fail_when_lost = options.fail_when_lost;
+  if (options.on_progress) args.progress_every = options.progress_every;
+  question q{std::move(args), options.timeout};
+  q.on_progress = std::move(options.on_progress);
+  return q;
 }
 
 // The answers, as what the calls give. `pending` is the question that was asked.
@@ -167,70 +176,52 @@ asio::awaitable<void> client::reset() {
 
 // --- Barriers --------------------------------------------------------------------------------
 
-asio::awaitable<round_number> client::barrier(std::string_view name, duration timeout,
-                                              std::span<task_id const> among) {
-  core::barrier_args args;
-  args.name = name;
-  args.participants = copy_of(among);
-  return round_of(ask(connection_, question{std::move(args), timeout}));
-}
-
 asio::awaitable<round_number> client::barrier(std::string_view name, barrier_options options) {
   core::barrier_args args;
   args.name = name;
-  args.participants = std::move(options.among);
-  args.fail_when_lost = options.fail_when_lost;
-  if (options.on_progress) args.progress_every = options.progress_every;
-  question q{std::move(args), options.timeout};
-  q.on_progress = std::move(options.on_progress);
-  return round_of(ask(connection_, std::move(q)));
+  return round_of(ask(connection_, at_barrier(std::move(args), std::move(options))));
 }
 
 asio::awaitable<std::vector<std::string>> client::all_gather(std::string_view name,
                                                              std::string_view data,
-                                                             duration timeout,
-                                                             std::span<task_id const> among) {
+                                                             barrier_options options) {
   core::barrier_args args;
   args.name = name;
-  args.participants = copy_of(among);
   args.gather = true;
   args.data = data;
-  return gathered(ask(connection_, question{std::move(args), timeout}));
+  return gathered(ask(connection_, at_barrier(std::move(args), std::move(options))));
 }
 
 asio::awaitable<std::int64_t> client::reduce(std::string_view name, std::int64_t operand,
-                                             reduction how, duration timeout,
-                                             std::span<task_id const> among) {
+                                             reduction how, barrier_options options) {
   constexpr std::array kinds{core::reduction::sum_int64, core::reduction::min_int64,
                              core::reduction::max_int64};
-  auto args = reduction_args(name, kinds.at(static_cast<std::size_t>(how)), among);
-  args.data = to_little_endian(operand);
-  return reduced_number<std::int64_t>(ask(connection_, question{std::move(args), timeout}));
+  auto args =
+      reduction_args(name, kinds.at(static_cast<std::size_t>(how)), to_little_endian(operand));
+  return reduced_number<std::int64_t>(
+      ask(connection_, at_barrier(std::move(args), std::move(options))));
 }
 
 asio::awaitable<double> client::reduce(std::string_view name, double operand, reduction how,
-                                       duration timeout, std::span<task_id const> among) {
+                                       barrier_options options) {
   constexpr std::array kinds{core::reduction::sum_double, core::reduction::min_double,
                              core::reduction::max_double};
-  auto args = reduction_args(name, kinds.at(static_cast<std::size_t>(how)), among);
-  args.data = to_little_endian(operand);
-  return reduced_number<double>(ask(connection_, question{std::move(args), timeout}));
+  auto args =
+      reduction_args(name, kinds.at(static_cast<std::size_t>(how)), to_little_endian(operand));
+  return reduced_number<double>(ask(connection_, at_barrier(std::move(args), std::move(options))));
 }
 
 asio::awaitable<std::string> client::reduce_bits(std::string_view name, std::string_view operand,
-                                                 bitwise how, duration timeout,
-                                                 std::span<task_id const> among) {
+                                                 bitwise how, barrier_options options) {
   auto const kind = how == bitwise::all ? core::reduction::bit_and : core::reduction::bit_or;
-  auto args = reduction_args(name, kind, among);
-  args.data = operand;
-  return reduced(ask(connection_, question{std::move(args), timeout}));
+  auto args = reduction_args(name, kind, operand);
+  return reduced(ask(connection_, at_barrier(std::move(args), std::move(options))));
 }
 
 asio::awaitable<round_number> client::all_equal(std::string_view name, std::string_view data,
-                                                duration timeout, std::span<task_id const> among) {
-  auto args = reduction_args(name, core::reduction::all_equal, among);
-  args.data = data;
-  return round_of(ask(connection_, question{std::move(args), timeout}));
+                                                barrier_options options) {
+  auto args = reduction_args(name, core::reduction::all_equal, data);
+  return round_of(ask(connection_, at_barrier(std::move(args), std::move(options))));
 }
 
 asio::awaitable<void> client::cancel_barrier(std::string_view name,

@@ -50,6 +50,7 @@
 #include "coxswain/core/messages.hpp"
 #include "coxswain/net/asio.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -82,10 +83,11 @@ struct join_options {
   bool take_over{};
 };
 
-// How to wait at a barrier.
+// How to wait at a barrier, of whatever kind.
 struct barrier_options {
   barrier_options() = default;  // no aggregate: see style.md, GCC 12
-  explicit barrier_options(duration time) : timeout{time} {}
+  explicit barrier_options(duration time, std::span<task_id const> who = {})
+      : timeout{time}, among{who.begin(), who.end()} {}
 
   duration timeout{core::timeout_default};
 
@@ -138,42 +140,59 @@ class client {
   // participant died, failed or left), CANCELLED (cancel_barrier), INVALID_ARGUMENT (participants
   // differ), FAILED_PRECONDITION (the job has failed; or this task waits at `name` already). The
   // error's details() say who is missing.
+  asio::awaitable<round_number> barrier(std::string_view name, barrier_options options);
   asio::awaitable<round_number> barrier(std::string_view name,
                                         duration timeout = core::timeout_default,
-                                        std::span<task_id const> among = {});
-  asio::awaitable<round_number> barrier(std::string_view name, barrier_options options);
+                                        std::span<task_id const> among = {}) {
+    return barrier(name, barrier_options{timeout, among});
+  }
 
   // A barrier to which everybody brings `data`; gives the data of all, in task order. Errors of
   // `barrier`; RESOURCE_EXHAUSTED: all the data together passes the coordinator's limit.
   asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
+                                                       barrier_options options);
+  asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
                                                        duration timeout = core::timeout_default,
-                                                       std::span<task_id const> among = {});
+                                                       std::span<task_id const> among = {}) {
+    return all_gather(name, data, barrier_options{timeout, among});
+  }
 
   // A barrier to which everybody brings a number; gives all their sum, least or greatest. Doubles
   // are added in task order, so that each run gives the same. Errors of `barrier`; OUT_OF_RANGE:
   // the sum does not fit 64 bits.
   asio::awaitable<std::int64_t> reduce(std::string_view name, std::int64_t operand, reduction how,
-                                       duration timeout = core::timeout_default,
-                                       std::span<task_id const> among = {});
-  asio::awaitable<std::int64_t> reduce(std::string_view name, int operand, reduction how,
-                                       duration timeout = core::timeout_default,
-                                       std::span<task_id const> among = {}) {
-    return reduce(name, std::int64_t{operand}, how, timeout, among);
-  }
+                                       barrier_options options);
   asio::awaitable<double> reduce(std::string_view name, double operand, reduction how,
-                                 duration timeout = core::timeout_default,
-                                 std::span<task_id const> among = {});
+                                 barrier_options options);
+  template <std::integral Whole>
+  asio::awaitable<std::int64_t> reduce(std::string_view name, Whole operand, reduction how,
+                                       barrier_options options) {
+    return reduce(name, std::int64_t{operand}, how, std::move(options));
+  }
+  template <class Number>
+  auto reduce(std::string_view name, Number operand, reduction how,
+              duration timeout = core::timeout_default, std::span<task_id const> among = {}) {
+    return reduce(name, operand, how, barrier_options{timeout, among});
+  }
 
   // The same bit by bit, over bytes. INVALID_ARGUMENT: the first caller brought another length.
   asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
+                                           bitwise how, barrier_options options);
+  asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
                                            bitwise how, duration timeout = core::timeout_default,
-                                           std::span<task_id const> among = {});
+                                           std::span<task_id const> among = {}) {
+    return reduce_bits(name, operand, how, barrier_options{timeout, among});
+  }
 
   // A barrier that passes if everybody brings the same bytes. Errors of `barrier`;
   // FAILED_PRECONDITION: they differ; the text names two tasks that do.
   asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
+                                          barrier_options options);
+  asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
                                           duration timeout = core::timeout_default,
-                                          std::span<task_id const> among = {});
+                                          std::span<task_id const> among = {}) {
+    return all_equal(name, data, barrier_options{timeout, among});
+  }
 
   // Ends the open round of a barrier for all with CANCELLED; with a number, only if it is that
   // round. FAILED_PRECONDITION: no such round is open. PERMISSION_DENIED: not a participant.

@@ -1,0 +1,264 @@
+// Keys, watches and queues, by clients and the real coordinator over real sockets.
+
+#include "tests/client/two_clients.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::test {
+
+BOOST_FIXTURE_TEST_SUITE(client_keys, two_clients)
+
+BOOST_AUTO_TEST_CASE(keys_are_put_got_listed_counted_and_removed) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    auto const waiting = co_await (c.get("addr/1", 60s) && c.put("/addr//1", "ten"));
+    BOOST_TEST(std::get<0>(waiting) == "ten");
+    BOOST_TEST(std::get<1>(waiting) == 1u);
+    auto const again = co_await outcome_of(c.put("addr/1", "eleven"));
+    BOOST_TEST(again.code() == errc::already_exists);
+    co_await c.put("addr/1", "eleven", put_mode::overwrite);
+    auto found = co_await c.try_get("addr/1");
+    BOOST_TEST(found.value() == "eleven");
+    found = co_await c.try_get("addr/2");
+    BOOST_TEST(!found);
+
+    auto count = co_await c.increment("addr/n", 5);
+    BOOST_TEST(count == 5);
+    count = co_await c.increment("addr/n", -7);
+    BOOST_TEST(count == -2);
+    auto const all = co_await c.list("addr");
+    BOOST_TEST(all.size() == 2u);
+    BOOST_TEST(all.at(0).key == "addr/1");
+    BOOST_TEST(all.at(0).value == "eleven");
+    BOOST_TEST(all.at(1).key == "addr/n");
+    BOOST_TEST(all.at(1).value == "-2");
+    BOOST_TEST(all.at(0).version < all.at(1).version);
+
+    auto const removed = co_await c.remove("addr");
+    BOOST_TEST(removed == 2u);
+    auto const root = co_await outcome_of(c.remove("/"));
+    BOOST_TEST(root.code() == errc::invalid_argument);
+    auto const everything = co_await c.remove("/", remove_mode::everything);
+    BOOST_TEST(everything == 0u);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(keys_are_compared_appended_to_and_put_and_got_together) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    auto first = expectation::absent();
+    auto set = co_await c.compare_and_set("k", "one", first);
+    BOOST_TEST(bool{set});
+    BOOST_TEST(set.version == 1u);
+    set = co_await c.compare_and_set("k", "two", first);
+    BOOST_TEST(!bool{set});
+    BOOST_TEST(set.outcome.code() == errc::already_exists);
+    BOOST_TEST(set.found.value() == "one");
+    set = co_await c.compare_and_set("k", "two", expectation::version(set.version));
+    BOOST_TEST(set.version == 2u);
+    set = co_await c.compare_and_set("k", "three", expectation::value("two"));
+    BOOST_TEST(set.version == 3u);
+    set = co_await c.compare_and_set("missing", "v", expectation::value(""));
+    BOOST_TEST(set.outcome.code() == errc::not_found);
+    BOOST_TEST(!set.found.has_value());
+
+    auto version = co_await c.append("k", "+");
+    BOOST_TEST(version == 4u);
+    std::vector<std::pair<std::string, std::string>> entries{{"d/a", "1"}, {"d/b", "2"}};
+    version = co_await c.put_all(entries);
+    BOOST_TEST(version == 6u);
+    auto const again = co_await outcome_of(c.put_all(entries));
+    BOOST_TEST(again.code() == errc::already_exists);
+    version = co_await c.put_all(entries, put_mode::overwrite);
+    BOOST_TEST(version == 8u);
+    std::vector<std::string> const keys{"k", "d/b"};
+    auto const all = co_await c.get_all(keys);
+    BOOST_TEST(all.at(0).value == "three+");
+    BOOST_TEST(all.at(1).key == "d/b");
+    BOOST_TEST(all.at(1).version == 8u);
+    auto count = co_await c.count();
+    BOOST_TEST(count == 3u);
+    count = co_await c.count("d");
+    BOOST_TEST(count == 2u);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_key_of_many_is_named) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    co_await c.put("a", "1");
+    std::vector<std::string> const keys{"a", "b"};
+    auto const late = co_await outcome_of(c.get_all(keys, 10ms));
+    BOOST_TEST(late.code() == errc::deadline_exceeded);
+    BOOST_TEST(late.message().find("1 of 2 keys: 'b'") != std::string::npos);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(owned_keys_vanish_with_their_task) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    co_await a.put("alive/0", "here", put_mode::create, key_lifetime::task);
+    auto watch = co_await b.watch("alive");
+    a = client{};
+    auto const changes = co_await watch.next();
+    BOOST_TEST(changes.size() == 1u);
+    BOOST_TEST(changes.at(0).key == "alive/0");
+    BOOST_TEST(!changes.at(0).value.has_value());
+    auto c = co_await client::connect(options());
+    auto const nobody =
+        co_await outcome_of(c.put("alive/1", "here", put_mode::create, key_lifetime::task));
+    BOOST_TEST(nobody.code() == errc::failed_precondition);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_tells_every_change_once) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    co_await c.put("d/a", "1");
+    auto watch = co_await c.watch("d");
+    BOOST_TEST(watch.version() == 1u);
+    co_await c.put("d/b", "2");
+    auto const listed = co_await watch.list();
+    BOOST_TEST(listed.size() == 2u);
+    co_await c.put("e", "3");
+    auto changes = co_await watch.next(0ms);
+    BOOST_TEST(changes.empty());
+    BOOST_TEST(watch.version() == 3u);
+    auto const both = co_await (watch.next() && c.put("d/b", "4", put_mode::overwrite));
+    BOOST_TEST(std::get<0>(both).size() == 1u);
+    BOOST_TEST(std::get<0>(both).at(0).value.value() == "4");
+    BOOST_TEST(std::get<0>(both).at(0).version == 4u);
+    co_await c.remove("d");
+    changes = co_await watch.next();
+    BOOST_TEST(changes.size() == 2u);
+    BOOST_TEST(changes.at(1).key == "d/b");
+    BOOST_TEST(!changes.at(1).value.has_value());
+
+    auto old = co_await c.watch("d", 1);
+    changes = co_await old.next();
+    BOOST_TEST(changes.size() == 4u);
+    auto future = co_await c.watch("d", 100);
+    auto const refused = co_await outcome_of(future.next());
+    BOOST_TEST(refused.code() == errc::invalid_argument);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_does_not_keep_its_client_alive) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    auto watch = co_await c.watch("");
+    c = client{};
+    co_await coordinator_forgets();
+    auto const gone = co_await outcome_of(watch.next());
+    BOOST_TEST(gone.code() == errc::failed_precondition);
+    key_watch none;
+    auto const nobodys = co_await outcome_of(none.list());
+    BOOST_TEST(nobodys.code() == errc::failed_precondition);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_gives_each_item_to_one_caller) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto producer = co_await client::connect(options());
+    auto consumer = co_await client::connect(options());
+    auto length = co_await producer.push("work", "a");
+    BOOST_TEST(length == 1u);
+    length = co_await producer.push("work", "b");
+    BOOST_TEST(length == 2u);
+    auto const first = co_await consumer.pop("work");
+    BOOST_TEST(first.value == "a");
+    auto const second = co_await producer.pop("work");
+    BOOST_TEST(second.value == "b");
+    BOOST_TEST(first.number < second.number);
+    auto const third = co_await (consumer.pop("work", 60s) && producer.push("work", "c"));
+    BOOST_TEST(std::get<0>(third).value == "c");
+    BOOST_TEST(std::get<1>(third) == 0u);
+    auto const none = co_await outcome_of(consumer.pop("work", 10ms));
+    BOOST_TEST(none.code() == errc::deadline_exceeded);
+  };
+  run(io, test());
+}
+
+// Its Bye says how many replies it had received: not this one.
+BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_gives_back_an_item_that_was_on_its_way) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    {
+      auto consumer = co_await client::connect(options());
+      asio::co_spawn(io, consumer.pop("q", 60s), asio::detached);
+      while (coordinator.look().waiting_pops == 0) co_await asio::post(io, asio::use_awaitable);
+    }
+    co_await c.push("q", "item");
+    auto const item = co_await c.pop("q", 60s);
+    BOOST_TEST(item.value == "item");
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_get_times_out_at_its_deadline) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    auto const begin = std::chrono::steady_clock::now();
+    auto const outcome = co_await outcome_of(c.get("k", 50ms));
+    auto const took = std::chrono::steady_clock::now() - begin;
+    BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+    BOOST_TEST((took >= 50ms));
+    BOOST_TEST((took < 900ms));  // so it was not the client's own timer
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(use_compression_is_no_option_and_what_compresses_well_travels_as_it_is) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::string const zeros(1 << 20, '\0');
+    co_await a.put("zeros", zeros);
+    auto const got = co_await b.get("zeros");
+    BOOST_TEST((got == zeros));
+    co_await (a.leave() && b.leave());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(names_may_be_any_text_and_values_may_be_empty) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::vector<std::string> const names{"[op=save 17] item/metadata: ready",
+                                         "tensorstore_checkpoint_3", "Zürich \xf0\x9f\x9a\xa3",
+                                         "a\tb\nc"};
+    for (std::string const& name : names) {
+      co_await (a.barrier(name) && b.barrier(name));
+      co_await a.put(name, "");
+      auto const value = co_await b.get(name);
+      BOOST_TEST(value == "");
+    }
+    std::string const binary("\0\xff\0", 3);
+    co_await a.put("continuous_checkpointing_policy_should_save_7/", binary);
+    auto const value = co_await b.get("continuous_checkpointing_policy_should_save_7");
+    BOOST_TEST(value == binary);
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_large_value_goes_both_ways) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    std::string value(40'000'000, '\0');
+    for (std::size_t i = 0; i < value.size(); ++i)
+      value[i] = static_cast<char>(i * 2654435761 >> 13);
+    co_await c.put("large", value);
+    auto const got = co_await c.get("large", 60s);
+    BOOST_TEST((got == value));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test
