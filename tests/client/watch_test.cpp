@@ -1,50 +1,16 @@
 // Watching over real sockets: tasks, events, who is alive, and the process monitor.
 
-#include "coxswain/client/client.hpp"
 #include "coxswain/client/event_watch.hpp"
 #include "coxswain/client/process_monitor.hpp"
-#include "coxswain/server/server.hpp"
-#include "tests/client/fake_coordinator.hpp"
+#include "tests/client/two_clients.hpp"
 
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <string>
 
 namespace coxswain::test {
-namespace {
 
-using namespace asio::experimental::awaitable_operators;
-
-server::options server_options() {
-  server::options options;
-  options.core.num_tasks = 2;
-  options.linger = 1s;
-  return options;
-}
-
-// A coordinator for two tasks, and their clients.
-class fixture {
- protected:
-  fixture() { asio::co_spawn(io, coordinator.run(), asio::detached); }
-
-  asio::awaitable<void> join_both() {
-    client_options zero{coordinator.addresses().front(), task_id{0}};
-    client_options one{coordinator.addresses().front(), task_id{1}};
-    a = co_await client::connect(std::move(zero));
-    b = co_await client::connect(std::move(one));
-    co_await (a.join() && b.join());
-  }
-
-  asio::io_context io{1};
-  server::server coordinator{io, server_options()};
-  client a;
-  client b;
-};
-
-}  // namespace
-
-BOOST_FIXTURE_TEST_SUITE(watch_test, fixture)
+BOOST_FIXTURE_TEST_SUITE(watch_test, two_clients)
 
 BOOST_AUTO_TEST_CASE(tasks_are_alive_when_all_have_asked) {
   auto const test = [this]() -> asio::awaitable<void> {
@@ -161,6 +127,29 @@ BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_at_once) {
     co_await monitor.run(tell);
 
     BOOST_TEST(told == "0 1 ");
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_process_monitor_tells_nothing_more) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    process_monitor monitor{a};
+    int told = 0;
+    asio::steady_timer first_told{io, time_point::max()};
+    auto const tell = [&](core::tasks_answer const&, std::span<process const>) {
+      ++told;
+      first_told.cancel();
+    };
+    auto const wait = [&]() -> asio::awaitable<void> {
+      boost::system::error_code ignored;
+      co_await first_told.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    };
+
+    co_await (monitor.run(tell) || wait());
+    BOOST_TEST(monitor.mark_failed(task_id{1}, {errc::internal, "boom"}).value().size() == 1u);
+
+    BOOST_TEST(told == 1);
   };
   run(io, test());
 }

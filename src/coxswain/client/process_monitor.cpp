@@ -9,10 +9,24 @@ namespace {
 // How long to wait before a watch that a limit refused is tried again.
 constexpr duration patience = 1s;
 
+// Forgets whom to tell at the end of a scope, however that comes.
+class telling {
+ public:
+  telling(process_monitor::observer& place, process_monitor::observer tell) : place_{place} {
+    place_ = std::move(tell);
+  }
+  ~telling() { place_ = nullptr; }
+  telling(telling const&) = delete;
+  telling& operator=(telling const&) = delete;
+
+ private:
+  process_monitor::observer& place_;
+};
+
 }  // namespace
 
 asio::awaitable<status> process_monitor::run(observer tell) {
-  tell_ = std::move(tell);
+  telling const while_running{tell_, std::move(tell)};
   auto const executor = co_await asio::this_coro::executor;
   asio::steady_timer pause{executor};
   std::optional<std::uint64_t> seen;
@@ -31,7 +45,6 @@ asio::awaitable<status> process_monitor::run(observer tell) {
     pause.expires_after(patience);
     co_await pause.async_wait(asio::use_awaitable);
   }
-  tell_ = nullptr;
   co_return why;
 }
 
