@@ -198,6 +198,34 @@ BOOST_AUTO_TEST_CASE(while_disconnected_a_deadline_is_exact) {
       contains(last_words(lab), "within 5 s; disconnected for 1 s: UNAVAILABLE: connection reset"));
 }
 
+BOOST_AUTO_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_names_the_tries) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.call(t0, core::get_args{"k", {}}, 3s);
+  lab.a.connect_failed(t0, {errc::unavailable, "connection refused"}, true);
+  BOOST_TEST(lab.out() == "open");
+  lab.a.advance(t0 + 3s - 1ns);
+  BOOST_TEST(lab.out() == "open");
+
+  lab.a.advance(t0 + 3s);
+
+  BOOST_TEST(lab.out() == "done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
+             "get of key 'k': no answer from the coordinator at b12:8476 within 3 s; not connected "
+             "yet after 2 tries: UNAVAILABLE: connection refused");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_made_before_the_start_has_its_deadline_all_the_same) {
+  agent_lab lab;
+  lab.a.call(t0, core::get_args{"k", {}}, 3s);
+  BOOST_TEST((lab.a.next_deadline() == t0 + 3s));
+
+  lab.a.advance(t0 + 3s);
+
+  BOOST_TEST(lab.out() == "done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+}
+
 BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_connection) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 5s);
@@ -245,6 +273,16 @@ BOOST_AUTO_TEST_CASE(the_coordinators_limits_are_checked_before_sending) {
   lab.a.call(t0, core::get_args{key + "k", {}}, 1s);
   BOOST_TEST(lab.out() == "done #4 RESOURCE_EXHAUSTED");
   BOOST_TEST(contains(last_words(lab), "101 bytes; the coordinator's limit key_bytes_max is 100."));
+}
+
+BOOST_AUTO_TEST_CASE(a_long_name_is_cut_in_texts) {
+  auto lab = agent_lab::open();
+  lab.a.call(t0, core::get_args{std::string(300, 'k'), {}}, 300s);
+
+  BOOST_TEST(lab.out() == "done #1 RESOURCE_EXHAUSTED");
+  BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
+             "get of key '" + std::string(256, 'k') +
+                 "...': the name has 300 bytes; the coordinator's limit key_bytes_max is 100.");
 }
 
 BOOST_AUTO_TEST_CASE(each_part_of_a_call_for_keys_and_queues_has_its_limit) {

@@ -182,6 +182,24 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_heartbeats_gets_none) {
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
 }
 
+BOOST_AUTO_TEST_CASE(
+    a_coordinator_without_heartbeats_need_not_answer_the_sign_of_life_it_asked_for) {
+  auto hello = hello_answer();
+  hello.heartbeat_period = {};
+  hello.heartbeat_timeout = {};
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.say(t0, {{}, hello});
+  lab.say(t0, {{}, core::probe{}});
+  BOOST_TEST(lab.out() == "hello | heartbeat | open | opened");
+
+  lab.a.advance(t0 + 100h);
+
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+}
+
 BOOST_AUTO_TEST_CASE(a_job_error_is_handed_on) {
   auto lab = agent_lab::open();
   job_error error;

@@ -66,6 +66,43 @@ BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_is_sent_again_with_its_r
              "1 s");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_and_nobody_sent_is_sent_once) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  lab.a.call(t0, core::get_args{"a", {}}, 10s);
+  (void)lab.out();
+
+  lab.resume(t0, {request_id{1}});
+
+  BOOST_TEST(lab.out() == "resume | #1 get a 10 s | reconnected after 0 ms");
+}
+
+BOOST_AUTO_TEST_CASE(what_answers_no_resume_is_tried_again) {
+  for (core::answer const& what : {core::answer{{}, hello_answer()}, core::answer{}}) {
+    auto lab = agent_lab::open();
+    lab.lose(t0);
+    lab.a.connected(t0);
+    BOOST_TEST(lab.out() == "resume | open | disconnected");
+
+    lab.say(t0, what);
+
+    BOOST_TEST(lab.out() == "close");
+    lab.a.advance(*lab.a.next_deadline());
+    BOOST_TEST(lab.out() == "open");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_second_answer_to_the_handshake_ends_the_session) {
+  for (core::answer const& again : {core::answer{{}, hello_answer()}, unknown({})}) {
+    auto lab = agent_lab::open();
+
+    lab.say(t0, again);
+
+    BOOST_TEST(lab.a.over());
+    BOOST_TEST(contains(lab.a.end().message(), "a second answer to the handshake"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(replies_that_were_lost_are_counted_on_after_the_resume) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::increment_args{"n", 1}, 300s);
@@ -117,6 +154,23 @@ BOOST_AUTO_TEST_CASE(calls_that_find_no_room_in_a_resume_end_as_unknown) {
   BOOST_TEST(lab.completions().size() == many - named.size());
   BOOST_TEST((lab.completions().at(0).what.outcome.code() == errc::unavailable));
   BOOST_TEST(last_words(lab).starts_with("outcome unknown"));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_withdrawn_and_finds_no_room_in_a_resume_ends_nothing) {
+  constexpr std::size_t many = 20'000;
+  auto lab = agent_lab::open();
+  for (std::size_t i = 0; i < many; ++i) lab.a.call(t0, core::get_args{"a", {}}, 300s);
+  lab.a.cancel(t0, request_id{many});
+  lab.reply(t0, many, answer_of("v"));
+  lab.lose(t0);
+  (void)lab.out();
+
+  lab.a.connected(t0);
+  (void)lab.out();
+
+  auto const named = std::get<core::resume_args>(lab.messages().at(0).what).open;
+  BOOST_TEST(lab.completions().size() == many - 1 - named.size());
+  BOOST_TEST((lab.completions().back().call < request_id{many}));
 }
 
 BOOST_AUTO_TEST_CASE(unsent_bytes_are_dropped_with_their_connection) {

@@ -111,6 +111,45 @@ BOOST_AUTO_TEST_CASE(one_try_to_connect_takes_at_most_ten_seconds) {
   BOOST_TEST(lab.out() == "open");
 }
 
+BOOST_AUTO_TEST_CASE(what_is_said_of_a_try_that_was_given_up_is_not_heard) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.advance(t0 + 10s);
+  BOOST_TEST(lab.out() == "open | close");
+  auto const next = lab.a.next_deadline();
+
+  lab.a.connect_failed(t0 + 10s, refused, true);
+  lab.a.connected(t0 + 10s);
+
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST((lab.a.next_deadline() == next));
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_named_without_an_error_of_its_own) {
+  auto options = agent_lab::default_options();
+  options.connect_timeout = 5s;
+  agent_lab lab{options};
+  lab.a.start(t0);
+
+  lab.a.advance(t0 + 5s);
+
+  BOOST_TEST(end_of(lab).message() ==
+             "no coordinator could be reached at b12:8476 within 5 s (1 try); the last error: no "
+             "answer to the attempt to connect");
+}
+
+BOOST_AUTO_TEST_CASE(a_transport_that_moves_in_the_handshake_is_no_answer_to_it) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.a.write_progressed(t0 + 9s);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.a.advance(t0 + 10s);
+
+  BOOST_TEST(lab.out() == "close");
+}
+
 BOOST_AUTO_TEST_CASE(a_silent_peer_counts_as_no_answer) {
   agent_lab lab;
   lab.a.start(t0);
@@ -154,7 +193,8 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_is_unavailable_is_tried_again_and_named_
 
 BOOST_AUTO_TEST_CASE(
     connect_aborted_error_should_be_retried_as_connect_internal_error_should_be_retried) {
-  for (errc const code : {errc::aborted, errc::internal}) {
+  for (errc const code : {errc::aborted, errc::internal, errc::cancelled, errc::deadline_exceeded,
+                          errc::resource_exhausted}) {
     agent_lab lab;
     lab.a.start(t0);
     for (int i = 0; i < 2; ++i) {
@@ -199,6 +239,15 @@ BOOST_AUTO_TEST_CASE(another_number_of_tasks_is_refused_naming_both) {
   BOOST_TEST(contains(end_of(lab).message(), "has 4"));
 }
 
+BOOST_AUTO_TEST_CASE(the_number_of_tasks_that_was_expected_is_welcome) {
+  auto options = agent_lab::default_options();
+  options.num_tasks = 4;
+
+  auto const lab = agent_lab::open(options);
+
+  BOOST_TEST(lab.a.up());
+}
+
 BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
   agent_lab lab;
   lab.a.start(t0);
@@ -222,6 +271,19 @@ BOOST_AUTO_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again) {
 
   BOOST_TEST(lab.out() == "close");
   BOOST_TEST(!lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(a_refusal_that_allows_another_try_gets_it_whatever_its_code) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  BOOST_TEST(lab.out() == "hello | open");
+
+  lab.say(t0, goodbye(errc::failed_precondition, "later", true));
+
+  BOOST_TEST(lab.out() == "close");
+  lab.a.advance(*lab.a.next_deadline());
+  BOOST_TEST(lab.out() == "open");
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_lost_in_the_handshake_is_tried_again_without_an_event) {

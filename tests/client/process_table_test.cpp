@@ -58,6 +58,14 @@ BOOST_AUTO_TEST_CASE(the_first_snapshot_loses_nobody) {
   BOOST_TEST(fresh.tasks().version == 5u);
 }
 
+BOOST_AUTO_TEST_CASE(who_is_missing_from_a_snapshot_is_lost) {
+  BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {2, 102}}))) == "1=101");
+
+  process const gone = member(1, 101);
+  BOOST_TEST(table.is_current({&gone, 1}).message() ==
+             "task 1 with incarnation 101 is no longer there: the job has no such task");
+}
+
 BOOST_AUTO_TEST_CASE(who_was_connected_and_is_not_any_more_is_lost_once) {
   BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {1, 101, task_state::failed}}))) == "1=101");
   BOOST_TEST(text(table.update(snapshot(3, {{0, 100}, {1, 101, task_state::failed}}))) == "");

@@ -360,6 +360,20 @@ BOOST_AUTO_TEST_CASE(a_large_job_asks_in_any_order) {
   BOOST_TEST((c.answer_to(calls.front()) == c.answer_to(calls.back())));
 }
 
+BOOST_AUTO_TEST_CASE(an_alive_query_without_room_for_its_members_is_refused) {
+  auto c = cluster::deserted(4096, with([](auto& o) {
+                               o.join_barrier = false;
+                               o.memory_bytes_max = 16'000;
+                             }));
+  c.join({c.observer(), 0}, 100);
+
+  auto const refused = alive(c, 0);
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"an alive query among 4096 tasks", "memory_bytes_max is 16000"});
+  BOOST_TEST(list(c, alive(c, 0, {0})) == "0=100");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

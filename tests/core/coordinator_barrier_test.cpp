@@ -574,6 +574,51 @@ BOOST_AUTO_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_mo
   BOOST_TEST(seldom == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_sooner) {
+  cluster c{3};
+  c.barrier(0, "b", 60s, {.progress_every = 10s});
+  c.barrier(1, "b", 60s, {.progress_every = 2s});
+
+  c.at(2s - 1ns);
+  BOOST_TEST(c.pushed<core::barrier_progress>(1).empty());
+  c.at(2s);
+  BOOST_TEST(c.pushed<core::barrier_progress>(1).size() == 1u);
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
+  c.at(10s);
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_together) {
+  cluster c{3};
+  auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
+  auto const two = c.barrier(1, "b", 60s, {.progress_every = 1s});
+
+  c.at(1s);
+
+  auto const first = c.pushed<core::barrier_progress>(0);
+  auto const second = c.pushed<core::barrier_progress>(1);
+  BOOST_TEST_REQUIRE(first.size() == 1u);
+  BOOST_TEST_REQUIRE(second.size() == 1u);
+  BOOST_TEST((first[0].request == one.id));
+  BOOST_TEST((second[0].request == two.id));
+  BOOST_TEST(first[0].missing == "2");
+  BOOST_TEST(second[0].missing == "2");
+}
+
+BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_nobody_is_told_until_somebody_does) {
+  cluster c{3};
+  c.barrier(0, "b", 60s);
+  c.withdraw(c.barrier(1, "b", 60s, {.progress_every = 1s}));
+  c.at(5s);
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
+  BOOST_TEST(c.pushed<core::barrier_progress>(1).empty());
+
+  c.barrier(1, "b", 60s, {.progress_every = 1s});
+  c.at(6s);
+
+  BOOST_TEST(c.pushed<core::barrier_progress>(1).size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
   cluster c{3};
   c.barrier(0, "b", 60s, {.progress_every = 100ms});

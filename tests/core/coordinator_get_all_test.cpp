@@ -1,5 +1,7 @@
 // Gets of several keys at once: D18.
 
+#include "coxswain/core/joint_gets.hpp"
+
 #include "tests/core/cluster.hpp"
 
 namespace coxswain::test {
@@ -180,6 +182,17 @@ BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
   open.pop_back();
   for (auto const& one : open) c.withdraw(one);
   BOOST_TEST(c.brain().memory()->used() < 1'000u);
+}
+
+BOOST_AUTO_TEST_CASE(gets_that_still_wait_at_the_end_give_their_memory_back) {
+  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  {
+    core::joint_gets all{memory};
+    all.add({"a", "b"});
+    BOOST_TEST(memory->used() > 0u);
+  }
+
+  BOOST_TEST(memory->used() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_waits_in_get_all_is_said_to_wait_for_a_key) {

@@ -254,6 +254,21 @@ BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
   BOOST_TEST(c.state_of(1) == "never connected");
 }
 
+BOOST_AUTO_TEST_CASE(a_task_that_joins_is_acted_for_by_nobody_and_least_by_another_session) {
+  auto c = cluster::deserted(2);
+  int const joins = c.observer();
+  int const other = c.observer();
+  c.join({joins, 0}, 1);
+
+  auto const own = c.barrier({joins, 0}, "b");
+  auto const foreign = c.barrier({other, 0}, "b");
+
+  BOOST_TEST(c.code(own) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.text(own) == "task 0 is still joining");
+  BOOST_TEST(c.code(foreign) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.text(foreign) == "task 0 has not joined by this session");
+}
+
 BOOST_AUTO_TEST_CASE(register_task_already_connected_succeeds) {
   cluster c{2};
   auto const again = c.join({0, 0}, 100);

@@ -194,6 +194,29 @@ BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
   c.remove(0, "", true);
 }
 
+BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
+  cluster c{1, with([](auto& o) { o.change_bytes_per_answer_max = 100; })};
+  std::string const large(200, 'x');
+  c.put(0, "d/large", large);
+  c.put(0, "d/small", "1");
+
+  BOOST_TEST(c.changes(c.watch_keys(0, "d", 0)) == "d/large=" + large + " to 1");
+  BOOST_TEST(c.changes(c.watch_keys(0, "d", 1)) == "d/small=1 to 2");
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(
+    of_many_changes_at_once_a_watch_that_waits_is_told_no_more_than_an_answer_holds) {
+  cluster c{1, with([](auto& o) { o.changes_per_answer_max = 2; })};
+  auto const watch = c.watch_keys(0, "d", 0);
+
+  c.put_all(0, {{"d/a", "1"}, {"d/b", "2"}, {"d/c", "3"}, {"d/d", "4"}});
+
+  BOOST_TEST(c.changes(watch) == "d/a=1 d/b=2 to 2");
+  BOOST_TEST(c.changes(c.watch_keys(0, "d", 2)) == "d/c=3 d/d=4 to 4");
+  c.remove(0, "", true);
+}
+
 BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with_the_present_one) {
   cluster c{1, with([](auto& o) { o.changes_max = 3; })};
   for (int i = 1; i <= 5; ++i) c.put(0, "k", std::to_string(i), true);
@@ -324,6 +347,18 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_watch_and_one_whose_session_ends_wait_no_longer
   c.put(0, "d", "v");
   BOOST_TEST(c.code(one) == "waits");
   c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_alone) {
+  cluster c{1};
+  auto const first = c.watch_keys(0, "d", 0);
+  auto const second = c.watch_keys(0, "d", 0);
+  c.withdraw(first);
+
+  c.put(0, "d/a", "1");
+
+  BOOST_TEST(c.changes(second) == "d/a=1 to 1");
+  c.remove(0, "d", true);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -207,6 +207,23 @@ BOOST_AUTO_TEST_CASE(after_its_goodbye_a_connection_is_not_heard) {
   BOOST_TEST(out.empty());
 }
 
+BOOST_AUTO_TEST_CASE(after_its_loss_a_connection_is_not_heard) {
+  auto c = cluster::deserted(1);
+  auto& brain = c.brain();
+  auto const id = brain.connected(t0, "p", {});
+  brain.lost(t0, id, core::loss::closed);
+
+  brain.heard(t0, id);
+  brain.malformed(t0, id, "noise");
+  brain.write_blocked(t0, id);
+  brain.write_progressed(t0, id);
+
+  std::vector<core::outgoing> out;
+  brain.take_outgoing(out);
+  BOOST_TEST(out.empty());
+  BOOST_TEST(!brain.next_deadline().has_value());
+}
+
 BOOST_AUTO_TEST_CASE(request_ids_rise) {
   for (std::uint64_t const id : {0u, 1u}) {
     cluster c{1};

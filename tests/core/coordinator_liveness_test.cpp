@@ -448,6 +448,18 @@ BOOST_AUTO_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spare_i
   BOOST_TEST(c.goodbye(0) != "none");
 }
 
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) {
+  auto c = cluster::deserted(1, with([](auto& o) { o.hello_timeout = 60s; }));
+  auto const bare = c.dial();
+  c.brain().write_blocked(t0, bare);
+
+  c.at(30s - 1ns);
+  BOOST_TEST(c.goodbye_to(bare) == "none");
+  c.at(30s);
+
+  expect_words(c.goodbye_to(bare), {"UNAVAILABLE: it read nothing for 30 s"});
+}
+
 // --- The loop stood still -------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_heartbeats) {
@@ -628,6 +640,19 @@ BOOST_AUTO_TEST_CASE(a_message_that_comes_late_shows_the_stall_too) {
   BOOST_TEST(c.error() == "none");
   c.at(130s);
   BOOST_TEST(c.error() != "none");
+}
+
+BOOST_AUTO_TEST_CASE(stalls_are_told_again_after_ten_seconds) {
+  cluster c{1};
+  c.stall(1s);
+  BOOST_TEST(contains(c.log(), "stood still for 1 s"));
+  c.at(10s);
+  c.stall(1s - 1ns);
+  BOOST_TEST(c.log() == "");
+
+  c.stall(200ms);
+
+  expect_words(c.log(), {"stood still for 200 ms"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

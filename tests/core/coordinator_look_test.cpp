@@ -133,6 +133,14 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
   BOOST_TEST(c.brain().done());
 }
 
+BOOST_AUTO_TEST_CASE(a_job_is_not_done_while_somebody_joins) {
+  auto c = cluster::deserted(2);
+  int const first = c.observer();
+  c.join({first, 0}, 1);
+
+  BOOST_TEST(!c.brain().done());
+}
+
 // What the log of a job's life says, line by line.
 BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
   auto c = cluster::deserted(1);

@@ -221,6 +221,63 @@ BOOST_AUTO_TEST_CASE(nobody_can_be_preempted_who_is_not_there) {
   BOOST_TEST(c.code(c.frozen(0, 1, 1)) == "FAILED_PRECONDITION");
 }
 
+BOOST_AUTO_TEST_CASE(who_has_failed_cannot_be_preempted_until_it_is_back) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  c.report_error(1, errc::internal, "boom");
+  auto const refused = c.preempt(0, 1);
+  BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
+  expect_words(c.text(refused), {"task 1", "has gone already"});
+
+  c.join({1, 1}, 7);
+
+  BOOST_TEST(c.code(c.preempt(0, 1)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_to_the_last_agreement_does_not_count_in_the_next) {
+  cluster c{2};
+  c.preempt(0, 0);
+  c.frozen(0, 1, 3);
+  c.frozen(1, 1, 3);
+  c.preempt(0, 0);
+
+  auto const late = c.frozen(0, 1, 9);
+
+  BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
+  expect_words(c.text(late), {"agreement 1 on a step is over"});
+  c.frozen(0, 2, 4);
+  BOOST_TEST(step(c, c.frozen(1, 2, 5)) == 6u);
+}
+
+BOOST_AUTO_TEST_CASE(an_agreement_ends_when_nobody_is_left_to_agree) {
+  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  c.preempt(c.observer(), 0);
+  BOOST_TEST(freeze(c, 0) == 1u);
+
+  c.report_error(0, errc::internal, "boom");
+
+  c.join({0, 0}, 7);
+  c.pass(1h);
+  BOOST_TEST(freeze(c, 0) == 0u);
+  c.preempt(0, 0);
+  BOOST_TEST(freeze(c, 0) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(who_has_failed_is_not_among_those_who_did_not_answer) {
+  cluster c{3, with([](auto& o) {
+              o.recoverable = true;
+              o.preemption_timeout = 10s;
+            })};
+  c.preempt(0, 0);
+  auto const first = c.frozen(0, 1, 3);
+  c.report_error(2, errc::internal, "boom");
+
+  c.at(10s);
+
+  BOOST_TEST(c.text(first) ==
+             "no agreement on a step before a preemption within 10 s: 1 of 2 tasks have not said "
+             "where they are: 1");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::test

@@ -206,6 +206,28 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
+BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
+  cluster c{2, with([](auto& o) {
+              o.progress_timeout = 60s;
+              o.fail_without_progress = true;
+              o.reconnect_grace = 30s;
+            })};
+  step(c, 0, 1);
+  c.at(10s);
+  c.barrier(0, "b", 1h);
+  c.at(20s);
+  c.lose(0);
+  c.at(40s);
+  c.resume(0);
+  c.at(50s);
+  c.barrier(1, "b", 1h);
+
+  c.at(100s - 1ns);
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.at(100s);
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
 BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_deadline_behind) {
   cluster c{2, with([](auto& o) {
               o.progress_timeout = 60s;
@@ -255,6 +277,29 @@ BOOST_AUTO_TEST_CASE(a_task_that_has_left_or_failed_is_not_watched) {
   BOOST_TEST(!contains(c.log(), "no progress"));
 }
 
+BOOST_AUTO_TEST_CASE(tasks_that_have_left_together_are_not_watched) {
+  cluster c{2, watched()};
+  step(c, 0, 1);
+  step(c, 1, 1);
+  c.leave(0);
+  c.leave(1);
+  c.log();
+
+  c.at(10min);
+
+  BOOST_TEST(c.log() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_without_limit_watches_nobody) {
+  cluster c{1, with([](auto& o) { o.progress_timeout = without_limit; })};
+  step(c, 0, 1);
+  c.log();
+
+  c.at(100h);
+
+  BOOST_TEST(c.log() == "");
+}
+
 BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
   cluster c{2, watched(true)};
   step(c, 0, 1);
@@ -264,6 +309,18 @@ BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
 
   BOOST_TEST(c.error() == "task 1: INTERNAL: boom");
   BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_step_that_is_reported_after_the_job_has_failed_is_not_watched) {
+  cluster c{2, watched()};
+  c.report_error(1, errc::internal, "boom");
+  step(c, 0, 1);
+  c.log();
+
+  c.at(1h);
+
+  BOOST_TEST(shown(c, 0) == "step 1, 3600 s old");
+  BOOST_TEST(c.log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_joins_again_by_another_session_is_still_watched) {

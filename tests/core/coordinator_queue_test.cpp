@@ -289,6 +289,19 @@ BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
   c.pop(0, "q");
 }
 
+BOOST_AUTO_TEST_CASE(when_memory_is_used_up_a_pop_may_take_an_item_but_not_wait) {
+  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  c.push(0, "q", "a");
+  c.brain().memory()->add(99'000);  // as the server does for what it queues
+
+  BOOST_TEST(c.value(c.pop(0, "q")) == "a");
+  auto const refused = c.pop(0, "q");
+
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"memory_bytes_max is 100000"});
+  c.brain().memory()->subtract(99'000);
+}
+
 BOOST_AUTO_TEST_CASE(an_item_is_no_larger_than_a_value_may_be) {
   cluster c{1, with([](auto& o) { o.value_bytes_max = 5; })};
   BOOST_TEST(c.code(c.push(0, "q", "123456")) == "RESOURCE_EXHAUSTED");

@@ -41,6 +41,31 @@ BOOST_AUTO_TEST_CASE(a_silent_recoverable_holder_is_replaced_by_the_newcomer) {
   BOOST_TEST(c.replies() == "2:OK 2:OK 1:OK");
 }
 
+BOOST_AUTO_TEST_CASE(who_was_replaced_is_told_which_task_a_join_must_name) {
+  cluster c{2, recoverable()};
+  c.task_ended(0, {errc::internal, "killed"});
+  c.join({c.observer(), 0}, 555);
+  BOOST_TEST(c.code(c.barrier(0, "b")) == "ABORTED");
+
+  auto const unnamed = c.join(0, 556);
+
+  BOOST_TEST(c.code(unnamed) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.text(unnamed) == "a Join must name its task");
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_of_two_tasks_is_asked_for_one_and_keeps_both) {
+  auto c = cluster::deserted(2, recoverable());
+  int const both = c.observer();
+  c.join({both, 0}, 1);
+  c.join({both, 1}, 2);
+
+  auto const asked = c.join({c.observer(), 1}, 555);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  expect_words(c.text(asked), {"task 1", "is alive in another incarnation"});
+  BOOST_TEST(c.state_of(0) + c.state_of(1) == "connectedconnected");
+}
+
 BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_not_harmed) {
   cluster c{2, recoverable()};
 

@@ -449,6 +449,18 @@ BOOST_AUTO_TEST_CASE(a_resume_with_a_list_that_does_not_rise_ends_its_session) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_resume_that_makes_no_sense_ends_the_connection_that_looks_alive_too) {
+  cluster c{1};
+  auto args = c.resume_of(0);
+  args.open = {request_id{0}};
+
+  auto const told = resume_with(c, std::move(args), c[0].answered);
+
+  expect_words(told, {"INVALID_ARGUMENT: protocol error", "rising"});
+  BOOST_TEST(c.goodbye(0) == told);
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
 BOOST_AUTO_TEST_CASE(a_resume_that_acknowledges_what_was_never_sent_ends_its_session) {
   cluster c{2};
   c.lose(0);

@@ -198,6 +198,16 @@ BOOST_AUTO_TEST_CASE(put_all_without_room_for_all_stores_nothing) {
   c.remove(0, "", true);
 }
 
+BOOST_AUTO_TEST_CASE(compare_and_set_refuses_a_value_above_the_limit) {
+  cluster c{1, with([](auto& o) { o.value_bytes_max = 5; })};
+
+  auto const set = c.compare_and_set(0, "k", core::absent_value{}, "123456");
+
+  BOOST_TEST(c.code(set) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(set), {"6 bytes", "value_bytes_max is 5"});
+  BOOST_TEST(c.look().keys == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(put_all_wakes_those_who_wait_once_all_are_stored) {
   cluster c{2};
   auto const both = c.get_all(1, {"a", "b"});

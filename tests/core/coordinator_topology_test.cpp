@@ -243,6 +243,16 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_waits_for_long_is_logged) {
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
+BOOST_AUTO_TEST_CASE(an_exchange_is_not_logged_if_nobody_wants_to_know) {
+  cluster c{2, with([](auto& o) { o.waiting_log_period = 0s; })};
+  c.exchange(0, "gpu", host("a", {0}));
+  c.log();
+
+  c.at(60s);
+
+  BOOST_TEST(c.log() == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead) {
   cluster c{2};
   c.exchange(1, "gpu", host("b", {0}));

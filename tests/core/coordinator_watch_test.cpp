@@ -187,6 +187,16 @@ BOOST_AUTO_TEST_CASE(one_snapshot_is_made_for_all_who_want_it) {
   BOOST_TEST((c.answer_to(one) == c.answer_to(three)));
 }
 
+BOOST_AUTO_TEST_CASE(a_watch_whose_time_is_over_in_the_turn_of_a_failure_sees_it) {
+  cluster c{2, with([](auto& o) { o.reconnect_grace = 5s; })};
+  c.lose(1);
+  auto const seen = watch(c, 0, version_now(c, 0), 5s);
+
+  c.at(5s);
+
+  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed");
+}
+
 BOOST_AUTO_TEST_CASE(the_snapshot_of_a_failure_has_its_error) {
   cluster c{2};
   auto const seen = watch(c, 0, version_now(c, 0));

@@ -77,6 +77,19 @@ BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait) {
   BOOST_TEST(c.log() == deadlock_text);
 }
 
+BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_tasks) {
+  cluster c{2};
+  c.log();
+  c.barrier(1, "b");
+  c.at(60ms);
+  c.barrier(0, "a");
+
+  c.at(160ms - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(160ms);
+  BOOST_TEST(c.log() == deadlock_text);
+}
+
 BOOST_AUTO_TEST_CASE(the_same_is_told_once) {
   cluster c{4};
   deadlock const d{c};
@@ -169,6 +182,22 @@ BOOST_AUTO_TEST_CASE(more_than_eight_ways_to_wait_are_counted) {
   BOOST_TEST(!contains(told, "task 8 waits"));
 }
 
+BOOST_AUTO_TEST_CASE(a_long_list_of_stuck_tasks_is_cut_and_says_how_many_are_left_out) {
+  cluster c{200, loose()};
+  for (int i = 0; i < 200; ++i) {
+    if (i % 2 == 0) c.get(i, "k");
+  }
+  for (int i = 0; i < 200; ++i) {
+    if (i % 2 == 1) c.leave(i);
+  }
+  c.log();
+
+  c.at(1s);
+
+  expect_words(c.log(), {"tasks 0,2,4,", ",152,154 and 22 more can never go on", "tasks 0,2,",
+                         "and 22 more wait for key 'k'"});
+}
+
 BOOST_AUTO_TEST_CASE(a_get_of_a_key_that_only_a_waiting_task_could_set_is_stuck) {
   cluster c{2};
   c.log();
@@ -223,6 +252,20 @@ BOOST_AUTO_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until_it
 
   expect_words(c.log(), {"tasks 0-1 can never go on: tasks 0-1 wait for queue 'work', to which "
                          "nobody is left to push; provide what is waited for"});
+}
+
+BOOST_AUTO_TEST_CASE(a_producer_that_has_become_the_task_that_waits_helps_nobody) {
+  auto c = cluster::deserted(1, loose());
+  int const only = c.observer();
+  c.push(only, "work", "1");
+  c.join({only, 0}, 1);
+  c.pop(only, "work");
+  c.pop(only, "work");
+  c.log();
+
+  c.at(1s);
+
+  expect_words(c.log(), {"task 0 can never go on: task 0 waits for queue 'work'"});
 }
 
 BOOST_AUTO_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck) {
@@ -353,6 +396,31 @@ BOOST_AUTO_TEST_CASE(a_deadline_ends_it_and_it_is_told) {
   expect_words(c.log(), {"Barrier timed out. Barrier 'a'", "tasks 0-1 go on again"});
 }
 
+BOOST_AUTO_TEST_CASE(of_those_who_were_stuck_only_who_is_still_there_goes_on) {
+  cluster c{2, recoverable()};
+  deadlock const d{c};
+  c.at(1s);
+  c.report_error(1, errc::internal, "boom");
+  c.log();
+
+  c.at(3s);
+
+  BOOST_TEST(c.log() == "task 0 goes on again\n");
+}
+
+BOOST_AUTO_TEST_CASE(nobody_goes_on_when_all_who_were_stuck_have_failed) {
+  cluster c{2, recoverable()};
+  deadlock const d{c};
+  c.at(1s);
+  c.report_error(0, errc::internal, "boom");
+  c.report_error(1, errc::internal, "boom");
+  c.log();
+
+  c.at(3s);
+
+  BOOST_TEST(c.log() == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_end_of_the_job_is_no_going_on) {
   cluster c{2};
   deadlock const d{c};
@@ -424,6 +492,21 @@ BOOST_AUTO_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck) 
   BOOST_TEST(a.waits[1].stuck);
 }
 
+BOOST_AUTO_TEST_CASE(an_exchange_that_is_complete_is_no_wait) {
+  cluster c{2};
+  c.exchange(0, "gpu", {});
+  c.exchange(1, "gpu", {});
+  deadlock const d{c};
+
+  c.at(1s);
+
+  BOOST_TEST(c.log() == deadlock_text);
+  auto const a = why(c, 0);
+  BOOST_TEST_REQUIRE(a.waits.size() == 2u);
+  BOOST_TEST((a.waits[0].what == kind::barrier));
+  BOOST_TEST((a.waits[1].what == kind::barrier));
+}
+
 BOOST_AUTO_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_work) {
   cluster c{2};
   c.preempt(0, 1);
@@ -440,6 +523,21 @@ BOOST_AUTO_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_w
   BOOST_TEST(a.waits[1].missing->missing == "1");
   BOOST_TEST(a.waits[1].missing->known.at(0).waits_for == "barrier 'a'");
   BOOST_TEST(!a.waits[1].stuck);
+}
+
+BOOST_AUTO_TEST_CASE(an_agreement_is_shown_without_those_who_have_failed) {
+  cluster c{3, recoverable()};
+  c.preempt(0, 1);
+  c.frozen(0, 1, 7);
+  c.report_error(2, errc::internal, "boom");
+
+  auto const w = the_only(why(c, 0));
+
+  BOOST_TEST((w.what == kind::preemption));
+  BOOST_TEST(w.missing->arrived == 1u);
+  BOOST_TEST(w.missing->expected == 2u);
+  BOOST_TEST(w.missing->missing == "1");
+  BOOST_TEST((w.remaining == c.brain().options().preemption_timeout));
 }
 
 BOOST_AUTO_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_known_of_them) {
@@ -483,6 +581,47 @@ BOOST_AUTO_TEST_CASE(why_shows_who_waits_for_the_join) {
   BOOST_TEST(w.missing->missing == "0,2");
   BOOST_TEST((w.remaining == 29s));
   BOOST_TEST(!w.stuck);
+}
+
+BOOST_AUTO_TEST_CASE(why_shows_who_waits_to_leave) {
+  cluster c{2};
+  c.leave(0, 30s);
+  c.at(1s);
+
+  auto const w = the_only(why(c, 1));
+
+  BOOST_TEST((w.what == kind::leave));
+  BOOST_TEST(w.waiting == "0");
+  BOOST_TEST(w.missing->missing == "1");
+  BOOST_TEST((w.remaining == 29s));
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_without_limit_has_no_time_that_remains) {
+  cluster c{2};
+  c.barrier(0, "b", without_limit);
+
+  auto const w = the_only(why(c, 1));
+
+  BOOST_TEST((w.what == kind::barrier));
+  BOOST_TEST(!w.remaining);
+}
+
+BOOST_AUTO_TEST_CASE(a_pop_and_a_get_of_several_keys_are_shown_as_what_they_are) {
+  cluster c{2};
+  c.put(0, "there", "1");
+  c.get_all(0, {"there", "missing"});
+  c.pop(1, "work");
+
+  auto const a = why(c, c.observer());
+
+  BOOST_TEST_REQUIRE(a.waits.size() == 2u);
+  BOOST_TEST((a.waits[0].what == kind::get_all));
+  BOOST_TEST(a.waits[0].name == "missing");
+  BOOST_TEST(a.waits[0].waiting == "0");
+  BOOST_TEST((a.waits[1].what == kind::pop));
+  BOOST_TEST(a.waits[1].name == "work");
+  BOOST_TEST(a.waits[1].waiting == "1");
+  c.remove(0, "there");
 }
 
 BOOST_AUTO_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none) {

@@ -355,6 +355,33 @@ BOOST_AUTO_TEST_CASE(a_full_store_refuses_values_with_the_limits_name_and_change
   BOOST_TEST(s.memory->used() == used);
 }
 
+BOOST_AUTO_TEST_CASE(a_full_store_refuses_to_append_and_to_count) {
+  store s;
+  s.put("text", "1");
+  while (s.put("k" + std::to_string(s.keys.size()), std::string(1'000, 'x')) == "OK") continue;
+  auto const used = s.memory->used();
+
+  auto const appended = s.keys.append("text", std::string(1'000, 'y'));
+  auto const counted = s.keys.increment(std::string(1'000, 'n'), 1);
+
+  BOOST_TEST(appended.error().code() == errc::resource_exhausted);
+  BOOST_TEST(counted.error().code() == errc::resource_exhausted);
+  BOOST_TEST(s.value("text") == "1");
+  BOOST_TEST(s.memory->used() == used);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_forgotten_for_a_value_when_others_use_more_than_all_memory) {
+  auto const memory = std::make_shared<memory_meter>(1'000'000);
+  kv_store keys{memory, change_log::limits{10, 1'000}};
+  BOOST_TEST(keys.put("k", "1", false).has_value());
+  memory->add(2'000'000);
+
+  BOOST_TEST((keys.put("k", "2", true).error().code() == errc::resource_exhausted));
+
+  BOOST_TEST(keys.changes().remembers(0));
+  memory->subtract(2'000'000);
+}
+
 BOOST_AUTO_TEST_CASE(values_leave_a_sixteenth_of_the_memory_to_others) {
   store s;
   std::size_t stored = 0;

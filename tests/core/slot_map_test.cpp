@@ -50,6 +50,17 @@ BOOST_AUTO_TEST_CASE(an_id_is_not_used_again_for_the_successor_in_its_slot) {
   BOOST_TEST(*m.find(successor) == "new");
 }
 
+BOOST_AUTO_TEST_CASE(the_id_that_a_slot_gives_next_finds_nothing_before) {
+  map m;
+  session_id const first = m.insert("a");
+  m.erase(first);
+  session_id const guessed{first.value + (std::uint64_t{1} << 32)};
+
+  BOOST_TEST(m.find(guessed) == nullptr);
+  BOOST_TEST((m.insert("b") == guessed));
+  BOOST_TEST(*m.find(guessed) == "b");
+}
+
 BOOST_AUTO_TEST_CASE(a_thousand_lives_of_one_slot_have_a_thousand_ids) {
   map m;
   std::set<session_id> ids;

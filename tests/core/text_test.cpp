@@ -111,7 +111,8 @@ BOOST_AUTO_TEST_CASE(four_kibibytes_are_the_usual_limit) {
 BOOST_AUTO_TEST_CASE(utf8_is_told_from_what_is_not) {
   for (std::string_view const good :
        {"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
-        "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "a\xe2\x82\xac z"}) {
+        "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf1\x80\x80\x80", "\xf3\xbf\xbf\xbf",
+        "\xf4\x8f\xbf\xbf", "a\xe2\x82\xac z"}) {
     BOOST_TEST(is_utf8(good), "refused: " << good);
   }
   BOOST_TEST(is_utf8(std::string_view{"a\0b", 3}));
@@ -121,7 +122,8 @@ BOOST_AUTO_TEST_CASE(overlong_cut_surrogate_and_too_large_are_not_utf8) {
   for (std::string_view const bad :
        {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2\x41", "\xe0\x9f\xbf", "\xe0\xa0",
         "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x90\x80", "\xf4\x90\x80\x80",
-        "\xf5\x80\x80\x80", "\xff", "a\xe2\x82", "\xe2\x82\xac\xac"}) {
+        "\xf5\x80\x80\x80", "\xff", "a\xe2\x82", "\xe2\x82\xac\xac", "\xe2\x82\x41",
+        "\xf1\x80\x80\x41"}) {
     BOOST_TEST(!is_utf8(bad));
   }
 }

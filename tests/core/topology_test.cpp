@@ -165,6 +165,18 @@ BOOST_AUTO_TEST_CASE(what_is_only_told_of_a_device_makes_no_difference) {
   BOOST_TEST(!differs([](auto& d) { d.attributes = {{"a", true}}; }));
 }
 
+BOOST_AUTO_TEST_CASE(a_topology_costs_what_its_texts_and_numbers_take) {
+  auto const bare = bytes_of(host("a", 1));
+  auto longer = host("a", 1);
+  longer.devices[0].attributes.push_back({"n", std::string(1'000, 't')});
+  auto numbers = host("a", 1);
+  numbers.devices[0].attributes.push_back({"n", std::vector<std::int64_t>(100)});
+
+  BOOST_TEST(bytes_of(longer) >= bare + 1'001);
+  BOOST_TEST(bytes_of(numbers) >= bare + 1'001);
+  BOOST_TEST(bytes_of(below({std::string(500, 'n'), "m"}, host("a", 1))) >= bare + 501);
+}
+
 BOOST_AUTO_TEST_CASE(build_gpu_topology) {
   BOOST_TEST((gpu({host("a", 2), host("b", 2)}) == gpu_topology{2, 1, 2}));
   BOOST_TEST((gpu({host("a", 2, "f"), host("b", 2, "f")}) == gpu_topology{1, 2, 2}));

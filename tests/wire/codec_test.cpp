@@ -8,6 +8,7 @@
 #include <google/protobuf/stubs/logging.h>
 #include <boost/test/unit_test.hpp>
 
+#include <sys/mman.h>
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -564,6 +565,25 @@ BOOST_AUTO_TEST_CASE(junk_is_refused_with_its_size) {
              "A frame of 14 bytes is no ServerMessage of the protocol.");
 }
 
+BOOST_AUTO_TEST_CASE(a_number_that_does_not_end_is_refused) {
+  quiet const no_logging;
+
+  BOOST_TEST(decode_client(std::string(9, '\xff')).has_error());
+  BOOST_TEST(decode_client(std::string(11, '\xff')).has_error());
+}
+
+BOOST_AUTO_TEST_CASE(more_than_protobuf_can_count_is_refused_unread) {
+  std::size_t const size = message_bytes_max + std::size_t{1};
+  void* const unreadable = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  BOOST_TEST_REQUIRE((unreadable != MAP_FAILED));
+
+  auto const refused = decode_server({static_cast<char const*>(unreadable), size});
+
+  BOOST_TEST(refused.error().message() ==
+             "A frame of 2147483648 bytes is no ServerMessage of the protocol.");
+  munmap(unreadable, size);
+}
+
 BOOST_AUTO_TEST_CASE(a_message_that_was_cut_is_refused_or_another_message_but_never_the_same) {
   for (auto const& sent : test::sample_requests()) {
     auto const payload = payload_of(sent);
@@ -643,6 +663,33 @@ BOOST_AUTO_TEST_CASE(unknown_numbers_become_safe_values) {
 
 BOOST_AUTO_TEST_CASE(a_status_with_code_zero_is_ok) {
   BOOST_TEST(decode_server("\x12\x04\x12\x02ok").value().what.outcome.ok());
+}
+
+BOOST_AUTO_TEST_CASE(every_role_arrives_and_one_that_is_not_known_is_a_worker) {
+  for (auto const given : {core::role::reader, core::role::operator_, core::role::worker}) {
+    core::hello_answer welcome;
+    welcome.given = given;
+    BOOST_TEST((received_answer(welcome).given == given));
+  }
+  v1::ServerMessage newer;
+  newer.mutable_hello()->set_secret(std::string(16, 's'));
+  newer.mutable_hello()->set_role(static_cast<v1::HelloReply::Role>(99));
+
+  auto const got = decode_server(newer.SerializeAsString()).value();
+
+  BOOST_TEST((std::get<core::hello_answer>(got.what.value).given == core::role::worker));
+}
+
+BOOST_AUTO_TEST_CASE(an_attribute_of_a_kind_that_is_not_known_is_an_empty_text) {
+  v1::ClientMessage message;
+  message.set_id(5);
+  auto& device = *message.mutable_exchange_topology()->mutable_mine()->add_devices();
+  device.add_attributes()->set_name("n");
+
+  auto const got = decode_client(message.SerializeAsString()).value();
+
+  auto const& mine = std::get<core::exchange_topology_args>(got.what).mine;
+  BOOST_TEST((mine.devices.at(0).attributes.at(0) == core::device_attribute{"n", std::string{}}));
 }
 
 // Memory.
@@ -725,7 +772,7 @@ BOOST_AUTO_TEST_CASE(values_do_not_count_as_numbers) {
   core::put_args const put{"k", large, false, false};
   core::compare_and_set_args const compared{"k", large, large, false};
   core::append_args const append{"k", large};
-  core::put_all_args const put_all{{{"k", large}, {"l", large}}, false};
+  core::put_all_args const put_all{{{"k", large}, {"l", large}}, true};
   core::push_args const push{"q", large};
 
   BOOST_TEST((decode_client(payload_of(request_of(barrier))).value() == request_of(barrier)));

@@ -291,7 +291,7 @@ void agent::expire_calls(time_point now) {
   for (;;) {
     auto const first = calls_.first_deadline();
     if (!first || expiry(*first) > now) return;
-    auto const call = *calls_.take_due(*first);
+    auto const call = calls_.take_first();
     complete(call.message.id, timed_out(now, call));
     forget(now, call);
   }

@@ -16,11 +16,10 @@ constexpr duration attempt_min = 100ms;
 
 constexpr duration backoff_cap_min = 10ms;
 
-// What a new coordinator or a little patience may cure.
+// What a new coordinator or a little patience may cure, beside UNAVAILABLE.
 bool transient(errc code) {
-  return code == errc::unavailable || code == errc::resource_exhausted ||
-         code == errc::deadline_exceeded || code == errc::cancelled || code == errc::aborted ||
-         code == errc::internal;
+  return code == errc::resource_exhausted || code == errc::deadline_exceeded ||
+         code == errc::cancelled || code == errc::aborted || code == errc::internal;
 }
 
 // The heartbeat period, or none at all if the coordinator wants no heartbeats.

@@ -43,10 +43,7 @@ std::vector<open_call> call_table::take_all() {
   return all;
 }
 
-std::optional<open_call> call_table::take_due(time_point now) {
-  if (deadlines_.empty() || deadlines_.begin()->first > now) return std::nullopt;
-  return extract(calls_.find(deadlines_.begin()->second));
-}
+open_call call_table::take_first() { return extract(calls_.find(deadlines_.begin()->second)); }
 
 std::optional<time_point> call_table::first_deadline() const {
   if (deadlines_.empty()) return std::nullopt;

@@ -35,11 +35,11 @@ class call_table {
   std::optional<open_call> take(request_id id);
   std::vector<open_call> take_all();
 
-  // Takes the call with the earliest deadline if that is at or before `now`.
-  std::optional<open_call> take_due(time_point now);
-
   // None if no call has a deadline.
   [[nodiscard]] std::optional<time_point> first_deadline() const;
+
+  // Takes the call that has it.
+  open_call take_first();
 
   // Whether the task has a call of this barrier open.
   [[nodiscard]] bool waits_at(std::optional<task_id> task, std::string const& barrier) const;

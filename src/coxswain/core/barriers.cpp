@@ -151,7 +151,7 @@ void barriers::shrink_debts() {
 // A name that nobody is in and of which nothing is owed costs nothing but a place among the
 // `idle_max_` last ones.
 void barriers::rest(barrier& b) {
-  if (b.round.is_open() || b.debts > 0 || b.is_idle) return;
+  if (b.round.is_open() || b.debts > 0) return;
   b.is_idle = true;
   b.idle = idle_.insert(idle_.end(), &b.name);
   if (idle_.size() <= idle_max_) return;

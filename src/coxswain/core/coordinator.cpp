@@ -115,11 +115,11 @@ void coordinator::state::stalled_reader_due(time_point now, connection_id id) {
   if (cut_off != session_id{}) end_session(now, cut_off, why);
 }
 
-void coordinator::state::note_life(time_point now, session_id id, session& s) {
+void coordinator::state::note_life(time_point now, session& s) {
   s.heard = alive_since(now);
   if (s.probed == 0) return;
   for (task_id const task : std::vector{s.tasks}) {
-    if (roster_.at(task).held_by == id && roster_.at(task).probe.armed()) holder_lives(task);
+    if (roster_.at(task).probe.armed()) holder_lives(task);
   }
 }
 

@@ -78,8 +78,7 @@ barrier_failure coordinator::state::describe(time_point now, alive_queries::quer
   f.missing = std::move(named.text);
   f.missing_cut = named.cut;
   missing.resize(std::min(missing.size(), missing_known_max));
-  // Nobody waits for the join instead of something else.
-  for (task_id const id : missing) f.known.push_back(describe_missing(now, id, join_));
+  for (task_id const id : missing) f.known.push_back(describe_missing(now, id));
   return f;
 }
 

@@ -198,7 +198,7 @@ status coordinator::state::check_data(call const& c, barriers::barrier& b, std::
 
 // The same task asks again while it waits: the newer call has taken the older one's place.
 void coordinator::state::answer_superseded(ticket older) {
-  if (!unpark(older)) return;
+  unpark(older);
   sessions_.reply(older, share(status{errc::cancelled, "the same task asked again"}), true);
 }
 
@@ -380,13 +380,12 @@ barrier_failure coordinator::state::describe(time_point now, meeting const& m,
   f.missing = std::move(text.text);
   f.missing_cut = text.cut;
   for (std::size_t i = 0; i < std::min(missing.size(), missing_known_max); ++i) {
-    f.known.push_back(describe_missing(now, missing[i], m));
+    f.known.push_back(describe_missing(now, missing[i]));
   }
   return f;
 }
 
-missing_task coordinator::state::describe_missing(time_point now, task_id id,
-                                                  meeting const& but) const {
+missing_task coordinator::state::describe_missing(time_point now, task_id id) const {
   task const& t = roster_.at(id);
   missing_task m;
   m.task = id;
@@ -394,12 +393,12 @@ missing_task coordinator::state::describe_missing(time_point now, task_id id,
   m.suspect = is_suspect(t);
   if (auto const heard = last_heard(t)) m.last_heard = now - *heard;
   m.label = t.label;
-  m.waits_for = waits_for(id, but);
+  m.waits_for = waits_for(id);
   if (t.progress) m.step = t.progress->step;
   return m;
 }
 
-std::string coordinator::state::waits_for(task_id id, meeting const& but) const {
+std::string coordinator::state::waits_for(task_id id) const {
   session const* const s = sessions_.find(roster_.at(id).held_by);
   if (!s) return {};
   barriers::barrier const* at_barrier = nullptr;
@@ -409,13 +408,12 @@ std::string coordinator::state::waits_for(task_id id, meeting const& but) const 
   bool asks = false;
   for (request_id const open_id : roster_.at(id).waits) {
     parked const& p = s->open.at(open_id);
-    if (p.where == parked::place::leave) leaves = &but != &leave_;
+    if (p.where == parked::place::leave) leaves = true;
     if (p.where == parked::place::alive) asks = true;
     if (reads.empty()) reads = read_text(p);
     if (p.where == parked::place::topology) at_exchange = &p;
-    if (p.where != parked::place::barrier) continue;
-    auto const* const b = barriers_.open_round(p.number);
-    if (b && &b->round != &but && !at_barrier) at_barrier = b;
+    if (p.where != parked::place::barrier || at_barrier) continue;
+    at_barrier = barriers_.open_round(p.number);
   }
   if (at_barrier) return "barrier " + quoted(at_barrier->name);
   if (at_exchange) return "exchange of topologies " + quoted(at_exchange->name);
@@ -454,12 +452,10 @@ std::string coordinator::state::missing_text(barrier_failure const& f) {
 
 std::string coordinator::state::timed_out(time_point now, meeting const& m, std::string const& what,
                                           barrier_failure const& f) const {
-  std::string text = "Barrier timed out. " + what + " timed out after " +
-                     in_words(now - m.opened()) + ": " + missing_text(f);
-  auto const order = m.in_order();
-  if (order.empty()) return text;
+  std::string const text = "Barrier timed out. " + what + " timed out after " +
+                           in_words(now - m.opened()) + ": " + missing_text(f);
   return text + "; " + std::to_string(f.arrived) + "/" + std::to_string(f.expected) +
-         " had arrived, task " + std::to_string(order.front().value) + " first";
+         " had arrived, task " + std::to_string(m.in_order().front().value) + " first";
 }
 
 // --- Count barriers --------------------------------------------------------------------------

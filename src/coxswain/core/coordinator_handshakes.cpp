@@ -159,7 +159,7 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   if (!s.tasks.empty()) tell_agreement(s);
   // Not before, since these may answer requests of this very session.
   put_back(std::move(items));
-  note_life(now, args.session, s);
+  note_life(now, s);
   arm_expiry(args.session, s);
 }
 

@@ -72,10 +72,12 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
   invariant(p.where != parked::place::key_changes, "a watch is for no task");
   task const& t = roster_.at(*p.task);
   if (p.where == parked::place::join) {
-    bool const joins = t.state == task_state::joining && join_.arrival_of(*p.task)->who == who;
-    bool const challenges = std::any_of(t.challengers.begin(), t.challengers.end(),
-                                        [&](challenger const& one) { return one.who == who; });
-    return invariant(joins != challenges, "who asks to join joins or challenges");
+    if (t.state == task_state::joining) {
+      return invariant(join_.arrival_of(*p.task)->who == who, "who joins has arrived");
+    }
+    auto const is_it = [&](challenger const& one) { return one.who == who; };
+    return invariant(std::any_of(t.challengers.begin(), t.challengers.end(), is_it),
+                     "who asks to join joins or challenges");
   }
   invariant(t.held_by == who.session && t.is_connected(), "who waits for a task holds it");
   invariant(std::count(t.waits.begin(), t.waits.end(), who.request) == 1, "a task's wait is known");
@@ -246,9 +248,12 @@ void coordinator::state::check_alarms() const {
     count(of.log);
     count(of.progress);
   };
-  sessions_.connections().each([&](connection_id, connection const& c) {
+  sessions_.connections().each([&](connection_id id, connection const& c) {
     invariant(!c.closing || (!c.hello.armed() && !c.stalled_reader.armed()),
               "nothing more is expected of a connection that was told goodbye");
+    session const* const s = sessions_.find(c.session);
+    invariant(s ? s->attached == id : c.session == session_id{},
+              "a connection of a session is the one that it is attached to");
     count(c.hello);
     count(c.stalled_reader);
   });

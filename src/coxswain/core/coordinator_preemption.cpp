@@ -72,7 +72,6 @@ void coordinator::state::handle(call const& c, frozen_args& args) {
 // Complete when all connected tasks have answered; the verdict on those that are suspect is
 // awaited.
 void coordinator::state::review_agreement() {
-  if (!preemption_.is_open()) return;
   if (preemption_.answers().size() < roster_.count(task_state::connected)) return;
   deadlines_.disarm(preemption_alarm_);
   if (preemption_.answers().empty()) return end_agreement({});

@@ -49,7 +49,7 @@ void coordinator::state::heard(time_point now, connection_id from) {
   observe(now);
   connection const* const c = sessions_.find(from);
   if (!c || c->closing || c->session == session_id{}) return;
-  note_life(now, c->session, *sessions_.find(c->session));
+  note_life(now, *sessions_.find(c->session));
 }
 
 void coordinator::state::received(time_point now, connection_id from, client_message message) {
@@ -67,7 +67,7 @@ void coordinator::state::received(time_point now, connection_id from, client_mes
   } else {
     session_id const by = c->session;
     session& s = *sessions_.find(by);
-    note_life(now, by, s);
+    note_life(now, s);
     if (!sessions_.acknowledge(s, message.answered_through)) {
       malformed(now, from,
                 "answered_through is " + std::to_string(message.answered_through) + ", but only " +
@@ -98,7 +98,7 @@ void coordinator::state::lost(time_point now, connection_id from, loss how) {
   deadlines_.disarm(c->stalled_reader);
   sessions_.erase_connection(from);
   session* const s = sessions_.find(id);
-  if (!s || s->attached != from) return;
+  if (!s) return;
   s->attached = {};
   if (how == loss::closed) s->grace = alive_since(now);
   for (task_id const task : s->tasks) {
@@ -130,7 +130,7 @@ std::size_t coordinator::state::frame_bytes_max(connection_id of) const {
 
 void coordinator::state::say_goodbye(connection_id to, status why, bool may_resume) {
   connection& c = *sessions_.find(to);
-  if (session* const s = sessions_.find(c.session); s && s->attached == to) s->attached = {};
+  if (session* const s = sessions_.find(c.session)) s->attached = {};
   c.session = {};
   c.closing = true;
   deadlines_.disarm(c.hello);
@@ -380,12 +380,11 @@ void coordinator::state::answer_now(call const& c, answer_ptr what, bool keep) {
 }
 
 void coordinator::state::answer_parked(ticket who, answer_ptr what) {
-  auto const p = release(who);
-  if (!p) return;
-  bool const is_read = p->where == parked::place::key || p->where == parked::place::keys ||
-                       p->where == parked::place::key_changes || p->where == parked::place::tasks ||
-                       p->where == parked::place::events;
-  sessions_.reply(who, std::move(what), !is_read, p->where == parked::place::leave);
+  parked::place const where = release(who).value().where;
+  bool const is_read = where == parked::place::key || where == parked::place::keys ||
+                       where == parked::place::key_changes || where == parked::place::tasks ||
+                       where == parked::place::events;
+  sessions_.reply(who, std::move(what), !is_read, where == parked::place::leave);
 }
 
 void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {

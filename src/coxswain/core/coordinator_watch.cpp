@@ -55,7 +55,7 @@ void coordinator::state::tell_watchers_of_tasks() {
   tasks_shown_.reset();
   std::vector<ticket> waiting;
   for (auto const& [_, w] : watchers_of_tasks_.all()) {
-    if (w.seen != roster_.version()) waiting.push_back(w.who);
+    waiting.push_back(w.who);
   }
   if (!waiting.empty()) answer_all(waiting, tasks_now());
 }

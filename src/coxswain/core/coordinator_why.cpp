@@ -120,14 +120,13 @@ wait_graph coordinator::state::graph_of_waits(time_point now) const {
   return g;
 }
 
-// Whom the call waits for. Of a get or a pop nobody in particular.
+// Whom a call waits for that is no get or pop.
 std::vector<task_id> coordinator::state::awaited(parked const& p) const {
   switch (p.where) {
     case parked::place::barrier: return awaited(barriers_.open_round(p.number)->round);
-    case parked::place::leave: return awaited(leave_);
     case parked::place::topology: return awaited(topologies_.find(p.name)->waiting);
     case parked::place::alive: return awaited(alive_queries_.all().at(p.number));
-    default: return {};
+    default: return awaited(leave_);
   }
 }
 
@@ -200,8 +199,8 @@ std::string coordinator::state::stuck_text(wait_graph const& g,
   bool const may_be_read = std::any_of(groups.begin(), groups.end(), [](stuck_group const& one) {
     return is_get_or_pop(*one.call);
   });
-  std::string text = named(all) + (only_read || all.size() == 1 ? "" : " wait for each other and") +
-                     " can never go on: ";
+  std::string text =
+      named(all) + (only_read ? "" : " wait for each other and") + " can never go on: ";
   for (stuck_group const& one : groups) {
     text += (&one == &groups.front() ? "" : ", ") + stuck_text(g, one);
   }
@@ -341,10 +340,8 @@ why_answer::wait coordinator::state::wait_for_agreement(time_point now, wait_gra
   f.missing = std::move(all.text);
   f.missing_cut = all.cut;
   missing.resize(std::min(missing.size(), missing_known_max));
-  for (task_id const id : missing) f.known.push_back(describe_missing(now, id, join_));
-  if (auto const end = deadlines_.when(preemption_alarm_)) {
-    w.remaining = std::max(*end - now, duration::zero());
-  }
+  for (task_id const id : missing) f.known.push_back(describe_missing(now, id));
+  w.remaining = std::max(*deadlines_.when(preemption_alarm_) - now, duration::zero());
   add_tasks(w, g, std::move(frozen));
   w.stuck = false;  // it is answered for the tasks, and not for long
   return w;

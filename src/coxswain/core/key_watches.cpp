@@ -18,7 +18,6 @@ void key_watches::withdraw(std::string const& directory, watch_number number) {
 std::vector<ticket> key_watches::take(std::string const& directory) {
   std::vector<ticket> taken;
   auto const at = by_directory_.find(directory);
-  if (at == by_directory_.end()) return taken;
   for (auto const& [_, who] : at->second) taken.push_back(who);
   waiting_ -= taken.size();
   by_directory_.erase(at);

@@ -35,7 +35,8 @@ class key_watches {
     look(key);
   }
 
-  // All who watch the directory, in the order in which they came; they wait no longer.
+  // All who watch the directory, in the order in which they came; they wait no longer. Somebody
+  // watches it.
   std::vector<ticket> take(std::string const& directory);
 
   // The same for all directories, in their order.

@@ -12,7 +12,7 @@ void preemption::post(task_id task, time_point death) {
 }
 
 std::optional<time_point> preemption::first_death() const {
-  if (open_ || notices_.empty()) return std::nullopt;
+  if (notices_.empty()) return std::nullopt;
   auto const by_death = [](auto const& a, auto const& b) { return a.second < b.second; };
   return std::min_element(notices_.begin(), notices_.end(), by_death)->second;
 }

@@ -23,7 +23,7 @@ class preemption {
   // A notice. Of several for one task the earliest death counts.
   void post(task_id task, time_point death);
 
-  // The earliest death for which no agreement was begun yet.
+  // The earliest death for which there was no agreement yet. Not while one is open.
   [[nodiscard]] std::optional<time_point> first_death() const;
 
   // Begins an agreement for all notices so far.

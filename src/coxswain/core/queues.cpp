@@ -68,8 +68,7 @@ std::vector<ticket> queues::take_all_waiters() {
 }
 
 std::size_t queues::length(std::string const& name) const {
-  auto const at = queues_.find(name);
-  return at == queues_.end() ? 0 : at->second.items.size();
+  return queues_.find(name)->second.items.size();
 }
 
 bool queues::settled() const {

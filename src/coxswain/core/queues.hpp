@@ -50,7 +50,7 @@ class queues {
   // All who wait, in the order of the queues; they wait no longer.
   std::vector<ticket> take_all_waiters();
 
-  // How many items wait in the queue.
+  // How many items wait in the queue, which is there because some do.
   [[nodiscard]] std::size_t length(std::string const& queue) const;
   // Of all queues.
   [[nodiscard]] std::size_t items() const noexcept { return items_; }

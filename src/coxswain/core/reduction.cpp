@@ -108,11 +108,11 @@ result<std::string> reduced(reduction how, meeting const& round) {
     case reduction::max_double: return best(numbers_in<double>(operands), std::greater{});
     case reduction::bit_and: return bit_by_bit(operands, std::bit_and{});
     case reduction::bit_or: return bit_by_bit(operands, std::bit_or{});
-    case reduction::all_equal: return common(operands, round.expected());
     case reduction::none:
-    case reduction::unknown: break;
+    case reduction::unknown:  // checked_operand has refused them
+    case reduction::all_equal: break;
   }
-  return std::string{};
+  return common(operands, round.expected());
 }
 
 }  // namespace coxswain::core

@@ -89,8 +89,8 @@ void sessions::send(ticket who, kept_reply one, bool keep) {
   out_.push_back({s->attached, who.request, std::move(what)});
 }
 
-template <class Condition>
-std::vector<undelivered> sessions::take_items(session& s, Condition is_taken) {
+std::vector<undelivered> sessions::take_items(
+    session& s, std::function<bool(kept_reply const&)> const& is_taken) {
   std::vector<undelivered> taken;
   std::erase_if(s.kept, [&](kept_reply& k) {
     if (k.queue.empty() || !is_taken(k)) return false;

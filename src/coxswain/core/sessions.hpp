@@ -10,6 +10,7 @@
 #include "coxswain/core/ticket.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -166,8 +167,8 @@ class sessions {
  private:
   void forget_kept(session& s, std::list<kept_reply>::iterator end);
   void send(ticket who, kept_reply one, bool keep);
-  template <class Condition>
-  std::vector<undelivered> take_items(session& s, Condition is_taken);
+  std::vector<undelivered> take_items(session& s,
+                                      std::function<bool(kept_reply const&)> const& is_taken);
 
   std::shared_ptr<memory_meter> memory_;
   std::vector<outgoing>& out_;

@@ -94,7 +94,7 @@ class coordinator::state {
   void log_stall(time_point now);
   [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
   [[nodiscard]] time_point credited(liveness const& l, duration allowed) const;
-  void note_life(time_point now, session_id id, session& s);
+  void note_life(time_point now, session& s);
   void handle_due(time_point now, due_item const& item);
   void check_expiry(time_point now, session_id id);
   [[nodiscard]] time_point expiry_of(session const& s) const;
@@ -232,10 +232,10 @@ class coordinator::state {
   [[nodiscard]] std::vector<task_id> awaited(meeting const& m) const;
   [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
                                          round_number number) const;
-  [[nodiscard]] missing_task describe_missing(time_point now, task_id id, meeting const& but) const;
+  [[nodiscard]] missing_task describe_missing(time_point now, task_id id) const;
   [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
                                       barrier_failure const& f) const;
-  [[nodiscard]] std::string waits_for(task_id id, meeting const& but) const;
+  [[nodiscard]] std::string waits_for(task_id id) const;
   [[nodiscard]] std::string read_text(parked const& p) const;
   [[nodiscard]] std::string failed_text(barriers::barrier const& b,
                                         std::string const& reason) const;

@@ -49,7 +49,6 @@ void topology_exchanges::withdraw(std::string_view platform, task_id task) {
   if (at == all_.end() || at->second.outcome) return;
   exchange& x = at->second;
   auto const mine = x.brought.find(task);
-  if (mine == x.brought.end()) return;
   std::size_t const bytes = bytes_of(mine->second);
   x.topology_bytes -= bytes;
   memory_->subtract(bytes);

@@ -81,7 +81,7 @@ std::optional<record> recording_reader::next() {
   while (auto const item = take_item()) {
     v1::Record from;
     if (!parse(*item, from)) throw malformed("a record is damaged.");
-    if (from.kind() > static_cast<int>(record_kind::advanced)) continue;
+    if (!v1::Record::Kind_IsValid(from.kind())) continue;
     record to;
     to.at = duration{static_cast<std::int64_t>(from.at_ns())};
     to.kind = static_cast<record_kind>(from.kind());

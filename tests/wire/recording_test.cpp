@@ -1,0 +1,134 @@
+// The bytes of a recording. What is put into them, and into a core again, is tested with the
+// server.
+
+#include "coxswain/wire/recording.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/v1/recording.pb.h"
+#include "coxswain/wire/frame.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace coxswain::wire {
+namespace {
+
+std::string head_alone() {
+  std::string bytes;
+  append(bytes, recording_head{incarnation{7}, 1'700'000'000'000, {{"job", "train"}}, 3});
+  return bytes;
+}
+
+std::string item(std::string const& payload) {
+  std::string bytes;
+  append_length(bytes, payload.size());
+  return bytes + payload;
+}
+
+std::string item(v1::Record const& what) { return item(what.SerializeAsString()); }
+
+v1::Record of_kind(int kind) {
+  v1::Record made;
+  made.set_kind(static_cast<v1::Record::Kind>(kind));
+  made.set_number(5);
+  return made;
+}
+
+// What the reader says of bytes that it refuses.
+template <class Reading>
+std::string complaint(Reading reading) {
+  try {
+    reading();
+  } catch (error const& e) {
+    BOOST_TEST((e.code() == errc::invalid_argument));
+    return e.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(recording_test)
+
+BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
+  std::string bytes = head_alone();
+  record connected{2s, record_kind::connected, connection_id{9}, "10.0.0.1:5", {}, 0, {}};
+  connected.secret.emplace();
+  connected.secret->fill(0x5a);
+  append(bytes, connected);
+  append(bytes, {3s, record_kind::task_ended, {}, "killed", {}, 4, errc::unavailable});
+
+  recording_reader reader{bytes};
+  auto const first = reader.next();
+  auto const second = reader.next();
+
+  BOOST_TEST(
+      (reader.head() == recording_head{incarnation{7}, 1'700'000'000'000, {{"job", "train"}}, 3}));
+  BOOST_TEST_REQUIRE(first.has_value());
+  BOOST_TEST((first->at == 2s));
+  BOOST_TEST((first->kind == record_kind::connected));
+  BOOST_TEST((first->connection == connection_id{9}));
+  BOOST_TEST(first->content == "10.0.0.1:5");
+  BOOST_TEST((first->secret == connected.secret));
+  BOOST_TEST_REQUIRE(second.has_value());
+  BOOST_TEST((second->kind == record_kind::task_ended));
+  BOOST_TEST(second->content == "killed");
+  BOOST_TEST(!second->secret.has_value());
+  BOOST_TEST(second->number == 4u);
+  BOOST_TEST((second->code == errc::unavailable));
+  BOOST_TEST(!reader.next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
+  auto const known = static_cast<int>(record_kind::advanced);
+  std::string const bytes =
+      head_alone() + item(of_kind(known + 1)) + item(of_kind(-1)) + item(of_kind(known));
+
+  recording_reader reader{bytes};
+  auto const only = reader.next();
+
+  BOOST_TEST_REQUIRE(only.has_value());
+  BOOST_TEST((only->kind == record_kind::advanced));
+  BOOST_TEST(!reader.next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_record_is_refused) {
+  std::string const bytes = head_alone() + item("\xff\xff");
+
+  BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
+             "INVALID_ARGUMENT: This is no recording that can be read: a record is damaged.");
+}
+
+BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
+  v1::RecordingHead newer;
+  newer.set_version(2);
+  std::string const bytes = item(newer.SerializeAsString());
+
+  BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
+             "INVALID_ARGUMENT: This is no recording that can be read: its version is 2, and this "
+             "program knows version 1.");
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_head_is_refused) {
+  for (std::string const& bytes : {std::string{}, item("\xff\xff")}) {
+    BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
+               "INVALID_ARGUMENT: This is no recording that can be read: it has no head.");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_off_ends_with_its_last_whole_record) {
+  std::string const one = head_alone() + item(of_kind(3));
+  std::string const two = one + item(of_kind(3));
+
+  for (std::size_t size = one.size(); size < two.size(); ++size) {
+    std::string const cut = two.substr(0, size);
+    recording_reader reader{cut};
+    BOOST_TEST(reader.next().has_value());
+    BOOST_TEST(!reader.next().has_value());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::wire
