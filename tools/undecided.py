@@ -116,9 +116,12 @@ def correct(file):
 def read_exceptions(path):
     entries = {}
     for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            file, text, reason = re.fullmatch(r"(\S+) \| (.*) \| (.+)", line).groups()
-            entries[file, text] = reason
+        if not line or line.startswith("#"):
+            continue
+        entry = re.fullmatch(r"(\S+) \| (.*) \| (.+)", line)
+        if not entry:
+            sys.exit(f"{path}: expected FILE | TEXT OF ITS LINE | REASON: {line}")
+        entries[entry[1], entry[2]] = entry[3]
     return entries
 
 
