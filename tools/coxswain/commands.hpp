@@ -4,13 +4,11 @@
 
 #include "command_line.hpp"
 
-#include <string>
-#include <vector>
-
 namespace coxswain::tools {
 
 void add_serve(CLI::App& program, action& chosen);
 void add_run(CLI::App& program, action& chosen);
+void add_task(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
 void add_why(CLI::App& program, action& chosen);
 void add_barrier(CLI::App& program, action& chosen);
@@ -30,9 +28,5 @@ void add_pop(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
-
-// Of the whole command line, to be called before it is parsed: what follows the `--` of
-// `coxswain run -n 4 -- CMD...` is not for CLI11.
-void protect_command(std::vector<std::string>& arguments);
 
 }  // namespace coxswain::tools

@@ -66,9 +66,9 @@ int run_program(std::vector<std::string> arguments) {
   program.require_subcommand(1);
   action chosen;
   for (auto* add :
-       {add_serve, add_run,   add_status, add_why, add_events,  add_barrier, add_cancel,
-        add_put,   add_get,   add_ls,     add_rm,  add_incr,    add_cas,     add_append,
-        add_count, add_watch, add_push,   add_pop, add_preempt, add_replay,  add_version}) {
+       {add_serve, add_run,  add_task, add_status,  add_why,    add_events, add_barrier, add_cancel,
+        add_put,   add_get,  add_ls,   add_rm,      add_incr,   add_cas,    add_append,  add_count,
+        add_watch, add_push, add_pop,  add_preempt, add_replay, add_version}) {
     add(program, chosen);
   }
   try {
