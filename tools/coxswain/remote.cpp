@@ -95,10 +95,21 @@ class outcome {
   bool is_over_{};
 };
 
+// A session with `coxswain task` is not resumed: with its connection the task has gone.
+auto end_when_lost(outcome& ending) {
+  return [&ending](client_event const& happened) {
+    if (happened.what != client_event::kind::disconnected) return;
+    program_error const problem{exit_code::unavailable,
+                                "coxswain task has gone: " + happened.why.text()};
+    ending.end(std::make_exception_ptr(problem));
+  };
+}
+
 int converse_as(client_options options, conversation talk) try {
   asio::io_context io{1};
   outcome ending{io};
   auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
+  if (options.task) options.on_event = end_when_lost(ending);
   asio::co_spawn(io, hold(std::move(options), talk),
                  asio::bind_cancellation_slot(ending.slot(), take));
   while (!ending.is_over() && io.run_one() > 0) continue;

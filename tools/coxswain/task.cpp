@@ -96,15 +96,15 @@ void add_membership_options(CLI::App& to, task_command& into) {
 }
 
 constexpr auto task_footer =
-    R"help(Joins the job, waits until all tasks have, runs the command, and leaves with the others when it
-ends with 0. If it ends otherwise the task has failed: all others learn at once which one, and how.
-When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
-passed on to it. Its input, output and errors are ours, but a terminal is no input.
+    R"help(Joins the job, waits until all tasks have, runs the command, and leaves with the others
+when it ends with 0. If it ends otherwise the task has failed: all others learn at once which one,
+and how. When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and
+SIGTERM are passed on to it. Its input, output and errors are ours, but a terminal is no input.
 
 The command, and everything that it starts, acts for the task with
   barrier, all-gather, reduce, all-equal, alive, topology, progress, sync-point, preempt, cancel,
   put and cas with --while-task-lives, fail, reset and leave.
-Several may run at once; each ends its own call with Ctrl-C. They find the task by
+Several may run at once; Ctrl-C takes back the call of one. They find the task by
 COXSWAIN_TASK_SOCKET, a Unix socket in a folder below TMPDIR that only this user may enter.
 COXSWAIN_TASK_ID and COXSWAIN_NUM_TASKS are set as well. All other subcommands have sessions of
 their own, as everywhere.
@@ -115,15 +115,13 @@ EXAMPLE
     hosts=$(coxswain all-gather hosts "$(hostname)") || exit
     ./step --peers "$hosts" && coxswain barrier trained --timeout 10min
 
-Options are variables too: --join-timeout is COXSWAIN_JOIN_TIMEOUT. Only --take-over is none.
+Options are variables too: --join-timeout is COXSWAIN_JOIN_TIMEOUT; only --take-over has none.
 
 EXIT CODES
-  That of the command, 128 + the number of the signal that killed it;
-126 or 127 if it cannot be run or found;
-128 + the number of a signal that came while there was no command;
-if the command ended
-  with 0 and the job has failed: 1. 64 wrong usage, 69 no coordinator there, 75 not all tasks came
-  in time, 77 refused (token, job, permission)
+  That of the command, 128 + the number of the signal that killed it; 126 or 127 if it cannot be
+  run or found; 128 + the number of a signal that came while there was no command. If the command
+  ended with 0 but the job has failed, 1. 64 wrong usage, 69 no coordinator there, 75 not all
+  tasks came in time, 77 refused (token, job, permission)
 )help";
 
 }  // namespace

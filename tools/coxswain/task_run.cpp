@@ -64,8 +64,7 @@ asio::awaitable<void> task_run::run() {
 
 void task_run::end() noexcept {
   command_.reset();
-  signals_.clear();
-  child_ended_.clear();
+  signals_.cancel();
   patience_.cancel();
   if (door_) door_->close({errc::unavailable, "the task has ended"});
   job_ = client{};
