@@ -373,7 +373,7 @@ class Command(TaskTest):
 
         task = self.start_script(0, "coxswain leave && exit 3")
 
-        self.assertEqual(task.wait(), 3, task.said())
+        self.assertEqual((task.wait(), task.err), (3, ""), task.said())
         self.assertIsNone(self.wait_for_state(0, "left")["error"])
 
     def test_signals_are_passed_on_to_the_command(self):

@@ -69,11 +69,11 @@ int run_program(std::vector<std::string> arguments) {
   program.require_subcommand(1);
   action chosen;
   for (auto* add :
-       {add_serve,    add_run,      add_task,       add_status, add_why,       add_events,
-        add_barrier,  add_cancel,   add_put,        add_get,    add_ls,        add_rm,
-        add_incr,     add_cas,      add_append,     add_count,  add_watch,     add_push,
-        add_pop,      add_preempt,  add_all_gather, add_reduce, add_all_equal, add_alive,
-        add_topology, add_progress, add_sync_point, add_fail,   add_reset,     add_leave,
+       {add_serve,    add_run,        add_task,    add_status,    add_why,   add_events,
+        add_barrier,  add_all_gather, add_reduce,  add_all_equal, add_alive, add_topology,
+        add_progress, add_sync_point, add_preempt, add_cancel,    add_fail,  add_reset,
+        add_leave,    add_put,        add_get,     add_ls,        add_rm,    add_incr,
+        add_cas,      add_append,     add_count,   add_watch,     add_push,  add_pop,
         add_replay,   add_version}) {
     add(program, chosen);
   }

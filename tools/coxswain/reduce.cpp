@@ -85,7 +85,7 @@ void add_reduce(CLI::App& program, action& chosen) {
       chosen, [given] { return reduce(*given); });
   command.add_option("NAME", given->name, "The barrier at which they meet")->required();
   command.add_option("NUMBER", given->operand, "What this task brings")->required();
-  command.add_option("--how", given->how, "What is made of them: sum, min, max, and, or")
+  command.add_option("--how", given->how, "What is made of them")
       ->type_name("HOW")
       ->check(CLI::IsMember({"sum", "min", "max", "and", "or"}))
       ->required();

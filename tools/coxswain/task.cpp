@@ -100,6 +100,7 @@ constexpr auto task_footer =
 when it ends with 0. If it ends otherwise the task has failed: all others learn at once which one,
 and how. When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and
 SIGTERM are passed on to it. Its input, output and errors are ours, but a terminal is no input.
+What it leaves running is killed when it ends.
 
 The command, and everything that it starts, acts for the task with
   barrier, all-gather, reduce, all-equal, alive, topology, progress, sync-point, preempt, cancel,

@@ -134,7 +134,8 @@ asio::awaitable<void> task_run::pause() {
 }
 
 asio::awaitable<void> task_run::report(std::string what) {
-  if (has_failed_) co_return;
+  bool const is_member = connection_of(job_)->may_be_member();  // no longer after coxswain leave
+  if (has_failed_ || !is_member) co_return;
   core::report_error_args args;
   args.what = status{errc::aborted, std::move(what)};
   question q{std::move(args), report_max};
