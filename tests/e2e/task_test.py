@@ -115,7 +115,7 @@ class Together(TaskTest):
 
         self.assertEqual(task.line("round 1:", "err"), "round 1: 1 of 2 have come; missing: 1")
         task.line(str(TIMED_OUT))
-        self.assertIn("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", task.err)
+        task.line("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "err")
 
     def test_all_learn_the_devices_of_all(self):
         devices = self.folder / "devices.json"
