@@ -6,8 +6,6 @@
 #include "remote.hpp"
 #include "value_io.hpp"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>

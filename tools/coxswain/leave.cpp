@@ -7,6 +7,7 @@
 #include "coxswain/client/asking.hpp"
 
 #include <memory>
+#include <utility>
 
 namespace coxswain::tools {
 namespace {

@@ -2,8 +2,6 @@
 
 #include "table.hpp"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
