@@ -503,7 +503,8 @@ class Coordinator(EndToEnd):
         self.at = {}
         for command in ("serve", "run", "status", "why", "events", "barrier", "cancel", "put", "get", "ls",
                         "rm", "incr", "cas", "append", "count", "watch", "push", "pop", "preempt",
-                        "replay"):
+                        "replay", "task", "all-gather", "reduce", "all-equal", "alive", "topology",
+                        "progress", "sync-point", "fail", "reset", "leave"):
             with self.subTest(command=command):
                 done = self.coxswain(command, "--help")
                 self.assertEqual(done.code, 0, done.err)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README shows its examples as they are compiled: each block after `<!-- FILE -->` is FILE.
+"""The README shows its examples as they are compiled and run: each block after `<!-- FILE -->` is FILE.
 
 With --update it copies the files into the README instead.
 """
@@ -8,13 +8,13 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"<!-- (\S+) -->\n```cpp\n(.*?)```\n", re.DOTALL)
+BLOCK = re.compile(r"<!-- (\S+) -->\n```(cpp|sh)\n(.*?)```\n", re.DOTALL)
 
 
 def shown(source: pathlib.Path) -> str:
     """The file without its opening comment."""
     lines = source.read_text().splitlines(keepends=True)
-    while lines and (lines[0].startswith("//") or not lines[0].strip()):
+    while lines and (lines[0].startswith(("//", "#!", "# ")) or not lines[0].strip()):
         lines.pop(0)
     return "".join(lines)
 
@@ -23,7 +23,7 @@ def main() -> int:
     readme = ROOT / "README.md"
     text = readme.read_text()
     wanted = BLOCK.sub(
-        lambda m: f"<!-- {m[1]} -->\n```cpp\n{shown(ROOT / m[1])}```\n", text
+        lambda m: f"<!-- {m[1]} -->\n```{m[2]}\n{shown(ROOT / m[1])}```\n", text
     )
     if "--update" in sys.argv:
         readme.write_text(wanted)
@@ -35,7 +35,7 @@ def main() -> int:
     if wanted != text:
         print("the README's examples differ from their files; run this with --update")
         return 1
-    print("the README shows", ", ".join(names), "as compiled")
+    print("the README shows", ", ".join(names), "as they are")
     return 0
 
 

@@ -28,7 +28,8 @@ void add_cancel(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(
       program, "cancel", "Ends the open round of a barrier for all tasks that wait at it", chosen,
       [given] {
-        return converse(given->remote, [given](client& c) { return cancel(c, *given); });
+        auto talk = [given](client& c) { return cancel(c, *given); };
+        return is_inside_task() ? act(talk) : converse(given->remote, talk);
       });
   command.add_option("NAME", given->name, "The barrier, as status shows it")->required();
   add_number(
@@ -38,7 +39,8 @@ void add_cancel(CLI::App& program, action& chosen) {
   add_remote_options(command, given->remote);
   command.footer(help_end(
       R"(Their calls fail with CANCELLED, which says who it was; the barrier can be used
-again. Exits with 1 if nobody waits at it. Those who wait with `coxswain barrier` are
+again. Exits with 1 if nobody waits at it. Below coxswain task it is the task that cancels, and
+that must take part in the round. Those who wait with `coxswain barrier` are
 not meant: each ends its own with Ctrl-C.
 
 EXAMPLE

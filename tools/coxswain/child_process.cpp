@@ -129,13 +129,15 @@ child_process::child_process(child_command const& command) {
   auto const argument_pointers = pointers_to(arguments);
   auto const environment_pointers = pointers_to(environment);
   net::descriptor const nothing{::open("/dev/null", O_RDONLY | O_CLOEXEC)};
-  auto output = open_pipe();
-  auto errors = open_pipe();
+  bool const shares = command.shares_streams;
+  auto output = shares ? pipe_ends{} : open_pipe();
+  auto errors = shares ? pipe_ends{} : open_pipe();
   auto report = open_pipe();
+  bool const shares_input = shares && ::isatty(STDIN_FILENO) == 0;
   preparation const prepared{::getpid(),
-                             nothing.value(),
-                             output.writing.value(),
-                             errors.writing.value(),
+                             shares_input ? STDIN_FILENO : nothing.value(),
+                             shares ? STDOUT_FILENO : output.writing.value(),
+                             shares ? STDERR_FILENO : errors.writing.value(),
                              report.writing.value(),
                              &command.descriptors,
                              argument_pointers.data(),

@@ -34,13 +34,17 @@ struct child_command {
   std::vector<std::string> arguments;  // the first is the program, looked for in PATH
   // Set in addition to our own environment; a value that is empty unsets the variable.
   std::vector<std::pair<std::string, std::string>> environment;
-  rlimit descriptors{};
+  rlimit descriptors{};  // zero: as ours
+  // It gets our standard input, output and error instead of none and pipes. A terminal is no input:
+  // the kernel stops a process group in the background that reads from it.
+  bool shares_streams{};
 };
 
 class child_process {
  public:
-  // Standard input is empty, standard output and error are pipes. Throws program_error: 127 if
-  // there is no such program, 126 if it cannot be run, as a shell gives; else 1.
+  // Standard input is empty, standard output and error are pipes, unless it shares ours. Throws
+  // program_error: 127 if there is no such program, 126 if it cannot be run, as a shell gives;
+  // else 1.
   explicit child_process(child_command const& command);
 
   // Kills what is left of its process group, and waits for it.
@@ -50,7 +54,7 @@ class child_process {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  // The reading ends of its pipes. Once each.
+  // The reading ends of its pipes, if it has any. Once each.
   [[nodiscard]] net::descriptor take_output() noexcept { return std::move(output_); }
   [[nodiscard]] net::descriptor take_errors() noexcept { return std::move(errors_); }
 

@@ -1,9 +1,12 @@
 #include "command_line.hpp"
 
+#include "task_ranges.hpp"
+
 #include "coxswain/net/endpoint.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -13,6 +16,9 @@
 
 namespace coxswain::tools {
 namespace {
+
+// Stands for the first "--", which CLI11 would take for itself.
+constexpr auto command_follows = "\n--";
 
 // "-n,--num-tasks" is "--num-tasks", and "COUNT" itself.
 std::string shown_name(std::string const& names) {
@@ -86,6 +92,21 @@ CLI::App& add_subcommand(CLI::App& program, std::string const& name, std::string
   return command;
 }
 
+void protect_command(std::vector<std::string>& arguments) {
+  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "task")) return;
+  auto const mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark != arguments.end()) *mark = command_follows;
+}
+
+std::vector<std::string> command_in(std::vector<std::string> remaining) {
+  if (!remaining.empty() && remaining.front() == command_follows)
+    remaining.erase(remaining.begin());
+  for (auto& one : remaining) {
+    if (one == command_follows) one = "--";
+  }
+  return remaining;
+}
+
 CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
                           std::string const& help, duration_limits limits) {
   auto store = [name = shown_name(name), &into, limits](std::string const& text) {
@@ -143,6 +164,16 @@ CLI::Option* add_number(CLI::App& to, std::string const& name,
   return to.add_option_function<std::string>(name, check_and_store, help)
       ->type_name("N")
       ->default_str(shown_default);
+}
+
+CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_id>& into,
+                       std::string const& help) {
+  auto store = [name = shown_name(name), &into](std::string const& text) {
+    auto given = parse_tasks(text);
+    if (!given) refuse(name, text, "allowed are tasks and ranges of them, such as 0,2-5");
+    into = *std::move(given);
+  };
+  return to.add_option_function<std::string>(name, store, help)->type_name("TASKS");
 }
 
 CLI::Validator address_check() {

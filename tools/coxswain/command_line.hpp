@@ -5,6 +5,7 @@
 
 #include "units.hpp"
 
+#include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace coxswain::tools {
 
@@ -22,6 +24,13 @@ using action = std::function<int()>;
 // A subcommand that shows its footer in --help and, when it was chosen, stores `run` in `chosen`.
 CLI::App& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
                          action& chosen, action run);
+
+// Of the whole command line, to be called before it is parsed: what follows the `--` of
+// `coxswain run -n 4 -- CMD...` is not for CLI11.
+void protect_command(std::vector<std::string>& arguments);
+
+// What follows it, of what remained when the options were parsed.
+[[nodiscard]] std::vector<std::string> command_in(std::vector<std::string> remaining);
 
 struct duration_limits {
   duration least{};
@@ -47,6 +56,10 @@ CLI::Option* add_number(CLI::App& to, std::string const& name, Number& into, std
   auto store = [&into](std::int64_t number) { into = static_cast<Number>(number); };
   return add_number(to, name, store, least, most, help, std::to_string(into));
 }
+
+// Tasks as they are written in ranges.
+CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_id>& into,
+                       std::string const& help);
 
 // Refuses what is no address.
 [[nodiscard]] CLI::Validator address_check();

@@ -4,16 +4,24 @@
 
 #include "command_line.hpp"
 
-#include <string>
-#include <vector>
-
 namespace coxswain::tools {
 
 void add_serve(CLI::App& program, action& chosen);
 void add_run(CLI::App& program, action& chosen);
+void add_task(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
 void add_why(CLI::App& program, action& chosen);
 void add_barrier(CLI::App& program, action& chosen);
+void add_all_gather(CLI::App& program, action& chosen);
+void add_reduce(CLI::App& program, action& chosen);
+void add_all_equal(CLI::App& program, action& chosen);
+void add_alive(CLI::App& program, action& chosen);
+void add_topology(CLI::App& program, action& chosen);
+void add_progress(CLI::App& program, action& chosen);
+void add_sync_point(CLI::App& program, action& chosen);
+void add_fail(CLI::App& program, action& chosen);
+void add_reset(CLI::App& program, action& chosen);
+void add_leave(CLI::App& program, action& chosen);
 void add_cancel(CLI::App& program, action& chosen);
 void add_put(CLI::App& program, action& chosen);
 void add_get(CLI::App& program, action& chosen);
@@ -30,9 +38,5 @@ void add_pop(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
-
-// Of the whole command line, to be called before it is parsed: what follows the `--` of
-// `coxswain run -n 4 -- CMD...` is not for CLI11.
-void protect_command(std::vector<std::string>& arguments);
 
 }  // namespace coxswain::tools

@@ -30,6 +30,14 @@ inline constexpr auto exit_codes_text =
          exit_codes_text;
 }
 
+// The same for one that always acts for a task.
+[[nodiscard]] inline std::string task_help_end(std::string const& own) {
+  return own +
+         "For what runs below coxswain task, as its task. Options are variables too: --timeout is\n"
+         "COXSWAIN_TIMEOUT.\n\n" +
+         exit_codes_text;
+}
+
 // What an outcome of the coordinator ends the program with.
 [[nodiscard]] exit_code exit_code_of(errc code) noexcept;
 

@@ -2,12 +2,12 @@
 
 #include "child_process.hpp"
 #include "exit_code.hpp"
+#include "task_ranges.hpp"
 
 #include "coxswain/base/error.hpp"
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,17 +15,6 @@
 
 namespace coxswain::tools {
 namespace {
-
-// "0-11,13"
-std::string ranges_of(std::vector<std::uint32_t> const& tasks) {
-  std::string text;
-  for (std::size_t begin = 0, end = 0; begin < tasks.size(); begin = end) {
-    for (end = begin + 1; end < tasks.size() && tasks[end] == tasks[end - 1] + 1; ++end) continue;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", tasks[begin]);
-    if (end - begin > 1) text += fmt::format("-{}", tasks[end - 1]);
-  }
-  return text;
-}
 
 // The task that the others failed with: the coordinator knows best, and it may know of one whose
 // process ended well.
@@ -50,9 +39,10 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
   } else if (error) {
     text += fmt::format("{}the job failed: {}\n", prefix, error->cause.why.text());
   }
-  std::map<ending, std::vector<std::uint32_t>> others;
+  std::map<ending, std::vector<task_id>> others;
   for (std::uint32_t task = 0; task < endings.size(); ++task) {
-    if (is_bad(endings[task]) && task_id{task} != first) others[*endings[task]].push_back(task);
+    if (is_bad(endings[task]) && task_id{task} != first)
+      others[*endings[task]].push_back(task_id{task});
   }
   for (auto const& [how, tasks] : others) {
     text += fmt::format("{}task{} {} then {}\n", prefix, tasks.size() == 1 ? "" : "s",

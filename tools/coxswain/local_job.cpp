@@ -130,6 +130,7 @@ child_command local_job::command_of(std::uint32_t task) const {
            {"COXSWAIN_ATTEMPT", core.attempt ? std::to_string(*core.attempt) : ""},
            {"COXSWAIN_TOKEN", worker_token(core.credentials)},
            {"COXSWAIN_TOKEN_FILE", ""},
+           {"COXSWAIN_TASK_SOCKET", ""},  // that of a task of another job
        }) {
     command.environment.push_back(std::move(variable));
   }

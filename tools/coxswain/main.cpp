@@ -23,14 +23,17 @@ constexpr auto purpose =
     "Coxswain coordinates the processes of a distributed job: they meet at its start, exchange\n"
     "small data, wait for each other at barriers, and learn at once when one of them fails.\n"
     "A coordinator (serve) is the one process that all others connect to; run starts one with a\n"
-    "job on this machine; the other subcommands look at a running coordinator or use it.";
+    "job on this machine; task makes a shell script one of a job's tasks; the other subcommands\n"
+    "look at a running coordinator or use it.";
 
-constexpr auto footer = R"(EXAMPLES
+constexpr auto footer = R"help(EXAMPLES
   A job of four processes on this machine:
     coxswain run -n 4 -- python train.py
   A coordinator for processes on several machines, and a look at it:
     coxswain serve -n 4 --listen :8476 --token-file token
     coxswain status --address host:8476 --token-file token
+  The same with a shell script, whose commands act for its task:
+    coxswain run -n 4 -- coxswain task -- sh -c 'coxswain all-gather hosts "$(hostname)"'
   Scripts that wait for each other:
     coxswain put stage/data done
     coxswain get stage/data --wait 10min
@@ -38,11 +41,11 @@ constexpr auto footer = R"(EXAMPLES
 
 ENVIRONMENT
   Every option can be given as a variable too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT. The
-  command line wins. Only --overwrite, --all and the conditions of cas have none, because they
-  decide what is destroyed.
+  command line wins. Only --overwrite, --all, --take-over and the conditions of cas have none,
+  because they decide what is destroyed.
   COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the job's token.
 
-)";
+)help";
 
 int complain(std::string const& where, std::string const& what, exit_code how) {
   fmt::print(stderr, "{}: {}\n", where, what);
@@ -66,9 +69,12 @@ int run_program(std::vector<std::string> arguments) {
   program.require_subcommand(1);
   action chosen;
   for (auto* add :
-       {add_serve, add_run,   add_status, add_why, add_events,  add_barrier, add_cancel,
-        add_put,   add_get,   add_ls,     add_rm,  add_incr,    add_cas,     add_append,
-        add_count, add_watch, add_push,   add_pop, add_preempt, add_replay,  add_version}) {
+       {add_serve,    add_run,        add_task,    add_status,    add_why,   add_events,
+        add_barrier,  add_all_gather, add_reduce,  add_all_equal, add_alive, add_topology,
+        add_progress, add_sync_point, add_preempt, add_cancel,    add_fail,  add_reset,
+        add_leave,    add_put,        add_get,     add_ls,        add_rm,    add_incr,
+        add_cas,      add_append,     add_count,   add_watch,     add_push,  add_pop,
+        add_replay,   add_version}) {
     add(program, chosen);
   }
   try {

@@ -7,22 +7,42 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <charconv>
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace coxswain::tools {
 namespace {
 
-// How long the end of a session may take once everything is said.
-constexpr duration farewell_max = 1s;
+// How long a `coxswain task` may take to let us in.
+constexpr duration admission_max = 5s;
 
-client_options observer(remote_options const& with) {
-  client_options options{with.address};
-  options.job = with.job;
-  options.token = read_token(with.token_file);
-  options.connect_timeout = with.connect_timeout;
+// An empty variable counts as none.
+std::string variable(char const* name) {
+  auto const* const value = std::getenv(name);
+  return value == nullptr ? std::string{} : value;
+}
+
+client_options acting_task() {
+  auto const socket = variable(task_socket_variable);
+  auto const number = variable("COXSWAIN_TASK_ID");
+  std::uint32_t task{};
+  auto const* const end = number.data() + number.size();
+  auto const [parsed, problem] = std::from_chars(number.data(), end, task);
+  if (socket.empty() || problem != std::errc{} || parsed != end) {
+    throw program_error{exit_code::usage,
+                        "this acts for a task, and there is none: start it below\n"
+                        "  coxswain task -- CMD...\nwhich sets COXSWAIN_TASK_SOCKET and "
+                        "COXSWAIN_TASK_ID"};
+  }
+  client_options options{"unix:" + socket, task_id{task}};
+  options.connect_timeout = admission_max;
   return options;
 }
 
@@ -32,14 +52,6 @@ exit_code why_not_connected(errc code) {
   if (code == errc::deadline_exceeded) return exit_code::unavailable;
   if (code == errc::failed_precondition) return exit_code::refused;
   return exit_code_of(code);
-}
-
-asio::awaitable<client> connect(client_options options) {
-  try {
-    co_return co_await client::connect(std::move(options));
-  } catch (error const& problem) {
-    throw program_error{why_not_connected(problem.code()), problem.what()};
-  }
 }
 
 asio::awaitable<void> hold(client_options options, conversation const& talk) {
@@ -83,6 +95,30 @@ class outcome {
   bool is_over_{};
 };
 
+// A session with `coxswain task` is not resumed: with its connection the task has gone.
+auto end_when_lost(outcome& ending) {
+  return [&ending](client_event const& happened) {
+    if (happened.what != client_event::kind::disconnected) return;
+    program_error const problem{exit_code::unavailable,
+                                "coxswain task has gone: " + happened.why.text()};
+    ending.end(std::make_exception_ptr(problem));
+  };
+}
+
+int converse_as(client_options options, conversation talk) try {
+  asio::io_context io{1};
+  outcome ending{io};
+  auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
+  if (options.task) options.on_event = end_when_lost(ending);
+  asio::co_spawn(io, hold(std::move(options), talk),
+                 asio::bind_cancellation_slot(ending.slot(), take));
+  while (!ending.is_over() && io.run_one() > 0) continue;
+  io.run_for(farewell_max);
+  return ending.code();
+} catch (error const& problem) {
+  throw program_error{exit_code_of(problem.code()), problem.what()};
+}
+
 }  // namespace
 
 void add_remote_options(CLI::App& to, remote_options& into) {
@@ -99,16 +135,28 @@ void add_remote_options(CLI::App& to, remote_options& into) {
   name_variables(to);
 }
 
-int converse(remote_options const& with, conversation talk) try {
-  asio::io_context io{1};
-  outcome ending{io};
-  auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
-  asio::co_spawn(io, hold(observer(with), talk), asio::bind_cancellation_slot(ending.slot(), take));
-  while (!ending.is_over() && io.run_one() > 0) continue;
-  io.run_for(farewell_max);
-  return ending.code();
-} catch (error const& problem) {
-  throw program_error{exit_code_of(problem.code()), problem.what()};
+bool is_inside_task() { return !variable(task_socket_variable).empty(); }
+
+client_options observer(remote_options const& with) {
+  client_options options{with.address};
+  options.job = with.job;
+  options.token = read_token(with.token_file);
+  options.connect_timeout = with.connect_timeout;
+  return options;
 }
+
+asio::awaitable<client> connect(client_options options) {
+  try {
+    co_return co_await client::connect(std::move(options));
+  } catch (error const& problem) {
+    throw program_error{why_not_connected(problem.code()), problem.what()};
+  }
+}
+
+int converse(remote_options const& with, conversation talk) {
+  return converse_as(observer(with), std::move(talk));
+}
+
+int act(conversation talk) { return converse_as(acting_task(), std::move(talk)); }
 
 }  // namespace coxswain::tools

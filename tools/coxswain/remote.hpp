@@ -1,6 +1,7 @@
 #pragma once
 // A subcommand's conversation with a coordinator that runs already: which one, as whom, and what
-// its errors end the program with. It takes part as an observer, which is no task.
+// its errors end the program with. It takes part as an observer, which is no task, or acts for the
+// task of the `coxswain task` below which it was started.
 
 #include "command_line.hpp"
 
@@ -26,8 +27,24 @@ void add_remote_options(CLI::App& to, remote_options& into);
 
 using conversation = std::function<asio::awaitable<void>(client&)>;
 
-// Connects, talks and ends the session. SIGINT and SIGTERM take back what is open and give 128 +
-// their number. Throws program_error.
+// Connects as an observer, talks and ends the session. SIGINT and SIGTERM take back what is open
+// and give 128 + their number. Throws program_error.
 int converse(remote_options const& with, conversation talk);
+
+// Set for the COMMAND of `coxswain task`: where those whom it starts act for its task.
+inline constexpr auto task_socket_variable = "COXSWAIN_TASK_SOCKET";
+
+[[nodiscard]] bool is_inside_task();
+
+// The same as the task that this process was started for. Throws program_error (usage): there is
+// none.
+int act(conversation talk);
+
+// The rest is for those who hold a session of another kind. Throws program_error.
+[[nodiscard]] client_options observer(remote_options const& with);
+asio::awaitable<client> connect(client_options options);
+
+// How long the end of a session may take once everything is said.
+inline constexpr duration farewell_max = 1s;
 
 }  // namespace coxswain::tools

@@ -26,9 +26,6 @@
 namespace coxswain::tools {
 namespace {
 
-// Stands for the first "--", which CLI11 would take for itself.
-constexpr auto command_follows = "\n--";
-
 struct run_command {
   coordinator_options coordinator;
   local_job_options job;
@@ -85,10 +82,6 @@ void need_worker_token(coordinator_options const& given) {
 }
 
 int run(run_command& given, std::vector<std::string> command) {
-  if (!command.empty() && command.front() == command_follows) command.erase(command.begin());
-  for (auto& one : command) {
-    if (one == command_follows) one = "--";
-  }
   if (command.empty()) {
     throw program_error{exit_code::usage, "a command is needed: coxswain run -n 4 -- CMD..."};
   }
@@ -149,18 +142,12 @@ EXIT CODES
 
 }  // namespace
 
-void protect_command(std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front() != "run") return;
-  auto const mark = std::find(arguments.begin(), arguments.end(), "--");
-  if (mark != arguments.end()) *mark = command_follows;
-}
-
 void add_run(CLI::App& program, action& chosen) {
   auto given = std::make_shared<run_command>();
   auto& command = add_subcommand(program, "run", "Runs a job of N processes on this machine",
                                  chosen, [given, &program] {
                                    auto const* const app = program.get_subcommand("run");
-                                   return run(*given, app->remaining());
+                                   return run(*given, command_in(app->remaining()));
                                  });
   // Options end where the command begins.
   command.prefix_command();

@@ -8,9 +8,13 @@
 
 #include <unistd.h>
 
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
+#include <system_error>
 
 namespace coxswain::tools {
 
@@ -47,6 +51,25 @@ std::string shown_value(std::string_view value) {
   }
   if (value.size() > shown_max) line += fmt::format(" ({} bytes)", value.size());
   return line;
+}
+
+std::string hexadecimal(std::string_view bytes) {
+  std::string text;
+  for (char const c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+std::optional<std::string> from_hexadecimal(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    std::uint8_t byte{};
+    auto const* const end = digits.data() + i + 2;
+    auto const [parsed, problem] = std::from_chars(digits.data() + i, end, byte, 16);
+    if (problem != std::errc{} || parsed != end) return std::nullopt;
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
 }
 
 }  // namespace coxswain::tools

@@ -1,6 +1,7 @@
 #pragma once
 // Values on the command line, on standard input and on standard output.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,11 @@ void print_value(std::string_view value);
 
 // For a line of text: bytes that are not printable are escaped as in C, and a long value is cut.
 [[nodiscard]] std::string shown_value(std::string_view value);
+
+// Two digits for each byte.
+[[nodiscard]] std::string hexadecimal(std::string_view bytes);
+
+// The bytes that such digits, in any case, stand for. None: they are no such digits.
+[[nodiscard]] std::optional<std::string> from_hexadecimal(std::string_view digits);
 
 }  // namespace coxswain::tools

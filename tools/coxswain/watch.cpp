@@ -8,7 +8,6 @@
 #include "value_io.hpp"
 
 #include "coxswain/client/event_watch.hpp"
-#include "coxswain/core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -29,17 +28,9 @@ struct watch_command {
   bool as_json{};
 };
 
-std::string hexadecimal(std::string_view bytes) {
-  std::string text;
-  for (char const c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
-
-// JSON has no bytes: what is no text is written in hexadecimal digits.
 std::string json_line(key_change const& one) {
   json::object line{{"version", one.version}, {"key", one.key}, {"value", nullptr}};
-  if (one.value && core::is_utf8(*one.value)) line["value"] = *one.value;
-  if (one.value && !core::is_utf8(*one.value)) line["value_hex"] = hexadecimal(*one.value);
+  if (one.value) add_bytes(line, "value", *one.value);
   line["removed"] = !one.value;
   return json::serialize(line);
 }

@@ -16,6 +16,11 @@ using connection_ptr = std::shared_ptr<connection>;
 // What the calls without a timeout wait at the most.
 inline constexpr duration patience = core::timeout_default;
 
+class client;
+
+// For who passes requests on as they are. Nothing if the client has no session.
+connection_ptr const& connection_of(client const& of);
+
 // FAILED_PRECONDITION: there is none.
 void need_session(connection_ptr const& at);
 

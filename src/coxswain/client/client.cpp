@@ -138,6 +138,8 @@ client::~client() {
   connection_->close(true);
 }
 
+connection_ptr const& connection_of(client const& of) { return of.connection_; }
+
 asio::awaitable<client> client::connect(client_options options) { return open(std::move(options)); }
 
 asio::awaitable<client> client::open(client_options options) {

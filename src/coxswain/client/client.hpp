@@ -350,6 +350,8 @@ class client {
   [[nodiscard]] coxswain::incarnation incarnation() const;
 
  private:
+  friend std::shared_ptr<connection> const& connection_of(client const& of);
+
   explicit client(std::shared_ptr<connection> c);
   static asio::awaitable<client> open(client_options options);
 

@@ -83,6 +83,10 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
+  // What the coordinator said of itself; none before the session exists.
+  [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
+    return agent_.session();
+  }
   [[nodiscard]] core::role role() const noexcept {
     return agent_.session() ? agent_.session()->given : core::role::worker;
   }

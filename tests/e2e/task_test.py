@@ -1,0 +1,471 @@
+"""coxswain task: shell scripts that are the tasks of a job, and the subcommands that act for them."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import socket
+import stat
+import unittest
+
+from programs import BIN, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE
+
+# So that scripts find the program.
+PATH = {"PATH": f"{BIN}:{os.environ['PATH']}"}
+
+# What acts for a task, and nothing else.
+OF_TASKS = [("all-gather", "n", "d"), ("reduce", "n", "1", "--how", "sum"), ("all-equal", "n", "d"),
+            ("alive",), ("topology", "gpu"), ("progress", "1"), ("sync-point", "1"), ("fail", "why"),
+            ("reset",), ("leave",), ("preempt",), ("put", "k", "v", "--while-task-lives"),
+            ("cas", "k", "v", "--if-absent", "--while-task-lives"), ("barrier", "b")]
+
+
+class TaskTest(EndToEnd):
+
+    def run_script(self, tasks, text, *options, run=()):
+        """A job on this machine whose tasks are a shell script, run to its end."""
+        return self.run_to_end("coxswain", "run", "-n", tasks, *run, "--", "coxswain", "task", *options,
+                               "--", "sh", "-c", text, env=PATH)
+
+    def start_script(self, task, text, *options):
+        """One task of the job of `serve`."""
+        return self.start("coxswain", "task", "--task-id", task, *options, "--", "sh", "-c", text,
+                          env=self.at | PATH)
+
+    def lines_of(self, job, task):
+        prefix = f"[{task}] "
+        return [line.removeprefix(prefix) for line in job.lines["out"] if line.startswith(prefix)]
+
+    def wait_for_barrier(self, name, arrived=1):
+        return self.wait_for_status(f"barrier {name}", lambda s: any(
+            b["name"] == name and b["arrived"] == arrived for b in s["barriers"]))
+
+    def wait_for_no_barrier(self):
+        return self.wait_for_status("no barrier", lambda s: not s["barriers"])
+
+    def wait_for_state(self, task, state):
+        return self.wait_for_status(f"task {task} {state}",
+                                    lambda s: s["tasks"][task]["state"] == state)
+
+
+class Together(TaskTest):
+
+    def test_a_job_of_shell_scripts_gathers_reduces_and_meets(self):
+        job = self.run_script(3, """set -e
+            coxswain all-gather hosts "host $COXSWAIN_TASK_ID"
+            coxswain reduce loss 0.$((COXSWAIN_TASK_ID + 1)) --how max
+            coxswain reduce loss $COXSWAIN_TASK_ID --how sum
+            coxswain reduce loss $COXSWAIN_TASK_ID --how min --real
+            coxswain reduce ready f$COXSWAIN_TASK_ID --how and
+            coxswain reduce ready f$COXSWAIN_TASK_ID --how or
+            coxswain all-equal config same
+            coxswain alive
+            coxswain barrier done""")
+
+        self.assertEqual(job.code, 0, job.said())
+        for task in range(3):
+            self.assertEqual(self.lines_of(job, task), [
+                "host 0", "host 1", "host 2", "0.3", "3", "0", "f0", "f3", "0", "1", "2",
+                "round 1 of 'done' is complete"])
+
+    def test_the_job_that_the_readme_shows_runs(self):
+        script = pathlib.Path(__file__).parents[2] / "tools/examples/job.sh"
+        job = self.run_to_end("coxswain", "run", "-n", 3, "--", "coxswain", "task", "--", "sh", script, env=PATH)
+
+        self.assertEqual(job.code, 0, job.said())
+        hosts, *results = self.lines_of(job, 0)
+        self.assertEqual(hosts.split(), ["3", socket.gethostname()])
+        self.assertEqual(results, ["result/0", "result/1", "result/2"])
+        self.assertEqual(len(job.lines["out"]), 4)
+
+    def test_what_was_gathered_may_be_bytes_in_json(self):
+        job = self.run_script(2, """printf 'a\\nb' | coxswain all-gather text - --json
+            [ $COXSWAIN_TASK_ID = 0 ] || byte='\\377'
+            printf "$byte" | coxswain all-gather bytes - --json --among 0-1""")
+
+        self.assertEqual(job.code, 0, job.said())
+        text, data = map(json.loads, self.lines_of(job, 1))
+        self.assertEqual(text, [{"task": 0, "data": "a\nb"}, {"task": 1, "data": "a\nb"}])
+        self.assertEqual(data, [{"task": 0, "data": ""}, {"task": 1, "data": None, "data_hex": "ff"}])
+
+    def test_some_of_the_tasks_meet_alone(self):
+        job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit
+            coxswain barrier few --among 0,2 && coxswain all-gather few $COXSWAIN_TASK_ID --among 0,2""")
+
+        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(self.lines_of(job, 2), ["round 1 of 'few' is complete", "0", "2"])
+
+    def test_tasks_that_differ_are_told(self):
+        job = self.run_script(2, "coxswain all-equal config $COXSWAIN_TASK_ID; echo $?")
+
+        self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["1"]), job.said())
+        self.assertIn("coxswain all-equal: FAILED_PRECONDITION", job.err)
+
+    def test_several_calls_of_a_script_wait_at_once(self):
+        job = self.run_script(2, """for i in 1 2 3 4 5; do coxswain barrier b$i & done
+            coxswain barrier last; wait""")
+
+        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(len(self.lines_of(job, 0)), 6)
+
+    def test_progress_and_a_timeout_say_who_is_missing(self):
+        self.serve(2, "--no-join-barrier")
+        task = self.start_script(0, "coxswain barrier b --progress --timeout 2500ms; echo $?", "--leave-timeout", "0")
+
+        self.assertEqual(task.line("round 1:", "err"), "round 1: 1 of 2 have come; missing: 1")
+        task.line(str(TIMED_OUT))
+        task.line("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "err")
+
+    def test_all_learn_the_devices_of_all(self):
+        devices = self.folder / "devices.json"
+        devices.write_text(json.dumps([
+            {"ordinal": 3, "name": "gpu-a", "kind": "k", "memory_bytes": 1 << 36, "numa_node": 1,
+             "attributes": {"clock": 1980, "slots": [0, 1], "fast": True, "of": "us"}},
+            {"ordinal": 4}]))
+        job = self.run_script(2, f"""[ $COXSWAIN_TASK_ID = 0 ] && file="--devices {devices}"
+            coxswain topology gpu $file --json && coxswain topology gpu $file""")
+
+        self.assertEqual(job.code, 0, job.said())
+        lines = self.lines_of(job, 1)
+        first, second = json.loads(lines[0])
+        self.assertEqual((first["task"], second["task"], second["devices"]), (0, 1, []))
+        gpu = first["devices"][0]
+        self.assertEqual((gpu["ordinal"], gpu["name"], gpu["memory_bytes"], gpu["numa_node"]),
+                         (3, "gpu-a", 1 << 36, 1))
+        self.assertEqual(gpu["attributes"], {"clock": 1980, "slots": [0, 1], "fast": True, "of": "us"})
+        self.assertEqual(lines[1].split(), ["id", "partition", "task", "ordinal", "name", "kind"])
+        self.assertEqual(lines[2].split(), ["0", "0", "0", "3", "gpu-a", "k"])
+        self.assertEqual(lines[3].split(), ["1", "0", "0", "4", "-", "-"])
+
+    def test_wrong_devices_are_named(self):
+        file = self.folder / "devices.json"
+        for content, complaint in (("[", "is no JSON"), ("{}", "holds no array"), ("[1]", "device 0 is no"),
+                                   ('[{}, {"size": 1}]', "device 1: its field 'size'"),
+                                   ('[{"ordinal": "a"}]', "device 0: its field 'ordinal'")):
+            with self.subTest(content=content):
+                file.write_text(content)
+                job = self.run_script(1, f"coxswain topology gpu --devices {file}; echo $?")
+                self.assertEqual(self.lines_of(job, 0), [str(USAGE)], job.said())
+                self.assertIn(complaint, job.err)
+
+
+class Failures(TaskTest):
+
+    def test_the_others_hear_who_died_and_how(self):
+        job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit 7
+            coxswain barrier never""")
+
+        self.assertEqual(job.code, 7, job.said())
+        for task in (0, 2):
+            self.assertIn(f"[{task}] coxswain task: task 1 failed: ABORTED: 'sh' exited with status 7",
+                          job.err)
+
+    def test_a_signal_that_kills_the_command_is_named(self):
+        self.serve(2)
+        other = self.start_script(0, "exec tail -f /dev/null")
+
+        victim = self.start_script(1, "kill -KILL $$")
+
+        self.assertEqual(victim.wait(), 128 + signal.SIGKILL)
+        self.assertEqual(other.wait(), 128 + signal.SIGTERM, other.said())
+        self.assertIn("task 1 failed: ABORTED: 'sh' killed by signal 9 (SIGKILL)", other.err)
+
+    def test_a_command_that_does_not_end_when_the_job_fails_is_killed(self):
+        self.serve(2, "--no-join-barrier")
+        stubborn = self.start_script(0, "trap '' TERM; echo up; while :; do tail -f /dev/null; done",
+                                     "--kill-grace", "100ms")
+        stubborn.line("up")
+
+        other = self.start_script(1, "exit 1")
+
+        self.assertEqual(other.wait(), 1)
+        self.assertEqual(stubborn.wait(), 128 + signal.SIGKILL, stubborn.said())
+
+    def test_a_command_that_cannot_be_run_fails_its_task(self):
+        self.serve(2)
+        other = self.start_script(0, "exec tail -f /dev/null")
+        missing = self.start("coxswain", "task", "--task-id", 1, "no-such-command", env=self.at)
+
+        self.assertEqual(missing.wait(), 127, missing.said())
+        self.assertEqual(other.wait(), 128 + signal.SIGTERM)
+        self.assertIn("cannot run 'no-such-command'", other.err)
+
+    def test_a_task_says_itself_why_it_fails(self):
+        self.serve(2)
+        other = self.start_script(0, "exec tail -f /dev/null")
+        task = self.start_script(1, "coxswain fail 'out of luck' --code DATA_LOSS; exit 3")
+
+        self.assertEqual(task.wait(), 3, task.said())
+        self.assertEqual(other.wait(), 128 + signal.SIGTERM)
+        self.assertIn("task 1 failed: DATA_LOSS: out of luck", other.err)
+        self.assertEqual(self.coxswain("fail", "x", "--code", "BAD_LUCK").code, USAGE)
+
+    def test_a_job_that_has_failed_fails_a_command_that_ended_well(self):
+        self.serve(2, "--no-join-barrier")
+        task = self.start_script(0, "trap 'exit 0' TERM; echo up; while :; do tail -f /dev/null & wait; done")
+        task.line("up")
+
+        self.start_script(1, "coxswain fail why")
+
+        self.assertEqual(task.wait(), 1, task.said())
+
+    def test_a_recoverable_task_fails_alone_and_joins_again(self):
+        self.serve(2, "--recoverable", "--no-join-barrier", "--no-leave-barrier")
+        go_on = self.folder / "go-on"
+        os.mkfifo(go_on)
+        task = self.start_script(0, f"""coxswain reset; echo $?
+            coxswain fail why && echo failed; read x < {go_on}
+            coxswain reset && coxswain put alive yes --while-task-lives; coxswain get go-on --wait 1min""")
+
+        task.line("failed")
+        self.assertEqual(task.lines["out"][0], "1")
+        status = self.wait_for_state(0, "failed")
+        self.assertIsNone(status["error"])
+        go_on.write_text("\n")
+        self.assertEqual(self.coxswain("get", "alive", "--wait", "1min").out, "yes")
+        self.coxswain("put", "go-on", "")
+        self.assertEqual(task.wait(), 0, task.said())
+
+    def test_the_loss_of_the_coordinator_ends_the_command(self):
+        coordinator = self.serve(1, "--heartbeat-timeout", "300ms")
+        task = self.start_script(0, "echo up; exec tail -f /dev/null")
+        task.line("up")
+
+        coordinator.end()
+
+        self.assertEqual(task.wait(), 128 + signal.SIGTERM, task.said())
+        self.assertIn("coxswain task: UNAVAILABLE", task.err)
+
+
+class Calls(TaskTest):
+
+    def waiting(self):
+        """A task with two calls that wait, and the process of one."""
+        self.serve(2, "--no-join-barrier", "--no-leave-barrier")
+        task = self.start_script(0, """echo socket $COXSWAIN_TASK_SOCKET
+            coxswain barrier other & other=$!
+            coxswain barrier mine & echo pid $!
+            wait $!; echo code $?
+            wait $other; echo other $?""")
+        pid = int(task.line("pid ").split()[1])
+        self.wait_for_barrier("other")
+        self.wait_for_barrier("mine")
+        return task, pid
+
+    def test_an_interrupted_call_is_withdrawn_and_a_killed_one_too(self):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            with self.subTest(signal=number):
+                task, pid = self.waiting()
+
+                os.kill(pid, number)
+
+                task.line(f"code {128 + number}")
+                self.wait_for_status("one barrier", lambda s: [
+                    b["name"] for b in s["barriers"]] == ["other"])
+                task.end()
+
+    def test_the_end_of_a_killed_task_ends_those_who_act_for_it(self):
+        task, pid = self.waiting()
+        caller = os.pidfd_open(pid)
+        self.addCleanup(os.close, caller)
+
+        task.signal(signal.SIGKILL)
+
+        self.assertEqual(select.select([caller], [], [], LIMIT)[0], [caller])
+        task.line("coxswain task has gone", "err")
+
+    def test_garbage_ends_its_connection_and_nothing_else(self):
+        task, _ = self.waiting()
+        path = task.line("socket ").split()[1]
+        for garbage in (b"\xff" * 100, b"\0\0\0\x02\xff\xff", b"\0\0\0\0"):
+            with self.subTest(garbage=garbage), socket.socket(socket.AF_UNIX) as visitor:
+                visitor.connect(path)
+                visitor.sendall(garbage)
+                said = b"".join(iter(lambda: visitor.recv(4096), b""))
+                self.assertGreater(len(said), 4)  # why
+
+        self.assertEqual(len(self.status()["barriers"]), 2)
+
+    def test_who_says_nothing_disturbs_nobody(self):
+        task, _ = self.waiting()
+        path = task.line("socket ").split()[1]
+        with socket.socket(socket.AF_UNIX) as visitor:
+            visitor.connect(path)
+            for name in ("mine", "other"):
+                self.coxswain("cancel", name)
+
+            task.line("other 1")
+            self.assertEqual(task.wait(), 0, task.said())
+
+    def test_the_socket_is_private_and_goes_with_the_task(self):
+        self.serve(1)
+        task = self.start_script(0, "echo $COXSWAIN_TASK_SOCKET; exec tail -f /dev/null")
+        folder = pathlib.Path(task.line("/")).parent
+        self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
+        self.assertEqual(folder.parent, self.folder)
+
+        task.signal(signal.SIGTERM)
+
+        self.assertEqual(task.wait(), 128 + signal.SIGTERM)
+        self.assertFalse(folder.exists())
+
+    def test_a_task_cancels_rounds_in_which_it_takes_part(self):
+        self.serve(3, "--no-join-barrier")
+        first = self.start_script(0, "coxswain barrier b --among 0-1; echo $?; coxswain barrier c")
+        self.wait_for_barrier("b")
+        stranger = self.start_script(2, "coxswain cancel b; echo $?; coxswain barrier c")
+        stranger.line(str(REFUSED))
+        stranger.line("PERMISSION_DENIED", "err")
+
+        other = self.start_script(1, "coxswain cancel b && coxswain barrier c")
+
+        first.line("1")
+        first.line("CANCELLED: Barrier 'b' round 1 failed: cancelled by task 1", "err")
+        for task in (first, stranger, other):
+            self.assertEqual(task.wait(), 0, task.said())
+
+    def test_keys_live_as_long_as_their_task(self):
+        self.serve(1)
+        task = self.start_script(0, """coxswain put address here --while-task-lives
+            coxswain cas leader 0 --if-absent --while-task-lives && echo leads
+            coxswain put result 42; exec tail -f /dev/null""")
+        self.assertEqual(self.coxswain("get", "result", "--wait", "1min").out, "42")
+        self.assertEqual(self.coxswain("ls").out.split(), ["address", "leader", "result"])
+
+        task.signal(signal.SIGTERM)
+
+        self.assertEqual(task.wait(), 128 + signal.SIGTERM)
+        self.assertEqual(self.coxswain("ls").out.split(), ["result"])
+
+    def test_steps_are_reported_and_agreed_on(self):
+        self.serve(2)
+        script = """[ $COXSWAIN_TASK_ID = 0 ] && coxswain preempt
+            coxswain barrier told
+            step=0; until coxswain sync-point $((step += 1)); do coxswain progress $step; done
+            echo stopped at $step; coxswain barrier stopped; exec tail -f /dev/null"""
+        tasks = [self.start_script(k, script) for k in range(2)]
+
+        stops = {task.line("stopped at") for task in tasks}
+
+        self.assertEqual(len(stops), 1, stops)
+        for task in tasks:
+            task.line("round 1 of 'stopped'")
+        at = int(stops.pop().split()[-1])
+        for task in self.status()["tasks"]:
+            self.assertEqual(task["step"], at - 1 if at > 1 else None)
+
+
+class Command(TaskTest):
+
+    def test_the_end_of_a_command_leaves_with_the_others(self):
+        self.serve(2, "--no-join-barrier")
+        first = self.start_script(0, "exit 0")
+        self.wait_for_status("the leave", lambda s: any(b["kind"] == "leave" for b in s["barriers"]))
+
+        self.start_script(1, "exit 0")
+
+        self.assertEqual(first.wait(), 0, first.said())
+        self.wait_for_state(1, "left")
+
+    def test_a_task_that_has_left_may_end_as_it_likes(self):
+        self.serve(1)
+
+        task = self.start_script(0, "coxswain leave && exit 3")
+
+        self.assertEqual((task.wait(), task.err), (3, ""), task.said())
+        self.assertIsNone(self.wait_for_state(0, "left")["error"])
+
+    def test_signals_are_passed_on_to_the_command(self):
+        for number, name in ((signal.SIGTERM, "TERM"), (signal.SIGINT, "INT")):
+            with self.subTest(signal=name):
+                self.serve(1)
+                task = self.start_script(0, f"trap 'echo bye; exit 0' {name}; echo up; "
+                                            "while :; do tail -f /dev/null & wait; done")
+                task.line("up")
+
+                task.signal(number)
+
+                self.assertEqual((task.wait(), task.out), (0, "up\nbye"), task.said())
+
+    def test_a_signal_ends_a_task_that_waits_for_the_others(self):
+        self.serve(2)
+        task = self.start_script(0, "echo never")
+        self.wait_for_state(0, "joining")
+
+        task.signal(signal.SIGINT)
+
+        self.assertEqual((task.wait(), task.out), (128 + signal.SIGINT, ""), task.said())
+        self.wait_for_status("its end", lambda s: not s["barriers"])
+
+    def test_the_command_has_our_input_and_finds_its_variables(self):
+        self.serve(1, "--job", "train", "--token-file", self.write("token", "secret"))
+        done = self.coxswain("task", "--task-id", 0, "--job", "train", "--token-file", self.folder / "token",
+                             "--", "sh", "-c", "cat; coxswain ls && env", input=b"hello\n", env=PATH)
+
+        self.assertEqual(done.code, 0, done.err)
+        lines = done.out.splitlines()
+        self.assertEqual(lines[0], "hello")
+        found = dict(line.split("=", 1) for line in lines[1:] if "=" in line)
+        for name, value in (("ADDRESS", self.at["COXSWAIN_ADDRESS"]), ("JOB", "train"), ("TASK_ID", "0"),
+                            ("NUM_TASKS", "1"), ("TOKEN", "secret")):
+            self.assertEqual(found[f"COXSWAIN_{name}"], value)
+
+    def test_a_job_within_a_task_is_another_job(self):
+        job = self.run_script(1, "coxswain run -n 1 -- sh -c 'echo \"<$COXSWAIN_TASK_SOCKET>\"'")
+
+        self.assertEqual((job.code, self.lines_of(job, 0)), (0, ["[0] <>"]), job.said())
+
+    def test_its_time_to_join_is_up_when_others_are_missing(self):
+        self.serve(2)
+
+        task = self.start_script(0, "echo never", "--join-timeout", "50ms")
+
+        self.assertEqual((task.wait(), task.out), (TIMED_OUT, ""), task.said())
+
+    def test_who_was_replaced_can_do_nothing(self):
+        self.serve(1, "--no-join-barrier")
+        go_on = self.folder / "go-on"
+        os.mkfifo(go_on)
+        old = self.start_script(0, f"echo up; read x < {go_on}; coxswain barrier b", "--recoverable")
+        old.line("up")
+
+        new = self.start_script(0, "echo here", "--recoverable", "--take-over")
+        self.assertEqual((new.wait(), new.out), (0, "here"), new.said())
+        go_on.write_text("\n")
+
+        self.assertEqual(old.wait(), 1, old.said())
+        self.assertIn("coxswain barrier: ABORTED", old.err)
+
+    def test_wrong_usage(self):
+        self.at = {}
+        for command in (("task",), ("task", "true"), ("task", "--task-id", "x", "true"),
+                        ("task", "--task-id", 0), ("reduce", "n", "1"), ("reduce", "n", "1", "--how", "avg"),
+                        ("reduce", "n", "one", "--how", "sum"), ("reduce", "n", "1g", "--how", "or"),
+                        ("barrier", "b", "--among", "5-2"), ("alive", "x"), ("progress", "-1"),
+                        ("barrier", "b", "--count", 2, "--among", "0"), ("sync-point",), ("all-gather", "n")):
+            with self.subTest(command=command):
+                done = self.coxswain(*command)
+                self.assertEqual((done.code, done.out), (USAGE, ""), done.err)
+
+    def test_what_acts_for_a_task_says_that_there_is_none(self):
+        self.serve(1)
+        for command in OF_TASKS:
+            with self.subTest(command=command):
+                done = self.coxswain(*command)
+                self.assertEqual((done.code, done.out), (USAGE, ""), done.err)
+                self.assertIn("coxswain task -- CMD", done.err)
+
+    def test_a_task_that_has_ended_is_unavailable(self):
+        gone = {"COXSWAIN_TASK_SOCKET": str(self.folder / "gone"), "COXSWAIN_TASK_ID": "0"}
+        self.at = gone
+
+        self.assertEqual(self.coxswain("barrier", "b").code, UNAVAILABLE)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+
+if __name__ == "__main__":
+    unittest.main()

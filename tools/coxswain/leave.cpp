@@ -1,0 +1,38 @@
+// coxswain leave: this task leaves the job before its command ends.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "remote.hpp"
+
+#include "coxswain/client/asking.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// Not client::leave: our client has not joined, and would just end its own session.
+asio::awaitable<void> leave(client& c, duration timeout) {
+  question q{core::leave_args{}, timeout};
+  auto const answer = co_await ask(connection_of(c), std::move(q));
+  throw_unless_ok(answer);
+}
+
+}  // namespace
+
+void add_leave(CLI::App& program, action& chosen) {
+  auto timeout = std::make_shared<duration>(core::timeout_default);
+  auto& command = add_subcommand(
+      program, "leave", "Leaves the job with all others, before the command ends", chosen,
+      [timeout] { return act([timeout](client& c) { return leave(c, *timeout); }); });
+  add_duration(command, "--timeout", *timeout, "How long all tasks may take to leave",
+               {.may_be_forever = true});
+  name_variables(command);
+  command.footer(task_help_end(
+      "What the command does then is no longer part of the job, and its end no failure. Without\n"
+      "this the task leaves when its command ends.\n\n"
+      "EXAMPLE\n  coxswain leave && ./upload-results\n\n"));
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,62 @@
+// coxswain sync-point: whether this task stops here, with all others.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "remote.hpp"
+
+#include "coxswain/client/asking.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace coxswain::tools {
+namespace {
+
+// Our client has no say in it: the one that holds the task's session answers (visitor.hpp).
+asio::awaitable<void> reach(client& c, std::uint64_t step, bool& stops) {
+  core::frozen_args const reached{0, step};
+  question q{reached, without_limit};
+  auto const answer = co_await ask(connection_of(c), std::move(q));
+  throw_unless_ok(answer);
+  stops = std::holds_alternative<core::sync_point>(answer.value);
+}
+
+int reach(std::uint64_t step) {
+  bool stops{};
+  auto const code = act([&](client& c) { return reach(c, step, stops); });
+  if (code != static_cast<int>(exit_code::ok) || stops) return code;
+  return static_cast<int>(exit_code::failed);
+}
+
+constexpr auto sync_point_footer =
+    R"(Exits with 0 where all tasks stop together after a preempt: save your state here. With 1
+otherwise: go on. To be asked by every task with each step, rising. Waits only while they agree on
+a step.
+
+EXAMPLE
+  for step in $(seq 1000); do
+    ./step $step
+    if coxswain sync-point $step; then ./save $step; exit; fi
+  done
+
+)";
+
+}  // namespace
+
+void add_sync_point(CLI::App& program, action& chosen) {
+  auto step = std::make_shared<std::uint64_t>();
+  auto& command = add_subcommand(
+      program, "sync-point", "Says that this task has reached a step, and whether all stop there",
+      chosen, [step] { return reach(*step); });
+  add_number(
+      command, "STEP", [step](std::int64_t n) { *step = static_cast<std::uint64_t>(n); }, 0,
+      std::numeric_limits<std::int64_t>::max(), "The step")
+      ->required();
+  name_variables(command);
+  command.footer(task_help_end(sync_point_footer));
+}
+
+}  // namespace coxswain::tools

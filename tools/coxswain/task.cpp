@@ -1,0 +1,148 @@
+// coxswain task: a command that is one task of a job.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "remote.hpp"
+#include "task_run.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <csignal>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
+
+struct task_command {
+  remote_options remote;
+  task_id task{};
+  std::optional<std::uint32_t> num_tasks;
+  std::optional<std::uint64_t> attempt;
+  bool recoverable{};
+  bool take_over{};
+  duration join_timeout{core::timeout_default};
+  duration leave_timeout{core::timeout_default};
+  duration kill_grace{5s};
+};
+
+task_run_options options_of(task_command const& given, std::vector<std::string> command) {
+  auto as = observer(given.remote);
+  as.task = given.task;
+  as.num_tasks = given.num_tasks;
+  as.attempt = given.attempt;
+  if (given.recoverable) as.recoverable = true;
+  task_run_options options{std::move(as)};
+  options.join.timeout = given.join_timeout;
+  options.join.take_over = given.take_over;
+  options.leave_timeout = given.leave_timeout;
+  options.kill_grace = given.kill_grace;
+  options.command = std::move(command);
+  return options;
+}
+
+int run_task(task_command const& given, std::vector<std::string> command) {
+  if (command.empty()) {
+    throw program_error{exit_code::usage, "a command is needed: coxswain task -- CMD..."};
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  asio::io_context io{1};
+  task_run task{io, options_of(given, std::move(command))};
+  bool is_over{};
+  std::exception_ptr problem;
+  auto take = [&](std::exception_ptr p) {
+    problem = std::move(p);
+    is_over = true;
+  };
+  asio::co_spawn(io, task.run(), asio::bind_cancellation_slot(task.slot(), take));
+  while (!is_over && io.run_one() > 0) continue;
+  task.end();
+  io.run_for(farewell_max);
+  // A command that ended badly says it all, and so does a signal.
+  if (problem && task.code().value_or(0) == 0) std::rethrow_exception(problem);
+  return task.code().value_or(static_cast<int>(exit_code::ok));
+}
+
+void add_membership_options(CLI::App& to, task_command& into) {
+  add_number(
+      to, "--task-id",
+      [&into](std::int64_t n) { into.task = task_id{static_cast<std::uint32_t>(n)}; }, 0,
+      std::numeric_limits<std::uint32_t>::max(), "Which task this is; coxswain run has set it")
+      ->required();
+  add_number(
+      to, "--num-tasks",
+      [&into](std::int64_t n) { into.num_tasks = static_cast<std::uint32_t>(n); }, 1,
+      std::numeric_limits<std::uint32_t>::max(),
+      "How many tasks the job is expected to have; coxswain run has set it");
+  add_number(
+      to, "--attempt", [&into](std::int64_t n) { into.attempt = static_cast<std::uint64_t>(n); }, 0,
+      any_number, "The launcher's restart count");
+  to.add_flag("--recoverable", into.recoverable,
+              "When this task fails, the job goes on, and it may join again");
+  add_duration(to, "--join-timeout", into.join_timeout, "How long all tasks may take to join",
+               {.may_be_forever = true});
+  add_duration(to, "--leave-timeout", into.leave_timeout, "How long all tasks may take to leave",
+               {.may_be_forever = true});
+  add_duration(to, "--kill-grace", into.kill_grace,
+               "When the job has failed: how long after SIGTERM the command is killed",
+               {.may_be_forever = true});
+}
+
+constexpr auto task_footer =
+    R"help(Joins the job, waits until all tasks have, runs the command, and leaves with the others
+when it ends with 0. If it ends otherwise the task has failed: all others learn at once which one,
+and how. When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and
+SIGTERM are passed on to it. Its input, output and errors are ours, but a terminal is no input.
+What it leaves running is killed when it ends.
+
+The command, and everything that it starts, acts for the task with
+  barrier, all-gather, reduce, all-equal, alive, topology, progress, sync-point, preempt, cancel,
+  put and cas with --while-task-lives, fail, reset and leave.
+Several may run at once; Ctrl-C takes back the call of one. They find the task by
+COXSWAIN_TASK_SOCKET, a Unix socket in a folder below TMPDIR that only this user may enter.
+COXSWAIN_TASK_ID and COXSWAIN_NUM_TASKS are set as well. All other subcommands have sessions of
+their own, as everywhere.
+
+EXAMPLE
+  coxswain run -n 4 -- coxswain task -- sh train.sh
+  where train.sh is
+    hosts=$(coxswain all-gather hosts "$(hostname)") || exit
+    ./step --peers "$hosts" && coxswain barrier trained --timeout 10min
+
+Options are variables too: --join-timeout is COXSWAIN_JOIN_TIMEOUT; only --take-over has none.
+
+EXIT CODES
+  That of the command, 128 + the number of the signal that killed it; 126 or 127 if it cannot be
+  run or found; 128 + the number of a signal that came while there was no command. If the command
+  ended with 0 but the job has failed, 1. 64 wrong usage, 69 no coordinator there, 75 not all
+  tasks came in time, 77 refused (token, job, permission)
+)help";
+
+}  // namespace
+
+void add_task(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<task_command>();
+  given->remote.connect_timeout = 300s;
+  auto& command = add_subcommand(program, "task", "Runs a command as one task of a job", chosen,
+                                 [given, &program] {
+                                   auto const* const app = program.get_subcommand("task");
+                                   return run_task(*given, command_in(app->remaining()));
+                                 });
+  // Options end where the command begins.
+  command.prefix_command();
+  add_membership_options(command, *given);
+  add_remote_options(command, given->remote);
+  // Without a variable: it ends another process.
+  command.add_flag("--take-over", given->take_over,
+                   "Take the place of another process that is this task; both are recoverable");
+  command.footer(task_footer);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,147 @@
+#include "task_run.hpp"
+
+#include "exit_code.hpp"
+#include "remote.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/client/asking.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// The report of a failure does not hold up the end: without it the task fails as well.
+constexpr duration report_max = 5s;
+
+std::string text_of(failure const& one) {
+  if (!one.task) return one.why.text();
+  return fmt::format("task {} failed: {}", one.task->value, one.why.text());
+}
+
+}  // namespace
+
+task_run::task_run(asio::io_context& io, task_run_options options)
+    : options_{std::move(options)},
+      signals_{io, SIGINT, SIGTERM},
+      child_ended_{io, SIGCHLD},
+      patience_{io} {
+  await_signal();
+}
+
+asio::awaitable<void> task_run::run() {
+  job_ = co_await connect(options_.client);
+  door_ = std::make_shared<task_door>(job_);
+  co_await job_.join(options_.join);
+
+  asio::co_spawn(patience_.get_executor(), task_door::serve(door_), asio::detached);
+  std::optional<program_error> problem;
+  try {
+    start_command();
+  } catch (program_error const& why) {
+    problem = why;
+  }
+  if (problem) {
+    co_await report(problem->what());
+    throw *std::move(problem);
+  }
+  auto const how = co_await command_ended();
+
+  command_.reset();
+  code_ = how.code();
+  door_->close({errc::failed_precondition, "the command of the task has ended"});
+  if (how.is_good()) {
+    co_await job_.leave(options_.leave_timeout);
+  } else {
+    co_await report(fmt::format("'{}' {}", options_.command.front(), how.text()));
+  }
+}
+
+void task_run::end() noexcept {
+  command_.reset();
+  signals_.cancel();
+  patience_.cancel();
+  if (door_) door_->close({errc::unavailable, "the task has ended"});
+  job_ = client{};
+}
+
+void task_run::await_signal() {
+  signals_.async_wait([this](boost::system::error_code problem, int number) {
+    if (problem) return;
+    if (command_) {
+      command_->signal(number);
+    } else {
+      code_ = 128 + number;
+      cancel_.emit(asio::cancellation_type::terminal);
+    }
+    await_signal();
+  });
+}
+
+child_command task_run::command() const {
+  auto const& as = options_.client;
+  child_command command;
+  command.arguments = options_.command;
+  command.shares_streams = true;
+  command.environment = {{"COXSWAIN_ADDRESS", as.address},
+                         {"COXSWAIN_JOB", as.job},
+                         {"COXSWAIN_TOKEN", as.token},
+                         {"COXSWAIN_TOKEN_FILE", ""},
+                         {"COXSWAIN_TASK_ID", std::to_string(as.task->value)},
+                         {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())},
+                         {task_socket_variable, door_->path()}};
+  return command;
+}
+
+void task_run::start_command() {
+  command_.emplace(command());
+  auto ignore = [](std::exception_ptr) {};  // CANCELLED: we have left
+  asio::co_spawn(patience_.get_executor(), end_with_job(), ignore);
+}
+
+asio::awaitable<ending> task_run::command_ended() {
+  for (;;) {
+    if (auto const how = command_->look()) co_return *how;
+    co_await child_ended_.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> task_run::end_with_job() {
+  auto const why = co_await job_.failure();
+  has_failed_ = true;
+  if (!command_) co_return;
+  fmt::print(stderr, "coxswain task: {}; '{}' is to end\n", text_of(why.cause),
+             options_.command.front());
+  // Who says that he has failed may end by himself.
+  if (why.cause.task == options_.client.task) co_await pause();
+  for (int const number : {SIGTERM, SIGKILL}) {
+    if (!command_) co_return;
+    command_->signal(number);
+    co_await pause();
+  }
+}
+
+// For the grace, or until the end.
+asio::awaitable<void> task_run::pause() {
+  boost::system::error_code ignored;
+  patience_.expires_at(deadline_after(std::chrono::steady_clock::now(), options_.kill_grace));
+  co_await patience_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+asio::awaitable<void> task_run::report(std::string what) {
+  bool const is_member = connection_of(job_)->may_be_member();  // no longer after coxswain leave
+  if (has_failed_ || !is_member) co_return;
+  core::report_error_args args;
+  args.what = status{errc::aborted, std::move(what)};
+  question q{std::move(args), report_max};
+  auto const told = co_await ask(connection_of(job_), std::move(q));
+  if (told.outcome.ok()) co_return;
+  fmt::print(stderr, "coxswain task: its failure could not be reported: {}\n", told.outcome.text());
+}
+
+}  // namespace coxswain::tools

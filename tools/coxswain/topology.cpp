@@ -1,0 +1,84 @@
+// coxswain topology: which devices the whole job has.
+
+#include "commands.hpp"
+#include "exit_code.hpp"
+#include "machine.hpp"
+#include "remote.hpp"
+#include "topology_text.hpp"
+
+#include "coxswain/client/host_topology.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+struct topology_command {
+  std::string platform;
+  std::string devices_file;
+  std::optional<std::uint32_t> partition;
+  duration timeout{core::timeout_default};
+  bool as_json{};
+};
+
+core::local_topology own_topology(topology_command const& given) {
+  auto mine = local_topology_of_this_host();
+  mine.partition_index = given.partition;
+  if (given.devices_file.empty()) return mine;
+  mine.devices = devices_in(read_file(given.devices_file, "--devices"), given.devices_file);
+  return mine;
+}
+
+asio::awaitable<void> exchange(client& c, topology_command const& given) {
+  auto mine = own_topology(given);
+  auto const whole = co_await c.exchange_topology(given.platform, std::move(mine), given.timeout);
+  fmt::print("{}", given.as_json ? topology_json(whole) + "\n" : topology_text(whole));
+}
+
+constexpr auto topology_footer =
+    R"(What the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES say of this machine is added. FILE
+is a JSON array of objects; each field may be left out:
+  [{"ordinal": 0, "name": "gpu-0", "vendor": "v", "kind": "k", "compute_capability": "9.0",
+    "core_count": 132, "numa_node": 0, "fabric_uuid": "u", "memory_bytes": 85899345920,
+    "shared_memory_per_block_bytes": 49152, "text": "t", "debug_text": "d",
+    "attributes": {"clock": 1980, "slots": [0, 1]}}]
+The answer numbers all devices of the job. It stays: who asks again gets it at once.
+
+EXAMPLE
+  coxswain topology gpu --devices gpus.json --json | jq '[.[].devices[].global_id] | length'
+
+)";
+
+}  // namespace
+
+void add_topology(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<topology_command>();
+  auto& command = add_subcommand(
+      program, "topology",
+      "Tells all tasks this one's devices, and prints those of all when they are known", chosen,
+      [given] { return act([given](client& c) { return exchange(c, *given); }); });
+  command
+      .add_option("PLATFORM", given->platform, "The kind of devices, such as gpu; a name for all")
+      ->required();
+  command.add_option("--devices", given->devices_file, "This task's devices (default: none)")
+      ->type_name("FILE");
+  add_number(
+      command, "--partition",
+      [given](std::int64_t n) { given->partition = static_cast<std::uint32_t>(n); }, 0,
+      std::numeric_limits<std::uint32_t>::max(),
+      "The partition that the devices are in; all tasks say theirs or none does");
+  add_duration(command, "--timeout", given->timeout, "How long to wait for the others",
+               {.may_be_forever = true});
+  command.add_flag("--json", given->as_json, "One JSON array on one line, for programs");
+  name_variables(command);
+  command.footer(task_help_end(topology_footer));
+}
+
+}  // namespace coxswain::tools
