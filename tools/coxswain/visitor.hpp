@@ -2,8 +2,7 @@
 // One program that acts as this process's task. To it we are the coordinator: it says Hello, gets a
 // session of its own, and its requests are passed on to the task's session as they are, except that
 //
-//   Join and Reset  name the task's incarnation; and a Reset is followed by a Join, so that the
-//   task
+//   Join and Reset  name the task's incarnation; a Reset is followed by a Join, so that the task
 //                   takes part again.
 //   Frozen          without an agreement asks whether the task stops at this step. Clients answer
 //                   that by themselves, so the protocol has no other request for it.
