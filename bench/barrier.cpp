@@ -1,187 +1,155 @@
-#include "barrier.hpp"
+// The workload `barrier`: all tasks arrive, all are released, again and again.
 
-#include "address.hpp"
-#include "interrupts.hpp"
-#include "machine.hpp"
-#include "progress.hpp"
-#include "side.hpp"
-#include "statistics.hpp"
-#include "temporary_directory.hpp"
+#include "arrivals.hpp"
+#include "bench_error.hpp"
+#include "crowd.hpp"
+#include "stopwatch.hpp"
+#include "text.hpp"
+#include "workloads.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <utility>
-#include <vector>
-
-#include <unistd.h>
 
 namespace coxswain::bench {
 namespace {
 
-// Besides its connections, what a process has open; and what the server keeps for itself.
-constexpr std::size_t descriptors_besides = 128;
+struct barrier_options {
+  std::uint32_t tasks{};
+  std::uint32_t sessions{};     // zero: one for each task
+  std::uint32_t floor_tasks{};  // zero: as many
+  std::string arrivals{"together"};
+};
 
-// So that a sample lasts about half a second to two seconds, whatever the number of tasks.
-std::uint64_t rounds_by_default(std::uint32_t tasks) {
-  return std::clamp<std::uint64_t>(20'480 / std::max(tasks, 1U), 5, 50);
-}
-
-constexpr std::uint64_t samples_without_floor = 10;
-
-// What the machine and our processes have used from one moment to another.
-class usage {
+class barrier_load final : public load {
  public:
-  explicit usage(std::vector<side*> sides)
-      : sides_{std::move(sides)},
-        machine_{read_machine_time()},
-        ours_{cpu_time()},
-        waited_{wait_time()} {}
+  barrier_load(address server, std::unique_ptr<peer> speaks, std::size_t sessions,
+               std::uint32_t tasks, arrivals how)
+      : all_{std::move(server), std::move(speaks), sessions, tasks}, how_{how} {}
 
-  [[nodiscard]] disturbance so_far() const {
-    auto const now = read_machine_time();
-    auto const share = [](duration part, duration whole) {
-      auto const d = [](duration t) { return static_cast<double>(t.count()); };
-      return whole > 0ns ? std::clamp(d(part) / d(whole), 0.0, 1.0) : 0.0;
-    };
-    auto const total = now.total - machine_.total;
-    auto const ours = cpu_time() - ours_;
-    auto const waited = wait_time() - waited_;
-    return {share(now.busy - machine_.busy - ours, total),
-            share(now.stolen - machine_.stolen, total), share(waited, ours + waited)};
+  void connect(std::function<void(std::uint64_t)> const& progress) override {
+    all_.connect(progress);
+    all_.join();
+  }
+
+  tally measure(std::uint64_t steps) override {
+    tally found;
+    found.latencies.resize(2);
+    for (std::uint64_t step = 0; step < steps; ++step) round(found);
+    found.operations = steps * all_.tasks();
+    return found;
+  }
+
+  void beat() override { all_.beat(); }
+  duration beat_period() const noexcept override { return all_.beat_period(); }
+  void finish() override { all_.leave(); }
+
+ private:
+  void round(tally& found) {
+    core::answer release;
+    release.value.emplace<core::barrier_answer>().round = round_number{++round_};
+    all_.speaks().expect(std::move(release));
+    core::barrier_args arrival;
+    arrival.name = "step";
+    all_.ask_all([&arrival](task_id) { return arrival; });
+
+    stopwatch const watch;
+    auto const t = all_.run("the release", how_);
+    watch.stop(found);
+    found.latencies[0].add((t.answered - t.last_sent).count());
+    found.latencies[1].add((t.answered - t.first_sent).count());
+  }
+
+  crowd all_;
+  arrivals how_;
+  std::uint64_t round_{};
+};
+
+class barrier final : public workload {
+ public:
+  CLI::App* add_to(CLI::App& program) override {
+    auto& cmd = *program.add_subcommand(
+        "barrier",
+        "All tasks arrive, all are released: the time from the last arrival sent to the last "
+        "release received, and the server's CPU");
+    cmd.add_option("--tasks", given_.tasks, "Simulated tasks")
+        ->required()
+        ->check(CLI::Range(1U, 1'000'000U));
+    cmd.add_option(
+           "--sessions", given_.sessions,
+           "Connections of the coordinator's load, each with as many of the tasks (default: "
+           "one for each task)")
+        ->check(CLI::Range(1U, 1'000'000U));
+    cmd.add_option("--floor-tasks", given_.floor_tasks,
+                   "Tasks, and connections, of the floor's load (default: as many as --tasks)")
+        ->check(CLI::Range(1U, 1'000'000U));
+    cmd.add_option(
+           "--arrivals", given_.arrivals,
+           "together: as fast as can be, those of one session with one write; ordered: one "
+           "write for each task, in order; jittered:5ms: one write for each task at a random "
+           "moment within so long a time")
+        ->capture_default_str();
+    return &cmd;
+  }
+
+  void check() const override {
+    (void)arrivals::parse(given_.arrivals);
+    if (given_.sessions > given_.tasks) {
+      throw bench_error{fmt::format("{} --sessions are more than {} --tasks: each needs a task",
+                                    given_.sessions, given_.tasks),
+                        exit_code::usage};
+    }
+  }
+
+  vocabulary words() const override {
+    vocabulary w;
+    w.name = "barrier";
+    w.title = fmt::format("barrier over {} tasks", grouped(given_.tasks));
+    if (sessions() != given_.tasks) w.title += fmt::format(" in {} sessions", grouped(sessions()));
+    if (floor_tasks() != given_.tasks) {
+      w.title += fmt::format(" (the floor: {})", grouped(floor_tasks()));
+    }
+    w.steps = "rounds";
+    w.operation = {"task and barrier", "task"};
+    w.latencies = {{"last arrival to last release", "release_ns"}, {"whole round", "round_ns"}};
+    return w;
+  }
+
+  std::vector<parameter> parameters() const override {
+    return {{"tasks", given_.tasks}, {"sessions", sessions()}, {"floor_tasks", floor_tasks()}};
+  }
+
+  std::uint64_t steps_by_default() const override {
+    return std::clamp<std::uint64_t>(20'480 / given_.tasks, 5, 50);
+  }
+
+  std::size_t connections(side_kind kind) const override {
+    return kind == side_kind::coxswain ? sessions() : floor_tasks();
+  }
+
+  void configure(core::config& coordinator) const override { coordinator.num_tasks = given_.tasks; }
+  std::size_t floor_answers_together() const override { return floor_tasks(); }
+
+  std::unique_ptr<load> make_load(side_kind kind, address server) const override {
+    auto const tasks = kind == side_kind::coxswain ? given_.tasks : floor_tasks();
+    return std::make_unique<barrier_load>(std::move(server), make_peer(kind, given_.tasks),
+                                          connections(kind), tasks,
+                                          arrivals::parse(given_.arrivals));
   }
 
  private:
-  [[nodiscard]] duration cpu_time() const {
-    auto sum = cpu_time_of(::getpid());
-    for (auto const* s : sides_) sum += s->cpu_time();
-    return sum;
-  }
-  [[nodiscard]] duration wait_time() const {
-    duration sum{};
-    for (auto const* s : sides_) sum += s->wait_time();
-    return sum;
+  std::size_t sessions() const { return given_.sessions > 0 ? given_.sessions : given_.tasks; }
+  std::uint32_t floor_tasks() const {
+    return given_.floor_tasks > 0 ? given_.floor_tasks : given_.tasks;
   }
 
-  std::vector<side*> sides_;
-  machine_time machine_;
-  duration ours_;
-  duration waited_;
+  barrier_options given_;
 };
-
-// `directory` is where the sockets of a Unix transport go; empty: TCP.
-side_plan plan_for(side_kind kind, barrier_options const& options, std::string const& directory) {
-  side_plan plan;
-  plan.kind = kind;
-  plan.tasks = options.tasks;
-  plan.cpus = plan_cpus();
-  if (kind == side_kind::floor) plan.floor_trigger = options.floor_trigger;
-  plan.at = directory.empty() ? "127.0.0.1:0" : fmt::format("unix:{}/{}", directory, name(kind));
-  if (kind == side_kind::coxswain && !options.address.empty()) {
-    plan.at = options.address;
-    plan.is_running = true;
-    plan.running_as = options.server_pid;
-  }
-  return plan;
-}
-
-void connect(side& which, side_kind kind, std::uint32_t tasks, progress const& live) {
-  auto const show = [&](std::uint64_t n) {
-    live.show(fmt::format("{}: {} of {} tasks connected", name(kind), n, tasks));
-  };
-  show(0);
-  which.connect(show);
-}
-
-double p50_of(sample const& s) {
-  std::vector<double> times;
-  for (auto const& r : s.rounds) times.push_back(static_cast<double>(r.release_ns));
-  return median(std::move(times));
-}
-
-// Floor, ours, ours, floor, floor, ... so that what drifts meets both alike.
-void measure_pairs(barrier_options const& options, barrier_report& report, side& ours, side& floor,
-                   progress const& live) {
-  for (std::uint32_t pair = 0; pair < options.pairs; ++pair) {
-    live.show(fmt::format(
-        "pair {} of {}{}", pair + 1, options.pairs,
-        pair == 0 ? std::string{}
-                  : fmt::format(": latency {:.3f} x floor, server CPU {:.3f} x",
-                                median(report.pairs.p50), median(report.pairs.server_cpu))));
-    bool const floor_first = pair % 2 == 0;
-    auto first = (floor_first ? floor : ours).measure(report.rounds_per_sample);
-    auto second = (floor_first ? ours : floor).measure(report.rounds_per_sample);
-    auto& of_floor = floor_first ? first : second;
-    auto& of_ours = floor_first ? second : first;
-    report.pairs.p50.push_back(p50_of(of_ours) / p50_of(of_floor));
-    if (of_ours.server_cpu) {
-      report.pairs.server_cpu.push_back(static_cast<double>(of_ours.server_cpu->count()) /
-                                        static_cast<double>(of_floor.server_cpu->count()));
-    }
-    report.floor->samples.push_back(std::move(of_floor));
-    report.coxswain.samples.push_back(std::move(of_ours));
-  }
-}
-
-void measure_alone(std::uint64_t rounds, barrier_report& report, side& ours, progress const& live) {
-  for (std::uint64_t done = 0; done < rounds;) {
-    live.show(fmt::format("round {} of {}", done, rounds));
-    auto const next = std::min(report.rounds_per_sample, rounds - done);
-    report.coxswain.samples.push_back(ours.measure(next));
-    done += next;
-  }
-}
 
 }  // namespace
 
-barrier_report measure_barrier(barrier_options const& options) {
-  need_descriptors(options.tasks + descriptors_besides);
-  interrupts const signals;
-  bool const is_unix =
-      options.address.empty() ? options.unix_sockets : address{options.address}.is_unix();
-  std::optional<temporary_directory> sockets;
-  if (is_unix) sockets.emplace();
-  auto const directory = sockets ? sockets->path() : std::string{};
-  progress const live;
-
-  auto const kind = options.calibrate ? side_kind::second_floor : side_kind::coxswain;
-  auto const ours_plan = plan_for(kind, options, directory);
-  auto const all_rounds =
-      options.rounds.value_or(samples_without_floor * rounds_by_default(options.tasks));
-  barrier_report report;
-  report.measured = name(kind);
-  report.tasks = options.tasks;
-  report.transport = is_unix ? "unix" : "tcp";
-  report.cpus = ours_plan.cpus;
-  report.rounds_per_sample = options.floor
-                                 ? options.rounds.value_or(rounds_by_default(options.tasks))
-                                 : (all_rounds + samples_without_floor - 1) / samples_without_floor;
-
-  side ours{ours_plan, signals};
-  std::optional<side> floor;
-  std::vector<side*> sides{&ours};
-  if (options.floor) {
-    floor.emplace(plan_for(side_kind::floor, options, directory), signals);
-    sides.push_back(&*floor);
-    connect(*floor, side_kind::floor, options.tasks, live);
-  }
-  connect(ours, kind, options.tasks, live);
-
-  sockets.reset();  // all are connected: nothing is left behind even if we are killed
-
-  live.show("warming up");
-  for (auto* s : sides) (void)s->measure(report.rounds_per_sample);
-
-  usage const used{sides};
-  if (floor) {
-    report.floor.emplace();
-    measure_pairs(options, report, ours, *floor, live);
-  } else {
-    measure_alone(all_rounds, report, ours, live);
-  }
-  report.disturbed = used.so_far();
-  ours.finish();
-  return report;
-}
+std::unique_ptr<workload> make_barrier() { return std::make_unique<barrier>(); }
 
 }  // namespace coxswain::bench

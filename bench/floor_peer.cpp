@@ -1,0 +1,82 @@
+#include "bench_error.hpp"
+#include "floor.hpp"
+#include "peer.hpp"
+
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace coxswain::bench {
+namespace {
+
+class floor_peer final : public peer {
+ public:
+  floor_peer() : model_{make_coxswain_peer(0)} {}
+
+  bool has_sessions() const noexcept override { return false; }
+
+  void open(std::size_t connection) override {
+    model_->open(connection);
+    if (asked_.size() <= connection) asked_.resize(connection + 1);
+    // So that ids and counts are as large as those of a real client, which has joined before.
+    std::string ignored;
+    model_->ask(ignored, connection, std::nullopt, core::join_args{}, 0);
+    asked_[connection] = 1;
+  }
+
+  void expect(core::answer like) override { answer_bytes_ = wire::encode(like).size(); }
+  void expect_also(core::answer like) override { expect(std::move(like)); }
+
+  void ask(std::string& out, std::size_t connection, std::optional<task_id> task,
+           core::request what, std::uint64_t unanswered) override {
+    scratch_.clear();
+    model_->ask(scratch_, connection, task, std::move(what), unanswered);
+    auto const request_bytes = scratch_.size() - wire::length_bytes;
+    scratch_.clear();
+    wire::append_server_head(scratch_, request_id{++asked_[connection]}, answer_bytes_);
+    append(out, request_bytes, scratch_.size() - wire::length_bytes + answer_bytes_);
+  }
+
+  verdict judge(received_frame const& frame) override {
+    bytes_to_come_ -= frame.bytes;
+    return verdict::answer;
+  }
+
+  void settle() override {
+    if (bytes_to_come_ == 0) return;
+    throw bench_error{"the floor sent other sizes than it was asked for"};
+  }
+
+  // A heartbeat is answered by a message that says nothing.
+  void beat(std::string& out, std::size_t connection, bool is_idle) override {
+    scratch_.clear();
+    model_->beat(scratch_, connection, is_idle);
+    append(out, scratch_.size() - wire::length_bytes, wire::encode(core::answer{}).size());
+  }
+
+  duration beat_period() const noexcept override { return {}; }
+
+ private:
+  void append(std::string& out, std::size_t request_bytes, std::size_t answer_bytes) {
+    auto const size = std::max(request_bytes, floor_request_bytes_min);
+    wire::append_length(out, size);
+    wire::append_length(out, answer_bytes);
+    out.append(size - wire::length_bytes, '\0');
+    bytes_to_come_ += answer_bytes;
+  }
+
+  std::unique_ptr<peer> model_;
+  std::vector<std::uint64_t> asked_;  // by connection: how many requests, the join among them
+  std::size_t answer_bytes_{};        // without the head
+  std::size_t bytes_to_come_{};       // of all answers' payloads
+  std::string scratch_;
+};
+
+}  // namespace
+
+std::unique_ptr<peer> make_floor_peer() { return std::make_unique<floor_peer>(); }
+
+}  // namespace coxswain::bench

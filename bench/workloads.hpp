@@ -1,0 +1,16 @@
+#pragma once
+// All workloads, each in a file of its name.
+
+#include "workload.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace coxswain::bench {
+
+[[nodiscard]] std::unique_ptr<workload> make_barrier();
+
+// In the order of the help.
+[[nodiscard]] std::vector<std::unique_ptr<workload>> all_workloads();
+
+}  // namespace coxswain::bench
