@@ -50,7 +50,7 @@ class barrier_load final : public load {
   void round(tally& found) {
     core::answer release;
     release.value.emplace<core::barrier_answer>().round = round_number{++round_};
-    all_.speaks().expect(std::move(release));
+    all_.speaks().expect({std::move(release)});
     core::barrier_args arrival;
     arrival.name = "step";
     all_.ask_all([&arrival](task_id) { return arrival; });

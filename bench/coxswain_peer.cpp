@@ -61,29 +61,21 @@ class coxswain_peer final : public peer {
     asked_[connection] = 0;
   }
 
-  void expect(core::answer like) override {
+  void expect(std::vector<core::answer> models) override {
     models_.clear();
     accepted_.clear();
-    expect_also(std::move(like));
+    for (auto const& m : models) models_.push_back({m.value.index(), wire::encode(m).size()});
   }
 
-  void expect_also(core::answer like) override {
-    auto const bytes = wire::encode(like).size();
-    models_.push_back({like.value.index(), bytes});
-  }
-
-  void ask(std::string& out, std::size_t connection, std::optional<task_id> task,
-           core::request what, std::uint64_t unanswered) override {
+  void ask(std::string& out, asking const& how, core::request what) override {
+    auto& asked = asked_[how.connection];
     core::client_message m;
-    bool const is_numbered = !std::holds_alternative<core::hello_args>(what) &&
-                             !std::holds_alternative<core::bye_args>(what) &&
-                             !std::holds_alternative<std::monostate>(what);
-    m.answered_through = asked_[connection] - unanswered;
-    if (is_numbered) {
-      m.id = request_id{++asked_[connection]};
+    m.answered_through = asked - how.unanswered;
+    if (is_numbered(what)) {
+      m.id = request_id{++asked};
       ids_to_come_ += m.id.value;
     }
-    m.task = task;
+    m.task = how.task;
     m.what = std::move(what);
     wire::append_frame(out, m);
   }
@@ -110,7 +102,7 @@ class coxswain_peer final : public peer {
   }
 
   void beat(std::string& out, std::size_t connection, bool is_idle) override {
-    ask(out, connection, std::nullopt, std::monostate{}, is_idle ? 0 : asked_[connection]);
+    ask(out, {connection, std::nullopt, is_idle ? 0 : asked_[connection]}, std::monostate{});
   }
 
   duration beat_period() const noexcept override { return beat_period_; }
@@ -120,6 +112,12 @@ class coxswain_peer final : public peer {
     std::size_t kind{};  // the index in the variant of answers
     std::size_t bytes{};
   };
+
+  static bool is_numbered(core::request const& what) {
+    return !std::holds_alternative<core::hello_args>(what) &&
+           !std::holds_alternative<core::bye_args>(what) &&
+           !std::holds_alternative<std::monostate>(what);
+  }
 
   static wire::server_message decode(std::string_view payload) {
     auto message = wire::decode_server(payload);
@@ -147,7 +145,7 @@ class coxswain_peer final : public peer {
   }
 
   void check_job(core::hello_answer const& hello) const {
-    if (hello.num_tasks == tasks_) return;
+    if (tasks_ == 0 || hello.num_tasks == tasks_) return;
     throw bench_error{
         fmt::format("its job has {} tasks, but this run has {}: start it with that many, or give "
                     "--tasks {}",

@@ -32,7 +32,7 @@ crowd::crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions,
       asked_(sessions) {}
 
 void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
-  peer_->expect({});
+  peer_->expect({core::answer{}});
   while (wires_.size() < sessions_) {
     auto const first = wires_.size();
     auto const end = std::min(sessions_, first + connect_batch);
@@ -58,7 +58,7 @@ void crowd::join() {
   if (!peer_->has_sessions()) return;
   core::answer joined;
   joined.value = core::join_answer{};
-  peer_->expect(std::move(joined));
+  peer_->expect({std::move(joined)});
   ask_all([this](task_id) { return core::join_args{incarnation{random_()}}; });
   run("the end of the join");
 }
@@ -66,7 +66,7 @@ void crowd::join() {
 void crowd::leave() {
   if (!peer_->has_sessions()) return;
   if (tasks_ > 0) {
-    peer_->expect({});
+    peer_->expect({core::answer{}});
     ask_all([](task_id) { return core::leave_args{}; });
     run("the end of the leave");
   }
@@ -89,8 +89,9 @@ std::size_t crowd::session_of(std::uint32_t task) const noexcept {
   return std::size_t{task} * sessions_ / tasks_;
 }
 
-void crowd::ask(std::size_t session, std::optional<task_id> task, core::request what) {
-  peer_->ask(prepared_.open(), session, task, std::move(what), asked_[session]);
+void crowd::ask(std::size_t session, std::optional<task_id> task, core::request what,
+                std::size_t model) {
+  peer_->ask(prepared_.open(), {session, task, asked_[session], model}, std::move(what));
   prepared_.close(session);
   ++asked_[session];
 }

@@ -48,8 +48,10 @@ class crowd final : public connections::listener {
   [[nodiscard]] peer& speaks() noexcept { return *peer_; }
   [[nodiscard]] connections& wires() noexcept { return wires_; }
 
-  // Prepares a request for the next volley. The requests of a session must be prepared in a row.
-  void ask(std::size_t session, std::optional<task_id> task, core::request what);
+  // Prepares a request for the next volley, whose answer will be like this one of those that its
+  // peer was told to expect. The requests of a session must be prepared in a row.
+  void ask(std::size_t session, std::optional<task_id> task, core::request what,
+           std::size_t model = 0);
   // The same request for each task. `make` is given the task.
   void ask_all(std::function<core::request(task_id)> const& make);
 

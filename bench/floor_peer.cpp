@@ -23,21 +23,23 @@ class floor_peer final : public peer {
     if (asked_.size() <= connection) asked_.resize(connection + 1);
     // So that ids and counts are as large as those of a real client, which has joined before.
     std::string ignored;
-    model_->ask(ignored, connection, std::nullopt, core::join_args{}, 0);
+    model_->ask(ignored, {connection, std::nullopt}, core::join_args{});
     asked_[connection] = 1;
   }
 
-  void expect(core::answer like) override { answer_bytes_ = wire::encode(like).size(); }
-  void expect_also(core::answer like) override { expect(std::move(like)); }
+  void expect(std::vector<core::answer> models) override {
+    answer_bytes_.clear();
+    for (auto const& m : models) answer_bytes_.push_back(wire::encode(m).size());
+  }
 
-  void ask(std::string& out, std::size_t connection, std::optional<task_id> task,
-           core::request what, std::uint64_t unanswered) override {
+  void ask(std::string& out, asking const& how, core::request what) override {
     scratch_.clear();
-    model_->ask(scratch_, connection, task, std::move(what), unanswered);
+    model_->ask(scratch_, how, std::move(what));
     auto const request_bytes = scratch_.size() - wire::length_bytes;
+    auto const body_bytes = answer_bytes_.at(how.model);
     scratch_.clear();
-    wire::append_server_head(scratch_, request_id{++asked_[connection]}, answer_bytes_);
-    append(out, request_bytes, scratch_.size() - wire::length_bytes + answer_bytes_);
+    wire::append_server_head(scratch_, request_id{++asked_[how.connection]}, body_bytes);
+    append(out, request_bytes, scratch_.size() - wire::length_bytes + body_bytes);
   }
 
   verdict judge(received_frame const& frame) override {
@@ -69,9 +71,9 @@ class floor_peer final : public peer {
   }
 
   std::unique_ptr<peer> model_;
-  std::vector<std::uint64_t> asked_;  // by connection: how many requests, the join among them
-  std::size_t answer_bytes_{};        // without the head
-  std::size_t bytes_to_come_{};       // of all answers' payloads
+  std::vector<std::uint64_t> asked_;       // by connection: how many requests, the join among them
+  std::vector<std::size_t> answer_bytes_;  // of the models, without their heads
+  std::size_t bytes_to_come_{};            // of all answers' payloads
   std::string scratch_;
 };
 

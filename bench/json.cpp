@@ -54,6 +54,7 @@ json_object to_object(side_result const& side, vocabulary const& words) {
   o.add("rate_per_s", side.rate());
   o.add("server_cpu_ns_per_" + words.operation.key, side.server_cpu_ns());
   o.add("load_cpu_ns_per_" + words.operation.key, side.load_cpu_ns());
+  o.add("server_share", side.server_share());
   o.add("load_share", side.load_share());
   o.add("server_bytes", side.server_bytes());
   o.add("server_growth_bytes", side.server_growth_bytes());

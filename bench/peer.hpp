@@ -14,7 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace coxswain::bench {
 
@@ -23,6 +23,15 @@ enum class verdict {
   beat,     // to a heartbeat
   push,     // something else that needs nothing
   respond,  // something else: send a heartbeat
+};
+
+// How something is asked.
+struct asking {
+  std::size_t connection{};
+  std::optional<task_id> task;
+  // When it is sent, at most so many of the connection's requests before it have no answer yet.
+  std::uint64_t unanswered{};
+  std::size_t model{};  // which of those that are expected the answer will be like
 };
 
 class peer {
@@ -35,15 +44,11 @@ class peer {
   // A new connection, without a session, under a number that may have been used before.
   virtual void open(std::size_t connection) = 0;
 
-  // From here on answers are to be such as this one: of its kind and about its size.
-  virtual void expect(core::answer like) = 0;
-  // Answers may be such as this one as well.
-  virtual void expect_also(core::answer like) = 0;
+  // From here on answers are to be such as one of these: of its kind and about its size.
+  virtual void expect(std::vector<core::answer> models) = 0;
 
-  // Appends the frame of a request, which will be answered as was expected last. When it is sent,
-  // at most `unanswered` of the connection's requests have no answer yet.
-  virtual void ask(std::string& out, std::size_t connection, std::optional<task_id> task,
-                   core::request what, std::uint64_t unanswered) = 0;
+  // Appends the frame of a request.
+  virtual void ask(std::string& out, asking const& how, core::request what) = 0;
 
   // Judges a frame. Throws bench_error if it is a refusal or nonsense.
   [[nodiscard]] virtual verdict judge(received_frame const& frame) = 0;
@@ -57,7 +62,7 @@ class peer {
   [[nodiscard]] virtual duration beat_period() const noexcept = 0;
 };
 
-// Speaks the protocol of Coxswain. `tasks` is how many the job must have.
+// Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.
 [[nodiscard]] std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks);
 
 // Speaks to the floor, with requests and answers of the very sizes that the other peer's have.

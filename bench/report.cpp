@@ -83,6 +83,12 @@ double side_result::load_cpu_ns() const {
   return ratio_of(as_double(sum), static_cast<double>(operations()));
 }
 
+std::optional<double> side_result::server_share() const {
+  auto const cpu = server_cpu_ns();
+  if (!cpu) return std::nullopt;
+  return *cpu * rate() / 1e9;
+}
+
 double side_result::load_share() const {
   duration busy{};
   duration elapsed{};

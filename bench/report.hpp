@@ -26,7 +26,8 @@ struct side_result {
   // Of one operation; none if the server's process is not known.
   [[nodiscard]] std::optional<double> server_cpu_ns() const;
   [[nodiscard]] double load_cpu_ns() const;
-  // The load's CPU time while the clock ran, as a share of that time.
+  // Their CPU time while the clock ran, as a share of that time.
+  [[nodiscard]] std::optional<double> server_share() const;
   [[nodiscard]] double load_share() const;
   // The server's memory after the samples, and by how much it was more during one than before it.
   [[nodiscard]] std::optional<double> server_bytes() const;

@@ -61,6 +61,8 @@ void add_latency(table& t, report const& r, std::size_t place) {
   t.add("  max", of(&summary::max));
 }
 
+std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
 void add_cpu(table& t, report const& r) {
   t.heading("CPU per " + r.words.operation.text);
   t.add(
@@ -71,8 +73,12 @@ void add_cpu(table& t, report const& r) {
       },
       r.pairs.server_cpu);
   t.add("  load", [](side_result const& s) { return time_text(s.load_cpu_ns()); });
-  t.add("  the load was busy",
-        [](side_result const& s) { return fmt::format("{:.0f} %", 100 * s.load_share()); });
+  t.heading("busy while the clock ran");
+  t.add("  server", [](side_result const& s) {
+    auto const share = s.server_share();
+    return share ? share_text(*share) : std::string{"unknown"};
+  });
+  t.add("  load", [](side_result const& s) { return share_text(s.load_share()); });
 }
 
 void add_memory(table& t, report const& r) {

@@ -18,6 +18,7 @@ std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks) {
 std::vector<std::unique_ptr<workload>> all_workloads() {
   std::vector<std::unique_ptr<workload>> all;
   all.push_back(make_barrier());
+  all.push_back(make_kv());
   return all;
 }
 

@@ -9,6 +9,7 @@
 namespace coxswain::bench {
 
 [[nodiscard]] std::unique_ptr<workload> make_barrier();
+[[nodiscard]] std::unique_ptr<workload> make_kv();
 
 // In the order of the help.
 [[nodiscard]] std::vector<std::unique_ptr<workload>> all_workloads();
