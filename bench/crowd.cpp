@@ -1,6 +1,7 @@
 #include "crowd.hpp"
 
 #include "bench_error.hpp"
+#include "job.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +9,6 @@
 #include <numeric>
 #include <string>
 #include <utility>
-
-#include <unistd.h>
 
 namespace coxswain::bench {
 namespace {
@@ -47,18 +46,14 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
 
 void crowd::greet(std::size_t first, std::size_t end) {
   for (auto session = first; session < end; ++session) {
-    core::hello_args hello;
-    hello.label = fmt::format("coxswain-bench:{}", ::getpid());
-    ask(session, std::nullopt, std::move(hello));
+    ask(session, std::nullopt, hello());
   }
   run("the answer to its hello");
 }
 
 void crowd::join() {
   if (!peer_->has_sessions()) return;
-  core::answer joined;
-  joined.value = core::join_answer{};
-  peer_->expect({std::move(joined)});
+  peer_->expect({join_answer()});
   ask_all([this](task_id) { return core::join_args{incarnation{random_()}}; });
   run("the end of the join");
 }

@@ -182,7 +182,7 @@ report experiment::run() {
   r.transport = is_unix() ? "unix" : "tcp";
   r.cpus = plan_cpus();
   steps_ = work_.steps_by_default();
-  if (options_.steps) {
+  if (options_.steps && !work_.uses_up_servers()) {
     steps_ = options_.floor ? *options_.steps
                             : (*options_.steps + samples_without_floor - 1) / samples_without_floor;
   }

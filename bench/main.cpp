@@ -27,6 +27,13 @@ struct command_line {
   std::string json;
 };
 
+// Of a workload that uses up its servers each sample is one round.
+void add_sampling_of_rounds(CLI::App& cmd, experiment_options& o) {
+  cmd.add_option("--rounds", o.steps, "How often, without --floor (default: 10 times)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+      ->excludes(cmd.get_option("--floor"));
+}
+
 void add_sampling(CLI::App& cmd, experiment_options& o) {
   auto* steps = cmd.add_option("--rounds", o.steps,
                                "Rounds, or operations, in all; with --floor: in each sample")
@@ -62,8 +69,11 @@ void add_floor(CLI::App& cmd, command_line& given) {
 
 // What all workloads have.
 void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
-  add_sampling(cmd, given.how);
   add_floor(cmd, given);
+  if (uses_up_servers)
+    add_sampling_of_rounds(cmd, given.how);
+  else
+    add_sampling(cmd, given.how);
   auto* transport = cmd.add_option("--transport", given.transport, "tcp or unix")
                         ->check(CLI::IsMember{{"tcp", "unix"}})
                         ->capture_default_str();

@@ -45,6 +45,10 @@ double bytes_after(memory_use const& /*before*/, memory_use const& after) {
   return static_cast<double>(after.now_bytes);
 }
 
+double bytes_added(memory_use const& before, memory_use const& after) {
+  return static_cast<double>(after.now_bytes) - static_cast<double>(before.now_bytes);
+}
+
 }  // namespace
 
 histogram side_result::latency(std::size_t place) const {
@@ -110,8 +114,8 @@ std::optional<double> side_result::server_growth_bytes() const {
 
 std::optional<double> side_result::server_bytes_per_task() const {
   if (!smaller || samples.empty()) return std::nullopt;
-  auto const with_all = server_bytes();
-  auto const with_fewer = median_of({*smaller}, bytes_after);
+  auto const with_all = median_of(samples, bytes_added);
+  auto const with_fewer = median_of({*smaller}, bytes_added);
   if (!with_all || !with_fewer) return std::nullopt;
   auto const tasks = static_cast<double>(samples.front().found.operations);
   auto const fewer = static_cast<double>(smaller->found.operations);

@@ -8,12 +8,14 @@
 
 #include <utility>
 
+#include <malloc.h>
 #include <poll.h>
 
 namespace coxswain::bench {
 namespace {
 
 void run_server(side_plan const& plan, channel& control) {
+  ::malloc_trim(0);  // what our parent has freed would hide how much the server needs
   auto const listening = [&control](std::string const& where) {
     control.send(message_kind::listening, where);
   };
@@ -46,7 +48,9 @@ void run_load(side_plan const& plan, channel& control) {
     if (!command) return;
     if (command->kind == message_kind::finish) {
       all->finish();
-      return control.send(message_kind::done);
+      control.send(message_kind::done);
+      (void)control.receive();  // the connections stay until the server has ended
+      return;
     }
     control.send(message_kind::tally, all->measure(number_of(*command)).to_bytes());
   }
@@ -63,6 +67,9 @@ side::side(side_plan plan, interrupts const& signals)
   server_pid_ = server_->pid();
   plan_.at = server_->receive(signals_).payload;
 }
+
+// The server first: it need not see its clients vanish.
+side::~side() { server_.reset(); }
 
 void side::connect(std::function<void(std::uint64_t)> const& progress) {
   load_ = std::make_unique<child_process>(fmt::format("the load ({})", name(plan_.kind)),

@@ -46,6 +46,9 @@ class side {
  public:
   // Starts the server. Throws bench_error, as all that follow.
   side(side_plan plan, interrupts const& signals);
+  ~side();
+  side(side const&) = delete;
+  side& operator=(side const&) = delete;
 
   // Starts the load. `progress` is told how many connections there are.
   void connect(std::function<void(std::uint64_t)> const& progress);

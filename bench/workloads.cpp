@@ -19,6 +19,8 @@ std::vector<std::unique_ptr<workload>> all_workloads() {
   std::vector<std::unique_ptr<workload>> all;
   all.push_back(make_barrier());
   all.push_back(make_kv());
+  all.push_back(make_join());
+  all.push_back(make_churn());
   return all;
 }
 

@@ -10,6 +10,8 @@ namespace coxswain::bench {
 
 [[nodiscard]] std::unique_ptr<workload> make_barrier();
 [[nodiscard]] std::unique_ptr<workload> make_kv();
+[[nodiscard]] std::unique_ptr<workload> make_join();
+[[nodiscard]] std::unique_ptr<workload> make_churn();
 
 // In the order of the help.
 [[nodiscard]] std::vector<std::unique_ptr<workload>> all_workloads();
