@@ -16,7 +16,7 @@ namespace {
 
 // By how much an answer's size may differ from its model's: versions and numbers take what they
 // take.
-constexpr std::size_t size_tolerance = 32;
+std::size_t size_tolerance(std::size_t bytes) { return 32 + bytes / 16; }
 
 // The id in front of an answer, which is the same for many but for that.
 struct head_and_body {
@@ -70,7 +70,7 @@ class coxswain_peer final : public peer {
   void ask(std::string& out, asking const& how, core::request what) override {
     auto& asked = asked_[how.connection];
     core::client_message m;
-    m.answered_through = asked - how.unanswered;
+    m.answered_through = asked - std::min(asked, how.unanswered);
     if (is_numbered(what)) {
       m.id = request_id{++asked};
       ids_to_come_ += m.id.value;
@@ -101,10 +101,6 @@ class coxswain_peer final : public peer {
     throw bench_error{"the server answered as often as it was asked, but not the same requests"};
   }
 
-  void beat(std::string& out, std::size_t connection, bool is_idle) override {
-    ask(out, {connection, std::nullopt, is_idle ? 0 : asked_[connection]}, std::monostate{});
-  }
-
   duration beat_period() const noexcept override { return beat_period_; }
 
  private:
@@ -112,12 +108,6 @@ class coxswain_peer final : public peer {
     std::size_t kind{};  // the index in the variant of answers
     std::size_t bytes{};
   };
-
-  static bool is_numbered(core::request const& what) {
-    return !std::holds_alternative<core::hello_args>(what) &&
-           !std::holds_alternative<core::bye_args>(what) &&
-           !std::holds_alternative<std::monostate>(what);
-  }
 
   static wire::server_message decode(std::string_view payload) {
     auto message = wire::decode_server(payload);
@@ -161,7 +151,8 @@ class coxswain_peer final : public peer {
 
   void check_size(std::size_t body_bytes) const {
     auto const fits = [&](model const& m) {
-      return body_bytes <= m.bytes + size_tolerance && m.bytes <= body_bytes + size_tolerance;
+      auto const tolerance = size_tolerance(m.bytes);
+      return body_bytes <= m.bytes + tolerance && m.bytes <= body_bytes + tolerance;
     };
     if (std::any_of(models_.begin(), models_.end(), fits)) return;
     throw bench_error{fmt::format("it answered with {} bytes where about {} were expected",
@@ -178,6 +169,12 @@ class coxswain_peer final : public peer {
 };
 
 }  // namespace
+
+bool is_numbered(core::request const& what) {
+  return !std::holds_alternative<core::hello_args>(what) &&
+         !std::holds_alternative<core::bye_args>(what) &&
+         !std::holds_alternative<std::monostate>(what);
+}
 
 std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks) {
   return std::make_unique<coxswain_peer>(tasks);

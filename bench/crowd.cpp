@@ -75,7 +75,7 @@ void crowd::beat() {
   std::string frame;
   for (std::size_t session = 0; session < sessions_; ++session) {
     frame.clear();
-    peer_->beat(frame, session, true);
+    peer_->ask(frame, {session, std::nullopt}, std::monostate{});
     wires_.send(session, frame);
   }
 }
@@ -85,8 +85,8 @@ std::size_t crowd::session_of(std::uint32_t task) const noexcept {
 }
 
 void crowd::ask(std::size_t session, std::optional<task_id> task, core::request what,
-                std::size_t model) {
-  peer_->ask(prepared_.open(), {session, task, asked_[session], model}, std::move(what));
+                std::size_t model, bool is_alone) {
+  peer_->ask(prepared_.open(), {session, task, asked_[session], model, is_alone}, std::move(what));
   prepared_.close(session);
   ++asked_[session];
 }
@@ -155,8 +155,8 @@ void crowd::send_jittered(duration within) {
   }
 }
 
-time_point crowd::await(std::string_view awaited) {
-  while (waiting_ > 0) {
+time_point crowd::await(std::string_view awaited, std::size_t left) {
+  while (waiting_ > left) {
     if (wires_.wait(now() + silence_max, *this)) continue;
     throw bench_error{fmt::format(
         "{} requests did not get {}, and nothing came for {} s: the server hangs or has lost them "
@@ -164,7 +164,7 @@ time_point crowd::await(std::string_view awaited) {
         waiting_, awaited, std::chrono::seconds{silence_max}.count())};
   }
   auto const answered = now();
-  peer_->settle();
+  if (waiting_ == 0) peer_->settle();
   return answered;
 }
 
@@ -172,7 +172,7 @@ void crowd::arrived(std::size_t connection, received_frame const& frame) {
   auto const found = peer_->judge(frame);
   if (found == verdict::respond) {
     std::string alive;
-    peer_->beat(alive, connection, false);
+    peer_->ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
     wires_.send(connection, alive);
   }
   if (found != verdict::answer) return;

@@ -48,18 +48,18 @@ class crowd final : public connections::listener {
   [[nodiscard]] peer& speaks() noexcept { return *peer_; }
   [[nodiscard]] connections& wires() noexcept { return wires_; }
 
-  // Prepares a request for the next volley, whose answer will be like this one of those that its
-  // peer was told to expect. The requests of a session must be prepared in a row.
+  // Prepares a request for the next volley; see `asking`. The requests of a session must be
+  // prepared in a row.
   void ask(std::size_t session, std::optional<task_id> task, core::request what,
-           std::size_t model = 0);
+           std::size_t model = 0, bool is_alone = false);
   // The same request for each task. `make` is given the task.
   void ask_all(std::function<core::request(task_id)> const& make);
 
   // Sends what is prepared and awaits an answer to each. `awaited` is for messages: "the release".
   volley_time run(std::string_view awaited, arrivals how = {});
-  // The two halves of it.
+  // The two halves of it; the second until only so many answers are still to come.
   time_point send(arrivals how = {});
-  time_point await(std::string_view awaited);
+  time_point await(std::string_view awaited, std::size_t left = 0);
 
  private:
   void arrived(std::size_t connection, received_frame const& frame) override;

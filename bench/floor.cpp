@@ -125,7 +125,8 @@ class floor_server {
   }
 
   void answer(request const& r) {
-    if (together_ == 1) return replies_.add(r.fd, r.answer_bytes);
+    bool const at_once = together_ == 1 || (r.answer_bytes & floor_answer_at_once) != 0;
+    if (at_once) return replies_.add(r.fd, r.answer_bytes & ~floor_answer_at_once);
     asked_.push_back(r);
     if (asked_.size() < together_) return;
     for (auto const& a : asked_) replies_.add(a.fd, a.answer_bytes);

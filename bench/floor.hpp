@@ -18,6 +18,9 @@ namespace coxswain::bench {
 // is there costs one call either way; measured, they are the same within 2 %.
 enum class trigger { edge, level };
 
+// A request may ask to be answered at once, whatever is answered together.
+inline constexpr std::size_t floor_answer_at_once = 0x8000'0000;
+
 // The payload of a request that tells the length of an answer has at least so many bytes.
 inline constexpr std::size_t floor_request_bytes_min = 4;
 

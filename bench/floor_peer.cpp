@@ -33,13 +33,16 @@ class floor_peer final : public peer {
   }
 
   void ask(std::string& out, asking const& how, core::request what) override {
+    auto const id = is_numbered(what) ? request_id{++asked_[how.connection]} : request_id{};
     scratch_.clear();
     model_->ask(scratch_, how, std::move(what));
     auto const request_bytes = scratch_.size() - wire::length_bytes;
     auto const body_bytes = answer_bytes_.at(how.model);
     scratch_.clear();
-    wire::append_server_head(scratch_, request_id{++asked_[how.connection]}, body_bytes);
-    append(out, request_bytes, scratch_.size() - wire::length_bytes + body_bytes);
+    wire::append_server_head(scratch_, id, body_bytes);
+    auto const answer_bytes = scratch_.size() - wire::length_bytes + body_bytes;
+    bytes_to_come_ += answer_bytes;
+    append(out, request_bytes, answer_bytes | (how.is_alone ? floor_answer_at_once : 0));
   }
 
   verdict judge(received_frame const& frame) override {
@@ -52,22 +55,14 @@ class floor_peer final : public peer {
     throw bench_error{"the floor sent other sizes than it was asked for"};
   }
 
-  // A heartbeat is answered by a message that says nothing.
-  void beat(std::string& out, std::size_t connection, bool is_idle) override {
-    scratch_.clear();
-    model_->beat(scratch_, connection, is_idle);
-    append(out, scratch_.size() - wire::length_bytes, wire::encode(core::answer{}).size());
-  }
-
   duration beat_period() const noexcept override { return {}; }
 
  private:
-  void append(std::string& out, std::size_t request_bytes, std::size_t answer_bytes) {
+  static void append(std::string& out, std::size_t request_bytes, std::size_t answer) {
     auto const size = std::max(request_bytes, floor_request_bytes_min);
     wire::append_length(out, size);
-    wire::append_length(out, answer_bytes);
+    wire::append_length(out, answer);
     out.append(size - wire::length_bytes, '\0');
-    bytes_to_come_ += answer_bytes;
   }
 
   std::unique_ptr<peer> model_;

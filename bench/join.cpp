@@ -1,27 +1,19 @@
 // The workload `join`: a whole job begins at once. All connect, say hello and join, and all are
 // told that the job has started; then they are idle, and the server's memory is looked at.
 
-#include "bench_error.hpp"
 #include "connections.hpp"
 #include "job.hpp"
-#include "text.hpp"
+#include "population.hpp"
 #include "visits.hpp"
 #include "workloads.hpp"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <random>
 #include <utility>
 
 namespace coxswain::bench {
 namespace {
-
-struct join_options {
-  std::uint32_t tasks{};
-  std::uint32_t sessions{};  // zero: one for each task
-};
 
 class join_load final : public load {
  public:
@@ -75,37 +67,23 @@ class join_load final : public load {
 class join final : public workload {
  public:
   join() = default;
-  explicit join(join_options given) : given_{given} {}
+  explicit join(population who) : who_{who} {}
 
   CLI::App* add_to(CLI::App& program) override {
     auto& cmd = *program.add_subcommand(
         "join",
         "A whole job begins: all connect, say hello and join, until all know that it has started. "
         "Tasks in a second, and the server's memory for each when they are idle");
-    cmd.add_option("--tasks", given_.tasks, "Simulated tasks")
-        ->required()
-        ->check(CLI::Range(2U, 1'000'000U));
-    cmd.add_option(
-           "--sessions", given_.sessions,
-           "Connections of the coordinator's load, each with as many of the tasks (default: "
-           "one for each task)")
-        ->check(CLI::Range(1U, 1'000'000U));
+    who_.add_to(cmd);
     return &cmd;
   }
 
-  void check() const override {
-    if (given_.sessions > given_.tasks) {
-      throw bench_error{fmt::format("{} --sessions are more than {} --tasks: each needs a task",
-                                    given_.sessions, given_.tasks),
-                        exit_code::usage};
-    }
-  }
+  void check() const override { who_.check(); }
 
   vocabulary words() const override {
     vocabulary w;
     w.name = "join";
-    w.title = fmt::format("join of {} tasks", grouped(given_.tasks));
-    if (sessions() != given_.tasks) w.title += fmt::format(" in {} sessions", grouped(sessions()));
+    w.title = "join of " + who_.text();
     w.steps = "storms";
     w.operation = {"task", "task"};
     w.latencies = {{"first connect to the start of the job", "storm_ns"},
@@ -115,34 +93,30 @@ class join final : public workload {
   }
 
   std::vector<parameter> parameters() const override {
-    return {{"tasks", given_.tasks}, {"sessions", sessions()}, {"tasks_for_memory", fewer()}};
+    std::vector<parameter> all;
+    who_.add_to(all);
+    all.push_back({"tasks_for_memory", who_.smaller().tasks()});
+    return all;
   }
 
   std::uint64_t steps_by_default() const override { return 1; }
-  std::size_t connections(side_kind kind) const override {
-    return kind == side_kind::coxswain ? sessions() : given_.tasks;
-  }
+  std::size_t connections(side_kind kind) const override { return who_.connections(kind); }
   bool uses_up_servers() const override { return true; }
 
   std::unique_ptr<workload> smaller() const override {
-    auto less = given_;
-    less.tasks = fewer();
-    if (less.sessions > 0) less.sessions = std::max(1U, less.sessions / 5);
-    return std::make_unique<join>(less);
+    return std::make_unique<join>(who_.smaller());
   }
 
-  void configure(core::config& coordinator) const override { coordinator.num_tasks = given_.tasks; }
+  void configure(core::config& coordinator) const override { coordinator.num_tasks = who_.tasks(); }
 
   std::unique_ptr<load> make_load(side_kind kind, address server) const override {
-    return std::make_unique<join_load>(std::move(server), make_peer(kind, given_.tasks),
-                                       connections(kind), given_.tasks);
+    auto const tasks = who_.tasks(kind);
+    return std::make_unique<join_load>(std::move(server), make_peer(kind, tasks), connections(kind),
+                                       tasks);
   }
 
  private:
-  std::size_t sessions() const { return given_.sessions > 0 ? given_.sessions : given_.tasks; }
-  std::uint32_t fewer() const { return std::max(1U, given_.tasks / 5); }
-
-  join_options given_;
+  population who_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "bench_error.hpp"
 #include "crowd.hpp"
+#include "key_set.hpp"
 #include "stream.hpp"
 #include "text.hpp"
 #include "workloads.hpp"
@@ -36,20 +37,12 @@ class kv_load final : public load {
  public:
   kv_load(address server, std::unique_ptr<peer> speaks, kv_options given)
       : given_{std::move(given)},
-        value_(given_.bytes, 'v'),
+        keys_{given_.keys, given_.bytes},
         all_{std::move(server), std::move(speaks), given_.connections, 0} {}
 
   void connect(std::function<void(std::uint64_t)> const& progress) override {
     all_.connect(progress);
-    if (!all_.speaks().has_sessions()) return;
-    constexpr std::uint32_t at_once = 64;
-    for (std::uint32_t first = 0; first < given_.keys; first += at_once) {
-      expect();
-      for (auto key = first; key < std::min(given_.keys, first + at_once); ++key) {
-        all_.ask(0, std::nullopt, put(key));
-      }
-      all_.run("the end of its put");
-    }
+    keys_.store(all_);
   }
 
   tally measure(std::uint64_t steps) override {
@@ -69,11 +62,8 @@ class kv_load final : public load {
  private:
   // The versions are as large as those of the coordinator's answers.
   void expect() {
-    core::answer stored;
-    stored.value = core::stored_answer{puts_ + given_.keys};
-    core::answer got;
-    got.value = core::value_answer{bytes{value_}, std::max<std::uint64_t>(puts_, given_.keys)};
-    all_.speaks().expect({std::move(stored), std::move(got)});
+    auto const version = std::max<std::uint64_t>(puts_, given_.keys);
+    all_.speaks().expect({keys_.put_answer(version), keys_.get_answer(version)});
   }
 
   stream::question next() {
@@ -81,25 +71,15 @@ class kv_load final : public load {
     auto const chance = std::uniform_int_distribution<std::uint32_t>{0, 9}(random_);
     if (chance < puts_of_ten(given_.operation)) {
       ++puts_;
-      return {put(key), 0};
+      return {keys_.put(key), 0};
     }
     core::get_args get;
-    get.key = name_of(key);
+    get.key = keys_.name(key);
     return {std::move(get), 1};
   }
 
-  core::request put(std::uint32_t key) const {
-    core::put_args put;
-    put.key = name_of(key);
-    put.value = value_;
-    put.overwrite = true;
-    return put;
-  }
-
-  static std::string name_of(std::uint32_t key) { return fmt::format("bench/{:07}", key); }
-
   kv_options given_;
-  std::string value_;
+  key_set keys_;
   crowd all_;
   std::uint64_t puts_{};
   std::mt19937 random_{1};
@@ -123,7 +103,7 @@ class kv final : public workload {
         ->check(CLI::Range(1U, 4'000U))
         ->capture_default_str();
     cmd.add_option("--keys", given_.keys, "Different keys, of which each request takes any")
-        ->check(CLI::Range(1U, 9'999'999U))
+        ->check(CLI::Range(1U, key_set::keys_max))
         ->capture_default_str();
     cmd.add_option("--bytes", given_.bytes, "The size of each value, up to 64 MiB")
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{64} * 1024 * 1024))

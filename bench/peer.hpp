@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@ enum class verdict {
   answer,   // to a request
   beat,     // to a heartbeat
   push,     // something else that needs nothing
-  respond,  // something else: send a heartbeat
+  respond,  // something else: send a heartbeat, though there may be answers to come
 };
 
 // How something is asked.
@@ -31,8 +32,16 @@ struct asking {
   std::optional<task_id> task;
   // When it is sent, at most so many of the connection's requests before it have no answer yet.
   std::uint64_t unanswered{};
-  std::size_t model{};  // which of those that are expected the answer will be like
+  // Which of those that are expected the answer will be like.
+  std::size_t model{};
+  // It is answered at once even by a floor that answers many requests together.
+  bool is_alone{};
 };
+
+inline constexpr std::uint64_t all_unanswered = std::numeric_limits<std::uint64_t>::max();
+
+// Whether a request is numbered, and its answer with it: not so handshakes and heartbeats.
+[[nodiscard]] bool is_numbered(core::request const& what);
 
 class peer {
  public:
@@ -56,9 +65,8 @@ class peer {
   // All requests are answered. Throws bench_error if others were answered than had been asked.
   virtual void settle() = 0;
 
-  // Appends a sign of life, to be sent after so long a silence; zero if the server needs none. It
-  // acknowledges all answers if there is none to come.
-  virtual void beat(std::string& out, std::size_t connection, bool is_idle) = 0;
+  // After so long a silence a heartbeat is to be sent: a request that says nothing. Zero if the
+  // server needs none.
   [[nodiscard]] virtual duration beat_period() const noexcept = 0;
 };
 

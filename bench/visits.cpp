@@ -95,7 +95,7 @@ void visits::arrived(std::size_t connection, received_frame const& frame) {
   auto const found = peer_.judge(frame);
   if (found == verdict::respond) {
     std::string alive;
-    peer_.beat(alive, connection, false);
+    peer_.ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
     wires_.send(connection, alive);
   }
   if (found == verdict::answer) ++answers_;

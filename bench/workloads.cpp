@@ -18,9 +18,13 @@ std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks) {
 std::vector<std::unique_ptr<workload>> all_workloads() {
   std::vector<std::unique_ptr<workload>> all;
   all.push_back(make_barrier());
-  all.push_back(make_kv());
+  all.push_back(make_barrier_data());
   all.push_back(make_join());
   all.push_back(make_churn());
+  all.push_back(make_kv());
+  all.push_back(make_dir_get());
+  all.push_back(make_fan_out());
+  all.push_back(make_heartbeat());
   return all;
 }
 

@@ -9,9 +9,13 @@
 namespace coxswain::bench {
 
 [[nodiscard]] std::unique_ptr<workload> make_barrier();
-[[nodiscard]] std::unique_ptr<workload> make_kv();
+[[nodiscard]] std::unique_ptr<workload> make_barrier_data();
 [[nodiscard]] std::unique_ptr<workload> make_join();
 [[nodiscard]] std::unique_ptr<workload> make_churn();
+[[nodiscard]] std::unique_ptr<workload> make_kv();
+[[nodiscard]] std::unique_ptr<workload> make_dir_get();
+[[nodiscard]] std::unique_ptr<workload> make_fan_out();
+[[nodiscard]] std::unique_ptr<workload> make_heartbeat();
 
 // In the order of the help.
 [[nodiscard]] std::vector<std::unique_ptr<workload>> all_workloads();
