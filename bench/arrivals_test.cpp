@@ -42,6 +42,8 @@ BOOST_AUTO_TEST_CASE(figures_have_three_digits_and_their_unit) {
   BOOST_TEST(rate_text(2.5) == "2.50 /s");
   BOOST_TEST(grouped(1'234'567) == "1,234,567");
   BOOST_TEST(grouped(999) == "999");
+  BOOST_TEST(counted(1, "task") == "1 task");
+  BOOST_TEST(counted(1'024, "task") == "1,024 tasks");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

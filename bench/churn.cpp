@@ -86,7 +86,7 @@ class churn final : public workload {
   vocabulary words() const override {
     vocabulary w;
     w.name = "churn";
-    w.title = fmt::format("churn of {} connection{}", grouped(slots_), slots_ == 1 ? "" : "s");
+    w.title = fmt::format("churn of {}", counted(slots_, "connection"));
     w.steps = "visits";
     w.operation = {"visit", "visit"};
     w.latencies = {{"connect to having left", "visit_ns"},
@@ -100,6 +100,7 @@ class churn final : public workload {
     return std::max<std::uint64_t>(2'000, 2 * std::uint64_t{slots_});
   }
   std::size_t connections(side_kind) const override { return slots_; }
+  bool connects_in_samples() const override { return true; }
 
   // Each task comes and goes alone.
   void configure(core::config& coordinator) const override {

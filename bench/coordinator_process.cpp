@@ -24,14 +24,14 @@ class short_log {
 
 }  // namespace
 
-void serve_coordinator(std::string const& listen, core::config job,
+void serve_coordinator(std::string const& listen, core::config job, bool is_quiet,
                        std::function<void(std::string const&)> const& listening) {
   asio::io_context io{1};
   server::options options;
   options.listen = {listen};
   job.memory_bytes_max = options.core.memory_bytes_max;  // as much as this machine allows
   options.core = std::move(job);
-  options.log = short_log{};
+  if (!is_quiet) options.log = short_log{};
   server::server coordinator{io, options};
   listening(coordinator.addresses().at(0));
 

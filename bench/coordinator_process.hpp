@@ -9,9 +9,10 @@
 
 namespace coxswain::bench {
 
-// Serves until the process is killed. `listening` is called once with the address that can be
-// connected to. Throws coxswain::error: see server::server.
-void serve_coordinator(std::string const& listen, core::config job,
+// Serves until the process is killed, and prints what is amiss unless told to be quiet. `listening`
+// is called once with the address that can be connected to. Throws coxswain::error: see
+// server::server.
+void serve_coordinator(std::string const& listen, core::config job, bool is_quiet,
                        std::function<void(std::string const&)> const& listening);
 
 }  // namespace coxswain::bench

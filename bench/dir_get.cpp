@@ -96,10 +96,10 @@ class dir_get final : public workload {
   vocabulary words() const override {
     vocabulary w;
     w.name = "dir-get";
-    w.title = fmt::format("directory of {} keys of {}, {} connection{} with {} outstanding",
-                          grouped(given_.keys), bytes_text(static_cast<double>(given_.bytes)),
-                          grouped(given_.connections), given_.connections == 1 ? "" : "s",
-                          grouped(given_.outstanding));
+    w.title =
+        fmt::format("directory of {} of {}, {} with {} outstanding", counted(given_.keys, "key"),
+                    bytes_text(static_cast<double>(given_.bytes)),
+                    counted(given_.connections, "connection"), grouped(given_.outstanding));
     w.steps = "operations";
     w.operation = {"operation", "operation"};
     w.latencies = {{"request to answer", "latency_ns"}};

@@ -193,8 +193,9 @@ report experiment::run() {
   if (!work_.uses_up_servers()) {
     if (floor_) start(*floor_, work_);
     start(ours_, work_);
-    sockets_.reset();  // all are connected: nothing is left behind even if we are killed
   }
+  // All are connected: nothing is left behind even if we are killed.
+  if (!work_.connects_in_samples()) sockets_.reset();
 
   warm_up();
   r.steps_per_sample = steps_;

@@ -111,8 +111,8 @@ class fan_out final : public workload {
   vocabulary words() const override {
     vocabulary w;
     w.name = "fan-out";
-    w.title = fmt::format("fan-out of {} to {} waiters", bytes_text(static_cast<double>(bytes_)),
-                          grouped(waiters_));
+    w.title = fmt::format("fan-out of {} to {}", bytes_text(static_cast<double>(bytes_)),
+                          counted(waiters_, "waiter"));
     w.steps = "rounds";
     w.operation = {"waiter and round", "waiter"};
     w.latencies = {{"put to last value", "value_ns"}, {"first get to last value", "round_ns"}};

@@ -129,7 +129,7 @@ class kv final : public workload {
     vocabulary w;
     w.name = "kv";
     w.title =
-        fmt::format("kv {} of {}, {} connection{} with {} outstanding", given_.operation,
+        fmt::format("kv {} of {}, {} with {} outstanding", given_.operation,
                     bytes_text(static_cast<double>(given_.bytes)), grouped(given_.connections),
                     given_.connections == 1 ? "" : "s", grouped(given_.outstanding));
     w.steps = "operations";

@@ -38,13 +38,14 @@ void add_sampling(CLI::App& cmd, experiment_options& o) {
   auto* steps = cmd.add_option("--rounds", o.steps,
                                "Rounds, or operations, in all; with --floor: in each sample")
                     ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-  cmd.add_option("--seconds", o.seconds,
-                 "Instead of --rounds: how long all samples together are to take")
-      ->check(CLI::Range(0.1, 86'400.0))
-      ->excludes(steps);
+  auto* seconds = cmd.add_option("--seconds", o.seconds,
+                                 "Instead of --rounds: how long all samples together are to take")
+                      ->check(CLI::Range(0.1, 86'400.0))
+                      ->excludes(steps);
   cmd.add_option("--warm-up", o.warm_up,
                  "Rounds, or operations, before the first sample (default: as many as in one)")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}));
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}))
+      ->excludes(seconds);
 }
 
 void add_floor(CLI::App& cmd, command_line& given) {

@@ -51,8 +51,8 @@ population population::smaller() const {
 }
 
 std::string population::text() const {
-  auto words = fmt::format("{} task{}", grouped(tasks()), tasks() == 1 ? "" : "s");
-  if (sessions() != tasks()) words += fmt::format(" in {} sessions", grouped(sessions()));
+  auto words = counted(tasks(), "task");
+  if (sessions() != tasks()) words += " in " + counted(sessions(), "session");
   if (floor_tasks() != tasks()) words += fmt::format(" (the floor: {})", grouped(floor_tasks()));
   return words;
 }

@@ -25,7 +25,7 @@ void run_server(side_plan const& plan, channel& control) {
   }
   core::config options;
   plan.work->configure(options);
-  serve_coordinator(plan.at, std::move(options), listening);
+  serve_coordinator(plan.at, std::move(options), plan.work->ends_in_failure(), listening);
 }
 
 // False if nothing came for so long; zero is without limit.

@@ -99,7 +99,8 @@ std::string title(report const& r) {
   auto text = fmt::format("{}, {}, {} {}", r.words.title, r.transport,
                           grouped(r.steps_per_sample * r.ours.samples.size()), r.words.steps);
   if (r.floor) {
-    text += fmt::format(" a side in {} interleaved pairs of samples", r.ours.samples.size());
+    text += fmt::format(" a side in {} of samples, interleaved",
+                        counted(r.ours.samples.size(), "pair"));
   }
   if (r.cpus.server) {
     text += fmt::format("; servers on CPU {}, load on CPU {}", *r.cpus.server, *r.cpus.load);
@@ -121,11 +122,9 @@ std::string notes(report const& r) {
   auto text = busy_load(r, r.measured, r.ours);
   if (r.floor) text += busy_load(r, "the floor", *r.floor);
   if (r.floor && r.ours.samples.size() < pairs_enough) {
-    auto const few = r.ours.samples.size();
     auto const sure = comparison::of(r.pairs.p50).sure.coverage;
-    text +=
-        fmt::format("note: {} pairs are few: the intervals hold with {:.0f} %. Take {} or more.\n",
-                    few, 100 * sure, pairs_enough);
+    text += fmt::format("note: so few pairs: the intervals hold with {:.0f} %. Take {} or more.\n",
+                        100 * sure, pairs_enough);
   }
   if (r.disturbed.is_too_much()) {
     text += fmt::format(

@@ -38,6 +38,10 @@ std::string rate_text(double per_second) {
   return grouped(static_cast<std::uint64_t>(std::llround(per_second))) + " /s";
 }
 
+std::string counted(std::uint64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(n), noun, n == 1 ? "" : "s");
+}
+
 std::string grouped(std::uint64_t n) {
   auto text = std::to_string(n);
   for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > 0; i -= 3) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace coxswain::bench {
 
@@ -17,5 +18,8 @@ namespace coxswain::bench {
 
 // "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t n);
+
+// "1 task", "1,024 tasks".
+[[nodiscard]] std::string counted(std::uint64_t n, std::string_view noun);
 
 }  // namespace coxswain::bench

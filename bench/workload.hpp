@@ -85,9 +85,14 @@ class workload {
 
   // Whether each sample needs new servers and loads.
   [[nodiscard]] virtual bool uses_up_servers() const { return false; }
+  // Whether its load connects during samples, and not only before.
+  [[nodiscard]] virtual bool connects_in_samples() const { return uses_up_servers(); }
   // The same work with fewer tasks, if memory for each task is to be measured by comparing both;
   // else none.
   [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
+
+  // Whether the job is meant to fail, so that the coordinator's warnings are none.
+  [[nodiscard]] virtual bool ends_in_failure() const { return false; }
 
   // What the coordinator is started with.
   virtual void configure(core::config& coordinator) const = 0;

@@ -25,6 +25,7 @@ std::vector<std::unique_ptr<workload>> all_workloads() {
   all.push_back(make_dir_get());
   all.push_back(make_fan_out());
   all.push_back(make_heartbeat());
+  all.push_back(make_failure());
   return all;
 }
 

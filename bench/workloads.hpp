@@ -16,6 +16,7 @@ namespace coxswain::bench {
 [[nodiscard]] std::unique_ptr<workload> make_dir_get();
 [[nodiscard]] std::unique_ptr<workload> make_fan_out();
 [[nodiscard]] std::unique_ptr<workload> make_heartbeat();
+[[nodiscard]] std::unique_ptr<workload> make_failure();
 
 // In the order of the help.
 [[nodiscard]] std::vector<std::unique_ptr<workload>> all_workloads();
