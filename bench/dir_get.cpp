@@ -42,9 +42,9 @@ class dir_get_load final : public load {
     found.latencies.resize(1);
     all_.speaks().expect({keys_.list_answer()});
     stream lines{all_.wires(), all_.speaks(), outstanding_};
-    auto const list = [] {
+    auto const list = [this] {
       core::list_args everything;
-      everything.directory = key_set::directory();
+      everything.directory = keys_.directory();
       return stream::question{std::move(everything), 0};
     };
     lines.run(steps, list, found);
@@ -53,7 +53,10 @@ class dir_get_load final : public load {
 
   void beat() override { all_.beat(); }
   duration beat_period() const noexcept override { return all_.beat_period(); }
-  void finish() override { all_.leave(); }
+  void finish() override {
+    keys_.remove(all_);
+    all_.leave();
+  }
 
  private:
   key_set keys_;

@@ -79,7 +79,7 @@ class fan_out_load final : public load {
     auto const begun = std::chrono::steady_clock::now();
     all_.send();
     core::count_keys_args count;
-    count.directory = key_set::directory();
+    count.directory = keys_.directory();
     all_.ask(waiters_, std::nullopt, std::move(count), counted, true);
     all_.send();
     all_.await("the number of keys", waiters_);

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <utility>
 
+#include <unistd.h>
+
 namespace coxswain::bench {
 
+key_set::key_set(std::uint32_t keys, std::uint64_t value_bytes)
+    : directory_{fmt::format("bench-{:07}", ::getpid())}, count_{keys}, value_(value_bytes, 'v') {}
+
 std::string key_set::name(std::uint32_t key) const {
-  return fmt::format("{}/{:07}", directory(), key);
+  return fmt::format("{}/{:07}", directory_, key);
 }
 
 core::request key_set::put(std::uint32_t key) const {
@@ -52,6 +57,17 @@ void key_set::store(crowd& by) const {
     }
     by.run("the end of its put");
   }
+}
+
+void key_set::remove(crowd& by) const {
+  if (!by.speaks().has_sessions()) return;
+  core::answer removed;
+  removed.value = core::removed_answer{count_};
+  by.speaks().expect({std::move(removed)});
+  core::remove_args all;
+  all.key = directory_;
+  by.ask(0, std::nullopt, std::move(all));
+  by.run("the end of the removal");
 }
 
 }  // namespace coxswain::bench

@@ -1,5 +1,6 @@
 #pragma once
-// Some keys with values of one size, for the workloads that read and write them.
+// Some keys with values of one size, for the workloads that read and write them. They are in a
+// directory of this process alone: a coordinator that runs already may have others.
 
 #include "crowd.hpp"
 
@@ -14,11 +15,11 @@ class key_set {
  public:
   static constexpr std::uint32_t keys_max = 9'999'999;
 
-  key_set(std::uint32_t keys, std::uint64_t value_bytes) : count_{keys}, value_(value_bytes, 'v') {}
+  key_set(std::uint32_t keys, std::uint64_t value_bytes);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
   [[nodiscard]] std::string const& value() const noexcept { return value_; }
-  [[nodiscard]] static std::string directory() { return "bench"; }
+  [[nodiscard]] std::string const& directory() const noexcept { return directory_; }
   [[nodiscard]] std::string name(std::uint32_t key) const;  // in the order of the numbers
 
   [[nodiscard]] core::request put(std::uint32_t key) const;
@@ -28,8 +29,11 @@ class key_set {
 
   // Gives all keys their value, if the server knows of keys. Throws bench_error.
   void store(crowd& by) const;
+  // The reverse.
+  void remove(crowd& by) const;
 
  private:
+  std::string directory_;
   std::uint32_t count_;
   std::string value_;
 };

@@ -57,7 +57,10 @@ class kv_load final : public load {
 
   void beat() override { all_.beat(); }
   duration beat_period() const noexcept override { return all_.beat_period(); }
-  void finish() override { all_.leave(); }
+  void finish() override {
+    keys_.remove(all_);
+    all_.leave();
+  }
 
  private:
   // The versions are as large as those of the coordinator's answers.
@@ -128,10 +131,9 @@ class kv final : public workload {
   vocabulary words() const override {
     vocabulary w;
     w.name = "kv";
-    w.title =
-        fmt::format("kv {} of {}, {} with {} outstanding", given_.operation,
-                    bytes_text(static_cast<double>(given_.bytes)), grouped(given_.connections),
-                    given_.connections == 1 ? "" : "s", grouped(given_.outstanding));
+    w.title = fmt::format("kv {} of {}, {} with {} outstanding", given_.operation,
+                          bytes_text(static_cast<double>(given_.bytes)),
+                          counted(given_.connections, "connection"), grouped(given_.outstanding));
     w.steps = "operations";
     w.operation = {"operation", "operation"};
     w.latencies = {{"request to answer", "latency_ns"}};
