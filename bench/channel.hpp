@@ -18,8 +18,8 @@ enum class message_kind : std::uint32_t {
   listening,  // to the parent: the address, as text
   progress,   // to the parent: a std::uint64_t, how many connections are open
   done,       // to the parent: connected, or finished
-  samples,    // to the parent: the rounds' times, round_time after round_time
-  rounds,     // to the load: a std::uint64_t, how many rounds to run
+  tally,      // to the parent: what was found, as a tally's bytes
+  steps,      // to the load: a std::uint64_t, how many to do
   finish,     // to the load: leave, and disconnect
 };
 
@@ -54,7 +54,7 @@ class channel {
 [[nodiscard]] std::string payload_of(bench_error const& problem);
 [[nodiscard]] bench_error failure_of(message const& m);
 
-// The number of a `progress` or `rounds` message.
+// The number of a `progress` or `steps` message.
 [[nodiscard]] std::uint64_t number_of(message const& m);
 
 }  // namespace coxswain::bench

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <iostream>
+#include <utility>
 
 namespace coxswain::bench {
 namespace {
@@ -23,13 +24,14 @@ class short_log {
 
 }  // namespace
 
-void serve_coordinator(std::string const& listen, std::uint32_t tasks,
+void serve_coordinator(std::string const& listen, core::config job, bool is_quiet,
                        std::function<void(std::string const&)> const& listening) {
   asio::io_context io{1};
   server::options options;
   options.listen = {listen};
-  options.core.num_tasks = tasks;
-  options.log = short_log{};
+  job.memory_bytes_max = options.core.memory_bytes_max;  // as much as this machine allows
+  options.core = std::move(job);
+  if (!is_quiet) options.log = short_log{};
   server::server coordinator{io, options};
   listening(coordinator.addresses().at(0));
 

@@ -1,14 +1,13 @@
 #include "floor.hpp"
 
 #include "bench_error.hpp"
+#include "floor_replies.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <netinet/in.h>
@@ -19,7 +18,6 @@ namespace coxswain::bench {
 namespace {
 
 constexpr std::size_t length_bytes = 4;
-constexpr std::size_t release_bytes_max = std::size_t{64} * 1024;
 
 std::size_t read_length(std::string_view from) {
   std::size_t length = 0;
@@ -29,22 +27,14 @@ std::size_t read_length(std::string_view from) {
   return length;
 }
 
-std::string frame_of_zeros(std::size_t payload_bytes) {
-  std::string frame(length_bytes + payload_bytes, '\0');
-  for (std::size_t i = length_bytes, rest = payload_bytes; i-- > 0; rest >>= 8) {
-    frame[i] = static_cast<char>(rest & 0xff);
-  }
-  return frame;
-}
-
 class floor_server {
  public:
-  floor_server(descriptor listener, std::size_t tasks, trigger how)
-      : listener_{std::move(listener)}, tasks_{tasks}, mask_{EPOLLIN} {
+  floor_server(descriptor listener, std::size_t together, trigger how)
+      : listener_{std::move(listener)}, together_{together}, mask_{EPOLLIN} {
     if (how == trigger::edge) mask_ |= EPOLLET;
     if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
-    arrived_.reserve(tasks);
-    watch(listener_.value(), EPOLLIN);
+    asked_.reserve(together);
+    watch(EPOLL_CTL_ADD, listener_.value(), EPOLLIN);
   }
 
   [[noreturn]] void run() {
@@ -52,21 +42,30 @@ class floor_server {
     for (;;) {
       auto const ready = epoll_wait(epoll_.value(), events.data(), events.size(), -1);
       for (int i = 0; i < ready; ++i) {
-        auto const fd = events[static_cast<std::size_t>(i)].data.fd;
-        if (fd == listener_.value())
+        auto const& event = events[static_cast<std::size_t>(i)];
+        if (event.data.fd == listener_.value()) {
           accept_all();
-        else
-          read_once(fd);
+          continue;
+        }
+        if ((event.events & EPOLLOUT) != 0 && replies_.resume(event.data.fd)) {
+          watch(EPOLL_CTL_MOD, event.data.fd, mask_);
+        }
+        if ((event.events & ~EPOLLOUT) != 0) read(event.data.fd);
       }
     }
   }
 
  private:
-  void watch(int fd, std::uint32_t mask) {
+  struct request {
+    int fd{};
+    std::size_t answer_bytes{};
+  };
+
+  void watch(int how, int fd, std::uint32_t mask) {
     epoll_event wanted{};
     wanted.events = mask;
     wanted.data.fd = fd;
-    if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, fd, &wanted) != 0) {
+    if (epoll_ctl(epoll_.value(), how, fd, &wanted) != 0) {
       throw system_failure("the floor cannot watch a socket");
     }
   }
@@ -82,26 +81,36 @@ class floor_server {
       auto const slot = static_cast<std::size_t>(fd);
       if (partial_.size() <= slot) partial_.resize(slot + 1);
       partial_[slot].clear();
-      watch(fd, mask_);
+      watch(EPOLL_CTL_ADD, fd, mask_);
     }
   }
 
-  // A task has at most one arrival under way, which the buffer holds: one call reads it all.
-  void read_once(int fd) {
-    auto const got = recv(fd, buffer_.data(), buffer_.size(), 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) {
-      ::close(fd);
-      return;
+  // Unless the buffer was filled, one call has all that is there.
+  void read(int fd) {
+    for (;;) {
+      auto const got = recv(fd, buffer_.data(), buffer_.size(), 0);
+      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (got <= 0) {
+        replies_.forget(fd);
+        ::close(fd);
+        return;
+      }
+      take({buffer_.data(), static_cast<std::size_t>(got)}, fd);
+      if (static_cast<std::size_t>(got) < buffer_.size()) return;
     }
-    std::string_view input{buffer_.data(), static_cast<std::size_t>(got)};
+  }
+
+  void take(std::string_view input, int fd) {
     auto& partial = partial_[static_cast<std::size_t>(fd)];
     if (partial.empty()) {
       partial = take_frames(fd, input);
     } else {
       partial += input;
-      partial = std::string{take_frames(fd, partial)};
+      partial.erase(0, partial.size() - take_frames(fd, partial).size());
     }
+    replies_.flush(blocked_);
+    for (auto const slow : blocked_) watch(EPOLL_CTL_MOD, slow, mask_ | EPOLLOUT);
+    blocked_.clear();
   }
 
   // Takes all whole frames; what is left belongs to the next one.
@@ -109,42 +118,38 @@ class floor_server {
     while (input.size() >= length_bytes) {
       auto const size = length_bytes + read_length(input);
       if (input.size() < size) break;
-      arrive(fd, input.substr(length_bytes, size - length_bytes));
+      answer({fd, read_length(input.substr(length_bytes))});
       input.remove_prefix(size);
     }
     return input;
   }
 
-  void arrive(int fd, std::string_view arrival) {
-    arrived_.push_back(fd);
-    if (arrived_.size() < tasks_) return;
-    auto const wanted = std::min(read_length(arrival), release_bytes_max);
-    if (release_.size() != length_bytes + wanted) release_ = frame_of_zeros(wanted);
-    for (auto const to : arrived_) {
-      auto const sent = send(to, release_.data(), release_.size(), MSG_NOSIGNAL);
-      if (sent != static_cast<ssize_t>(release_.size())) {
-        throw system_failure("the floor cannot send a release");
-      }
-    }
-    arrived_.clear();
+  void answer(request const& r) {
+    bool const at_once = together_ == 1 || (r.answer_bytes & floor_answer_at_once) != 0;
+    if (at_once) return replies_.add(r.fd, r.answer_bytes & ~floor_answer_at_once);
+    asked_.push_back(r);
+    if (asked_.size() < together_) return;
+    for (auto const& a : asked_) replies_.add(a.fd, a.answer_bytes);
+    asked_.clear();
   }
 
   descriptor listener_;
-  std::size_t tasks_;
+  std::size_t together_;
   std::uint32_t mask_;
   descriptor epoll_{epoll_create1(EPOLL_CLOEXEC)};
-  std::vector<int> arrived_;          // whom to release, in the order of arrival
+  std::vector<request> asked_;        // to be answered together, in their order
   std::vector<std::string> partial_;  // by descriptor: the beginning of a frame
-  std::string release_;
+  floor_replies replies_;
+  std::vector<int> blocked_;
   std::array<char, 64 * 1024> buffer_{};
 };
 
 }  // namespace
 
-void serve_floor(address at, std::size_t tasks, trigger how,
+void serve_floor(address at, std::size_t together, trigger how,
                  std::function<void(std::string const&)> const& listening) {
   auto listener = at.listen();
-  floor_server server{std::move(listener), tasks, how};
+  floor_server server{std::move(listener), together, how};
   listening(at.text());
   server.run();
 }

@@ -1,10 +1,10 @@
 #pragma once
-// The floor: the least that a server on epoll can do for a barrier. No Protobuf, no Asio, no
-// sessions, no timers, no checks: it counts arrivals, and after N of them sends a release to each.
+// The floor: the least that a server on epoll can do for a job. No Protobuf, no Asio, no sessions,
+// no timers, no checks: it counts requests, and after so many of them answers each.
 //
 // A frame is four bytes, big-endian, that give the length of what follows. The first four bytes of
-// an arrival say in the same way how long its release's payload is to be; the rest is opaque. So
-// the load moves exactly the bytes that it moves with the coordinator.
+// a request say in the same way how long its answer's payload is to be; the rest is opaque. So the
+// load moves exactly the bytes that it moves with the coordinator.
 
 #include "address.hpp"
 
@@ -18,9 +18,16 @@ namespace coxswain::bench {
 // is there costs one call either way; measured, they are the same within 2 %.
 enum class trigger { edge, level };
 
-// Serves until the process is killed. `listening` is called once with the address that can be
-// connected to. Throws bench_error.
-[[noreturn]] void serve_floor(address at, std::size_t tasks, trigger how,
+// A request may ask to be answered at once, whatever is answered together.
+inline constexpr std::size_t floor_answer_at_once = 0x8000'0000;
+
+// The payload of a request that tells the length of an answer has at least so many bytes.
+inline constexpr std::size_t floor_request_bytes_min = 4;
+
+// Serves until the process is killed. `together` requests are answered together, in their order; 1
+// is request and reply. `listening` is called once with the address that can be connected to.
+// Throws bench_error.
+[[noreturn]] void serve_floor(address at, std::size_t together, trigger how,
                               std::function<void(std::string const&)> const& listening);
 
 }  // namespace coxswain::bench

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 
 #include <sched.h>
@@ -70,6 +71,35 @@ duration cpu_time_of(pid_t process) {
     return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
   }
   throw system_failure(fmt::format("cannot read the CPU time of process {}", process));
+}
+
+duration cpu_time_of_ended_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  auto const whole = [](timeval const& t) {
+    return std::chrono::seconds{t.tv_sec} + std::chrono::microseconds{t.tv_usec};
+  };
+  return whole(used.ru_utime) + whole(used.ru_stime);
+}
+
+std::optional<memory_use> memory_of(pid_t process) {
+  std::ifstream file{fmt::format("/proc/{}/status", process)};
+  memory_use found;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words{line};
+    std::string what;
+    std::uint64_t kib = 0;
+    words >> what >> kib;
+    if (what == "VmHWM:") found.peak_bytes = kib * 1024;
+    if (what == "VmRSS:") found.now_bytes = kib * 1024;
+  }
+  if (found.now_bytes == 0) return std::nullopt;
+  return found;
+}
+
+void forget_peak(pid_t process) {
+  std::ofstream file{fmt::format("/proc/{}/clear_refs", process)};
+  file << "5\n";
 }
 
 duration wait_time_of(pid_t process) {

@@ -4,6 +4,7 @@
 #include "coxswain/base/time.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -31,8 +32,23 @@ void pin_to(int cpu);
 // Throws bench_error if there is no such process.
 [[nodiscard]] duration cpu_time_of(pid_t process);
 
+// That of all child processes that have ended and were reaped.
+[[nodiscard]] duration cpu_time_of_ended_children();
+
 // How long the process was ready to run but had no CPU; zero if the kernel does not tell.
 [[nodiscard]] duration wait_time_of(pid_t process);
+
+// A process's memory that is in RAM, now and at most since `forget_peak` or its start.
+struct memory_use {
+  std::uint64_t now_bytes{};
+  std::uint64_t peak_bytes{};
+};
+
+// None if there is no such process.
+[[nodiscard]] std::optional<memory_use> memory_of(pid_t process);
+
+// Lets the peak begin anew, where the kernel allows it.
+void forget_peak(pid_t process);
 
 // The machine's time so far, of all CPUs together (/proc/stat, in steps of 10 ms).
 struct machine_time {

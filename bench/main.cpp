@@ -1,38 +1,55 @@
 // coxswain-bench: measures a coordinator, also beside the least that a server can do.
 
-#include "barrier.hpp"
 #include "bench_error.hpp"
+#include "experiment.hpp"
 #include "report.hpp"
+#include "workloads.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
 using namespace coxswain::bench;
 
 struct command_line {
-  barrier_options barrier;
+  experiment_options how;
   std::string transport{"tcp"};
   std::string floor_trigger{"edge"};
   std::string json;
 };
 
-void describe_barrier(CLI::App& app, command_line& given) {
-  auto& o = given.barrier;
-  auto& cmd = *app.add_subcommand(
-      "barrier",
-      "All tasks arrive, all are released: the time from the last arrival sent to the "
-      "last release received, and the server's CPU");
-  cmd.add_option("--tasks", o.tasks, "Simulated tasks, each on a connection of its own")
-      ->required()
-      ->check(CLI::Range(1U, 1'000'000U));
-  cmd.add_option("--rounds", o.rounds, "Rounds in all; with --floor: in each sample")
-      ->check(CLI::Range(1U, 10'000'000U));
+// Of a workload that uses up its servers each sample is one round.
+void add_sampling_of_rounds(CLI::App& cmd, experiment_options& o) {
+  cmd.add_option("--rounds", o.steps, "How often, without --floor (default: 10 times)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+      ->excludes(cmd.get_option("--floor"));
+}
+
+void add_sampling(CLI::App& cmd, experiment_options& o) {
+  auto* steps = cmd.add_option("--rounds", o.steps,
+                               "Rounds, or operations, in all; with --floor: in each sample")
+                    ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+  auto* seconds = cmd.add_option("--seconds", o.seconds,
+                                 "Instead of --rounds: how long all samples together are to take")
+                      ->check(CLI::Range(0.1, 86'400.0))
+                      ->excludes(steps);
+  cmd.add_option("--warm-up", o.warm_up,
+                 "Rounds, or operations, before the first sample (default: as many as in one)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}))
+      ->excludes(seconds);
+}
+
+void add_floor(CLI::App& cmd, command_line& given) {
+  auto& o = given.how;
   auto* floor = cmd.add_flag("--floor", o.floor,
                              "Compare with a plain epoll server that moves the same bytes, in "
                              "interleaved samples, and print the ratios");
@@ -40,25 +57,37 @@ void describe_barrier(CLI::App& app, command_line& given) {
       ->needs(floor)
       ->check(CLI::Range(1U, 100'000U))
       ->capture_default_str();
-  auto* address = cmd.add_option("--address", o.address,
-                                 "A coordinator on this machine that runs already, for as many "
-                                 "tasks: 127.0.0.1:7000 or unix:/path (default: start one)");
-  cmd.add_option("--server-pid", o.server_pid, "Its process, to measure its CPU")->needs(address);
   cmd.add_flag("--calibrate", o.calibrate,
                "Put a second floor in Coxswain's place: how far from 1 the ratios then are, is how "
                "far they can be trusted here")
-      ->needs(floor)
-      ->excludes(address);
-  cmd.add_option("--transport", given.transport, "tcp or unix")
-      ->check(CLI::IsMember{{"tcp", "unix"}})
-      ->excludes(address)
-      ->capture_default_str();
+      ->needs(floor);
   cmd.add_option("--floor-trigger", given.floor_trigger,
                  "How the floor uses epoll (with --calibrate: only the first one)")
       ->needs(floor)
       ->check(CLI::IsMember{{"edge", "level"}})
       ->capture_default_str();
+}
+
+// What all workloads have.
+void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
+  add_floor(cmd, given);
+  if (uses_up_servers)
+    add_sampling_of_rounds(cmd, given.how);
+  else
+    add_sampling(cmd, given.how);
+  auto* transport = cmd.add_option("--transport", given.transport, "tcp or unix")
+                        ->check(CLI::IsMember{{"tcp", "unix"}})
+                        ->capture_default_str();
   cmd.add_option("--json", given.json, "Write the results to this file as well");
+  if (uses_up_servers) return;
+  auto* address =
+      cmd.add_option("--address", given.how.address,
+                     "A coordinator on this machine that runs already, for as many tasks: "
+                     "127.0.0.1:7000 or unix:/path (default: start one)")
+          ->excludes(transport)
+          ->excludes(cmd.get_option("--calibrate"));
+  cmd.add_option("--server-pid", given.how.server_pid, "Its process, to measure its CPU")
+      ->needs(address);
 }
 
 // Opened before the measurement: nobody wants to learn of a wrong path after it.
@@ -70,15 +99,16 @@ std::ofstream open_json(std::string const& path) {
   return file;
 }
 
-int run(command_line const& given) try {
+int run(workload const& work, command_line const& given) try {
+  work.check();
   auto json = open_json(given.json);
-  auto options = given.barrier;
-  options.unix_sockets = given.transport == "unix";
-  options.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
-  auto const report = measure_barrier(options);
-  std::fputs(to_table(report).c_str(), stdout);
+  auto how = given.how;
+  how.unix_sockets = given.transport == "unix";
+  how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
+  auto const found = run_experiment(work, how);
+  std::fputs(to_table(found).c_str(), stdout);
   if (json.is_open()) {
-    json << to_json(report) << std::flush;
+    json << to_json(found) << std::flush;
     if (!json) throw bench_error{"could not write all of '" + given.json + "'"};
   }
   return static_cast<int>(exit_code::ok);
@@ -97,11 +127,19 @@ int main(int argc, char** argv) {
   app.name("coxswain-bench");
   app.require_subcommand(1);
   command_line given;
-  describe_barrier(app, given);
+  auto const workloads = all_workloads();
+  std::vector<CLI::App*> commands;
+  for (auto const& work : workloads) {
+    commands.push_back(work->add_to(app));
+    add_common(*commands.back(), given, work->uses_up_servers());
+  }
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& problem) {
     return app.exit(problem) == 0 ? 0 : static_cast<int>(exit_code::usage);
   }
-  return run(given);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (commands[i]->parsed()) return run(*workloads[i], given);
+  }
+  return static_cast<int>(exit_code::usage);
 }

@@ -1,56 +1,79 @@
 #pragma once
-// What the load says to a kind of server, and how it judges what comes back. The load itself does
-// not know with whom it talks. Not here: sockets and clocks (load).
+// What a load says to a kind of server, and how it judges what comes back: the workloads say what
+// is asked, in the coordinator's words, and need not know whom they ask. Not here: sockets and
+// clocks.
 
+#include "frame_reader.hpp"
+
+#include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <string_view>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace coxswain::bench {
 
-// In each, every task sends one frame and is sent one frame; but a bye is not answered.
-enum class exchange { hello, join, arrive, leave, bye };
-
-// "a hello's answer", "a release": what a task waits for.
-[[nodiscard]] std::string_view awaited(exchange what) noexcept;
-
 enum class verdict {
-  answer,   // the frame that the task waited for
+  answer,   // to a request
+  beat,     // to a heartbeat
   push,     // something else that needs nothing
-  respond,  // something else: send a heartbeat
+  respond,  // something else: send a heartbeat, though there may be answers to come
 };
+
+// How something is asked.
+struct asking {
+  std::size_t connection{};
+  std::optional<task_id> task;
+  // When it is sent, at most so many of the connection's requests before it have no answer yet.
+  std::uint64_t unanswered{};
+  // Which of those that are expected the answer will be like.
+  std::size_t model{};
+  // It is answered at once even by a floor that answers many requests together.
+  bool is_alone{};
+};
+
+inline constexpr std::uint64_t all_unanswered = std::numeric_limits<std::uint64_t>::max();
+
+// Whether a request is numbered, and its answer with it: not so handshakes and heartbeats.
+[[nodiscard]] bool is_numbered(core::request const& what);
 
 class peer {
  public:
   virtual ~peer() = default;
 
-  // Whether the server knows this exchange at all; else it is left out.
-  [[nodiscard]] virtual bool knows(exchange what) const noexcept = 0;
+  // Whether the server knows of sessions and membership, or only of bytes.
+  [[nodiscard]] virtual bool has_sessions() const noexcept = 0;
 
-  // Makes the frames of all tasks for the next exchange, before the clock runs.
-  virtual void prepare(exchange what) = 0;
+  // A new connection, without a session, under a number that may have been used before.
+  virtual void open(std::size_t connection) = 0;
 
-  // The frame of a task in the prepared exchange, with its length prefix.
-  [[nodiscard]] virtual std::string_view frame(std::size_t task) const = 0;
+  // From here on answers are to be such as one of these: of its kind and about its size.
+  virtual void expect(std::vector<core::answer> models) = 0;
 
-  // Judges a frame without its length prefix. Throws bench_error if it is a refusal or nonsense.
-  [[nodiscard]] virtual verdict judge(std::string_view payload) = 0;
+  // Appends the frame of a request.
+  virtual void ask(std::string& out, asking const& how, core::request what) = 0;
 
-  // Every task has the answer of the prepared exchange.
+  // Judges a frame. Throws bench_error if it is a refusal or nonsense.
+  [[nodiscard]] virtual verdict judge(received_frame const& frame) = 0;
+
+  // All requests are answered. Throws bench_error if others were answered than had been asked.
   virtual void settle() = 0;
 
-  // What a task sends as a sign of life, and after how long a silence; zero if it need not.
-  [[nodiscard]] virtual std::string_view heartbeat() const noexcept = 0;
-  [[nodiscard]] virtual duration heartbeat_period() const noexcept = 0;
+  // After so long a silence a heartbeat is to be sent: a request that says nothing. Zero if the
+  // server needs none.
+  [[nodiscard]] virtual duration beat_period() const noexcept = 0;
 };
 
-// Speaks the protocol of Coxswain, as one session for each of `tasks` tasks of one job.
+// Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.
 [[nodiscard]] std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks);
 
-// Speaks to the floor, with arrivals and releases of the very sizes that the other peer's have.
-[[nodiscard]] std::unique_ptr<peer> make_floor_peer(std::uint32_t tasks);
+// Speaks to the floor, with requests and answers of the very sizes that the other peer's have.
+[[nodiscard]] std::unique_ptr<peer> make_floor_peer();
 
 }  // namespace coxswain::bench

@@ -1,9 +1,12 @@
 #pragma once
-// What a run found, for people (a table) and for programs (JSON). Not here: how it was measured.
+// What a run found. Not here: how it was measured (experiment), and how it is told (table, json).
 
+#include "disturbance.hpp"
+#include "histogram.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,12 +17,23 @@ namespace coxswain::bench {
 // All samples of one side.
 struct side_result {
   std::vector<sample> samples;
+  std::optional<sample> smaller;  // of the same work with fewer tasks
 
-  [[nodiscard]] summary release_ns() const;
-  [[nodiscard]] summary round_ns() const;
-  // Of a task in one barrier, over all samples; none if the server's process is not known.
-  [[nodiscard]] std::optional<double> server_cpu_ns(std::uint32_t tasks) const;
-  [[nodiscard]] double load_cpu_ns(std::uint32_t tasks) const;
+  // The latency with this place in the workload's words, of all samples.
+  [[nodiscard]] histogram latency(std::size_t place) const;
+  [[nodiscard]] std::uint64_t operations() const;
+  [[nodiscard]] double rate() const;  // operations in a second
+  // Of one operation; none if the server's process is not known.
+  [[nodiscard]] std::optional<double> server_cpu_ns() const;
+  [[nodiscard]] double load_cpu_ns() const;
+  // Their CPU time while the clock ran, as a share of that time.
+  [[nodiscard]] std::optional<double> server_share() const;
+  [[nodiscard]] double load_share() const;
+  // The server's memory after the samples, and by how much it was more during one than before it.
+  [[nodiscard]] std::optional<double> server_bytes() const;
+  [[nodiscard]] std::optional<double> server_growth_bytes() const;
+  // What one more task costs the server; none unless it was measured with fewer, too.
+  [[nodiscard]] std::optional<double> server_bytes_per_task() const;
 };
 
 // Of pair after pair, Coxswain's figure by the floor's.
@@ -31,32 +45,29 @@ struct ratio {
 struct comparison {
   std::vector<double> p50;
   std::vector<double> server_cpu;  // empty if the server's process is not known
+  std::vector<double> rate;
 
+  void add(sample const& ours, sample const& floor);
   [[nodiscard]] static ratio of(std::vector<double> const& pairs);
 };
 
-// What disturbed the measurement, as shares of the machine's or the processes' time (0 to 1).
-struct disturbance {
-  double others{};   // CPU used by processes that are not ours
-  double stolen{};   // CPU taken by the hypervisor
-  double waiting{};  // our processes ready, but without a CPU
-
-  [[nodiscard]] bool is_too_much() const;
-};
-
-struct barrier_report {
-  std::uint32_t tasks{};
+struct report {
+  vocabulary words;
+  std::vector<parameter> parameters;
   std::string transport;
-  std::uint64_t rounds_per_sample{};
+  std::uint64_t steps_per_sample{};
   cpu_plan cpus;
   std::string measured;  // the name of what was measured: "coxswain"
-  side_result coxswain;
+  side_result ours;
   std::optional<side_result> floor;
   comparison pairs;  // with the floor
   disturbance disturbed;
+
+  // So far: "latency 1.072 x floor, server CPU 1.310 x".
+  [[nodiscard]] std::string in_short() const;
 };
 
-[[nodiscard]] std::string to_table(barrier_report const& report);
-[[nodiscard]] std::string to_json(barrier_report const& report);
+[[nodiscard]] std::string to_table(report const& r);
+[[nodiscard]] std::string to_json(report const& r);
 
 }  // namespace coxswain::bench

@@ -6,22 +6,26 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 
+#include <malloc.h>
 #include <poll.h>
 
 namespace coxswain::bench {
 namespace {
 
 void run_server(side_plan const& plan, channel& control) {
+  ::malloc_trim(0);  // what our parent has freed would hide how much the server needs
   auto const listening = [&control](std::string const& where) {
     control.send(message_kind::listening, where);
   };
   if (plan.kind != side_kind::coxswain) {
-    serve_floor(address{plan.at}, plan.tasks, plan.floor_trigger, listening);
+    serve_floor(address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
+                listening);
   }
-  serve_coordinator(plan.at, plan.tasks, listening);
+  core::config options;
+  plan.work->configure(options);
+  serve_coordinator(plan.at, std::move(options), plan.work->ends_in_failure(), listening);
 }
 
 // False if nothing came for so long; zero is without limit.
@@ -31,51 +35,28 @@ bool wait_for_command(channel const& control, duration longest) {
   return ::poll(&waited, 1, ms == 0 ? -1 : static_cast<int>(ms)) != 0;
 }
 
-void send_samples(channel& control, std::vector<round_time> const& rounds) {
-  std::string raw(rounds.size() * sizeof(round_time), '\0');
-  std::memcpy(raw.data(), rounds.data(), raw.size());
-  control.send(message_kind::samples, raw);
-}
-
-std::vector<round_time> samples_of(message const& m) {
-  std::vector<round_time> rounds(m.payload.size() / sizeof(round_time));
-  std::memcpy(rounds.data(), m.payload.data(), rounds.size() * sizeof(round_time));
-  return rounds;
-}
-
 void run_load(side_plan const& plan, channel& control) {
-  auto speaks = plan.kind == side_kind::coxswain ? make_coxswain_peer(plan.tasks)
-                                                 : make_floor_peer(plan.tasks);
-  load all{address{plan.at}, plan.tasks, std::move(speaks)};
-  all.connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
+  auto const all = plan.work->make_load(plan.kind, address{plan.at});
+  all->connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
   control.send(message_kind::done);
   for (;;) {
-    if (!wait_for_command(control, all.beat_period())) {
-      all.beat();
+    if (!wait_for_command(control, all->beat_period())) {
+      all->beat();
       continue;
     }
     auto const command = control.receive();
     if (!command) return;
     if (command->kind == message_kind::finish) {
-      all.leave();
-      return control.send(message_kind::done);
+      all->finish();
+      control.send(message_kind::done);
+      (void)control.receive();  // the connections stay until the server has ended
+      return;
     }
-    std::vector<round_time> rounds(number_of(*command));
-    for (auto& r : rounds) r = all.round();
-    send_samples(control, rounds);
+    control.send(message_kind::tally, all->measure(number_of(*command)).to_bytes());
   }
 }
 
 }  // namespace
-
-std::string name(side_kind kind) {
-  switch (kind) {
-    case side_kind::floor: return "floor";
-    case side_kind::coxswain: return "coxswain";
-    case side_kind::second_floor: return "floor-2";
-  }
-  return {};
-}
 
 side::side(side_plan plan, interrupts const& signals)
     : plan_{std::move(plan)}, signals_{signals}, server_pid_{plan_.running_as} {
@@ -86,6 +67,9 @@ side::side(side_plan plan, interrupts const& signals)
   server_pid_ = server_->pid();
   plan_.at = server_->receive(signals_).payload;
 }
+
+// The server first: it need not see its clients vanish.
+side::~side() { server_.reset(); }
 
 void side::connect(std::function<void(std::uint64_t)> const& progress) {
   load_ = std::make_unique<child_process>(fmt::format("the load ({})", name(plan_.kind)),
@@ -98,19 +82,22 @@ void side::connect(std::function<void(std::uint64_t)> const& progress) {
   }
 }
 
-sample side::measure(std::uint64_t rounds) {
+sample side::measure(std::uint64_t steps) {
   auto const server_cpu = [this]() -> std::optional<duration> {
     if (!server_pid_) return std::nullopt;
     return cpu_time_of(*server_pid_);
   };
+  sample s;
+  if (server_) forget_peak(*server_pid_);
+  if (server_pid_) s.server_before = memory_of(*server_pid_);
   auto const server_before = server_cpu();
   auto const load_before = cpu_time_of(load_->pid());
 
-  load_->send_number(message_kind::rounds, rounds);
-  sample s;
-  s.rounds = samples_of(receive_from_load());
+  load_->send_number(message_kind::steps, steps);
+  s.found = tally::from_bytes(receive_from_load().payload);
   if (server_before) s.server_cpu = *server_cpu() - *server_before;
   s.load_cpu = cpu_time_of(load_->pid()) - load_before;
+  if (server_pid_) s.server_after = memory_of(*server_pid_);
   return s;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 // One of the things that are compared: a server and the load on it, each in a process of its own.
 
-#include "address.hpp"
 #include "child_process.hpp"
 #include "floor.hpp"
-#include "load.hpp"
 #include "machine.hpp"
+#include "tally.hpp"
+#include "workload.hpp"
 
 #include "coxswain/base/time.hpp"
 
@@ -20,13 +20,9 @@ namespace coxswain::bench {
 
 class interrupts;
 
-enum class side_kind { floor, coxswain, second_floor };
-
-[[nodiscard]] std::string name(side_kind kind);
-
 struct side_plan {
+  workload const* work{};  // outlives the side
   side_kind kind{side_kind::coxswain};
-  std::uint32_t tasks{};
   cpu_plan cpus;
   // Where to listen; or the address of a coordinator that runs already, and its process if known.
   std::string at;
@@ -36,24 +32,30 @@ struct side_plan {
   trigger floor_trigger{trigger::edge};
 };
 
-// Some rounds in a row.
+// What a load found in some steps in a row, and what the operating system knows of them.
 struct sample {
-  std::vector<round_time> rounds;
-  std::optional<duration> server_cpu;  // none: a server whose process is not known
-  duration load_cpu{};
+  tally found;
+  // None: a server whose process is not known.
+  std::optional<duration> server_cpu;
+  std::optional<memory_use> server_before;
+  std::optional<memory_use> server_after;
+  duration load_cpu{};  // preparations included
 };
 
 class side {
  public:
   // Starts the server. Throws bench_error, as all that follow.
   side(side_plan plan, interrupts const& signals);
+  ~side();
+  side(side const&) = delete;
+  side& operator=(side const&) = delete;
 
-  // Starts the load: connects all tasks. `progress` is told how many are connected.
+  // Starts the load. `progress` is told how many connections there are.
   void connect(std::function<void(std::uint64_t)> const& progress);
 
-  sample measure(std::uint64_t rounds);
+  sample measure(std::uint64_t steps);
 
-  // The tasks leave.
+  // The load leaves in order.
   void finish();
 
   // What its processes have used and waited for so far.

@@ -34,7 +34,8 @@ double median(std::vector<double> values) {
 summary summarise(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  return {values.size(), percentile(values, 0.5), percentile(values, 0.99), values.back()};
+  return {values.size(), percentile(values, 0.5), percentile(values, 0.99),
+          percentile(values, 0.999), values.back()};
 }
 
 interval median_interval(std::vector<double> values, double confidence) {

@@ -11,6 +11,7 @@ struct summary {
   std::size_t count{};
   double p50{};
   double p99{};
+  double p999{};
   double max{};
 };
 

@@ -1,0 +1,103 @@
+#include "connections.hpp"
+
+#include "bench_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include <sys/epoll.h>
+
+namespace coxswain::bench {
+namespace {
+
+constexpr std::size_t read_bytes = std::size_t{256} * 1024;
+
+timespec timespec_of(duration d) {
+  auto const seconds = std::chrono::floor<std::chrono::seconds>(std::max(d, duration{}));
+  return {seconds.count(), (std::max(d, duration{}) - seconds).count()};
+}
+
+}  // namespace
+
+connections::connections(address server)
+    : connector_{std::move(server)}, epoll_{epoll_create1(EPOLL_CLOEXEC)}, buffer_(read_bytes) {
+  if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
+}
+
+void connections::open() {
+  all_.push_back({connector_.connect(), {}});
+  watch(all_.size() - 1);
+}
+
+void connections::close(std::size_t connection) { all_[connection] = {}; }
+
+void connections::open_again(std::size_t connection) {
+  all_[connection] = {connector_.connect(), {}};
+  watch(connection);
+}
+
+void connections::send(std::size_t connection, std::string_view frames) {
+  while (!frames.empty()) {
+    auto const fd = all_[connection].socket.value();
+    auto const sent = ::send(fd, frames.data(), frames.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) fail(connection, "the server does not read");
+    if (sent < 0) fail(connection, system_failure("cannot send").what());
+    frames.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+bool connections::wait(time_point until, listener& to) {
+  std::array<epoll_event, 1024> events{};
+  auto const longest = timespec_of(until - std::chrono::steady_clock::now());
+  auto const ready = epoll_pwait2(epoll_.value(), events.data(), static_cast<int>(events.size()),
+                                  &longest, nullptr);
+  if (ready < 0 && errno != EINTR) throw system_failure("cannot wait for answers");
+  for (int i = 0; i < ready; ++i) {
+    read(static_cast<std::size_t>(events[static_cast<std::size_t>(i)].data.u64), to);
+  }
+  return ready != 0;
+}
+
+void connections::fail(std::size_t connection, std::string const& why) const {
+  throw bench_error{fmt::format("connection {} (of {}): {}", connection, all_.size(), why)};
+}
+
+void connections::watch(std::size_t connection) {
+  epoll_event wanted{};
+  wanted.events = EPOLLIN | EPOLLET;
+  wanted.data.u64 = connection;
+  auto const fd = all_[connection].socket.value();
+  if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, fd, &wanted) != 0) {
+    throw system_failure("cannot watch a connection");
+  }
+}
+
+// The edge tells of each arrival of bytes: unless the buffer was filled, one call has them all.
+void connections::read(std::size_t connection, listener& to) {
+  for (;;) {
+    auto const fd = all_[connection].socket.value();
+    if (fd < 0) return;  // closed after what it had read
+    auto const got = ::recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(connection, system_failure("cannot read").what());
+    if (got == 0) fail(connection, "the server closed the connection");
+    hand_out(connection, {buffer_.data(), static_cast<std::size_t>(got)}, to);
+    to.was_read(connection);
+    if (static_cast<std::size_t>(got) < buffer_.size()) return;
+  }
+}
+
+void connections::hand_out(std::size_t connection, std::string_view input, listener& to) try {
+  while (auto const frame = all_[connection].frames.next(input)) to.arrived(connection, *frame);
+} catch (bench_error const& problem) {
+  fail(connection, problem.what());
+}
+
+}  // namespace coxswain::bench

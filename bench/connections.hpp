@@ -1,0 +1,63 @@
+#pragma once
+// Many connections of a load to one server, on one epoll. Not here: what is said on them (peer) and
+// when (crowd, stream, visits).
+
+#include "address.hpp"
+#include "frame_reader.hpp"
+
+#include "coxswain/base/time.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::bench {
+
+class connections {
+ public:
+  class listener {
+   public:
+    virtual ~listener() = default;
+    virtual void arrived(std::size_t connection, received_frame const& frame) = 0;
+    // After the frames of one reading. Only here may the listener close the connection.
+    virtual void was_read(std::size_t /*connection*/) {}
+  };
+
+  // All functions throw bench_error if the server refuses or closes a connection.
+  explicit connections(address server);
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+
+  // Adds one. It has the next number.
+  void open();
+  void close(std::size_t connection);
+  // One that was closed, under the same number.
+  void open_again(std::size_t connection);
+
+  // Returns when the socket has all of it; blocks if the server does not read.
+  void send(std::size_t connection, std::string_view frames);
+
+  // Waits for something to read and hands it out; false if nothing came until then.
+  bool wait(time_point until, listener& to);
+
+  [[noreturn]] void fail(std::size_t connection, std::string const& why) const;
+
+ private:
+  struct one {
+    descriptor socket;
+    frame_reader frames;
+  };
+
+  void watch(std::size_t connection);
+  void read(std::size_t connection, listener& to);
+  void hand_out(std::size_t connection, std::string_view input, listener& to);
+
+  connector connector_;
+  descriptor epoll_;
+  std::vector<one> all_;
+  std::vector<char> buffer_;
+};
+
+}  // namespace coxswain::bench

@@ -1,0 +1,183 @@
+#include "bench_error.hpp"
+#include "peer.hpp"
+
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::bench {
+namespace {
+
+// By how much an answer's size may differ from its model's: versions and numbers take what they
+// take.
+std::size_t size_tolerance(std::size_t bytes) { return 32 + bytes / 16; }
+
+// The id in front of an answer, which is the same for many but for that.
+struct head_and_body {
+  std::uint64_t id{};
+  std::string_view body;
+};
+
+class id_field {
+ public:
+  id_field() {
+    std::string head;
+    wire::append_server_head(head, request_id{1}, 0);
+    tag_ = head.at(wire::length_bytes);
+  }
+  // None if the payload does not begin with an id: then it is no request's answer.
+  [[nodiscard]] std::optional<head_and_body> split(std::string_view payload) const {
+    if (payload.empty() || payload.front() != tag_) return std::nullopt;
+    head_and_body found;
+    for (std::size_t i = 1, shift = 0; i < payload.size() && shift < 64; ++i, shift += 7) {
+      auto const byte = static_cast<unsigned char>(payload[i]);
+      found.id |= std::uint64_t{byte & 0x7fU} << shift;
+      if (byte < 0x80) {
+        found.body = payload.substr(i + 1);
+        return found;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  char tag_{};
+};
+
+class coxswain_peer final : public peer {
+ public:
+  explicit coxswain_peer(std::uint32_t tasks) : tasks_{tasks} {}
+
+  bool has_sessions() const noexcept override { return true; }
+
+  void open(std::size_t connection) override {
+    if (asked_.size() <= connection) asked_.resize(connection + 1);
+    asked_[connection] = 0;
+  }
+
+  void expect(std::vector<core::answer> models) override {
+    models_.clear();
+    accepted_.clear();
+    for (auto const& m : models) models_.push_back({m.value.index(), wire::encode(m).size()});
+  }
+
+  void ask(std::string& out, asking const& how, core::request what) override {
+    auto& asked = asked_[how.connection];
+    core::client_message m;
+    m.answered_through = asked - std::min(asked, how.unanswered);
+    if (is_numbered(what)) {
+      m.id = request_id{++asked};
+      ids_to_come_ += m.id.value;
+    }
+    m.task = how.task;
+    m.what = std::move(what);
+    wire::append_frame(out, m);
+  }
+
+  verdict judge(received_frame const& frame) override {
+    auto const parts = ids_.split(frame.beginning);
+    if (!parts) return judge_unnumbered(frame.beginning);
+    ids_to_come_ -= parts->id;
+    if (!frame.is_whole()) {
+      check_size(frame.bytes - frame.beginning.size() + parts->body.size());
+      return verdict::answer;
+    }
+    // Most answers are equal to the byte: one of them need be looked at.
+    if (!accepted_.empty() && parts->body == accepted_) return verdict::answer;
+    check_answer(decode(frame.beginning).what);
+    check_size(parts->body.size());
+    accepted_ = parts->body;
+    return verdict::answer;
+  }
+
+  void settle() override {
+    if (ids_to_come_ == 0) return;
+    throw bench_error{"the server answered as often as it was asked, but not the same requests"};
+  }
+
+  duration beat_period() const noexcept override { return beat_period_; }
+
+ private:
+  struct model {
+    std::size_t kind{};  // the index in the variant of answers
+    std::size_t bytes{};
+  };
+
+  static wire::server_message decode(std::string_view payload) {
+    auto message = wire::decode_server(payload);
+    if (!message) throw bench_error{"it sent nonsense: " + message.error().text()};
+    return *std::move(message);
+  }
+
+  verdict judge_unnumbered(std::string_view payload) {
+    auto const message = decode(payload);
+    auto const& what = message.what;
+    if (auto const* bye = std::get_if<core::goodbye>(&what.value)) {
+      throw bench_error{"it said goodbye: " + bye->why.text()};
+    }
+    if (auto const* failed = std::get_if<job_error>(&what.value)) {
+      throw bench_error{"the job failed: " + failed->cause.why.text()};
+    }
+    if (auto const* hello = std::get_if<core::hello_answer>(&what.value)) {
+      check_job(*hello);
+      beat_period_ = hello->heartbeat_period;
+      return verdict::answer;
+    }
+    if (std::holds_alternative<core::probe>(what.value)) return verdict::respond;
+    bool const is_beat = std::holds_alternative<std::monostate>(what.value) && what.outcome.ok();
+    return is_beat ? verdict::beat : verdict::push;
+  }
+
+  void check_job(core::hello_answer const& hello) const {
+    if (tasks_ == 0 || hello.num_tasks == tasks_) return;
+    throw bench_error{
+        fmt::format("its job has {} tasks, but this run has {}: start it with that many, or give "
+                    "--tasks {}",
+                    hello.num_tasks, tasks_, hello.num_tasks)};
+  }
+
+  void check_answer(core::answer const& what) const {
+    if (!what.outcome.ok()) throw bench_error{"it refused: " + what.outcome.text()};
+    auto const is_such = [&](model const& m) { return m.kind == what.value.index(); };
+    if (std::any_of(models_.begin(), models_.end(), is_such)) return;
+    throw bench_error{"it answered with something else than what was asked for"};
+  }
+
+  void check_size(std::size_t body_bytes) const {
+    auto const fits = [&](model const& m) {
+      auto const tolerance = size_tolerance(m.bytes);
+      return body_bytes <= m.bytes + tolerance && m.bytes <= body_bytes + tolerance;
+    };
+    if (std::any_of(models_.begin(), models_.end(), fits)) return;
+    throw bench_error{fmt::format("it answered with {} bytes where about {} were expected",
+                                  body_bytes, models_.empty() ? 0 : models_.back().bytes)};
+  }
+
+  std::uint32_t tasks_;
+  id_field ids_;
+  std::vector<std::uint64_t> asked_;  // by connection: how many requests, and so the last one's id
+  std::uint64_t ids_to_come_{};       // the sum of the ids that have no answer yet
+  std::vector<model> models_;
+  std::string accepted_;  // an answer's body that was found good
+  duration beat_period_{};
+};
+
+}  // namespace
+
+bool is_numbered(core::request const& what) {
+  return !std::holds_alternative<core::hello_args>(what) &&
+         !std::holds_alternative<core::bye_args>(what) &&
+         !std::holds_alternative<std::monostate>(what);
+}
+
+std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks) {
+  return std::make_unique<coxswain_peer>(tasks);
+}
+
+}  // namespace coxswain::bench

@@ -1,0 +1,184 @@
+#include "crowd.hpp"
+
+#include "bench_error.hpp"
+#include "job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace coxswain::bench {
+namespace {
+
+// So few connections at once fit any listener's queue, and each says hello in time.
+constexpr std::size_t connect_batch = 128;
+
+constexpr auto silence_max = 60s;
+
+time_point now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+crowd::crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions,
+             std::uint32_t tasks)
+    : peer_{std::move(speaks)},
+      sessions_{sessions},
+      tasks_{tasks},
+      wires_{std::move(server)},
+      asked_(sessions) {}
+
+void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
+  peer_->expect({core::answer{}});
+  while (wires_.size() < sessions_) {
+    auto const first = wires_.size();
+    auto const end = std::min(sessions_, first + connect_batch);
+    while (wires_.size() < end) {
+      peer_->open(wires_.size());
+      wires_.open();
+    }
+    if (peer_->has_sessions()) greet(first, end);
+    progress(end);
+  }
+}
+
+void crowd::greet(std::size_t first, std::size_t end) {
+  for (auto session = first; session < end; ++session) {
+    ask(session, std::nullopt, hello());
+  }
+  run("the answer to its hello");
+}
+
+void crowd::join() {
+  if (!peer_->has_sessions()) return;
+  peer_->expect({join_answer()});
+  ask_all([this](task_id) { return core::join_args{incarnation{random_()}}; });
+  run("the end of the join");
+}
+
+void crowd::leave() {
+  if (!peer_->has_sessions()) return;
+  if (tasks_ > 0) {
+    peer_->expect({core::answer{}});
+    ask_all([](task_id) { return core::leave_args{}; });
+    run("the end of the leave");
+  }
+  for (std::size_t session = 0; session < sessions_; ++session) {
+    ask(session, std::nullopt, core::bye_args{});
+  }
+  send();  // and no answer
+}
+
+void crowd::beat() {
+  std::string frame;
+  for (std::size_t session = 0; session < sessions_; ++session) {
+    frame.clear();
+    peer_->ask(frame, {session, std::nullopt}, std::monostate{});
+    wires_.send(session, frame);
+  }
+}
+
+std::size_t crowd::session_of(std::uint32_t task) const noexcept {
+  return std::size_t{task} * sessions_ / tasks_;
+}
+
+void crowd::ask(std::size_t session, std::optional<task_id> task, core::request what,
+                std::size_t model, bool is_alone) {
+  peer_->ask(prepared_.open(), {session, task, asked_[session], model, is_alone}, std::move(what));
+  prepared_.close(session);
+  ++asked_[session];
+}
+
+void crowd::ask_all(std::function<core::request(task_id)> const& make) {
+  for (std::uint32_t task = 0; task < tasks_; ++task) {
+    ask(session_of(task), task_id{task}, make(task_id{task}));
+  }
+}
+
+volley_time crowd::run(std::string_view awaited, arrivals how) {
+  volley_time t;
+  t.first_sent = now();
+  t.last_sent = send(how);
+  t.answered = await(awaited);
+  return t;
+}
+
+time_point crowd::send(arrivals how) {
+  waiting_ += prepared_.size();
+  if (how.how == arrivals::pattern::jittered) {
+    send_jittered(how.within);
+  } else {
+    for (std::size_t i = 0; i < prepared_.size();) {
+      auto end = i + 1;
+      if (how.how == arrivals::pattern::together) {
+        while (end < prepared_.size() && prepared_.connection(end) == prepared_.connection(i))
+          ++end;
+      }
+      send_one(i, end);
+      i = end;
+    }
+  }
+  prepared_.clear();
+  return last_sent_;
+}
+
+// The prepared requests of one session, with one call.
+void crowd::send_one(std::size_t first, std::size_t end) {
+  if (end == prepared_.size()) last_sent_ = now();
+  wires_.send(prepared_.connection(first), prepared_.slice(first, end));
+}
+
+// The order of a session's requests stays, as their ids must rise.
+void crowd::send_jittered(duration within) {
+  std::uniform_int_distribution<std::int64_t> moment{0, within.count()};
+  std::vector<std::size_t> order(prepared_.size());
+  std::vector<std::int64_t> moments(prepared_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (auto& m : moments) m = moment(random_);
+  for (std::size_t i = 0; i < order.size();) {
+    auto end = i + 1;
+    while (end < order.size() && prepared_.connection(end) == prepared_.connection(i)) ++end;
+    std::sort(moments.begin() + static_cast<std::ptrdiff_t>(i),
+              moments.begin() + static_cast<std::ptrdiff_t>(end));
+    i = end;
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto a, auto b) { return moments[a] < moments[b]; });
+
+  auto const begun = now();
+  for (auto const i : order) {
+    for (auto const due = begun + duration{moments[i]}; now() < due;) (void)wires_.wait(due, *this);
+    last_sent_ = now();
+    wires_.send(prepared_.connection(i), prepared_.slice(i, i + 1));
+  }
+}
+
+time_point crowd::await(std::string_view awaited, std::size_t left) {
+  while (waiting_ > left) {
+    if (wires_.wait(now() + silence_max, *this)) continue;
+    throw bench_error{fmt::format(
+        "{} requests did not get {}, and nothing came for {} s: the server hangs or has lost them "
+        "(its stack: 'gdb -p PID')",
+        waiting_, awaited, std::chrono::seconds{silence_max}.count())};
+  }
+  auto const answered = now();
+  if (waiting_ == 0) peer_->settle();
+  return answered;
+}
+
+void crowd::arrived(std::size_t connection, received_frame const& frame) {
+  auto const found = peer_->judge(frame);
+  if (found == verdict::respond) {
+    std::string alive;
+    peer_->ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
+    wires_.send(connection, alive);
+  }
+  if (found != verdict::answer) return;
+  if (asked_[connection] == 0) throw bench_error{"it answered more often than it was asked"};
+  --asked_[connection];
+  --waiting_;
+}
+
+}  // namespace coxswain::bench

@@ -1,0 +1,81 @@
+#pragma once
+// Many sessions of a load that do things together: they connect, join and leave, and they ask in
+// volleys, in which everybody's answer is awaited. One session may act for many tasks.
+
+#include "arrivals.hpp"
+#include "connections.hpp"
+#include "frame_list.hpp"
+#include "peer.hpp"
+
+#include "coxswain/base/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::bench {
+
+struct volley_time {
+  time_point first_sent;  // just before
+  time_point last_sent;   // just before: the server can have it before the call returns
+  time_point answered;    // just after the last answer was read
+};
+
+class crowd final : public connections::listener {
+ public:
+  // `sessions` connections for `tasks` tasks, of which each session has as many as the others; for
+  // none, if they are observers. All that follow throw bench_error: the server refuses, closes a
+  // connection, or is silent too long.
+  crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions, std::uint32_t tasks);
+
+  // Opens the connections, and the sessions if the server knows of them.
+  void connect(std::function<void(std::uint64_t)> const& progress);
+  // All tasks together, if the server knows of membership.
+  void join();
+  void leave();
+
+  void beat();
+  [[nodiscard]] duration beat_period() const noexcept { return peer_->beat_period(); }
+
+  [[nodiscard]] std::size_t sessions() const noexcept { return sessions_; }
+  [[nodiscard]] std::uint32_t tasks() const noexcept { return tasks_; }
+  [[nodiscard]] std::size_t session_of(std::uint32_t task) const noexcept;
+  [[nodiscard]] peer& speaks() noexcept { return *peer_; }
+  [[nodiscard]] connections& wires() noexcept { return wires_; }
+
+  // Prepares a request for the next volley; see `asking`. The requests of a session must be
+  // prepared in a row.
+  void ask(std::size_t session, std::optional<task_id> task, core::request what,
+           std::size_t model = 0, bool is_alone = false);
+  // The same request for each task. `make` is given the task.
+  void ask_all(std::function<core::request(task_id)> const& make);
+
+  // Sends what is prepared and awaits an answer to each. `awaited` is for messages: "the release".
+  volley_time run(std::string_view awaited, arrivals how = {});
+  // The two halves of it; the second until only so many answers are still to come.
+  time_point send(arrivals how = {});
+  time_point await(std::string_view awaited, std::size_t left = 0);
+
+ private:
+  void arrived(std::size_t connection, received_frame const& frame) override;
+  void greet(std::size_t first, std::size_t end);
+  void send_jittered(duration within);
+  void send_one(std::size_t first, std::size_t end);
+
+  std::unique_ptr<peer> peer_;
+  std::size_t sessions_;
+  std::uint32_t tasks_;
+  connections wires_;
+  frame_list prepared_;
+  std::vector<std::uint32_t> asked_;  // by session: how many requests are prepared or unanswered
+  std::size_t waiting_{};             // how many answers are to come
+  time_point last_sent_{};
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+}  // namespace coxswain::bench

@@ -1,0 +1,48 @@
+#pragma once
+// How many tasks a workload has, and over how many connections: options of several workloads.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace coxswain::bench {
+
+struct parameter;
+enum class side_kind;
+
+class population {
+ public:
+  void add_to(CLI::App& command);
+  // Throws bench_error (usage).
+  void check() const;
+
+  [[nodiscard]] std::uint32_t tasks() const noexcept { return tasks_; }
+  [[nodiscard]] std::uint32_t sessions() const noexcept {
+    return sessions_ > 0 ? sessions_ : tasks_;
+  }
+  [[nodiscard]] std::uint32_t floor_tasks() const noexcept {
+    return floor_tasks_ > 0 ? floor_tasks_ : tasks_;
+  }
+  // The floor has a connection for each task.
+  [[nodiscard]] std::uint32_t tasks(side_kind kind) const noexcept;
+  [[nodiscard]] std::size_t connections(side_kind kind) const noexcept;
+
+  // A fifth of it.
+  [[nodiscard]] population smaller() const;
+
+  // "1,024 tasks", "10,000 tasks in 100 sessions (the floor: 1,024)".
+  [[nodiscard]] std::string text() const;
+  void add_to(std::vector<parameter>& parameters) const;
+
+ private:
+  std::uint32_t tasks_{};
+  std::uint32_t sessions_{};     // zero: one for each task
+  std::uint32_t floor_tasks_{};  // zero: as many
+};
+
+}  // namespace coxswain::bench

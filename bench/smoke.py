@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Runs coxswain-bench once and looks at its JSON: that the run ends, that the counts are right and
+that the fields are there. How long anything took is not judged.
+
+    smoke.py PROGRAM JSON_FILE EXPECTATION... -- ARGUMENT...
+
+An expectation is `path` (a number above zero is there) or `path=number`; `floor.release_ns.count=15`.
+"""
+
+import json
+import subprocess
+import sys
+
+
+def look_up(found, path):
+    for key in path.split("."):
+        found = found[key]
+    return found
+
+
+def is_met(found, expectation):
+    path, _, wanted = expectation.partition("=")
+    try:
+        value = look_up(found, path)
+    except KeyError:
+        return False
+    if wanted:
+        return value == (float(wanted) if isinstance(value, (int, float)) else wanted)
+    return isinstance(value, (int, float)) and value > 0
+
+
+def main():
+    split = sys.argv.index("--")
+    program, path, *expectations = sys.argv[1:split]
+    subprocess.run([program, *sys.argv[split + 1:], "--json", path], check=True, timeout=100)
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file)
+    missed = [e for e in expectations if not is_met(found, e)]
+    for expectation in missed:
+        print(f"not met: {expectation}\nin {json.dumps(found)}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,108 @@
+#pragma once
+// A kind of work for a server, in one file of its own: what its options are, what server it needs,
+// what one sample does on the side of the load, and what its figures are called. Not here: the
+// order of samples and the comparison with the floor (experiment), which are the same for all.
+
+#include "address.hpp"
+#include "peer.hpp"
+#include "tally.hpp"
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/config.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace coxswain::bench {
+
+enum class side_kind { floor, coxswain, second_floor };
+
+[[nodiscard]] std::string name(side_kind kind);
+
+// The client side of a workload against one server, in a process of its own. All functions throw
+// bench_error.
+class load {
+ public:
+  virtual ~load() = default;
+
+  // Everything before the clock runs. `progress` is told how many connections there are.
+  virtual void connect(std::function<void(std::uint64_t)> const& progress) = 0;
+
+  virtual tally measure(std::uint64_t steps) = 0;
+
+  // Shows that all live; to be called when the load was idle for `beat_period`, which is zero if
+  // the server needs no such thing.
+  virtual void beat() = 0;
+  [[nodiscard]] virtual duration beat_period() const noexcept = 0;
+
+  // Leaves the job in order.
+  virtual void finish() = 0;
+};
+
+// What the figures of a workload are called, for people and in the JSON.
+struct vocabulary {
+  struct term {
+    std::string text;
+    std::string key;
+  };
+  std::string name;             // "barrier"
+  std::string title;            // "barrier over 1,024 tasks"
+  std::string steps;            // what a sample consists of: "rounds"
+  term operation;               // {"task and barrier", "task"}: CPU time is told for each
+  std::vector<term> latencies;  // {"whole round", "round_ns"}; the first is compared
+  bool has_rate{};              // operations in a second are worth telling and comparing
+};
+
+// What was asked for, for the JSON.
+struct parameter {
+  std::string key;
+  std::uint64_t value{};
+};
+
+class workload {
+ public:
+  virtual ~workload() = default;
+
+  // Adds its subcommand to the program, and returns it.
+  virtual CLI::App* add_to(CLI::App& program) = 0;
+  // Looks at what was given. Throws bench_error (usage).
+  virtual void check() const {}
+
+  [[nodiscard]] virtual vocabulary words() const = 0;
+  [[nodiscard]] virtual std::vector<parameter> parameters() const = 0;
+  // So that a sample lasts about half a second to two seconds.
+  [[nodiscard]] virtual std::uint64_t steps_by_default() const = 0;
+  // How many connections its load opens at once.
+  [[nodiscard]] virtual std::size_t connections(side_kind kind) const = 0;
+
+  // Whether each sample needs new servers and loads.
+  [[nodiscard]] virtual bool uses_up_servers() const { return false; }
+  // Whether its load connects during samples, and not only before.
+  [[nodiscard]] virtual bool connects_in_samples() const { return uses_up_servers(); }
+  // The same work with fewer tasks, if memory for each task is to be measured by comparing both;
+  // else none.
+  [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
+
+  // Whether the job is meant to fail, so that the coordinator's warnings are none.
+  [[nodiscard]] virtual bool ends_in_failure() const { return false; }
+
+  // What the coordinator is started with.
+  virtual void configure(core::config& coordinator) const = 0;
+  // How many requests the floor answers together.
+  [[nodiscard]] virtual std::size_t floor_answers_together() const { return 1; }
+
+  [[nodiscard]] virtual std::unique_ptr<load> make_load(side_kind kind, address server) const = 0;
+};
+
+// The peer for a side's server; the coordinator's job is to have so many tasks.
+[[nodiscard]] std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks);
+
+}  // namespace coxswain::bench
