@@ -70,6 +70,7 @@ request_id process::begin(core::request what, duration timeout, std::optional<ta
 
 void process::cancel(request_id call) {
   if (waiting_.erase(call) == 0) return;
+  taken_back_.insert(call);
   brain.cancel(now, call);
   if (seen_by) seen_by->cancelled(*this, call);
 }
@@ -86,7 +87,7 @@ void process::see(agent_event const& e) {
 void process::complete(agent_completion& c) {
   auto const at_call = waiting_.find(c.call);
   if (at_call == waiting_.end()) {
-    ++completed_twice;
+    if (!taken_back_.contains(c.call)) ++completed_twice;
     return;
   }
   waiter const w = at_call->second;
@@ -104,9 +105,10 @@ void process::settle(time_point at) {
     for (agent_event const& e : std::vector{events_}) see(e);
     std::vector<agent_completion> batch;
     brain.take_completions(batch);
-    if (batch.empty()) return;
+    if (batch.empty()) break;
     for (agent_completion& c : batch) complete(c);
   }
+  taken_back_.clear();
 }
 
 }  // namespace coxswain::sim

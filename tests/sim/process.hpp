@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -97,7 +98,7 @@ class process {
   void complete(agent_completion& c);
 
   std::unordered_map<request_id, waiter> waiting_;
-  std::vector<agent_completion> completions_;
+  std::set<request_id> taken_back_;  // since it last settled: their answers may be on the way
   std::vector<agent_event> events_;
 };
 

@@ -165,10 +165,13 @@ void job::disturb() {
   if (&who == actors_.front().get() || !who.body.alive) return;
   switch (between(w.random, 0, 9)) {
     case 0: {
-      // A longer one lets connections be given up, and without a grace their sessions end with
-      // them.
+      // Longer ones, and several in a row, let connections be given up, and without a grace their
+      // sessions end with them.
       bool const has_grace = seen.options.reconnect_grace > 0s;
       duration const most = has_grace ? duration{1s} : seen.options.heartbeat_timeout / 7;
+      bool const has_stood_still =
+          !seen.stalls.empty() && w.now < seen.stalls.back().to + seen.options.heartbeat_timeout;
+      if (!has_grace && has_stood_still) break;
       duration const time = between(w.random, 0ns, most);
       w.stall(time);
       seen.stalls.push_back({w.now, w.now + time});

@@ -78,6 +78,10 @@ void print_history(history const& h) {
   for (event_record const& e : h.events) {
     lines.emplace(e.at, h.text(e.at) + ": " + e.what.what.text);
   }
+  for (interval const& stall : h.stalls) {
+    lines.emplace(stall.from,
+                  h.text(stall.from) + ": the coordinator stands still until " + h.text(stall.to));
+  }
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
     process_record const& p = h.processes[i];
     std::string const name = ": process " + std::to_string(i) + " ";

@@ -385,6 +385,10 @@ BOOST_AUTO_TEST_CASE(items_are_given_in_their_order) {
   std::get<core::value_answer>(s.h.calls[2].got.value).version = 1;
   std::get<core::value_answer>(s.h.calls[3].got.value).version = 2;
   expect_wrong(s.judged_by(check_queues), "order of the pushes");
+
+  // Nobody knows when that was done of which nobody was told.
+  s.h.calls[0].got.outcome = {errc::cancelled, "the client was destroyed"};
+  expect_right(s.judged_by(check_queues));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
