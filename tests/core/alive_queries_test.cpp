@@ -7,10 +7,10 @@ namespace {
 
 ticket ticket_of(std::uint64_t n) { return {session_id{n}, request_id{1}}; }
 
-task_set_ptr all_of(std::uint32_t n) { return std::make_shared<task_set const>(n); }
+task_set_ptr all_of(std::uint32_t n) { return boost::make_local_shared<task_set const>(n); }
 
 task_set_ptr set_of(std::vector<task_id> tasks) {
-  return std::make_shared<task_set const>(std::move(tasks));
+  return boost::make_local_shared<task_set const>(std::move(tasks));
 }
 
 class fixture {

@@ -15,7 +15,7 @@ struct house {
   explicit house(std::size_t owed_max = 100, std::size_t idle_max = 10) : all{owed_max, idle_max} {}
 
   barriers all;
-  task_set_ptr three = std::make_shared<task_set const>(3);
+  task_set_ptr three = boost::make_local_shared<task_set const>(3);
 
   // One round of the name that fails, with these stragglers.
   round_number fail(std::string const& name, std::vector<std::uint32_t> const& owed_to,
@@ -26,7 +26,7 @@ struct house {
     round_number const number = b.number;
     std::vector<task_id> tasks;
     for (auto const t : owed_to) tasks.push_back(task_id{t});
-    auto outcome = std::make_shared<answer const>(answer{status{errc::internal, what}, {}});
+    auto outcome = make_answer({status{errc::internal, what}, {}});
     all.end(b, std::move(outcome), std::move(tasks));
     return number;
   }
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_wa
   auto const pair = task_set{std::vector<task_id>{task_id{0}, task_id{1}}};
   auto& b = h.all.at("a");
   BOOST_TEST(h.all.may_open(b, task_id{9}, pair).ok());
-  h.all.open(b, std::make_shared<task_set const>(pair), {}, start);
+  h.all.open(b, boost::make_local_shared<task_set const>(pair), {}, start);
   h.all.end(b, nullptr, {});
 
   BOOST_TEST(h.all.may_open(b, task_id{0}, pair).ok());
@@ -236,7 +236,8 @@ BOOST_AUTO_TEST_CASE(the_next_round_may_have_other_participants_if_its_opener_wa
 
 BOOST_AUTO_TEST_CASE(a_dissolved_round_does_not_count_as_the_round_before) {
   house h;
-  auto const pair = std::make_shared<task_set const>(std::vector<task_id>{task_id{0}, task_id{1}});
+  auto const pair =
+      boost::make_local_shared<task_set const>(std::vector<task_id>{task_id{0}, task_id{1}});
   auto& b = h.all.at("a");
   h.all.open(b, pair, {}, start);
   h.all.dissolve(b);

@@ -13,12 +13,12 @@ namespace {
 
 constexpr time_point start{1h};
 
-task_set_ptr all(std::uint32_t n) { return std::make_shared<task_set const>(n); }
+task_set_ptr all(std::uint32_t n) { return boost::make_local_shared<task_set const>(n); }
 
 task_set_ptr some(std::vector<std::uint32_t> const& numbers) {
   std::vector<task_id> tasks;
   for (auto const n : numbers) tasks.push_back(task_id{n});
-  return std::make_shared<task_set const>(std::move(tasks));
+  return boost::make_local_shared<task_set const>(std::move(tasks));
 }
 
 meeting::arrival with_ticket(std::uint64_t number, duration timeout = 30s, std::string data = {}) {

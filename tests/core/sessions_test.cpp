@@ -10,7 +10,7 @@ namespace coxswain::core {
 namespace {
 
 answer_ptr made(errc code = errc::ok, std::string text = {}) {
-  return std::make_shared<answer const>(answer{status{code, std::move(text)}, {}});
+  return make_answer({status{code, std::move(text)}, {}});
 }
 
 std::vector<request_id> ids(std::vector<std::uint64_t> const& numbers) {

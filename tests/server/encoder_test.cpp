@@ -28,7 +28,7 @@ core::answer_ptr listing_of(std::size_t keys) {
   for (std::size_t i = 0; i < keys; ++i) {
     listing.entries.push_back({"key/" + std::to_string(i), bytes{std::string(100, 'v')}, i});
   }
-  return std::make_shared<core::answer const>(core::answer{{}, std::move(listing)});
+  return core::make_answer({{}, std::move(listing)});
 }
 
 BOOST_FIXTURE_TEST_SUITE(encoder_test, fixture)
@@ -85,11 +85,11 @@ BOOST_AUTO_TEST_CASE(answers_that_come_mixed_are_encoded_once) {
 BOOST_AUTO_TEST_CASE(what_is_forgotten_lives_no_longer) {
   auto const what = listing_of(100);
   (void)encoded.encode(what);
-  BOOST_TEST(what.use_count() == 2);
+  BOOST_TEST(what.local_use_count() == 2);
 
   encoded.forget();
 
-  BOOST_TEST(what.use_count() == 1);
+  BOOST_TEST(what.local_use_count() == 1);
   BOOST_TEST(memory->used() == 0u);
 }
 

@@ -93,17 +93,15 @@ inline std::string next_bytes(outbox const& from) {
 }
 
 inline core::answer_ptr answer_of(status outcome) {
-  return std::make_shared<core::answer const>(core::answer{std::move(outcome), {}});
+  return core::make_answer({std::move(outcome), {}});
 }
 
 inline core::answer_ptr value_of(bytes value) {
-  return std::make_shared<core::answer const>(
-      core::answer{{}, core::value_answer{std::move(value), 1}});
+  return core::make_answer({{}, core::value_answer{std::move(value), 1}});
 }
 
 inline core::answer_ptr goodbye_of(std::string reason) {
-  return std::make_shared<core::answer const>(
-      core::answer{{}, core::goodbye{{errc::unavailable, std::move(reason)}, true}});
+  return core::make_answer({{}, core::goodbye{{errc::unavailable, std::move(reason)}, true}});
 }
 
 inline bool contains(std::string_view text, std::string_view part) {

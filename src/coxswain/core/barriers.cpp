@@ -37,12 +37,12 @@ answer_ptr barriers::take_owed(barrier& b, task_id task) {
   debt const& owed = debts_.at(at->debt);
   answer_ptr outcome = owed.outcome;
   if (!outcome) {
-    outcome = std::make_shared<answer const>(
-        answer{status{errc::aborted, "the outcome of round " + std::to_string(owed.number.value) +
-                                         " of barrier " + quoted(b.name) +
-                                         " was forgotten: more than " + std::to_string(owed_max_) +
-                                         " outcomes were owed (owed_outcomes_max); call again"},
-               {}});
+    outcome = make_answer(
+        {status{errc::aborted, "the outcome of round " + std::to_string(owed.number.value) +
+                                   " of barrier " + quoted(b.name) + " was forgotten: more than " +
+                                   std::to_string(owed_max_) +
+                                   " outcomes were owed (owed_outcomes_max); call again"},
+         {}});
   }
   fulfil(at);
   return outcome;

@@ -29,7 +29,7 @@ coordinator::state::state(config o, incarnation self, time_point now)
       keys_{memory, {options.changes_max, options.change_bytes_max}},
       joint_gets_{memory},
       queues_{memory},
-      everyone_{std::make_shared<task_set const>(options.num_tasks)},
+      everyone_{boost::make_local_shared<task_set const>(options.num_tasks)},
       alive_queries_{memory},
       event_log_{options.events_max, options.event_bytes_max},
       topologies_{memory} {}
@@ -225,7 +225,7 @@ coordinator::~coordinator() = default;
 connection_id coordinator::connected(time_point now, std::string peer, session_secret secret) {
   return state_->connected(now, std::move(peer), secret);
 }
-void coordinator::received(time_point now, connection_id from, client_message message) {
+void coordinator::received(time_point now, connection_id from, client_message&& message) {
   state_->received(now, from, std::move(message));
   state_->follow_up();
 }

@@ -66,7 +66,7 @@ answer_ptr coordinator::state::alive_overdue(time_point now, parked const& p) co
   barrier_failure f = describe(now, alive_queries_.all().at(p.number));
   status why{errc::deadline_exceeded,
              "Alive query timed out after " + in_words(now - p.since) + ": " + missing_text(f)};
-  return std::make_shared<answer const>(answer{std::move(why), std::move(f)});
+  return make_answer({std::move(why), std::move(f)});
 }
 
 barrier_failure coordinator::state::describe(time_point now, alive_queries::query const& q) const {

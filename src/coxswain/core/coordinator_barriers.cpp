@@ -54,11 +54,13 @@ status coordinator::state::checked_name(std::string_view name) const {
 void coordinator::state::handle(call const& c, barrier_args& args) {
   if (!c.task) return refuse(c, not_joined());
   if (error) return refuse(c, job_failed(errc::failed_precondition));
-  if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
+  barriers::barrier* b = barriers_.find(args.name);
+  if (!b) {
+    if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
+  }
   if (status why = checked_kind(args); !why.ok()) return refuse(c, std::move(why));
   auto expected = participants(*c.task, args.participants, args.name);
   if (!expected) return refuse(c, expected.error());
-  barriers::barrier* b = barriers_.find(args.name);
   if (b) {
     if (auto const owed = barriers_.take_owed(*b, *c.task)) return answer_now(c, owed, true);
   }
@@ -111,7 +113,7 @@ result<task_set_ptr> coordinator::state::participants(
                    " is not among the participants it names");
   }
   if (tasks.size() == roster_.size()) return everyone_;
-  return std::make_shared<task_set const>(std::move(tasks));
+  return boost::make_local_shared<task_set const>(std::move(tasks));
 }
 
 status coordinator::state::may_open_round(task_id caller, barrier_args const& args,
@@ -229,8 +231,7 @@ void coordinator::state::release_round(time_point now, barriers::barrier& b) {
 // `told` is given the outcome by the caller of this function.
 void coordinator::state::fail_round(time_point now, barriers::barrier& b, status why,
                                     std::optional<task_id> told) {
-  auto what =
-      std::make_shared<answer const>(answer{std::move(why), describe(now, b.round, b.number)});
+  auto what = make_answer({std::move(why), describe(now, b.round, b.number)});
   std::vector<task_id> owed_to = b.round.missing();
   std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
   end_round(b, what, std::move(owed_to));

@@ -144,11 +144,10 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   }
 
   std::vector<request_id> unwanted;
-  for (auto const& [open_id, _] : s.open) {
-    if (!std::binary_search(args.open.begin(), args.open.end(), open_id))
-      unwanted.push_back(open_id);
-  }
-  std::sort(unwanted.begin(), unwanted.end());
+  s.open.each([&](request_id open_id, parked const&) {
+    bool const is_wanted = std::binary_search(args.open.begin(), args.open.end(), open_id);
+    if (!is_wanted) unwanted.push_back(open_id);
+  });
   for (request_id const unwanted_id : unwanted) release({args.session, unwanted_id});
   std::vector<undelivered> items = sessions_.take_unwanted(s, answered_through, args.open);
   resume_answer a;

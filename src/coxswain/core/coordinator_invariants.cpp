@@ -26,10 +26,10 @@ void coordinator::state::check_invariants() const {
 }
 
 void coordinator::state::check_session(session_id id, session const& s) const {
-  for (auto const& [open_id, p] : s.open) {
+  s.open.each([&](request_id open_id, parked const& p) {
     invariant(open_id <= s.highest, "an open request has been received");
     check_parked({id, open_id}, p);
-  }
+  });
   for (std::size_t i = 0; i < s.tasks.size(); ++i) {
     task const& t = roster_.at(s.tasks[i]);
     invariant(t.held_by == id && t.place == i, "a session and its tasks know each other");
@@ -126,7 +126,9 @@ void coordinator::state::check_tasks() const {
   }
   std::size_t for_tasks = 0;
   sessions_.all().each([&](session_id, session const& s) {
-    for (auto const& [_, p] : s.open) for_tasks += p.task && p.where != parked::place::join;
+    s.open.each([&](request_id, parked const& p) {
+      for_tasks += p.task && p.where != parked::place::join ? 1 : 0;
+    });
   });
   invariant(waits == for_tasks, "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
@@ -259,7 +261,7 @@ void coordinator::state::check_alarms() const {
   });
   sessions_.all().each([&](session_id, session const& s) {
     count(s.expiry);
-    for (auto const& [_, p] : s.open) count(p.deadline);
+    s.open.each([&](request_id, parked const& p) { count(p.deadline); });
   });
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     count(roster_.at(task_id{i}).probe);
@@ -277,7 +279,7 @@ void coordinator::state::check_alarms() const {
 std::size_t coordinator::state::count_parked(parked::place where) const {
   std::size_t count = 0;
   sessions_.all().each([&](session_id, session const& s) {
-    for (auto const& [_, p] : s.open) count += p.where == where ? 1 : 0;
+    s.open.each([&](request_id, parked const& p) { count += p.where == where ? 1 : 0; });
   });
   return count;
 }

@@ -60,7 +60,7 @@ answer_ptr coordinator::state::forgotten() const {
   status why{errc::out_of_range,
              "not all changes since that version are remembered; the keys are at version " +
                  std::to_string(present) + ": list them, and watch from there"};
-  return std::make_shared<answer const>(answer{std::move(why), key_changes_answer{{}, present}});
+  return make_answer({std::move(why), key_changes_answer{{}, present}});
 }
 
 }  // namespace coxswain::core

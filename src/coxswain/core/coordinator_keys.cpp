@@ -63,7 +63,7 @@ void coordinator::state::handle(call const& c, compare_and_set_args& args) {
   if (status why = mismatch(*key, held, args.expected); !why.ok()) {
     answer refusal{std::move(why), {}};
     if (held) refusal.value = value_answer{held->value, held->version};
-    return answer_now(c, std::make_shared<answer const>(std::move(refusal)), true);
+    return answer_now(c, make_answer(std::move(refusal)), true);
   }
   auto const owner = args.owned ? c.task : std::nullopt;
   stored(c, *key, keys_.put(*key, std::move(args.value), true, owner));

@@ -52,7 +52,7 @@ void coordinator::state::heard(time_point now, connection_id from) {
   note_life(now, *sessions_.find(c->session));
 }
 
-void coordinator::state::received(time_point now, connection_id from, client_message message) {
+void coordinator::state::received(time_point now, connection_id from, client_message&& message) {
   observe(now);
   connection const* const c = sessions_.find(from);
   if (!c || c->closing) return;
@@ -177,8 +177,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
 void coordinator::state::end_session(time_point now, session_id id, status const& why) {
   session& s = *sessions_.find(id);
   std::vector<request_id> open;
-  for (auto const& [open_id, _] : s.open) open.push_back(open_id);
-  std::sort(open.begin(), open.end());
+  s.open.each([&](request_id open_id, parked const&) { open.push_back(open_id); });
   for (request_id const open_id : open) release({id, open_id});
   deadlines_.disarm(s.expiry);
   std::vector<task_id> const tasks = s.tasks;
@@ -191,7 +190,7 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   for (task_id const task : tasks) fail_task(now, task, why);
 }
 
-void coordinator::state::park(call const& c, parked p) {
+void coordinator::state::park(call const& c, parked&& p) {
   p.since = c.now;
   bool const is_wait = p.task && p.where != parked::place::join;
   if (is_wait) roster_.at(*p.task).waits.push_back(c.from.request);
@@ -261,7 +260,7 @@ void coordinator::state::arm_call(call const& c, parked& p, duration timeout) {
 
 // --- Requests --------------------------------------------------------------------------------
 
-void coordinator::state::dispatch(time_point now, session_id by, client_message message) {
+void coordinator::state::dispatch(time_point now, session_id by, client_message&& message) {
   session& s = *sessions_.find(by);
   connection_id const from = s.attached;
   bool const says_nothing = std::holds_alternative<std::monostate>(message.what);
@@ -369,10 +368,9 @@ result<std::optional<task_id>> coordinator::state::acting_task(
 
 // --- Answers ---------------------------------------------------------------------------------
 
-answer_ptr coordinator::state::share(status outcome) {
-  static answer_ptr const plain_ok = std::make_shared<answer const>();
-  if (outcome.ok()) return plain_ok;
-  return std::make_shared<answer const>(answer{std::move(outcome), {}});
+answer_ptr coordinator::state::share(status outcome) const {
+  if (outcome.ok()) return plain_ok_;
+  return make_answer({std::move(outcome), {}});
 }
 
 void coordinator::state::answer_now(call const& c, answer_ptr what, bool keep) {

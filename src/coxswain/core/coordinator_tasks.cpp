@@ -361,8 +361,7 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
   std::string const text = timed_out(now, m, is_join ? "Join of the job" : "Shutdown barrier", f);
   log(severity::error, event_kind::round_failed, text);
   if (!is_join) return fail_job(now, {std::nullopt, status{errc::deadline_exceeded, text}});
-  fail_join(
-      std::make_shared<answer const>(answer{status{errc::deadline_exceeded, text}, std::move(f)}));
+  fail_join(make_answer({status{errc::deadline_exceeded, text}, std::move(f)}));
 }
 
 void coordinator::state::log_meeting(time_point now, due_item const& item) {

@@ -173,8 +173,7 @@ answer_ptr coordinator::state::overdue_exchange(time_point now, parked const& p)
   std::string text = exchange_text(p.name) + " timed out for " + who(*p.task) + " after " +
                      in_words(now - p.since) + ": " + missing_text(f);
   log(severity::warning, event_kind::other, text);
-  return std::make_shared<answer const>(
-      answer{status{errc::deadline_exceeded, std::move(text)}, std::move(f)});
+  return make_answer({status{errc::deadline_exceeded, std::move(text)}, std::move(f)});
 }
 
 }  // namespace coxswain::core

@@ -355,8 +355,8 @@ std::vector<why_answer::wait> coordinator::state::reads(time_point now, wait_gra
   };
   std::map<std::pair<why_answer::kind, std::string_view>, group> groups;
   sessions_.all().each([&](session_id id, session const& s) {
-    for (auto const& [open_id, p] : s.open) {
-      if (!is_get_or_pop(p)) continue;
+    s.open.each([&](request_id open_id, parked const& p) {
+      if (!is_get_or_pop(p)) return;
       bool const is_joint = p.where == parked::place::keys;
       std::string_view name = p.name;
       if (is_joint) name = joint_gets_.at(p.number).keys[joint_gets_.at(p.number).at];
@@ -367,7 +367,7 @@ std::vector<why_answer::wait> coordinator::state::reads(time_point now, wait_gra
         ++one.shown.others;
       }
       add_call(now, one.shown, {id, open_id});
-    }
+    });
   });
   std::vector<why_answer::wait> all;
   for (auto& [what, one] : groups) {

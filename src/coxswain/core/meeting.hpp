@@ -7,9 +7,11 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/ticket.hpp"
 
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+#include <boost/smart_ptr/make_local_shared.hpp>
+
 #include <compare>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,7 +39,7 @@ class task_set {
   std::uint32_t size_;
 };
 
-using task_set_ptr = std::shared_ptr<task_set const>;
+using task_set_ptr = boost::local_shared_ptr<task_set const>;
 
 class meeting {
   static constexpr std::uint32_t nowhere = UINT32_MAX;

@@ -12,12 +12,16 @@
 #include "coxswain/core/role.hpp"
 #include "coxswain/core/topology.hpp"
 
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+#include <boost/smart_ptr/make_local_shared.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -550,7 +554,12 @@ struct answer {
   friend bool operator==(answer const&, answer const&) = default;
 };
 
-using answer_ptr = std::shared_ptr<answer const>;
+// An answer may go to many. Who holds it belongs to one thread, as the coordinator does.
+using answer_ptr = boost::local_shared_ptr<answer const>;
+
+[[nodiscard]] inline answer_ptr make_answer(answer what) {
+  return boost::make_local_shared<answer const>(std::move(what));
+}
 
 // A message for a connection. Pushes and handshake answers have `in_reply_to` zero. After a
 // goodbye the connection is to be closed once everything before it was written.

@@ -18,15 +18,15 @@ std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.
 
 sessions::~sessions() {
   sessions_.each([this](session_id, session& s) {
-    forget_kept(s, s.kept.end());
-    for (auto const& [_, p] : s.open) memory_->subtract(parked_bytes(p));
+    while (!s.kept.empty()) forget_first(s);
+    s.open.each([this](request_id, parked const& p) { memory_->subtract(parked_bytes(p)); });
   });
 }
 
 void sessions::erase(session_id id) {
   session& s = *find(id);
   assert(s.open.empty());
-  forget_kept(s, s.kept.end());
+  while (!s.kept.empty()) forget_first(s);
   sessions_.erase(id);
 }
 
@@ -34,8 +34,7 @@ bool sessions::acknowledge(session& s, std::uint64_t answered_through) {
   if (answered_through > s.replies_sent) return false;
   if (answered_through <= s.answered_through) return true;
   s.answered_through = answered_through;
-  forget_kept(s, std::find_if(s.kept.begin(), s.kept.end(),
-                              [&](kept_reply const& k) { return k.ordinal > answered_through; }));
+  while (!s.kept.empty() && s.kept.front().ordinal <= answered_through) forget_first(s);
   return true;
 }
 
@@ -50,39 +49,35 @@ bool sessions::admit(session& s, request_id id) {
   return true;
 }
 
-void sessions::park(session& s, request_id id, parked p) {
+void sessions::park(session& s, request_id id, parked&& p) {
   memory_->add(parked_bytes(p));
-  s.open.emplace(id, std::move(p));
+  s.open.add(id, std::move(p));
 }
 
 std::optional<parked> sessions::unpark(ticket who) {
   session* const s = find(who.session);
   if (!s) return std::nullopt;
-  auto const at = s->open.find(who.request);
-  if (at == s->open.end()) return std::nullopt;
-  memory_->subtract(parked_bytes(at->second));
-  std::optional<parked> p{std::move(at->second)};
-  s->open.erase(at);
+  auto p = s->open.take(who.request);
+  if (p) memory_->subtract(parked_bytes(*p));
   return p;
 }
 
 void sessions::reply(ticket who, answer_ptr what, bool keep, bool is_leave) {
-  send(who, {0, who.request, std::move(what), is_leave, {}}, keep);
+  send(who, std::move(what), keep, is_leave, {});
 }
 
 void sessions::hand_over(ticket who, answer_ptr what, std::string queue) {
-  send(who, {0, who.request, std::move(what), false, std::move(queue)}, true);
+  send(who, std::move(what), true, false, std::move(queue));
 }
 
-void sessions::send(ticket who, kept_reply one, bool keep) {
+void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, std::string queue) {
   session* const s = find(who.session);
   if (!s) return;
   bool const attached = s->attached != connection_id{};
-  answer_ptr what = one.what;
-  one.ordinal = attached ? ++s->replies_sent : 0;
+  std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
   if (keep) {
-    memory_->add(kept_bytes(one));
-    s->kept.push_back(std::move(one));
+    s->kept.push_back({ordinal, who.request, what, is_leave, std::move(queue)});
+    memory_->add(kept_bytes(s->kept.back()));
   }
   if (!attached) return;
   s->wrote_since_heartbeat = true;
@@ -92,7 +87,7 @@ void sessions::send(ticket who, kept_reply one, bool keep) {
 std::vector<undelivered> sessions::take_items(
     session& s, std::function<bool(kept_reply const&)> const& is_taken) {
   std::vector<undelivered> taken;
-  std::erase_if(s.kept, [&](kept_reply& k) {
+  s.kept.erase_if([&](kept_reply& k) {
     if (k.queue.empty() || !is_taken(k)) return false;
     memory_->subtract(kept_bytes(k));
     auto const& item = std::get<value_answer>(k.what->value);
@@ -130,7 +125,7 @@ void sessions::push(connection_id to, answer_ptr what) {
 
 std::vector<request_id> sessions::resume(session& s, std::uint64_t answered_through,
                                          std::vector<request_id> const& open) {
-  std::erase_if(s.kept, [&](kept_reply const& k) {
+  s.kept.erase_if([&](kept_reply const& k) {
     if (std::binary_search(open.begin(), open.end(), k.request)) return false;
     memory_->subtract(kept_bytes(k));
     return true;
@@ -159,11 +154,9 @@ void sessions::send_kept(session& s) {
   if (!s.kept.empty()) s.wrote_since_heartbeat = true;
 }
 
-void sessions::forget_kept(session& s, std::list<kept_reply>::iterator end) {
-  while (s.kept.begin() != end) {
-    memory_->subtract(kept_bytes(s.kept.front()));
-    s.kept.pop_front();
-  }
+void sessions::forget_first(session& s) {
+  memory_->subtract(kept_bytes(s.kept.front()));
+  s.kept.pop_front();
 }
 
 }  // namespace coxswain::core

@@ -3,49 +3,22 @@
 // and which replies are kept for a client that might resume (semantics D4). Replies leave through
 // here and nowhere else, so that each is counted. Not here: what requests mean (coordinator).
 
+#include "coxswain/base/fifo.hpp"
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/liveness.hpp"
 #include "coxswain/core/messages.hpp"
+#include "coxswain/core/open_requests.hpp"
 #include "coxswain/core/slot_map.hpp"
 #include "coxswain/core/ticket.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace coxswain::core {
-
-// A request that waits, and where.
-struct parked {
-  enum class place : std::uint8_t {
-    key,
-    barrier,
-    count_barrier,
-    join,
-    leave,
-    keys,         // until all of several have values
-    queue,        // for an item
-    key_changes,  // below a directory
-    preemption,   // for an agreement
-    alive,
-    tasks,
-    events,
-    topology
-  };
-  place where{};
-  std::optional<task_id> task;
-  std::string name;        // of the key, the barrier, the queue, the directory or
-                           // the platform
-  std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
-                           // round, the watch, the alive query, the watcher
-  time_point since;
-  alarm deadline;  // of those who do not wait in a meeting, which has one for all
-};
 
 // A reply that the client may not have received yet.
 struct kept_reply {
@@ -93,8 +66,8 @@ struct session {
 
   request_id highest{};              // of all requests received
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
-  std::unordered_map<request_id, parked> open;
-  std::list<kept_reply> kept;  // oldest first; empty, it costs no heap
+  open_requests open;
+  fifo<kept_reply> kept;  // oldest first
   std::uint64_t replies_sent{};
   std::uint64_t answered_through{};
 };
@@ -133,7 +106,7 @@ class sessions {
   // Whether a request with this id may come now: ids rise, but for those sent again.
   [[nodiscard]] bool admit(session& s, request_id id);
 
-  void park(session& s, request_id id, parked p);
+  void park(session& s, request_id id, parked&& p);
 
   // The request waits no longer. Nothing if it did not wait.
   std::optional<parked> unpark(ticket who);
@@ -165,8 +138,8 @@ class sessions {
   void send_kept(session& s);
 
  private:
-  void forget_kept(session& s, std::list<kept_reply>::iterator end);
-  void send(ticket who, kept_reply one, bool keep);
+  void forget_first(session& s);
+  void send(ticket who, answer_ptr what, bool keep, bool is_leave, std::string queue);
   std::vector<undelivered> take_items(session& s,
                                       std::function<bool(kept_reply const&)> const& is_taken);
 

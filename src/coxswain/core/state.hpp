@@ -41,7 +41,7 @@ class coordinator::state {
 
   // The verbs of the coordinator.
   connection_id connected(time_point now, std::string peer, session_secret secret);
-  void received(time_point now, connection_id from, client_message message);
+  void received(time_point now, connection_id from, client_message&& message);
   void heard(time_point now, connection_id from);
   void malformed(time_point now, connection_id from, std::string why);
   void lost(time_point now, connection_id from, loss how);
@@ -121,7 +121,7 @@ class coordinator::state {
   void say_goodbye(connection_id to, status why, bool may_resume);
   void end_session(time_point now, session_id id, status const& why);
   // The call waits, and `p` says where.
-  void park(call const& c, parked p);
+  void park(call const& c, parked&& p);
   // Whether the task itself may have to wait for it.
   [[nodiscard]] static bool blocks(parked const& p);
   [[nodiscard]] static bool is_get_or_pop(parked const& p);
@@ -130,7 +130,7 @@ class coordinator::state {
   // Takes a parked request out of wherever it waits. Nothing if it does not wait.
   std::optional<parked> release(ticket who);
   void arm_call(call const& c, parked& p, duration timeout);
-  void dispatch(time_point now, session_id by, client_message message);
+  void dispatch(time_point now, session_id by, client_message&& message);
   [[nodiscard]] status out_of_memory() const;
   [[nodiscard]] status admissible(session const& s, client_message const& message) const;
   [[nodiscard]] result<std::optional<task_id>> acting_task(session_id by, session const& s,
@@ -141,10 +141,10 @@ class coordinator::state {
   void refuse(call const& c, status why) { answer_now(c, share(std::move(why)), false); }
   void answer_parked(ticket who, answer_ptr what);
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
-  [[nodiscard]] static answer_ptr share(status outcome);
+  [[nodiscard]] answer_ptr share(status outcome) const;
   template <class Value>
   [[nodiscard]] static answer_ptr share(Value value) {
-    return std::make_shared<answer const>(answer{{}, std::move(value)});
+    return make_answer({{}, std::move(value)});
   }
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
@@ -394,6 +394,7 @@ class coordinator::state {
   incarnation self_;
   time_point started_;
   time_point observed_;
+  answer_ptr const plain_ok_ = make_answer({});
   duration stalled_{};  // all stalls of the loop so far
   std::optional<time_point> stall_told_;
   bool stopping_{};

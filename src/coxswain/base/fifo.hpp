@@ -1,0 +1,64 @@
+#pragma once
+// A queue in one piece of memory: things are added at its end and taken from its front without an
+// allocation of their own.
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace coxswain {
+
+template <class T>
+class fifo {
+ public:
+  void push_back(T&& thing) { things_.push_back(std::move(thing)); }
+
+  // There must be one.
+  void pop_front() {
+    assert(!empty());
+    things_[taken_++] = T{};
+    if (empty()) return clear();
+    // So each thing is moved once at the most, on the average.
+    if (taken_ >= things_.size() - taken_) take_off();
+  }
+
+  template <class Predicate>
+  void erase_if(Predicate is_unwanted) {
+    take_off();
+    std::erase_if(things_, is_unwanted);
+    if (empty()) clear();
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return taken_ == things_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return things_.size() - taken_; }
+  [[nodiscard]] T& front() { return things_[taken_]; }
+  [[nodiscard]] T const& front() const { return things_[taken_]; }
+  [[nodiscard]] T const& back() const { return things_.back(); }
+
+  [[nodiscard]] auto begin() { return things_.begin() + static_cast<std::ptrdiff_t>(taken_); }
+  [[nodiscard]] auto end() { return things_.end(); }
+  [[nodiscard]] auto begin() const { return things_.begin() + static_cast<std::ptrdiff_t>(taken_); }
+  [[nodiscard]] auto end() const { return things_.end(); }
+
+ private:
+  // Empty, it keeps room for so many and no more.
+  static constexpr std::size_t kept_room = 128;
+
+  void clear() {
+    things_.clear();
+    taken_ = 0;
+    if (things_.capacity() > kept_room) things_.shrink_to_fit();
+  }
+
+  void take_off() {
+    things_.erase(things_.begin(), begin());
+    taken_ = 0;
+  }
+
+  std::vector<T> things_;
+  std::size_t taken_{};  // so many of them at the beginning
+};
+
+}  // namespace coxswain
