@@ -47,7 +47,6 @@ class scratch {
 void append_message(std::string& out, google::protobuf::MessageLite const& message);
 
 // Single fields, for messages whose end is not copied into a Protobuf message.
-void append_varint(std::string& out, std::uint64_t value);
 void append_varint_field(std::string& out, int field, std::uint64_t value);
 // Tag and length of a `bytes` or message field whose content follows.
 void append_field_head(std::string& out, int field, std::size_t content_bytes);

@@ -3,9 +3,11 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/codec_keys.hpp"
+#include "coxswain/wire/field_writer.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -253,10 +255,13 @@ encoded_answer encode(core::answer const& answer) {
 }
 
 void append_server_head(std::string& out, request_id id, std::size_t body_bytes) {
-  std::string field;
-  if (id.value != 0) append_varint_field(field, v1::ServerMessage::kIdFieldNumber, id.value);
-  append_length(out, field.size() + body_bytes);
-  out += field;
+  std::array<char, length_bytes + number_field_bytes_max> room;
+  field_writer field{room.data() + length_bytes};
+  if (id.value != 0) field.put_number(v1::ServerMessage::kIdFieldNumber, id.value);
+  auto const field_bytes = field.written().size();
+  auto const length = length_prefix(field_bytes + body_bytes);
+  std::copy(length.begin(), length.end(), room.begin());
+  out.append(room.data(), length_bytes + field_bytes);
 }
 
 result<server_message> decode_server(std::string_view payload) {

@@ -21,12 +21,17 @@ status too_long(std::size_t length, std::size_t limit) {
 
 }  // namespace
 
-void append_length(std::string& out, std::size_t payload_bytes) {
+std::array<char, length_bytes> length_prefix(std::size_t payload_bytes) noexcept {
   assert(payload_bytes <= std::numeric_limits<std::uint32_t>::max());
   std::array<char, length_bytes> prefix{};
   for (std::size_t i = length_bytes; i-- > 0; payload_bytes >>= 8) {
     prefix[i] = static_cast<char>(payload_bytes & 0xff);
   }
+  return prefix;
+}
+
+void append_length(std::string& out, std::size_t payload_bytes) {
+  auto const prefix = length_prefix(payload_bytes);
   out.append(prefix.data(), prefix.size());
 }
 
