@@ -79,13 +79,6 @@ void append_message(std::string& out, google::protobuf::MessageLite const& messa
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data() + begin));
 }
 
-void append_varint_field(std::string& out, int field, std::uint64_t value) {
-  std::array<char, number_field_bytes_max> room;
-  field_writer to{room.data()};
-  to.put_number(field, value);
-  out += to.written();
-}
-
 void append_field_head(std::string& out, int field, std::size_t content_bytes) {
   std::array<char, number_field_bytes_max> room;
   field_writer to{room.data()};

@@ -18,14 +18,17 @@ class field_writer {
   // The array has room for everything that will be put there.
   explicit field_writer(char* to) noexcept : begin_{to}, at_{to} {}
 
-  void put_varint(std::uint64_t value) noexcept {
-    for (; value >= 0x80; value >>= 7) *at_++ = static_cast<char>(value | 0x80);
-    *at_++ = static_cast<char>(value);
-  }
-
+  // Zero is left out, as proto3 does.
   void put_number(int field, std::uint64_t value) noexcept {
+    if (value == 0) return;
     put_varint(static_cast<std::uint64_t>(field) << 3);
     put_varint(value);
+  }
+
+  // A number of the type sint64.
+  void put_signed(int field, std::int64_t value) noexcept {
+    auto const bits = static_cast<std::uint64_t>(value);
+    put_number(field, bits << 1 ^ (value < 0 ? ~std::uint64_t{} : 0));
   }
 
   // What precedes a `bytes` or message field's content.
@@ -43,6 +46,11 @@ class field_writer {
   }
 
  private:
+  void put_varint(std::uint64_t value) noexcept {
+    for (; value >= 0x80; value >>= 7) *at_++ = static_cast<char>(value | 0x80);
+    *at_++ = static_cast<char>(value);
+  }
+
   char* begin_;
   char* at_;
 };

@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::uint32_t version = 1;
 
-void put_number(field_writer& to, int field, std::uint64_t value) {
-  if (value != 0) to.put_number(field, value);
-}
-
 error malformed(std::string const& what) {
   return error{{errc::invalid_argument, "This is no recording that can be read: " + what}};
 }
@@ -44,9 +40,9 @@ encoded_record::encoded_record(record const& what) noexcept : content_{what.cont
   static_assert(length_bytes + 4 * number_field_bytes_max <= sizeof(before_));
   static_assert(sizeof(core::session_secret) + 2 + 2 * number_field_bytes_max <= sizeof(after_));
   field_writer before{before_.data() + length_bytes};
-  put_number(before, fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
-  put_number(before, fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
-  put_number(before, fields::kConnectionFieldNumber, what.connection.value);
+  before.put_number(fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
+  before.put_number(fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
+  before.put_number(fields::kConnectionFieldNumber, what.connection.value);
   if (!content_.empty()) before.put_head(fields::kContentFieldNumber, content_.size());
   before_bytes_ = static_cast<std::uint8_t>(length_bytes + before.written().size());
 
@@ -55,8 +51,8 @@ encoded_record::encoded_record(record const& what) noexcept : content_{what.cont
     after.put_head(fields::kSecretFieldNumber, what.secret->size());
     after.put({reinterpret_cast<char const*>(what.secret->data()), what.secret->size()});
   }
-  put_number(after, fields::kNumberFieldNumber, what.number);
-  put_number(after, fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
+  after.put_number(fields::kNumberFieldNumber, what.number);
+  after.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
   after_bytes_ = static_cast<std::uint8_t>(after.written().size());
 
   auto const length = length_prefix(size() - length_bytes);
@@ -66,7 +62,7 @@ encoded_record::encoded_record(record const& what) noexcept : content_{what.cont
 void encoded_record::append_to(std::string& out) const {
   out.append(before_.data(), before_bytes_);
   out += content_;
-  out.append(after_.data(), after_bytes_);
+  if (after_bytes_ != 0) out.append(after_.data(), after_bytes_);
 }
 
 recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {
