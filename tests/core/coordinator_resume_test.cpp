@@ -340,12 +340,12 @@ BOOST_AUTO_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_ign
   core::client_message resume;
   resume.answered_through = c[0].answered;
   resume.what = c.resume_of(0);
-  c.brain().received(t0, on, resume);
+  c.brain().received(t0, on, std::move(resume));
 
   core::client_message late;
   late.id = request_id{50};
   late.what = core::put_args{"k", "v", false};
-  c.brain().received(t0, old, late);
+  c.brain().received(t0, old, std::move(late));
   c.brain().malformed(t0, old, "noise");
 
   BOOST_TEST(c.look().keys == 0u);

@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(a_million_unique_names_do_not_grow_memory) {
       core::barrier_args args;
       args.name = "step_" + std::to_string(i);
       m.what = std::move(args);
-      brain.received(t0, c[t].connection, m);
+      brain.received(t0, c[t].connection, core::client_message{m});
     }
     brain.take_outgoing(out);
     brain.take_events(events);

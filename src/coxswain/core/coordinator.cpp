@@ -225,7 +225,7 @@ coordinator::~coordinator() = default;
 connection_id coordinator::connected(time_point now, std::string peer, session_secret secret) {
   return state_->connected(now, std::move(peer), secret);
 }
-void coordinator::received(time_point now, connection_id from, client_message message) {
+void coordinator::received(time_point now, connection_id from, client_message&& message) {
   state_->received(now, from, std::move(message));
   state_->follow_up();
 }

@@ -35,7 +35,7 @@ class coordinator {
   connection_id connected(time_point now, std::string peer, session_secret secret);
 
   // A whole message came in. Messages of a connection that was told goodbye are ignored.
-  void received(time_point now, connection_id from, client_message message);
+  void received(time_point now, connection_id from, client_message&& message);
 
   // Bytes came in that are no whole message yet: a sign of life.
   void heard(time_point now, connection_id from);

@@ -96,8 +96,11 @@ class field_reader {
   std::uint32_t take_byte() noexcept { return static_cast<unsigned char>(*at_++); }
 
   std::uint64_t take_varint(int bytes_max) noexcept {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 7 * bytes_max && at_ != end_; shift += 7) {
+    if (at_ == end_) return fail();
+    std::uint64_t value = take_byte();
+    if (value < 0x80) return value;  // as most are
+    value &= 0x7f;
+    for (int shift = 7; shift < 7 * bytes_max && at_ != end_; shift += 7) {
       auto const byte = take_byte();
       value |= std::uint64_t{byte & 0x7f} << shift;
       if (byte < 0x80) return value;
