@@ -274,9 +274,9 @@ class world {
 
   void hear_late() {
     if (late_.empty()) return;
-    auto const late = std::move(late_.front());
+    auto late = std::move(late_.front());
     late_.erase(late_.begin());
-    if (bare_.contains(late.first)) brain_->received(now_, late.first, late.second);
+    if (bare_.contains(late.first)) brain_->received(now_, late.first, std::move(late.second));
   }
 
   [[nodiscard]] resume_args resume_of(client const& c) const {

@@ -1,6 +1,7 @@
 #include "tests/fuzz/wire_checks.hpp"
 
 #include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/codec_quick.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "tests/fuzz/complaint.hpp"
 #include "tests/wire/live_bytes.hpp"
@@ -80,7 +81,16 @@ std::vector<std::string> read_at_once(std::string_view stream, std::size_t limit
 
 }  // namespace
 
+bool is_understood_quickly(std::string_view payload) {
+  core::client_message quick;
+  if (!decode_quickly(payload, quick)) return false;
+  auto const thorough = decode_with_protobuf(payload);
+  if (!thorough || *thorough != quick) complain("the quick way leads to something else");
+  return true;
+}
+
 bool survives_in_some_direction(std::string const& payload) {
+  is_understood_quickly(payload);
   auto const taken_max = memory_bytes_max(payload);
   auto const client = survives(decode_client, payload, taken_max);
   auto const server = survives(decode_server, payload, taken_max + believed_bytes_max);

@@ -9,8 +9,13 @@
 
 namespace coxswain::wire {
 
-// Decodes the payload as a request and as an answer: that takes memory in proportion to it, and
-// what was understood survives the way back. True if it was understood as either.
+// True if the payload is a request that is decoded without Protobuf, which must understand it, too,
+// and in the same way.
+bool is_understood_quickly(std::string_view payload);
+
+// Decodes the payload as a request, also in the quick way, and as an answer: that takes memory in
+// proportion to it, and what was understood survives the way back. True if it was understood as
+// either.
 bool survives_in_some_direction(std::string const& payload);
 
 // Whatever pieces a stream comes in, the same frames are found in it, and no buffer is larger than

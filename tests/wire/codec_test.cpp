@@ -246,6 +246,29 @@ BOOST_AUTO_TEST_CASE(puts_of_every_size_arrive) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_answers_that_go_out_in_masses_are_written_as_protobuf_would_write_them) {
+  for (std::uint64_t const version : {std::uint64_t{0}, std::uint64_t{300}, largest}) {
+    for (std::string const& value : {""s, "v"s, std::string(1023, '\xff')}) {
+      v1::ServerMessage message;
+      message.mutable_value()->set_version(version);
+      message.mutable_value()->set_value(value);
+      BOOST_TEST(encode({{}, core::value_answer{bytes{value}, version}}).head ==
+                 message.SerializeAsString());
+    }
+    for (auto const value : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{64},
+                             std::numeric_limits<std::int64_t>::min()}) {
+      v1::ServerMessage message;
+      message.mutable_counter()->set_value(value);
+      message.mutable_counter()->set_version(version);
+      BOOST_TEST(encode({{}, core::counter_answer{value, version}}).head ==
+                 message.SerializeAsString());
+    }
+    v1::ServerMessage message;
+    message.mutable_stored()->set_version(version);
+    BOOST_TEST(encode({{}, core::stored_answer{version}}).head == message.SerializeAsString());
+  }
+}
+
 // Times.
 
 BOOST_AUTO_TEST_CASE(a_timeout_is_rounded_up_and_never_negative) {

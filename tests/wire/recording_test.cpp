@@ -9,10 +9,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace coxswain::wire {
 namespace {
+
+using namespace std::string_literals;
 
 std::string head_alone() {
   std::string bytes;
@@ -27,6 +31,26 @@ std::string item(std::string const& payload) {
 }
 
 std::string item(v1::Record const& what) { return item(what.SerializeAsString()); }
+
+std::string written(record const& what) {
+  encoded_record const encoded{what};
+  std::string bytes{"before"};
+  encoded.append_to(bytes);
+  BOOST_TEST(bytes.size() == 6 + encoded.size());
+  return bytes.substr(6);
+}
+
+std::string by_protobuf(record const& what) {
+  v1::Record made;
+  made.set_at_ns(static_cast<std::uint64_t>(what.at.count()));
+  made.set_kind(static_cast<v1::Record::Kind>(what.kind));
+  made.set_connection(what.connection.value);
+  made.set_content(std::string{what.content});
+  if (what.secret) made.set_secret(std::string{what.secret->begin(), what.secret->end()});
+  made.set_number(what.number);
+  made.set_code(static_cast<std::uint32_t>(what.code));
+  return item(made);
+}
 
 v1::Record of_kind(int kind) {
   v1::Record made;
@@ -56,8 +80,9 @@ BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
   record connected{2s, record_kind::connected, connection_id{9}, "10.0.0.1:5", {}, 0, {}};
   connected.secret.emplace();
   connected.secret->fill(0x5a);
-  append(bytes, connected);
-  append(bytes, {3s, record_kind::task_ended, {}, "killed", {}, 4, errc::unavailable});
+  encoded_record{connected}.append_to(bytes);
+  encoded_record{{3s, record_kind::task_ended, {}, "killed", {}, 4, errc::unavailable}}.append_to(
+      bytes);
 
   recording_reader reader{bytes};
   auto const first = reader.next();
@@ -78,6 +103,23 @@ BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
   BOOST_TEST(second->number == 4u);
   BOOST_TEST((second->code == errc::unavailable));
   BOOST_TEST(!reader.next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_record_is_written_as_protobuf_would_write_it) {
+  constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
+  core::session_secret secret{};
+  secret.fill(0xf8);
+  for (duration const at : {0ns, 127ns, 128ns, duration::max(), duration::min()}) {
+    for (std::uint64_t const number : {std::uint64_t{0}, std::uint64_t{300}, largest}) {
+      for (std::string const& content : {""s, "x"s, std::string(127, 'x'), std::string(5000, 0)}) {
+        BOOST_TEST((written({at, {}, {}, content, {}, number, {}}) ==
+                    by_protobuf({at, {}, {}, content, {}, number, {}})));
+        record const full{at,     record_kind::advanced, connection_id{number}, content, secret,
+                          number, errc::unauthenticated};
+        BOOST_TEST((written(full) == by_protobuf(full)));
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {

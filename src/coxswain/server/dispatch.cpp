@@ -147,11 +147,13 @@ bool dispatch::deliver(std::vector<connection_id>& dirty) {
   dirty.clear();
   core_.take_outgoing(outgoing_);
   dirty.reserve(outgoing_.size());
-  for (auto& one : outgoing_) {
-    auto* const on = find(one.to);
+  line* on = nullptr;
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    auto const& one = outgoing_[i];
+    if (i == 0 || one.to != outgoing_[i - 1].to) on = find(one.to);
     if (on == nullptr) continue;
     try {
-      on->out.push(one.in_reply_to, std::move(one.what), encoder_);
+      on->out.push(one.in_reply_to, one.what, encoder_);
     } catch (std::exception const&) {
       on->out.abandon();  // out of memory: its client asks again on another connection
     }

@@ -29,28 +29,31 @@ outbox::outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max)
 
 outbox::~outbox() { memory_->subtract(copied_.size() - copied_begin_); }
 
-void outbox::push(request_id id, core::answer_ptr what, encoder& by) {
+void outbox::push(request_id id, core::answer_ptr const& what, encoder& by) {
   if (ends_) return;
   ends_ = std::holds_alternative<core::goodbye>(what->value);
-  if (waiting() != 0 || !put(id, what, by)) waiting_.push_back({id, std::move(what)});
+  if (waiting() != 0 || !put(id, what, by)) waiting_.push_back({id, what});
 }
 
 bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   if (first_waits_for_ != 0 && !has_room(first_waits_for_)) return false;
   auto const& reply = by.encode(what);
-  if (!has_room(reply.size() + frame_head_max)) {
-    first_waits_for_ = reply.size() + frame_head_max;
+  auto const bytes = reply.size();
+  if (!has_room(bytes + frame_head_max)) {
+    first_waits_for_ = bytes + frame_head_max;
     return false;
   }
   first_waits_for_ = 0;
   auto const before = copied_.size();
-  wire::append_server_head(copied_, id, reply.size());
-  copied_.append(reply.copied);
+  wire::append_server_head(copied_, id, bytes);
+  copied_ += reply.copied;
   auto const more = copied_.size() - before;
   memory_->add(more);
   queued_ += more;
-  refer(reply.shared);
-  refer(reply.tail);
+  if (bytes != reply.copied.size()) {
+    refer(reply.shared);
+    refer(reply.tail);
+  }
   return true;
 }
 

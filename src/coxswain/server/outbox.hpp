@@ -28,7 +28,7 @@ class outbox {
   outbox& operator=(outbox const&) = delete;
 
   // Adds a reply, or a push with id zero. Ignored after a goodbye.
-  void push(request_id id, core::answer_ptr what, encoder& by);
+  void push(request_id id, core::answer_ptr const& what, encoder& by);
 
   // Fills in what is to be written next, and returns the part of `into` that was filled: empty if
   // there is nothing to write. Valid until push or written.

@@ -4,6 +4,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <variant>
@@ -122,19 +123,24 @@ void recorder::write_message(time_point now, connection_id from, std::string_vie
 
 void recorder::write(wire::record const& what) {
   if (!is_on()) return;
-  buffer_.clear();
-  wire::append(buffer_, what);
-  if (pass_on_) pass_on_(buffer_);
-  if (kept_bytes_max_ > 0) keep(buffer_);
+  wire::encoded_record const record{what};
+  if (pass_on_) {
+    buffer_.clear();
+    record.append_to(buffer_);
+    pass_on_(buffer_);
+  }
+  if (kept_bytes_max_ > 0) keep(record);
 }
 
-void recorder::keep(std::string_view record) {
-  if (kept_.empty() || kept_.back().bytes.size() + record.size() > block_bytes) {
-    kept_.emplace_back().bytes.reserve(std::max(block_bytes, record.size()));
+void recorder::keep(wire::encoded_record const& record) {
+  auto const bytes = record.size();
+  if (kept_.empty() || kept_.back().bytes.size() + bytes > block_bytes) {
+    kept_.emplace_back().bytes.reserve(std::max(block_bytes, bytes));
   }
-  kept_.back().bytes += record;
-  ++kept_.back().records;
-  kept_bytes_ += record.size();
+  auto& last = kept_.back();
+  record.append_to(last.bytes);
+  ++last.records;
+  kept_bytes_ += bytes;
   while (kept_bytes_ > kept_bytes_max_ && kept_.size() > 1) {
     kept_bytes_ -= kept_.front().bytes.size();
     head_.lost += kept_.front().records;

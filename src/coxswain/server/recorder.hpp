@@ -45,7 +45,7 @@ class recorder {
   };
 
   void write(wire::record const& what);
-  void keep(std::string_view record);
+  void keep(wire::encoded_record const& record);
   [[nodiscard]] bool is_on() const noexcept { return kept_bytes_max_ > 0 || pass_on_; }
 
   std::size_t kept_bytes_max_;

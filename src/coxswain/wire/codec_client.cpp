@@ -3,6 +3,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/codec_keys.hpp"
+#include "coxswain/wire/codec_quick.hpp"
 #include "coxswain/wire/field_walk.hpp"
 #include "coxswain/wire/frame.hpp"
 
@@ -410,6 +411,16 @@ bool deep_lengths_are_true(std::string_view payload) {
   return true;
 }
 
+result<core::client_message> decode_large(std::string_view payload) {
+  if (auto const bytes = bytes_beside_values(payload); bytes > request_bytes_max) {
+    return status{errc::invalid_argument,
+                  "A request has " + std::to_string(bytes) +
+                      " bytes beside its value; the limit request_bytes_max is " +
+                      std::to_string(request_bytes_max) + "."};
+  }
+  return decode_with_protobuf(payload);
+}
+
 }  // namespace
 
 void append_frame(std::string& out, core::client_message const& message) {
@@ -432,15 +443,7 @@ std::size_t bytes_beside_values(std::string_view payload) {
   return bytes;
 }
 
-result<core::client_message> decode_client(std::string_view payload) {
-  if (payload.size() > request_bytes_max) {
-    if (auto const bytes = bytes_beside_values(payload); bytes > request_bytes_max) {
-      return status{errc::invalid_argument,
-                    "A request has " + std::to_string(bytes) +
-                        " bytes beside its value; the limit request_bytes_max is " +
-                        std::to_string(request_bytes_max) + "."};
-    }
-  }
+result<core::client_message> decode_with_protobuf(std::string_view payload) {
   scratch memory;
   auto& from = memory.make<v1::ClientMessage>();
   if (!deep_lengths_are_true(payload) || !parse(payload, from)) {
@@ -455,6 +458,17 @@ result<core::client_message> decode_client(std::string_view payload) {
   if (from.has_task()) to.task = task_id{from.task()};
   to.what = *std::move(what);
   return to;
+}
+
+// The only return, so that the message is made where it is wanted and not moved there.
+result<core::client_message> decode_client(std::string_view payload) {
+  result<core::client_message> decoded;
+  if (payload.size() > request_bytes_max) {
+    decoded = decode_large(payload);
+  } else if (!decode_quickly(payload, *decoded)) {
+    decoded = decode_with_protobuf(payload);
+  }
+  return decoded;
 }
 
 }  // namespace coxswain::wire

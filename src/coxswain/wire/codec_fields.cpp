@@ -2,6 +2,7 @@
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/field_walk.hpp"
+#include "coxswain/wire/field_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,19 +79,11 @@ void append_message(std::string& out, google::protobuf::MessageLite const& messa
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data() + begin));
 }
 
-void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
-void append_varint_field(std::string& out, int field, std::uint64_t value) {
-  append_varint(out, static_cast<std::uint64_t>(field) << 3);
-  append_varint(out, value);
-}
-
 void append_field_head(std::string& out, int field, std::size_t content_bytes) {
-  append_varint(out, static_cast<std::uint64_t>(field) << 3 | 2);
-  append_varint(out, content_bytes);
+  std::array<char, number_field_bytes_max> room;
+  field_writer to{room.data()};
+  to.put_head(field, content_bytes);
+  out += to.written();
 }
 
 std::string text(std::string_view from) {

@@ -46,10 +46,8 @@ class scratch {
 // Appends the message without a length.
 void append_message(std::string& out, google::protobuf::MessageLite const& message);
 
-// Single fields, for messages whose end is not copied into a Protobuf message.
-void append_varint(std::string& out, std::uint64_t value);
-void append_varint_field(std::string& out, int field, std::uint64_t value);
-// Tag and length of a `bytes` or message field whose content follows.
+// Tag and length of a `bytes` or message field whose content follows, for messages whose end is not
+// copied into a Protobuf message.
 void append_field_head(std::string& out, int field, std::size_t content_bytes);
 
 // From this size on, values are not copied into Protobuf messages.

@@ -3,9 +3,12 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/codec_keys.hpp"
+#include "coxswain/wire/field_writer.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -224,39 +227,85 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
   return answer_value{};
 }
 
-// What precedes a value that is sent from where it lies.
-std::string head_of(core::value_answer const& from, v1::ServerMessage const& message) {
-  std::string inner;
-  append_varint_field(inner, v1::Value::kVersionFieldNumber, from.version);
-  append_field_head(inner, v1::Value::kValueFieldNumber, from.value.size());
+// What most requests are answered with, without a Protobuf message in between. The bytes are those
+// that it would have.
 
-  std::string head;
-  append_message(head, message);
-  append_field_head(head, v1::ServerMessage::kValueFieldNumber, inner.size() + from.value.size());
-  return head += inner;
+// The beginning of a body: these fields of the message in it, whose last one goes on.
+std::string begin_body(int number, std::string_view fields, std::size_t bytes_to_come = 0) {
+  std::array<char, number_field_bytes_max> room;
+  field_writer head{room.data()};
+  head.put_head(number, fields.size() + bytes_to_come);
+  std::string body{head.written()};
+  return body += fields;
+}
+
+// Only what precedes the value.
+std::string encode_head(core::value_answer const& from) {
+  std::array<char, 2 * number_field_bytes_max> room;
+  field_writer fields{room.data()};
+  fields.put_number(v1::Value::kVersionFieldNumber, from.version);
+  auto const bytes = from.value.size();
+  if (bytes != 0) fields.put_head(v1::Value::kValueFieldNumber, bytes);
+  return begin_body(v1::ServerMessage::kValueFieldNumber, fields.written(), bytes);
+}
+
+encoded_answer encode_quickly(core::value_answer const& from) {
+  if (from.value.size() >= large_value_bytes) return {encode_head(from), from.value};
+  return {encode_head(from).append(from.value.view()), {}};
+}
+
+encoded_answer encode_quickly(core::counter_answer const& from) {
+  std::array<char, 2 * number_field_bytes_max> room;
+  field_writer fields{room.data()};
+  fields.put_signed(v1::Counter::kValueFieldNumber, from.value);
+  fields.put_number(v1::Counter::kVersionFieldNumber, from.version);
+  return {begin_body(v1::ServerMessage::kCounterFieldNumber, fields.written()), {}};
+}
+
+encoded_answer encode_quickly(core::stored_answer const& from) {
+  std::array<char, number_field_bytes_max> room;
+  field_writer fields{room.data()};
+  fields.put_number(v1::Stored::kVersionFieldNumber, from.version);
+  return {begin_body(v1::ServerMessage::kStoredFieldNumber, fields.written()), {}};
+}
+
+encoded_answer encode_with_protobuf(core::answer const& answer) {
+  scratch memory;
+  auto& to = memory.make<v1::ServerMessage>();
+  if (!answer.outcome.ok()) encode(answer.outcome, *to.mutable_status());
+  auto const* value = std::get_if<core::value_answer>(&answer.value);
+  bool const is_large = value && value->value.size() >= large_value_bytes;
+  if (!is_large) std::visit([&to](auto const& what) { encode(what, to); }, answer.value);
+  encoded_answer encoded;
+  append_message(encoded.head, to);
+  if (is_large) {
+    encoded.head += encode_head(*value);
+    encoded.tail = value->value;
+  }
+  return encoded;
 }
 
 }  // namespace
 
 encoded_answer encode(core::answer const& answer) {
-  scratch memory;
-  auto& to = memory.make<v1::ServerMessage>();
-  if (!answer.outcome.ok()) encode(answer.outcome, *to.mutable_status());
-  auto const* value = std::get_if<core::value_answer>(&answer.value);
-  if (value && value->value.size() >= large_value_bytes) {
-    return {head_of(*value, to), value->value};
-  }
-  std::visit([&to](auto const& what) { encode(what, to); }, answer.value);
-  encoded_answer encoded;
-  append_message(encoded.head, to);
-  return encoded;
+  if (!answer.outcome.ok()) return encode_with_protobuf(answer);
+  return std::visit(
+      [&answer]<class What>(What const& what) {
+        if constexpr (requires { encode_quickly(what); }) return encode_quickly(what);
+        if constexpr (std::is_same_v<What, std::monostate>) return encoded_answer{};
+        return encode_with_protobuf(answer);
+      },
+      answer.value);
 }
 
 void append_server_head(std::string& out, request_id id, std::size_t body_bytes) {
-  std::string field;
-  if (id.value != 0) append_varint_field(field, v1::ServerMessage::kIdFieldNumber, id.value);
-  append_length(out, field.size() + body_bytes);
-  out += field;
+  std::array<char, length_bytes + number_field_bytes_max> room;
+  field_writer field{room.data() + length_bytes};
+  field.put_number(v1::ServerMessage::kIdFieldNumber, id.value);
+  auto const field_bytes = field.written().size();
+  auto const length = length_prefix(field_bytes + body_bytes);
+  std::copy(length.begin(), length.end(), room.begin());
+  out.append(room.data(), length_bytes + field_bytes);
 }
 
 result<server_message> decode_server(std::string_view payload) {

@@ -7,7 +7,7 @@
 namespace coxswain::wire {
 namespace {
 
-std::size_t length_of(std::array<char, length_bytes> const& prefix) noexcept {
+std::size_t length_of(std::string_view prefix) noexcept {
   std::size_t length = 0;
   for (char const byte : prefix) length = length << 8 | static_cast<unsigned char>(byte);
   return length;
@@ -21,12 +21,17 @@ status too_long(std::size_t length, std::size_t limit) {
 
 }  // namespace
 
-void append_length(std::string& out, std::size_t payload_bytes) {
+std::array<char, length_bytes> length_prefix(std::size_t payload_bytes) noexcept {
   assert(payload_bytes <= std::numeric_limits<std::uint32_t>::max());
   std::array<char, length_bytes> prefix{};
   for (std::size_t i = length_bytes; i-- > 0; payload_bytes >>= 8) {
     prefix[i] = static_cast<char>(payload_bytes & 0xff);
   }
+  return prefix;
+}
+
+void append_length(std::string& out, std::size_t payload_bytes) {
+  auto const prefix = length_prefix(payload_bytes);
   out.append(prefix.data(), prefix.size());
 }
 
@@ -49,10 +54,15 @@ result<std::optional<std::string_view>> frame_decoder::next() {
 // True if the length is known.
 bool frame_decoder::take_prefix() noexcept {
   if (prefix_bytes_ == length_bytes) return true;
+  if (prefix_bytes_ == 0 && input_.size() >= length_bytes) {
+    length_ = length_of(take(length_bytes));
+    prefix_bytes_ = length_bytes;
+    return true;
+  }
   auto const arrived = take(length_bytes - prefix_bytes_);
   std::copy(arrived.begin(), arrived.end(), prefix_.begin() + prefix_bytes_);
   prefix_bytes_ = static_cast<std::uint8_t>(prefix_bytes_ + arrived.size());
-  length_ = length_of(prefix_);
+  length_ = length_of({prefix_.data(), prefix_.size()});
   return prefix_bytes_ == length_bytes;
 }
 

@@ -17,7 +17,8 @@ namespace coxswain::wire {
 
 inline constexpr std::size_t length_bytes = 4;
 
-// Appends the length prefix of a payload, which must be below 4 GiB.
+// The length prefix of a payload, which must be below 4 GiB.
+[[nodiscard]] std::array<char, length_bytes> length_prefix(std::size_t payload_bytes) noexcept;
 void append_length(std::string& out, std::size_t payload_bytes);
 
 // Finds the frames in a stream of bytes. A frame that is whole inside the input is handed out

@@ -3,6 +3,7 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/v1/recording.pb.h"
 #include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/field_writer.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
@@ -11,16 +12,6 @@ namespace coxswain::wire {
 namespace {
 
 constexpr std::uint32_t version = 1;
-
-void append_number(std::string& out, int field, std::uint64_t value) {
-  if (value != 0) append_varint_field(out, field, value);
-}
-
-void append_text(std::string& out, int field, std::string_view text) {
-  if (text.empty()) return;
-  append_field_head(out, field, text.size());
-  out += text;
-}
 
 error malformed(std::string const& what) {
   return error{{errc::invalid_argument, "This is no recording that can be read: " + what}};
@@ -44,21 +35,34 @@ void append(std::string& out, recording_head const& head) {
 }
 
 // By hand, since each message that comes in is recorded.
-void append(std::string& out, record const& what) {
+encoded_record::encoded_record(record const& what) noexcept : content_{what.content} {
   using fields = v1::Record;
-  auto const begin = out.size();
-  append_length(out, 0);
-  append_number(out, fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
-  append_number(out, fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
-  append_number(out, fields::kConnectionFieldNumber, what.connection.value);
-  append_text(out, fields::kContentFieldNumber, what.content);
-  if (what.secret) append_text(out, fields::kSecretFieldNumber, to_wire(*what.secret));
-  append_number(out, fields::kNumberFieldNumber, what.number);
-  append_number(out, fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
+  static_assert(length_bytes + 4 * number_field_bytes_max <= sizeof(before_));
+  static_assert(sizeof(core::session_secret) + 2 + 2 * number_field_bytes_max <= sizeof(after_));
+  field_writer before{before_.data() + length_bytes};
+  before.put_number(fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
+  before.put_number(fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
+  before.put_number(fields::kConnectionFieldNumber, what.connection.value);
+  if (!content_.empty()) before.put_head(fields::kContentFieldNumber, content_.size());
+  before_bytes_ = static_cast<std::uint8_t>(length_bytes + before.written().size());
 
-  std::string length;
-  append_length(length, out.size() - begin - length_bytes);
-  std::copy(length.begin(), length.end(), out.begin() + static_cast<std::ptrdiff_t>(begin));
+  field_writer after{after_.data()};
+  if (what.secret) {
+    after.put_head(fields::kSecretFieldNumber, what.secret->size());
+    after.put({reinterpret_cast<char const*>(what.secret->data()), what.secret->size()});
+  }
+  after.put_number(fields::kNumberFieldNumber, what.number);
+  after.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
+  after_bytes_ = static_cast<std::uint8_t>(after.written().size());
+
+  auto const length = length_prefix(size() - length_bytes);
+  std::copy(length.begin(), length.end(), before_.begin());
+}
+
+void encoded_record::append_to(std::string& out) const {
+  out.append(before_.data(), before_bytes_);
+  out += content_;
+  if (after_bytes_ != 0) out.append(after_.data(), after_bytes_);
 }
 
 recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {

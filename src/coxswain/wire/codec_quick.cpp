@@ -1,0 +1,265 @@
+// The requests that come in masses, without a Protobuf message in between. Whatever Protobuf's
+// parser would do with a payload that is understood here, is done here; who cannot be sure of it
+// returns false.
+
+#include "coxswain/wire/codec_quick.hpp"
+
+#include "coxswain/v1/coxswain.pb.h"
+#include "coxswain/wire/codec_fields.hpp"
+#include "coxswain/wire/field_reader.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace coxswain::wire {
+namespace {
+
+// How each type of field is taken. If a field comes again, the last one counts.
+
+template <int Number>
+struct text_field {
+  static constexpr auto tag = tag_of(Number, wire_type::content);
+  std::string& to;
+  void take(field_reader& from) const { to = from.take_content(); }
+};
+
+template <int Number>
+struct flag_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  bool& to;
+  void take(field_reader& from) const { to = from.take_flag(); }
+};
+
+template <int Number>
+struct optional_flag_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  std::optional<bool>& to;
+  void take(field_reader& from) const { to = from.take_flag(); }
+};
+
+template <int Number>
+struct number_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  std::uint64_t& to;
+  void take(field_reader& from) const { to = from.take_number(); }
+};
+
+template <int Number>
+struct number32_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  std::uint32_t& to;
+  void take(field_reader& from) const { to = from.take_number32(); }
+};
+
+template <int Number>
+struct signed_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  std::int64_t& to;
+  void take(field_reader& from) const { to = from.take_signed(); }
+};
+
+template <int Number>
+struct incarnation_field {
+  static constexpr auto tag = tag_of(Number, wire_type::fixed64);
+  incarnation& to;
+  void take(field_reader& from) const { to.value = from.take_fixed64(); }
+};
+
+template <int Number>
+struct timeout_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  duration& to;
+  void take(field_reader& from) const { to = timeout_from_wire(from.take_signed()); }
+};
+
+template <int Number>
+struct period_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  duration& to;
+  void take(field_reader& from) const { to = std::chrono::milliseconds{from.take_number32()}; }
+};
+
+// As one list, which is how encoders write it; several add up.
+template <int Number>
+struct tasks_field {
+  static constexpr auto tag = tag_of(Number, wire_type::content);
+  std::vector<task_id>& to;
+  void take(field_reader& from) const {
+    auto const list = from.take_content();
+    auto const ends_number = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+    auto const count = std::count_if(list.begin(), list.end(), ends_number);
+    to.reserve(to.size() + static_cast<std::size_t>(count));
+    field_reader numbers{list};
+    while (!numbers.is_empty()) to.push_back(task_id{numbers.take_number32()});
+    if (!numbers.succeeded()) from.fail();
+  }
+};
+
+template <int Number>
+struct reduction_field {
+  static constexpr auto tag = tag_of(Number, wire_type::varint);
+  core::reduction& to;
+  void take(field_reader& from) const {
+    auto const number = from.take_number();
+    if (number > static_cast<std::uint64_t>(core::reduction::all_equal)) from.fail();
+    to = static_cast<core::reduction>(number);
+  }
+};
+
+// Reads a message that has these fields only.
+template <class... Fields>
+bool read(field_reader& from, Fields const&... fields) {
+  while (auto const tag = from.next_tag()) {
+    bool const is_known = ((tag == Fields::tag && (fields.take(from), true)) || ...);
+    if (!is_known) return false;
+  }
+  return from.succeeded();
+}
+
+bool read(field_reader from, core::withdraw_args& to) {
+  return read(from, number_field<v1::Withdraw::kRequestFieldNumber>{to.request.value});
+}
+
+bool read(field_reader from, core::join_args& to) {
+  using fields = v1::Join;
+  return read(from, incarnation_field<fields::kIncarnationFieldNumber>{to.self},
+              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+              optional_flag_field<fields::kRecoverableFieldNumber>{to.recoverable},
+              flag_field<fields::kTakeOverFieldNumber>{to.take_over});
+}
+
+bool read(field_reader from, core::leave_args& to) {
+  return read(from, timeout_field<v1::Leave::kTimeoutMsFieldNumber>{to.timeout});
+}
+
+bool read(field_reader from, core::barrier_args& to) {
+  using fields = v1::Barrier;
+  return read(from, text_field<fields::kNameFieldNumber>{to.name},
+              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+              tasks_field<fields::kParticipantsFieldNumber>{to.participants},
+              flag_field<fields::kGatherFieldNumber>{to.gather},
+              text_field<fields::kDataFieldNumber>{to.data},
+              period_field<fields::kProgressEveryMsFieldNumber>{to.progress_every},
+              reduction_field<fields::kReductionFieldNumber>{to.reduce},
+              flag_field<fields::kFailWhenLostFieldNumber>{to.fail_when_lost});
+}
+
+bool read(field_reader from, core::count_barrier_args& to) {
+  using fields = v1::CountBarrier;
+  return read(from, text_field<fields::kNameFieldNumber>{to.name},
+              number32_field<fields::kCountFieldNumber>{to.count},
+              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+}
+
+bool read(field_reader from, core::put_args& to) {
+  using fields = v1::Put;
+  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
+              text_field<fields::kValueFieldNumber>{to.value},
+              flag_field<fields::kOverwriteFieldNumber>{to.overwrite},
+              flag_field<fields::kOwnedFieldNumber>{to.owned});
+}
+
+bool read(field_reader from, core::get_args& to) {
+  using fields = v1::Get;
+  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
+              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+}
+
+bool read(field_reader from, core::try_get_args& to) {
+  return read(from, text_field<v1::TryGet::kKeyFieldNumber>{to.key});
+}
+
+bool read(field_reader from, core::increment_args& to) {
+  using fields = v1::Increment;
+  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
+              signed_field<fields::kByFieldNumber>{to.by});
+}
+
+bool read(field_reader from, core::remove_args& to) {
+  using fields = v1::Remove;
+  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
+              flag_field<fields::kAllFieldNumber>{to.all});
+}
+
+bool read(field_reader from, core::report_progress_args& to) {
+  return read(from, number_field<v1::ReportProgress::kStepFieldNumber>{to.step});
+}
+
+bool read(field_reader from, core::append_args& to) {
+  using fields = v1::Append;
+  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
+              text_field<fields::kValueFieldNumber>{to.value});
+}
+
+bool read(field_reader from, core::push_args& to) {
+  using fields = v1::Push;
+  return read(from, text_field<fields::kQueueFieldNumber>{to.queue},
+              text_field<fields::kValueFieldNumber>{to.value});
+}
+
+bool read(field_reader from, core::pop_args& to) {
+  using fields = v1::Pop;
+  return read(from, text_field<fields::kQueueFieldNumber>{to.queue},
+              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+}
+
+// A second request would replace the first one, or be merged with it.
+template <class Args>
+bool read_request(field_reader& from, core::request& to) {
+  return to.index() == 0 && read(field_reader{from.take_content()}, to.emplace<Args>());
+}
+
+bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
+  using fields = v1::ClientMessage;
+  constexpr auto is = [](int number) { return tag_of(number, wire_type::content); };
+  switch (tag) {
+    case is(fields::kWithdrawFieldNumber): return read_request<core::withdraw_args>(from, to);
+    case is(fields::kJoinFieldNumber): return read_request<core::join_args>(from, to);
+    case is(fields::kLeaveFieldNumber): return read_request<core::leave_args>(from, to);
+    case is(fields::kBarrierFieldNumber): return read_request<core::barrier_args>(from, to);
+    case is(fields::kPutFieldNumber): return read_request<core::put_args>(from, to);
+    case is(fields::kGetFieldNumber): return read_request<core::get_args>(from, to);
+    case is(fields::kTryGetFieldNumber): return read_request<core::try_get_args>(from, to);
+    case is(fields::kIncrementFieldNumber): return read_request<core::increment_args>(from, to);
+    case is(fields::kRemoveFieldNumber): return read_request<core::remove_args>(from, to);
+    case is(fields::kCountBarrierFieldNumber):
+      return read_request<core::count_barrier_args>(from, to);
+    case is(fields::kReportProgressFieldNumber):
+      return read_request<core::report_progress_args>(from, to);
+    case is(fields::kAppendFieldNumber): return read_request<core::append_args>(from, to);
+    case is(fields::kPushFieldNumber): return read_request<core::push_args>(from, to);
+    case is(fields::kPopFieldNumber): return read_request<core::pop_args>(from, to);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool decode_quickly(std::string_view payload, core::client_message& to) {
+  using fields = v1::ClientMessage;
+  field_reader from{payload};
+  while (auto const tag = from.next_tag()) {
+    switch (tag) {
+      case tag_of(fields::kIdFieldNumber, wire_type::varint):
+        to.id = request_id{from.take_number()};
+        break;
+      case tag_of(fields::kAnsweredThroughFieldNumber, wire_type::varint):
+        to.answered_through = from.take_number();
+        break;
+      case tag_of(fields::kTaskFieldNumber, wire_type::varint):
+        to.task = task_id{from.take_number32()};
+        break;
+      default:
+        if (!read_request(tag, from, to.what)) return false;
+    }
+  }
+  bool const is_heartbeat = std::holds_alternative<std::monostate>(to.what);
+  return from.succeeded() && (!is_heartbeat || to.id.value == 0);
+}
+
+}  // namespace coxswain::wire

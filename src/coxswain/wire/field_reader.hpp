@@ -1,0 +1,116 @@
+#pragma once
+// Reads the fields of an encoded Protobuf message one after the other, each as what the caller
+// knows it to be. It understands what encoders write, and fails at everything else, even at some of
+// what Protobuf accepts: tags of three bytes, numbers that are cut to 32 bits, flags above one. Who
+// fails asks Protobuf. Private to wire.
+
+#include "coxswain/base/little_endian.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+namespace coxswain::wire {
+
+enum class wire_type : std::uint32_t { varint = 0, fixed64 = 1, content = 2 };
+
+// What precedes a field.
+[[nodiscard]] constexpr std::uint32_t tag_of(int number, wire_type type) noexcept {
+  return static_cast<std::uint32_t>(number) << 3 | static_cast<std::uint32_t>(type);
+}
+
+class field_reader {
+ public:
+  explicit field_reader(std::string_view message) noexcept
+      : at_{message.data()}, end_{message.data() + message.size()} {}
+
+  // The tag of the next field, whose content is to be taken next; zero at the end or after a
+  // failure.
+  [[nodiscard]] std::uint32_t next_tag() noexcept {
+    if (at_ == end_) return 0;
+    std::uint32_t tag = take_byte();
+    if (tag >= 0x80) {
+      auto const more = at_ == end_ ? tag : take_byte();
+      tag = more < 0x80 ? more << 7 | (tag & 0x7f) : 0;
+    }
+    if (tag == 0) fail();
+    return tag;
+  }
+
+  [[nodiscard]] std::uint64_t take_number() noexcept { return take_varint(number_bytes_max); }
+
+  [[nodiscard]] std::uint32_t take_number32() noexcept {
+    auto const number = take_number();
+    if (number > std::numeric_limits<std::uint32_t>::max()) fail();
+    return static_cast<std::uint32_t>(number);
+  }
+
+  // A number of the type sint64.
+  [[nodiscard]] std::int64_t take_signed() noexcept {
+    auto const number = take_number();
+    return static_cast<std::int64_t>(number >> 1 ^ (~(number & 1) + 1));
+  }
+
+  [[nodiscard]] bool take_flag() noexcept {
+    auto const number = take_number();
+    if (number > 1) fail();
+    return number == 1;
+  }
+
+  [[nodiscard]] std::uint64_t take_fixed64() noexcept {
+    if (static_cast<std::size_t>(end_ - at_) < number_bytes) return fail();
+    auto const number = from_little_endian<std::uint64_t>({at_, number_bytes});
+    at_ += number_bytes;
+    return number;
+  }
+
+  // Of a string, a message or a list. Valid as long as the message that is read.
+  [[nodiscard]] std::string_view take_content() noexcept {
+    auto const size = take_varint(length_bytes_max);
+    if (size > static_cast<std::uint64_t>(end_ - at_)) fail();
+    if (failed_) return {};
+    std::string_view const content{at_, static_cast<std::size_t>(size)};
+    at_ += size;
+    return content;
+  }
+
+  // What was taken is not what it should be. Returns zero.
+  std::uint64_t fail() noexcept {
+    failed_ = true;
+    at_ = end_;
+    return 0;
+  }
+
+  // There is no more to take: at the end, or after a failure.
+  [[nodiscard]] bool is_empty() const noexcept { return at_ == end_; }
+
+  // The message was understood to its end.
+  [[nodiscard]] bool succeeded() const noexcept { return at_ == end_ && !failed_; }
+
+ private:
+  // Protobuf accepts no longer lengths than five bytes, and not all of those.
+  static constexpr int length_bytes_max = 4;
+  static constexpr int number_bytes_max = 10;
+
+  std::uint32_t take_byte() noexcept { return static_cast<unsigned char>(*at_++); }
+
+  std::uint64_t take_varint(int bytes_max) noexcept {
+    if (at_ == end_) return fail();
+    std::uint64_t value = take_byte();
+    if (value < 0x80) return value;  // as most are
+    value &= 0x7f;
+    for (int shift = 7; shift < 7 * bytes_max && at_ != end_; shift += 7) {
+      auto const byte = take_byte();
+      value |= std::uint64_t{byte & 0x7f} << shift;
+      if (byte < 0x80) return value;
+    }
+    return fail();
+  }
+
+  char const* at_;
+  char const* end_;
+  bool failed_{};
+};
+
+}  // namespace coxswain::wire

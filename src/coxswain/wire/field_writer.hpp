@@ -1,0 +1,58 @@
+#pragma once
+// Writes single fields of a Protobuf message into a small array, so that they are appended to
+// something at once. Their numbers are below 2048. Private to wire.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace coxswain::wire {
+
+inline constexpr std::size_t varint_bytes_max = 10;
+inline constexpr std::size_t tag_bytes_max = 2;
+inline constexpr std::size_t number_field_bytes_max = tag_bytes_max + varint_bytes_max;
+
+class field_writer {
+ public:
+  // The array has room for everything that will be put there.
+  explicit field_writer(char* to) noexcept : begin_{to}, at_{to} {}
+
+  // Zero is left out, as proto3 does.
+  void put_number(int field, std::uint64_t value) noexcept {
+    if (value == 0) return;
+    put_varint(static_cast<std::uint64_t>(field) << 3);
+    put_varint(value);
+  }
+
+  // A number of the type sint64.
+  void put_signed(int field, std::int64_t value) noexcept {
+    auto const bits = static_cast<std::uint64_t>(value);
+    put_number(field, bits << 1 ^ (value < 0 ? ~std::uint64_t{} : 0));
+  }
+
+  // What precedes a `bytes` or message field's content.
+  void put_head(int field, std::size_t content_bytes) noexcept {
+    put_varint(static_cast<std::uint64_t>(field) << 3 | 2);
+    put_varint(content_bytes);
+  }
+
+  void put(std::string_view content) noexcept {
+    at_ = std::copy(content.begin(), content.end(), at_);
+  }
+
+  [[nodiscard]] std::string_view written() const noexcept {
+    return {begin_, static_cast<std::size_t>(at_ - begin_)};
+  }
+
+ private:
+  void put_varint(std::uint64_t value) noexcept {
+    for (; value >= 0x80; value >>= 7) *at_++ = static_cast<char>(value | 0x80);
+    *at_++ = static_cast<char>(value);
+  }
+
+  char* begin_;
+  char* at_;
+};
+
+}  // namespace coxswain::wire

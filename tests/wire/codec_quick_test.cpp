@@ -1,0 +1,106 @@
+// What is decoded without Protobuf, and what is left to it. That both understand the same is tried
+// with many more messages in tests/fuzz.
+
+#include "coxswain/wire/codec_quick.hpp"
+
+#include "tests/wire/samples.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace coxswain::wire {
+namespace {
+
+using test::payload_of;
+using namespace std::string_literals;
+
+bool is_quick(std::string const& payload) {
+  core::client_message got;
+  return decode_quickly(payload, got);
+}
+
+// Decoded quickly, and as Protobuf does it.
+core::client_message understood(std::string const& payload) {
+  core::client_message got;
+  BOOST_TEST(decode_quickly(payload, got));
+  BOOST_TEST((decode_with_protobuf(payload).value() == got));
+  return got;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(codec_quick_test)
+
+BOOST_AUTO_TEST_CASE(the_requests_that_come_in_masses_need_no_protobuf) {
+  std::set<std::size_t> kinds;
+  for (auto const& sent : test::sample_requests()) {
+    if (!is_quick(payload_of(sent))) continue;
+    kinds.insert(sent.what.index());
+    BOOST_TEST((understood(payload_of(sent)) == sent));
+  }
+
+  BOOST_TEST(kinds.size() == 15u);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_field_that_comes_twice_the_last_one_counts) {
+  auto const got = understood(
+      "\x08\x01\x08\x05\x18\x01\x18\x02"    // id, task
+      "\x6a\x0a\x0a\x01k\x10\x02\x0a\x01l"  // a get: key, timeout_ms
+      "\x10\x04"s);
+
+  BOOST_TEST(got.id == request_id{5});
+  BOOST_TEST((got.task == task_id{2}));
+  BOOST_TEST((std::get<core::get_args>(got.what) == core::get_args{"l", 2ms}));
+}
+
+BOOST_AUTO_TEST_CASE(several_lists_of_participants_add_up) {
+  auto const got = understood("\x08\x05\x5a\x08\x1a\x02\x07\x01\x1a\x02\xac\x02"s);
+
+  std::vector<task_id> const all{task_id{7}, task_id{1}, task_id{300}};
+  BOOST_TEST((std::get<core::barrier_args>(got.what).participants == all));
+}
+
+BOOST_AUTO_TEST_CASE(a_number_may_be_longer_than_it_needs_to_be) {
+  BOOST_TEST(understood("\x08\x85\x80\x00\x7a\x00"s).id == request_id{5});
+}
+
+BOOST_AUTO_TEST_CASE(what_is_cut_off_is_left_to_protobuf) {
+  for (auto const& payload : {
+           "\x08"s,                                      // a number that has not begun
+           "\x08\x85"s,                                  // or not ended
+           "\xba"s,                                      // a tag
+           "\x5a\x02\x0a"s,                              // a request
+           "\x72\x02\x0a\x01"s,                          // a text
+           "\x5a\x03\x1a\x01\x85"s,                      // a number in a list
+           "\x42\x08\x09\x01\x01\x01\x01\x01\x01\x01"s,  // eight bytes
+       }) {
+    BOOST_TEST(!is_quick(payload));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_unusual_is_left_to_protobuf) {
+  for (auto const& payload : {
+           "\x08\x05"s,                                          // a request of no kind
+           "\x08\x05\xa2\x01\x00"s,                              // of one that is rare
+           "\x08\x05\xaa\x01\x00"s,                              // or not known
+           "\x08\x05\x72\x00\x72\x03\x0a\x01k"s,                 // two of them
+           "\x08\x05\x72\x02\x10\x01"s,                          // a field that is not known
+           "\x88\x80\x00\x05"s,                                  // a tag of three bytes
+           "\x00\x05"s,                                          // and none
+           "\x10\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"s,  // a number of eleven bytes
+           "\x18\x80\x80\x80\x80\x10"s,                          // more than 32 bits
+           "\x5a\x02\x20\x02"s,                                  // a flag above one
+           "\x5a\x02\x38\x0a"s,                                  // a reduction that is not known
+           "\x72\x81\x80\x80\x80\x00\x00"s,                      // a length of five bytes
+           "\x5a\x02\x18\x01"s,                                  // a participant without a list
+       }) {
+    BOOST_TEST(!is_quick(payload));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::wire
