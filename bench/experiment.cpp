@@ -181,6 +181,7 @@ report experiment::run() {
   r.measured = name(ours_.kind);
   r.transport = is_unix() ? "unix" : "tcp";
   r.cpus = plan_cpus();
+  r.measured_on = here();
   steps_ = work_.steps_by_default();
   if (options_.steps && !work_.uses_up_servers()) {
     steps_ = options_.floor ? *options_.steps

@@ -9,6 +9,15 @@
 namespace coxswain::bench {
 namespace {
 
+std::string quoted(std::string_view text) {
+  std::string out{'"'};
+  for (auto const c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out + '"';
+}
+
 // One JSON object, written in order.
 class json_object {
  public:
@@ -17,9 +26,7 @@ class json_object {
   void add(std::string_view key, std::optional<double> value) {
     if (value) add(key, *value);
   }
-  void add(std::string_view key, std::string_view value) {
-    add_raw(key, fmt::format("\"{}\"", value));  // our own words only: nothing to escape
-  }
+  void add(std::string_view key, std::string_view value) { add_raw(key, quoted(value)); }
   void add(std::string_view key, std::vector<double> const& values) {
     std::string list;
     for (auto const v : values) list += fmt::format("{}{:.6g}", list.empty() ? "" : ", ", v);
@@ -78,6 +85,9 @@ std::string to_json(report const& r) {
   json_object o;
   o.add("workload", std::string_view{r.words.name});
   for (auto const& p : r.parameters) o.add(p.key, p.value);
+  o.add("machine", std::string_view{r.measured_on.machine});
+  o.add("program", std::string_view{r.measured_on.program});
+  o.add("day", std::string_view{r.measured_on.day});
   o.add("measured", std::string_view{r.measured});
   o.add("transport", std::string_view{r.transport});
   if (r.floor) o.add("pairs", std::uint64_t{r.ours.samples.size()});

@@ -2,6 +2,7 @@
 
 #include "bench_error.hpp"
 #include "experiment.hpp"
+#include "plot.hpp"
 #include "report.hpp"
 #include "workloads.hpp"
 
@@ -25,6 +26,7 @@ struct command_line {
   std::string transport{"tcp"};
   std::string floor_trigger{"edge"};
   std::string json;
+  std::string plot;
 };
 
 // Of a workload that uses up its servers each sample is one round.
@@ -79,6 +81,9 @@ void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
                         ->check(CLI::IsMember{{"tcp", "unix"}})
                         ->capture_default_str();
   cmd.add_option("--json", given.json, "Write the results to this file as well");
+  cmd.add_option(
+      "--plot", given.plot,
+      "Write a picture to this SVG file: how the times of the first latency are distributed");
   if (uses_up_servers) return;
   auto* address =
       cmd.add_option("--address", given.how.address,
@@ -90,27 +95,38 @@ void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
       ->needs(address);
 }
 
-// Opened before the measurement: nobody wants to learn of a wrong path after it.
-std::ofstream open_json(std::string const& path) {
-  std::ofstream file;
-  if (path.empty()) return file;
-  file.open(path);
-  if (!file) throw bench_error{"cannot write '" + path + "' (--json)", exit_code::usage};
-  return file;
-}
+// A file that is given with an option, if it is.
+class output {
+ public:
+  // Opened before the measurement: nobody wants to learn of a wrong path after it.
+  output(std::string path, std::string const& option) : path_{std::move(path)} {
+    if (path_.empty()) return;
+    file_.open(path_);
+    if (!file_)
+      throw bench_error{"cannot write '" + path_ + "' (" + option + ")", exit_code::usage};
+  }
+  void write(std::string const& text) {
+    if (path_.empty()) return;
+    file_ << text << std::flush;
+    if (!file_) throw bench_error{"could not write all of '" + path_ + "'"};
+  }
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
 
 int run(workload const& work, command_line const& given) try {
   work.check();
-  auto json = open_json(given.json);
+  output json{given.json, "--json"};
+  output plot{given.plot, "--plot"};
   auto how = given.how;
   how.unix_sockets = given.transport == "unix";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
   auto const found = run_experiment(work, how);
   std::fputs(to_table(found).c_str(), stdout);
-  if (json.is_open()) {
-    json << to_json(found) << std::flush;
-    if (!json) throw bench_error{"could not write all of '" + given.json + "'"};
-  }
+  json.write(to_json(found));
+  plot.write(to_svg(found));
   return static_cast<int>(exit_code::ok);
 } catch (bench_error const& problem) {
   std::fprintf(stderr, "coxswain-bench: %s\n", problem.what());

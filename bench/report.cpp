@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include "text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -133,6 +135,22 @@ void comparison::add(sample const& ours, sample const& floor) {
 
 ratio comparison::of(std::vector<double> const& pairs) {
   return {bench::median(pairs), median_interval(pairs, confidence)};
+}
+
+std::string report::circumstances() const {
+  auto const step = words.steps.substr(0, words.steps.size() - 1);  // the singular
+  auto text = fmt::format("{}, {}", transport == "unix" ? "Unix sockets" : "TCP",
+                          counted(steps_per_sample * ours.samples.size(), step));
+  if (floor) {
+    text +=
+        fmt::format(" a side in {} of samples, interleaved", counted(ours.samples.size(), "pair"));
+  }
+  if (cpus.server) {
+    text += fmt::format("; servers on CPU {}, load on CPU {}", *cpus.server, *cpus.load);
+  } else {
+    text += "; one CPU for all";
+  }
+  return text;
 }
 
 std::string report::in_short() const {

@@ -3,6 +3,7 @@
 
 #include "disturbance.hpp"
 #include "histogram.hpp"
+#include "origin.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
 
@@ -62,7 +63,10 @@ struct report {
   std::optional<side_result> floor;
   comparison pairs;  // with the floor
   disturbance disturbed;
+  origin measured_on;
 
+  // "TCP, 300 rounds a side in 15 pairs of samples, interleaved; servers on CPU 0, load on CPU 1".
+  [[nodiscard]] std::string circumstances() const;
   // So far: "latency 1.072 x floor, server CPU 1.310 x".
   [[nodiscard]] std::string in_short() const;
 };

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs coxswain-bench once and looks at its JSON: that the run ends, that the counts are right and
-that the fields are there. How long anything took is not judged.
+that the fields are there; and with --plot that the picture is XML. How long anything took is not
+judged.
 
     smoke.py PROGRAM JSON_FILE EXPECTATION... -- ARGUMENT...
 
@@ -10,6 +11,7 @@ An expectation is `path` (a number above zero is there) or `path=number`; `floor
 import json
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 
 def look_up(found, path):
@@ -32,7 +34,10 @@ def is_met(found, expectation):
 def main():
     split = sys.argv.index("--")
     program, path, *expectations = sys.argv[1:split]
-    subprocess.run([program, *sys.argv[split + 1:], "--json", path], check=True, timeout=100)
+    arguments = sys.argv[split + 1:]
+    subprocess.run([program, *arguments, "--json", path], check=True, timeout=100)
+    if "--plot" in arguments:
+        xml.etree.ElementTree.parse(arguments[arguments.index("--plot") + 1])
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
     missed = [e for e in expectations if not is_met(found, e)]

@@ -95,21 +95,6 @@ void add_memory(table& t, report const& r) {
   if (r.ours.smaller) t.add("  per idle task", of(&side_result::server_bytes_per_task));
 }
 
-std::string title(report const& r) {
-  auto text = fmt::format("{}, {}, {} {}", r.words.title, r.transport,
-                          grouped(r.steps_per_sample * r.ours.samples.size()), r.words.steps);
-  if (r.floor) {
-    text += fmt::format(" a side in {} of samples, interleaved",
-                        counted(r.ours.samples.size(), "pair"));
-  }
-  if (r.cpus.server) {
-    text += fmt::format("; servers on CPU {}, load on CPU {}", *r.cpus.server, *r.cpus.load);
-  } else {
-    text += "; one CPU for all";
-  }
-  return text + "\n\n";
-}
-
 std::string busy_load(report const& r, std::string_view name, side_result const& s) {
   if (!r.words.has_rate || s.load_share() < load_share_enough) return {};
   return fmt::format(
@@ -126,13 +111,7 @@ std::string notes(report const& r) {
     text += fmt::format("note: so few pairs: the intervals hold with {:.0f} %. Take {} or more.\n",
                         100 * sure, pairs_enough);
   }
-  if (r.disturbed.is_too_much()) {
-    text += fmt::format(
-        "WARNING: the machine was busy: other processes used {:.0f} % of its CPUs, the hypervisor "
-        "took {:.0f} %,\nand ours waited for a CPU {:.0f} % of their time. Only the ratios are "
-        "worth something; repeat when it is quiet.\n",
-        100 * r.disturbed.others, 100 * r.disturbed.stolen, 100 * r.disturbed.waiting);
-  }
+  if (r.disturbed.is_too_much()) text += r.disturbed.warning() + "\n";
   return text.empty() ? text : "\n" + text;
 }
 
@@ -147,7 +126,7 @@ std::string to_table(report const& r) {
   }
   add_cpu(t, r);
   add_memory(t, r);
-  return title(r) + t.text() + notes(r);
+  return r.words.title + ", " + r.circumstances() + "\n\n" + t.text() + notes(r);
 }
 
 }  // namespace coxswain::bench
