@@ -12,6 +12,8 @@ namespace {
 
 class barrier final : public rounds {
  public:
+  using rounds::rounds;
+
   CLI::App* add_to(CLI::App& program) override {
     auto* cmd = program.add_subcommand(
         "barrier",
@@ -39,5 +41,7 @@ class barrier final : public rounds {
 }  // namespace
 
 std::unique_ptr<workload> make_barrier() { return std::make_unique<barrier>(); }
+
+std::unique_ptr<workload> make_barrier(population who) { return std::make_unique<barrier>(who); }
 
 }  // namespace coxswain::bench

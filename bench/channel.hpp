@@ -20,6 +20,7 @@ enum class message_kind : std::uint32_t {
   done,       // to the parent: connected, or finished
   tally,      // to the parent: what was found, as a tally's bytes
   steps,      // to the load: a std::uint64_t, how many to do
+  act,        // to the load: a std::uint64_t, what it is to do from now on
   finish,     // to the load: leave, and disconnect
 };
 
@@ -54,7 +55,7 @@ class channel {
 [[nodiscard]] std::string payload_of(bench_error const& problem);
 [[nodiscard]] bench_error failure_of(message const& m);
 
-// The number of a `progress` or `steps` message.
+// The number of a message that has one.
 [[nodiscard]] std::uint64_t number_of(message const& m);
 
 }  // namespace coxswain::bench

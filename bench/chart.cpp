@@ -15,6 +15,7 @@ constexpr double plot_left = 84;
 constexpr double plot_right = width - 72;
 constexpr double plot_height = 380;
 constexpr double text_width = width - 2 * margin;
+constexpr std::size_t many_dots = 12;
 constexpr double figure_width = 96;  // of a column of the legend
 
 // Of an average character, by the size of the type: more than system fonts need.
@@ -42,7 +43,7 @@ constexpr std::string_view style = R"(  svg { color-scheme: light dark;
   polyline { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
   polyline.first { stroke: var(--first); }
   polyline.second { stroke: var(--second); stroke-dasharray: 7 4; }
-  circle { stroke: var(--ground); stroke-width: 1.5; }
+  circle { stroke: var(--ground); stroke-width: 1.2; fill-opacity: 0.85; }
   circle.first { fill: var(--first); }
   circle.second { fill: var(--second); }
 )";
@@ -219,7 +220,8 @@ void drawing::curves() {
     if (!places.empty()) out_.curve(places, look_of(c.drawn_in));
   }
   for (auto const& c : chart_.curves) {
-    for (auto const& d : c.dots) out_.circle(at(d), 4, look_of(c.drawn_in));
+    auto const radius = c.dots.size() > many_dots ? 3 : 4;
+    for (auto const& d : c.dots) out_.circle(at(d), radius, look_of(c.drawn_in));
   }
 }
 

@@ -189,6 +189,7 @@ report experiment::run() {
   }
   if (options_.floor) {
     floor_.emplace(place{side_kind::floor});
+    r.beside = name(side_kind::floor);
     r.floor.emplace();
   }
   if (!work_.uses_up_servers()) {

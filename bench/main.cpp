@@ -4,6 +4,7 @@
 #include "experiment.hpp"
 #include "plot.hpp"
 #include "report.hpp"
+#include "study.hpp"
 #include "workloads.hpp"
 
 #include <CLI/CLI.hpp>
@@ -70,6 +71,15 @@ void add_floor(CLI::App& cmd, command_line& given) {
       ->capture_default_str();
 }
 
+// What all commands have. Returns the transport. `picture` is what it shows.
+CLI::Option* add_output(CLI::App& cmd, command_line& given, std::string const& picture) {
+  cmd.add_option("--json", given.json, "Write the results to this file as well");
+  cmd.add_option("--plot", given.plot, "Write a picture to this SVG file: " + picture);
+  return cmd.add_option("--transport", given.transport, "tcp or unix")
+      ->check(CLI::IsMember{{"tcp", "unix"}})
+      ->capture_default_str();
+}
+
 // What all workloads have.
 void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
   add_floor(cmd, given);
@@ -77,13 +87,7 @@ void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
     add_sampling_of_rounds(cmd, given.how);
   else
     add_sampling(cmd, given.how);
-  auto* transport = cmd.add_option("--transport", given.transport, "tcp or unix")
-                        ->check(CLI::IsMember{{"tcp", "unix"}})
-                        ->capture_default_str();
-  cmd.add_option("--json", given.json, "Write the results to this file as well");
-  cmd.add_option(
-      "--plot", given.plot,
-      "Write a picture to this SVG file: how the times of the first latency are distributed");
+  auto* transport = add_output(cmd, given, "how the times of the first latency are distributed");
   if (uses_up_servers) return;
   auto* address =
       cmd.add_option("--address", given.how.address,
@@ -116,17 +120,28 @@ class output {
   std::ofstream file_;
 };
 
-int run(workload const& work, command_line const& given) try {
+findings measure(workload const& work, command_line const& given) {
   work.check();
-  output json{given.json, "--json"};
-  output plot{given.plot, "--plot"};
   auto how = given.how;
   how.unix_sockets = given.transport == "unix";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
   auto const found = run_experiment(work, how);
-  std::fputs(to_table(found).c_str(), stdout);
-  json.write(to_json(found));
-  plot.write(to_svg(found));
+  return {to_table(found), to_json(found), to_svg(found)};
+}
+
+findings measure(study const& what, command_line const& given) {
+  what.check();
+  return what.run(given.transport == "unix");
+}
+
+template <class What>
+int run(What const& what, command_line const& given) try {
+  output json{given.json, "--json"};
+  output plot{given.plot, "--plot"};
+  auto const found = measure(what, given);
+  std::fputs(found.table.c_str(), stdout);
+  json.write(found.json);
+  plot.write(found.svg);
   return static_cast<int>(exit_code::ok);
 } catch (bench_error const& problem) {
   std::fprintf(stderr, "coxswain-bench: %s\n", problem.what());
@@ -149,6 +164,12 @@ int main(int argc, char** argv) {
     commands.push_back(work->add_to(app));
     add_common(*commands.back(), given, work->uses_up_servers());
   }
+  auto const studies = all_studies();
+  std::vector<CLI::App*> study_commands;
+  for (auto const& s : studies) {
+    study_commands.push_back(s->add_to(app));
+    add_output(*study_commands.back(), given, "what grows, and how");
+  }
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& problem) {
@@ -156,6 +177,9 @@ int main(int argc, char** argv) {
   }
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (commands[i]->parsed()) return run(*workloads[i], given);
+  }
+  for (std::size_t i = 0; i < study_commands.size(); ++i) {
+    if (study_commands[i]->parsed()) return run(*studies[i], given);
   }
   return static_cast<int>(exit_code::usage);
 }

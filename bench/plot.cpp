@@ -42,7 +42,7 @@ std::string sentence(std::string text) {
 
 std::string ratio_text(std::string_view what, std::vector<double> const& pairs) {
   auto const r = comparison::of(pairs);
-  return fmt::format("{} {:.3f} [{:.3f}, {:.3f}]", what, r.median, r.sure.low, r.sure.high);
+  return fmt::format("{} {:.3f} [{:.3f},\u00a0{:.3f}]", what, r.median, r.sure.low, r.sure.high);
 }
 
 std::string ratios(report const& r) {
@@ -74,7 +74,7 @@ curve distribution(histogram const& times, double share_min) {
 
 std::string to_svg(report const& r) {
   std::vector<curve> curves;
-  if (r.floor) curves.push_back(drawn(*r.floor, "floor", colour::second));
+  if (r.floor) curves.push_back(drawn(*r.floor, r.beside, colour::second));
   curves.push_back(drawn(r.ours, r.measured, colour::first));
   double low = 0;
   double high = 0;

@@ -60,6 +60,7 @@ struct report {
   cpu_plan cpus;
   std::string measured;  // the name of what was measured: "coxswain"
   side_result ours;
+  std::string beside;  // what stands in the floor's place: "floor", "redis"
   std::optional<side_result> floor;
   comparison pairs;  // with the floor
   disturbance disturbed;

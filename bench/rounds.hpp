@@ -44,6 +44,9 @@ class rounds_load final : public load {
 // A workload of such rounds; what a task brings is up to the class derived from it.
 class rounds : public workload {
  public:
+  rounds() = default;
+  explicit rounds(population who) : who_{who} {}
+
   void check() const override;
   [[nodiscard]] vocabulary words() const override;
   [[nodiscard]] std::vector<parameter> parameters() const override;

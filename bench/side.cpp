@@ -52,6 +52,10 @@ void run_load(side_plan const& plan, channel& control) {
       (void)control.receive();  // the connections stay until the server has ended
       return;
     }
+    if (command->kind == message_kind::act) {
+      all->turn_to(number_of(*command));
+      continue;
+    }
     control.send(message_kind::tally, all->measure(number_of(*command)).to_bytes());
   }
 }
@@ -72,14 +76,18 @@ side::side(side_plan plan, interrupts const& signals)
 side::~side() { server_.reset(); }
 
 void side::connect(std::function<void(std::uint64_t)> const& progress) {
+  auto const before = server_pid_ ? memory_of(*server_pid_) : std::nullopt;
   load_ = std::make_unique<child_process>(fmt::format("the load ({})", name(plan_.kind)),
                                           plan_.cpus.load,
                                           [this](channel& control) { run_load(plan_, control); });
   for (;;) {
     auto const m = receive_from_load();
-    if (m.kind == message_kind::done) return;
+    if (m.kind == message_kind::done) break;
     progress(number_of(m));
   }
+  auto const after = before ? memory_of(*server_pid_) : std::nullopt;
+  if (!after) return;
+  bytes_connected_ = static_cast<double>(after->now_bytes) - static_cast<double>(before->now_bytes);
 }
 
 sample side::measure(std::uint64_t steps) {
@@ -100,6 +108,8 @@ sample side::measure(std::uint64_t steps) {
   if (server_pid_) s.server_after = memory_of(*server_pid_);
   return s;
 }
+
+void side::turn_to(std::uint64_t act) { load_->send_number(message_kind::act, act); }
 
 void side::finish() {
   load_->send(message_kind::finish);

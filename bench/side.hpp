@@ -55,8 +55,15 @@ class side {
 
   sample measure(std::uint64_t steps);
 
+  // See load::turn_to.
+  void turn_to(std::uint64_t act);
+
   // The load leaves in order.
   void finish();
+
+  // By how much the server's memory grew while the load connected; none if its process is not
+  // known.
+  [[nodiscard]] std::optional<double> bytes_connected() const noexcept { return bytes_connected_; }
 
   // What its processes have used and waited for so far.
   [[nodiscard]] duration cpu_time() const;
@@ -71,6 +78,7 @@ class side {
   std::unique_ptr<child_process> server_;  // none: it runs already
   std::optional<pid_t> server_pid_;
   std::unique_ptr<child_process> load_;
+  std::optional<double> bytes_connected_;
 };
 
 }  // namespace coxswain::bench

@@ -22,7 +22,7 @@ using figure = std::function<std::string(side_result const&)>;
 class table {
  public:
   explicit table(report const& r) : report_{r} {
-    line("", "floor", r.measured, "ratio  [95 % interval]");
+    line("", r.beside, r.measured, "ratio  [95 % interval]");
   }
   void heading(std::string_view what) { line(what, "", "", ""); }
   void add(std::string_view what, figure const& of, std::vector<double> const& pairs = {}) {

@@ -38,6 +38,9 @@ class load {
 
   virtual tally measure(std::uint64_t steps) = 0;
 
+  // Of a load that can do several things: which of them `measure` does from now on.
+  virtual void turn_to(std::uint64_t /*act*/) {}
+
   // Shows that all live; to be called when the load was idle for `beat_period`, which is zero if
   // the server needs no such thing.
   virtual void beat() = 0;
