@@ -43,6 +43,7 @@ class experiment {
     side_kind kind;
     std::unique_ptr<side> running{};  // none yet, or between two samples that need new servers
     std::uint64_t started{};          // how many were
+    std::optional<double> bytes_per_task{};
   };
 
   [[nodiscard]] bool is_unix() const {
@@ -91,6 +92,9 @@ void experiment::start(place& at, workload const& work) {
     live_.show(
         fmt::format("{}: {} of {} connections", name(at.kind), n, work.connections(at.kind)));
   });
+  auto const tasks = work.tasks(at.kind);
+  auto const bytes = at.running->bytes_connected();
+  if (bytes && tasks > 0) at.bytes_per_task = *bytes / tasks;
 }
 
 sample experiment::measure(place& at, std::uint64_t steps) {
@@ -208,6 +212,8 @@ report experiment::run() {
   else
     measure_alone(r);
   r.disturbed = disturbance_between(machine_before, ours_before, read_machine_time(), used_by_us());
+  r.ours.connected_bytes_per_task = ours_.bytes_per_task;
+  if (floor_) r.floor->connected_bytes_per_task = floor_->bytes_per_task;
   measure_memory(r);
   if (ours_.running) ours_.running->finish();
   return r;

@@ -89,7 +89,9 @@ std::vector<growth::place> growth::places(stage& all) const {
     p.at = &all.add(*p.work, counted(tasks, "task"));
     p.step.tasks = tasks;
     p.step.sessions = sessions;
-    if (auto const bytes = p.at->bytes_connected()) p.step.bytes_per_task = *bytes / tasks;
+    if (auto const bytes = p.at->bytes_connected()) {
+      p.step.found.connected_bytes_per_task = *bytes / tasks;
+    }
     made.push_back(std::move(p));
   }
   return made;

@@ -51,18 +51,18 @@ std::string circumstances_of(growth_report const& r) {
 
 std::string table(growth_report const& r) {
   auto text = fmt::format("growth: {}, {}\n\n", title(r), circumstances_of(r));
-  text += fmt::format("{:>9}{:>10}{:>36}{:>36}\n", "", "", r.words.latencies[0].text,
-                      "per task and barrier");
-  text +=
-      fmt::format("{:>9}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>14}\n", "tasks", "sessions",
-                  "p50", "p99", "max", "p50", "server CPU", "load CPU", "memory/task");
+  text += "p50 to max: " + r.words.latencies[0].text + "\n";
+  constexpr auto row = "{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>11}{:>12}{:>15}{:>11}{:>13}\n";
+  text += fmt::format(row, "tasks", "sessions", "p50", "p99", "p99.9", "max", "p50/task",
+                      "CPU/task", "tasks/s", "load busy", "memory/task");
   for (auto const& s : r.steps) {
     auto const all = s.found.latency(0).summarise();
     text +=
-        fmt::format("{:>9}{:>10}{:>12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>14}\n", grouped(s.tasks),
-                    grouped(s.sessions), time_text(all.p50), time_text(all.p99), time_text(all.max),
+        fmt::format(row, grouped(s.tasks), grouped(s.sessions), time_text(all.p50),
+                    time_text(all.p99), time_text(all.p999), time_text(all.max),
                     time_text(all.p50 / s.tasks), or_unknown(s.found.server_cpu_ns(), time_text),
-                    time_text(s.found.load_cpu_ns()), or_unknown(s.bytes_per_task, bytes_text));
+                    rate_text(s.found.rate()), fmt::format("{:.0f} %", 100 * s.found.load_share()),
+                    or_unknown(s.found.server_bytes_per_task(), bytes_text));
   }
   text += "\nexponent of the number of tasks      exponent   [95 % interval]\n";
   text += exponent_line("  " + r.words.latencies[0].text,
@@ -95,7 +95,6 @@ std::string json(growth_report const& r) {
     step.add("tasks", std::uint64_t{s.tasks});
     step.add("sessions", std::uint64_t{s.sessions});
     step.add("coxswain", to_object(s.found, r.words));
-    step.add("server_bytes_per_task", s.bytes_per_task);
     steps.push_back(std::move(step));
   }
   o.add("steps", steps);

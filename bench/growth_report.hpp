@@ -17,7 +17,6 @@ struct growth_step {
   std::uint32_t tasks{};
   std::uint32_t sessions{};
   side_result found;
-  std::optional<double> bytes_per_task;
 
   // From the number of tasks: of each sample, the median latency of a barrier, and the server's CPU
   // time for one; in nanoseconds. The second is empty if that is not known.

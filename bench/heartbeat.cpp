@@ -150,6 +150,7 @@ class heartbeat final : public workload {
   }
 
   std::size_t connections(side_kind kind) const override { return who_.connections(kind); }
+  std::uint32_t tasks(side_kind kind) const override { return who_.tasks(kind); }
   void configure(core::config& coordinator) const override { coordinator.num_tasks = who_.tasks(); }
 
   std::unique_ptr<load> make_load(side_kind kind, address server) const override {

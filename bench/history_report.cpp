@@ -44,6 +44,8 @@ std::string cpu_text(side_result const& s) {
   return cpu ? time_text(*cpu) : "unknown";
 }
 
+std::string share_text(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
 std::string rows_of(history_act const& a) {
   auto const before = a.without.latency(0).summarise();
   auto const after = a.with_history.latency(0).summarise();
@@ -56,6 +58,8 @@ std::string rows_of(history_act const& a) {
       row("  rate", rate_text(a.without.rate()), rate_text(a.with_history.rate()), a.pairs.rate);
   text += row("  server CPU per " + a.words.operation.text, cpu_text(a.without),
               cpu_text(a.with_history), a.pairs.server_cpu);
+  text += row("  load busy", share_text(a.without.load_share()),
+              share_text(a.with_history.load_share()));
   return text;
 }
 

@@ -49,6 +49,7 @@ json_object to_object(disturbance const& d) {
   o.add("others", d.others);
   o.add("stolen", d.stolen);
   o.add("waiting", d.waiting);
+  o.add_flag("is_too_much", d.is_too_much());
   return o;
 }
 

@@ -53,6 +53,10 @@ void json_object::add(std::string_view key, json_object const& inner) {
   add_raw(key, inner.text());
 }
 
+void json_object::add_flag(std::string_view key, bool value) {
+  add_raw(key, value ? "true" : "false");
+}
+
 void json_object::add_raw(std::string_view key, std::string_view value) {
   members_ += fmt::format("{}{}: {}", members_.empty() ? "" : ", ", quoted(key), value);
 }

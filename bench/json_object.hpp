@@ -18,6 +18,7 @@ class json_object {
   void add(std::string_view key, std::vector<double> const& values);
   void add(std::string_view key, std::vector<json_object> const& values);
   void add(std::string_view key, json_object const& inner);
+  void add_flag(std::string_view key, bool value);
 
   [[nodiscard]] std::string text() const { return "{" + members_ + "}"; }
 

@@ -30,6 +30,14 @@ BOOST_AUTO_TEST_CASE(text_is_escaped) {
   BOOST_TEST(o.text() == R"({"machine": "a \"b\" \\ c "})");
 }
 
+BOOST_AUTO_TEST_CASE(a_flag_is_true_or_false) {
+  json_object o;
+  o.add_flag("busy", true);
+  o.add_flag("idle", false);
+
+  BOOST_TEST(o.text() == R"({"busy": true, "idle": false})");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_no_number_is_null) {
   json_object o;
   o.add("a", std::numeric_limits<double>::infinity());

@@ -115,7 +115,7 @@ std::optional<double> side_result::server_growth_bytes() const {
 }
 
 std::optional<double> side_result::server_bytes_per_task() const {
-  if (!smaller || samples.empty()) return std::nullopt;
+  if (!smaller || samples.empty()) return connected_bytes_per_task;
   auto const with_all = median_of(samples, bytes_added);
   auto const with_fewer = median_of({*smaller}, bytes_added);
   if (!with_all || !with_fewer) return std::nullopt;

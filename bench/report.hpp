@@ -19,6 +19,9 @@ namespace coxswain::bench {
 struct side_result {
   std::vector<sample> samples;
   std::optional<sample> smaller;  // of the same work with fewer tasks
+  // By how much the server grew while its tasks connected and joined, for each; none if they do so
+  // in the samples.
+  std::optional<double> connected_bytes_per_task;
 
   // The latency with this place in the workload's words, of all samples.
   [[nodiscard]] histogram latency(std::size_t place) const;
@@ -33,7 +36,8 @@ struct side_result {
   // The server's memory after the samples, and by how much it was more during one than before it.
   [[nodiscard]] std::optional<double> server_bytes() const;
   [[nodiscard]] std::optional<double> server_growth_bytes() const;
-  // What one more task costs the server; none unless it was measured with fewer, too.
+  // What one more task costs the server: the slope if it was measured with fewer, too; else what
+  // all cost when they connected, if they did.
   [[nodiscard]] std::optional<double> server_bytes_per_task() const;
 };
 

@@ -72,6 +72,8 @@ std::vector<parameter> rounds::parameters() const {
 
 std::size_t rounds::connections(side_kind kind) const { return who_.connections(kind); }
 
+std::uint32_t rounds::tasks(side_kind kind) const { return who_.tasks(kind); }
+
 void rounds::configure(core::config& coordinator) const { coordinator.num_tasks = who_.tasks(); }
 
 std::size_t rounds::floor_answers_together() const { return who_.floor_tasks(); }

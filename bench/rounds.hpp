@@ -51,6 +51,7 @@ class rounds : public workload {
   [[nodiscard]] vocabulary words() const override;
   [[nodiscard]] std::vector<parameter> parameters() const override;
   [[nodiscard]] std::size_t connections(side_kind kind) const override;
+  [[nodiscard]] std::uint32_t tasks(side_kind kind) const override;
   void configure(core::config& coordinator) const override;
   [[nodiscard]] std::size_t floor_answers_together() const override;
   [[nodiscard]] std::unique_ptr<load> make_load(side_kind kind, address server) const override;

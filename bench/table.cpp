@@ -92,7 +92,10 @@ void add_memory(table& t, report const& r) {
   t.heading("memory of the server");
   t.add("  after a sample", of(&side_result::server_bytes));
   t.add("  growth during a sample", of(&side_result::server_growth_bytes));
-  if (r.ours.smaller) t.add("  per idle task", of(&side_result::server_bytes_per_task));
+  if (r.ours.server_bytes_per_task()) {
+    t.add(r.ours.smaller ? "  per idle task" : "  per task, when all have joined",
+          of(&side_result::server_bytes_per_task));
+  }
 }
 
 std::string busy_load(report const& r, std::string_view name, side_result const& s) {
@@ -120,10 +123,9 @@ std::string notes(report const& r) {
 std::string to_table(report const& r) {
   table t{r};
   for (std::size_t place = 0; place < r.words.latencies.size(); ++place) add_latency(t, r, place);
-  if (r.words.has_rate) {
-    t.add(
-        "rate", [](side_result const& s) { return rate_text(s.rate()); }, r.pairs.rate);
-  }
+  t.add(
+      "rate", [](side_result const& s) { return rate_text(s.rate()); },
+      r.words.has_rate ? r.pairs.rate : std::vector<double>{});
   add_cpu(t, r);
   add_memory(t, r);
   return r.words.title + ", " + r.circumstances() + "\n\n" + t.text() + notes(r);

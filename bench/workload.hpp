@@ -86,6 +86,9 @@ class workload {
   // How many connections its load opens at once.
   [[nodiscard]] virtual std::size_t connections(side_kind kind) const = 0;
 
+  // How many tasks join when its load connects, and stay; zero if they do not, or there are none.
+  [[nodiscard]] virtual std::uint32_t tasks(side_kind /*kind*/) const { return 0; }
+
   // Whether each sample needs new servers and loads.
   [[nodiscard]] virtual bool uses_up_servers() const { return false; }
   // Whether its load connects during samples, and not only before.
