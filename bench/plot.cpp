@@ -1,6 +1,7 @@
 #include "plot.hpp"
 
 #include "chart.hpp"
+#include "distribution.hpp"
 #include "histogram.hpp"
 #include "report.hpp"
 #include "text.hpp"
@@ -8,26 +9,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <utility>
 
 namespace coxswain::bench {
 namespace {
 
-constexpr std::array marked{0.5, 0.99, 0.999};
-
-// The middle of the place that the `rank`th of `count` values takes among the parts of the whole.
-double share_of(std::uint64_t rank, std::uint64_t count) {
-  return (static_cast<double>(rank) - 0.5) / static_cast<double>(count);
-}
-
-double share_min(std::uint64_t count) { return std::clamp(share_of(1, count), 0.01, 0.1); }
-
 curve drawn(side_result const& s, std::string name, colour c) {
   auto const times = s.latency(0);
   auto const all = times.summarise();
-  auto made = distribution(times, share_min(times.count()));
+  auto made = distribution(times);
   made.name = std::move(name);
   made.drawn_in = c;
   made.figures = {time_text(all.p50), time_text(all.p99), time_text(all.p999), time_text(all.max),
@@ -46,31 +37,14 @@ std::string ratio_text(std::string_view what, std::vector<double> const& pairs) 
 }
 
 std::string ratios(report const& r) {
-  auto text = "Ratios to the floor [95 % interval]: " + ratio_text("p50", r.pairs.p50);
+  auto const other = r.beside == "floor" ? "the floor" : r.beside;
+  auto text = "Ratios to " + other + " [95 % interval]: " + ratio_text("p50", r.pairs.p50);
   if (r.words.has_rate) text += ", " + ratio_text("rate", r.pairs.rate);
   if (!r.pairs.server_cpu.empty()) text += ", " + ratio_text("server CPU", r.pairs.server_cpu);
   return text;
 }
 
 }  // namespace
-
-curve distribution(histogram const& times, double share_min) {
-  curve c;
-  std::uint64_t passed = 0;
-  for (auto const& s : times.bars()) {
-    auto const first = share_of(passed + 1, times.count());
-    passed += s.times;
-    auto const last = share_of(passed, times.count());
-    if (first >= share_min) c.line.push_back({s.ns, first});
-    if (last > first && last >= share_min) c.line.push_back({s.ns, last});
-  }
-  for (auto const share : marked) {
-    if (share <= share_of(times.count(), times.count())) {
-      c.dots.push_back({times.percentile(share), share});
-    }
-  }
-  return c;
-}
 
 std::string to_svg(report const& r) {
   std::vector<curve> curves;
