@@ -56,6 +56,7 @@ class experiment {
   void measure_pairs(report& r);
   void measure_alone(report& r);
   void measure_memory(report& r);
+  void compare_requests(report& r);
   [[nodiscard]] usage used_by_us() const;
 
   workload const& work_;
@@ -158,6 +159,14 @@ void experiment::measure_memory(report& r) {
   if (floor_) r.floor->smaller = measure_new(*floor_, *fewer, 1);
 }
 
+void experiment::compare_requests(report& r) {
+  if (!work_.record_bytes_max()) return;
+  live_.show("comparing what the coordinators were told");
+  floor_->running->finish();
+  auto const ours = ours_.running->recording();
+  r.requests = work_.compare(ours, floor_->running->recording());
+}
+
 usage experiment::used_by_us() const {
   usage u{cpu_time_of(::getpid()) + cpu_time_of_ended_children(), waited_};
   auto const add = [&u](place const& at) {
@@ -172,13 +181,14 @@ usage experiment::used_by_us() const {
 
 report experiment::run() {
   auto const connections = std::max(work_.connections(ours_.kind),
-                                    options_.floor ? work_.connections(side_kind::floor) : 0);
+                                    options_.floor ? work_.connections(options_.beside) : 0);
   need_descriptors(connections + descriptors_besides);
   if (is_unix()) sockets_.emplace();
   report r;
   r.words = work_.words();
   r.parameters = work_.parameters();
-  r.measured = name(ours_.kind);
+  r.measured = r.words.measured.empty() ? name(ours_.kind) : r.words.measured;
+  r.beside = name(options_.beside);
   r.transport = is_unix() ? "unix" : "tcp";
   r.cpus = plan_cpus();
   steps_ = work_.steps_by_default();
@@ -187,7 +197,7 @@ report experiment::run() {
                             : (*options_.steps + samples_without_floor - 1) / samples_without_floor;
   }
   if (options_.floor) {
-    floor_.emplace(place{side_kind::floor});
+    floor_.emplace(place{options_.beside});
     r.floor.emplace();
   }
   if (!work_.uses_up_servers()) {
@@ -208,6 +218,7 @@ report experiment::run() {
   r.disturbed = disturbance_between(machine_before, ours_before, read_machine_time(), used_by_us());
   measure_memory(r);
   if (ours_.running) ours_.running->finish();
+  compare_requests(r);
   return r;
 }
 

@@ -86,7 +86,10 @@ std::string to_json(report const& r) {
   if (r.words.has_rate) add_ratio(o, "rate", r.pairs.rate);
   add_ratio(o, "server_cpu", r.pairs.server_cpu);
   o.add("coxswain", to_object(r.ours, r.words));
-  if (r.floor) o.add("floor", to_object(*r.floor, r.words));
+  if (r.floor) o.add(r.beside, to_object(*r.floor, r.words));
+  if (r.requests) {
+    for (auto const& f : r.requests->figures) o.add(f.key, f.value);
+  }
   json_object busy;
   busy.add("others", r.disturbed.others);
   busy.add("stolen", r.disturbed.stolen);

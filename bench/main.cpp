@@ -2,6 +2,7 @@
 
 #include "bench_error.hpp"
 #include "experiment.hpp"
+#include "real_clients.hpp"
 #include "report.hpp"
 #include "workloads.hpp"
 
@@ -48,15 +49,18 @@ void add_sampling(CLI::App& cmd, experiment_options& o) {
       ->excludes(seconds);
 }
 
+CLI::Option* add_pairs(CLI::App& cmd, experiment_options& o) {
+  return cmd.add_option("--pairs", o.pairs, "Pairs of samples to compare")
+      ->check(CLI::Range(1U, 100'000U))
+      ->capture_default_str();
+}
+
 void add_floor(CLI::App& cmd, command_line& given) {
   auto& o = given.how;
   auto* floor = cmd.add_flag("--floor", o.floor,
                              "Compare with a plain epoll server that moves the same bytes, in "
                              "interleaved samples, and print the ratios");
-  cmd.add_option("--pairs", o.pairs, "Pairs of samples to compare")
-      ->needs(floor)
-      ->check(CLI::Range(1U, 100'000U))
-      ->capture_default_str();
+  add_pairs(cmd, o)->needs(floor);
   cmd.add_flag("--calibrate", o.calibrate,
                "Put a second floor in Coxswain's place: how far from 1 the ratios then are, is how "
                "far they can be trusted here")
@@ -69,9 +73,12 @@ void add_floor(CLI::App& cmd, command_line& given) {
 }
 
 // What all workloads have.
-void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
-  add_floor(cmd, given);
-  if (uses_up_servers)
+void add_common(CLI::App& cmd, command_line& given, workload const& work) {
+  if (work.always_beside())
+    add_pairs(cmd, given.how);
+  else
+    add_floor(cmd, given);
+  if (work.uses_up_servers())
     add_sampling_of_rounds(cmd, given.how);
   else
     add_sampling(cmd, given.how);
@@ -79,7 +86,7 @@ void add_common(CLI::App& cmd, command_line& given, bool uses_up_servers) {
                         ->check(CLI::IsMember{{"tcp", "unix"}})
                         ->capture_default_str();
   cmd.add_option("--json", given.json, "Write the results to this file as well");
-  if (uses_up_servers) return;
+  if (work.uses_up_servers() || work.always_beside()) return;
   auto* address =
       cmd.add_option("--address", given.how.address,
                      "A coordinator on this machine that runs already, for as many tasks: "
@@ -105,13 +112,18 @@ int run(workload const& work, command_line const& given) try {
   auto how = given.how;
   how.unix_sockets = given.transport == "unix";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
+  if (auto const beside = work.always_beside()) {
+    how.floor = true;
+    how.beside = *beside;
+  }
   auto const found = run_experiment(work, how);
   std::fputs(to_table(found).c_str(), stdout);
   if (json.is_open()) {
     json << to_json(found) << std::flush;
     if (!json) throw bench_error{"could not write all of '" + given.json + "'"};
   }
-  return static_cast<int>(exit_code::ok);
+  bool const is_good = !found.requests || found.requests->is_good;
+  return static_cast<int>(is_good ? exit_code::ok : exit_code::failed);
 } catch (bench_error const& problem) {
   std::fprintf(stderr, "coxswain-bench: %s\n", problem.what());
   return static_cast<int>(problem.code());
@@ -131,12 +143,18 @@ int main(int argc, char** argv) {
   std::vector<CLI::App*> commands;
   for (auto const& work : workloads) {
     commands.push_back(work->add_to(app));
-    add_common(*commands.back(), given, work->uses_up_servers());
+    add_common(*commands.back(), given, *work);
   }
+  client_process client;
+  auto* const as_client = client.add_to(app);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& problem) {
     return app.exit(problem) == 0 ? 0 : static_cast<int>(exit_code::usage);
+  }
+  if (as_client->parsed()) {
+    client.run();
+    return static_cast<int>(exit_code::ok);
   }
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (commands[i]->parsed()) return run(*workloads[i], given);

@@ -136,7 +136,7 @@ ratio comparison::of(std::vector<double> const& pairs) {
 }
 
 std::string report::in_short() const {
-  auto text = fmt::format(": latency {:.3f} x floor", median(pairs.p50));
+  auto text = fmt::format(": latency {:.3f} x {}", median(pairs.p50), beside);
   if (words.has_rate) text += fmt::format(", rate {:.3f} x", median(pairs.rate));
   if (!pairs.server_cpu.empty()) {
     text += fmt::format(", server CPU {:.3f} x", median(pairs.server_cpu));

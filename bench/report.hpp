@@ -5,6 +5,7 @@
 #include "histogram.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
+#include "workload.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -59,8 +60,10 @@ struct report {
   cpu_plan cpus;
   std::string measured;  // the name of what was measured: "coxswain"
   side_result ours;
+  std::string beside;  // what stands in the floor's place: "floor", "redis"
   std::optional<side_result> floor;
-  comparison pairs;  // with the floor
+  comparison pairs;                 // with the floor
+  std::optional<finding> requests;  // if they were compared
   disturbance disturbed;
 
   // So far: "latency 1.072 x floor, server CPU 1.310 x".

@@ -16,16 +16,17 @@ namespace {
 
 void run_server(side_plan const& plan, channel& control) {
   ::malloc_trim(0);  // what our parent has freed would hide how much the server needs
-  auto const listening = [&control](std::string const& where) {
-    control.send(message_kind::listening, where);
-  };
-  if (plan.kind != side_kind::coxswain) {
-    serve_floor(address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
-                listening);
+  if (plan.kind == side_kind::floor || plan.kind == side_kind::second_floor) {
+    serve_floor(
+        address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
+        [&control](std::string const& where) { control.send(message_kind::listening, where); });
   }
-  core::config options;
-  plan.work->configure(options);
-  serve_coordinator(plan.at, std::move(options), plan.work->ends_in_failure(), listening);
+  coordinator_plan coordinator;
+  coordinator.listen = plan.at;
+  coordinator.is_quiet = plan.work->ends_in_failure();
+  coordinator.record_bytes_max = plan.work->record_bytes_max();
+  plan.work->configure(coordinator.job);
+  serve_coordinator(std::move(coordinator), control);
 }
 
 // False if nothing came for so long; zero is without limit.
@@ -38,6 +39,9 @@ bool wait_for_command(channel const& control, duration longest) {
 void run_load(side_plan const& plan, channel& control) {
   auto const all = plan.work->make_load(plan.kind, address{plan.at});
   all->connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
+  for (auto const pid : all->processes()) {
+    control.send_number(message_kind::process, static_cast<std::uint64_t>(pid));
+  }
   control.send(message_kind::done);
   for (;;) {
     if (!wait_for_command(control, all->beat_period())) {
@@ -78,7 +82,10 @@ void side::connect(std::function<void(std::uint64_t)> const& progress) {
   for (;;) {
     auto const m = receive_from_load();
     if (m.kind == message_kind::done) return;
-    progress(number_of(m));
+    if (m.kind == message_kind::process)
+      further_.push_back(static_cast<pid_t>(number_of(m)));
+    else
+      progress(number_of(m));
   }
 }
 
@@ -91,12 +98,12 @@ sample side::measure(std::uint64_t steps) {
   if (server_) forget_peak(*server_pid_);
   if (server_pid_) s.server_before = memory_of(*server_pid_);
   auto const server_before = server_cpu();
-  auto const load_before = cpu_time_of(load_->pid());
+  auto const load_before = load_cpu_time();
 
   load_->send_number(message_kind::steps, steps);
   s.found = tally::from_bytes(receive_from_load().payload);
   if (server_before) s.server_cpu = *server_cpu() - *server_before;
-  s.load_cpu = cpu_time_of(load_->pid()) - load_before;
+  s.load_cpu = load_cpu_time() - load_before;
   if (server_pid_) s.server_after = memory_of(*server_pid_);
   return s;
 }
@@ -104,11 +111,24 @@ sample side::measure(std::uint64_t steps) {
 void side::finish() {
   load_->send(message_kind::finish);
   (void)receive_from_load();
+  further_.clear();
+}
+
+std::string side::recording() {
+  server_->send(message_kind::recording);
+  return server_->receive(signals_).payload;
 }
 
 duration side::cpu_time() const {
   duration sum{};
   for (auto const process : processes()) sum += cpu_time_of(process);
+  for (auto const process : further_) sum += cpu_time_of(process);
+  return sum;
+}
+
+duration side::load_cpu_time() const {
+  duration sum = cpu_time_of(load_->pid());
+  for (auto const process : further_) sum += cpu_time_of(process);
   return sum;
 }
 

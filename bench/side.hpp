@@ -58,19 +58,25 @@ class side {
   // The load leaves in order.
   void finish();
 
-  // What its processes have used and waited for so far.
+  // What the coordinator was told, once the load has left.
+  [[nodiscard]] std::string recording();
+
+  // What its processes have used and waited for so far. Waiting does not count for the further
+  // processes of a load: they wait for each other.
   [[nodiscard]] duration cpu_time() const;
   [[nodiscard]] duration wait_time() const;
 
  private:
   message receive_from_load();
   [[nodiscard]] std::vector<pid_t> processes() const;
+  [[nodiscard]] duration load_cpu_time() const;
 
   side_plan plan_;
   interrupts const& signals_;
   std::unique_ptr<child_process> server_;  // none: it runs already
   std::optional<pid_t> server_pid_;
   std::unique_ptr<child_process> load_;
+  std::vector<pid_t> further_;  // of the load
 };
 
 }  // namespace coxswain::bench

@@ -22,7 +22,7 @@ using figure = std::function<std::string(side_result const&)>;
 class table {
  public:
   explicit table(report const& r) : report_{r} {
-    line("", "floor", r.measured, "ratio  [95 % interval]");
+    line("", r.beside, r.measured, "ratio  [95 % interval]");
   }
   void heading(std::string_view what) { line(what, "", "", ""); }
   void add(std::string_view what, figure const& of, std::vector<double> const& pairs = {}) {
@@ -120,7 +120,7 @@ std::string busy_load(report const& r, std::string_view name, side_result const&
 
 std::string notes(report const& r) {
   auto text = busy_load(r, r.measured, r.ours);
-  if (r.floor) text += busy_load(r, "the floor", *r.floor);
+  if (r.floor) text += busy_load(r, r.beside == "floor" ? "the floor" : r.beside, *r.floor);
   if (r.floor && r.ours.samples.size() < pairs_enough) {
     auto const sure = comparison::of(r.pairs.p50).sure.coverage;
     text += fmt::format("note: so few pairs: the intervals hold with {:.0f} %. Take {} or more.\n",
@@ -147,7 +147,7 @@ std::string to_table(report const& r) {
   }
   add_cpu(t, r);
   add_memory(t, r);
-  return title(r) + t.text() + notes(r);
+  return title(r) + t.text() + (r.requests ? "\n" + r.requests->text : "") + notes(r);
 }
 
 }  // namespace coxswain::bench

@@ -14,8 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace CLI {
 class App;
@@ -23,7 +27,8 @@ class App;
 
 namespace coxswain::bench {
 
-enum class side_kind { floor, coxswain, second_floor };
+// `processes`: the coordinator, too, but with real clients.
+enum class side_kind { floor, coxswain, second_floor, processes };
 
 [[nodiscard]] std::string name(side_kind kind);
 
@@ -45,6 +50,9 @@ class load {
 
   // Leaves the job in order.
   virtual void finish() = 0;
+
+  // Further processes that it consists of.
+  [[nodiscard]] virtual std::vector<pid_t> processes() const { return {}; }
 };
 
 // What the figures of a workload are called, for people and in the JSON.
@@ -59,12 +67,20 @@ struct vocabulary {
   term operation;               // {"task and barrier", "task"}: CPU time is told for each
   std::vector<term> latencies;  // {"whole round", "round_ns"}; the first is compared
   bool has_rate{};              // operations in a second are worth telling and comparing
+  std::string measured;         // what our side is called in the table, if not by its kind
 };
 
 // What was asked for, for the JSON.
 struct parameter {
   std::string key;
   std::uint64_t value{};
+};
+
+// What the requests themselves showed.
+struct finding {
+  std::string text;
+  std::vector<parameter> figures;  // for the JSON
+  bool is_good{true};
 };
 
 class workload {
@@ -90,6 +106,18 @@ class workload {
   // The same work with fewer tasks, if memory for each task is to be measured by comparing both;
   // else none.
   [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
+
+  // What it is compared with in any case; none: with what the user asks for, or nothing.
+  [[nodiscard]] virtual std::optional<side_kind> always_beside() const { return std::nullopt; }
+
+  // How much of what they were told both coordinators keep, so that it can be compared; none: it is
+  // not.
+  [[nodiscard]] virtual std::optional<std::size_t> record_bytes_max() const { return std::nullopt; }
+  // Compares what ours and the other one were told.
+  [[nodiscard]] virtual finding compare(std::string_view /*ours*/,
+                                        std::string_view /*others*/) const {
+    return {};
+  }
 
   // Whether the job is meant to fail, so that the coordinator's warnings are none.
   [[nodiscard]] virtual bool ends_in_failure() const { return false; }

@@ -7,6 +7,7 @@ std::string name(side_kind kind) {
     case side_kind::floor: return "floor";
     case side_kind::coxswain: return "coxswain";
     case side_kind::second_floor: return "floor-2";
+    case side_kind::processes: return "processes";
   }
   return {};
 }
@@ -26,6 +27,7 @@ std::vector<std::unique_ptr<workload>> all_workloads() {
   all.push_back(make_fan_out());
   all.push_back(make_heartbeat());
   all.push_back(make_failure());
+  all.push_back(make_check());
   return all;
 }
 
