@@ -54,7 +54,7 @@ std::string side_by_side(census const& one, census const& other) {
                      fmt::format("{:.2f}", one.requests_in_a_turn()));
 }
 
-class check final : public workload {
+class check_workload final : public workload {
  public:
   CLI::App* add_to(CLI::App& program) override {
     auto& cmd = *program.add_subcommand(
@@ -64,8 +64,14 @@ class check final : public workload {
     cmd.add_option("--tasks", tasks_, "Tasks, and client processes")
         ->check(CLI::Range(1U, 1'000U))
         ->capture_default_str();
+    cmd.add_option("--arrivals", arrivals_,
+                   "When the simulated tasks arrive: together, ordered, or jittered:6ms, at random "
+                   "moments within so long a time, as those of the processes do")
+        ->capture_default_str();
     return &cmd;
   }
+
+  void check() const override { (void)arrivals::parse(arrivals_); }
 
   vocabulary words() const override {
     vocabulary w;
@@ -111,15 +117,16 @@ class check final : public workload {
     round_shape shape;
     return std::make_unique<rounds_load>(
         crowd{std::move(server), make_peer(kind, tasks_), tasks_, tasks_}, std::move(shape),
-        arrivals{});
+        arrivals::parse(arrivals_));
   }
 
  private:
   std::uint32_t tasks_{100};
+  std::string arrivals_{"together"};
 };
 
 }  // namespace
 
-std::unique_ptr<workload> make_check() { return std::make_unique<check>(); }
+std::unique_ptr<workload> make_check() { return std::make_unique<check_workload>(); }
 
 }  // namespace coxswain::bench
