@@ -58,7 +58,13 @@ json_object to_object(side_result const& side, vocabulary const& words) {
   o.add("load_share", side.load_share());
   o.add("server_bytes", side.server_bytes());
   o.add("server_growth_bytes", side.server_growth_bytes());
-  o.add("server_bytes_per_task", side.server_bytes_per_task());
+  o.add("server_bytes_per_task", side.server_bytes_per_task(words.counts_peak));
+  for (std::size_t place = 0; place < words.parts.size(); ++place) {
+    json_object part;
+    part.add("time_ns", side.part_ns(place, &tally::part::elapsed));
+    part.add("server_cpu_ns", side.part_ns(place, &tally::part::server_cpu));
+    o.add(words.parts[place].key, part);
+  }
   return o;
 }
 
@@ -85,6 +91,10 @@ std::string to_json(report const& r) {
   add_ratio(o, "p50", r.pairs.p50);
   if (r.words.has_rate) add_ratio(o, "rate", r.pairs.rate);
   add_ratio(o, "server_cpu", r.pairs.server_cpu);
+  for (std::size_t place = 0; place < r.pairs.part_time.size(); ++place) {
+    add_ratio(o, r.words.parts[place].key + "_time", r.pairs.part_time[place]);
+    add_ratio(o, r.words.parts[place].key + "_server_cpu", r.pairs.part_cpu[place]);
+  }
   o.add("coxswain", to_object(r.ours, r.words));
   if (r.floor) o.add(r.beside, to_object(*r.floor, r.words));
   if (r.requests) {

@@ -36,6 +36,8 @@ struct asking {
   std::size_t model{};
   // It is answered at once even by a floor that answers many requests together.
   bool is_alone{};
+  // It has no answer.
+  bool is_silent{};
 };
 
 inline constexpr std::uint64_t all_unanswered = std::numeric_limits<std::uint64_t>::max();

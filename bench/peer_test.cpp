@@ -114,6 +114,19 @@ BOOST_AUTO_TEST_CASE(a_request_of_its_own_says_so_to_the_floor) {
   BOOST_TEST((read_length(frame.substr(wire::length_bytes)) & floor_answer_at_once) != 0u);
 }
 
+BOOST_AUTO_TEST_CASE(what_has_no_answer_says_so_to_the_floor_and_none_is_awaited) {
+  auto const floors = make_floor_peer();
+  floors->open(0);
+  floors->expect({core::answer{}});
+  asking how{0, std::nullopt};
+  how.is_silent = true;
+
+  auto const frame = ask(*floors, how, core::bye_args{});
+
+  BOOST_TEST(read_length(frame.substr(wire::length_bytes)) == floor_answer_never);
+  BOOST_CHECK_NO_THROW(floors->settle());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_acknowledged_leaves_out_what_may_have_no_answer) {
   auto const ours = joined_peer();
   auto const acknowledged = [&](std::uint64_t unanswered) {

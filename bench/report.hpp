@@ -33,8 +33,11 @@ struct side_result {
   // The server's memory after the samples, and by how much it was more during one than before it.
   [[nodiscard]] std::optional<double> server_bytes() const;
   [[nodiscard]] std::optional<double> server_growth_bytes() const;
-  // What one more task costs the server; none unless it was measured with fewer, too.
-  [[nodiscard]] std::optional<double> server_bytes_per_task() const;
+  // What one more task costs the server, at the peak of a sample or after it; none unless it was
+  // measured with fewer, too.
+  [[nodiscard]] std::optional<double> server_bytes_per_task(bool at_peak) const;
+  // The median of a part of all samples.
+  [[nodiscard]] double part_ns(std::size_t place, duration tally::part::*what) const;
 };
 
 // Of pair after pair, Coxswain's figure by the floor's.
@@ -47,6 +50,8 @@ struct comparison {
   std::vector<double> p50;
   std::vector<double> server_cpu;  // empty if the server's process is not known
   std::vector<double> rate;
+  std::vector<std::vector<double>> part_time;  // by part
+  std::vector<std::vector<double>> part_cpu;
 
   void add(sample const& ours, sample const& floor);
   [[nodiscard]] static ratio of(std::vector<double> const& pairs);

@@ -38,6 +38,7 @@ bool wait_for_command(channel const& control, duration longest) {
 
 void run_load(side_plan const& plan, channel& control) {
   auto const all = plan.work->make_load(plan.kind, address{plan.at});
+  if (plan.running_as) all->is_served_by(*plan.running_as);
   all->connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
   for (auto const pid : all->processes()) {
     control.send_number(message_kind::process, static_cast<std::uint64_t>(pid));
@@ -69,6 +70,7 @@ side::side(side_plan plan, interrupts const& signals)
       fmt::format("the server process ({})", name(plan_.kind)), plan_.cpus.server,
       [this](channel& control) { run_server(plan_, control); });
   server_pid_ = server_->pid();
+  plan_.running_as = server_pid_;
   plan_.at = server_->receive(signals_).payload;
 }
 

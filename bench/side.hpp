@@ -24,7 +24,8 @@ struct side_plan {
   workload const* work{};  // outlives the side
   side_kind kind{side_kind::coxswain};
   cpu_plan cpus;
-  // Where to listen; or the address of a coordinator that runs already, and its process if known.
+  // Where to listen; or the address of a coordinator that runs already. And the server's process,
+  // once it is known.
   std::string at;
   bool is_running{};
   std::optional<pid_t> running_as;

@@ -81,6 +81,18 @@ void add_cpu(table& t, report const& r) {
   t.add("  load", [](side_result const& s) { return share_text(s.load_share()); });
 }
 
+void add_parts(table& t, report const& r, std::string_view heading, duration tally::part::*what,
+               std::vector<std::vector<double>> const& pairs) {
+  if (r.words.parts.empty()) return;
+  t.heading(heading);
+  for (std::size_t place = 0; place < r.words.parts.size(); ++place) {
+    t.add(
+        "  " + r.words.parts[place].text,
+        [=](side_result const& s) { return time_text(s.part_ns(place, what)); },
+        place < pairs.size() ? pairs[place] : std::vector<double>{});
+  }
+}
+
 void add_memory(table& t, report const& r) {
   if (!r.ours.server_bytes()) return;
   auto const of = [](std::optional<double> (side_result::*what)() const) {
@@ -92,7 +104,12 @@ void add_memory(table& t, report const& r) {
   t.heading("memory of the server");
   t.add("  after a sample", of(&side_result::server_bytes));
   t.add("  growth during a sample", of(&side_result::server_growth_bytes));
-  if (r.ours.smaller) t.add("  per idle task", of(&side_result::server_bytes_per_task));
+  if (!r.ours.smaller) return;
+  bool const at_peak = r.words.counts_peak;
+  t.add(at_peak ? "  per task, at most" : "  per idle task", [at_peak](side_result const& s) {
+    auto const bytes = s.server_bytes_per_task(at_peak);
+    return bytes ? bytes_text(*bytes) : std::string{"unknown"};
+  });
 }
 
 std::string title(report const& r) {
@@ -145,6 +162,8 @@ std::string to_table(report const& r) {
     t.add(
         "rate", [](side_result const& s) { return rate_text(s.rate()); }, r.pairs.rate);
   }
+  add_parts(t, r, "time of each part (median)", &tally::part::elapsed, r.pairs.part_time);
+  add_parts(t, r, "server CPU of each part (median)", &tally::part::server_cpu, r.pairs.part_cpu);
   add_cpu(t, r);
   add_memory(t, r);
   return title(r) + t.text() + (r.requests ? "\n" + r.requests->text : "") + notes(r);

@@ -51,6 +51,9 @@ class load {
   // Leaves the job in order.
   virtual void finish() = 0;
 
+  // The server's process, if it is known; before all else.
+  virtual void is_served_by(pid_t /*server*/) {}
+
   // Further processes that it consists of.
   [[nodiscard]] virtual std::vector<pid_t> processes() const { return {}; }
 };
@@ -67,6 +70,8 @@ struct vocabulary {
   term operation;               // {"task and barrier", "task"}: CPU time is told for each
   std::vector<term> latencies;  // {"whole round", "round_ns"}; the first is compared
   bool has_rate{};              // operations in a second are worth telling and comparing
+  std::vector<term> parts;      // of a sample: {"the join", "join"}
+  bool counts_peak{};           // memory per task is that of a sample's peak, not of its end
   std::string measured;         // what our side is called in the table, if not by its kind
 };
 
