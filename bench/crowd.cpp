@@ -27,7 +27,7 @@ crowd::crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions,
     : peer_{std::move(speaks)},
       sessions_{sessions},
       tasks_{tasks},
-      wires_{std::move(server)},
+      wires_{std::move(server), peer_->reader()},
       asked_(sessions) {}
 
 void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
@@ -39,9 +39,22 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
       peer_->open(wires_.size());
       wires_.open();
     }
+    introduce(first, end);
     if (says_all()) greet(first, end);
     progress(end);
   }
+}
+
+void crowd::introduce(std::size_t first, std::size_t end) {
+  std::string words;
+  for (auto session = first; session < end; ++session) {
+    words.clear();
+    auto const answers = peer_->introduce(words, session);
+    asked_[session] += static_cast<std::uint32_t>(answers);
+    waiting_ += answers;
+    wires_.send(session, words);
+  }
+  await("an answer to their first words");
 }
 
 void crowd::greet(std::size_t first, std::size_t end) {

@@ -72,6 +72,7 @@ class crowd final : public connections::listener {
  private:
   void arrived(std::size_t connection, received_frame const& frame) override;
   [[nodiscard]] bool says_all() const noexcept { return pretends_ || peer_->has_sessions(); }
+  void introduce(std::size_t first, std::size_t end);
   void greet(std::size_t first, std::size_t end);
   void send_jittered(duration within);
   void send_one(std::size_t first, std::size_t end);

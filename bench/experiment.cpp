@@ -4,6 +4,7 @@
 #include "interrupts.hpp"
 #include "machine.hpp"
 #include "progress.hpp"
+#include "rival.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
 #include "temporary_directory.hpp"
@@ -75,9 +76,10 @@ side_plan experiment::plan_for(place& at, workload const& work) const {
   plan.work = &work;
   plan.kind = at.kind;
   plan.cpus = plan_cpus();
+  if (sockets_) plan.directory = sockets_->path();
   if (at.kind == side_kind::floor) plan.floor_trigger = options_.floor_trigger;
-  plan.at = sockets_ ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
-                     : "127.0.0.1:0";
+  plan.at = is_unix() ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
+                      : "127.0.0.1:0";
   if (at.kind == side_kind::coxswain && !options_.address.empty()) {
     plan.at = options_.address;
     plan.is_running = true;
@@ -183,7 +185,9 @@ report experiment::run() {
   auto const connections = std::max(work_.connections(ours_.kind),
                                     options_.floor ? work_.connections(options_.beside) : 0);
   need_descriptors(connections + descriptors_besides);
-  if (is_unix()) sockets_.emplace();
+  bool const is_beside_rival = options_.floor && is_rival(options_.beside);
+  if (is_beside_rival) need_rival(options_.beside);
+  if (is_unix() || is_beside_rival) sockets_.emplace();
   report r;
   r.words = work_.words();
   r.parameters = work_.parameters();
@@ -205,7 +209,7 @@ report experiment::run() {
     start(ours_, work_);
   }
   // All are connected: nothing is left behind even if we are killed.
-  if (!work_.connects_in_samples()) sockets_.reset();
+  if (!work_.connects_in_samples() && !is_beside_rival) sockets_.reset();
 
   warm_up();
   r.steps_per_sample = steps_;

@@ -8,11 +8,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +28,7 @@ struct command_line {
   experiment_options how;
   std::string transport{"tcp"};
   std::string floor_trigger{"edge"};
+  std::optional<side_kind> rival;
   std::string json;
 };
 
@@ -50,7 +54,7 @@ void add_sampling(CLI::App& cmd, experiment_options& o) {
 }
 
 CLI::Option* add_pairs(CLI::App& cmd, experiment_options& o) {
-  return cmd.add_option("--pairs", o.pairs, "Pairs of samples to compare")
+  return cmd.add_option("--pairs", o.pairs, "Pairs of samples to compare, with --floor or --vs")
       ->check(CLI::Range(1U, 100'000U))
       ->capture_default_str();
 }
@@ -60,7 +64,14 @@ void add_floor(CLI::App& cmd, command_line& given) {
   auto* floor = cmd.add_flag("--floor", o.floor,
                              "Compare with a plain epoll server that moves the same bytes, in "
                              "interleaved samples, and print the ratios");
-  add_pairs(cmd, o)->needs(floor);
+  add_pairs(cmd, o);
+  cmd.add_option(
+         "--vs", given.rival,
+         "Instead of --floor: compare with redis, which is started without persistence, and "
+         "used in the best way known (README.md)")
+      ->transform(
+          CLI::CheckedTransformer{std::map<std::string, side_kind>{{"redis", side_kind::redis}}})
+      ->excludes(floor);
   cmd.add_flag("--calibrate", o.calibrate,
                "Put a second floor in Coxswain's place: how far from 1 the ratios then are, is how "
                "far they can be trusted here")
@@ -106,13 +117,28 @@ std::ofstream open_json(std::string const& path) {
   return file;
 }
 
+void check_rival(workload const& work, side_kind rival) {
+  auto const known = work.rivals();
+  if (std::find(known.begin(), known.end(), rival) != known.end()) return;
+  std::string able;
+  for (auto const& other : all_workloads()) {
+    auto const of_other = other->rivals();
+    if (std::find(of_other.begin(), of_other.end(), rival) == of_other.end()) continue;
+    able += (able.empty() ? "" : ", ") + other->words().name;
+  }
+  throw bench_error{"--vs " + name(rival) + ": there is nothing like " + work.words().name +
+                        " to compare with. There is for: " + able,
+                    exit_code::usage};
+}
+
 int run(workload const& work, command_line const& given) try {
   work.check();
   auto json = open_json(given.json);
   auto how = given.how;
   how.unix_sockets = given.transport == "unix";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
-  if (auto const beside = work.always_beside()) {
+  if (given.rival) check_rival(work, *given.rival);
+  if (auto const beside = given.rival ? given.rival : work.always_beside()) {
     how.floor = true;
     how.beside = *beside;
   }

@@ -2,6 +2,7 @@
 
 #include "bench_error.hpp"
 #include "floor.hpp"
+#include "frame_reader.hpp"
 #include "job.hpp"
 
 #include "coxswain/wire/codec.hpp"

@@ -3,6 +3,7 @@
 #include "bench_error.hpp"
 #include "coordinator_process.hpp"
 #include "interrupts.hpp"
+#include "rival.hpp"
 
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ void run_server(side_plan const& plan, channel& control) {
         address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
         [&control](std::string const& where) { control.send(message_kind::listening, where); });
   }
+  if (is_rival(plan.kind)) become_rival(plan.kind, plan.at, plan.directory, control);
   coordinator_plan coordinator;
   coordinator.listen = plan.at;
   coordinator.is_quiet = plan.work->ends_in_failure();
@@ -72,6 +74,8 @@ side::side(side_plan plan, interrupts const& signals)
   server_pid_ = server_->pid();
   plan_.running_as = server_pid_;
   plan_.at = server_->receive(signals_).payload;
+  if (!is_rival(plan_.kind)) return;
+  await_rival(address{plan_.at}, plan_.directory, [this] { return server_->ending(); });
 }
 
 // The server first: it need not see its clients vanish.

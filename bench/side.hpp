@@ -29,6 +29,8 @@ struct side_plan {
   std::string at;
   bool is_running{};
   std::optional<pid_t> running_as;
+  // Where a rival may keep files.
+  std::string directory;
   // How the floor's epoll works.
   trigger floor_trigger{trigger::edge};
 };

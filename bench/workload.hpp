@@ -28,7 +28,7 @@ class App;
 namespace coxswain::bench {
 
 // `processes`: the coordinator, too, but with real clients.
-enum class side_kind { floor, coxswain, second_floor, processes };
+enum class side_kind { floor, coxswain, second_floor, processes, redis };
 
 [[nodiscard]] std::string name(side_kind kind);
 
@@ -112,6 +112,9 @@ class workload {
   // else none.
   [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
 
+  // The servers of others that can do this work.
+  [[nodiscard]] virtual std::vector<side_kind> rivals() const { return {}; }
+
   // What it is compared with in any case; none: with what the user asks for, or nothing.
   [[nodiscard]] virtual std::optional<side_kind> always_beside() const { return std::nullopt; }
 
@@ -135,7 +138,9 @@ class workload {
   [[nodiscard]] virtual std::unique_ptr<load> make_load(side_kind kind, address server) const = 0;
 };
 
-// The peer for a side's server; the coordinator's job is to have so many tasks.
-[[nodiscard]] std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks);
+// The peer for a side's server; the coordinator's job is to have so many tasks. With Redis: how it
+// is used.
+[[nodiscard]] std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks,
+                                              redis_plan const& redis = {});
 
 }  // namespace coxswain::bench
