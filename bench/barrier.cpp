@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 namespace coxswain::bench {
 namespace {
@@ -20,6 +22,15 @@ class barrier final : public rounds {
         "All tasks arrive, all are released: the time from the last arrival sent to the last "
         "release received, and the server's CPU");
     add_options(*cmd);
+    cmd->add_option("--redis-barrier", redis_barrier_,
+                    "With --vs redis: script: a function counts, and publishes when all are there; "
+                    "count: the client that counted the last one publishes; list: all wait for an "
+                    "element of a list")
+        ->transform(CLI::CheckedTransformer{
+            std::map<std::string, redis_barrier>{{"script", redis_barrier::script},
+                                                 {"count", redis_barrier::count},
+                                                 {"list", redis_barrier::list}}})
+        ->default_str("script");
     return cmd;
   }
 
@@ -29,6 +40,8 @@ class barrier final : public rounds {
     w.title = "barrier over " + who().text();
     return w;
   }
+
+  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
 
   std::uint64_t steps_by_default() const override {
     return std::clamp<std::uint64_t>(20'480 / who().tasks(), 5, 50);

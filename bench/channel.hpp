@@ -22,6 +22,8 @@ enum class message_kind : std::uint32_t {
   steps,      // to the load: a std::uint64_t, how many to do
   act,        // to the load: a std::uint64_t, what it is to do from now on
   finish,     // to the load: leave, and disconnect
+  process,    // to the parent: a std::uint64_t, a further process of the load
+  recording,  // to the coordinator: hand it out; to the parent: its bytes
 };
 
 struct message {
@@ -46,6 +48,7 @@ class channel {
   [[nodiscard]] std::optional<message> receive();
 
  private:
+  [[nodiscard]] bool may_go_on(short event) const;
   bool read_all(char* into, std::size_t size);
 
   descriptor socket_;

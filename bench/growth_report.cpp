@@ -62,7 +62,7 @@ std::string table(growth_report const& r) {
                     time_text(all.p99), time_text(all.p999), time_text(all.max),
                     time_text(all.p50 / s.tasks), or_unknown(s.found.server_cpu_ns(), time_text),
                     rate_text(s.found.rate()), fmt::format("{:.0f} %", 100 * s.found.load_share()),
-                    or_unknown(s.found.server_bytes_per_task(), bytes_text));
+                    or_unknown(s.found.server_bytes_per_task(false), bytes_text));
   }
   text += "\nexponent of the number of tasks      exponent   [95 % interval]\n";
   text += exponent_line("  " + r.words.latencies[0].text,

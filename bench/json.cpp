@@ -40,7 +40,13 @@ json_object to_object(side_result const& side, vocabulary const& words) {
   o.add("load_share", side.load_share());
   o.add("server_bytes", side.server_bytes());
   o.add("server_growth_bytes", side.server_growth_bytes());
-  o.add("server_bytes_per_task", side.server_bytes_per_task());
+  o.add("server_bytes_per_task", side.server_bytes_per_task(words.counts_peak));
+  for (std::size_t place = 0; place < words.parts.size(); ++place) {
+    json_object part;
+    part.add("time_ns", side.part_ns(place, &tally::part::elapsed));
+    part.add("server_cpu_ns", side.part_ns(place, &tally::part::server_cpu));
+    o.add(words.parts[place].key, part);
+  }
   return o;
 }
 
@@ -57,6 +63,10 @@ void add_ratios(json_object& o, vocabulary const& words, comparison const& pairs
   add_ratio(o, "p50", pairs.p50);
   if (words.has_rate) add_ratio(o, "rate", pairs.rate);
   add_ratio(o, "server_cpu", pairs.server_cpu);
+  for (std::size_t place = 0; place < pairs.part_time.size(); ++place) {
+    add_ratio(o, words.parts[place].key + "_time", pairs.part_time[place]);
+    add_ratio(o, words.parts[place].key + "_server_cpu", pairs.part_cpu[place]);
+  }
 }
 
 void add_origin(json_object& o, origin const& from) {
@@ -77,6 +87,9 @@ std::string to_json(report const& r) {
   add_ratios(o, r.words, r.pairs);
   o.add("coxswain", to_object(r.ours, r.words));
   if (r.floor) o.add(r.beside, to_object(*r.floor, r.words));
+  if (r.requests) {
+    for (auto const& f : r.requests->figures) o.add(f.key, f.value);
+  }
   o.add("disturbed", to_object(r.disturbed));
   return o.text() + "\n";
 }

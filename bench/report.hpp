@@ -6,6 +6,7 @@
 #include "origin.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
+#include "workload.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,9 +37,11 @@ struct side_result {
   // The server's memory after the samples, and by how much it was more during one than before it.
   [[nodiscard]] std::optional<double> server_bytes() const;
   [[nodiscard]] std::optional<double> server_growth_bytes() const;
-  // What one more task costs the server: the slope if it was measured with fewer, too; else what
-  // all cost when they connected, if they did.
-  [[nodiscard]] std::optional<double> server_bytes_per_task() const;
+  // What one more task costs the server: the slope if it was measured with fewer, too, at the peak
+  // of a sample or after it; else what all cost when they connected, if they did.
+  [[nodiscard]] std::optional<double> server_bytes_per_task(bool at_peak) const;
+  // The median of a part of all samples.
+  [[nodiscard]] double part_ns(std::size_t place, duration tally::part::*what) const;
 };
 
 // Of pair after pair, Coxswain's figure by the floor's.
@@ -51,6 +54,8 @@ struct comparison {
   std::vector<double> p50;
   std::vector<double> server_cpu;  // empty if the server's process is not known
   std::vector<double> rate;
+  std::vector<std::vector<double>> part_time;  // by part
+  std::vector<std::vector<double>> part_cpu;
 
   void add(sample const& ours, sample const& floor);
   [[nodiscard]] static ratio of(std::vector<double> const& pairs);
@@ -66,7 +71,8 @@ struct report {
   side_result ours;
   std::string beside;  // what stands in the floor's place: "floor", "redis"
   std::optional<side_result> floor;
-  comparison pairs;  // with the floor
+  comparison pairs;                 // with the floor
+  std::optional<finding> requests;  // if they were compared
   disturbance disturbed;
   origin measured_on;
 

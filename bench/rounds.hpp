@@ -63,8 +63,13 @@ class rounds : public workload {
   [[nodiscard]] virtual round_shape shape(std::uint32_t tasks) const = 0;
 
  private:
+  [[nodiscard]] redis_plan redis(std::uint32_t tasks) const;
+
   population who_;
   std::string arrivals_{"together"};
+
+ protected:
+  redis_barrier redis_barrier_{redis_barrier::script};
 };
 
 }  // namespace coxswain::bench

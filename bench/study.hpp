@@ -17,6 +17,7 @@ struct findings {
   std::string table;
   std::string json;
   std::string svg;
+  bool is_good{true};  // what was to be as expected, is
 };
 
 class study {

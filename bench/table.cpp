@@ -81,6 +81,18 @@ void add_cpu(table& t, report const& r) {
   t.add("  load", [](side_result const& s) { return share_text(s.load_share()); });
 }
 
+void add_parts(table& t, report const& r, std::string_view heading, duration tally::part::*what,
+               std::vector<std::vector<double>> const& pairs) {
+  if (r.words.parts.empty()) return;
+  t.heading(heading);
+  for (std::size_t place = 0; place < r.words.parts.size(); ++place) {
+    t.add(
+        "  " + r.words.parts[place].text,
+        [=](side_result const& s) { return time_text(s.part_ns(place, what)); },
+        place < pairs.size() ? pairs[place] : std::vector<double>{});
+  }
+}
+
 void add_memory(table& t, report const& r) {
   if (!r.ours.server_bytes()) return;
   auto const of = [](std::optional<double> (side_result::*what)() const) {
@@ -92,10 +104,15 @@ void add_memory(table& t, report const& r) {
   t.heading("memory of the server");
   t.add("  after a sample", of(&side_result::server_bytes));
   t.add("  growth during a sample", of(&side_result::server_growth_bytes));
-  if (r.ours.server_bytes_per_task()) {
-    t.add(r.ours.smaller ? "  per idle task" : "  per task, when all have joined",
-          of(&side_result::server_bytes_per_task));
-  }
+  bool const at_peak = r.words.counts_peak;
+  if (!r.ours.server_bytes_per_task(at_peak)) return;
+  auto const* const what = !r.ours.smaller ? "  per task, when all have joined"
+                           : at_peak       ? "  per task, at most"
+                                           : "  per idle task";
+  t.add(what, [at_peak](side_result const& s) {
+    auto const bytes = s.server_bytes_per_task(at_peak);
+    return bytes ? bytes_text(*bytes) : std::string{"unknown"};
+  });
 }
 
 std::string busy_load(report const& r, std::string_view name, side_result const& s) {
@@ -108,7 +125,7 @@ std::string busy_load(report const& r, std::string_view name, side_result const&
 
 std::string notes(report const& r) {
   auto text = busy_load(r, r.measured, r.ours);
-  if (r.floor) text += busy_load(r, "the floor", *r.floor);
+  if (r.floor) text += busy_load(r, r.beside == "floor" ? "the floor" : r.beside, *r.floor);
   if (r.floor && r.ours.samples.size() < pairs_enough) {
     auto const sure = comparison::of(r.pairs.p50).sure.coverage;
     text += fmt::format("note: so few pairs: the intervals hold with {:.0f} %. Take {} or more.\n",
@@ -126,9 +143,12 @@ std::string to_table(report const& r) {
   t.add(
       "rate", [](side_result const& s) { return rate_text(s.rate()); },
       r.words.has_rate ? r.pairs.rate : std::vector<double>{});
+  add_parts(t, r, "time of each part (median)", &tally::part::elapsed, r.pairs.part_time);
+  add_parts(t, r, "server CPU of each part (median)", &tally::part::server_cpu, r.pairs.part_cpu);
   add_cpu(t, r);
   add_memory(t, r);
-  return r.words.title + ", " + r.circumstances() + "\n\n" + t.text() + notes(r);
+  return r.words.title + ", " + r.circumstances() + "\n\n" + t.text() +
+         (r.requests ? "\n" + r.requests->text : "") + notes(r);
 }
 
 }  // namespace coxswain::bench

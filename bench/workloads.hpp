@@ -19,6 +19,8 @@ namespace coxswain::bench {
 [[nodiscard]] std::unique_ptr<workload> make_fan_out();
 [[nodiscard]] std::unique_ptr<workload> make_heartbeat();
 [[nodiscard]] std::unique_ptr<workload> make_failure();
+[[nodiscard]] std::unique_ptr<workload> make_mixed();
+[[nodiscard]] std::unique_ptr<workload> make_check();
 
 // In the order of the help.
 [[nodiscard]] std::vector<std::unique_ptr<workload>> all_workloads();
