@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace coxswain::bench {
@@ -33,7 +34,7 @@ void channel::send(message_kind kind, std::string_view payload) {
   std::string_view rest{whole};
   while (!rest.empty()) {
     auto const sent = ::send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EINTR || may_go_on(POLLOUT))) continue;
     if (sent < 0) throw system_failure("cannot talk to another process of the benchmark");
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
@@ -53,10 +54,17 @@ std::optional<message> channel::receive() {
   return m;
 }
 
+// Who waits for the channel with Asio finds it non-blocking afterwards.
+bool channel::may_go_on(short event) const {
+  if (errno != EAGAIN) return false;
+  pollfd waited{fd(), event, 0};
+  return ::poll(&waited, 1, -1) > 0;
+}
+
 bool channel::read_all(char* into, std::size_t size) {
   while (size > 0) {
     auto const got = ::recv(fd(), into, size, 0);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EINTR || may_go_on(POLLIN))) continue;
     if (got <= 0) return false;
     into += got;
     size -= static_cast<std::size_t>(got);

@@ -20,7 +20,10 @@ enum class message_kind : std::uint32_t {
   done,       // to the parent: connected, or finished
   tally,      // to the parent: what was found, as a tally's bytes
   steps,      // to the load: a std::uint64_t, how many to do
+  act,        // to the load: a std::uint64_t, what it is to do from now on
   finish,     // to the load: leave, and disconnect
+  process,    // to the parent: a std::uint64_t, a further process of the load
+  recording,  // to the coordinator: hand it out; to the parent: its bytes
 };
 
 struct message {
@@ -45,6 +48,7 @@ class channel {
   [[nodiscard]] std::optional<message> receive();
 
  private:
+  [[nodiscard]] bool may_go_on(short event) const;
   bool read_all(char* into, std::size_t size);
 
   descriptor socket_;
@@ -54,7 +58,7 @@ class channel {
 [[nodiscard]] std::string payload_of(bench_error const& problem);
 [[nodiscard]] bench_error failure_of(message const& m);
 
-// The number of a `progress` or `steps` message.
+// The number of a message that has one.
 [[nodiscard]] std::uint64_t number_of(message const& m);
 
 }  // namespace coxswain::bench

@@ -99,6 +99,10 @@ void child_process::send_number(message_kind kind, std::uint64_t number) try {
 
 message child_process::receive(interrupts const& signals) {
   signals.wait_readable(control_.fd());
+  return receive();
+}
+
+message child_process::receive() {
   auto received = control_.receive();
   if (received && received->kind != message_kind::failure) return *std::move(received);
   throw why_silent(received);
@@ -119,8 +123,12 @@ bench_error child_process::why_silent(std::optional<message> const& received) {
     auto const failure = failure_of(*received);
     return bench_error{fmt::format("{}: {}", name_, failure.what()), failure.code()};
   }
-  while (!ending()) ::usleep(1000);
+  await_end();
   return bench_error{fmt::format("{} {}", name_, *ending())};
+}
+
+void child_process::await_end() {
+  while (!ending()) ::usleep(1000);
 }
 
 std::optional<std::string> child_process::ending() {

@@ -34,9 +34,14 @@ class child_process {
   // The next message. Throws bench_error with the child's own words if it failed, with how it ended
   // if it ended, and when the user interrupts.
   [[nodiscard]] message receive(interrupts const& signals);
+  // The same in a process that interrupts simply end.
+  [[nodiscard]] message receive();
 
   // What the process had to say, if it ended or is about to: its failure, or how it ended.
   [[nodiscard]] std::optional<bench_error> last_words();
+
+  // Waits until it has ended by itself.
+  void await_end();
 
   // How the process ended ("was killed by signal 11 (Segmentation fault)"); none while it runs.
   [[nodiscard]] std::optional<std::string> ending();

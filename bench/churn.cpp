@@ -20,7 +20,7 @@ namespace {
 class churn_load final : public load {
  public:
   churn_load(address server, std::unique_ptr<peer> speaks, std::uint32_t slots)
-      : wires_{std::move(server)}, peer_{std::move(speaks)}, slots_{slots} {}
+      : peer_{std::move(speaks)}, wires_{std::move(server), peer_->reader()}, slots_{slots} {}
 
   void connect(std::function<void(std::uint64_t)> const& /*progress*/) override {}
 
@@ -64,8 +64,8 @@ class churn_load final : public load {
       coming.close();
   }
 
-  bench::connections wires_;
   std::unique_ptr<peer> peer_;
+  bench::connections wires_;
   std::uint32_t slots_;
   std::mt19937_64 random_{std::random_device{}()};
 };

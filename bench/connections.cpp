@@ -24,20 +24,23 @@ timespec timespec_of(duration d) {
 
 }  // namespace
 
-connections::connections(address server)
-    : connector_{std::move(server)}, epoll_{epoll_create1(EPOLL_CLOEXEC)}, buffer_(read_bytes) {
+connections::connections(address server, frame_source_maker reader)
+    : connector_{std::move(server)},
+      reader_{reader},
+      epoll_{epoll_create1(EPOLL_CLOEXEC)},
+      buffer_(read_bytes) {
   if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
 }
 
 void connections::open() {
-  all_.push_back({connector_.connect(), {}});
+  all_.push_back({connector_.connect(), reader_()});
   watch(all_.size() - 1);
 }
 
 void connections::close(std::size_t connection) { all_[connection] = {}; }
 
 void connections::open_again(std::size_t connection) {
-  all_[connection] = {connector_.connect(), {}};
+  all_[connection] = {connector_.connect(), reader_()};
   watch(connection);
 }
 
@@ -95,7 +98,7 @@ void connections::read(std::size_t connection, listener& to) {
 }
 
 void connections::hand_out(std::size_t connection, std::string_view input, listener& to) try {
-  while (auto const frame = all_[connection].frames.next(input)) to.arrived(connection, *frame);
+  while (auto const frame = all_[connection].frames->next(input)) to.arrived(connection, *frame);
 } catch (bench_error const& problem) {
   fail(connection, problem.what());
 }

@@ -3,12 +3,12 @@
 // when (crowd, stream, visits).
 
 #include "address.hpp"
-#include "frame_reader.hpp"
+#include "frame_source.hpp"
 
 #include "coxswain/base/time.hpp"
 
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +26,7 @@ class connections {
   };
 
   // All functions throw bench_error if the server refuses or closes a connection.
-  explicit connections(address server);
+  connections(address server, frame_source_maker reader);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
@@ -47,7 +47,7 @@ class connections {
  private:
   struct one {
     descriptor socket;
-    frame_reader frames;
+    std::unique_ptr<frame_source> frames;
   };
 
   void watch(std::size_t connection);
@@ -55,6 +55,7 @@ class connections {
   void hand_out(std::size_t connection, std::string_view input, listener& to);
 
   connector connector_;
+  frame_source_maker reader_;
   descriptor epoll_;
   std::vector<one> all_;
   std::vector<char> buffer_;

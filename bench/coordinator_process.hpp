@@ -2,17 +2,26 @@
 // The coordinator as the benchmark's second server: as shipped, with its default options but
 // for those that make the job.
 
+#include "channel.hpp"
+
 #include "coxswain/core/config.hpp"
 
-#include <functional>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace coxswain::bench {
 
-// Serves until the process is killed, and prints what is amiss unless told to be quiet. `listening`
-// is called once with the address that can be connected to. Throws coxswain::error: see
-// server::server.
-void serve_coordinator(std::string const& listen, core::config job, bool is_quiet,
-                       std::function<void(std::string const&)> const& listening);
+struct coordinator_plan {
+  std::string listen;
+  core::config job;
+  bool is_quiet{};  // does not print what is amiss
+  // So much of what it is told is kept, to be handed out; none: as much as the shipped one keeps.
+  std::optional<std::size_t> record_bytes_max;
+};
+
+// Serves until the process is killed. Tells `control` the address that can be connected to, and
+// what it was told when it is asked for it. Throws coxswain::error: see server::server.
+void serve_coordinator(coordinator_plan plan, channel& control);
 
 }  // namespace coxswain::bench

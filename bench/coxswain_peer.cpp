@@ -1,4 +1,5 @@
 #include "bench_error.hpp"
+#include "frame_reader.hpp"
 #include "peer.hpp"
 
 #include "coxswain/wire/codec.hpp"
@@ -169,6 +170,10 @@ class coxswain_peer final : public peer {
 };
 
 }  // namespace
+
+frame_source_maker peer::reader() const noexcept {
+  return []() -> std::unique_ptr<frame_source> { return std::make_unique<frame_reader>(); };
+}
 
 bool is_numbered(core::request const& what) {
   return !std::holds_alternative<core::hello_args>(what) &&

@@ -27,11 +27,11 @@ crowd::crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions,
     : peer_{std::move(speaks)},
       sessions_{sessions},
       tasks_{tasks},
-      wires_{std::move(server)},
+      wires_{std::move(server), peer_->reader()},
       asked_(sessions) {}
 
 void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
-  peer_->expect({core::answer{}});
+  peer_->expect({hello_answer(tasks_)});
   while (wires_.size() < sessions_) {
     auto const first = wires_.size();
     auto const end = std::min(sessions_, first + connect_batch);
@@ -39,36 +39,49 @@ void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
       peer_->open(wires_.size());
       wires_.open();
     }
-    if (peer_->has_sessions()) greet(first, end);
+    introduce(first, end);
+    if (says_all()) greet(first, end);
     progress(end);
   }
 }
 
+void crowd::introduce(std::size_t first, std::size_t end) {
+  std::string words;
+  for (auto session = first; session < end; ++session) {
+    words.clear();
+    auto const answers = peer_->introduce(words, session);
+    asked_[session] += static_cast<std::uint32_t>(answers);
+    waiting_ += answers;
+    wires_.send(session, words);
+  }
+  await("an answer to their first words");
+}
+
 void crowd::greet(std::size_t first, std::size_t end) {
   for (auto session = first; session < end; ++session) {
-    ask(session, std::nullopt, hello());
+    ask(session, std::nullopt, hello(), 0, true);
   }
   run("the answer to its hello");
 }
 
 void crowd::join() {
-  if (!peer_->has_sessions()) return;
+  if (!says_all()) return;
   peer_->expect({join_answer()});
   ask_all([this](task_id) { return core::join_args{incarnation{random_()}}; });
   run("the end of the join");
 }
 
 void crowd::leave() {
-  if (!peer_->has_sessions()) return;
+  if (!says_all()) return;
   if (tasks_ > 0) {
     peer_->expect({core::answer{}});
     ask_all([](task_id) { return core::leave_args{}; });
     run("the end of the leave");
   }
   for (std::size_t session = 0; session < sessions_; ++session) {
-    ask(session, std::nullopt, core::bye_args{});
+    tell(session, core::bye_args{});
   }
-  send();  // and no answer
+  send();
 }
 
 void crowd::beat() {
@@ -80,6 +93,17 @@ void crowd::beat() {
   }
 }
 
+void crowd::beat_and_await() {
+  peer_->expect({core::answer{}});
+  for (std::size_t session = 0; session < sessions_; ++session) {
+    tell(session, std::monostate{});
+    ask(session, std::nullopt, std::monostate{}, 0, true);
+  }
+  counts_beats_ = true;
+  run("the answer to a heartbeat");
+  counts_beats_ = false;
+}
+
 std::size_t crowd::session_of(std::uint32_t task) const noexcept {
   return std::size_t{task} * sessions_ / tasks_;
 }
@@ -89,6 +113,14 @@ void crowd::ask(std::size_t session, std::optional<task_id> task, core::request 
   peer_->ask(prepared_.open(), {session, task, asked_[session], model, is_alone}, std::move(what));
   prepared_.close(session);
   ++asked_[session];
+}
+
+void crowd::tell(std::size_t session, core::request what) {
+  asking how{session, std::nullopt, asked_[session]};
+  how.is_silent = true;
+  peer_->ask(prepared_.open(), how, std::move(what));
+  prepared_.close(session);
+  ++untold_;
 }
 
 void crowd::ask_all(std::function<core::request(task_id)> const& make) {
@@ -106,7 +138,7 @@ volley_time crowd::run(std::string_view awaited, arrivals how) {
 }
 
 time_point crowd::send(arrivals how) {
-  waiting_ += prepared_.size();
+  waiting_ += prepared_.size() - std::exchange(untold_, 0);
   if (how.how == arrivals::pattern::jittered) {
     send_jittered(how.within);
   } else {
@@ -175,7 +207,8 @@ void crowd::arrived(std::size_t connection, received_frame const& frame) {
     peer_->ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
     wires_.send(connection, alive);
   }
-  if (found != verdict::answer) return;
+  bool const is_awaited = found == verdict::answer || (found == verdict::beat && counts_beats_);
+  if (!is_awaited) return;
   if (asked_[connection] == 0) throw bench_error{"it answered more often than it was asked"};
   --asked_[connection];
   --waiting_;

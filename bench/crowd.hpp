@@ -33,6 +33,9 @@ class crowd final : public connections::listener {
   // connection, or is silent too long.
   crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions, std::uint32_t tasks);
 
+  // A server that knows of neither is to be asked all the same, for the bytes.
+  void pretend_sessions() noexcept { pretends_ = true; }
+
   // Opens the connections, and the sessions if the server knows of them.
   void connect(std::function<void(std::uint64_t)> const& progress);
   // All tasks together, if the server knows of membership.
@@ -40,6 +43,9 @@ class crowd final : public connections::listener {
   void leave();
 
   void beat();
+  // Two of each session: of a server that has written something since the one before, only the
+  // second one is answered, which is awaited.
+  void beat_and_await();
   [[nodiscard]] duration beat_period() const noexcept { return peer_->beat_period(); }
 
   [[nodiscard]] std::size_t sessions() const noexcept { return sessions_; }
@@ -52,6 +58,8 @@ class crowd final : public connections::listener {
   // prepared in a row.
   void ask(std::size_t session, std::optional<task_id> task, core::request what,
            std::size_t model = 0, bool is_alone = false);
+  // The same for what has no answer.
+  void tell(std::size_t session, core::request what);
   // The same request for each task. `make` is given the task.
   void ask_all(std::function<core::request(task_id)> const& make);
 
@@ -63,6 +71,8 @@ class crowd final : public connections::listener {
 
  private:
   void arrived(std::size_t connection, received_frame const& frame) override;
+  [[nodiscard]] bool says_all() const noexcept { return pretends_ || peer_->has_sessions(); }
+  void introduce(std::size_t first, std::size_t end);
   void greet(std::size_t first, std::size_t end);
   void send_jittered(duration within);
   void send_one(std::size_t first, std::size_t end);
@@ -73,7 +83,10 @@ class crowd final : public connections::listener {
   connections wires_;
   frame_list prepared_;
   std::vector<std::uint32_t> asked_;  // by session: how many requests are prepared or unanswered
+  std::size_t untold_{};              // of what is prepared: what has no answer
   std::size_t waiting_{};             // how many answers are to come
+  bool pretends_{};
+  bool counts_beats_{};  // their answers are awaited
   time_point last_sent_{};
   std::mt19937_64 random_{std::random_device{}()};
 };

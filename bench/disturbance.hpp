@@ -5,6 +5,8 @@
 
 #include "coxswain/base/time.hpp"
 
+#include <string>
+
 namespace coxswain::bench {
 
 // Shares of the machine's or the processes' time (0 to 1).
@@ -14,6 +16,8 @@ struct disturbance {
   double waiting{};  // our processes ready, but without a CPU
 
   [[nodiscard]] bool is_too_much() const;
+  // What to think of the figures then.
+  [[nodiscard]] std::string warning() const;
 };
 
 // What the benchmark's processes have used, and how long they were ready but had no CPU.

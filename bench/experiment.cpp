@@ -4,6 +4,7 @@
 #include "interrupts.hpp"
 #include "machine.hpp"
 #include "progress.hpp"
+#include "rival.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
 #include "temporary_directory.hpp"
@@ -43,6 +44,7 @@ class experiment {
     side_kind kind;
     std::unique_ptr<side> running{};  // none yet, or between two samples that need new servers
     std::uint64_t started{};          // how many were
+    std::optional<double> bytes_per_task{};
   };
 
   [[nodiscard]] bool is_unix() const {
@@ -56,6 +58,7 @@ class experiment {
   void measure_pairs(report& r);
   void measure_alone(report& r);
   void measure_memory(report& r);
+  void compare_requests(report& r);
   [[nodiscard]] usage used_by_us() const;
 
   workload const& work_;
@@ -74,9 +77,10 @@ side_plan experiment::plan_for(place& at, workload const& work) const {
   plan.work = &work;
   plan.kind = at.kind;
   plan.cpus = plan_cpus();
+  if (sockets_) plan.directory = sockets_->path();
   if (at.kind == side_kind::floor) plan.floor_trigger = options_.floor_trigger;
-  plan.at = sockets_ ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
-                     : "127.0.0.1:0";
+  plan.at = is_unix() ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
+                      : "127.0.0.1:0";
   if (at.kind == side_kind::coxswain && !options_.address.empty()) {
     plan.at = options_.address;
     plan.is_running = true;
@@ -91,6 +95,9 @@ void experiment::start(place& at, workload const& work) {
     live_.show(
         fmt::format("{}: {} of {} connections", name(at.kind), n, work.connections(at.kind)));
   });
+  auto const tasks = work.tasks(at.kind);
+  auto const bytes = at.running->bytes_connected();
+  if (bytes && tasks > 0) at.bytes_per_task = *bytes / tasks;
 }
 
 sample experiment::measure(place& at, std::uint64_t steps) {
@@ -158,6 +165,14 @@ void experiment::measure_memory(report& r) {
   if (floor_) r.floor->smaller = measure_new(*floor_, *fewer, 1);
 }
 
+void experiment::compare_requests(report& r) {
+  if (!work_.record_bytes_max()) return;
+  live_.show("comparing what the coordinators were told");
+  floor_->running->finish();
+  auto const ours = ours_.running->recording();
+  r.requests = work_.compare(ours, floor_->running->recording());
+}
+
 usage experiment::used_by_us() const {
   usage u{cpu_time_of(::getpid()) + cpu_time_of_ended_children(), waited_};
   auto const add = [&u](place const& at) {
@@ -172,22 +187,26 @@ usage experiment::used_by_us() const {
 
 report experiment::run() {
   auto const connections = std::max(work_.connections(ours_.kind),
-                                    options_.floor ? work_.connections(side_kind::floor) : 0);
+                                    options_.floor ? work_.connections(options_.beside) : 0);
   need_descriptors(connections + descriptors_besides);
-  if (is_unix()) sockets_.emplace();
+  bool const is_beside_rival = options_.floor && is_rival(options_.beside);
+  if (is_beside_rival) need_rival(options_.beside);
+  if (is_unix() || is_beside_rival) sockets_.emplace();
   report r;
   r.words = work_.words();
   r.parameters = work_.parameters();
-  r.measured = name(ours_.kind);
+  r.measured = r.words.measured.empty() ? name(ours_.kind) : r.words.measured;
+  r.beside = name(options_.beside);
   r.transport = is_unix() ? "unix" : "tcp";
   r.cpus = plan_cpus();
+  r.measured_on = here();
   steps_ = work_.steps_by_default();
   if (options_.steps && !work_.uses_up_servers()) {
     steps_ = options_.floor ? *options_.steps
                             : (*options_.steps + samples_without_floor - 1) / samples_without_floor;
   }
   if (options_.floor) {
-    floor_.emplace(place{side_kind::floor});
+    floor_.emplace(place{options_.beside});
     r.floor.emplace();
   }
   if (!work_.uses_up_servers()) {
@@ -195,7 +214,7 @@ report experiment::run() {
     start(ours_, work_);
   }
   // All are connected: nothing is left behind even if we are killed.
-  if (!work_.connects_in_samples()) sockets_.reset();
+  if (!work_.connects_in_samples() && !is_beside_rival) sockets_.reset();
 
   warm_up();
   r.steps_per_sample = steps_;
@@ -206,8 +225,11 @@ report experiment::run() {
   else
     measure_alone(r);
   r.disturbed = disturbance_between(machine_before, ours_before, read_machine_time(), used_by_us());
+  r.ours.connected_bytes_per_task = ours_.bytes_per_task;
+  if (floor_) r.floor->connected_bytes_per_task = floor_->bytes_per_task;
   measure_memory(r);
   if (ours_.running) ours_.running->finish();
+  compare_requests(r);
   return r;
 }
 

@@ -18,7 +18,8 @@ struct experiment_options {
   std::optional<std::uint64_t> warm_up;  // steps before the first sample; as many as in one
   std::optional<double> seconds;         // instead of `steps`: of all samples together
   std::uint32_t pairs{15};               // of samples, with the floor
-  bool floor{};
+  bool floor{};                          // is there, or what stands in its place:
+  side_kind beside{side_kind::floor};
   bool unix_sockets{};
   std::string address;  // of a coordinator that runs already; empty: start one
   std::optional<pid_t> server_pid;

@@ -119,6 +119,7 @@ class failure final : public workload {
 
   std::uint64_t steps_by_default() const override { return 1; }
   std::size_t connections(side_kind) const override { return tasks_; }
+  std::uint32_t tasks(side_kind) const override { return tasks_; }
   bool uses_up_servers() const override { return true; }
   bool ends_in_failure() const override { return true; }
 

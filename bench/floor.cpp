@@ -125,6 +125,7 @@ class floor_server {
   }
 
   void answer(request const& r) {
+    if (r.answer_bytes == floor_answer_never) return;
     bool const at_once = together_ == 1 || (r.answer_bytes & floor_answer_at_once) != 0;
     if (at_once) return replies_.add(r.fd, r.answer_bytes & ~floor_answer_at_once);
     asked_.push_back(r);

@@ -21,6 +21,9 @@ enum class trigger { edge, level };
 // A request may ask to be answered at once, whatever is answered together.
 inline constexpr std::size_t floor_answer_at_once = 0x8000'0000;
 
+// Or it may want none.
+inline constexpr std::size_t floor_answer_never = 0x4000'0000;
+
 // The payload of a request that tells the length of an answer has at least so many bytes.
 inline constexpr std::size_t floor_request_bytes_min = 4;
 

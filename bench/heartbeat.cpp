@@ -149,7 +149,9 @@ class heartbeat final : public workload {
     return std::max<std::uint64_t>(10, static_cast<std::uint64_t>(who_.sessions() / period_s_));
   }
 
+  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
   std::size_t connections(side_kind kind) const override { return who_.connections(kind); }
+  std::uint32_t tasks(side_kind kind) const override { return who_.tasks(kind); }
   void configure(core::config& coordinator) const override { coordinator.num_tasks = who_.tasks(); }
 
   std::unique_ptr<load> make_load(side_kind kind, address server) const override {

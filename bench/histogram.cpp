@@ -65,6 +65,15 @@ summary histogram::summarise() const {
   return {count_, percentile(0.5), percentile(0.99), percentile(0.999), static_cast<double>(max_)};
 }
 
+std::vector<histogram::bar> histogram::bars() const {
+  std::vector<bar> all;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] > 0) all.push_back({time_of(i), counts_[i]});
+  }
+  if (!all.empty()) all.back().ns = static_cast<double>(max_);
+  return all;
+}
+
 void histogram::append_to(std::string& out) const {
   append_raw(out, max_);
   append_raw(out, static_cast<std::uint64_t>(

@@ -24,6 +24,13 @@ class histogram {
   [[nodiscard]] double percentile(double share) const;
   [[nodiscard]] summary summarise() const;
 
+  // The times that occurred, rising, and how often each did.
+  struct bar {
+    double ns{};
+    std::uint64_t times{};
+  };
+  [[nodiscard]] std::vector<bar> bars() const;
+
   // For another process of the same program.
   void append_to(std::string& out) const;
   // Takes it off the front of `from`.

@@ -33,6 +33,22 @@ BOOST_AUTO_TEST_CASE(any_time_is_told_with_at_most_a_twentieth_of_a_percent_of_e
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_bars_are_the_times_that_occurred_and_the_longest_is_exact) {
+  histogram h;
+  h.add(7, 3);
+  h.add(5);
+  h.add(123'456'789);
+
+  auto const bars = h.bars();
+  BOOST_REQUIRE(bars.size() == 3u);
+  BOOST_TEST(bars[0].ns == 5);
+  BOOST_TEST(bars[0].times == 1u);
+  BOOST_TEST(bars[1].ns == 7);
+  BOOST_TEST(bars[1].times == 3u);
+  BOOST_TEST(bars[2].ns == 123'456'789);
+  BOOST_TEST(histogram{}.bars().empty());
+}
+
 BOOST_AUTO_TEST_CASE(the_longest_time_is_exact) {
   histogram h;
   h.add(123'456'789);

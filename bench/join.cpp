@@ -18,7 +18,10 @@ namespace {
 class join_load final : public load {
  public:
   join_load(address server, std::unique_ptr<peer> speaks, std::size_t sessions, std::uint32_t tasks)
-      : wires_{std::move(server)}, peer_{std::move(speaks)}, sessions_{sessions}, tasks_{tasks} {}
+      : peer_{std::move(speaks)},
+        wires_{std::move(server), peer_->reader()},
+        sessions_{sessions},
+        tasks_{tasks} {}
 
   void connect(std::function<void(std::uint64_t)> const& /*progress*/) override {}
 
@@ -57,8 +60,8 @@ class join_load final : public load {
     storm.end_step();
   }
 
-  bench::connections wires_;
   std::unique_ptr<peer> peer_;
+  bench::connections wires_;
   std::size_t sessions_;
   std::uint32_t tasks_;
   std::mt19937_64 random_{std::random_device{}()};

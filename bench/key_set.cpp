@@ -49,7 +49,7 @@ core::answer key_set::list_answer() const {
 
 void key_set::store(crowd& by) const {
   constexpr std::uint32_t at_once = 64;
-  if (!by.speaks().has_sessions()) return;
+  if (!by.speaks().has_keys()) return;
   by.speaks().expect({put_answer(count_)});
   for (std::uint32_t first = 0; first < count_; first += at_once) {
     for (auto key = first; key < std::min(count_, first + at_once); ++key) {

@@ -156,6 +156,7 @@ class kv final : public workload {
                                      is_one ? 10'000 : 100'000);
   }
 
+  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
   std::size_t connections(side_kind) const override { return given_.connections; }
   void configure(core::config& coordinator) const override { coordinator.num_tasks = 1; }
 

@@ -3,7 +3,7 @@
 // is asked, in the coordinator's words, and need not know whom they ask. Not here: sockets and
 // clocks.
 
-#include "frame_reader.hpp"
+#include "frame_source.hpp"
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -36,6 +36,8 @@ struct asking {
   std::size_t model{};
   // It is answered at once even by a floor that answers many requests together.
   bool is_alone{};
+  // It has no answer.
+  bool is_silent{};
 };
 
 inline constexpr std::uint64_t all_unanswered = std::numeric_limits<std::uint64_t>::max();
@@ -50,8 +52,17 @@ class peer {
   // Whether the server knows of sessions and membership, or only of bytes.
   [[nodiscard]] virtual bool has_sessions() const noexcept = 0;
 
+  // Whether it stores what is put.
+  [[nodiscard]] virtual bool has_keys() const noexcept { return has_sessions(); }
+
+  // Finds the server's frames.
+  [[nodiscard]] virtual frame_source_maker reader() const noexcept;
+
   // A new connection, without a session, under a number that may have been used before.
   virtual void open(std::size_t connection) = 0;
+
+  // Appends what a new connection says before all else, and returns how many answers that has.
+  virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }
 
   // From here on answers are to be such as one of these: of its kind and about its size.
   virtual void expect(std::vector<core::answer> models) = 0;
@@ -75,5 +86,19 @@ class peer {
 
 // Speaks to the floor, with requests and answers of the very sizes that the other peer's have.
 [[nodiscard]] std::unique_ptr<peer> make_floor_peer();
+
+// How a barrier is made in Redis: a function counts, and publishes when all are there; or it is the
+// client that counted the last one who publishes; or a function counts, and pushes what all wait
+// for onto a list.
+enum class redis_barrier { script, count, list };
+
+struct redis_plan {
+  std::uint32_t tasks{};        // that meet at a barrier; zero: there is none
+  std::uint32_t subscribers{};  // the first connections: they wait for what is published
+  redis_barrier barrier{redis_barrier::script};
+};
+
+// Speaks the protocol of Redis.
+[[nodiscard]] std::unique_ptr<peer> make_redis_peer(redis_plan plan);
 
 }  // namespace coxswain::bench

@@ -2,6 +2,7 @@
 
 #include "bench_error.hpp"
 #include "floor.hpp"
+#include "frame_reader.hpp"
 #include "job.hpp"
 
 #include "coxswain/wire/codec.hpp"
@@ -112,6 +113,19 @@ BOOST_AUTO_TEST_CASE(a_request_of_its_own_says_so_to_the_floor) {
   auto const frame = ask(*floors, {0, std::nullopt, 0, 0, true}, core::count_keys_args{});
 
   BOOST_TEST((read_length(frame.substr(wire::length_bytes)) & floor_answer_at_once) != 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_answer_says_so_to_the_floor_and_none_is_awaited) {
+  auto const floors = make_floor_peer();
+  floors->open(0);
+  floors->expect({core::answer{}});
+  asking how{0, std::nullopt};
+  how.is_silent = true;
+
+  auto const frame = ask(*floors, how, core::bye_args{});
+
+  BOOST_TEST(read_length(frame.substr(wire::length_bytes)) == floor_answer_never);
+  BOOST_CHECK_NO_THROW(floors->settle());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_acknowledged_leaves_out_what_may_have_no_answer) {

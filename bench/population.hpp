@@ -17,6 +17,9 @@ enum class side_kind;
 
 class population {
  public:
+  population() = default;
+  population(std::uint32_t tasks, std::uint32_t sessions) : tasks_{tasks}, sessions_{sessions} {}
+
   void add_to(CLI::App& command);
   // Throws bench_error (usage).
   void check() const;

@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include "text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,6 +49,22 @@ double bytes_after(memory_use const& /*before*/, memory_use const& after) {
 
 double bytes_added(memory_use const& before, memory_use const& after) {
   return static_cast<double>(after.now_bytes) - static_cast<double>(before.now_bytes);
+}
+
+double bytes_added_at_peak(memory_use const& before, memory_use const& after) {
+  auto const peak = std::max(after.peak_bytes, after.now_bytes);
+  return peak > before.now_bytes ? static_cast<double>(peak - before.now_bytes) : 0.0;
+}
+
+// For each part the ratio of a pair.
+void add_ratios(std::vector<std::vector<double>>& to, duration tally::part::*what,
+                sample const& ours, sample const& floor) {
+  auto const parts = std::min(ours.found.parts.size(), floor.found.parts.size());
+  to.resize(parts);
+  for (std::size_t place = 0; place < parts; ++place) {
+    to[place].push_back(ratio_of(as_double(ours.found.parts[place].*what),
+                                 as_double(floor.found.parts[place].*what)));
+  }
 }
 
 }  // namespace
@@ -106,21 +124,27 @@ double side_result::load_share() const {
 std::optional<double> side_result::server_bytes() const { return median_of(samples, bytes_after); }
 
 std::optional<double> side_result::server_growth_bytes() const {
-  return median_of(samples, [](memory_use const& before, memory_use const& after) {
-    auto const peak = std::max(after.peak_bytes, after.now_bytes);
-    return peak > before.now_bytes ? static_cast<double>(peak - before.now_bytes) : 0.0;
-  });
+  return median_of(samples, bytes_added_at_peak);
 }
 
-std::optional<double> side_result::server_bytes_per_task() const {
-  if (!smaller || samples.empty()) return std::nullopt;
-  auto const with_all = median_of(samples, bytes_added);
-  auto const with_fewer = median_of({*smaller}, bytes_added);
+std::optional<double> side_result::server_bytes_per_task(bool at_peak) const {
+  if (!smaller || samples.empty()) return connected_bytes_per_task;
+  auto const added = at_peak ? bytes_added_at_peak : bytes_added;
+  auto const with_all = median_of(samples, added);
+  auto const with_fewer = median_of({*smaller}, added);
   if (!with_all || !with_fewer) return std::nullopt;
   auto const tasks = static_cast<double>(samples.front().found.operations);
   auto const fewer = static_cast<double>(smaller->found.operations);
   if (tasks <= fewer) return std::nullopt;
   return (*with_all - *with_fewer) / (tasks - fewer);
+}
+
+double side_result::part_ns(std::size_t place, duration tally::part::*what) const {
+  std::vector<double> all;
+  for (auto const& s : samples) {
+    if (place < s.found.parts.size()) all.push_back(as_double(s.found.parts[place].*what));
+  }
+  return median(std::move(all));
 }
 
 void comparison::add(sample const& ours, sample const& floor) {
@@ -129,14 +153,32 @@ void comparison::add(sample const& ours, sample const& floor) {
   auto const our_cpu = cpu_of(ours);
   auto const floor_cpu = cpu_of(floor);
   if (our_cpu && floor_cpu) server_cpu.push_back(ratio_of(*our_cpu, *floor_cpu));
+  add_ratios(part_time, &tally::part::elapsed, ours, floor);
+  add_ratios(part_cpu, &tally::part::server_cpu, ours, floor);
 }
 
 ratio comparison::of(std::vector<double> const& pairs) {
   return {bench::median(pairs), median_interval(pairs, confidence)};
 }
 
+std::string report::circumstances() const {
+  auto const step = words.steps.substr(0, words.steps.size() - 1);  // the singular
+  auto text = fmt::format("{}, {}", transport == "unix" ? "Unix sockets" : "TCP",
+                          counted(steps_per_sample * ours.samples.size(), step));
+  if (floor) {
+    text +=
+        fmt::format(" a side in {} of samples, interleaved", counted(ours.samples.size(), "pair"));
+  }
+  if (cpus.server) {
+    text += fmt::format("; servers on CPU {}, load on CPU {}", *cpus.server, *cpus.load);
+  } else {
+    text += "; one CPU for all";
+  }
+  return text;
+}
+
 std::string report::in_short() const {
-  auto text = fmt::format(": latency {:.3f} x floor", median(pairs.p50));
+  auto text = fmt::format(": latency {:.3f} x {}", median(pairs.p50), beside);
   if (words.has_rate) text += fmt::format(", rate {:.3f} x", median(pairs.rate));
   if (!pairs.server_cpu.empty()) {
     text += fmt::format(", server CPU {:.3f} x", median(pairs.server_cpu));

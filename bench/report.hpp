@@ -3,8 +3,10 @@
 
 #include "disturbance.hpp"
 #include "histogram.hpp"
+#include "origin.hpp"
 #include "side.hpp"
 #include "statistics.hpp"
+#include "workload.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +20,9 @@ namespace coxswain::bench {
 struct side_result {
   std::vector<sample> samples;
   std::optional<sample> smaller;  // of the same work with fewer tasks
+  // By how much the server grew while its tasks connected and joined, for each; none if they do so
+  // in the samples.
+  std::optional<double> connected_bytes_per_task;
 
   // The latency with this place in the workload's words, of all samples.
   [[nodiscard]] histogram latency(std::size_t place) const;
@@ -32,8 +37,11 @@ struct side_result {
   // The server's memory after the samples, and by how much it was more during one than before it.
   [[nodiscard]] std::optional<double> server_bytes() const;
   [[nodiscard]] std::optional<double> server_growth_bytes() const;
-  // What one more task costs the server; none unless it was measured with fewer, too.
-  [[nodiscard]] std::optional<double> server_bytes_per_task() const;
+  // What one more task costs the server: the slope if it was measured with fewer, too, at the peak
+  // of a sample or after it; else what all cost when they connected, if they did.
+  [[nodiscard]] std::optional<double> server_bytes_per_task(bool at_peak) const;
+  // The median of a part of all samples.
+  [[nodiscard]] double part_ns(std::size_t place, duration tally::part::*what) const;
 };
 
 // Of pair after pair, Coxswain's figure by the floor's.
@@ -46,6 +54,8 @@ struct comparison {
   std::vector<double> p50;
   std::vector<double> server_cpu;  // empty if the server's process is not known
   std::vector<double> rate;
+  std::vector<std::vector<double>> part_time;  // by part
+  std::vector<std::vector<double>> part_cpu;
 
   void add(sample const& ours, sample const& floor);
   [[nodiscard]] static ratio of(std::vector<double> const& pairs);
@@ -59,10 +69,15 @@ struct report {
   cpu_plan cpus;
   std::string measured;  // the name of what was measured: "coxswain"
   side_result ours;
+  std::string beside;  // what stands in the floor's place: "floor", "redis"
   std::optional<side_result> floor;
-  comparison pairs;  // with the floor
+  comparison pairs;                 // with the floor
+  std::optional<finding> requests;  // if they were compared
   disturbance disturbed;
+  origin measured_on;
 
+  // "TCP, 300 rounds a side in 15 pairs of samples, interleaved; servers on CPU 0, load on CPU 1".
+  [[nodiscard]] std::string circumstances() const;
   // So far: "latency 1.072 x floor, server CPU 1.310 x".
   [[nodiscard]] std::string in_short() const;
 };

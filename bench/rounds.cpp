@@ -72,15 +72,25 @@ std::vector<parameter> rounds::parameters() const {
 
 std::size_t rounds::connections(side_kind kind) const { return who_.connections(kind); }
 
+std::uint32_t rounds::tasks(side_kind kind) const { return who_.tasks(kind); }
+
 void rounds::configure(core::config& coordinator) const { coordinator.num_tasks = who_.tasks(); }
 
 std::size_t rounds::floor_answers_together() const { return who_.floor_tasks(); }
 
+redis_plan rounds::redis(std::uint32_t tasks) const {
+  redis_plan plan;
+  plan.tasks = tasks;
+  plan.subscribers = tasks;
+  plan.barrier = redis_barrier_;
+  return plan;
+}
+
 std::unique_ptr<load> rounds::make_load(side_kind kind, address server) const {
   auto const tasks = who_.tasks(kind);
   return std::make_unique<rounds_load>(
-      crowd{std::move(server), make_peer(kind, tasks), who_.connections(kind), tasks}, shape(tasks),
-      arrivals::parse(arrivals_));
+      crowd{std::move(server), make_peer(kind, tasks, redis(tasks)), who_.connections(kind), tasks},
+      shape(tasks), arrivals::parse(arrivals_));
 }
 
 }  // namespace coxswain::bench

@@ -44,10 +44,14 @@ class rounds_load final : public load {
 // A workload of such rounds; what a task brings is up to the class derived from it.
 class rounds : public workload {
  public:
+  rounds() = default;
+  explicit rounds(population who) : who_{who} {}
+
   void check() const override;
   [[nodiscard]] vocabulary words() const override;
   [[nodiscard]] std::vector<parameter> parameters() const override;
   [[nodiscard]] std::size_t connections(side_kind kind) const override;
+  [[nodiscard]] std::uint32_t tasks(side_kind kind) const override;
   void configure(core::config& coordinator) const override;
   [[nodiscard]] std::size_t floor_answers_together() const override;
   [[nodiscard]] std::unique_ptr<load> make_load(side_kind kind, address server) const override;
@@ -59,8 +63,13 @@ class rounds : public workload {
   [[nodiscard]] virtual round_shape shape(std::uint32_t tasks) const = 0;
 
  private:
+  [[nodiscard]] redis_plan redis(std::uint32_t tasks) const;
+
   population who_;
   std::string arrivals_{"together"};
+
+ protected:
+  redis_barrier redis_barrier_{redis_barrier::script};
 };
 
 }  // namespace coxswain::bench

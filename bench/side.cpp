@@ -3,6 +3,7 @@
 #include "bench_error.hpp"
 #include "coordinator_process.hpp"
 #include "interrupts.hpp"
+#include "rival.hpp"
 
 #include <fmt/format.h>
 
@@ -16,16 +17,18 @@ namespace {
 
 void run_server(side_plan const& plan, channel& control) {
   ::malloc_trim(0);  // what our parent has freed would hide how much the server needs
-  auto const listening = [&control](std::string const& where) {
-    control.send(message_kind::listening, where);
-  };
-  if (plan.kind != side_kind::coxswain) {
-    serve_floor(address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
-                listening);
+  if (plan.kind == side_kind::floor || plan.kind == side_kind::second_floor) {
+    serve_floor(
+        address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
+        [&control](std::string const& where) { control.send(message_kind::listening, where); });
   }
-  core::config options;
-  plan.work->configure(options);
-  serve_coordinator(plan.at, std::move(options), plan.work->ends_in_failure(), listening);
+  if (is_rival(plan.kind)) become_rival(plan.kind, plan.at, plan.directory, control);
+  coordinator_plan coordinator;
+  coordinator.listen = plan.at;
+  coordinator.is_quiet = plan.work->ends_in_failure();
+  coordinator.record_bytes_max = plan.work->record_bytes_max();
+  plan.work->configure(coordinator.job);
+  serve_coordinator(std::move(coordinator), control);
 }
 
 // False if nothing came for so long; zero is without limit.
@@ -37,7 +40,11 @@ bool wait_for_command(channel const& control, duration longest) {
 
 void run_load(side_plan const& plan, channel& control) {
   auto const all = plan.work->make_load(plan.kind, address{plan.at});
+  if (plan.running_as) all->is_served_by(*plan.running_as);
   all->connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
+  for (auto const pid : all->processes()) {
+    control.send_number(message_kind::process, static_cast<std::uint64_t>(pid));
+  }
   control.send(message_kind::done);
   for (;;) {
     if (!wait_for_command(control, all->beat_period())) {
@@ -52,6 +59,10 @@ void run_load(side_plan const& plan, channel& control) {
       (void)control.receive();  // the connections stay until the server has ended
       return;
     }
+    if (command->kind == message_kind::act) {
+      all->turn_to(number_of(*command));
+      continue;
+    }
     control.send(message_kind::tally, all->measure(number_of(*command)).to_bytes());
   }
 }
@@ -65,21 +76,31 @@ side::side(side_plan plan, interrupts const& signals)
       fmt::format("the server process ({})", name(plan_.kind)), plan_.cpus.server,
       [this](channel& control) { run_server(plan_, control); });
   server_pid_ = server_->pid();
+  plan_.running_as = server_pid_;
   plan_.at = server_->receive(signals_).payload;
+  if (!is_rival(plan_.kind)) return;
+  await_rival(address{plan_.at}, plan_.directory, [this] { return server_->ending(); });
 }
 
 // The server first: it need not see its clients vanish.
 side::~side() { server_.reset(); }
 
 void side::connect(std::function<void(std::uint64_t)> const& progress) {
+  auto const before = server_pid_ ? memory_of(*server_pid_) : std::nullopt;
   load_ = std::make_unique<child_process>(fmt::format("the load ({})", name(plan_.kind)),
                                           plan_.cpus.load,
                                           [this](channel& control) { run_load(plan_, control); });
   for (;;) {
     auto const m = receive_from_load();
-    if (m.kind == message_kind::done) return;
-    progress(number_of(m));
+    if (m.kind == message_kind::done) break;
+    if (m.kind == message_kind::process)
+      further_.push_back(static_cast<pid_t>(number_of(m)));
+    else
+      progress(number_of(m));
   }
+  auto const after = before ? memory_of(*server_pid_) : std::nullopt;
+  if (!after) return;
+  bytes_connected_ = static_cast<double>(after->now_bytes) - static_cast<double>(before->now_bytes);
 }
 
 sample side::measure(std::uint64_t steps) {
@@ -91,24 +112,39 @@ sample side::measure(std::uint64_t steps) {
   if (server_) forget_peak(*server_pid_);
   if (server_pid_) s.server_before = memory_of(*server_pid_);
   auto const server_before = server_cpu();
-  auto const load_before = cpu_time_of(load_->pid());
+  auto const load_before = load_cpu_time();
 
   load_->send_number(message_kind::steps, steps);
   s.found = tally::from_bytes(receive_from_load().payload);
   if (server_before) s.server_cpu = *server_cpu() - *server_before;
-  s.load_cpu = cpu_time_of(load_->pid()) - load_before;
+  s.load_cpu = load_cpu_time() - load_before;
   if (server_pid_) s.server_after = memory_of(*server_pid_);
   return s;
 }
 
+void side::turn_to(std::uint64_t act) { load_->send_number(message_kind::act, act); }
+
 void side::finish() {
   load_->send(message_kind::finish);
   (void)receive_from_load();
+  further_.clear();
+}
+
+std::string side::recording() {
+  server_->send(message_kind::recording);
+  return server_->receive(signals_).payload;
 }
 
 duration side::cpu_time() const {
   duration sum{};
   for (auto const process : processes()) sum += cpu_time_of(process);
+  for (auto const process : further_) sum += cpu_time_of(process);
+  return sum;
+}
+
+duration side::load_cpu_time() const {
+  duration sum = cpu_time_of(load_->pid());
+  for (auto const process : further_) sum += cpu_time_of(process);
   return sum;
 }
 

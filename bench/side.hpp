@@ -24,10 +24,13 @@ struct side_plan {
   workload const* work{};  // outlives the side
   side_kind kind{side_kind::coxswain};
   cpu_plan cpus;
-  // Where to listen; or the address of a coordinator that runs already, and its process if known.
+  // Where to listen; or the address of a coordinator that runs already. And the server's process,
+  // once it is known.
   std::string at;
   bool is_running{};
   std::optional<pid_t> running_as;
+  // Where a rival may keep files.
+  std::string directory;
   // How the floor's epoll works.
   trigger floor_trigger{trigger::edge};
 };
@@ -55,22 +58,36 @@ class side {
 
   sample measure(std::uint64_t steps);
 
+  // See load::turn_to.
+  void turn_to(std::uint64_t act);
+
   // The load leaves in order.
   void finish();
 
-  // What its processes have used and waited for so far.
+  // By how much the server's memory grew while the load connected; none if its process is not
+  // known.
+  [[nodiscard]] std::optional<double> bytes_connected() const noexcept { return bytes_connected_; }
+
+  // What the coordinator was told, once the load has left.
+  [[nodiscard]] std::string recording();
+
+  // What its processes have used and waited for so far. Waiting does not count for the further
+  // processes of a load: they wait for each other.
   [[nodiscard]] duration cpu_time() const;
   [[nodiscard]] duration wait_time() const;
 
  private:
   message receive_from_load();
   [[nodiscard]] std::vector<pid_t> processes() const;
+  [[nodiscard]] duration load_cpu_time() const;
 
   side_plan plan_;
   interrupts const& signals_;
   std::unique_ptr<child_process> server_;  // none: it runs already
   std::optional<pid_t> server_pid_;
   std::unique_ptr<child_process> load_;
+  std::optional<double> bytes_connected_;
+  std::vector<pid_t> further_;  // of the load
 };
 
 }  // namespace coxswain::bench

@@ -22,7 +22,7 @@ using figure = std::function<std::string(side_result const&)>;
 class table {
  public:
   explicit table(report const& r) : report_{r} {
-    line("", "floor", r.measured, "ratio  [95 % interval]");
+    line("", r.beside, r.measured, "ratio  [95 % interval]");
   }
   void heading(std::string_view what) { line(what, "", "", ""); }
   void add(std::string_view what, figure const& of, std::vector<double> const& pairs = {}) {
@@ -81,6 +81,18 @@ void add_cpu(table& t, report const& r) {
   t.add("  load", [](side_result const& s) { return share_text(s.load_share()); });
 }
 
+void add_parts(table& t, report const& r, std::string_view heading, duration tally::part::*what,
+               std::vector<std::vector<double>> const& pairs) {
+  if (r.words.parts.empty()) return;
+  t.heading(heading);
+  for (std::size_t place = 0; place < r.words.parts.size(); ++place) {
+    t.add(
+        "  " + r.words.parts[place].text,
+        [=](side_result const& s) { return time_text(s.part_ns(place, what)); },
+        place < pairs.size() ? pairs[place] : std::vector<double>{});
+  }
+}
+
 void add_memory(table& t, report const& r) {
   if (!r.ours.server_bytes()) return;
   auto const of = [](std::optional<double> (side_result::*what)() const) {
@@ -92,22 +104,15 @@ void add_memory(table& t, report const& r) {
   t.heading("memory of the server");
   t.add("  after a sample", of(&side_result::server_bytes));
   t.add("  growth during a sample", of(&side_result::server_growth_bytes));
-  if (r.ours.smaller) t.add("  per idle task", of(&side_result::server_bytes_per_task));
-}
-
-std::string title(report const& r) {
-  auto text = fmt::format("{}, {}, {} {}", r.words.title, r.transport,
-                          grouped(r.steps_per_sample * r.ours.samples.size()), r.words.steps);
-  if (r.floor) {
-    text += fmt::format(" a side in {} of samples, interleaved",
-                        counted(r.ours.samples.size(), "pair"));
-  }
-  if (r.cpus.server) {
-    text += fmt::format("; servers on CPU {}, load on CPU {}", *r.cpus.server, *r.cpus.load);
-  } else {
-    text += "; one CPU for all";
-  }
-  return text + "\n\n";
+  bool const at_peak = r.words.counts_peak;
+  if (!r.ours.server_bytes_per_task(at_peak)) return;
+  auto const* const what = !r.ours.smaller ? "  per task, when all have joined"
+                           : at_peak       ? "  per task, at most"
+                                           : "  per idle task";
+  t.add(what, [at_peak](side_result const& s) {
+    auto const bytes = s.server_bytes_per_task(at_peak);
+    return bytes ? bytes_text(*bytes) : std::string{"unknown"};
+  });
 }
 
 std::string busy_load(report const& r, std::string_view name, side_result const& s) {
@@ -120,19 +125,13 @@ std::string busy_load(report const& r, std::string_view name, side_result const&
 
 std::string notes(report const& r) {
   auto text = busy_load(r, r.measured, r.ours);
-  if (r.floor) text += busy_load(r, "the floor", *r.floor);
+  if (r.floor) text += busy_load(r, r.beside == "floor" ? "the floor" : r.beside, *r.floor);
   if (r.floor && r.ours.samples.size() < pairs_enough) {
     auto const sure = comparison::of(r.pairs.p50).sure.coverage;
     text += fmt::format("note: so few pairs: the intervals hold with {:.0f} %. Take {} or more.\n",
                         100 * sure, pairs_enough);
   }
-  if (r.disturbed.is_too_much()) {
-    text += fmt::format(
-        "WARNING: the machine was busy: other processes used {:.0f} % of its CPUs, the hypervisor "
-        "took {:.0f} %,\nand ours waited for a CPU {:.0f} % of their time. Only the ratios are "
-        "worth something; repeat when it is quiet.\n",
-        100 * r.disturbed.others, 100 * r.disturbed.stolen, 100 * r.disturbed.waiting);
-  }
+  if (r.disturbed.is_too_much()) text += r.disturbed.warning() + "\n";
   return text.empty() ? text : "\n" + text;
 }
 
@@ -141,13 +140,15 @@ std::string notes(report const& r) {
 std::string to_table(report const& r) {
   table t{r};
   for (std::size_t place = 0; place < r.words.latencies.size(); ++place) add_latency(t, r, place);
-  if (r.words.has_rate) {
-    t.add(
-        "rate", [](side_result const& s) { return rate_text(s.rate()); }, r.pairs.rate);
-  }
+  t.add(
+      "rate", [](side_result const& s) { return rate_text(s.rate()); },
+      r.words.has_rate ? r.pairs.rate : std::vector<double>{});
+  add_parts(t, r, "time of each part (median)", &tally::part::elapsed, r.pairs.part_time);
+  add_parts(t, r, "server CPU of each part (median)", &tally::part::server_cpu, r.pairs.part_cpu);
   add_cpu(t, r);
   add_memory(t, r);
-  return title(r) + t.text() + notes(r);
+  return r.words.title + ", " + r.circumstances() + "\n\n" + t.text() +
+         (r.requests ? "\n" + r.requests->text : "") + notes(r);
 }
 
 }  // namespace coxswain::bench

@@ -11,6 +11,8 @@ std::string tally::to_bytes() const {
   append_raw(out, busy);
   append_raw(out, latencies.size());
   for (auto const& l : latencies) l.append_to(out);
+  append_raw(out, parts.size());
+  for (auto const& p : parts) append_raw(out, p);
   return out;
 }
 
@@ -21,6 +23,9 @@ tally tally::from_bytes(std::string_view from) {
   t.busy = take_raw<duration>(from);
   for (auto left = take_raw<std::size_t>(from); left > 0; --left) {
     t.latencies.push_back(histogram::take_from(from));
+  }
+  for (auto left = take_raw<std::size_t>(from); left > 0; --left) {
+    t.parts.push_back(take_raw<part>(from));
   }
   return t;
 }

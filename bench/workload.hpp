@@ -14,8 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace CLI {
 class App;
@@ -23,7 +27,8 @@ class App;
 
 namespace coxswain::bench {
 
-enum class side_kind { floor, coxswain, second_floor };
+// `processes`: the coordinator, too, but with real clients.
+enum class side_kind { floor, coxswain, second_floor, processes, redis };
 
 [[nodiscard]] std::string name(side_kind kind);
 
@@ -38,6 +43,9 @@ class load {
 
   virtual tally measure(std::uint64_t steps) = 0;
 
+  // Of a load that can do several things: which of them `measure` does from now on.
+  virtual void turn_to(std::uint64_t /*act*/) {}
+
   // Shows that all live; to be called when the load was idle for `beat_period`, which is zero if
   // the server needs no such thing.
   virtual void beat() = 0;
@@ -45,6 +53,12 @@ class load {
 
   // Leaves the job in order.
   virtual void finish() = 0;
+
+  // The server's process, if it is known; before all else.
+  virtual void is_served_by(pid_t /*server*/) {}
+
+  // Further processes that it consists of.
+  [[nodiscard]] virtual std::vector<pid_t> processes() const { return {}; }
 };
 
 // What the figures of a workload are called, for people and in the JSON.
@@ -59,12 +73,22 @@ struct vocabulary {
   term operation;               // {"task and barrier", "task"}: CPU time is told for each
   std::vector<term> latencies;  // {"whole round", "round_ns"}; the first is compared
   bool has_rate{};              // operations in a second are worth telling and comparing
+  std::vector<term> parts;      // of a sample: {"the join", "join"}
+  bool counts_peak{};           // memory per task is that of a sample's peak, not of its end
+  std::string measured;         // what our side is called in the table, if not by its kind
 };
 
 // What was asked for, for the JSON.
 struct parameter {
   std::string key;
   std::uint64_t value{};
+};
+
+// What the requests themselves showed.
+struct finding {
+  std::string text;
+  std::vector<parameter> figures;  // for the JSON
+  bool is_good{true};
 };
 
 class workload {
@@ -83,6 +107,9 @@ class workload {
   // How many connections its load opens at once.
   [[nodiscard]] virtual std::size_t connections(side_kind kind) const = 0;
 
+  // How many tasks join when its load connects, and stay; zero if they do not, or there are none.
+  [[nodiscard]] virtual std::uint32_t tasks(side_kind /*kind*/) const { return 0; }
+
   // Whether each sample needs new servers and loads.
   [[nodiscard]] virtual bool uses_up_servers() const { return false; }
   // Whether its load connects during samples, and not only before.
@@ -90,6 +117,21 @@ class workload {
   // The same work with fewer tasks, if memory for each task is to be measured by comparing both;
   // else none.
   [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
+
+  // The servers of others that can do this work.
+  [[nodiscard]] virtual std::vector<side_kind> rivals() const { return {}; }
+
+  // What it is compared with in any case; none: with what the user asks for, or nothing.
+  [[nodiscard]] virtual std::optional<side_kind> always_beside() const { return std::nullopt; }
+
+  // How much of what they were told both coordinators keep, so that it can be compared; none: it is
+  // not.
+  [[nodiscard]] virtual std::optional<std::size_t> record_bytes_max() const { return std::nullopt; }
+  // Compares what ours and the other one were told.
+  [[nodiscard]] virtual finding compare(std::string_view /*ours*/,
+                                        std::string_view /*others*/) const {
+    return {};
+  }
 
   // Whether the job is meant to fail, so that the coordinator's warnings are none.
   [[nodiscard]] virtual bool ends_in_failure() const { return false; }
@@ -102,7 +144,9 @@ class workload {
   [[nodiscard]] virtual std::unique_ptr<load> make_load(side_kind kind, address server) const = 0;
 };
 
-// The peer for a side's server; the coordinator's job is to have so many tasks.
-[[nodiscard]] std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks);
+// The peer for a side's server; the coordinator's job is to have so many tasks. With Redis: how it
+// is used.
+[[nodiscard]] std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks,
+                                              redis_plan const& redis = {});
 
 }  // namespace coxswain::bench

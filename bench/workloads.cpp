@@ -7,11 +7,14 @@ std::string name(side_kind kind) {
     case side_kind::floor: return "floor";
     case side_kind::coxswain: return "coxswain";
     case side_kind::second_floor: return "floor-2";
+    case side_kind::processes: return "processes";
+    case side_kind::redis: return "redis";
   }
   return {};
 }
 
-std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks) {
+std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks, redis_plan const& redis) {
+  if (kind == side_kind::redis) return make_redis_peer(redis);
   return kind == side_kind::coxswain ? make_coxswain_peer(tasks) : make_floor_peer();
 }
 
@@ -26,6 +29,8 @@ std::vector<std::unique_ptr<workload>> all_workloads() {
   all.push_back(make_fan_out());
   all.push_back(make_heartbeat());
   all.push_back(make_failure());
+  all.push_back(make_mixed());
+  all.push_back(make_check());
   return all;
 }
 

@@ -1,0 +1,63 @@
+#pragma once
+// What a coordinator was told by each task, in its order, as its recording has it; and where two
+// coordinators were told different things. Not here: times.
+
+#include "coxswain/base/ids.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::bench {
+
+class census {
+ public:
+  struct count {
+    std::uint64_t frames{};
+    std::uint64_t bytes{};  // with their length prefixes
+
+    friend bool operator==(count const&, count const&) = default;
+  };
+
+  // Throws bench_error: the bytes are no recording, or its beginning is lost.
+  explicit census(std::string_view recording);
+
+  // "barrier 'step'" -> how many there were.
+  [[nodiscard]] std::map<std::string, count> const& by_request() const noexcept {
+    return by_request_;
+  }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  // How many requests the server took at a time, on the average.
+  [[nodiscard]] double requests_in_a_turn() const noexcept;
+
+  // Where the requests of a task are not the same in both, to the byte but for the label in the
+  // hello, and for the incarnation in the join, which each process draws at random; none if
+  // nowhere. Heartbeats are left out: they depend on time. `a` and `b` say whose they are.
+  [[nodiscard]] static std::optional<std::string> difference(census const& one, std::string_view a,
+                                                             census const& other,
+                                                             std::string_view b);
+
+ private:
+  struct request {
+    std::string what;
+    std::string payload;  // without what each process draws at random
+  };
+  struct line {
+    std::optional<task_id> task;
+    std::vector<request> requests;
+  };
+
+  void take(connection_id from, std::string_view payload);
+
+  std::uint64_t connections_{};
+  std::uint64_t frames_{};
+  std::uint64_t turns_{};
+  std::map<std::string, count> by_request_;
+  std::map<std::optional<task_id>, std::vector<request>> by_task_;
+  std::map<connection_id, line> lines_;
+};
+
+}  // namespace coxswain::bench

@@ -1,0 +1,129 @@
+#include "rival.hpp"
+
+#include "bench_error.hpp"
+#include "workload.hpp"
+
+#include "coxswain/base/time.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace coxswain::bench {
+namespace {
+
+constexpr auto start_max = 20s;
+
+struct program {
+  std::string name;
+  std::string package;
+};
+
+program program_of(side_kind /*kind*/) { return {"redis-server", "redis-server"}; }
+
+bool is_in_path(std::string const& file) {
+  auto const* const path = std::getenv("PATH");
+  std::string_view rest{path == nullptr ? "" : path};
+  while (!rest.empty()) {
+    auto const directory = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), directory.size() + 1));
+    if (::access(fmt::format("{}/{}", directory, file).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+std::string log_in(std::string const& directory) { return directory + "/log"; }
+
+std::vector<std::string> redis_command(address const& at, std::string const& directory) {
+  std::vector<std::string> words{"redis-server", "--save",     "",
+                                 "--appendonly", "no",         "--dir",
+                                 directory,      "--loglevel", "warning",
+                                 "--maxclients", "1000000",    "--client-output-buffer-limit",
+                                 "pubsub 0 0 0"};
+  if (at.is_unix()) {
+    words.insert(words.end(),
+                 {"--port", "0", "--unixsocket", at.text().substr(at.text().find(':') + 1)});
+  } else {
+    words.insert(words.end(),
+                 {"--bind", "127.0.0.1", "--port", at.text().substr(at.text().rfind(':') + 1)});
+  }
+  return words;
+}
+
+[[noreturn]] void become(std::vector<std::string> words, std::string const& log) {
+  auto const out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(out, STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  ::execvp(arguments.front(), arguments.data());
+  throw system_failure("cannot start " + words.front());
+}
+
+// The end of what it has written.
+std::string last_words_in(std::string const& log) {
+  constexpr std::size_t words_max = 2'000;
+  std::ifstream file{log};
+  std::string all{std::istreambuf_iterator<char>{file}, {}};
+  return all.size() > words_max ? all.substr(all.size() - words_max) : all;
+}
+
+// A port that is free now.
+address chosen(std::string const& listen) {
+  address at{listen};
+  if (!at.is_unix()) (void)at.listen();
+  return at;
+}
+
+}  // namespace
+
+bool is_rival(side_kind kind) noexcept { return kind == side_kind::redis; }
+
+void need_rival(side_kind kind) {
+  auto const wanted = program_of(kind);
+  if (is_in_path(wanted.name)) return;
+  throw bench_error{fmt::format("--vs {}: the program {} is not installed. On Debian: apt-get "
+                                "install {}",
+                                name(kind), wanted.name, wanted.package),
+                    exit_code::unavailable};
+}
+
+void become_rival(side_kind /*kind*/, std::string const& listen, std::string const& directory,
+                  channel& control) {
+  auto const at = chosen(listen);
+  control.send(message_kind::listening, at.text());
+  become(redis_command(at, directory), log_in(directory));
+}
+
+void await_rival(address const& at, std::string const& directory,
+                 std::function<std::optional<std::string>()> const& ending) {
+  auto const until = std::chrono::steady_clock::now() + start_max;
+  for (;;) {
+    try {
+      (void)connector{at}.connect();
+      return;
+    } catch (bench_error const& problem) {
+      auto const ended = ending();
+      if (!ended && std::chrono::steady_clock::now() < until) {
+        ::usleep(10'000);
+        continue;
+      }
+      throw bench_error{
+          fmt::format("the rival's server cannot be reached: {}; its process {}. It "
+                      "said: {}",
+                      problem.what(), ended.value_or("runs"), last_words_in(log_in(directory)))};
+    }
+  }
+}
+
+}  // namespace coxswain::bench
