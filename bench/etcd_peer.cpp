@@ -23,6 +23,10 @@ constexpr std::string_view watch_path = "/etcdserverpb.Watch/Watch";
 
 constexpr std::string_view watched_key = "release";
 
+// What a client may send before it is allowed more; of one call this beside its value.
+constexpr std::size_t window_bytes = 65'535;
+constexpr std::size_t call_bytes = 64;
+
 // So that no request passes what HTTP/2 lets a client send unasked.
 constexpr std::size_t value_bytes_max = 8 * 1024;
 
@@ -175,6 +179,7 @@ class etcd_peer final : public peer {
     put(out, how.connection, args.name, "", true);
   }
   void say(std::string& out, asking const& how, core::put_args const& args) {
+    check_window(how, args.value.size());
     if (args.value.size() > value_bytes_max) {
       throw bench_error{fmt::format("values of more than {} bytes are not for --vs etcd: its "
                                     "client here knows no flow control",
@@ -186,6 +191,7 @@ class etcd_peer final : public peer {
   }
   // Who watches need not ask.
   void say(std::string& out, asking const& how, core::get_args const& args) {
+    check_window(how, 0);
     if (how.connection >= plan_.subscribers) get(out, how.connection, args.key);
   }
   void say(std::string& out, asking const& how, core::count_keys_args const&) {
@@ -194,6 +200,14 @@ class etcd_peer final : public peer {
   // Nothing is removed: all would be told.
   void say(std::string& out, asking const& how, core::remove_args const&) {
     get(out, how.connection, watched_key);
+  }
+
+  static void check_window(asking const& how, std::size_t value_bytes) {
+    if ((how.unanswered + 1) * (call_bytes + value_bytes) <= window_bytes) return;
+    throw bench_error{
+        "--vs etcd: so many requests --outstanding pass what HTTP/2 lets a client send, "
+        "and its client here knows no flow control: take fewer",
+        exit_code::usage};
   }
 
   void put(std::string& out, std::size_t connection, std::string_view key, std::string_view value,

@@ -125,6 +125,19 @@ BOOST_AUTO_TEST_CASE(the_stream_of_the_watches_is_nothing_else_on_a_connection_w
   BOOST_TEST(out.substr(5, 4) == "\0\0\0\3"sv);
 }
 
+BOOST_AUTO_TEST_CASE(more_than_http2_lets_a_client_send_is_refused) {
+  auto const etcd = make_etcd_peer({});
+  std::string out;
+  etcd->open(0);
+  core::put_args put;
+  put.value.assign(1'000, 'v');
+
+  BOOST_CHECK_NO_THROW(etcd->ask(out, {0, std::nullopt, 60}, put));
+  BOOST_CHECK_THROW(etcd->ask(out, {0, std::nullopt, 61}, put), bench_error);
+  put.value.assign(10'000, 'v');
+  BOOST_CHECK_THROW(etcd->ask(out, {0, std::nullopt}, put), bench_error);
+}
+
 BOOST_AUTO_TEST_CASE(a_key_that_etcd_has_not_is_noticed) {
   auto const etcd = make_etcd_peer({});
   std::string out;
