@@ -41,7 +41,7 @@ class barrier final : public rounds {
     return w;
   }
 
-  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
+  std::vector<side_kind> rivals() const override { return {side_kind::redis, side_kind::etcd}; }
 
   std::uint64_t steps_by_default() const override {
     return std::clamp<std::uint64_t>(20'480 / who().tasks(), 5, 50);

@@ -190,8 +190,11 @@ report experiment::run() {
                                     options_.floor ? work_.connections(options_.beside) : 0);
   need_descriptors(connections + descriptors_besides);
   bool const is_beside_rival = options_.floor && is_rival(options_.beside);
-  if (is_beside_rival) need_rival(options_.beside);
-  if (is_unix() || is_beside_rival) sockets_.emplace();
+  if (is_beside_rival) need_rival(options_.beside, is_unix());
+  if (is_beside_rival)
+    sockets_.emplace(files_parent_of(options_.beside));
+  else if (is_unix())
+    sockets_.emplace();
   report r;
   r.words = work_.words();
   r.parameters = work_.parameters();

@@ -131,13 +131,13 @@ class fan_out final : public workload {
         std::min<std::uint64_t>(20'480 / waiters_, sent_max / of_a_round), 2, 50);
   }
 
-  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
+  std::vector<side_kind> rivals() const override { return {side_kind::redis, side_kind::etcd}; }
   std::size_t connections(side_kind) const override { return std::size_t{waiters_} + 1; }
   void configure(core::config& coordinator) const override { coordinator.num_tasks = 1; }
   std::size_t floor_answers_together() const override { return std::size_t{waiters_} + 1; }
 
   std::unique_ptr<load> make_load(side_kind kind, address server) const override {
-    redis_plan redis;
+    rival_plan redis;
     redis.subscribers = waiters_;
     return std::make_unique<fan_out_load>(std::move(server), make_peer(kind, 0, redis), waiters_,
                                           bytes_);

@@ -156,7 +156,7 @@ class kv final : public workload {
                                      is_one ? 10'000 : 100'000);
   }
 
-  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
+  std::vector<side_kind> rivals() const override { return {side_kind::redis, side_kind::etcd}; }
   std::size_t connections(side_kind) const override { return given_.connections; }
   void configure(core::config& coordinator) const override { coordinator.num_tasks = 1; }
 

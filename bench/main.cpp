@@ -68,12 +68,11 @@ void add_floor(CLI::App& cmd, command_line& given) {
                              "Compare with a plain epoll server that moves the same bytes, in "
                              "interleaved samples, and print the ratios");
   add_pairs(cmd, o);
-  cmd.add_option(
-         "--vs", given.rival,
-         "Instead of --floor: compare with redis, which is started without persistence, and "
-         "used in the best way known (README.md)")
-      ->transform(
-          CLI::CheckedTransformer{std::map<std::string, side_kind>{{"redis", side_kind::redis}}})
+  cmd.add_option("--vs", given.rival,
+                 "Instead of --floor: compare with redis or etcd, which is started without "
+                 "persistence, and used in the best way known (README.md)")
+      ->transform(CLI::CheckedTransformer{
+          std::map<std::string, side_kind>{{"redis", side_kind::redis}, {"etcd", side_kind::etcd}}})
       ->excludes(floor);
   cmd.add_flag("--calibrate", o.calibrate,
                "Put a second floor in Coxswain's place: how far from 1 the ratios then are, is how "

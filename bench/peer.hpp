@@ -92,13 +92,17 @@ class peer {
 // for onto a list.
 enum class redis_barrier { script, count, list };
 
-struct redis_plan {
+// How a rival is used.
+struct rival_plan {
   std::uint32_t tasks{};        // that meet at a barrier; zero: there is none
   std::uint32_t subscribers{};  // the first connections: they wait for what is published
   redis_barrier barrier{redis_barrier::script};
 };
 
 // Speaks the protocol of Redis.
-[[nodiscard]] std::unique_ptr<peer> make_redis_peer(redis_plan plan);
+[[nodiscard]] std::unique_ptr<peer> make_redis_peer(rival_plan plan);
+
+// Speaks gRPC to etcd.
+[[nodiscard]] std::unique_ptr<peer> make_etcd_peer(rival_plan plan);
 
 }  // namespace coxswain::bench

@@ -21,7 +21,7 @@ constexpr std::string_view channel_name = "step";
 constexpr std::string_view list_name = "release";
 
 // The last one of a round publishes, or pushes as many elements as wait for one.
-std::string library(redis_plan const& plan) {
+std::string library(rival_plan const& plan) {
   constexpr int pushed_at_once = 1'000;
   auto const when_all = plan.barrier == redis_barrier::list
                             ? fmt::format(
@@ -42,7 +42,7 @@ bool begins(received_frame const& frame, std::string_view with) {
 
 class redis_peer final : public peer {
  public:
-  explicit redis_peer(redis_plan plan) : plan_{plan} {}
+  explicit redis_peer(rival_plan plan) : plan_{plan} {}
 
   bool has_sessions() const noexcept override { return false; }
   bool has_keys() const noexcept override { return true; }
@@ -162,7 +162,7 @@ class redis_peer final : public peer {
     throw bench_error{fmt::format("it answered with {} bytes, as no value has", frame.bytes)};
   }
 
-  redis_plan plan_;
+  rival_plan plan_;
   std::uint64_t arrivals_{};
   bool is_publishing_{};
   std::vector<std::size_t> value_frames_;  // how large the answers to gets may be
@@ -170,7 +170,7 @@ class redis_peer final : public peer {
 
 }  // namespace
 
-std::unique_ptr<peer> make_redis_peer(redis_plan plan) {
+std::unique_ptr<peer> make_redis_peer(rival_plan plan) {
   return std::make_unique<redis_peer>(plan);
 }
 

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_reply_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_says_the_round) {
-  redis_plan plan;
+  rival_plan plan;
   plan.tasks = 2;
   plan.subscribers = 2;
   auto const redis = make_redis_peer(plan);
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_says_the_round) {
 }
 
 BOOST_AUTO_TEST_CASE(who_counts_the_last_arrival_tells_all_once) {
-  redis_plan plan;
+  rival_plan plan;
   plan.tasks = 2;
   plan.subscribers = 2;
   plan.barrier = redis_barrier::count;

@@ -27,7 +27,10 @@ struct program {
   std::string package;
 };
 
-program program_of(side_kind /*kind*/) { return {"redis-server", "redis-server"}; }
+program program_of(side_kind kind) {
+  if (kind == side_kind::etcd) return {"etcd", "etcd-server"};
+  return {"redis-server", "redis-server"};
+}
 
 bool is_in_path(std::string const& file) {
   auto const* const path = std::getenv("PATH");
@@ -56,6 +59,25 @@ std::vector<std::string> redis_command(address const& at, std::string const& dir
                  {"--bind", "127.0.0.1", "--port", at.text().substr(at.text().rfind(':') + 1)});
   }
   return words;
+}
+
+// One member, alone.
+std::vector<std::string> etcd_command(address const& at, std::string const& directory) {
+  auto const url = "http://" + at.text();
+  address peers{"127.0.0.1:0"};
+  (void)peers.listen();
+  return {"etcd",
+          "--data-dir",
+          directory + "/data",
+          "--unsafe-no-fsync",
+          "--log-level",
+          "error",
+          "--listen-client-urls",
+          url,
+          "--advertise-client-urls",
+          url,
+          "--listen-peer-urls",
+          "http://" + peers.text()};
 }
 
 [[noreturn]] void become(std::vector<std::string> words, std::string const& log) {
@@ -87,9 +109,19 @@ address chosen(std::string const& listen) {
 
 }  // namespace
 
-bool is_rival(side_kind kind) noexcept { return kind == side_kind::redis; }
+bool is_rival(side_kind kind) noexcept {
+  return kind == side_kind::redis || kind == side_kind::etcd;
+}
 
-void need_rival(side_kind kind) {
+std::string files_parent_of(side_kind kind) {
+  constexpr char const* in_memory = "/dev/shm";
+  return kind == side_kind::etcd && ::access(in_memory, W_OK) == 0 ? in_memory : "/tmp";
+}
+
+void need_rival(side_kind kind, bool over_unix_sockets) {
+  if (kind == side_kind::etcd && over_unix_sockets) {
+    throw bench_error{"--vs etcd: only --transport tcp", exit_code::usage};
+  }
   auto const wanted = program_of(kind);
   if (is_in_path(wanted.name)) return;
   throw bench_error{fmt::format("--vs {}: the program {} is not installed. On Debian: apt-get "
@@ -98,11 +130,12 @@ void need_rival(side_kind kind) {
                     exit_code::unavailable};
 }
 
-void become_rival(side_kind /*kind*/, std::string const& listen, std::string const& directory,
+void become_rival(side_kind kind, std::string const& listen, std::string const& directory,
                   channel& control) {
   auto const at = chosen(listen);
   control.send(message_kind::listening, at.text());
-  become(redis_command(at, directory), log_in(directory));
+  become(kind == side_kind::etcd ? etcd_command(at, directory) : redis_command(at, directory),
+         log_in(directory));
 }
 
 void await_rival(address const& at, std::string const& directory,

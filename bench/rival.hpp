@@ -15,8 +15,12 @@ enum class side_kind;
 // Whether servers of this kind are programs of others.
 [[nodiscard]] bool is_rival(side_kind kind) noexcept;
 
-// Throws bench_error, which names the Debian package, if the rival's program is not there.
-void need_rival(side_kind kind);
+// Throws bench_error if the rival's program is not there, naming the Debian package, or if it
+// cannot be reached in this way.
+void need_rival(side_kind kind, bool over_unix_sockets);
+
+// Where it may keep its files: in memory if it writes them while it works.
+[[nodiscard]] std::string files_parent_of(side_kind kind);
 
 // Becomes the rival's program, listening at `listen`; `control` is told where. It may keep files
 // below `directory`; what it has to say is in the file `log` there. Throws bench_error.

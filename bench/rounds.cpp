@@ -78,8 +78,8 @@ void rounds::configure(core::config& coordinator) const { coordinator.num_tasks 
 
 std::size_t rounds::floor_answers_together() const { return who_.floor_tasks(); }
 
-redis_plan rounds::redis(std::uint32_t tasks) const {
-  redis_plan plan;
+rival_plan rounds::redis(std::uint32_t tasks) const {
+  rival_plan plan;
   plan.tasks = tasks;
   plan.subscribers = tasks;
   plan.barrier = redis_barrier_;

@@ -1,5 +1,5 @@
 #pragma once
-// A directory for sockets, which vanishes with everything in it.
+// A directory for sockets and files, which vanishes with everything in it.
 
 #include "bench_error.hpp"
 
@@ -13,7 +13,8 @@ namespace coxswain::bench {
 class temporary_directory {
  public:
   // Throws bench_error.
-  temporary_directory() {
+  explicit temporary_directory(std::string const& parent = "/tmp")
+      : path_{parent + "/coxswain-bench-XXXXXX"} {
     if (::mkdtemp(path_.data()) == nullptr) throw system_failure("cannot make " + path_);
   }
   ~temporary_directory() {
@@ -26,7 +27,7 @@ class temporary_directory {
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
 
  private:
-  std::string path_{"/tmp/coxswain-bench-XXXXXX"};
+  std::string path_;
 };
 
 }  // namespace coxswain::bench

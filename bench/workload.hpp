@@ -28,7 +28,7 @@ class App;
 namespace coxswain::bench {
 
 // `processes`: the coordinator, too, but with real clients.
-enum class side_kind { floor, coxswain, second_floor, processes, redis };
+enum class side_kind { floor, coxswain, second_floor, processes, redis, etcd };
 
 [[nodiscard]] std::string name(side_kind kind);
 
@@ -144,9 +144,9 @@ class workload {
   [[nodiscard]] virtual std::unique_ptr<load> make_load(side_kind kind, address server) const = 0;
 };
 
-// The peer for a side's server; the coordinator's job is to have so many tasks. With Redis: how it
-// is used.
+// The peer for a side's server; the coordinator's job is to have so many tasks. With a rival: how
+// it is used.
 [[nodiscard]] std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks,
-                                              redis_plan const& redis = {});
+                                              rival_plan const& rival = {});
 
 }  // namespace coxswain::bench

@@ -9,12 +9,14 @@ std::string name(side_kind kind) {
     case side_kind::second_floor: return "floor-2";
     case side_kind::processes: return "processes";
     case side_kind::redis: return "redis";
+    case side_kind::etcd: return "etcd";
   }
   return {};
 }
 
-std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks, redis_plan const& redis) {
-  if (kind == side_kind::redis) return make_redis_peer(redis);
+std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks, rival_plan const& rival) {
+  if (kind == side_kind::redis) return make_redis_peer(rival);
+  if (kind == side_kind::etcd) return make_etcd_peer(rival);
   return kind == side_kind::coxswain ? make_coxswain_peer(tasks) : make_floor_peer();
 }
 
