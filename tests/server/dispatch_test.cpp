@@ -330,6 +330,33 @@ BOOST_AUTO_TEST_CASE(queued_replies_are_counted_in_the_cores_memory) {
   BOOST_TEST(w.d().out(id).empty());
 }
 
+BOOST_AUTO_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all) {
+  world w;
+  w.o.core.memory_bytes_max = 4'000'000;
+  auto const writer = w.greeted();
+  for (std::uint64_t id = 1; id <= 100; ++id) {
+    w.d().received(w.now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
+  }
+  w.settle();
+  std::vector<connection_id> idle;
+  for (int i = 0; i < 20; ++i) idle.push_back(w.greeted());
+
+  std::vector<connection_id> dirty;
+  for (std::uint64_t id = 1; id <= 50; ++id) {
+    for (auto const one : idle) w.d().received(w.now, one, list_frame(id, ""));
+    w.d().deliver(dirty);
+  }
+
+  // Each list is 100 KB long.
+  BOOST_TEST(w.d().look(w.now).memory_bytes <= 4'000'000u + 20 * 110'000);
+  w.d().received(w.now, writer, put_frame(101, "k", "v"));
+  w.settle();
+  w.readers.erase(writer);
+  for (auto const one : idle) w.write(one);
+  w.settle();
+  for (auto const one : idle) BOOST_TEST(w.d().out(one).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {
   world w;
   auto const id = w.greeted();
