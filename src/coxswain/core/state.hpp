@@ -47,6 +47,8 @@ class coordinator::state {
   void lost(time_point now, connection_id from, loss how);
   void write_blocked(time_point now, connection_id to);
   void write_progressed(time_point now, connection_id to);
+  void held_back(time_point now, connection_id from);
+  void read_again(time_point now, connection_id from);
   void task_ended(time_point now, task_id id, status why);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
@@ -99,6 +101,8 @@ class coordinator::state {
   void check_expiry(time_point now, session_id id);
   [[nodiscard]] time_point expiry_of(session const& s) const;
   void arm_expiry(session_id id, session& s);
+  // Whether it is not read, so that what it says is not heard.
+  [[nodiscard]] bool is_held_back(session const& s) const;
   void hello_due(time_point now, connection_id id);
   void stalled_reader_due(time_point now, connection_id id);
   void probe_due(time_point now, task_id id);
@@ -336,7 +340,8 @@ class coordinator::state {
   [[nodiscard]] time_point progress_expiry(progress const& p) const;
   // Before its calls that wait become more or fewer.
   void excuse(time_point now, task& t);
-  void come_back(time_point now, session const& s, task_id id);
+  // Nothing that the task said was heard since then.
+  void come_back(time_point now, time_point since, task_id id);
   void watch_progress(task_id id);
   void no_progress_due(time_point now, task_id id);
 
