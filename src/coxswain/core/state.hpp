@@ -11,6 +11,7 @@
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/counted_answer.hpp"
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/event_log.hpp"
 #include "coxswain/core/joint_gets.hpp"
@@ -147,8 +148,13 @@ class coordinator::state {
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
   [[nodiscard]] static answer_ptr share(status outcome);
   template <class Value>
-  [[nodiscard]] static answer_ptr share(Value value) {
-    return std::make_shared<answer const>(answer{{}, std::move(value)});
+  [[nodiscard]] answer_ptr share(Value value) const {
+    if constexpr (requires { bytes_of(value); }) {
+      auto const size = bytes_of(value);
+      return counted({{}, std::move(value)}, size, memory);
+    } else {
+      return std::make_shared<answer const>(answer{{}, std::move(value)});
+    }
   }
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
@@ -295,6 +301,9 @@ class coordinator::state {
                                                 std::string_view what = "key") const;
   [[nodiscard]] status checked_value(std::size_t bytes) const;
   [[nodiscard]] status checked_count(std::size_t keys) const;
+  // OK if a listing may be encoded to so many bytes and there is memory for that and for its keys;
+  // else the text says what it is longer than.
+  [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
   [[nodiscard]] status mismatch(std::string const& key, kv_store::entry const* held,
                                 expected_value const& expected) const;
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
@@ -329,7 +338,7 @@ class coordinator::state {
   void handle(call const& c, watch_events_args& args);
   void watch(call const& c, parked::place where, watchers& among, watchers::watcher w,
              duration timeout);
-  [[nodiscard]] answer_ptr const& tasks_now();
+  [[nodiscard]] answer_ptr tasks_now();
   void tell_watchers_of_tasks();
   void tell_watchers_of_events();
   void end_watches(status const& why);
@@ -429,7 +438,7 @@ class coordinator::state {
   std::uint64_t events_told_{};
   watchers watchers_of_tasks_;
   std::uint64_t tasks_told_{};
-  answer_ptr tasks_shown_;  // as they were shown last; null if that was another version
+  std::weak_ptr<answer const> tasks_shown_;  // as they were shown last, while that is on its way
   topology_exchanges topologies_;
   alarm topology_log_;  // one for all that are open
   alarm review_;
