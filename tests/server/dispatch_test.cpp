@@ -406,13 +406,39 @@ BOOST_AUTO_TEST_CASE(who_cannot_be_written_to_is_heard_to_the_end) {
   w.d().received(w.now, id, asked + put_frame(11, "last", "v"));
   BOOST_TEST(w.d().look(w.now).keys == 0u);
 
-  w.d().broke(w.now, id);
+  w.d().broke(id);
   w.d().go_on(w.now, id);
   w.d().received(w.now, id, put_frame(12, "even later", "v"));
 
   BOOST_TEST(w.d().look(w.now).keys == 2u);
   BOOST_TEST(w.d().out(id).empty());
   w.d().check_invariants();
+}
+
+BOOST_AUTO_TEST_CASE(who_is_held_back_and_becomes_unreachable_is_judged_by_what_was_heard) {
+  world w{1};
+  w.o.core.heartbeat_timeout = 10s;
+  w.o.queued_bytes_max = 100;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0));
+  w.settle();
+  std::string asked;
+  for (std::uint64_t i = 2; i <= 11; ++i) asked += try_get_frame(i, std::string(100, 'k'));
+  w.d().received(w.now, id, asked);
+  auto const pass = [&](time_point end) {
+    for (; w.now + 50ms < end; w.now += 50ms) w.d().advance(w.now);
+    w.now = end;
+    w.d().advance(w.now);
+  };
+  pass(t0 + 9s);
+
+  w.d().broke(id);
+  w.d().lost(w.now, id, core::loss::unreachable);
+
+  pass(t0 + 10s - 1ns);
+  BOOST_TEST(!w.d().error().has_value());
+  pass(t0 + 10s);
+  BOOST_TEST(w.d().error().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {

@@ -159,7 +159,7 @@ bool world::is_read(link& line) {
 
 // As when a write fails.
 void world::hear_to_the_end(link const& line) {
-  coordinator.broke(now, line.at_server);
+  coordinator.broke(line.at_server);
   coordinator.go_on(now, line.at_server);
 }
 

@@ -164,7 +164,7 @@ void connection::write() {
 
 // What the peer said before it went is heard all the same: a Bye, an acknowledgement.
 void connection::broke(core::loss how) {
-  turn_.brain.broke(turn_.now, id_);
+  turn_.brain.broke(id_);
   while (read_ready() == next::another_turn) {
   }
   end(how);

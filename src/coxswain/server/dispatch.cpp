@@ -65,13 +65,12 @@ void dispatch::go_on(time_point now, connection_id from) {
   static_cast<void>(take_frames(now, from, *on));
 }
 
-void dispatch::broke(time_point now, connection_id to) {
+void dispatch::broke(connection_id to) {
   auto* const on = find(to);
   if (on == nullptr) return;
-  now_ = now;
   on->broken = !on->out.ends();
   on->out.abandon();
-  tell_if_held_back(now, to, *on);
+  on->held = false;  // of which the core is not told: that it is read now is no sign of life
 }
 
 dispatch::line* dispatch::find(connection_id id) const {

@@ -53,7 +53,7 @@ class dispatch {
 
   // Nothing can be written to the connection any more. What waits for it is thrown away, and what
   // its peer said before is heard all the same.
-  void broke(time_point now, connection_id to);
+  void broke(connection_id to);
 
   // The connection is gone, whoever closed it. Exactly once for each `open`.
   void lost(time_point now, connection_id from, core::loss how);
