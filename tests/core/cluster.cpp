@@ -265,6 +265,16 @@ void cluster::write_progressed(int who) {
   settle();
 }
 
+void cluster::held_back(int who) {
+  brain_->held_back(now_, (*this)[who].connection);
+  settle();
+}
+
+void cluster::read_again(int who) {
+  brain_->read_again(now_, (*this)[who].connection);
+  settle();
+}
+
 void cluster::task_ended(std::uint32_t task, status why) {
   brain_->task_ended(now_, task_id{task}, std::move(why));
   settle();

@@ -132,6 +132,8 @@ class cluster {
   void malformed(int who, std::string why);
   void write_blocked(int who);
   void write_progressed(int who);
+  void held_back(int who);
+  void read_again(int who);
   void task_ended(std::uint32_t task, status why);
   void stop(std::string reason = "test");
 

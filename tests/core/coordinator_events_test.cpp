@@ -188,8 +188,9 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_same_gets_one_answer) {
 BOOST_AUTO_TEST_CASE(a_withdrawn_event_watch_leaves_nothing) {
   cluster c{2};
   c.heartbeat(0);
+  auto const n = last(c, 0);
   auto const before = c.look().memory_bytes;
-  c.withdraw(watch(c, 0, last(c, 0)));
+  c.withdraw(watch(c, 0, n));
 
   BOOST_TEST(c.look().memory_bytes == before);
 }

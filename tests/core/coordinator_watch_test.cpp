@@ -272,8 +272,9 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_watches_unavailable) {
 BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_nothing) {
   cluster c{2};
   c.heartbeat(0);
+  auto const version = version_now(c, 0);
   auto const before = c.look().memory_bytes;
-  c.withdraw(watch(c, 0, version_now(c, 0)));
+  c.withdraw(watch(c, 0, version));
 
   BOOST_TEST(c.look().memory_bytes == before);
   c.lose(1);

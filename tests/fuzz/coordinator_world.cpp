@@ -144,11 +144,13 @@ class world {
         return;
       case 3: return misbehave(c);
       case 4:
-        if (c.connection != connection_id{}) brain_->write_blocked(now_, c.connection);
-        return;
+        if (c.connection == connection_id{}) return;
+        if (chance_.one_in(2)) return brain_->held_back(now_, c.connection);
+        return brain_->write_blocked(now_, c.connection);
       case 5:
-        if (c.connection != connection_id{}) brain_->write_progressed(now_, c.connection);
-        return;
+        if (c.connection == connection_id{}) return;
+        if (chance_.one_in(2)) return brain_->read_again(now_, c.connection);
+        return brain_->write_progressed(now_, c.connection);
       case 6: bare_.insert(brain_->connected(now_, "bare", {})); return;
       case 7:
         if (!bare_.empty()) {

@@ -158,6 +158,19 @@ BOOST_AUTO_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost) {
   BOOST_TEST(w.book.take() == "r");
 }
 
+BOOST_AUTO_TEST_CASE(who_is_poked_for_the_next_turn_goes_on_there_once) {
+  world w;
+  auto const peer = w.add();
+  send(peer, "x");
+  BOOST_TEST(w.run() == "(rx)");
+
+  w.readers[0]->ready.poke_next_turn();
+  w.readers[0]->ready.poke_next_turn();
+  BOOST_TEST(w.book.take() == "");
+  BOOST_TEST(w.run() == "(r)");
+  BOOST_TEST(w.poll() == "");
+}
+
 BOOST_AUTO_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn) {
   world w;
   auto const lot = w.add(true);

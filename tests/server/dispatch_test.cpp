@@ -330,6 +330,121 @@ BOOST_AUTO_TEST_CASE(queued_replies_are_counted_in_the_cores_memory) {
   BOOST_TEST(w.d().out(id).empty());
 }
 
+BOOST_AUTO_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all) {
+  world w;
+  w.o.core.memory_bytes_max = 4'000'000;
+  auto const writer = w.greeted();
+  for (std::uint64_t id = 1; id <= 100; ++id) {
+    w.d().received(w.now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
+  }
+  w.settle();
+  std::vector<connection_id> idle;
+  for (int i = 0; i < 20; ++i) idle.push_back(w.greeted());
+
+  std::vector<connection_id> dirty;
+  for (std::uint64_t id = 1; id <= 50; ++id) {
+    for (auto const one : idle) w.d().received(w.now, one, list_frame(id, ""));
+    w.d().deliver(dirty);
+  }
+
+  // Each list is 100 KB long.
+  BOOST_TEST(w.d().look(w.now).memory_bytes <= 4'000'000u + 20 * 110'000);
+  w.d().received(w.now, writer, put_frame(101, "k", "v"));
+  w.settle();
+  w.readers.erase(writer);
+  for (auto const one : idle) w.write(one);
+  w.settle();
+  for (auto const one : idle) BOOST_TEST(w.d().out(one).empty());
+}
+
+BOOST_AUTO_TEST_CASE(frames_are_taken_as_long_as_their_replies_find_room) {
+  world w;
+  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  w.o.queued_bytes_max = 1'000;
+  auto const id = w.greeted();
+  std::string asked;
+  for (std::uint64_t i = 1; i <= 100; ++i) asked += try_get_frame(i, std::string(100, 'k'));
+
+  w.d().received(w.now, id, asked + "\1\1");
+
+  auto const& out = w.d().out(id);
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    BOOST_TEST(out.queued_bytes() <= 1'000u);
+    BOOST_TEST(out.waiting() <= 1u);
+    w.d().check_invariants();
+    BOOST_TEST(w.next(id).id.value == i);
+    w.d().go_on(w.now, id);
+  }
+  BOOST_TEST(w.silent(id));
+  w.d().check_invariants();
+}
+
+BOOST_AUTO_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_a_turn) {
+  world w;
+  w.o.queued_bytes_max = 300'000;
+  auto const writer = w.greeted();
+  for (std::uint64_t id = 1; id <= 100; ++id) {
+    w.d().received(w.now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
+  }
+  w.settle();
+  auto const id = w.greeted();
+  auto const before = w.d().look(w.now).memory_bytes;
+  std::string asked;
+  for (std::uint64_t i = 1; i <= 1'000; ++i) asked += list_frame(i, "");
+
+  w.d().received(w.now, id, asked);
+
+  // Each list is 100 KB long, of which 6 KB are its keys: two are queued; the encoder remembers the
+  // third; and 64 wait as they are.
+  BOOST_TEST(w.d().look(w.now).memory_bytes < before + 3 * 110'000 + 64 * 8'000);
+}
+
+BOOST_AUTO_TEST_CASE(who_cannot_be_written_to_is_heard_to_the_end) {
+  world w;
+  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  w.o.queued_bytes_max = 100;
+  auto const id = w.greeted();
+  std::string asked;
+  for (std::uint64_t i = 1; i <= 10; ++i) asked += try_get_frame(i, std::string(100, 'k'));
+  w.d().received(w.now, id, asked + put_frame(11, "last", "v"));
+  BOOST_TEST(w.d().look(w.now).keys == 0u);
+
+  w.d().broke(id);
+  w.d().go_on(w.now, id);
+  w.d().received(w.now, id, put_frame(12, "even later", "v"));
+
+  BOOST_TEST(w.d().look(w.now).keys == 2u);
+  BOOST_TEST(w.d().out(id).empty());
+  w.d().check_invariants();
+}
+
+BOOST_AUTO_TEST_CASE(who_is_held_back_and_becomes_unreachable_is_judged_by_what_was_heard) {
+  world w{1};
+  w.o.core.heartbeat_timeout = 10s;
+  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  w.o.queued_bytes_max = 100;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0));
+  w.settle();
+  std::string asked;
+  for (std::uint64_t i = 2; i <= 11; ++i) asked += try_get_frame(i, std::string(100, 'k'));
+  w.d().received(w.now, id, asked);
+  auto const pass = [&](time_point end) {
+    for (; w.now + 50ms < end; w.now += 50ms) w.d().advance(w.now);
+    w.now = end;
+    w.d().advance(w.now);
+  };
+  pass(t0 + 9s);
+
+  w.d().broke(id);
+  w.d().lost(w.now, id, core::loss::unreachable);
+
+  pass(t0 + 10s - 1ns);
+  BOOST_TEST(!w.d().error().has_value());
+  pass(t0 + 10s);
+  BOOST_TEST(w.d().error().has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {
   world w;
   auto const id = w.greeted();

@@ -55,6 +55,10 @@ inline std::string try_get_frame(std::uint64_t id, std::string key) {
   return frame(core::try_get_args{std::move(key)}, id);
 }
 
+inline std::string list_frame(std::uint64_t id, std::string directory) {
+  return frame(core::list_args{std::move(directory)}, id);
+}
+
 // Everything in it, with nothing left over.
 class message_reader {
  public:

@@ -156,9 +156,61 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
   out.push(request_id{2}, second, encoded);
   encoded.forget();
 
-  BOOST_TEST(memory->used() == used);
+  auto const counted = sizeof(request_id) + sizeof(core::answer_ptr) + sizeof(core::answer) + 90;
+  BOOST_TEST(memory->used() == used + counted);
   BOOST_TEST(first.local_use_count() == 1);
   BOOST_TEST(second.local_use_count() == 2);  // it waits as it is
+}
+
+BOOST_AUTO_TEST_CASE(replies_wait_when_the_memory_of_all_is_used_up) {
+  auto const scarce = std::make_shared<memory_meter>(32'000);
+  encoder by{scarce};
+  scarce->add(30'000);  // of the rest, 1,000 bytes are not for replies
+  outbox out{scarce, roomy};
+  outbox other{scarce, roomy};
+  for (std::uint64_t i = 1; i <= 3; ++i) out.push(request_id{i}, value_of(value(700)), by);
+  other.push(request_id{9}, value_of(value(3'000)), by);
+
+  BOOST_TEST(out.waiting() == 2u);
+  BOOST_TEST(other.waiting() == 0u);  // one goes in any case
+  BOOST_TEST(scarce->used() > 32'000u);
+  message_reader reader;
+  for (std::size_t left : {1, 0, 0}) {
+    auto const text = next_bytes(out);
+    reader.feed(text);
+    out.written(text.size(), by);
+    BOOST_TEST(out.waiting() == left);
+    out.check_invariants();
+  }
+  for (std::uint64_t i = 1; i <= 3; ++i) BOOST_TEST(reader.take().id.value == i);
+  scarce->subtract(30'000);
+  other.abandon();
+  by.forget();
+  BOOST_TEST(scarce->used() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_is_stored_already_needs_no_memory) {
+  auto const scarce = std::make_shared<memory_meter>(1'000'000);
+  encoder by{scarce};
+  bytes const stored{std::string(900'000, 'v'), scarce};
+  outbox out{scarce, roomy};
+
+  for (std::uint64_t i = 1; i <= 10; ++i) out.push(request_id{i}, value_of(stored), by);
+
+  BOOST_TEST(out.waiting() == 0u);
+  BOOST_TEST(out.queued_bytes() > 9'000'000u);
+  BOOST_TEST(scarce->used() < 901'000u);
+}
+
+BOOST_AUTO_TEST_CASE(the_progress_of_a_barrier_does_not_wait) {
+  outbox out{memory, 100};
+  auto const progress = core::make_answer({{}, core::barrier_progress{}});
+  out.push(request_id{}, progress, encoded);
+  out.push(request_id{1}, value_of(value(500)), encoded);
+  for (int i = 0; i < 1'000; ++i) out.push(request_id{}, progress, encoded);
+
+  BOOST_TEST(out.waiting() == 1u);
+  BOOST_TEST(ids_of(out) == (numbers{0, 1}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_reply_larger_than_the_limit_goes_alone) {

@@ -79,9 +79,10 @@ class raw_client {
     BOOST_TEST(reader_.empty());
   }
 
-  // As much as goes at once.
-  void send_lazily(std::string_view bytes) {
-    (void)::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  // As much as goes at once; says how much that was.
+  std::size_t send_lazily(std::string_view bytes) {
+    auto const sent = ::send(socket_.value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    return sent > 0 ? static_cast<std::size_t>(sent) : 0;
   }
 
   // Waits until the connection is gone, whatever comes before.

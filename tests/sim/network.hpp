@@ -68,6 +68,12 @@ class pipe {
     closed_ = true;
   }
 
+  // When the end arrives.
+  [[nodiscard]] time_point end() const {
+    bool const comes = !pieces_.empty() && pieces_.back().bytes.empty();
+    return comes ? pieces_.back().at : time_point::max();
+  }
+
   // When the next piece arrives.
   [[nodiscard]] time_point next() const {
     return pieces_.empty() ? time_point::max() : pieces_.front().at;
@@ -110,6 +116,7 @@ struct link {
   bool waits_to_be_accepted{};
   bool server_knows{};  // the server holds it still
   duration delay_max{};
+  bool held_back{};           // the server does not read, until it has written what waits
   time_point unread_until{};  // the client's host takes nothing before; zero: it does
   pipe up;                    // to the coordinator
   pipe down;                  // to the client

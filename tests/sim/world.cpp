@@ -123,15 +123,17 @@ void world::deliver_to_coordinator() {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     link& line = *links_[i].first;
     if (line.waits_to_be_accepted) accept(line);
-    if (!line.server_knows || line.up.next() > now) continue;
+    if (!line.server_knows || !is_read(line) || line.up.next() > now) continue;
     std::string bytes = line.up.take(now);
     if (change_up) bytes = change_up(*links_[i].second, line, bytes);
     if (!bytes.empty()) coordinator.received(now, line.at_server, bytes);
+    line.held_back = coordinator.out(line.at_server).holds_back();
     if (line.up.stopped()) {
       line.up.cut(now, random, 0ns);
       line.down.cut(now, random, 5ms);
     }
     if (!line.up.ended()) continue;
+    if (line.held_back) hear_to_the_end(line);
     line.server_knows = false;
     line.down.finish(now, random, 1ms);
     coordinator.lost(now, line.at_server, core::loss::closed);
@@ -140,6 +142,31 @@ void world::deliver_to_coordinator() {
   write_to_late_readers();
   while (coordinator.deliver(dirty_)) take_from_coordinator();
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
+}
+
+// Who is held back is not read, unless its connection has ended.
+bool world::is_read(link& line) {
+  connection_id const id = line.at_server;
+  bool const holds_back = coordinator.out(id).holds_back();
+  if (holds_back && line.up.end() <= now) {
+    hear_to_the_end(line);
+  } else if (!holds_back && line.held_back) {
+    coordinator.go_on(now, id);
+  }
+  line.held_back = coordinator.out(id).holds_back();
+  return !line.held_back;
+}
+
+// As when a write fails.
+void world::hear_to_the_end(link const& line) {
+  coordinator.broke(line.at_server);
+  coordinator.go_on(now, line.at_server);
+}
+
+time_point world::next_read(link const& line) const {
+  bool const holds_back = coordinator.out(line.at_server).holds_back();
+  if (line.held_back && !holds_back) return now;
+  return holds_back ? line.up.end() : line.up.next();
 }
 
 void world::write_to_late_readers() {
@@ -237,7 +264,7 @@ time_point world::next_event() const {
   time_point next = plans_.empty() ? time_point::max() : plans_.begin()->first;
   for (auto const& [line, p] : links_) {
     if (line->waits_to_be_accepted) next = std::min(next, std::max(now, stalled_until_));
-    if (line->server_knows) next = std::min(next, std::max(line->up.next(), stalled_until_));
+    if (line->server_knows) next = std::min(next, std::max(next_read(*line), stalled_until_));
     if (line->server_knows && line->unread_until != time_point{}) {
       next = std::min(next, std::max({now, line->unread_until, stalled_until_}));
     }

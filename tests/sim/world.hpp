@@ -82,6 +82,9 @@ class world {
  private:
   bool step(time_point limit);
   void deliver_to_coordinator();
+  [[nodiscard]] bool is_read(link& line);
+  void hear_to_the_end(link const& line);
+  [[nodiscard]] time_point next_read(link const& line) const;
   void deliver_to_processes();
   void run_plans();
   void take_from(process& p);

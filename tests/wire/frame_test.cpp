@@ -55,6 +55,26 @@ BOOST_AUTO_TEST_CASE(frames_may_be_split_at_every_byte) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_was_not_taken_may_be_kept_for_later_at_every_frame) {
+  payloads const sent{"first", "", std::string(300, 'x'), "last"};
+  std::string stream;
+  for (auto const& payload : sent) stream += frame_of(payload);
+  for (std::size_t at = 0; at <= stream.size(); ++at) {
+    frame_decoder decoder{limit};
+    payloads got;
+    for (auto piece : {stream.substr(0, at), stream.substr(at)}) {
+      decoder.feed(piece);
+      while (auto const payload = decoder.next().value()) {
+        got.emplace_back(*payload);
+        decoder.keep();
+        std::fill(piece.begin(), piece.end(), '\xff');
+      }
+    }
+    BOOST_TEST(got == sent);
+    BOOST_TEST(decoder.buffer_bytes() == 0u);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_frame_may_be_split_at_every_two_bytes) {
   auto const stream = frame_of("payload") + frame_of("next");
   auto const whole = std::string_view{stream};

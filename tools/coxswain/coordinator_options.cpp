@@ -86,10 +86,9 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
 void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Limits");
   auto& core = into.server.core;
-  add_size(
-      to, "--memory-max", core.memory_bytes_max,
-      "Values, queued and kept replies and gathered data, all together; half of this machine's "
-      "memory unless given");
+  add_size(to, "--memory-max", core.memory_bytes_max,
+           "Values, queued, waiting and kept replies and gathered data, all together; half of this "
+           "machine's memory unless given");
   add_size(to, "--value-bytes-max", core.value_bytes_max, "The largest value");
   add_size(to, "--key-bytes-max", core.key_bytes_max, "The longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,
@@ -99,7 +98,7 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   add_size(to, "--change-bytes-max", core.change_bytes_max,
            "And how many bytes of keys and values");
   add_size(to, "--queued-bytes-max", into.server.queued_bytes_max,
-           "What one session may have queued before its replies wait");
+           "What one session may have queued before its replies wait and it is read no more");
   add_number(to, "--open-requests-max", core.open_requests_max, 1, 1'000'000'000,
              "Open requests of a session");
   add_number(to, "--open-requests-max-per-task", core.open_requests_max_per_task, 0, 1'000'000,

@@ -138,6 +138,10 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
   session& s = *sessions_.find(id);
   arm_expiry(id, s);
   if (expiry_of(s) > now) return;
+  if (is_held_back(s)) {
+    time_point const again = deadline_after(now, options.heartbeat_timeout);
+    return deadlines_.arm(s.expiry, {again, due::session, id.value});
+  }
   status const why =
       s.grace
           ? status{errc::unavailable, "its connection was lost " + in_words(now - s.grace->since) +
@@ -244,6 +248,8 @@ void coordinator::write_blocked(time_point now, connection_id to) {
 void coordinator::write_progressed(time_point now, connection_id to) {
   state_->write_progressed(now, to);
 }
+void coordinator::held_back(time_point now, connection_id from) { state_->held_back(now, from); }
+void coordinator::read_again(time_point now, connection_id from) { state_->read_again(now, from); }
 void coordinator::task_ended(time_point now, task_id task, status why) {
   state_->task_ended(now, task, std::move(why));
   state_->follow_up();
@@ -258,6 +264,7 @@ void coordinator::take_outgoing(std::vector<outgoing>& into) {
   into.clear();
   into.swap(state_->out);
 }
+std::size_t coordinator::unsent() const { return state_->out.size(); }
 void coordinator::take_events(std::vector<event>& into) {
   into.clear();
   into.swap(state_->events);

@@ -52,6 +52,11 @@ class coordinator {
   void write_blocked(time_point now, connection_id to);
   void write_progressed(time_point now, connection_id to);
 
+  // Nothing is read from the peer until it has taken what waits for it; and: it is read again.
+  // Meanwhile its silence says nothing: that it reads is its sign of life.
+  void held_back(time_point now, connection_id from);
+  void read_again(time_point now, connection_id from);
+
   // Somebody who knows (the launcher) says that a task has ended. Ignored if it has left, has
   // failed or was never there.
   void task_ended(time_point now, task_id task, status why);
@@ -68,6 +73,9 @@ class coordinator {
 
   // What is to be sent, in order. Swapped with `into`, which is cleared first.
   void take_outgoing(std::vector<outgoing>& into);
+
+  // How many of these there are.
+  [[nodiscard]] std::size_t unsent() const;
 
   // What is to be logged, in order. Swapped with `into`, which is cleared first.
   void take_events(std::vector<event>& into);

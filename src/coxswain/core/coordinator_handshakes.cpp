@@ -137,7 +137,7 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   s.peer = c.peer;
   s.grace.reset();
   for (task_id const task : s.tasks) {
-    come_back(now, s, task);
+    come_back(now, s.heard.since, task);
     roster_.at(task).peer = c.peer;
     log(severity::info, event_kind::back, who(task) + " is back", task);
     roster_.changed();

@@ -186,23 +186,34 @@ void coordinator::state::handle(call const& c, try_get_args& args) {
   answer_now(c, share(value_answer{held->value, held->version}), false);
 }
 
+status coordinator::state::checked_listing(std::size_t encoded, std::size_t keys) const {
+  if (encoded > options.frame_bytes_max()) {
+    return {errc::resource_exhausted,
+            std::to_string(options.frame_bytes_max()) + " bytes, the limit frame_bytes_max"};
+  }
+  if (memory->fits(encoded + keys)) return {};
+  return {errc::resource_exhausted, "there is room for: " + std::to_string(memory->used()) +
+                                        " bytes are in use and memory_bytes_max is " +
+                                        std::to_string(memory->limit())};
+}
+
 void coordinator::state::handle(call const& c, list_args& args) {
   auto const directory = normalise_key(args.directory, options.key_bytes_max);
   if (!directory) return refuse(c, directory.error());
   listing_answer listing;
-  std::size_t bytes = 0;
-  bool fits = true;
+  std::size_t encoded = 0;
+  std::size_t keys = 0;
+  status refusal;
   keys_.list(*directory, [&](std::string const& key, kv_store::entry const& e) {
-    bytes += key.size() + e.value.size() + 32;
-    fits = bytes <= options.frame_bytes_max();
-    if (fits) listing.entries.push_back({key, e.value, e.version});
-    return fits;
+    encoded += key.size() + e.value.size() + 32;
+    keys += key.size() + sizeof(listing_answer::entry);
+    refusal = checked_listing(encoded, keys);
+    if (refusal.ok()) listing.entries.push_back({key, e.value, e.version});
+    return refusal.ok();
   });
-  if (!fits) {
-    return refuse(c, {errc::resource_exhausted,
-                      "the listing of " + quoted(*directory) + " is longer than " +
-                          std::to_string(options.frame_bytes_max()) +
-                          " bytes, the limit frame_bytes_max; list a smaller directory"});
+  if (!refusal.ok()) {
+    return refuse(c, {refusal.code(), "the listing of " + quoted(*directory) + " is longer than " +
+                                          refusal.message() + "; list a smaller directory"});
   }
   listing.version = keys_.version();
   answer_now(c, share(std::move(listing)), false);
@@ -259,15 +270,16 @@ void coordinator::state::end_joint_get(joint_gets::number which) {
 
 answer_ptr coordinator::state::values_of(std::vector<std::string> const& keys) const {
   listing_answer listing{{}, keys_.version()};
-  std::size_t bytes = 0;
+  std::size_t encoded = 0;
+  std::size_t copied = 0;
   for (std::string const& key : keys) {
     auto const& held = *keys_.find(key);
-    bytes += key.size() + held.value.size() + 32;
-    if (bytes > options.frame_bytes_max()) {
-      return share(status{errc::resource_exhausted,
-                          "the values of the " + std::to_string(keys.size()) +
-                              " keys are longer than " + std::to_string(options.frame_bytes_max()) +
-                              " bytes, the limit frame_bytes_max; get fewer at a time"});
+    encoded += key.size() + held.value.size() + 32;
+    copied += key.size() + sizeof(listing_answer::entry);
+    if (status const why = checked_listing(encoded, copied); !why.ok()) {
+      return share(status{why.code(), "the values of the " + std::to_string(keys.size()) +
+                                          " keys are longer than " + why.message() +
+                                          "; get fewer at a time"});
     }
     listing.entries.push_back({key, held.value, held.version});
   }

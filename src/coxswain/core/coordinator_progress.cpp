@@ -39,10 +39,10 @@ void coordinator::state::excuse(time_point now, task& t) {
 }
 
 // What it reported while it was out of reach is still on its way.
-void coordinator::state::come_back(time_point now, session const& s, task_id id) {
+void coordinator::state::come_back(time_point now, time_point since, task_id id) {
   task& t = roster_.at(id);
   if (!t.progress) return;
-  if (!t.blocked.only_wait()) t.progress->excused += now - s.heard.since;
+  if (!t.blocked.only_wait()) t.progress->excused += now - since;
   watch_progress(id);
 }
 
@@ -56,11 +56,14 @@ void coordinator::state::watch_progress(task_id id) {
   deadlines_.arm(t.progress_due, {expiry, due::no_progress, id.value});
 }
 
-// Who only waits is watched again when it goes on, and who is suspect when it is back.
+// Who only waits is watched again when it goes on, who is suspect when it is back, and who is held
+// back when it is read again.
 void coordinator::state::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
   if (error || t.blocked.only_wait() || is_suspect(t)) return;
+  session const* const by = sessions_.find(t.held_by);
+  if (by && is_held_back(*by)) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch_progress(id);
   p.told = true;

@@ -120,7 +120,31 @@ void coordinator::state::write_blocked(time_point now, connection_id to) {
 
 void coordinator::state::write_progressed(time_point now, connection_id to) {
   observe(now);
-  if (connection* const c = sessions_.find(to)) deadlines_.disarm(c->stalled_reader);
+  connection* const c = sessions_.find(to);
+  if (!c) return;
+  deadlines_.disarm(c->stalled_reader);
+  if (session* const s = sessions_.find(c->session); s && c->held_back) note_life(now, *s);
+}
+
+void coordinator::state::held_back(time_point now, connection_id from) {
+  observe(now);
+  if (connection* const c = sessions_.find(from)) c->held_back = now;
+}
+
+void coordinator::state::read_again(time_point now, connection_id from) {
+  observe(now);
+  connection* const c = sessions_.find(from);
+  if (!c || !c->held_back) return;
+  time_point const since = *std::exchange(c->held_back, std::nullopt);
+  session* const s = sessions_.find(c->session);
+  if (!s) return;
+  note_life(now, *s);
+  for (task_id const task : s->tasks) come_back(now, since, task);
+}
+
+bool coordinator::state::is_held_back(session const& s) const {
+  connection const* const c = sessions_.find(s.attached);
+  return c && c->held_back;
 }
 
 std::size_t coordinator::state::frame_bytes_max(connection_id of) const {

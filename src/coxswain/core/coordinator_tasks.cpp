@@ -210,6 +210,9 @@ void coordinator::state::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   time_point const verdict = credited(t.probed, probe_time());
   if (verdict > now) return deadlines_.arm(t.probe, {verdict, due::probe, id.value});
+  if (is_held_back(*sessions_.find(t.held_by))) {
+    return deadlines_.arm(t.probe, {deadline_after(now, probe_time()), due::probe, id.value});
+  }
   replace(now, id,
           {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
 }

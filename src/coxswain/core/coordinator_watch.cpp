@@ -35,10 +35,9 @@ void coordinator::state::watch(call const& c, parked::place where, watchers& amo
 }
 
 // One version is made and encoded once for all who want it.
-answer_ptr const& coordinator::state::tasks_now() {
-  if (tasks_shown_ && std::get<tasks_answer>(tasks_shown_->value).version == roster_.version()) {
-    return tasks_shown_;
-  }
+answer_ptr coordinator::state::tasks_now() {
+  answer_ptr shown{tasks_shown_.lock()};
+  if (shown && std::get<tasks_answer>(shown->value).version == roster_.version()) return shown;
   tasks_answer all;
   all.version = roster_.version();
   all.tasks.reserve(roster_.size());
@@ -47,12 +46,12 @@ answer_ptr const& coordinator::state::tasks_now() {
     all.tasks.push_back(
         {task_id{i}, t.state, is_suspect(t), t.self, std::nullopt, t.label, t.peer, t.error});
   }
-  tasks_shown_ = share(std::move(all));
-  return tasks_shown_;
+  shown = share(std::move(all));
+  tasks_shown_ = boost::shared_ptr<answer const>{shown};
+  return shown;
 }
 
 void coordinator::state::tell_watchers_of_tasks() {
-  tasks_shown_.reset();
   std::vector<ticket> waiting;
   for (auto const& [_, w] : watchers_of_tasks_.all()) {
     waiting.push_back(w.who);

@@ -11,6 +11,7 @@
 #include "coxswain/core/barriers.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/counted_answer.hpp"
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/event_log.hpp"
 #include "coxswain/core/joint_gets.hpp"
@@ -25,6 +26,8 @@
 #include "coxswain/core/topology_exchanges.hpp"
 #include "coxswain/core/wait_graph.hpp"
 #include "coxswain/core/watchers.hpp"
+
+#include <boost/smart_ptr/weak_ptr.hpp>
 
 #include <functional>
 #include <memory>
@@ -47,6 +50,8 @@ class coordinator::state {
   void lost(time_point now, connection_id from, loss how);
   void write_blocked(time_point now, connection_id to);
   void write_progressed(time_point now, connection_id to);
+  void held_back(time_point now, connection_id from);
+  void read_again(time_point now, connection_id from);
   void task_ended(time_point now, task_id id, status why);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
@@ -99,6 +104,8 @@ class coordinator::state {
   void check_expiry(time_point now, session_id id);
   [[nodiscard]] time_point expiry_of(session const& s) const;
   void arm_expiry(session_id id, session& s);
+  // Whether it is not read, so that what it says is not heard.
+  [[nodiscard]] bool is_held_back(session const& s) const;
   void hello_due(time_point now, connection_id id);
   void stalled_reader_due(time_point now, connection_id id);
   void probe_due(time_point now, task_id id);
@@ -143,8 +150,13 @@ class coordinator::state {
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
   [[nodiscard]] answer_ptr share(status outcome) const;
   template <class Value>
-  [[nodiscard]] static answer_ptr share(Value value) {
-    return make_answer({{}, std::move(value)});
+  [[nodiscard]] answer_ptr share(Value value) const {
+    if constexpr (requires { bytes_of(value); }) {
+      auto const size = bytes_of(value);
+      return counted({{}, std::move(value)}, size, memory);
+    } else {
+      return make_answer({{}, std::move(value)});
+    }
   }
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
@@ -291,6 +303,9 @@ class coordinator::state {
                                                 std::string_view what = "key") const;
   [[nodiscard]] status checked_value(std::size_t bytes) const;
   [[nodiscard]] status checked_count(std::size_t keys) const;
+  // OK if a listing may be encoded to so many bytes and there is memory for that and for its keys;
+  // else the text says what it is longer than.
+  [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
   [[nodiscard]] status mismatch(std::string const& key, kv_store::entry const* held,
                                 expected_value const& expected) const;
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
@@ -325,7 +340,7 @@ class coordinator::state {
   void handle(call const& c, watch_events_args& args);
   void watch(call const& c, parked::place where, watchers& among, watchers::watcher w,
              duration timeout);
-  [[nodiscard]] answer_ptr const& tasks_now();
+  [[nodiscard]] answer_ptr tasks_now();
   void tell_watchers_of_tasks();
   void tell_watchers_of_events();
   void end_watches(status const& why);
@@ -336,7 +351,8 @@ class coordinator::state {
   [[nodiscard]] time_point progress_expiry(progress const& p) const;
   // Before its calls that wait become more or fewer.
   void excuse(time_point now, task& t);
-  void come_back(time_point now, session const& s, task_id id);
+  // Nothing that the task said was heard since then.
+  void come_back(time_point now, time_point since, task_id id);
   void watch_progress(task_id id);
   void no_progress_due(time_point now, task_id id);
 
@@ -425,7 +441,7 @@ class coordinator::state {
   std::uint64_t events_told_{};
   watchers watchers_of_tasks_;
   std::uint64_t tasks_told_{};
-  answer_ptr tasks_shown_;  // as they were shown last; null if that was another version
+  boost::weak_ptr<answer const> tasks_shown_;  // as they were shown last, while that is on its way
   topology_exchanges topologies_;
   alarm topology_log_;  // one for all that are open
   alarm review_;

@@ -190,6 +190,10 @@ void readiness::poke() {
   resume();
 }
 
+void readiness::poke_next_turn() {
+  if (waits_for_ == wait::edge) suspend(routine_, wait::turn);
+}
+
 void readiness::want_write(bool wanted) {
   if (!wanted && !wants_write_) return;
   wants_write_ = wanted;

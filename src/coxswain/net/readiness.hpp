@@ -40,6 +40,9 @@ class readiness {
   // As if an edge had come: the routine goes on if it waits for one.
   void poke();
 
+  // The same in the next turn.
+  void poke_next_turn();
+
   // The peer sends no more, or the connection broke: no further edge will come, so read to the end.
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
 

@@ -101,9 +101,13 @@ net::routine connection::read() {
   }
 }
 
+// Who is held back is read on when it has taken what waits for it: flush sees to that.
 connection::next connection::read_ready() {
+  if (!ended() && held_back_ && !out_->holds_back()) turn_.brain.go_on(turn_.now, id_);
   for (std::size_t own = 0;;) {
     if (ended()) return next::stop;
+    held_back_ = out_->holds_back();
+    if (held_back_) return next::wait;
     auto const got = stream_->read_some(turn_.buffer);
     if (got.how == net::transfer::outcome::would_block) return next::wait;
     if (got.how != net::transfer::outcome::done) {
@@ -115,6 +119,7 @@ connection::next connection::read_ready() {
     // Who was told goodbye is read only so that it reads the goodbye.
     if (phase_ == phase::open) {
       turn_.brain.received(turn_.now, id_, {turn_.buffer.data(), got.bytes});
+      if (out_->holds_back()) continue;
     }
     if (got.bytes < turn_.buffer.size() && !ready_.hung_up()) return next::wait;
     if (own >= own_read_max || turn_.bytes_read >= turn_read_max) return next::another_turn;
@@ -128,6 +133,7 @@ void connection::flush() noexcept {
   try {
     if (out_->ends() && phase_ == phase::open) begin_goodbye();
     if (!awaits_room_) write();
+    if (held_back_ && !ended() && !out_->holds_back()) ready_.poke_next_turn();
   } catch (std::exception const& e) {
     give_up(e);
   }
@@ -158,6 +164,7 @@ void connection::write() {
 
 // What the peer said before it went is heard all the same: a Bye, an acknowledgement.
 void connection::broke(core::loss how) {
+  turn_.brain.broke(id_);
   while (read_ready() == next::another_turn) {
   }
   end(how);

@@ -84,6 +84,7 @@ class connection {
   phase phase_{phase::open};
   bool blocked_{};        // something waits for a peer that does not read
   bool awaits_room_{};    // the poller tells when the socket takes more
+  bool held_back_{};      // it was not read on, because replies wait for room
   std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
   time_point blocked_since_{};
   time_point closes_at_{time_point::max()};

@@ -11,6 +11,15 @@ namespace coxswain::server {
 
 using wire::record_kind;
 
+namespace {
+
+// What the core wants to be sent is put into the outboxes when it is so many messages, when memory
+// has grown by so much meanwhile, or when only twice as much is left.
+constexpr std::size_t unsent_max = 64;
+constexpr std::size_t growth_max = 1024 * 1024;
+
+}  // namespace
+
 // One connection, as far as it is about bytes.
 struct dispatch::line {
   line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
@@ -20,8 +29,12 @@ struct dispatch::line {
   outbox out;
   bool greeted{};  // the limit of its frames was raised
   bool deaf{};     // what it sends is no protocol
+  bool broken{};   // it cannot be written to
+  bool held{};     // the core knows that it is held back
   bool blocked{};  // the core knows that its peer does not read
   bool dirty{};    // it is in the list of this delivery
+
+  [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
 };
 
 dispatch::dispatch(options const& o, incarnation self, time_point now)
@@ -45,7 +58,8 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
 
 void dispatch::received(time_point now, connection_id from, std::string_view bytes) {
   auto* const on = find(from);
-  if (on == nullptr || on->deaf || on->out.ends()) return;
+  if (on == nullptr || !on->is_heard()) return;
+  assert(!on->held);
   now_ = now;
   on->decoder.feed(bytes);
   if (take_frames(now, from, *on)) return;
@@ -53,15 +67,31 @@ void dispatch::received(time_point now, connection_id from, std::string_view byt
   core_.heard(now, from);
 }
 
+void dispatch::go_on(time_point now, connection_id from) {
+  auto* const on = find(from);
+  if (on == nullptr || !on->is_heard()) return;
+  now_ = now;
+  static_cast<void>(take_frames(now, from, *on));
+}
+
+void dispatch::broke(connection_id to) {
+  auto* const on = find(to);
+  if (on == nullptr) return;
+  on->broken = !on->out.ends();
+  on->out.abandon();
+  on->held = false;  // of which the core is not told: that it is read now is no sign of life
+}
+
 dispatch::line* dispatch::find(connection_id id) const {
   auto const found = lines_.find(id);
   return found == lines_.end() ? nullptr : found->second.get();
 }
 
-// True if the core was told something.
+// True if the core was told something. What frames make the core say is in the outboxes before it
+// is much, so that nobody asks for more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
-  for (;;) {
+  while (!on.held) {
     auto const frame = on.decoder.next();
     if (!frame) return malformed(now, from, on, frame.error());
     if (!*frame) return told;
@@ -69,6 +99,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     if (!message) return malformed(now, from, on, message.error());
     recorder_.write_message(now, from, **frame, *message);
     core_.received(now, from, std::move(*message));
+    if (has_much_to_send()) collect(now);
     told = true;
     if (!on.greeted) {
       auto const limit = core_.frame_bytes_max(from);
@@ -76,6 +107,8 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       on.decoder.limit(limit);
     }
   }
+  on.decoder.keep();
+  return true;
 }
 
 bool dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {
@@ -96,14 +129,25 @@ void dispatch::lost(time_point now, connection_id from, core::loss how) {
 void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   auto* const on = find(to);
   if (on == nullptr || count == 0) return;
+  now_ = now;
   on->out.written(count, encoder_);
   encoder_.forget();
   if (std::exchange(on->blocked, false)) write_progressed(now, to);
+  tell_if_held_back(now, to, *on);
+}
+
+void dispatch::tell_if_held_back(time_point now, connection_id id, line& on) {
+  if (on.held == on.out.holds_back()) return;
+  on.held = !on.held;
+  recorder_.write(now, on.held ? record_kind::held_back : record_kind::read_again, id);
+  if (on.held) return core_.held_back(now, id);
+  core_.read_again(now, id);
 }
 
 void dispatch::write_blocked(time_point now, connection_id to) {
   auto* const on = find(to);
   if (on == nullptr || on->blocked) return;
+  now_ = now;
   on->blocked = true;
   recorder_.write(now, record_kind::write_blocked, to);
   core_.write_blocked(now, to);
@@ -144,9 +188,28 @@ std::optional<time_point> dispatch::next_deadline() const { return core_.next_de
 
 bool dispatch::deliver(std::vector<connection_id>& dirty) {
   tell_log();  // first: it may call us back, and that has consequences, too
+  collect(now_);
+  encoder_.forget();
   dirty.clear();
+  dirty.swap(dirty_);
+  std::erase_if(dirty, [this](connection_id id) {
+    auto* const on = find(id);
+    return on == nullptr || !std::exchange(on->dirty, false);
+  });
+  return !dirty.empty();
+}
+
+bool dispatch::has_much_to_send() const {
+  std::size_t const unsent = core_.unsent();
+  if (unsent == 0) return false;
+  auto const& memory = *core_.memory();
+  return unsent >= unsent_max || memory.used() > used_at_collection_ + growth_max ||
+         !memory.fits(2 * growth_max);
+}
+
+// Puts what the core wants to be sent into the outboxes.
+void dispatch::collect(time_point now) {
   core_.take_outgoing(outgoing_);
-  dirty.reserve(outgoing_.size());
   line* on = nullptr;
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
     auto const& one = outgoing_[i];
@@ -157,12 +220,11 @@ bool dispatch::deliver(std::vector<connection_id>& dirty) {
     } catch (std::exception const&) {
       on->out.abandon();  // out of memory: its client asks again on another connection
     }
-    if (!std::exchange(on->dirty, true)) dirty.push_back(one.to);
+    if (!std::exchange(on->dirty, true)) dirty_.push_back(one.to);
+    tell_if_held_back(now, one.to, *on);
   }
   outgoing_.clear();  // so that no answer lives longer because of it
-  encoder_.forget();
-  for (auto const id : dirty) find(id)->dirty = false;
-  return !dirty.empty();
+  used_at_collection_ = core_.memory()->used();
 }
 
 // The log is foreign code: what it throws is its own affair.
@@ -187,11 +249,20 @@ outbox& dispatch::out(connection_id to) {
   return on->out;
 }
 
+outbox const& dispatch::out(connection_id to) const {
+  auto const* const on = find(to);
+  assert(on != nullptr);
+  return on->out;
+}
+
 void dispatch::report(core::event what) { reported_.push_back(std::move(what)); }
 
 void dispatch::check_invariants() const {
   core_.check_invariants();
-  for (auto const& [_, one] : lines_) one->out.check_invariants();
+  for (auto const& [_, one] : lines_) {
+    one->out.check_invariants();
+    assert(one->held == one->out.holds_back());
+  }
 }
 
 }  // namespace coxswain::server

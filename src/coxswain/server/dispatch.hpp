@@ -4,7 +4,8 @@
 // I/O and reads no clock, so that the simulation runs it as the server does:
 //
 //   id = d.open(now, peer, secret);         a connection was accepted
-//   d.received(now, id, bytes);             ... for every connection that has something
+//   d.received(now, id, bytes);             ... for every connection that has something, unless
+//                                           d.out(id).holds_back(): later, after d.go_on(now, id)
 //   d.advance(now);
 //   while (d.deliver(dirty)) { ... }        then write d.out(id) for each id in `dirty`, and report
 //   d.wrote(now, id, count);                what became of it: wrote or write_blocked
@@ -41,8 +42,18 @@ class dispatch {
   [[nodiscard]] connection_id open(time_point now, std::string peer, core::session_secret secret);
 
   // Bytes came in. Whole frames go to the core; anything less is a sign of life. What is no
-  // protocol ends the session, and the connection gets a goodbye.
+  // protocol ends the session, and the connection gets a goodbye. Frames are taken one by one, and
+  // none while replies to the connection wait for room: what is left is kept. Not to be called
+  // while `out(from)` holds the connection back.
   void received(time_point now, connection_id from, std::string_view bytes);
+
+  // `out(from)` holds the connection back no longer: takes what is left of the bytes that came in,
+  // as far as its replies find room.
+  void go_on(time_point now, connection_id from);
+
+  // Nothing can be written to the connection any more. What waits for it is thrown away, and what
+  // its peer said before is heard all the same.
+  void broke(connection_id to);
 
   // The connection is gone, whoever closed it. Exactly once for each `open`.
   void lost(time_point now, connection_id from, core::loss how);
@@ -70,6 +81,7 @@ class dispatch {
 
   // What is to be written to the connection; the same object until it is lost.
   [[nodiscard]] outbox& out(connection_id to);
+  [[nodiscard]] outbox const& out(connection_id to) const;
 
   // An event that did not come from the core: handed to the log by the next deliver.
   void report(core::event what);
@@ -93,6 +105,9 @@ class dispatch {
 
   [[nodiscard]] line* find(connection_id id) const;
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
+  [[nodiscard]] bool has_much_to_send() const;
+  void collect(time_point now);
+  void tell_if_held_back(time_point now, connection_id id, line& on);
   bool malformed(time_point now, connection_id from, line& on, status const& why);
   void write_progressed(time_point now, connection_id to);
   void tell_log();
@@ -104,6 +119,8 @@ class dispatch {
   std::function<void(core::event const&)> log_;
   std::size_t queued_bytes_max_;
   std::vector<core::outgoing> outgoing_;
+  std::size_t used_at_collection_{};  // memory
+  std::vector<connection_id> dirty_;  // since the last delivery
   std::vector<core::event> reported_;
   time_point now_;  // of the last input
 };

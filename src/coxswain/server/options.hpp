@@ -26,7 +26,9 @@ struct options {
   // Listen on addresses that others can reach although no token is configured.
   bool insecure{false};
 
-  // What one session may have queued before further replies to it wait.
+  // What one session may have queued before further replies to it wait, and nothing more is read
+  // from it until they have room. They wait earlier when `core.memory_bytes_max` is nearly used up;
+  // one reply is queued in any case.
   std::size_t queued_bytes_max{64 * 1024 * 1024};
 
   // How many connections are taken at once; zero: the descriptor limit less 64.

@@ -17,6 +17,10 @@ constexpr std::size_t kept_capacity = 128;
 // What was written is cut off a buffer when it is so much, and half of the buffer.
 constexpr std::size_t cut_min = 64 * 1024;
 
+// One part in so many of the memory stays free of what is queued, so that barriers still work when
+// nobody reads. Of values twice as much does.
+constexpr std::size_t spare_part = 32;
+
 // A length prefix, and an id as a Protobuf field.
 constexpr std::size_t frame_head_max = 4 + 1 + 10;
 
@@ -27,23 +31,41 @@ iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), tex
 outbox::outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max)
     : memory_{std::move(memory)}, bytes_max_{bytes_max} {}
 
-outbox::~outbox() { memory_->subtract(copied_.size() - copied_begin_); }
+outbox::~outbox() { memory_->subtract(copied_.size() - copied_begin_ + waiting_bytes_); }
+
+// Beside what an answer counts itself, and the values it refers to.
+std::size_t outbox::waiting_reply::bytes() const noexcept {
+  return sizeof(waiting_reply) + sizeof(core::answer) + what->outcome.message().size();
+}
 
 void outbox::push(request_id id, core::answer_ptr const& what, encoder& by) {
   if (ends_) return;
   ends_ = std::holds_alternative<core::goodbye>(what->value);
-  if (waiting() != 0 || !put(id, what, by)) waiting_.push_back({id, what});
+  if (waiting() == 0) {
+    if (!put(id, what, by)) wait(id, what);
+  } else if (!std::holds_alternative<core::barrier_progress>(what->value)) {
+    wait(id, what);
+  }
+}
+
+void outbox::wait(request_id id, core::answer_ptr const& what) {
+  waiting_.push_back({id, what});
+  auto const more = waiting_.back().bytes();
+  waiting_bytes_ += more;
+  memory_->add(more);
 }
 
 bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
-  if (first_waits_for_ != 0 && !has_room(first_waits_for_)) return false;
+  if (!has(first_waits_for_)) return false;
   auto const& reply = by.encode(what);
   auto const bytes = reply.size();
-  if (!has_room(bytes + frame_head_max)) {
-    first_waits_for_ = bytes + frame_head_max;
+  room wanted{bytes + frame_head_max, reply.copied.size() + frame_head_max};
+  if (!has(wanted)) {
+    wanted.memory += reply.shared.size();  // it is counted until it is forgotten
+    first_waits_for_ = wanted;
     return false;
   }
-  first_waits_for_ = 0;
+  first_waits_for_ = {};
   auto const before = copied_.size();
   wire::append_server_head(copied_, id, bytes);
   copied_ += reply.copied;
@@ -57,8 +79,10 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   return true;
 }
 
-bool outbox::has_room(std::size_t more) const noexcept {
-  return queued_ == 0 || (queued_ <= bytes_max_ && more <= bytes_max_ - queued_);
+bool outbox::has(room const& wanted) const noexcept {
+  if (queued_ == 0) return true;
+  return queued_ <= bytes_max_ && wanted.queued <= bytes_max_ - queued_ &&
+         memory_->fits(wanted.memory + memory_->limit() / spare_part);
 }
 
 void outbox::refer(bytes const& content) {
@@ -92,11 +116,12 @@ void outbox::written(std::size_t count, encoder& by) {
 }
 
 void outbox::abandon() noexcept {
-  memory_->subtract(copied_.size() - copied_begin_);
+  memory_->subtract(copied_.size() - copied_begin_ + waiting_bytes_);
   copied_ = std::string{};
   references_ = std::vector<reference>{};
   waiting_ = std::vector<waiting_reply>{};
-  queued_ = copied_begin_ = references_begin_ = reference_offset_ = waiting_begin_ = 0;
+  queued_ = copied_begin_ = references_begin_ = reference_offset_ = 0;
+  waiting_begin_ = waiting_bytes_ = 0;
   ends_ = true;
 }
 
@@ -127,6 +152,9 @@ void outbox::refill(encoder& by) {
   while (waiting() != 0) {
     auto& first = waiting_[waiting_begin_];
     if (!put(first.id, first.what, by)) return;
+    auto const less = first.bytes();
+    waiting_bytes_ -= less;
+    memory_->subtract(less);
     first.what.reset();
     ++waiting_begin_;
   }
@@ -166,6 +194,7 @@ void outbox::check_invariants() const {
       [](std::size_t sum, reference const& one) { return sum + one.content.size(); });
   assert(queued_ == copied_.size() - copied_begin_ + shared - reference_offset_);
   assert(queued_ != 0 || waiting() == 0);
+  assert((waiting_bytes_ == 0) == (waiting() == 0));
   (void)shared;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // What is to be written to one connection, in order. Small bodies are copied into one buffer, large
 // ones are referred to; both are gathered for one write. At most a limit's worth is encoded at a
-// time: further replies wait as they are and are encoded as room appears (semantics D24). An
-// outbox that is empty holds no memory to speak of.
+// time, and less when the memory of all is scarce: further replies wait as they are and are encoded
+// as room appears (semantics D24). An outbox that is empty holds no memory to speak of.
 // Not here: writing, and whose answers these are (dispatch).
 
 #include "coxswain/core/messages.hpp"
@@ -20,14 +20,16 @@ namespace coxswain::server {
 
 class outbox {
  public:
-  // Copied bytes are counted by `memory`. Beyond `bytes_max` replies wait, but one that is larger
-  // alone goes when nothing else is queued.
+  // Copied bytes and waiting replies are counted by `memory`. Replies wait beyond `bytes_max`, and
+  // when `memory` has no room, of which they leave a part to others; but one goes in any case when
+  // nothing else is queued.
   outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max);
   ~outbox();
   outbox(outbox const&) = delete;
   outbox& operator=(outbox const&) = delete;
 
-  // Adds a reply, or a push with id zero. Ignored after a goodbye.
+  // Adds a reply, or a push with id zero. Ignored after a goodbye; and how a barrier progresses is
+  // no news any more when something waits.
   void push(request_id id, core::answer_ptr const& what, encoder& by);
 
   // Fills in what is to be written next, and returns the part of `into` that was filled: empty if
@@ -47,6 +49,10 @@ class outbox {
   // is to be closed.
   [[nodiscard]] bool ends() const noexcept { return ends_; }
 
+  // Replies wait for room, so nothing more is to be asked by who does not read them. After a
+  // goodbye nothing is asked any more.
+  [[nodiscard]] bool holds_back() const noexcept { return waiting() != 0 && !ends_; }
+
   // Encoded and not yet written; and how many replies wait besides.
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return queued_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size() - waiting_begin_; }
@@ -62,10 +68,18 @@ class outbox {
   struct waiting_reply {
     request_id id;
     core::answer_ptr what;
+
+    [[nodiscard]] std::size_t bytes() const noexcept;
+  };
+  // What a reply takes: of this queue, and of everybody's memory.
+  struct room {
+    std::size_t queued{};
+    std::size_t memory{};
   };
 
   [[nodiscard]] bool put(request_id id, core::answer_ptr const& what, encoder& by);
-  [[nodiscard]] bool has_room(std::size_t more) const noexcept;
+  [[nodiscard]] bool has(room const& wanted) const noexcept;
+  void wait(request_id id, core::answer_ptr const& what);
   void refer(bytes const& content);
   std::size_t take(std::size_t count);
   void refill(encoder& by);
@@ -83,7 +97,8 @@ class outbox {
 
   std::vector<waiting_reply> waiting_;
   std::size_t waiting_begin_{};
-  std::size_t first_waits_for_{};  // bytes of the first waiting reply; zero if not known
+  std::size_t waiting_bytes_{};  // what they are counted with
+  room first_waits_for_{};       // zero if not known
 
   bool ends_{};
 };

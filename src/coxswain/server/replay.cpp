@@ -65,6 +65,8 @@ void replay::give(wire::record const& input) {
       break;
     case kind::stopped: core_.stop(now_, std::move(content)); break;
     case kind::advanced: core_.advance(now_); break;
+    case kind::held_back: core_.held_back(now_, input.connection); break;
+    case kind::read_again: core_.read_again(now_, input.connection); break;
   }
   std::vector<core::outgoing> unread;
   core_.take_outgoing(unread);

@@ -37,7 +37,14 @@ void append_length(std::string& out, std::size_t payload_bytes) {
 
 void frame_decoder::feed(std::string_view input) noexcept {
   assert(input_.empty() || failed_);
+  if (!kept_.empty()) kept_ = std::vector<char>{};
   input_ = input;
+}
+
+void frame_decoder::keep() {
+  if (input_.empty() || !kept_.empty()) return;
+  kept_.assign(input_.begin(), input_.end());
+  input_ = {kept_.data(), kept_.size()};
 }
 
 result<std::optional<std::string_view>> frame_decoder::next() {
@@ -45,6 +52,7 @@ result<std::optional<std::string_view>> frame_decoder::next() {
     partial_ = std::vector<char>{};  // gives the memory back; `= {}` would keep it
     lent_ = false;
   }
+  if (input_.empty() && !kept_.empty()) kept_ = std::vector<char>{};
   if (!take_prefix()) return std::nullopt;
   if (length_ > limit_) failed_ = true;
   if (failed_) return too_long(length_, limit_);

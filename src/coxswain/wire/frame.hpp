@@ -36,8 +36,12 @@ class frame_decoder {
   }
 
   // Adds received bytes, which must stay valid until next() has returned nothing or an error, or
-  // the decoder is no longer used. The input before must have been taken up to that point.
+  // keep() was called, or the decoder is no longer used. The input before must have been taken up
+  // to that point.
   void feed(std::string_view input) noexcept;
+
+  // Copies what was fed and not taken, so that it may be taken later.
+  void keep();
 
   // The payload of the next whole frame, valid until the following next() or feed(); nothing if
   // more input is needed. INVALID_ARGUMENT: a frame announces more bytes than the limit allows. The
@@ -45,7 +49,9 @@ class frame_decoder {
   [[nodiscard]] result<std::optional<std::string_view>> next();
 
   // How many bytes of heap memory the decoder holds.
-  [[nodiscard]] std::size_t buffer_bytes() const noexcept { return partial_.capacity(); }
+  [[nodiscard]] std::size_t buffer_bytes() const noexcept {
+    return partial_.capacity() + kept_.size();
+  }
 
  private:
   bool take_prefix() noexcept;
@@ -56,6 +62,7 @@ class frame_decoder {
   std::size_t limit_;
   std::string_view input_;     // fed and not yet taken
   std::vector<char> partial_;  // the beginning of a payload that no single input holds
+  std::vector<char> kept_;     // holds `input_` if it is not empty
   std::size_t length_{};       // of the payload that is being read; known if the prefix is whole
   std::array<char, length_bytes> prefix_{};
   std::uint8_t prefix_bytes_{};  // how much of `prefix_` has arrived

@@ -42,6 +42,8 @@ enum class record_kind : std::uint8_t {
   task_ended,
   stopped,
   advanced,
+  held_back,
+  read_again,
 };
 
 struct record {

@@ -11,7 +11,11 @@ namespace {
 
 constexpr duration horizon = 6s;      // until when things go wrong
 constexpr duration work_max = 10min;  // far more than any job needs
+
+// What a session may have although memory is used up: the replies to its calls, of which most are
+// small, and two of the largest, one queued and one that waits. Those are pictures of all tasks.
 constexpr std::size_t memory_per_session = 3 * 1024;
+constexpr std::size_t picture_bytes_per_task = 320;
 
 core::config spoiled(core::config options, plant const* wrong) {
   if (wrong && wrong->configure) wrong->configure(options);
@@ -210,11 +214,12 @@ void job::disturb_connection(actor& who) {
   }
 }
 
-// What is written to those who wait is not refused, so there is a margin for it.
 void job::watch_memory() {
   if (!found_.empty()) return;
   auto const& meter = *w.coordinator.brain().memory();
-  std::size_t const most = seen.options.memory_bytes_max + memory_per_session * actors_.size();
+  std::size_t const largest = picture_bytes_per_task * decided.options.num_tasks;
+  std::size_t const most =
+      seen.options.memory_bytes_max + (memory_per_session + 2 * largest) * actors_.size();
   if (meter.used() <= most) return;
   found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used()) +
                    " bytes of memory are used; the limit is " +

@@ -1,0 +1,122 @@
+// Peers that are not read because they do not read: their silence says nothing.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+core::config impatient() {
+  return with([](auto& o) { o.heartbeat_timeout = 10s; });
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_held_back_test)
+
+BOOST_AUTO_TEST_CASE(who_is_held_back_is_not_dead_for_its_silence) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.at(5s);
+  c.held_back(0);
+
+  c.at(1h);
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(who_is_read_again_has_a_heartbeat_timeout_from_then_on) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.held_back(0);
+  c.at(27s);
+  c.read_again(0);
+
+  c.at(37s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(37s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
+BOOST_AUTO_TEST_CASE(who_is_held_back_and_reads_nothing_is_cut_off) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.held_back(0);
+  c.write_blocked(0);
+
+  c.at(30s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(30s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_while_it_is_held_back_gives_a_sign_of_life) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.held_back(0);
+  c.at(9s);
+  c.write_progressed(0);
+  c.lose(0, core::loss::unreachable);
+
+  c.at(19s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(19s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE"});
+}
+
+BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.at(9s);
+  c.write_progressed(0);
+
+  c.at(10s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later) {
+  cluster c{1};
+  c[0].beats = false;
+  c.held_back(0);
+  auto const asked = c.join({c.observer(), 0}, 555);
+  c.at(20s);
+  BOOST_TEST(c.code(asked) == "waits");
+
+  c.read_again(0);
+
+  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still) {
+  cluster c{1, with([](auto& o) {
+              o.progress_timeout = 60s;
+              o.fail_without_progress = true;
+              o.waiting_log_period = 0s;
+            })};
+  c.send(0, core::report_progress_args{1});
+  c.at(10s);
+  c.held_back(0);
+  c.at(10min);
+  BOOST_TEST(c.error() == "none");
+  c.read_again(0);
+
+  c.at(10min + 50s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(10min + 50s);
+  expect_words(c.error(), {"task 0: DEADLINE_EXCEEDED", "no progress"});
+}
+
+BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.held_back(0);
+  c.at(27s);
+  c.blink(0);
+
+  c.at(37s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(37s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,119 @@
+// Over real sockets: who does not read what it asked for is not heard any further.
+
+#include "tests/server/house.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace coxswain::server {
+namespace {
+
+// Sanitizers keep what was freed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::size_t unknown_overhead = std::size_t{1} << 40;
+#else
+constexpr std::size_t unknown_overhead = 0;
+#endif
+
+std::size_t resident_bytes() {
+  std::ifstream from{"/proc/self/statm"};
+  std::size_t all{};
+  std::size_t resident{};
+  from >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Keys whose listing has so many bytes, and a little more.
+void fill(raw_client& writer, std::size_t count, std::size_t value_bytes) {
+  for (std::uint64_t id = 1; id <= count; ++id) {
+    writer.send(put_frame(id, "dir/" + std::to_string(id), std::string(value_bytes, 'v')));
+    BOOST_TEST_REQUIRE(writer.next().what.outcome.ok());
+  }
+}
+
+std::string lists(std::uint64_t count) {
+  std::string all;
+  for (std::uint64_t id = 1; id <= count; ++id) all += list_frame(id, "dir");
+  return all;
+}
+
+BOOST_AUTO_TEST_SUITE(back_pressure_test)
+
+BOOST_AUTO_TEST_CASE(a_million_reads_of_who_reads_nothing_cost_little_and_others_go_on) {
+  house h;
+  h.o.listen = {unix_path("million")};
+  h.o.queued_bytes_max = 4'000'000;
+  auto other = h.greeted();
+  fill(other, 100, 10'000);
+  auto idle = h.greeted();
+  auto const asked = lists(1'000'000);
+  auto const before = resident_bytes();
+  std::size_t most = before;
+  std::size_t sent = 0;
+
+  for (std::uint64_t id = 101; id <= 300; ++id) {
+    sent += idle.send_lazily(std::string_view{asked}.substr(sent));
+    other.send(try_get_frame(id, "nothing"));
+    BOOST_TEST(other.next().what.outcome.code() == errc::not_found);
+    most = std::max(most, resident_bytes());
+  }
+
+  BOOST_TEST(sent < 1'000'000u);
+  // What is queued; one list encoded, and those that wait; buffers.
+  BOOST_TEST(most - before < 4'000'000u + 2 * 1'100'000u + 4'000'000u + unknown_overhead);
+  BOOST_TEST(h.made->look().memory_bytes < 1'100'000u + 4'000'000u + 64 * 10'000u);
+  for (std::uint64_t id = 1; id <= 30; ++id) {
+    sent += idle.send_lazily(std::string_view{asked}.substr(sent));
+    BOOST_TEST(idle.next().id.value == id);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_reader_gets_everything_that_it_asked_for_at_once) {
+  for (auto const& address : {std::string{"127.0.0.1:0"}, unix_path("slow-lists")}) {
+    house h;
+    h.o.listen = {address};
+    h.o.queued_bytes_max = 3'000'000;
+    auto slow = h.greeted();
+    auto other = h.greeted();
+    fill(other, 16, 65'536);
+
+    slow.send(lists(100) + put_frame(101, "last", "v"));
+
+    for (std::uint64_t id = 1; id <= 101; ++id) {
+      h.until([&] { return slow.has_message() || (slow.read(100'000), slow.has_message()); });
+      auto const got = slow.next();
+      BOOST_TEST(got.id.value == id);
+      BOOST_TEST(got.what.outcome.ok());
+    }
+    BOOST_TEST(h.made->look().keys == 17u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_without_reading_and_goes_is_heard_to_the_end) {
+  house h;
+  h.o.listen = {unix_path("goes")};
+  h.o.queued_bytes_max = 1'000'000;
+  auto other = h.greeted();
+  fill(other, 16, 65'536);
+  {
+    auto idle = h.greeted();
+    idle.send(lists(200) + put_frame(201, "last", "v"));
+    other.send(try_get_frame(17, "nothing"));
+    BOOST_TEST(other.next().what.outcome.code() == errc::not_found);
+    BOOST_TEST(h.made->look().keys == 16u);
+  }
+
+  h.until([&] { return h.made->look().keys == 17u; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

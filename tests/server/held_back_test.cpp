@@ -1,0 +1,157 @@
+// Connections whose peers do not read what they asked for, in virtual time.
+
+#include "tests/server/puppets.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+
+namespace coxswain::server {
+namespace {
+
+using puppets::puppet;
+using puppets::t0;
+
+// A peer that takes nothing has asked for a hundred things, and then put a key.
+struct world : puppets::world {
+  world() : puppets::world{narrow()}, stream{add_puppet()} {
+    stream.room = 0;
+    stream.unread = 1'000'000;
+    stream.fill();
+    std::string asked;
+    for (std::uint64_t i = 1; i <= 100; ++i) asked += try_get_frame(i, std::string(100, 'k'));
+    send(asked + put_frame(101, "last", "v"));
+    run();
+  }
+
+  static options narrow() {
+    options o = with_defaults();
+    o.queued_bytes_max = 1'000;
+    o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+    o.core.heartbeat_timeout = 10s;
+    o.core.reconnect_grace = 0s;
+    return o;
+  }
+
+  outbox const& out() const { return brain.out(connection_id{std::uint64_t{1} << 32}); }
+  std::uint64_t keys() const { return brain.look(t.now).keys; }
+
+  void expect_all_replies() {
+    message_reader reader;
+    reader.feed(stream.written);
+    for (std::uint64_t i = 1; i <= 101; ++i) BOOST_TEST(reader.take().id.value == i);
+    BOOST_TEST(reader.empty());
+  }
+  void run_turns(int count) {
+    for (int i = 0; i < count; ++i) run(t.now);
+  }
+
+  puppet& stream;
+};
+
+BOOST_FIXTURE_TEST_SUITE(held_back_test, world)
+
+BOOST_AUTO_TEST_CASE(who_does_not_read_is_answered_as_far_as_there_is_room) {
+  BOOST_TEST(out().queued_bytes() <= 1'000u);
+  BOOST_TEST(out().waiting() == 1u);
+  BOOST_TEST(keys() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(more_from_who_does_not_read_stays_in_its_socket) {
+  for (std::uint64_t i = 102; i <= 150; ++i) {
+    send(try_get_frame(i, "k"));
+    run();
+  }
+
+  BOOST_TEST(out().waiting() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_again_is_read_again_without_sending_anything) {
+  unblock(stream, 1 << 20);
+  run_turns(30);
+
+  expect_all_replies();
+  BOOST_TEST(keys() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_a_little_at_a_time_gets_everything) {
+  for (int i = 0; i < 400; ++i) {
+    unblock(stream, 100);
+    run_turns(2);
+    BOOST_TEST(out().queued_bytes() <= 1'000u);
+    BOOST_TEST(out().waiting() <= 1u);
+  }
+
+  expect_all_replies();
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_slowly_is_not_dead_for_what_is_not_read_from_it) {
+  for (auto now = t0 + 29s; now < t0 + 300s; now += 29s) {
+    --stream.unread;
+    run(now);
+    BOOST_TEST(brain.connections() == 1u);
+    BOOST_TEST(!out().ends());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_nothing_is_cut_off) {
+  run(t0 + 30s - 1ns);
+  BOOST_TEST(!out().ends());
+  run(t0 + 30s);
+  BOOST_TEST(out().ends());
+
+  run(t0 + 32s);
+  BOOST_TEST(brain.connections() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_is_read_again_has_to_show_that_it_lives) {
+  run(t0 + 20s);
+  unblock(stream, 1 << 20);
+  run(t0 + 21s);
+  run_turns(30);
+  expect_all_replies();
+
+  run(t0 + 31s - 1ns);
+  BOOST_TEST(!out().ends());
+  run(t0 + 31s);
+  BOOST_TEST(out().ends());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_said_is_heard_when_the_connection_breaks) {
+  send(put_frame(102, "even later", "v"));
+  stream.broken = true;
+  unblock(stream, 0);
+  run_turns(2);
+
+  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(keys() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(who_says_no_more_is_heard_to_the_end_and_then_lost) {
+  ::shutdown(peers.back().value(), SHUT_WR);
+  run(t0 + 1s);
+  BOOST_TEST(brain.connections() == 1u);
+
+  unblock(stream, 1 << 20);
+  run_turns(30);
+
+  BOOST_TEST(brain.connections() == 0u);
+  BOOST_TEST(keys() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
+  brain.stop(t.now, "enough");
+  run();
+  unblock(stream, 1 << 20);
+  run_turns(2);
+
+  BOOST_TEST(out().ends());
+  BOOST_TEST(out().empty());
+  BOOST_TEST(stream.shut);
+  BOOST_TEST(keys() == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

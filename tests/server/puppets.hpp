@@ -1,0 +1,137 @@
+#pragma once
+// Connections of a server in virtual time, with peers that read as a test says.
+
+#include "coxswain/server/connections.hpp"
+#include "tests/net/sockets.hpp"
+#include "tests/server/messages.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server::puppets {
+
+inline constexpr time_point t0{1000s};
+
+// A stream whose peer reads as the test says: `room` is what it takes, `unread` what it has not
+// read of that. Input comes from a socket.
+struct puppet final : net::byte_stream {
+  explicit puppet(net::descriptor socket) : input{std::move(socket), 100s} {}
+
+  net::transfer read_some(std::span<char> into) noexcept override { return input.read_some(into); }
+  net::transfer write_some(std::span<iovec const> pieces) noexcept override {
+    ++writes;
+    if (at_write) std::exchange(at_write, nullptr)();
+    if (broken) {
+      boost::system::error_code const error{EPIPE, boost::system::system_category()};
+      return {net::transfer::outcome::failed, 0, error};
+    }
+    auto const text = text_of(pieces).substr(0, room);
+    written += text;
+    room -= text.size();
+    if (room == 0) fill();
+    if (text.empty()) return {net::transfer::outcome::would_block, 0, {}};
+    return {net::transfer::outcome::done, text.size(), {}};
+  }
+  void shut_write() noexcept override {
+    shut = true;
+    input.shut_write();
+  }
+  std::size_t unread_by_peer() const noexcept override { return unread; }
+  int native_handle() const noexcept override { return input.native_handle(); }
+
+  // Its socket takes nothing more, so that the poller does not call it writable.
+  void fill() {
+    std::string const block(4'096, 'x');
+    while (::send(native_handle(), block.data(), block.size(), MSG_NOSIGNAL) > 0) {
+    }
+  }
+
+  net::socket_stream input;
+  std::size_t room{std::numeric_limits<std::size_t>::max()};
+  std::size_t unread{};
+  std::string written;
+  std::function<void()> at_write;
+  int writes{};
+  bool broken{};
+  bool shut{};
+};
+
+// Connections in virtual time: each turn happens when the test says so.
+struct world : net::turn_taker {
+  explicit world(options made = with_defaults()) : o{std::move(made)} {
+    t.now = t0;
+    polled.start();
+  }
+  ~world() { all.forget_all(); }
+
+  void turn_begins() noexcept override { t.bytes_read = 0; }
+  void turn_ends() noexcept override {
+    ++turns;
+    all.visit_due();
+    brain.advance(t.now);
+    all.deliver();
+    all.clear_away();
+  }
+
+  // One turn at `now`. Until then time passes for the core as in a loop that never stands still.
+  void run(time_point now = t0) {
+    for (; t.now + 50ms < now; t.now += 50ms) brain.advance(t.now);
+    t.now = now;
+    polled.request_turn();
+    io.restart();
+    io.poll();
+  }
+
+  static options with_defaults() {
+    options o;
+    o.core.num_tasks = 1;
+    o.core.heartbeat_timeout = 1h;
+    return o;
+  }
+
+  // A connection with a puppet that said hello and got its answer.
+  puppet& add_puppet() {
+    auto ends = net::unix_pair();
+    auto stream = std::make_unique<puppet>(std::move(ends.first));
+    auto& made = *stream;
+    peers.push_back(std::move(ends.second));
+    all.add(brain.open(t.now, "peer", {}), std::move(stream));
+    send(hello_frame());
+    run(t.now);
+    message_reader reader;
+    reader.feed(made.written);
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(reader.take().what.value));
+    made.written.clear();
+    return made;
+  }
+  void send(std::string const& text) {
+    BOOST_TEST_REQUIRE(::send(peers.back().value(), text.data(), text.size(), MSG_NOSIGNAL) ==
+                       static_cast<ssize_t>(text.size()));
+  }
+
+  // The last puppet's peer takes as much as `room` from now on.
+  void unblock(puppet& stream, std::size_t room) {
+    stream.room = room;
+    std::string sink(1 << 20, ' ');
+    while (::recv(peers.back().value(), sink.data(), sink.size(), 0) > 0) {
+    }
+  }
+
+  asio::io_context io{1};
+  options o;
+  dispatch brain{o, incarnation{1}, t0};
+  net::poller polled{io, *this};
+  turn t{brain, polled, o};
+  connections all{t};
+  std::vector<net::descriptor> peers;
+  int turns{};
+};
+
+}  // namespace coxswain::server::puppets
