@@ -154,11 +154,16 @@ duration side::wait_time() const {
   return sum;
 }
 
-// When the load fails, the server may know better why.
+// When the load fails, the server may know better why. A rival has no channel to say so.
 message side::receive_from_load() try {
   return load_->receive(signals_);
 } catch (bench_error const& problem) {
   if (problem.code() == exit_code::interrupted || !server_) throw;
+  if (is_rival(plan_.kind)) {
+    auto const ended = server_->ending();
+    if (!ended) throw;
+    throw bench_error{fmt::format("{} {}; {}", name(plan_.kind), *ended, problem.what())};
+  }
   auto const cause = server_->last_words();
   if (!cause) throw;
   throw bench_error{std::string{cause->what()} + "; " + problem.what(), cause->code()};
