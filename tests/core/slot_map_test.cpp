@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::core {
@@ -110,6 +111,35 @@ BOOST_AUTO_TEST_CASE(an_erased_thing_is_destroyed_at_once) {
   m.erase(id);
 
   BOOST_TEST(thing.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_table_beside_a_map_finds_things_by_the_same_ids) {
+  map all;
+  slot_table<session_id, std::string> beside;
+  auto const first = all.insert("a");
+  auto const second = all.insert("b");
+  beside.emplace(second, "beside b");
+  beside.emplace(first, "beside a");
+
+  BOOST_TEST(*beside.find(first) == "beside a");
+  BOOST_TEST(*beside.find(second) == "beside b");
+  all.erase(first);
+  beside.erase(first);
+  beside.erase(first);
+  auto const third = all.insert("c");  // in the same slot
+
+  BOOST_TEST(!beside.find(first));
+  BOOST_TEST(!beside.find(third));
+  BOOST_TEST(!beside.find(session_id{}));
+  BOOST_TEST(!beside.find(session_id{1'000'000}));
+  beside.emplace(third, "beside c");
+  std::string seen;
+  std::as_const(beside).each([&](std::string const& one) { seen += one + ";"; });
+  BOOST_TEST(seen == "beside c;beside b;");
+  BOOST_TEST(beside.size() == 2u);
+  beside.clear();
+  BOOST_TEST(beside.size() == 0u);
+  BOOST_TEST(!beside.find(third));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

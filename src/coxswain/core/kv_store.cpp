@@ -8,8 +8,9 @@
 namespace coxswain::core {
 namespace {
 
-// What an entry costs beside its value: the key, twice at most, and the nodes.
-std::size_t overhead(std::string const& key) { return key.size() + 160; }
+// What an entry costs beside its value: the key, twice at most, the nodes, and its places in the
+// index.
+std::size_t overhead(std::string const& key) { return key.size() + 192; }
 
 // What it costs to know whose it is.
 constexpr std::size_t owner_overhead = 96;
@@ -41,13 +42,13 @@ kv_store::~kv_store() {
 }
 
 kv_store::entry const* kv_store::find(std::string const& key) const {
-  auto const at = entries_.find(key);
-  return at == entries_.end() ? nullptr : &at->second;
+  auto const* const at = index_.find(key);
+  return at ? &(*at)->second : nullptr;
 }
 
 result<kv_store::entry> kv_store::put(std::string const& key, std::string value, bool overwrite,
                                       std::optional<task_id> owner) {
-  if (!overwrite && entries_.contains(key)) {
+  if (!overwrite && index_.find(key)) {
     // A kept reply has at most 1 KiB (semantics D4).
     return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
   }
@@ -115,8 +116,8 @@ result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t b
 std::uint64_t kv_store::remove(std::string const& key) {
   std::uint64_t count = 0;
   if (!key.empty()) {
-    if (auto const at = entries_.find(key); at != entries_.end()) {
-      erase(at);
+    if (auto const* const at = index_.find(key)) {
+      erase(*at);
       ++count;
     }
   }
@@ -133,7 +134,7 @@ std::uint64_t kv_store::remove_owned(task_id owner) {
   std::uint64_t count = 0;
   for (auto at = owned_.lower_bound({owner, {}}); at != owned_.end() && at->first == owner;
        at = owned_.lower_bound({owner, {}})) {
-    erase(entries_.find(at->second));
+    erase(*index_.find(at->second));
     ++count;
   }
   return count;
@@ -187,8 +188,8 @@ std::vector<ticket> kv_store::take_all_waiters() {
 result<kv_store::entry> kv_store::set(std::string const& key, std::string value,
                                       std::optional<task_id> owner) {
   if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
-  auto const [at, is_new] = entries_.try_emplace(key);
-  if (is_new) memory_->add(overhead(key));
+  auto const* const held = index_.find(key);
+  auto const at = held ? *held : add(key);
   entry& e = at->second;
   bytes_ += value.size();
   bytes_ -= e.value.size();
@@ -197,6 +198,13 @@ result<kv_store::entry> kv_store::set(std::string const& key, std::string value,
   own(at, owner);
   changes_.add({key, e.version, e.value});
   return e;
+}
+
+kv_store::entries::iterator kv_store::add(std::string const& key) {
+  auto const at = entries_.try_emplace(key).first;
+  index_.add(at);
+  memory_->add(overhead(key));
+  return at;
 }
 
 void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
@@ -215,6 +223,7 @@ kv_store::entries::iterator kv_store::erase(entries::iterator at) {
   memory_->subtract(overhead(at->first));
   bytes_ -= at->second.value.size();
   changes_.add({at->first, version() + 1, std::nullopt});
+  index_.remove(at);
   return entries_.erase(at);
 }
 

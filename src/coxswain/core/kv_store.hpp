@@ -7,6 +7,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/change_log.hpp"
+#include "coxswain/core/name_index.hpp"
 #include "coxswain/core/ticket.hpp"
 
 #include <cstdint>
@@ -115,11 +116,13 @@ class kv_store {
   using entries = std::map<std::string, entry, std::less<>>;
 
   result<entry> set(std::string const& key, std::string value, std::optional<task_id> owner);
+  entries::iterator add(std::string const& key);
   void own(entries::iterator at, std::optional<task_id> owner);
   entries::iterator erase(entries::iterator at);
 
   std::shared_ptr<memory_meter> memory_;
   entries entries_;
+  name_index<entries> index_;
   std::map<std::string, std::map<waiter_number, ticket>, std::less<>> waiters_;
   std::set<std::pair<task_id, std::string_view>> owned_;  // views of the entries' keys
   change_log changes_;

@@ -82,4 +82,59 @@ class slot_map {
   std::size_t size_{};
 };
 
+// What others keep beside the things of a slot_map, under the same ids, and find as fast.
+template <class Id, class T>
+class slot_table {
+ public:
+  // There must be nothing of this id, nor of one that had its slot before.
+  void emplace(Id id, T thing) {
+    if (index_of(id) >= places_.size()) places_.resize(index_of(id) + 1);
+    assert(places_[index_of(id)].id == Id{});
+    places_[index_of(id)] = {id, std::move(thing)};
+    ++size_;
+  }
+
+  // Ignored if there is nothing.
+  void erase(Id id) {
+    if (!find(id)) return;
+    places_[index_of(id)] = {};
+    --size_;
+  }
+
+  // Null if there is nothing. Valid until the next emplace or erase.
+  [[nodiscard]] T* find(Id id) {
+    bool const is_there = index_of(id) < places_.size() && places_[index_of(id)].id == id;
+    return is_there && id != Id{} ? &places_[index_of(id)].thing : nullptr;
+  }
+  [[nodiscard]] T const* find(Id id) const { return const_cast<slot_table*>(this)->find(id); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  void clear() noexcept {
+    places_.clear();
+    size_ = 0;
+  }
+
+  // All things, by slot. `visit` may add and erase none.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (place const& one : places_) {
+      if (one.id != Id{}) visit(one.thing);
+    }
+  }
+
+ private:
+  struct place {
+    Id id{};
+    T thing{};
+  };
+
+  [[nodiscard]] static std::uint32_t index_of(Id id) {
+    return static_cast<std::uint32_t>(id.value);
+  }
+
+  std::vector<place> places_;
+  std::size_t size_{};
+};
+
 }  // namespace coxswain::core

@@ -83,8 +83,8 @@ void dispatch::broke(connection_id to) {
 }
 
 dispatch::line* dispatch::find(connection_id id) const {
-  auto const found = lines_.find(id);
-  return found == lines_.end() ? nullptr : found->second.get();
+  auto const* const found = lines_.find(id);
+  return found ? found->get() : nullptr;
 }
 
 // True if the core was told something. What frames make the core say is in the outboxes before it
@@ -259,10 +259,10 @@ void dispatch::report(core::event what) { reported_.push_back(std::move(what)); 
 
 void dispatch::check_invariants() const {
   core_.check_invariants();
-  for (auto const& [_, one] : lines_) {
+  lines_.each([](std::unique_ptr<line> const& one) {
     one->out.check_invariants();
     assert(one->held == one->out.holds_back());
-  }
+  });
 }
 
 }  // namespace coxswain::server

@@ -14,12 +14,11 @@
 // Times must not go backwards. Not thread-safe. Not here: sockets and timers (server).
 
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/core/slot_map.hpp"
 #include "coxswain/server/encoder.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/server/recorder.hpp"
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -115,7 +114,7 @@ class dispatch {
   recorder recorder_;
   core::coordinator core_;
   encoder encoder_;
-  boost::unordered_flat_map<connection_id, std::unique_ptr<line>, std::hash<connection_id>> lines_;
+  core::slot_table<connection_id, std::unique_ptr<line>> lines_;
   std::function<void(core::event const&)> log_;
   std::size_t queued_bytes_max_;
   std::vector<core::outgoing> outgoing_;
