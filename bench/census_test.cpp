@@ -50,7 +50,7 @@ class told {
     r.kind = kind;
     r.connection = connection_id{connection};
     r.content = content;
-    wire::append(bytes_, r);
+    wire::encoded_record{r}.append_to(bytes_);
     return *this;
   }
   std::string bytes_;
