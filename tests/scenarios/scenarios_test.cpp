@@ -47,6 +47,7 @@ std::set<std::string> paragraphs() {
                                      "A turn",
                                      "A loss, for a runtime",
                                      "The simulation of everything",
+                                     "Where the time goes",
                                      "Invariants",
                                      "Recordings",
                                      "Where the next things go"};
