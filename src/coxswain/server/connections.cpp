@@ -6,11 +6,16 @@ void connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream
   all_.emplace(id, entry{std::make_unique<connection>(turn_, id, std::move(stream))});
 }
 
+connections::entry* connections::find(connection_id id) {
+  auto const found = all_.find(id);
+  return found == all_.end() ? nullptr : &found->second;
+}
+
 void connections::visit_due() {
   while (!visits_.empty() && visits_.top().first <= turn_.now) {
     auto const [when, id] = visits_.top();
     visits_.pop();
-    auto* const e = all_.find(id);
+    auto* const e = find(id);
     if (e == nullptr || e->visit_at != when) continue;
     e->visit_at = time_point::max();
     e->one->visit();
@@ -28,7 +33,7 @@ void connections::plan(connection_id id, entry& e) {
 void connections::deliver() {
   while (turn_.brain.deliver(dirty_)) {
     for (auto const id : dirty_) {
-      if (auto* const e = all_.find(id); e != nullptr) e->one->flush();
+      if (auto* const e = find(id); e != nullptr) e->one->flush();
     }
   }
 }
@@ -37,13 +42,13 @@ void connections::clear_away() {
   for (auto const id : turn_.ended) all_.erase(id);
   turn_.ended.clear();
   for (auto const id : turn_.to_visit) {
-    if (auto* const e = all_.find(id); e != nullptr) plan(id, *e);
+    if (auto* const e = find(id); e != nullptr) plan(id, *e);
   }
   turn_.to_visit.clear();
 }
 
 void connections::end_all() {
-  all_.each([](entry const& e) { e.one->end(core::loss::closed); });
+  for (auto const& [_, e] : all_) e.one->end(core::loss::closed);
 }
 
 void connections::forget_all() noexcept { all_.clear(); }

@@ -2,8 +2,9 @@
 // The connections of a server: the table of them, who is written to, who is cut off when, and who
 // is cleared away. Not here: what happens on one (connection), who is accepted (server).
 
-#include "coxswain/core/slot_map.hpp"
 #include "coxswain/server/connection.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <functional>
 #include <memory>
@@ -50,10 +51,11 @@ class connections {
   };
   using visit = std::pair<time_point, connection_id>;
 
+  [[nodiscard]] entry* find(connection_id id);
   void plan(connection_id id, entry& e);
 
   turn& turn_;
-  core::slot_table<connection_id, entry> all_;
+  boost::unordered_flat_map<connection_id, entry, std::hash<connection_id>> all_;
   std::priority_queue<visit, std::vector<visit>, std::greater<>> visits_;
   std::vector<connection_id> dirty_;
 };
