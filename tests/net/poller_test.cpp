@@ -30,18 +30,19 @@ struct diary final : turn_taker {
   std::string take() { return std::exchange(text, {}); }
 
   std::string text;
+  int expected{};  // how often it was said that somebody will be served soon
   std::function<void()> at_end;
   time_point began_at;
 };
 
 // Reads what comes, a buffer of four bytes at a time, and writes it into the diary.
-class reader {
+class reader final : private watched {
  public:
   reader(poller& by, diary& book, descriptor socket, bool polite = false)
       : book_{book},
         polite_{polite},
         socket_{std::move(socket)},
-        ready{by, socket_.value(), [this] { book_.text += "w"; }},
+        ready{by, socket_.value(), this},
         loop{read()} {
     loop.start();
   }
@@ -63,6 +64,9 @@ class reader {
     }
   }
 
+  void has_room() noexcept override { book_.text += "w"; }
+  void expect_read() const noexcept override { ++book_.expected; }
+
   diary& book_;
   bool polite_;
   descriptor socket_;
@@ -70,6 +74,15 @@ class reader {
  public:
   readiness ready;
   routine loop;
+};
+
+// Who waits until something can be written.
+struct scribe final : watched {
+  explicit scribe(std::function<void()> what) : writes{std::move(what)} {}
+  void has_room() noexcept override { writes(); }
+  void expect_read() const noexcept override {}
+
+  std::function<void()> writes;
 };
 
 struct world {
@@ -219,6 +232,15 @@ BOOST_AUTO_TEST_CASE(writability_is_told_while_it_is_wanted) {
   BOOST_TEST(w.run() == "(rb)");
 }
 
+BOOST_AUTO_TEST_CASE(who_is_served_after_another_in_the_same_turn_is_told_to_expect_it) {
+  world w;
+  for (auto const peer : {w.add(), w.add(), w.add()}) send(peer, "x");
+
+  BOOST_TEST(w.run() == "(rxrxrx)");
+
+  BOOST_TEST(w.book.expected == 2);
+}
+
 BOOST_AUTO_TEST_CASE(writability_comes_back_when_the_peer_has_read) {
   world w;
   auto const peer = w.add();
@@ -229,7 +251,8 @@ BOOST_AUTO_TEST_CASE(writability_comes_back_when_the_peer_has_read) {
   for (ssize_t sent; (sent = ::send(here, block.data(), block.size(), MSG_NOSIGNAL)) > 0;) {
     written += static_cast<std::size_t>(sent);
   }
-  readiness blocked{*w.polled, here, [&] { w.book.text += "W"; }};
+  scribe writes{[&] { w.book.text += "W"; }};
+  readiness blocked{*w.polled, here, &writes};
   blocked.want_write(true);
   send(peer, "a");
   BOOST_TEST(w.run() == "(ra)");
@@ -288,12 +311,13 @@ BOOST_AUTO_TEST_CASE(what_was_ended_by_another_in_the_same_turn_is_not_resumed) 
   auto ends = unix_pair();
   std::unique_ptr<readiness> writer;
   // Whoever is served first ends both readers, and puts another in their slots.
-  writer = std::make_unique<readiness>(*w.polled, ends.first.value(), [&] {
+  scribe writes{[&] {
     w.book.text += "W";
     w.readers.clear();
     w.add();
     writer->want_write(false);
-  });
+  }};
+  writer = std::make_unique<readiness>(*w.polled, ends.first.value(), &writes);
   writer->want_write(true);
   for (auto const peer : peers) send(peer, "x");
 

@@ -2,6 +2,8 @@
 // A queue in one piece of memory: things are added at its end and taken from its front without an
 // allocation of their own.
 
+#include "coxswain/base/prefetch.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -29,6 +31,11 @@ class fifo {
     take_off();
     std::erase_if(things_, is_unwanted);
     if (empty()) clear();
+  }
+
+  // Asks for the memory of the first one, or of the next that is added.
+  void expect() const noexcept {
+    if (things_.capacity() != 0) prefetch(*(things_.data() + taken_));
   }
 
   [[nodiscard]] bool empty() const noexcept { return taken_ == things_.size(); }

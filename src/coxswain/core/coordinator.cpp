@@ -233,6 +233,9 @@ void coordinator::received(time_point now, connection_id from, client_message&& 
   state_->received(now, from, std::move(message));
   state_->follow_up();
 }
+void coordinator::expect(connection_id from) const { state_->expect(from); }
+void coordinator::expect_session(connection_id from) const { state_->expect_session(from); }
+void coordinator::expect_requests(connection_id from) const { state_->expect_requests(from); }
 void coordinator::heard(time_point now, connection_id from) { state_->heard(now, from); }
 void coordinator::malformed(time_point now, connection_id from, std::string why) {
   state_->malformed(now, from, std::move(why));

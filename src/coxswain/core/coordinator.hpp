@@ -37,6 +37,12 @@ class coordinator {
   // A whole message came in. Messages of a connection that was told goodbye are ignored.
   void received(time_point now, connection_id from, client_message&& message);
 
+  // Something will come from this connection soon: these ask for the memory that it takes
+  // (base/prefetch), in this order and some time apart, since each finds by the one before.
+  void expect(connection_id from) const;
+  void expect_session(connection_id from) const;
+  void expect_requests(connection_id from) const;
+
   // Bytes came in that are no whole message yet: a sign of life.
   void heard(time_point now, connection_id from);
 

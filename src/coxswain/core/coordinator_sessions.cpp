@@ -78,6 +78,14 @@ void coordinator::state::received(time_point now, connection_id from, client_mes
   }
 }
 
+void coordinator::state::expect_session(connection_id from) const {
+  if (auto const* const c = sessions_.find(from)) sessions_.expect(c->session);
+}
+
+void coordinator::state::expect_requests(connection_id from) const {
+  if (auto const* const c = sessions_.find(from)) sessions_.expect_requests(c->session);
+}
+
 void coordinator::state::malformed(time_point now, connection_id from, std::string why) {
   observe(now);
   connection const* const c = sessions_.find(from);
@@ -409,8 +417,22 @@ void coordinator::state::answer_parked(ticket who, answer_ptr what) {
   sessions_.reply(who, std::move(what), !is_read, where == parked::place::leave);
 }
 
+// Asks for the memory that answering those after `tickets[i]` takes: at each distance for what can
+// be found by what was asked for before.
+void coordinator::state::expect_all(std::vector<ticket> const& tickets, std::size_t i) const {
+  if (i + 6 < tickets.size()) sessions_.expect(tickets[i + 6].session);
+  if (i + 4 < tickets.size()) sessions_.expect_requests(tickets[i + 4].session);
+  if (i + 2 < tickets.size()) {
+    auto const* const p = sessions_.parked_at(tickets[i + 2]);
+    if (p && p->task) prefetch(roster_.at(*p->task));
+  }
+}
+
 void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {
-  for (ticket const who : tickets) answer_parked(who, what);
+  for (std::size_t i = 0; i < tickets.size(); ++i) {
+    expect_all(tickets, i);
+    answer_parked(tickets[i], what);
+  }
 }
 
 void coordinator::state::log(severity level, event_kind kind, std::string text,

@@ -3,6 +3,7 @@
 // without a search as long as ids rise by one. Not here: what waits where.
 
 #include "coxswain/base/ids.hpp"
+#include "coxswain/base/prefetch.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/deadlines.hpp"
 
@@ -79,6 +80,11 @@ class open_requests {
 
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }
+
+  // Asks for the memory of the oldest, or of the next.
+  void expect() const noexcept {
+    if (slots_.capacity() != 0) prefetch(*slots_.data());
+  }
 
   // All, by id. `visit` may add and take none.
   template <class Visit>

@@ -23,6 +23,18 @@ sessions::~sessions() {
   });
 }
 
+void sessions::expect_requests(session_id id) const {
+  session const* const s = find(id);
+  if (!s) return;
+  s->open.expect();
+  s->kept.expect();
+}
+
+parked const* sessions::parked_at(ticket who) const {
+  session const* const s = find(who.session);
+  return s && s->open.contains(who.request) ? &s->open.at(who.request) : nullptr;
+}
+
 void sessions::erase(session_id id) {
   session& s = *find(id);
   assert(s.open.empty());

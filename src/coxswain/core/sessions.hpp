@@ -93,6 +93,13 @@ class sessions {
     return connections_;
   }
 
+  // Ask for memory that will be needed soon: the connection, the session, what it points to.
+  void expect(connection_id id) const { connections_.expect(id); }
+  void expect(session_id id) const { sessions_.expect(id); }
+  void expect_requests(session_id id) const;
+  // Null if the request does not wait.
+  [[nodiscard]] parked const* parked_at(ticket who) const;
+
   session_id add(session s) { return sessions_.insert(std::move(s)); }
   // The session must have nothing open.
   void erase(session_id id);

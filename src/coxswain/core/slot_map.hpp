@@ -3,6 +3,8 @@
 // slot's generation, so that a late message for a dead thing finds nothing instead of its
 // successor.
 
+#include "coxswain/base/prefetch.hpp"
+
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -47,6 +49,11 @@ class slot_map {
     return &*slots_[index].thing;
   }
   [[nodiscard]] T const* find(Id id) const { return const_cast<slot_map*>(this)->find(id); }
+
+  // Asks for its memory.
+  void expect(Id id) const noexcept {
+    if (index_of(id) < slots_.size()) prefetch(slots_[index_of(id)]);
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

@@ -45,6 +45,9 @@ class coordinator::state {
   // The verbs of the coordinator.
   connection_id connected(time_point now, std::string peer, session_secret secret);
   void received(time_point now, connection_id from, client_message&& message);
+  void expect(connection_id from) const { sessions_.expect(from); }
+  void expect_session(connection_id from) const;
+  void expect_requests(connection_id from) const;
   void heard(time_point now, connection_id from);
   void malformed(time_point now, connection_id from, std::string why);
   void lost(time_point now, connection_id from, loss how);
@@ -148,6 +151,7 @@ class coordinator::state {
   void refuse(call const& c, status why) { answer_now(c, share(std::move(why)), false); }
   void answer_parked(ticket who, answer_ptr what);
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
+  void expect_all(std::vector<ticket> const& tickets, std::size_t i) const;
   [[nodiscard]] answer_ptr share(status outcome) const;
   template <class Value>
   [[nodiscard]] answer_ptr share(Value value) const {

@@ -1,6 +1,7 @@
 #include "coxswain/net/poller.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/base/prefetch.hpp"
 #include "coxswain/net/readiness.hpp"
 
 #include <algorithm>
@@ -112,9 +113,24 @@ void poller::drain() {
   std::size_t const most = std::max(events_max, slots_.size());
   for (std::size_t taken = 0; taken < most && loop_;) {
     int const count = ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_max), 0);
-    for (int i = 0; i < count; ++i) happened(events_[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < count; ++i) {
+      expect_after(i, count);
+      happened(events_[static_cast<std::size_t>(i)]);
+    }
     if (count < static_cast<int>(events_max)) return;
     taken += events_max;
+  }
+}
+
+// Asks for the memory of those who are served next: first where it begins, then what that points
+// to. The kernel takes microseconds for each, and leaves little of ours in the cache.
+void poller::expect_after(int i, int count) const noexcept {
+  auto const at = [this](int k) { return find(events_[static_cast<std::size_t>(k)].data.u64); };
+  if (i + 2 < count) {
+    if (auto const* const one = at(i + 2); one != nullptr) prefetch(*one);
+  }
+  if (i + 1 < count) {
+    if (auto const* const one = at(i + 1); one != nullptr) one->expect();
   }
 }
 
@@ -128,7 +144,7 @@ void poller::happened(epoll_event const& event) {
   // The routine may have ended whom we are about to call.
   if (auto* const one = find(event.data.u64);
       one != nullptr && one->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
-    one->on_writable_();
+    one->owner_->has_room();
   }
 }
 
@@ -176,8 +192,8 @@ readiness* poller::find(std::uint64_t key) const noexcept {
   return found.generation == key >> 32 ? found.who : nullptr;
 }
 
-readiness::readiness(poller& by, int descriptor, std::function<void()> on_writable)
-    : poller_{by}, on_writable_{std::move(on_writable)}, descriptor_{descriptor} {
+readiness::readiness(poller& by, int descriptor, watched* owner)
+    : poller_{by}, owner_{owner}, descriptor_{descriptor} {
   key_ = poller_.add(this, descriptor);
 }
 
@@ -198,6 +214,11 @@ void readiness::want_write(bool wanted) {
   if (!wanted && !wants_write_) return;
   wants_write_ = wanted;
   poller_.watch_writing(key_, descriptor_, wanted);
+}
+
+void readiness::expect() const noexcept {
+  if (routine_) __builtin_prefetch(routine_.address());
+  if (owner_ != nullptr) owner_->expect_read();
 }
 
 void readiness::suspend(std::coroutine_handle<> routine, wait what) {

@@ -82,6 +82,7 @@ class poller {
   void turn();
   void resume_postponed();
   void drain();
+  void expect_after(int i, int count) const noexcept;
   void happened(epoll_event const& event);
 
   turn_taker& taker_;

@@ -14,18 +14,30 @@
 
 #include <coroutine>
 #include <cstdint>
-#include <functional>
 #include <utility>
 
 namespace coxswain::net {
 
 class poller;
 
+// Whose descriptor is watched.
+class watched {
+ public:
+  // The descriptor takes bytes, as `want_write` asked for.
+  virtual void has_room() noexcept = 0;
+
+  // Its routine will go on soon: asks for the memory that this takes (base/prefetch).
+  virtual void expect_read() const noexcept = 0;
+
+ protected:
+  ~watched() = default;
+};
+
 class readiness {
  public:
-  // Watches `descriptor`. `on_writable` must not throw. Throws coxswain::error: RESOURCE_EXHAUSTED,
-  // the kernel refuses to watch one more.
-  readiness(poller& by, int descriptor, std::function<void()> on_writable = {});
+  // Watches `descriptor`, which belongs to `owner`, if anybody wants to know more than the routine.
+  // Throws coxswain::error: RESOURCE_EXHAUSTED, the kernel refuses to watch one more.
+  readiness(poller& by, int descriptor, watched* owner = nullptr);
   ~readiness();
   readiness(readiness const&) = delete;
   readiness& operator=(readiness const&) = delete;
@@ -46,9 +58,9 @@ class readiness {
   // The peer sends no more, or the connection broke: no further edge will come, so read to the end.
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
 
-  // Whether `on_writable` is called when the descriptor takes bytes; at first it is not. Each time
-  // it is wanted, it is called once at least, in a later turn, even if the descriptor takes bytes
-  // already. Costs a system call, which is why writing is tried first.
+  // Whether `watched::has_room` is called when the descriptor takes bytes; at first it is not. Each
+  // time it is wanted, it is called once at least, in a later turn, even if the descriptor takes
+  // bytes already. Costs a system call, which is why writing is tried first.
   void want_write(bool wanted);
 
  private:
@@ -67,11 +79,12 @@ class readiness {
     void await_resume() const noexcept {}
   };
 
+  void expect() const noexcept;
   void suspend(std::coroutine_handle<> routine, wait what);
   void resume();
 
   poller& poller_;
-  std::function<void()> on_writable_;
+  watched* owner_;
   std::coroutine_handle<> routine_;
   std::uint64_t key_{};
   int descriptor_;

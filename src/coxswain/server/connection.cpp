@@ -59,7 +59,7 @@ connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stre
       id_{id},
       out_{&t.brain.out(id)},
       stream_{std::move(stream)},
-      ready_{t.poller, stream_->native_handle(), [this] { has_room(); }},
+      ready_{t.poller, stream_->native_handle(), this},
       loop_{read()} {
   loop_.start();
 }
@@ -108,6 +108,7 @@ connection::next connection::read_ready() {
     if (ended()) return next::stop;
     held_back_ = out_->holds_back();
     if (held_back_) return next::wait;
+    turn_.brain.expect_session(id_);
     auto const got = stream_->read_some(turn_.buffer);
     if (got.how == net::transfer::outcome::would_block) return next::wait;
     if (got.how != net::transfer::outcome::done) {
@@ -137,6 +138,18 @@ void connection::flush() noexcept {
   } catch (std::exception const& e) {
     give_up(e);
   }
+}
+
+void connection::expect_flush() const noexcept {
+  if (ended()) return;
+  prefetch(*out_);
+  prefetch(*stream_);
+}
+
+void connection::expect_read() const noexcept {
+  if (ended()) return;
+  prefetch(*stream_);
+  turn_.brain.expect(id_);
 }
 
 void connection::has_room() noexcept {

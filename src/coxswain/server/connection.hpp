@@ -35,7 +35,8 @@ struct turn {
   std::vector<connection_id> to_visit;  // their next visit may be earlier than it was
 };
 
-class connection {
+// In two lines of the cache: of many thousands each is a stranger to it whenever its turn comes.
+class alignas(64) connection final : private net::watched {
  public:
   // Throws coxswain::error as net::readiness does.
   connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream);
@@ -45,6 +46,9 @@ class connection {
   // Writes what is queued, as far as the peer takes it; the rest follows when it takes more. After
   // a goodbye begins to close. Does not throw: what goes wrong ends the connection.
   void flush() noexcept;
+
+  // Asks for the memory that `flush` takes.
+  void expect_flush() const noexcept;
 
   // Sees to what is due: cuts off a peer that took too long to read its goodbye, and looks whether
   // a peer reads whose kernel takes nothing from us, which the core is told. A slow reader is not
@@ -69,7 +73,8 @@ class connection {
 
   net::routine read();
   [[nodiscard]] next read_ready();
-  void has_room() noexcept;
+  void has_room() noexcept override;
+  void expect_read() const noexcept override;
   void write();
   void broke(core::loss how);
   void all_written();
@@ -82,17 +87,19 @@ class connection {
   turn& turn_;
   connection_id id_;
   phase phase_{phase::open};
-  bool blocked_{};        // something waits for a peer that does not read
-  bool awaits_room_{};    // the poller tells when the socket takes more
-  bool held_back_{};      // it was not read on, because replies wait for room
-  std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
-  time_point blocked_since_{};
-  time_point closes_at_{time_point::max()};
+  bool blocked_{};      // something waits for a peer that does not read
+  bool awaits_room_{};  // the poller tells when the socket takes more
+  bool held_back_{};    // it was not read on, because replies wait for room
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;
   net::routine loop_;
+  std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
+  time_point blocked_since_{};
+  time_point closes_at_{time_point::max()};
 };
+static_assert(sizeof(connection) ==
+              128);  // and `ready_` reaches from its first line into its second
 
 // How the connection ended, from what a read or a write came to (semantics D5).
 [[nodiscard]] core::loss loss_of(net::transfer const& last) noexcept;

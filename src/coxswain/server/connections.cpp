@@ -32,8 +32,14 @@ void connections::plan(connection_id id, entry& e) {
 
 void connections::deliver() {
   while (turn_.brain.deliver(dirty_)) {
+    to_write_.clear();
     for (auto const id : dirty_) {
-      if (auto* const e = find(id); e != nullptr) e->one->flush();
+      if (auto* const e = find(id); e != nullptr) to_write_.push_back(e->one.get());
+    }
+    for (std::size_t i = 0; i < to_write_.size(); ++i) {
+      if (i + 2 < to_write_.size()) prefetch(*to_write_[i + 2]);
+      if (i + 1 < to_write_.size()) to_write_[i + 1]->expect_flush();
+      to_write_[i]->flush();
     }
   }
 }

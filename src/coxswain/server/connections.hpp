@@ -58,6 +58,7 @@ class connections {
   boost::unordered_flat_map<connection_id, entry, std::hash<connection_id>> all_;
   std::priority_queue<visit, std::vector<visit>, std::greater<>> visits_;
   std::vector<connection_id> dirty_;
+  std::vector<connection*> to_write_;
 };
 
 }  // namespace coxswain::server

@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t unsent_max = 64;
 constexpr std::size_t growth_max = 1024 * 1024;
 
+// The memory of a line is asked for so many messages before it is needed.
+constexpr std::size_t lines_ahead = 4;
+
 }  // namespace
 
 // One connection, as far as it is about bytes.
@@ -61,6 +64,7 @@ void dispatch::received(time_point now, connection_id from, std::string_view byt
   if (on == nullptr || !on->is_heard()) return;
   assert(!on->held);
   now_ = now;
+  core_.expect_requests(from);
   on->decoder.feed(bytes);
   if (take_frames(now, from, *on)) return;
   recorder_.write(now, record_kind::heard, from);
@@ -86,6 +90,13 @@ dispatch::line* dispatch::find(connection_id id) const {
   auto const* const found = lines_.find(id);
   return found ? found->get() : nullptr;
 }
+
+void dispatch::expect(connection_id from) const noexcept {
+  if (auto const* const on = find(from); on != nullptr) prefetch(*on);
+  core_.expect(from);
+}
+
+void dispatch::expect_session(connection_id from) const noexcept { core_.expect_session(from); }
 
 // True if the core was told something. What frames make the core say is in the outboxes before it
 // is much, so that nobody asks for more than it reads.
@@ -213,6 +224,9 @@ void dispatch::collect(time_point now) {
   line* on = nullptr;
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
     auto const& one = outgoing_[i];
+    if (i + lines_ahead < outgoing_.size()) {
+      if (auto const* const next = find(outgoing_[i + lines_ahead].to)) prefetch(*next);
+    }
     if (i == 0 || one.to != outgoing_[i - 1].to) on = find(one.to);
     if (on == nullptr) continue;
     try {

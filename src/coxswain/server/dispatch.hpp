@@ -66,6 +66,11 @@ class dispatch {
   // The peer reads, although nothing more of `out(to)` can be written yet.
   void still_reads(time_point now, connection_id to);
 
+  // Something will come from the connection soon: ask for the memory that this takes; for what is
+  // found only once that is there.
+  void expect(connection_id from) const noexcept;
+  void expect_session(connection_id from) const noexcept;
+
   // The core's verbs. After each of them, and after each of those above, there may be something to
   // deliver and `next_deadline` may be another.
   void task_ended(time_point now, task_id task, status why);
