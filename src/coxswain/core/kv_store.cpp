@@ -15,9 +15,20 @@ std::size_t overhead(std::string const& key) { return key.size() + 192; }
 // What it costs to know whose it is.
 constexpr std::size_t owner_overhead = 96;
 
+// Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
+bool is_plain(std::string_view key) noexcept {
+  char before = '/';
+  for (char const c : key) {
+    if (static_cast<signed char>(c) <= 0 || (c == '/' && before == '/')) return false;
+    before = c;
+  }
+  return before != '/';
+}
+
 }  // namespace
 
 result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
+  if (key.size() <= bytes_max && is_plain(key)) return std::string{key};
   if (key.find('\0') != key.npos) {
     return status{errc::invalid_argument, "the key contains a NUL byte"};
   }

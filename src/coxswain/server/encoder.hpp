@@ -40,7 +40,7 @@ class encoder {
  private:
   struct remembered {
     core::answer_ptr what;
-    encoded_reply reply;
+    encoded_reply reply;  // whose small memory is kept for the next
   };
 
   std::shared_ptr<memory_meter> memory_;

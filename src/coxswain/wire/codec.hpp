@@ -52,6 +52,8 @@ struct encoded_answer {
 
 // One encoding can answer many requests, since an id followed by it parses as one message.
 [[nodiscard]] encoded_answer encode(core::answer const& answer);
+// The same, appended to `head`. `tail` must be empty.
+void encode(core::answer const& answer, std::string& head, bytes& tail);
 
 // Appends the length prefix and the id of a frame whose remaining `body_bytes` are an
 // encoded_answer's head and tail. Zero is the id of pushes and handshake answers.

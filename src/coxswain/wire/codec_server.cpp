@@ -231,69 +231,78 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
 // that it would have.
 
 // The beginning of a body: these fields of the message in it, whose last one goes on.
-std::string begin_body(int number, std::string_view fields, std::size_t bytes_to_come = 0) {
+void append_body(std::string& out, int number, std::string_view fields,
+                 std::size_t bytes_to_come = 0) {
   std::array<char, number_field_bytes_max> room;
-  field_writer head{room.data()};
-  head.put_head(number, fields.size() + bytes_to_come);
-  std::string body{head.written()};
-  return body += fields;
+  field_writer prefix{room.data()};
+  prefix.put_head(number, fields.size() + bytes_to_come);
+  out.append(prefix.written()).append(fields);
 }
 
 // Only what precedes the value.
-std::string encode_head(core::value_answer const& from) {
+void append_head(std::string& out, core::value_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> room;
   field_writer fields{room.data()};
   fields.put_number(v1::Value::kVersionFieldNumber, from.version);
   auto const bytes = from.value.size();
   if (bytes != 0) fields.put_head(v1::Value::kValueFieldNumber, bytes);
-  return begin_body(v1::ServerMessage::kValueFieldNumber, fields.written(), bytes);
+  append_body(out, v1::ServerMessage::kValueFieldNumber, fields.written(), bytes);
 }
 
-encoded_answer encode_quickly(core::value_answer const& from) {
-  if (from.value.size() >= large_value_bytes) return {encode_head(from), from.value};
-  return {encode_head(from).append(from.value.view()), {}};
+void append_quickly(std::string& head, bytes& tail, core::value_answer const& from) {
+  append_head(head, from);
+  if (from.value.size() >= large_value_bytes) {
+    tail = from.value;
+  } else {
+    head.append(from.value.view());
+  }
 }
 
-encoded_answer encode_quickly(core::counter_answer const& from) {
+void append_quickly(std::string& head, bytes&, core::counter_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> room;
   field_writer fields{room.data()};
   fields.put_signed(v1::Counter::kValueFieldNumber, from.value);
   fields.put_number(v1::Counter::kVersionFieldNumber, from.version);
-  return {begin_body(v1::ServerMessage::kCounterFieldNumber, fields.written()), {}};
+  append_body(head, v1::ServerMessage::kCounterFieldNumber, fields.written());
 }
 
-encoded_answer encode_quickly(core::stored_answer const& from) {
+void append_quickly(std::string& head, bytes&, core::stored_answer const& from) {
   std::array<char, number_field_bytes_max> room;
   field_writer fields{room.data()};
   fields.put_number(v1::Stored::kVersionFieldNumber, from.version);
-  return {begin_body(v1::ServerMessage::kStoredFieldNumber, fields.written()), {}};
+  append_body(head, v1::ServerMessage::kStoredFieldNumber, fields.written());
 }
 
-encoded_answer encode_with_protobuf(core::answer const& answer) {
+void append_quickly(std::string&, bytes&, std::monostate) {}
+
+void append_with_protobuf(std::string& head, bytes& tail, core::answer const& answer) {
   scratch memory;
-  auto& to = memory.make<v1::ServerMessage>();
-  if (!answer.outcome.ok()) encode(answer.outcome, *to.mutable_status());
+  auto& message = memory.make<v1::ServerMessage>();
+  if (!answer.outcome.ok()) encode(answer.outcome, *message.mutable_status());
   auto const* value = std::get_if<core::value_answer>(&answer.value);
   bool const is_large = value && value->value.size() >= large_value_bytes;
-  if (!is_large) std::visit([&to](auto const& what) { encode(what, to); }, answer.value);
-  encoded_answer encoded;
-  append_message(encoded.head, to);
-  if (is_large) {
-    encoded.head += encode_head(*value);
-    encoded.tail = value->value;
-  }
-  return encoded;
+  if (!is_large) std::visit([&](auto const& what) { encode(what, message); }, answer.value);
+  append_message(head, message);
+  if (is_large) append_quickly(head, tail, *value);
 }
 
 }  // namespace
 
 encoded_answer encode(core::answer const& answer) {
-  if (!answer.outcome.ok()) return encode_with_protobuf(answer);
-  return std::visit(
-      [&answer]<class What>(What const& what) {
-        if constexpr (requires { encode_quickly(what); }) return encode_quickly(what);
-        if constexpr (std::is_same_v<What, std::monostate>) return encoded_answer{};
-        return encode_with_protobuf(answer);
+  encoded_answer encoded;
+  encode(answer, encoded.head, encoded.tail);
+  return encoded;
+}
+
+void encode(core::answer const& answer, std::string& head, bytes& tail) {
+  if (!answer.outcome.ok()) return append_with_protobuf(head, tail, answer);
+  std::visit(
+      [&](auto const& what) {
+        if constexpr (requires { append_quickly(head, tail, what); }) {
+          append_quickly(head, tail, what);
+        } else {
+          append_with_protobuf(head, tail, answer);
+        }
       },
       answer.value);
 }
