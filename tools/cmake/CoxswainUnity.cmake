@@ -1,0 +1,39 @@
+# Compiles up to eight sources of a target as one, so that what they all include is read and
+# instantiated once. unity_groups.py says which of them bear it, whenever cmake runs. Included when
+# all targets are known.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# For each target of the folder, and of those beneath. One grouping for the whole folder: a source
+# may be in several of its targets, and has one group only.
+function(coxswain_unite folder)
+  get_property(beneath DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(one IN LISTS beneath)
+    coxswain_unite(${one})
+  endforeach()
+
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  set(sources)
+  foreach(target IN LISTS targets)
+    get_target_property(listed ${target} SOURCES)
+    list(FILTER listed INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS listed)
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
+      list(APPEND sources ${source})
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  endforeach()
+  list(REMOVE_DUPLICATES sources)
+  if(NOT sources)
+    return()
+  endif()
+
+  execute_process(
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/unity_groups.py 8 ${sources}
+    OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" groups "${groups}")
+  foreach(source group IN ZIP_LISTS sources groups)
+    set_property(SOURCE ${source} DIRECTORY ${folder} PROPERTY UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
+coxswain_unite(${PROJECT_SOURCE_DIR})
