@@ -13,9 +13,10 @@ using wire::record_kind;
 
 namespace {
 
-// What the core wants to be sent is put into the outboxes when it is so many messages, when memory
-// has grown by so much meanwhile, or when only twice as much is left.
-constexpr std::size_t unsent_max = 64;
+// What the core wants to be sent is put into the outboxes when it is so many messages (few, so that
+// answers are made where those before them were), when memory has grown by so much meanwhile, or
+// when only twice as much is left.
+constexpr std::size_t unsent_max = 6;
 constexpr std::size_t growth_max = 1024 * 1024;
 
 // The memory of a line is asked for so many messages before it is needed.
