@@ -136,8 +136,9 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   BOOST_TEST(c.alive_tasks(alone).at(0).self == c.incarnation());
   auto const tasks = c.watch_tasks();
   BOOST_TEST((c.watch_tasks(tasks.version, 10ms) == tasks));
-  BOOST_TEST(c.watch_events(std::nullopt, core::severity::info).through == 4u);
-  BOOST_TEST(outcome_of([&] { (void)c.watch_events(9); }).code() == errc::invalid_argument);
+  // That the coordinator stood still is an event, too.
+  BOOST_TEST(c.watch_events(std::nullopt, core::severity::info).through >= 4u);
+  BOOST_TEST(outcome_of([&] { (void)c.watch_events(999); }).code() == errc::invalid_argument);
   BOOST_TEST(c.num_tasks() == 2u);
   BOOST_TEST((c.task() == task_id{1}));
   BOOST_TEST(c.reconnects() == 0u);

@@ -116,6 +116,22 @@ BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
 }
 
+BOOST_AUTO_TEST_CASE(nothing_follows_for_connections_that_are_gone_or_carry_no_session) {
+  cluster c{1};
+  auto const gone = c[0].connection;
+  auto const silent = c.dial();
+  c.blink(0);
+
+  for (auto const id : {gone, silent}) {
+    c.brain().read_again(t0, id);
+    c.brain().held_back(t0, id);
+    c.brain().read_again(t0, id);
+    c.brain().check_invariants();
+  }
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.is_attached(0));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

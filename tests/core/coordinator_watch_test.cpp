@@ -52,6 +52,18 @@ BOOST_AUTO_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version) {
   BOOST_TEST(!a->tasks[1].last_heard.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_snapshot_says_who_is_recoverable) {
+  cluster c{2, loose()};
+  c.leave(1);
+  c.join({1, 1}, 200, 300s, {.recoverable = true});
+
+  auto const seen = watch(c, 0);
+
+  auto const* const a = c.body<core::tasks_answer>(seen);
+  BOOST_TEST(!a->tasks[0].recoverable);
+  BOOST_TEST(a->tasks[1].recoverable);
+}
+
 BOOST_AUTO_TEST_CASE(watch_tasks_returns_disconnected_as_left_with_the_old_incarnation) {
   cluster c{2, loose()};
   auto const seen = watch(c, 0, version_now(c, 0));

@@ -126,6 +126,9 @@ BOOST_AUTO_TEST_CASE(a_table_beside_a_map_finds_things_by_the_same_ids) {
   all.erase(first);
   beside.erase(first);
   beside.erase(first);
+  std::string left;
+  std::as_const(beside).each([&](std::string const& one) { left += one + ";"; });
+  BOOST_TEST(left == "beside b;");
   auto const third = all.insert("c");  // in the same slot
 
   BOOST_TEST(!beside.find(first));

@@ -3,9 +3,10 @@
 import json
 import signal
 import socket
+import subprocess
 import unittest
 
-from programs import EndToEnd, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE
+from programs import BIN, EndToEnd, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, clean_environment
 
 
 class Keys(EndToEnd):
@@ -78,6 +79,16 @@ class Keys(EndToEnd):
         self.assertEqual(self.coxswain("rm", "/").code, USAGE)
         self.assertEqual(self.coxswain("rm", "/", "--all").code, 0)
         self.assertEqual(self.coxswain("ls").out, "")
+
+    def test_what_cannot_be_printed_is_a_failure(self):
+        self.coxswain("put", "a", "1")
+
+        for command in (("get", "a"), ("ls",), ("count",), ("status",)):
+            with self.subTest(command=command), open("/dev/full", "w") as full:
+                done = subprocess.run([BIN / "coxswain", *command], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, env=clean_environment(self.at))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("standard output", done.stderr)
 
     def test_incr_counts(self):
         self.assertEqual(self.coxswain("incr", "n").out, "1\n")

@@ -58,6 +58,12 @@ std::string name_of(CLI::App const& program) {
   return used.empty() ? "coxswain" : "coxswain " + used.front()->get_name();
 }
 
+// What was printed is lost if the disk is full: nobody may take that for success.
+int once_printed(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  throw program_error{exit_code::failed, "standard output could not be written"};
+}
+
 int run_program(std::vector<std::string> arguments) {
   protect_command(arguments);
   // CLI11 takes what is last first.
@@ -79,7 +85,7 @@ int run_program(std::vector<std::string> arguments) {
   }
   try {
     program.parse(std::move(arguments));
-    return chosen();
+    return once_printed(chosen());
   } catch (CLI::Success const& asked_for_help) {
     return program.exit(asked_for_help);
   } catch (CLI::ParseError const& problem) {

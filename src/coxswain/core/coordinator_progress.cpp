@@ -62,8 +62,7 @@ void coordinator::state::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
   if (error || t.blocked.only_wait() || is_suspect(t)) return;
-  session const* const by = sessions_.find(t.held_by);
-  if (by && is_held_back(*by)) return;
+  if (is_held_back(*sessions_.find(t.held_by))) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch_progress(id);
   p.told = true;

@@ -85,8 +85,8 @@ class field_reader {
   // There is no more to take: at the end, or after a failure.
   [[nodiscard]] bool is_empty() const noexcept { return at_ == end_; }
 
-  // The message was understood to its end.
-  [[nodiscard]] bool succeeded() const noexcept { return at_ == end_ && !failed_; }
+  // Everything that was taken is what it should be: at the end, the whole message.
+  [[nodiscard]] bool succeeded() const noexcept { return !failed_; }
 
  private:
   // Protobuf accepts no longer lengths than five bytes, and not all of those.
