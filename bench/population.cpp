@@ -12,16 +12,20 @@
 namespace coxswain::bench {
 
 void population::add_to(CLI::App& command) {
+  add_without_floor_to(command);
+  command
+      .add_option("--floor-tasks", floor_tasks_,
+                  "Tasks, and connections, of the floor's load (default: as many as --tasks)")
+      ->check(CLI::Range{1U, 1'000'000U});
+}
+
+void population::add_without_floor_to(CLI::App& command) {
   CLI::Range const any{1U, 1'000'000U};
   command.add_option("--tasks", tasks_, "Simulated tasks")->required()->check(any);
   command
       .add_option("--sessions", sessions_,
                   "Connections of the coordinator's load, each with as many of the tasks (default: "
                   "one for each task)")
-      ->check(any);
-  command
-      .add_option("--floor-tasks", floor_tasks_,
-                  "Tasks, and connections, of the floor's load (default: as many as --tasks)")
       ->check(any);
 }
 

@@ -21,6 +21,8 @@ class population {
   population(std::uint32_t tasks, std::uint32_t sessions) : tasks_{tasks}, sessions_{sessions} {}
 
   void add_to(CLI::App& command);
+  // The same of a workload that has no floor.
+  void add_without_floor_to(CLI::App& command);
   // Throws bench_error (usage).
   void check() const;
 
