@@ -41,7 +41,8 @@ std::uint32_t population::tasks(side_kind kind) const noexcept {
 }
 
 std::size_t population::connections(side_kind kind) const noexcept {
-  return kind == side_kind::coxswain ? sessions() : floor_tasks();
+  if (kind == side_kind::coxswain) return sessions();
+  return floor_sessions_ > 0 ? floor_sessions_ : floor_tasks();
 }
 
 population population::smaller() const {
@@ -51,6 +52,7 @@ population population::smaller() const {
   less.tasks_ = part_of(tasks_);
   less.sessions_ = part_of(sessions_);
   less.floor_tasks_ = part_of(floor_tasks_);
+  less.floor_sessions_ = part_of(floor_sessions_);
   return less;
 }
 
