@@ -14,16 +14,17 @@
 namespace coxswain::bench {
 
 enum class message_kind : std::uint32_t {
-  failure,    // to the parent: what went wrong, an exit code and text; nothing follows
-  listening,  // to the parent: the address, as text
-  progress,   // to the parent: a std::uint64_t, how many connections are open
-  done,       // to the parent: connected, or finished
-  tally,      // to the parent: what was found, as a tally's bytes
-  steps,      // to the load: a std::uint64_t, how many to do
-  act,        // to the load: a std::uint64_t, what it is to do from now on
-  finish,     // to the load: leave, and disconnect
-  process,    // to the parent: a std::uint64_t, a further process of the load
-  recording,  // to the coordinator: hand it out; to the parent: its bytes
+  failure,     // to the parent: what went wrong, an exit code and text; nothing follows
+  listening,   // to the parent: the address, as text
+  progress,    // to the parent: a std::uint64_t, how many connections are open
+  done,        // to the parent: connected, or finished
+  tally,       // to the parent: what was found, as a tally's bytes
+  steps,       // to the load: a std::uint64_t, how many to do
+  act,         // to the load: a std::uint64_t, what it is to do from now on
+  finish,      // to the load: leave, and disconnect
+  process,     // to the parent: a std::uint64_t, a further process of the load
+  recording,   // to the coordinator: hand it out; to the parent: its bytes
+  conclusion,  // to the load: tell what else it has seen; to the parent: its bytes
 };
 
 struct message {

@@ -65,7 +65,7 @@ class coxswain_peer final : public peer {
   void expect(std::vector<core::answer> models) override {
     models_.clear();
     accepted_.clear();
-    for (auto const& m : models) models_.push_back({m.value.index(), wire::encode(m).size()});
+    for (auto const& m : models) models_.push_back(model_of(m));
   }
 
   void ask(std::string& out, asking const& how, core::request what) override {
@@ -91,8 +91,10 @@ class coxswain_peer final : public peer {
     }
     // Most answers are equal to the byte: one of them need be looked at.
     if (!accepted_.empty() && parts->body == accepted_) return verdict::answer;
-    check_answer(decode(frame.beginning).what);
-    check_size(parts->body.size());
+    auto const what = decode(frame.beginning).what;
+    check_answer(what);
+    // A failure says who is missing and how long it took: that is as long as it is.
+    if (what.outcome.ok()) check_size(parts->body.size());
     accepted_ = parts->body;
     return verdict::answer;
   }
@@ -106,9 +108,14 @@ class coxswain_peer final : public peer {
 
  private:
   struct model {
+    errc outcome{};
     std::size_t kind{};  // the index in the variant of answers
     std::size_t bytes{};
   };
+
+  static model model_of(core::answer const& m) {
+    return {m.outcome.code(), m.value.index(), wire::encode(m).size()};
+  }
 
   static wire::server_message decode(std::string_view payload) {
     auto message = wire::decode_server(payload);
@@ -144,9 +151,11 @@ class coxswain_peer final : public peer {
   }
 
   void check_answer(core::answer const& what) const {
-    if (!what.outcome.ok()) throw bench_error{"it refused: " + what.outcome.text()};
-    auto const is_such = [&](model const& m) { return m.kind == what.value.index(); };
+    auto const is_such = [&](model const& m) {
+      return m.outcome == what.outcome.code() && m.kind == what.value.index();
+    };
     if (std::any_of(models_.begin(), models_.end(), is_such)) return;
+    if (!what.outcome.ok()) throw bench_error{"it refused: " + what.outcome.text()};
     throw bench_error{"it answered with something else than what was asked for"};
   }
 

@@ -58,6 +58,7 @@ class experiment {
   void measure_pairs(report& r);
   void measure_alone(report& r);
   void measure_memory(report& r);
+  void conclude(report& r);
   void compare_requests(report& r);
   [[nodiscard]] usage used_by_us() const;
 
@@ -165,12 +166,17 @@ void experiment::measure_memory(report& r) {
   if (floor_) r.floor->smaller = measure_new(*floor_, *fewer, 1);
 }
 
+void experiment::conclude(report& r) {
+  if (!ours_.running || ours_.kind != side_kind::coxswain) return;
+  r.shown = work_.conclude(ours_.running->conclude());
+}
+
 void experiment::compare_requests(report& r) {
   if (!work_.record_bytes_max()) return;
   live_.show("comparing what the coordinators were told");
   floor_->running->finish();
   auto const ours = ours_.running->recording();
-  r.requests = work_.compare(ours, floor_->running->recording());
+  r.shown = work_.compare(ours, floor_->running->recording());
 }
 
 usage experiment::used_by_us() const {
@@ -231,6 +237,7 @@ report experiment::run() {
   r.ours.connected_bytes_per_task = ours_.bytes_per_task;
   if (floor_) r.floor->connected_bytes_per_task = floor_->bytes_per_task;
   measure_memory(r);
+  conclude(r);
   if (ours_.running) ours_.running->finish();
   compare_requests(r);
   return r;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 namespace coxswain::bench {
@@ -37,6 +38,9 @@ class growth final : public study {
                    "open files goes")
         ->check(any)
         ->capture_default_str();
+    cmd.add_flag("--floor", has_floor_,
+                 "Also with a plain epoll server that moves the same bytes over as many "
+                 "connections, in interleaved samples: how the machine itself grows");
     cmd.add_option("--samples", samples_, "Of each number, after one for warming up")
         ->check(CLI::Range(1U, 10'000U))
         ->capture_default_str();
@@ -56,17 +60,20 @@ class growth final : public study {
   struct place {
     std::unique_ptr<workload> work;
     side* at{};
+    side* floor{};  // if there is one
     growth_step step;
   };
 
   [[nodiscard]] std::vector<std::uint32_t> numbers() const;
   [[nodiscard]] std::vector<place> places(stage& all) const;
+  static void measure(place& p, bool floor_first);
 
   std::uint32_t from_{1'000};
   std::uint32_t to_{100'000};
   std::uint32_t steps_{9};
   std::uint32_t per_session_{100};
   std::uint32_t samples_{7};
+  bool has_floor_{};
 };
 
 std::vector<std::uint32_t> growth::numbers() const {
@@ -80,6 +87,12 @@ std::vector<std::uint32_t> growth::numbers() const {
   return all;
 }
 
+std::optional<double> bytes_per_task(side const& at, std::uint32_t tasks) {
+  auto const bytes = at.bytes_connected();
+  if (!bytes) return std::nullopt;
+  return *bytes / tasks;
+}
+
 std::vector<growth::place> growth::places(stage& all) const {
   std::vector<place> made;
   for (auto const tasks : numbers()) {
@@ -89,12 +102,26 @@ std::vector<growth::place> growth::places(stage& all) const {
     p.at = &all.add(*p.work, counted(tasks, "task"));
     p.step.tasks = tasks;
     p.step.sessions = sessions;
-    if (auto const bytes = p.at->bytes_connected()) {
-      p.step.found.connected_bytes_per_task = *bytes / tasks;
+    p.step.found.connected_bytes_per_task = bytes_per_task(*p.at, tasks);
+    if (has_floor_) {
+      p.floor = &all.add(*p.work, counted(tasks, "task") + " of the floor", side_kind::floor);
+      p.step.floor.emplace().connected_bytes_per_task = bytes_per_task(*p.floor, tasks);
     }
     made.push_back(std::move(p));
   }
   return made;
+}
+
+void growth::measure(place& p, bool floor_first) {
+  auto const steps = p.work->steps_by_default();
+  if (!p.floor) return p.step.found.samples.push_back(p.at->measure(steps));
+  auto first = (floor_first ? p.floor : p.at)->measure(steps);
+  auto second = (floor_first ? p.at : p.floor)->measure(steps);
+  auto& of_floor = floor_first ? first : second;
+  auto& of_ours = floor_first ? second : first;
+  p.step.pairs.add(of_ours, of_floor);
+  p.step.floor->samples.push_back(std::move(of_floor));
+  p.step.found.samples.push_back(std::move(of_ours));
 }
 
 // All numbers in turn, upwards and downwards, so that what drifts meets all alike.
@@ -105,13 +132,14 @@ findings growth::run(bool unix_sockets) const {
   for (auto const& p : all) {
     side_by_side.show(fmt::format("warming up: {}", counted(p.step.tasks, "task")));
     (void)p.at->measure(p.work->steps_by_default());
+    if (p.floor) (void)p.floor->measure(p.work->steps_by_default());
   }
   side_by_side.watch();
   for (std::uint32_t i = 0; i < samples_; ++i) {
     for (auto& p : all) {
       side_by_side.show(
           fmt::format("sample {} of {}: {}", i + 1, samples_, counted(p.step.tasks, "task")));
-      p.step.found.samples.push_back(p.at->measure(p.work->steps_by_default()));
+      measure(p, i % 2 == 0);
     }
     std::reverse(all.begin(), all.end());
   }

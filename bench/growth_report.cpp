@@ -7,28 +7,49 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 namespace coxswain::bench {
 namespace {
 
-using of_a_step = std::vector<point> (growth_step::*)() const;
+using of_a_step = std::function<std::vector<point>(growth_step const&)>;
+using of_a_side = std::vector<point> (growth_step::*)(side_result const&) const;
 
-std::vector<point> all_of(growth_report const& r, of_a_step what) {
+std::vector<point> all_of(growth_report const& r, of_a_step const& what) {
   std::vector<point> all;
   for (auto const& s : r.steps) {
-    auto const some = (s.*what)();
+    auto const some = what(s);
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
+}
+
+std::vector<point> all_of_ours(growth_report const& r, of_a_side what) {
+  return all_of(r, [what](growth_step const& s) { return (s.*what)(s.found); });
+}
+
+std::vector<point> all_of_floor(growth_report const& r, of_a_side what) {
+  return all_of(r, [what](growth_step const& s) { return (s.*what)(*s.floor); });
+}
+
+bool has_floor(growth_report const& r) { return r.steps.front().floor.has_value(); }
+
+std::vector<point> from_tasks(std::uint32_t tasks, std::vector<double> const& all) {
+  std::vector<point> made;
+  for (auto const v : all) made.push_back({static_cast<double>(tasks), v});
+  return made;
 }
 
 std::string interval_text(power_law const& law) {
   return fmt::format("[{:.3f}, {:.3f}]", law.low(), law.high());
 }
 
-std::string exponent_line(std::string_view what, power_law const& law) {
+// Nothing if nothing was measured.
+std::string exponent_line(std::string_view what, std::vector<point> const& measured) {
+  if (measured.empty()) return {};
+  auto const law = power_law::fit(measured);
   return fmt::format("{:<34}{:>13.3f}   {}\n", what, law.exponent(), interval_text(law));
 }
 
@@ -49,26 +70,58 @@ std::string circumstances_of(growth_report const& r) {
                      r.steps.front().found.samples.size(), r.seen.text());
 }
 
+std::string figures(growth_report const& r, bool of_floor) {
+  constexpr auto row = "{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>11}{:>12}{:>15}{:>11}{:>13}\n";
+  auto text = fmt::format(row, "tasks", "sessions", "p50", "p99", "p99.9", "max", "p50/task",
+                          "CPU/task", "tasks/s", "load busy", "memory/task");
+  for (auto const& s : r.steps) {
+    auto const& of = of_floor ? *s.floor : s.found;
+    auto const all = of.latency(0).summarise();
+    text += fmt::format(row, grouped(s.tasks), grouped(s.sessions), time_text(all.p50),
+                        time_text(all.p99), time_text(all.p999), time_text(all.max),
+                        time_text(all.p50 / s.tasks), or_unknown(of.server_cpu_ns(), time_text),
+                        rate_text(of.rate()), fmt::format("{:.0f} %", 100 * of.load_share()),
+                        or_unknown(of.server_bytes_per_task(false), bytes_text));
+  }
+  return text;
+}
+
+std::string ratio_text(std::vector<double> const& pairs) {
+  if (pairs.empty()) return "unknown";
+  auto const r = comparison::of(pairs);
+  return fmt::format("{:.3f}  [{:.3f}, {:.3f}]", r.median, r.sure.low, r.sure.high);
+}
+
+std::string beside_floor(growth_report const& r) {
+  constexpr auto row = "{:>9}   {:<26}{}\n";
+  auto text = "\nthe floor\n" + figures(r, true) + "\nby the floor's  [95 % interval]\n";
+  text += fmt::format(row, "tasks", "p50", "server CPU");
+  for (auto const& s : r.steps) {
+    text +=
+        fmt::format(row, grouped(s.tasks), ratio_text(s.pairs.p50), ratio_text(s.pairs.server_cpu));
+  }
+  return text;
+}
+
+std::string exponents(growth_report const& r) {
+  auto const floors = [&r](of_a_side what) {
+    return has_floor(r) ? all_of_floor(r, what) : std::vector<point>{};
+  };
+  std::string text = "\nexponent of the number of tasks      exponent   [95 % interval]\n";
+  text += exponent_line("  " + r.words.latencies[0].text, all_of_ours(r, &growth_step::latencies));
+  text += exponent_line("    of the floor", floors(&growth_step::latencies));
+  text += exponent_line("    ours by the floor's", all_of(r, &growth_step::latency_ratios));
+  text += exponent_line("  server CPU for a barrier", all_of_ours(r, &growth_step::server_cpus));
+  text += exponent_line("    of the floor", floors(&growth_step::server_cpus));
+  text += exponent_line("    ours by the floor's", all_of(r, &growth_step::server_cpu_ratios));
+  return text;
+}
+
 std::string table(growth_report const& r) {
   auto text = fmt::format("growth: {}, {}\n\n", title(r), circumstances_of(r));
-  text += "p50 to max: " + r.words.latencies[0].text + "\n";
-  constexpr auto row = "{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>11}{:>12}{:>15}{:>11}{:>13}\n";
-  text += fmt::format(row, "tasks", "sessions", "p50", "p99", "p99.9", "max", "p50/task",
-                      "CPU/task", "tasks/s", "load busy", "memory/task");
-  for (auto const& s : r.steps) {
-    auto const all = s.found.latency(0).summarise();
-    text +=
-        fmt::format(row, grouped(s.tasks), grouped(s.sessions), time_text(all.p50),
-                    time_text(all.p99), time_text(all.p999), time_text(all.max),
-                    time_text(all.p50 / s.tasks), or_unknown(s.found.server_cpu_ns(), time_text),
-                    rate_text(s.found.rate()), fmt::format("{:.0f} %", 100 * s.found.load_share()),
-                    or_unknown(s.found.server_bytes_per_task(false), bytes_text));
-  }
-  text += "\nexponent of the number of tasks      exponent   [95 % interval]\n";
-  text += exponent_line("  " + r.words.latencies[0].text,
-                        power_law::fit(all_of(r, &growth_step::latencies)));
-  auto const cpus = all_of(r, &growth_step::server_cpus);
-  if (!cpus.empty()) text += exponent_line("  server CPU for a barrier", power_law::fit(cpus));
+  text += "p50 to max: " + r.words.latencies[0].text + "\n" + figures(r, false);
+  if (has_floor(r)) text += beside_floor(r);
+  text += exponents(r);
   if (r.seen.disturbed.is_too_much()) text += "\n" + r.seen.disturbed.warning() + "\n";
   return text;
 }
@@ -87,14 +140,24 @@ std::string json(growth_report const& r) {
   add_origin(o, r.seen.measured_on);
   o.add("transport", std::string_view{r.seen.transport});
   o.add("samples", std::uint64_t{r.steps.front().found.samples.size()});
-  add_exponent(o, "latency_exponent", all_of(r, &growth_step::latencies));
-  add_exponent(o, "server_cpu_exponent", all_of(r, &growth_step::server_cpus));
+  add_exponent(o, "latency_exponent", all_of_ours(r, &growth_step::latencies));
+  add_exponent(o, "server_cpu_exponent", all_of_ours(r, &growth_step::server_cpus));
+  if (has_floor(r)) {
+    add_exponent(o, "floor_latency_exponent", all_of_floor(r, &growth_step::latencies));
+    add_exponent(o, "floor_server_cpu_exponent", all_of_floor(r, &growth_step::server_cpus));
+    add_exponent(o, "latency_ratio_exponent", all_of(r, &growth_step::latency_ratios));
+    add_exponent(o, "server_cpu_ratio_exponent", all_of(r, &growth_step::server_cpu_ratios));
+  }
   std::vector<json_object> steps;
   for (auto const& s : r.steps) {
     json_object step;
     step.add("tasks", std::uint64_t{s.tasks});
     step.add("sessions", std::uint64_t{s.sessions});
     step.add("coxswain", to_object(s.found, r.words));
+    if (s.floor) {
+      step.add("floor", to_object(*s.floor, r.words));
+      add_ratios(step, r.words, s.pairs);
+    }
     steps.push_back(std::move(step));
   }
   o.add("steps", steps);
@@ -117,13 +180,13 @@ curve drawn(std::string name, colour c, std::vector<point> measured) {
 
 std::string svg_of(growth_report const& r) {
   std::vector<curve> curves;
-  auto const cpus = all_of(r, &growth_step::server_cpus);
+  auto const cpus = all_of_ours(r, &growth_step::server_cpus);
   if (!cpus.empty()) {
     curves.push_back(
         drawn("server CPU for a barrier: samples, and the fitted line", colour::second, cpus));
   }
   curves.push_back(drawn(r.words.latencies[0].text + ": samples' medians, and the fitted line",
-                         colour::first, all_of(r, &growth_step::latencies)));
+                         colour::first, all_of_ours(r, &growth_step::latencies)));
   auto low = curves[0].dots.front().y;
   auto high = low;
   for (auto const& c : curves) {
@@ -149,23 +212,29 @@ std::string svg_of(growth_report const& r) {
 
 }  // namespace
 
-std::vector<point> growth_step::latencies() const {
+std::vector<point> growth_step::latencies(side_result const& of) const {
   std::vector<point> all;
-  for (auto const& s : found.samples) {
+  for (auto const& s : of.samples) {
     all.push_back({static_cast<double>(tasks), s.found.latencies.at(0).percentile(0.5)});
   }
   return all;
 }
 
-std::vector<point> growth_step::server_cpus() const {
+std::vector<point> growth_step::server_cpus(side_result const& of) const {
   std::vector<point> all;
-  for (auto const& s : found.samples) {
+  for (auto const& s : of.samples) {
     if (!s.server_cpu) return {};
     auto const barriers = static_cast<double>(s.found.operations) / tasks;
     all.push_back(
         {static_cast<double>(tasks), static_cast<double>(s.server_cpu->count()) / barriers});
   }
   return all;
+}
+
+std::vector<point> growth_step::latency_ratios() const { return from_tasks(tasks, pairs.p50); }
+
+std::vector<point> growth_step::server_cpu_ratios() const {
+  return from_tasks(tasks, pairs.server_cpu);
 }
 
 findings growth_report::told() const { return {table(*this), json(*this), svg_of(*this)}; }

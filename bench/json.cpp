@@ -87,8 +87,8 @@ std::string to_json(report const& r) {
   add_ratios(o, r.words, r.pairs);
   o.add("coxswain", to_object(r.ours, r.words));
   if (r.floor) o.add(r.beside, to_object(*r.floor, r.words));
-  if (r.requests) {
-    for (auto const& f : r.requests->figures) o.add(f.key, f.value);
+  if (r.shown) {
+    for (auto const& f : r.shown->figures) o.add(f.key, f.value);
   }
   o.add("disturbed", to_object(r.disturbed));
   return o.text() + "\n";

@@ -98,7 +98,7 @@ CLI::Option* add_output(CLI::App& cmd, command_line& given, std::string const& p
 void add_common(CLI::App& cmd, command_line& given, workload const& work) {
   if (work.always_beside())
     add_pairs(cmd, given.how);
-  else
+  else if (work.has_floor())
     add_floor(cmd, given);
   if (work.uses_up_servers())
     add_sampling_of_rounds(cmd, given.how);
@@ -110,8 +110,8 @@ void add_common(CLI::App& cmd, command_line& given, workload const& work) {
       cmd.add_option("--address", given.how.address,
                      "A coordinator on this machine that runs already, for as many tasks: "
                      "127.0.0.1:7000 or unix:/path (default: start one)")
-          ->excludes(transport)
-          ->excludes(cmd.get_option("--calibrate"));
+          ->excludes(transport);
+  if (work.has_floor()) address->excludes(cmd.get_option("--calibrate"));
   cmd.add_option("--server-pid", given.how.server_pid, "Its process, to measure its CPU")
       ->needs(address);
 }
@@ -162,7 +162,7 @@ findings measure(workload const& work, command_line const& given) {
     how.beside = *beside;
   }
   auto const found = run_experiment(work, how);
-  bool const is_good = !found.requests || found.requests->is_good;
+  bool const is_good = !found.shown || found.shown->is_good;
   return {to_table(found), to_json(found), to_svg(found), is_good};
 }
 

@@ -64,7 +64,8 @@ class peer {
   // Appends what a new connection says before all else, and returns how many answers that has.
   virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }
 
-  // From here on answers are to be such as one of these: of its kind and about its size.
+  // From here on answers are to be such as one of these: of its kind and about its size; or a
+  // failure, of its code.
   virtual void expect(std::vector<core::answer> models) = 0;
 
   // Appends the frame of a request.

@@ -172,6 +172,21 @@ BOOST_AUTO_TEST_CASE(a_refusal_is_told_with_its_reason) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(a_failure_that_is_expected_is_an_answer_and_another_one_a_refusal) {
+  auto const ours = joined_peer();
+  auto const failure = [](errc code, std::string text) {
+    return core::answer{{code, std::move(text)}, barrier_failure{}};
+  };
+  ours->expect({failure(errc::deadline_exceeded, {})});
+  (void)ask(*ours, {0, task_id{0}}, arrival());
+  auto const late = failure(errc::deadline_exceeded, std::string(200, 'l'));
+
+  BOOST_TEST((judge(*ours, payload(2, late)) == verdict::answer));
+  ours->settle();
+  BOOST_CHECK_THROW((void)judge(*ours, payload(3, failure(errc::cancelled, {}))), bench_error);
+  BOOST_CHECK_THROW((void)judge(*ours, payload(3, release(1))), bench_error);
+}
+
 BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_or_size_is_noticed) {
   auto const ours = joined_peer();
   ours->expect({release(1)});

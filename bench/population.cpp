@@ -12,16 +12,20 @@
 namespace coxswain::bench {
 
 void population::add_to(CLI::App& command) {
+  add_without_floor_to(command);
+  command
+      .add_option("--floor-tasks", floor_tasks_,
+                  "Tasks, and connections, of the floor's load (default: as many as --tasks)")
+      ->check(CLI::Range{1U, 1'000'000U});
+}
+
+void population::add_without_floor_to(CLI::App& command) {
   CLI::Range const any{1U, 1'000'000U};
   command.add_option("--tasks", tasks_, "Simulated tasks")->required()->check(any);
   command
       .add_option("--sessions", sessions_,
                   "Connections of the coordinator's load, each with as many of the tasks (default: "
                   "one for each task)")
-      ->check(any);
-  command
-      .add_option("--floor-tasks", floor_tasks_,
-                  "Tasks, and connections, of the floor's load (default: as many as --tasks)")
       ->check(any);
 }
 
@@ -37,7 +41,8 @@ std::uint32_t population::tasks(side_kind kind) const noexcept {
 }
 
 std::size_t population::connections(side_kind kind) const noexcept {
-  return kind == side_kind::coxswain ? sessions() : floor_tasks();
+  if (kind == side_kind::coxswain) return sessions();
+  return floor_sessions_ > 0 ? floor_sessions_ : floor_tasks();
 }
 
 population population::smaller() const {
@@ -47,6 +52,7 @@ population population::smaller() const {
   less.tasks_ = part_of(tasks_);
   less.sessions_ = part_of(sessions_);
   less.floor_tasks_ = part_of(floor_tasks_);
+  less.floor_sessions_ = part_of(floor_sessions_);
   return less;
 }
 

@@ -18,9 +18,13 @@ enum class side_kind;
 class population {
  public:
   population() = default;
-  population(std::uint32_t tasks, std::uint32_t sessions) : tasks_{tasks}, sessions_{sessions} {}
+  // The floor has as many connections, with as many tasks each.
+  population(std::uint32_t tasks, std::uint32_t sessions)
+      : tasks_{tasks}, sessions_{sessions}, floor_sessions_{sessions} {}
 
   void add_to(CLI::App& command);
+  // The same of a workload that has no floor.
+  void add_without_floor_to(CLI::App& command);
   // Throws bench_error (usage).
   void check() const;
 
@@ -31,7 +35,7 @@ class population {
   [[nodiscard]] std::uint32_t floor_tasks() const noexcept {
     return floor_tasks_ > 0 ? floor_tasks_ : tasks_;
   }
-  // The floor has a connection for each task.
+  // Unless both were given, the floor has a connection for each task.
   [[nodiscard]] std::uint32_t tasks(side_kind kind) const noexcept;
   [[nodiscard]] std::size_t connections(side_kind kind) const noexcept;
 
@@ -44,8 +48,9 @@ class population {
 
  private:
   std::uint32_t tasks_{};
-  std::uint32_t sessions_{};     // zero: one for each task
-  std::uint32_t floor_tasks_{};  // zero: as many
+  std::uint32_t sessions_{};        // zero: one for each task
+  std::uint32_t floor_tasks_{};     // zero: as many
+  std::uint32_t floor_sessions_{};  // zero: one for each task
 };
 
 }  // namespace coxswain::bench

@@ -71,8 +71,8 @@ struct report {
   side_result ours;
   std::string beside;  // what stands in the floor's place: "floor", "redis"
   std::optional<side_result> floor;
-  comparison pairs;                 // with the floor
-  std::optional<finding> requests;  // if they were compared
+  comparison pairs;              // with the floor
+  std::optional<finding> shown;  // besides times, if there is something
   disturbance disturbed;
   origin measured_on;
 

@@ -59,6 +59,10 @@ void run_load(side_plan const& plan, channel& control) {
       (void)control.receive();  // the connections stay until the server has ended
       return;
     }
+    if (command->kind == message_kind::conclusion) {
+      control.send(message_kind::conclusion, all->conclude());
+      continue;
+    }
     if (command->kind == message_kind::act) {
       all->turn_to(number_of(*command));
       continue;
@@ -123,6 +127,11 @@ sample side::measure(std::uint64_t steps) {
 }
 
 void side::turn_to(std::uint64_t act) { load_->send_number(message_kind::act, act); }
+
+std::string side::conclude() {
+  load_->send(message_kind::conclusion);
+  return receive_from_load().payload;
+}
 
 void side::finish() {
   load_->send(message_kind::finish);

@@ -61,6 +61,9 @@ class side {
   // See load::turn_to.
   void turn_to(std::uint64_t act);
 
+  // See load::conclude.
+  [[nodiscard]] std::string conclude();
+
   // The load leaves in order.
   void finish();
 

@@ -16,12 +16,13 @@ stage::stage(bool unix_sockets) {
   if (unix_sockets) sockets_.emplace();
 }
 
-side& stage::add(workload const& work, std::string const& name) {
+side& stage::add(workload const& work, std::string const& name, side_kind kind) {
   constexpr std::size_t descriptors_besides = 128;
-  auto const connections = work.connections(side_kind::coxswain);
+  auto const connections = work.connections(kind);
   need_descriptors(connections + descriptors_besides);
   side_plan plan;
   plan.work = &work;
+  plan.kind = kind;
   plan.cpus = plan_cpus();
   plan.at = sockets_ ? fmt::format("unix:{}/{}", sockets_->path(), sides_.size()) : "127.0.0.1:0";
   sides_.push_back(std::make_unique<side>(std::move(plan), signals_));

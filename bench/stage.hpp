@@ -1,5 +1,5 @@
 #pragma once
-// Where the coordinators of a study stand beside each other, each with its load; and what disturbed
+// Where the servers of a study stand beside each other, each with its load; and what disturbed
 // them.
 
 #include "disturbance.hpp"
@@ -31,9 +31,9 @@ class stage {
  public:
   explicit stage(bool unix_sockets);
 
-  // Starts a coordinator and its load, and lets it connect. `work` outlives the stage. Throws
+  // Starts a server and its load, and lets it connect. `work` outlives the stage. Throws
   // bench_error.
-  side& add(workload const& work, std::string const& name);
+  side& add(workload const& work, std::string const& name, side_kind kind = side_kind::coxswain);
 
   void show(std::string const& text) const { live_.show(text); }
 

@@ -148,7 +148,7 @@ std::string to_table(report const& r) {
   add_cpu(t, r);
   add_memory(t, r);
   return r.words.title + ", " + r.circumstances() + "\n\n" + t.text() +
-         (r.requests ? "\n" + r.requests->text : "") + notes(r);
+         (r.shown ? "\n" + r.shown->text : "") + notes(r);
 }
 
 }  // namespace coxswain::bench

@@ -51,6 +51,9 @@ class load {
   virtual void beat() = 0;
   [[nodiscard]] virtual duration beat_period() const noexcept = 0;
 
+  // After the last sample: what else it has seen, for workload::conclude; empty: nothing.
+  virtual std::string conclude() { return {}; }
+
   // Leaves the job in order.
   virtual void finish() = 0;
 
@@ -84,7 +87,7 @@ struct parameter {
   std::uint64_t value{};
 };
 
-// What the requests themselves showed.
+// What was found besides times.
 struct finding {
   std::string text;
   std::vector<parameter> figures;  // for the JSON
@@ -118,6 +121,8 @@ class workload {
   // else none.
   [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
 
+  // Whether there is something that the floor could do as well.
+  [[nodiscard]] virtual bool has_floor() const { return true; }
   // The servers of others that can do this work.
   [[nodiscard]] virtual std::vector<side_kind> rivals() const { return {}; }
 
@@ -133,7 +138,13 @@ class workload {
     return {};
   }
 
-  // Whether the job is meant to fail, so that the coordinator's warnings are none.
+  // What the load of our side has seen; see load::conclude.
+  [[nodiscard]] virtual std::optional<finding> conclude(std::string_view /*seen*/) const {
+    return std::nullopt;
+  }
+
+  // Whether the job, or what is asked, is meant to fail, so that the coordinator's warnings are
+  // none.
   [[nodiscard]] virtual bool ends_in_failure() const { return false; }
 
   // What the coordinator is started with.

@@ -31,6 +31,7 @@ std::vector<std::unique_ptr<workload>> all_workloads() {
   all.push_back(make_fan_out());
   all.push_back(make_heartbeat());
   all.push_back(make_failure());
+  all.push_back(make_deadlines());
   all.push_back(make_mixed());
   all.push_back(make_check());
   return all;

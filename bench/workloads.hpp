@@ -19,6 +19,7 @@ namespace coxswain::bench {
 [[nodiscard]] std::unique_ptr<workload> make_fan_out();
 [[nodiscard]] std::unique_ptr<workload> make_heartbeat();
 [[nodiscard]] std::unique_ptr<workload> make_failure();
+[[nodiscard]] std::unique_ptr<workload> make_deadlines();
 [[nodiscard]] std::unique_ptr<workload> make_mixed();
 [[nodiscard]] std::unique_ptr<workload> make_check();
 
