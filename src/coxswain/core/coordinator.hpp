@@ -9,6 +9,7 @@
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
+#include "coxswain/core/statistics.hpp"
 
 #include <memory>
 #include <optional>
@@ -91,6 +92,9 @@ class coordinator {
 
   // A picture of the whole job.
   [[nodiscard]] snapshot look(time_point now) const;
+
+  // What was counted so far.
+  [[nodiscard]] statistics const& counts() const;
 
   // All tasks have joined once and have left or failed: the job is over.
   [[nodiscard]] bool done() const;

@@ -14,6 +14,7 @@
 #include "coxswain/core/messages.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/server/statistics.hpp"
 
 #include <memory>
 #include <string>
@@ -57,6 +58,9 @@ class server {
 
   // A picture of the whole job.
   [[nodiscard]] core::snapshot look() const;
+
+  // What was counted so far. Looks at each connection once.
+  [[nodiscard]] coxswain::server::statistics statistics() const;
 
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;
