@@ -3,10 +3,10 @@
 # all targets are known.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# What is no fault of a source that is compiled by itself: it does not see the names of its
-# neighbours, and its anonymous namespace is no header's.
-set(unity_is_no_fault -Wno-shadow
-    $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local> $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+# What is no fault of a source: it does not see the names of its neighbours, and its anonymous
+# namespace is no header's. A build without this option warns.
+target_compile_options(coxswain_warnings INTERFACE
+  -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 
 # For each target of the folder, and of those beneath. One grouping for the whole folder: a source
 # may be in several of its targets, and has one group only.
@@ -26,10 +26,6 @@ function(coxswain_unite folder)
       list(APPEND sources ${source})
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    get_target_property(type ${target} TYPE)
-    if(type MATCHES "EXECUTABLE|_LIBRARY" AND NOT type STREQUAL INTERFACE_LIBRARY)
-      target_compile_options(${target} PRIVATE ${unity_is_no_fault})
-    endif()
   endforeach()
   list(REMOVE_DUPLICATES sources)
   if(NOT sources)
