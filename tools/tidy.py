@@ -20,9 +20,10 @@ ARROWS = {
     "wire": ("base/", "core/messages.hpp", "v1/"),
     "net": ("base/", "wire/frame.hpp"),
     "server": ("base/", "core/", "wire/", "net/"),
-    "client": ("base/", "core/messages.hpp", "wire/", "net/"),
+    "client": ("base/", "core/messages.hpp", "wire/", "net/", "launch/"),
     "c": ("base/", "core/messages.hpp", "client/"),
     "launch": ("base/",),
+    "host": ("base/", "core/", "net/", "launch/", "client/", "server/"),
     "status": ("base/", "core/", "net/", "server/"),
 }
 

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <vector>
 
 namespace coxswain::test {
 namespace {
@@ -24,11 +26,18 @@ class environment {
   void set(char const* name, std::string const& value) { ::setenv(name, value.c_str(), 1); }
 
  private:
+  // All that anybody reads, whatever the tests are run below.
   static void clear() {
-    for (char const* name :
-         {"COXSWAIN_ADDRESS", "COXSWAIN_TASK_ID", "COXSWAIN_NUM_TASKS", "COXSWAIN_JOB",
-          "COXSWAIN_ATTEMPT", "COXSWAIN_TOKEN", "COXSWAIN_TOKEN_FILE"}) {
-      ::unsetenv(name);
+    std::vector<std::string> names;
+    for (auto* const* one = environ; *one != nullptr; ++one) {
+      std::string const line{*one};
+      names.push_back(line.substr(0, line.find('=')));
+    }
+    for (auto const& name : names) {
+      for (auto const* prefix :
+           {"COXSWAIN_", "JAX", "SLURM_", "OMPI_", "TPU_", "MASTER_", "TORCH"}) {
+        if (name.starts_with(prefix)) ::unsetenv(name.c_str());
+      }
     }
   }
 };
@@ -84,7 +93,7 @@ BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
   BOOST_TEST((options.connect_timeout == 300s));
 }
 
-BOOST_AUTO_TEST_CASE(only_the_address_is_required) {
+BOOST_AUTO_TEST_CASE(outside_of_launchers_only_the_address_is_required) {
   environment env;
   env.set("COXSWAIN_ADDRESS", "unix:/tmp/c");
   env.set("COXSWAIN_TASK_ID", "");
@@ -102,8 +111,59 @@ BOOST_AUTO_TEST_CASE(a_missing_address_is_named_with_what_is_allowed) {
   environment const env;
 
   BOOST_TEST(refusal() ==
-             "COXSWAIN_ADDRESS is not set; allowed is the coordinator's host:port, [v6]:port or "
-             "unix:/path.");
+             "COXSWAIN_ADDRESS is not set, and no launcher was found that says it; allowed is the "
+             "coordinator's host:port, [v6]:port or unix:/path.");
+}
+
+BOOST_AUTO_TEST_CASE(what_our_variables_do_not_say_the_launcher_does) {
+  environment env;
+  env.set("SLURM_JOB_ID", "7");
+  env.set("SLURM_STEP_NODELIST", "b[12-13]");
+  env.set("SLURM_NTASKS", "4");
+  env.set("SLURM_PROCID", "3");
+  env.set("SLURM_LOCALID", "1");
+  env.set("SLURM_RESTART_COUNT", "2");
+
+  auto options = client_options::from_environment();
+  BOOST_TEST(options.address == "b12:61447");
+  BOOST_TEST((options.task == task_id{3}));
+  BOOST_TEST(options.num_tasks.value() == 4u);
+  BOOST_TEST(options.job == "slurm-7");
+  BOOST_TEST(options.attempt.value() == 2u);
+
+  env.set("COXSWAIN_ADDRESS", "b1:8476");
+  env.set("COXSWAIN_TASK_ID", "0");
+  options = client_options::from_environment();
+  BOOST_TEST(options.address == "b1:8476");
+  BOOST_TEST((options.task == task_id{0}));
+  BOOST_TEST(options.num_tasks.value() == 4u);
+  BOOST_TEST(options.job.empty());
+  BOOST_TEST((options.attempt == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_it) {
+  environment env;
+  env.set("JAXOPERATOR_COORDINATOR_ADDRESS", "$(JAXOPERATOR_COORDINATOR_HOST):1234");
+  env.set("JAXOPERATOR_PROCESS_ID", "first");
+  BOOST_TEST(refusal() ==
+             "JAXOPERATOR_COORDINATOR_ADDRESS is '$(JAXOPERATOR_COORDINATOR_HOST):1234'; allowed "
+             "is that text only with JAXOPERATOR_COORDINATOR_HOST, which is not set.");
+
+  env.set("COXSWAIN_ADDRESS", "b1:8476");
+  BOOST_TEST(refusal() ==
+             "JAXOPERATOR_PROCESS_ID is 'first'; allowed is a whole number from 0 to 4294967295.");
+
+  env.set("COXSWAIN_TASK_ID", "0");
+  BOOST_TEST(refusal() == "accepted");
+}
+
+BOOST_AUTO_TEST_CASE(a_launcher_without_an_address_is_named) {
+  environment env;
+  env.set("OMPI_COMM_WORLD_RANK", "0");
+
+  BOOST_TEST(refusal() ==
+             "COXSWAIN_ADDRESS is not set, and the launcher 'ompi' does not say it; allowed is the "
+             "coordinator's host:port, [v6]:port or unix:/path.");
 }
 
 BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allowed) {

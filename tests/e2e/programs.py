@@ -27,10 +27,15 @@ REPORT = open(os.environ.get("COXSWAIN_TEST_REPORT", os.devnull), "w", buffering
 USAGE, UNAVAILABLE, TIMED_OUT, REFUSED = 64, 69, 75, 77
 
 
+# The variables that the programs read: ours and those of launchers.
+READ_BY_US = ("COXSWAIN_", "JAX", "SLURM_", "OMPI_", "TPU_", "MEGASCALE_", "MASTER_", "TORCHELASTIC_",
+              "KUBERNETES_")
+
+
 def clean_environment(changes=None):
     """Ours without any variable that the programs read, and with the changes."""
     kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("COXSWAIN_", "JAX"))}
+            if not name.startswith(READ_BY_US)}
     return kept | (changes or {})
 
 
@@ -38,11 +43,11 @@ class Program:
     """A running program. Its lines are collected by threads, so that it never waits for us; those
     on its standard output not, if they are to be unread."""
 
-    def __init__(self, name, *arguments, env=None, unread=False):
+    def __init__(self, name, *arguments, env=None, unread=False, pass_fds=()):
         self.command = [str(BIN / name), *map(str, arguments)]
         self.process = subprocess.Popen(
             self.command, env=clean_environment(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, errors="replace")
+            stderr=subprocess.PIPE, text=True, errors="replace", pass_fds=pass_fds)
         self.pid = self.process.pid
         self.changed = threading.Condition()
         self.lines = {"out": [], "err": []}

@@ -1,11 +1,12 @@
 """coxswain serve: how it says that it is ready, whom it lets in, and how it ends."""
 
+import os
 import resource
 import signal
 import socket
 import unittest
 
-from programs import (EndToEnd, REFUSED, UNAVAILABLE, USAGE, wait_for_file)
+from programs import (BIN, EndToEnd, LIMIT, REFUSED, UNAVAILABLE, USAGE, wait_for_file)
 
 
 class Ready(EndToEnd):
@@ -73,6 +74,73 @@ class Ready(EndToEnd):
         self.assertIn(f"up to {hard} open files", coordinator.line("open files", "err"))
 
 
+class ServiceManager(EndToEnd):
+    """What systemd is told, and what it gives."""
+
+    def manager(self):
+        path = self.folder / "notify"
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(path))
+        manager.settimeout(LIMIT)
+        return manager, {"NOTIFY_SOCKET": str(path)}
+
+    def serve_with(self, listener, *arguments):
+        """A coordinator that inherits the listener as a socket unit's service does."""
+        self.addCleanup(listener.close)
+        command = f'exec 3<&{listener.fileno()}; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+        return self.start("/bin/sh", "-c", command, "sh", BIN / "coxswain", "serve", "-n", 1,
+                          *arguments, pass_fds=(listener.fileno(),))
+
+    def test_a_service_manager_is_told_when_it_is_ready_and_when_it_stops(self):
+        manager, env = self.manager()
+
+        coordinator = self.serve(2, "--job", "train", env=env)
+        self.assertEqual(manager.recv(4096).decode(), "READY=1\nSTATUS=job 'train' of 2 tasks at "
+                         + coordinator.addresses[0])
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(manager.recv(4096).decode(),
+                         "STOPPING=1\nSTATUS=the coordinator was ended by SIGTERM")
+        self.assertEqual(coordinator.wait(), 0)
+
+    def test_the_watchdog_is_fed_while_the_loop_runs(self):
+        manager, env = self.manager()
+
+        coordinator = self.serve(1, env=env | {"WATCHDOG_USEC": "20000"})
+        manager.recv(4096)
+        for _ in range(3):
+            self.assertEqual(manager.recv(4096), b"WATCHDOG=1")
+        coordinator.signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, coordinator.pid, os.WSTOPPED | os.WNOWAIT)
+        manager.settimeout(0)
+        with self.assertRaises(BlockingIOError):
+            while manager.recv(4096):  # what was sent before
+                pass
+        manager.settimeout(0.2)
+        with self.assertRaises(TimeoutError):
+            manager.recv(4096)
+
+    def test_it_takes_the_sockets_of_a_socket_unit(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        coordinator = self.serve_with(listener)
+
+        self.at = {"COXSWAIN_ADDRESS": address}
+        self.assertEqual(self.coxswain("incr", "visits").code, 0, coordinator.said())
+        self.assertIn(f'"{address}"', coordinator.line('"event"'))
+
+    def test_an_inherited_socket_that_others_can_reach_needs_a_token(self):
+        refused = self.serve_with(socket.create_server(("0.0.0.0", 0)))
+        self.assertEqual(refused.wait(), USAGE)
+        self.assertIn("no token protects the coordinator", refused.err)
+
+    def test_what_is_told_wins_over_a_socket_unit(self):
+        coordinator = self.serve_with(socket.create_server(("127.0.0.1", 0)),
+                                      "--listen", f"unix:{self.folder}/s")
+        self.assertIn(f'"addresses":["unix:{self.folder}/s"]', coordinator.line('"event"'))
+
+
 class Refusals(EndToEnd):
 
     def assert_usage(self, words, *arguments, env=None):
@@ -89,6 +157,7 @@ class Refusals(EndToEnd):
                           "--heartbeat-timeout", "30")
         self.assert_usage(["--memory-max", "'1 lot'", "64KiB"], "-n", "1", "--memory-max", "1 lot")
         self.assert_usage(["--listen", "'nowhere'"], "-n", "1", "--listen", "nowhere")
+        self.assert_usage(["'fd://99' is no listening socket"], "-n", "1", "--listen", "fd://99")
         self.assert_usage(["--log-level", "loud", "info"], "-n", "1", "--log-level", "loud")
 
     def test_a_wrong_variable_is_named(self):

@@ -132,6 +132,43 @@ BOOST_AUTO_TEST_CASE(what_others_can_reach_is_refused_if_it_must_be_private) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_socket_that_was_inherited_is_taken_over) {
+  net::descriptor socket{::socket(AF_INET, SOCK_STREAM, 0)};
+  BOOST_TEST_REQUIRE(::listen(socket.value(), 1) == 0);
+  auto const name = "fd://" + std::to_string(socket.value());
+  // Not bound to an address, it got all of them.
+  auto const why = refusal(name);
+  BOOST_TEST(why.code() == errc::failed_precondition);
+  BOOST_TEST(contains(why.message(), "Others could reach 0.0.0.0:"));
+  static_cast<void>(socket.release());
+
+  directory const here;
+  net::descriptor local{::socket(AF_UNIX, SOCK_STREAM, 0)};
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  here.file().copy(address.sun_path, sizeof(address.sun_path) - 1);
+  BOOST_TEST_REQUIRE(
+      ::bind(local.value(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  BOOST_TEST_REQUIRE(::listen(local.value(), 1) == 0);
+  world all;
+  all.listen("fd://" + std::to_string(local.release()));
+  BOOST_TEST(all.made->address() == here.address());
+  auto const peer = connect_to(here.address());
+  all.run();
+  BOOST_TEST(all.sockets.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_listening_socket_is_not_taken_over) {
+  net::descriptor const idle{::socket(AF_INET, SOCK_STREAM, 0)};
+  for (auto const& name :
+       {std::string{"fd://"}, std::string{"fd://x"}, std::string{"fd://-1"}, std::string{"fd://3 "},
+        std::string{"fd://999999"}, "fd://" + std::to_string(idle.value())}) {
+    auto const why = refusal(name);
+    BOOST_TEST(why.code() == errc::invalid_argument, name);
+    BOOST_TEST(contains(why.message(), "'" + name + "' is no listening socket"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(malformed_addresses_are_refused) {
   BOOST_TEST(refusal("8476").code() == errc::invalid_argument);
   BOOST_TEST(refusal("no-such-host.invalid:1", false).code() == errc::unavailable);

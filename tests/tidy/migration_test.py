@@ -7,7 +7,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = "src/coxswain/base", "src/coxswain/client", "src/coxswain/core", "src/coxswain/server"
+HEADERS = [f"src/coxswain/{room}" for room in ("base", "client", "core", "host", "server")]
 
 
 def words_of(folders, pattern) -> set[str]:

@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
-foreach(library IN ITEMS proto base core wire net server client c launch status)
+foreach(library IN ITEMS proto base core wire net launch server client host c status)
   if(TARGET coxswain_${library})
     install(TARGETS coxswain_${library} EXPORT coxswain-targets FILE_SET HEADERS)
   endif()

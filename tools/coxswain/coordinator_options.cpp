@@ -16,25 +16,44 @@ namespace {
 constexpr std::int64_t tasks_max = 1'000'000;
 constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
 
+// An address, or an inherited socket, which the server looks at.
+CLI::Validator listener_check() {
+  auto problem_of = [](std::string const& text) {
+    return text.starts_with("fd://") ? std::string{} : address_check()(text);
+  };
+  return {problem_of, ""};
+}
+
 }  // namespace
 
 coordinator_options::coordinator_options() { server.core.version = version; }
 
-void add_identity_options(CLI::App& to, coordinator_options& into) {
+CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into) {
   auto& core = into.server.core;
-  add_number(
+  core.num_tasks = 0;
+  return add_number(
       to, "-n,--num-tasks",
       [&core](std::int64_t n) { core.num_tasks = static_cast<std::uint32_t>(n); }, 1, tasks_max,
-      "The job's number of tasks")
-      ->required();
-  to.add_option("--listen", into.server.listen,
-                "Where to listen: host:port (port 0: any), [v6]:port, :port (all addresses) or "
-                "unix:/path; may be given several times, in the variable separated by commas")
+      "The job's number of tasks");
+}
+
+void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default) {
+  to.add_option("--listen", into.listen,
+                "Where to listen: host:port (port 0: any), [v6]:port, :port (all addresses), "
+                "unix:/path or fd://N (a socket that was inherited); may be given several times, "
+                "in the variable separated by commas")
       ->type_name("ADDRESS")
       ->delimiter(',')
-      ->check(address_check())
+      ->check(listener_check())
       ->allow_extra_args(false)
-      ->default_str(into.server.listen.front());
+      ->default_str(shown_default);
+  to.add_flag("--insecure", into.insecure,
+              "Listen on addresses that others can reach although there is no token");
+}
+
+void add_identity_options(CLI::App& to, coordinator_options& into) {
+  auto& core = into.server.core;
+  add_listeners(to, into.server, into.server.listen.front());
   to.add_option("--job", core.job, "The job's name, which its tasks must know")
       ->type_name("NAME")
       ->capture_default_str();
@@ -42,8 +61,6 @@ void add_identity_options(CLI::App& to, coordinator_options& into) {
       to, "--attempt", [&core](std::int64_t n) { core.attempt = static_cast<std::uint64_t>(n); }, 0,
       any_number, "The launcher's restart count; tasks of an older attempt are refused");
   add_credentials_file(to, into.token_file);
-  to.add_flag("--insecure", into.server.insecure,
-              "Listen on addresses that others can reach although there is no token");
   to.add_option("--port-file", into.port_file,
                 "Write the addresses to this file once they can be connected to, one a line")
       ->type_name("FILE");

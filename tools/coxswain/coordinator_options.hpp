@@ -25,9 +25,14 @@ struct coordinator_options {
   std::string port_file;
 };
 
-// --num-tasks, which is required, with `names` such as "-n,--num-tasks"; --job, --attempt,
-// --token-file, --listen, --insecure, --port-file, --recoverable.
+// -n, --num-tasks. Zero: nobody has said it.
+CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into);
+
+// --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable.
 void add_identity_options(CLI::App& to, coordinator_options& into);
+
+// --listen and --insecure of them. `shown_default` says where it listens unless told.
+void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default);
 
 // Timing and limits, each group under a heading of its own.
 void add_timing_options(CLI::App& to, coordinator_options& into);

@@ -44,6 +44,7 @@ ENVIRONMENT
   command line wins. Only --overwrite, --all, --take-over and the conditions of cas have none,
   because they decide what is destroyed.
   COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the job's token.
+  What neither says is taken from the launcher: coxswain detect shows it.
 
 )help";
 
@@ -80,7 +81,7 @@ int run_program(std::vector<std::string> arguments) {
         add_progress, add_sync_point, add_preempt, add_cancel,    add_fail,  add_reset,
         add_leave,    add_put,        add_get,     add_ls,        add_rm,    add_incr,
         add_cas,      add_append,     add_count,   add_watch,     add_push,  add_pop,
-        add_replay,   add_version}) {
+        add_detect,   add_replay,     add_version}) {
     add(program, chosen);
   }
   try {

@@ -1,6 +1,7 @@
 #include "remote.hpp"
 
 #include "exit_code.hpp"
+#include "launcher.hpp"
 #include "token.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -125,10 +126,10 @@ void add_remote_options(CLI::App& to, remote_options& into) {
   to.add_option("--address", into.address, "The coordinator: host:port, [v6]:port or unix:/path")
       ->type_name("ADDRESS")
       ->check(address_check())
-      ->capture_default_str();
+      ->default_str(std::string{"the launcher's, or "} + address_default);
   to.add_option("--job", into.job, "The job that it is expected to serve")
       ->type_name("NAME")
-      ->default_str("default");
+      ->default_str("the launcher's, or default");
   add_token_file(to, into.token_file);
   add_duration(to, "--connect-timeout", into.connect_timeout,
                "How long to try to reach the coordinator");
@@ -138,8 +139,11 @@ void add_remote_options(CLI::App& to, remote_options& into) {
 bool is_inside_task() { return !variable(task_socket_variable).empty(); }
 
 client_options observer(remote_options const& with) {
-  client_options options{with.address};
+  bool const is_said = !with.address.empty();
+  client_options options{is_said ? with.address
+                                 : launched().address.value().value_or(address_default)};
   options.job = with.job;
+  if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
   options.token = read_token(with.token_file);
   options.connect_timeout = with.connect_timeout;
   return options;

@@ -12,11 +12,11 @@
 
 namespace coxswain::tools {
 
-// Where `serve` listens and the other subcommands connect to when nobody says.
+// Where `serve` listens and the other subcommands connect to when nobody says, no launcher either.
 inline constexpr auto address_default = "127.0.0.1:8476";
 
 struct remote_options {
-  std::string address{address_default};
+  std::string address;  // empty: as the launcher says
   std::string job;
   std::string token_file;
   duration connect_timeout{5s};

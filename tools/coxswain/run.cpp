@@ -162,6 +162,7 @@ void add_run(CLI::App& program, action& chosen) {
                                  });
   // Options end where the command begins.
   command.prefix_command();
+  add_num_tasks(command, given->coordinator)->required();
   add_identity_options(command, given->coordinator);
   add_duration(command, "--failure-grace", given->job.failure_grace,
                "When a task failed: how long the others may take to end by themselves",

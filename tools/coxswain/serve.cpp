@@ -4,10 +4,12 @@
 #include "coordinator_options.hpp"
 #include "exit_code.hpp"
 #include "json.hpp"
+#include "launcher.hpp"
 #include "log.hpp"
 #include "machine.hpp"
 #include "recording_file.hpp"
 #include "remote.hpp"
+#include "service_manager.hpp"
 #include "version.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -53,7 +55,7 @@ class service {
 
  private:
   static server::options with_log(serve_command const& given, service& self, log const& to);
-  void announce() const;
+  void announce();
   void await_signal();
   void await_question();
   void await_failure();
@@ -68,6 +70,7 @@ class service {
   bool watches_failure_{};
   bool is_stopping_{};
   exit_code code_{exit_code::ok};
+  service_manager manager_;
   server::server coordinator_;
   std::optional<status_page::page> page_;
 };
@@ -78,6 +81,7 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
       signals_{io, SIGINT, SIGTERM},
       questions_{io, SIGUSR1},
       failed_for_long_{io},
+      manager_{io},
       coordinator_{io, with_log(given, *this, to)} {
   if (given.coordinator.has_page) page_.emplace(io, coordinator_, given.coordinator.page);
 }
@@ -112,7 +116,7 @@ int service::run() {
 }
 
 // The addresses are open: whoever reads them can connect.
-void service::announce() const {
+void service::announce() {
   auto const& addresses = coordinator_.addresses();
   auto const& core = given_.coordinator.server.core;
   if (!given_.coordinator.port_file.empty()) {
@@ -126,8 +130,10 @@ void service::announce() const {
   if (page_) ready["http"] = page_->address();
   fmt::print("{}\n", json::serialize(ready));
   std::fflush(stdout);
-  spdlog::info("job '{}' of {} tasks at {}; up to {} open files", core.job, core.num_tasks,
-               fmt::join(addresses, ", "), descriptor_limit());
+  auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
+                                fmt::join(addresses, ", "));
+  manager_.ready(what);
+  spdlog::info("{}; up to {} open files", what, descriptor_limit());
   if (page_) spdlog::info("status page at http://{}/", page_->address());
 }
 
@@ -138,7 +144,9 @@ void service::await_signal() {
     if (is_stopping_) ::_exit(128 + number);
     is_stopping_ = true;
     spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", number);
-    coordinator_.stop(fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(number)));
+    auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(number));
+    manager_.stopping(why);
+    coordinator_.stop(why);
     await_signal();
   });
 }
@@ -155,6 +163,7 @@ void service::await_question() {
 void service::await_failure() {
   if (watches_failure_ || !coordinator_.error()) return;
   watches_failure_ = true;
+  manager_.status("the job has failed: " + coordinator_.error()->cause.why.text());
   if (given_.coordinator.server.record_bytes_max > 0) keep_recording(coordinator_.recording());
   if (!given_.exit_when_done) return;
   failed_for_long_.expires_after(failed_job_lingers);
@@ -178,11 +187,28 @@ void service::end_of_job(std::string const& why) {
   is_stopping_ = true;
   if (coordinator_.error()) code_ = exit_code::failed;
   spdlog::info("{}: ends, because of --exit-when-done", why);
+  manager_.stopping(why);
   coordinator_.stop(why);
 }
 
-int serve(serve_command& given) {
+// As many as the launcher says, unless the command line does.
+void complete_num_tasks(std::uint32_t& num_tasks) {
+  if (num_tasks != 0) return;
+  auto const said = launched().num_tasks.value();
+  if (!said) {
+    throw program_error{exit_code::usage,
+                        "--num-tasks is required: neither it nor COXSWAIN_NUM_TASKS nor a launcher "
+                        "says how many tasks the job has; see coxswain detect"};
+  }
+  num_tasks = *said;
+}
+
+int serve(serve_command& given, bool listens_as_told) {
   std::signal(SIGPIPE, SIG_IGN);
+  complete_num_tasks(given.coordinator.server.core.num_tasks);
+  if (auto inherited = inherited_listeners(); !listens_as_told && !inherited.empty()) {
+    given.coordinator.server.listen = std::move(inherited);
+  }
   complete(given.coordinator);
   raise_descriptor_limit();
   log const lines{given.log_level, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
@@ -207,6 +233,9 @@ SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one e
 With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
 job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
 Recoverable tasks that have failed count as gone; when all have failed, it ends with 1.
+
+As a systemd service (Type=notify) it says READY, STATUS and STOPPING and feeds the watchdog from
+its loop; without --listen it takes the sockets of a socket unit. tools/deploy has a unit.
 
 A listener that others can reach (not loopback, not unix:) needs a token, or --insecure.
 
@@ -244,7 +273,11 @@ void add_serve(CLI::App& program, action& chosen) {
   auto given = std::make_shared<serve_command>();
   given->coordinator.server.listen = {address_default};
   auto& command = add_subcommand(program, "serve", "Runs the coordinator of one job", chosen,
-                                 [given] { return serve(*given); });
+                                 [given, &program] {
+                                   auto const* const app = program.get_subcommand("serve");
+                                   return serve(*given, app->get_option("--listen")->count() > 0);
+                                 });
+  add_num_tasks(command, given->coordinator);
   add_identity_options(command, given->coordinator);
   command.add_flag("--exit-when-done", given->exit_when_done, "End when the job is over");
   add_log_level(command, given->log_level);

@@ -1,11 +1,17 @@
 // coxswain task: a command that is one task of a job.
 
 #include "commands.hpp"
+#include "coordinator_options.hpp"
 #include "exit_code.hpp"
+#include "launcher.hpp"
+#include "log.hpp"
+#include "machine.hpp"
 #include "remote.hpp"
+#include "task_host.hpp"
 #include "task_run.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/host/hosted_coordinator.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
@@ -23,7 +29,7 @@ constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
 
 struct task_command {
   remote_options remote;
-  task_id task{};
+  std::optional<task_id> task;
   std::optional<std::uint32_t> num_tasks;
   std::optional<std::uint64_t> attempt;
   bool recoverable{};
@@ -31,13 +37,34 @@ struct task_command {
   duration join_timeout{core::timeout_default};
   duration leave_timeout{core::timeout_default};
   duration kill_grace{5s};
+  bool hosts_if_task_0{};
+  coordinator_options coordinator;  // what of it the command line may say
+  std::string log_level{"warning"};
 };
 
-task_run_options options_of(task_command const& given, std::vector<std::string> command) {
+program_error no_task() {
+  return {exit_code::usage,
+          "--task-id is required: neither it nor COXSWAIN_TASK_ID nor a launcher says which task "
+          "this is; see coxswain detect"};
+}
+
+// Who we are, where the command line does not say it, is the launcher's to say.
+client_options member(task_command const& given) {
   auto as = observer(given.remote);
+  auto const& launcher = launched();
   as.task = given.task;
-  as.num_tasks = given.num_tasks;
+  if (auto const number = launcher.task; !as.task && number.value()) {
+    as.task = task_id{*number.value()};
+  }
+  if (!as.task) throw no_task();
+  as.num_tasks = given.num_tasks ? given.num_tasks : launcher.num_tasks.value();
   as.attempt = given.attempt;
+  if (!as.attempt && given.remote.address.empty()) as.attempt = launcher.attempt.value();
+  return as;
+}
+
+task_run_options options_of(task_command const& given, std::vector<std::string> command) {
+  auto as = member(given);
   if (given.recoverable) as.recoverable = true;
   task_run_options options{std::move(as)};
   options.join.timeout = given.join_timeout;
@@ -48,13 +75,46 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   return options;
 }
 
+// The coordinator that we are, too, and its log.
+class hosting {
+ public:
+  hosting(asio::io_context& io, task_command const& given, client_options const& as)
+      : lines_{given.log_level, "coxswain task: coordinator: %l: %v"},
+        host_{io, options_of(given, as, lines_)} {}
+
+  task_host& host() { return host_; }
+
+ private:
+  static server::options options_of(task_command const& given, client_options const& as,
+                                    log const& lines) {
+    auto options = given.coordinator.server;
+    auto meant = hosting_options(as);
+    if (options.listen.empty()) options.listen = std::move(meant.listen);
+    options.core.num_tasks = meant.core.num_tasks;
+    options.core.job = std::move(meant.core.job);
+    options.core.attempt = meant.core.attempt;
+    options.core.credentials = std::move(meant.core.credentials);
+    options.log = lines.sink();
+    return options;
+  }
+
+  log lines_;
+  task_host host_;
+};
+
 int run_task(task_command const& given, std::vector<std::string> command) {
   if (command.empty()) {
     throw program_error{exit_code::usage, "a command is needed: coxswain task -- CMD..."};
   }
   std::signal(SIGPIPE, SIG_IGN);
   asio::io_context io{1};
-  task_run task{io, options_of(given, std::move(command))};
+  auto options = options_of(given, std::move(command));
+  std::optional<hosting> coordinator;
+  if (given.hosts_if_task_0 && options.client.task == task_id{0}) {
+    options.descriptors = raise_descriptor_limit();
+    coordinator.emplace(io, given, options.client);
+  }
+  task_run task{io, std::move(options)};
   bool is_over{};
   std::exception_ptr problem;
   auto take = [&](std::exception_ptr p) {
@@ -64,6 +124,7 @@ int run_task(task_command const& given, std::vector<std::string> command) {
   asio::co_spawn(io, task.run(), asio::bind_cancellation_slot(task.slot(), take));
   while (!is_over && io.run_one() > 0) continue;
   task.end();
+  if (coordinator) coordinator->host().end(!problem && task.code().value_or(0) == 0);
   io.run_for(farewell_max);
   // A command that ended badly says it all, and so does a signal.
   if (problem && task.code().value_or(0) == 0) std::rethrow_exception(problem);
@@ -74,13 +135,13 @@ void add_membership_options(CLI::App& to, task_command& into) {
   add_number(
       to, "--task-id",
       [&into](std::int64_t n) { into.task = task_id{static_cast<std::uint32_t>(n)}; }, 0,
-      std::numeric_limits<std::uint32_t>::max(), "Which task this is; coxswain run has set it")
-      ->required();
+      std::numeric_limits<std::uint32_t>::max(),
+      "Which task this is; coxswain run has set it, and launchers do");
   add_number(
       to, "--num-tasks",
       [&into](std::int64_t n) { into.num_tasks = static_cast<std::uint32_t>(n); }, 1,
       std::numeric_limits<std::uint32_t>::max(),
-      "How many tasks the job is expected to have; coxswain run has set it");
+      "How many tasks the job is expected to have; coxswain run has set it, and launchers do");
   add_number(
       to, "--attempt", [&into](std::int64_t n) { into.attempt = static_cast<std::uint64_t>(n); }, 0,
       any_number, "The launcher's restart count");
@@ -93,6 +154,20 @@ void add_membership_options(CLI::App& to, task_command& into) {
   add_duration(to, "--kill-grace", into.kill_grace,
                "When the job has failed: how long after SIGTERM the command is killed",
                {.may_be_forever = true});
+}
+
+// Only that of task 0 looks at them.
+void add_hosting_options(CLI::App& to, task_command& into) {
+  to.add_flag("--host-if-task-0", into.hosts_if_task_0,
+              "The process of task 0 is the coordinator, too, so that none has to be started. It "
+              "goes when all tasks have left");
+  to.option_defaults()->group("With --host-if-task-0");
+  into.coordinator.server.listen.clear();
+  add_listeners(to, into.coordinator.server,
+                "the address if it is this machine's alone, else its port on all addresses");
+  add_log_level(to, into.log_level);
+  add_timing_options(to, into.coordinator);
+  add_limit_options(to, into.coordinator);
 }
 
 constexpr auto task_footer =
@@ -112,9 +187,14 @@ their own, as everywhere.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh
+  srun -n 64 coxswain task --host-if-task-0 --token-file token -- sh train.sh
   where train.sh is
     hosts=$(coxswain all-gather hosts "$(hostname)") || exit
     ./step --peers "$hosts" && coxswain barrier trained --timeout 10min
+
+Where neither options nor variables of ours say it, the address, the task and the number of tasks
+are what the launcher says: see coxswain detect. With --host-if-task-0 the job needs nothing but its
+launcher; with the process of task 0 the coordinator is gone, though.
 
 Options are variables too: --join-timeout is COXSWAIN_JOIN_TIMEOUT; only --take-over has none.
 
@@ -138,6 +218,7 @@ void add_task(CLI::App& program, action& chosen) {
   // Options end where the command begins.
   command.prefix_command();
   add_membership_options(command, *given);
+  add_hosting_options(command, *given);
   add_remote_options(command, given->remote);
   // Without a variable: it ends another process.
   command.add_flag("--take-over", given->take_over,

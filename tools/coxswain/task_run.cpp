@@ -88,6 +88,7 @@ child_command task_run::command() const {
   child_command command;
   command.arguments = options_.command;
   command.shares_streams = true;
+  command.descriptors = options_.descriptors;
   command.environment = {{"COXSWAIN_ADDRESS", as.address},
                          {"COXSWAIN_JOB", as.job},
                          {"COXSWAIN_TOKEN", as.token},

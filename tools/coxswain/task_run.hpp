@@ -26,6 +26,7 @@ struct task_run_options {
   join_options join;
   duration leave_timeout{core::timeout_default};
   std::vector<std::string> command;
+  rlimit descriptors{};  // the COMMAND's limits of open files; zero: as ours
 
   // How long after SIGTERM the COMMAND of a job that failed is killed; and how long it is left
   // alone before that, if it was this task that failed.

@@ -117,11 +117,11 @@ typedef struct coxswain_client_options {
 } coxswain_client_options;
 
 // Opens a session, trying again while the coordinator is not there yet. Without options they are
-// read from the environment, as client_options::from_environment() does: COXSWAIN_ADDRESS,
-// COXSWAIN_TASK_ID and so on; not while another thread changes it. DEADLINE_EXCEEDED: not in time;
-// the text says what went wrong last. FAILED_PRECONDITION (another job, protocol or number of
-// tasks), UNAUTHENTICATED: at once. INVALID_ARGUMENT: an option is malformed, or says something
-// that this library is too old for.
+// read from the environment and its launcher's variables, as client_options::from_environment()
+// does; not while another thread changes them. DEADLINE_EXCEEDED: not in time; the text says what
+// went wrong last. FAILED_PRECONDITION (another job, protocol or number of tasks), UNAUTHENTICATED:
+// at once. INVALID_ARGUMENT: an option is malformed, or says something that this library is too old
+// for.
 coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
                                          coxswain_client** client);
 

@@ -43,7 +43,7 @@ class blocking_key_watch {
 
 class blocking_client {
  public:
-  // Connects: see client::connect.
+  // Connects: see client::connect. With client_options::from_environment() as the launcher says.
   explicit blocking_client(client_options options);
 
   // See client::~client. No call may be in progress; `close` ends those that are.

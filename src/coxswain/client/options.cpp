@@ -1,11 +1,11 @@
 #include "coxswain/client/options.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/client/process_surroundings.hpp"
+#include "coxswain/launch/detection.hpp"
 
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -24,21 +24,6 @@ std::optional<std::string> variable(char const* name) {
 
 [[noreturn]] void refuse(std::string const& text) {
   throw error{status{errc::invalid_argument, text}};
-}
-
-template <class Number>
-std::optional<Number> number(char const* name, std::uint64_t least) {
-  auto const text = variable(name);
-  if (!text) return std::nullopt;
-  Number value{};
-  auto const* const end = text->data() + text->size();
-  auto const parsed = std::from_chars(text->data(), end, value);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || value < least) {
-    refuse(std::string{name} + " is '" + *text + "'; allowed is a whole number from " +
-           std::to_string(least) + " to " + std::to_string(std::numeric_limits<Number>::max()) +
-           ".");
-  }
-  return value;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -79,6 +64,14 @@ std::string token_from_environment() {
   return file ? token_in(*file) : value.value_or("");
 }
 
+std::string no_address(launch::parameters const& found) {
+  auto const launcher = found.launcher.empty()
+                            ? "no launcher was found that says it"
+                            : "the launcher '" + found.launcher + "' does not say it";
+  return "COXSWAIN_ADDRESS is not set, and " + launcher +
+         "; allowed is the coordinator's host:port, [v6]:port or unix:/path.";
+}
+
 std::string_view name_of(client_event::kind what) {
   switch (what) {
     case client_event::kind::disconnected: return "disconnected";
@@ -105,22 +98,13 @@ client_options::client_options(std::string address_of_coordinator, task_id actin
     : address{std::move(address_of_coordinator)}, task{acting_task} {}
 
 client_options client_options::from_environment() {
-  auto address = variable("COXSWAIN_ADDRESS");
-  if (!address) {
-    refuse(
-        "COXSWAIN_ADDRESS is not set; allowed is the coordinator's host:port, [v6]:port or "
-        "unix:/path.");
-  }
-  client_options options{*std::move(address)};
-  if (auto const task = number<std::uint32_t>("COXSWAIN_TASK_ID", 0)) options.task = task_id{*task};
-  options.num_tasks = number<std::uint32_t>("COXSWAIN_NUM_TASKS", 1);
-  if (options.task && options.num_tasks && options.task->value >= *options.num_tasks) {
-    refuse("COXSWAIN_TASK_ID is '" + std::to_string(options.task->value) + "'; allowed is 0 to " +
-           std::to_string(*options.num_tasks - 1) + ", since COXSWAIN_NUM_TASKS is '" +
-           std::to_string(*options.num_tasks) + "'.");
-  }
-  options.job = variable("COXSWAIN_JOB").value_or("");
-  options.attempt = number<std::uint64_t>("COXSWAIN_ATTEMPT", 0);
+  auto const found = launch::detect(process_surroundings());
+  if (!found.address.value()) refuse(no_address(found));
+  client_options options{*found.address.value()};
+  if (auto const task = found.task.value()) options.task = task_id{*task};
+  options.num_tasks = found.num_tasks.value();
+  options.job = found.job.value().value_or("");
+  options.attempt = found.attempt.value();
   options.token = token_from_environment();
   return options;
 }

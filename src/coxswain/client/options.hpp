@@ -35,11 +35,11 @@ struct client_options {
   explicit client_options(std::string address_of_coordinator);
   client_options(std::string address_of_coordinator, task_id acting_task);
 
-  // Reads COXSWAIN_ADDRESS (required), COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
-  // COXSWAIN_ATTEMPT, COXSWAIN_TOKEN or COXSWAIN_TOKEN_FILE (a file that holds the token; space
-  // around it is dropped). A variable that is empty counts as not set. Throws INVALID_ARGUMENT: a
-  // variable is missing or malformed; the text names it, its value and what is allowed.
-  // Not while another thread changes the environment.
+  // Reads COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _JOB, _ATTEMPT, and _TOKEN or _TOKEN_FILE (space
+  // around that token is dropped). What of the first three is not there say JAX's variables or the
+  // launcher's: see launch/detection.hpp. Empty counts as not set. Throws INVALID_ARGUMENT: no
+  // address, or a variable that is malformed or contradicts another; the text names it, its value
+  // and what is allowed. Not while another thread changes the environment.
   static client_options from_environment();
 
   std::string address;

@@ -2,12 +2,14 @@
 
 #include "coxswain/base/error.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <exception>
 #include <string_view>
@@ -18,6 +20,8 @@ namespace {
 
 // Accepted in a turn before the connections have theirs.
 constexpr int accepted_max = 1024;
+
+constexpr std::string_view inherited_prefix{"fd://"};
 
 constexpr int socket_flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -49,9 +53,9 @@ status cannot_listen(net::endpoint const& where, int error) {
   return {errc::unavailable, std::move(text)};
 }
 
-status not_private(net::endpoint const& where) {
+status not_private(std::string const& where) {
   return {errc::failed_precondition,
-          "Others could reach " + where.text() +
+          "Others could reach " + where +
               ", and no token protects the coordinator. Configure a token, listen on 127.0.0.1, "
               "[::1] or a Unix socket, or allow it explicitly (insecure)."};
 }
@@ -74,6 +78,30 @@ int bind_to(net::socket_address const& at, int socket, std::string const& path) 
 
 void set(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof(value));
+}
+
+int get(int socket, int level, int option) {
+  int value = 0;
+  socklen_t size = sizeof(value);
+  return ::getsockopt(socket, level, option, &value, &size) == 0 ? value : 0;
+}
+
+// It is ours from now on, unless this throws.
+net::descriptor inherited(std::string const& address) {
+  std::string_view const digits{address.begin() + inherited_prefix.size(), address.end()};
+  int number{};
+  auto const parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  bool const is_number = parsed.ec == std::errc{} && parsed.ptr == digits.data() + digits.size();
+  if (!is_number || number < 0 || get(number, SOL_SOCKET, SO_TYPE) != SOCK_STREAM ||
+      get(number, SOL_SOCKET, SO_ACCEPTCONN) == 0) {
+    throw error{{errc::invalid_argument,
+                 "The address '" + address +
+                     "' is no listening socket. Allowed is fd://N with the number of a descriptor "
+                     "that whoever started this process has opened."}};
+  }
+  ::fcntl(number, F_SETFL, ::fcntl(number, F_GETFL) | O_NONBLOCK);
+  ::fcntl(number, F_SETFD, FD_CLOEXEC);
+  return net::descriptor{number};
 }
 
 std::string peer_of(int socket) {
@@ -113,10 +141,17 @@ socket_file::~socket_file() {
 
 // A name's further addresses are tried only if this host does not have those before.
 listener::listener(std::string const& address, bool must_be_private) {
+  if (address.starts_with(inherited_prefix)) {
+    socket_ = inherited(address);
+    auto const at = net::socket_address::local(socket_.value()).value();
+    address_ = at.text();
+    if (must_be_private && !at.is_private()) throw error{not_private(address_)};
+    return;
+  }
   auto const where = net::endpoint::parse(address).value();
   int failure = 0;
   for (auto const& at : where.resolve(net::endpoint::purpose::listen).value()) {
-    if (must_be_private && !at.is_private()) throw error{not_private(where)};
+    if (must_be_private && !at.is_private()) throw error{not_private(where.text())};
     failure = listen_on(at, where);
     if (failure == 0) return;
     if (failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT) break;

@@ -45,7 +45,8 @@ class socket_file {
 
 class listener {
  public:
-  // Listens on `address`. Throws coxswain::error: INVALID_ARGUMENT (the address is malformed),
+  // Listens on `address`, or takes over the listening socket that this process has inherited as
+  // descriptor N, if it is "fd://N". Throws coxswain::error: INVALID_ARGUMENT (it is malformed),
   // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (others could
   // reach it and `must_be_private`).
   listener(std::string const& address, bool must_be_private);

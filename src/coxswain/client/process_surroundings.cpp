@@ -1,0 +1,26 @@
+#include "coxswain/client/process_surroundings.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace coxswain {
+namespace {
+
+std::optional<std::string> variable(std::string const& name) {
+  char const* const value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> content(std::string const& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>{file}, {}};
+}
+
+}  // namespace
+
+launch::surroundings process_surroundings() { return {variable, content}; }
+
+}  // namespace coxswain

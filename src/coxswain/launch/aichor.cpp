@@ -1,0 +1,60 @@
+// AIchor's JAX operator (semantics 7.1 to 7.5). It says everything; but its address is a text that
+// only a shell expands, and then again Kubernetes may have done so.
+
+#include "coxswain/launch/launchers.hpp"
+
+#include <string_view>
+
+namespace coxswain::launch {
+namespace {
+
+constexpr auto address_variable = "JAXOPERATOR_COORDINATOR_ADDRESS";
+constexpr auto host_variable = "JAXOPERATOR_COORDINATOR_HOST";
+constexpr std::string_view unexpanded = "$(JAXOPERATOR_COORDINATOR_HOST)";
+constexpr auto port_default = ":1234";
+
+finding<std::string> expanded(std::string const& value, std::string const& host) {
+  auto text = value;
+  if (auto const at = text.find(unexpanded); at != text.npos) {
+    if (host.empty()) {
+      return finding<std::string>::wrong(
+          refusal(address_variable, value,
+                  std::string{"that text only with "} + host_variable + ", which is not set"),
+          address_variable);
+    }
+    text.replace(at, unexpanded.size(), host);
+    auto found = variables::address(text, address_variable, value);
+    if (!found.problem().ok()) return found;
+    return {text, std::string{address_variable} + " and " + host_variable};
+  }
+  return variables::address(text, address_variable, value);
+}
+
+finding<std::string> address_of(variables const& env) {
+  auto const value = env[address_variable];
+  auto const host = env[host_variable];
+  if (value.empty() && host.empty()) return {};
+  if (value.empty()) return {host + port_default, host_variable};
+  auto found = expanded(value, host);
+  if (!found.problem().ok() || host.empty() || host_of(*found.value()) == host) return found;
+  return finding<std::string>::wrong(
+      refusal(address_variable, value,
+              "the host of " + std::string{host_variable} + ", which is '" + host + "'"),
+      address_variable);
+}
+
+}  // namespace
+
+bool has_aichor(variables const& env) {
+  return env.has(address_variable) || env.has(host_variable) || env.has("JAXOPERATOR_PROCESS_ID");
+}
+
+parameters of_aichor(variables const& env) {
+  parameters said;
+  said.address = address_of(env);
+  said.task = env.number<std::uint32_t>("JAXOPERATOR_PROCESS_ID");
+  said.num_tasks = env.number<std::uint32_t>("JAXOPERATOR_NUM_PROCESSES", 1);
+  return said;
+}
+
+}  // namespace coxswain::launch

@@ -1,0 +1,99 @@
+#include "coxswain/launch/detection.hpp"
+
+#include "coxswain/launch/launchers.hpp"
+
+#include <array>
+
+namespace coxswain::launch {
+namespace {
+
+struct launcher {
+  char const* name;
+  bool (*is_present)(variables const&);
+  parameters (*read)(variables const&);
+};
+
+// As JAX has it, and before that who starts processes below another launcher; what is written by
+// hand goes before what Kubernetes numbers by itself.
+constexpr std::array launchers{
+    launcher{"torchrun", has_torchrun, of_torch},
+    launcher{"aichor", has_aichor, of_aichor},
+    launcher{"ompi", has_open_mpi, of_open_mpi},
+    launcher{"slurm", has_slurm, of_slurm},
+    launcher{"gketpu", has_tpu, of_tpu},
+    launcher{"torch", has_torch, of_torch},
+    launcher{"kubernetes", has_kubernetes, of_kubernetes},
+};
+
+parameters of_coxswain(variables const& env) {
+  parameters said;
+  said.address = env.text("COXSWAIN_ADDRESS");
+  said.job = env.text("COXSWAIN_JOB");
+  said.attempt = env.number<std::uint64_t>("COXSWAIN_ATTEMPT");
+  said.task = env.number<std::uint32_t>("COXSWAIN_TASK_ID");
+  said.num_tasks = env.number<std::uint32_t>("COXSWAIN_NUM_TASKS", 1);
+  said.listen = env.text("COXSWAIN_LISTEN");
+  return said;
+}
+
+parameters of_jax(variables const& env) {
+  parameters said;
+  std::string const name{"JAX_COORDINATOR_ADDRESS"};
+  if (env.has(name)) said.address = variables::address(env[name], name, env[name]);
+  said.task = env.number<std::uint32_t>("JAX_PROCESS_ID");
+  said.num_tasks = env.number<std::uint32_t>("JAX_NUM_PROCESSES", 1);
+  said.listen = env.text("JAX_COORDINATOR_BIND_ADDRESS");
+  return said;
+}
+
+template <class Value>
+void add(finding<Value>& to, finding<Value> const& from) {
+  if (!to.is_there()) to = from;
+}
+
+void add(parameters& to, parameters const& from) {
+  if (!to.address.is_there() && from.address.is_there()) {
+    to.address = from.address;
+    add(to.job, from.job);
+    add(to.attempt, from.attempt);
+  }
+  add(to.task, from.task);
+  add(to.num_tasks, from.num_tasks);
+  add(to.local_task, from.local_task);
+  add(to.listen, from.listen);
+}
+
+// Two that are each allowed may contradict each other, above all if two have said them.
+void compare(parameters& found) {
+  auto const& task = found.task;
+  auto const& num_tasks = found.num_tasks;
+  if (!task.problem().ok() || !num_tasks.problem().ok()) return;
+  if (!task.value() || !num_tasks.value() || *task.value() < *num_tasks.value()) return;
+  auto const count = *num_tasks.value();
+  found.task = finding<std::uint32_t>::wrong(
+      refusal(task.from(), std::to_string(*task.value()),
+              "0 to " + std::to_string(count - 1) + ", since " + num_tasks.from() + " is '" +
+                  std::to_string(count) + "'"),
+      task.from());
+}
+
+}  // namespace
+
+parameters detect(surroundings const& of) {
+  variables const env{of};
+  auto found = of_coxswain(env);
+  add(found, of_jax(env));
+  for (auto const& one : launchers) {
+    if (!one.is_present(env)) continue;
+    if (!found.launcher.empty()) {
+      found.passed_over.emplace_back(one.name);
+      continue;
+    }
+    found.launcher = one.name;
+    add(found, one.read(env));
+  }
+  compare(found);
+  return found;
+}
+
+}  // namespace coxswain::launch

@@ -1,0 +1,56 @@
+#pragma once
+// PUBLIC. Which job and which task a process is, by what its launcher has put into its environment
+// (semantics section 7). Pure: environment in, parameters out. Nothing is contacted and no name is
+// looked up; that a coordinator is not there yet is the client's affair. Not here: tokens, which no
+// launcher knows.
+//
+// Each parameter is what the first of these says of it:
+//   1. COXSWAIN_ADDRESS, _JOB, _ATTEMPT, _TASK_ID, _NUM_TASKS, _LISTEN
+//   2. JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES, JAX_COORDINATOR_BIND_ADDRESS
+//   3. the first of these launchers that is present:
+//      torchrun    TORCHELASTIC_RUN_ID with MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
+//      aichor      JAXOPERATOR_COORDINATOR_ADDRESS, _COORDINATOR_HOST, _NUM_PROCESSES, _PROCESS_ID
+//      ompi        OMPI_MCA_orte_hnp_uri, OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK
+//      slurm       SLURM_JOB_ID, _STEP_NODELIST, _NTASKS, _PROCID, _LOCALID: all of them
+//      gketpu      TPU_WORKER_ID with TPU_PROCESS_ADDRESSES or TPU_WORKER_HOSTNAMES
+//      torch       MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE without torchrun
+//      kubernetes  KUBERNETES_SERVICE_HOST with JOB_COMPLETION_INDEX: an Indexed Job, or with
+//                  JOBSET_NAME a JobSet
+// Where a launcher says no port it is computed as JAX does, or is JAX_COORDINATOR_PORT. A variable
+// that is empty counts as not set.
+
+#include "coxswain/launch/finding.hpp"
+#include "coxswain/launch/surroundings.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coxswain::launch {
+
+struct parameters {
+  // That of the list above which is present; empty: none is. It need not have been asked.
+  std::string launcher;
+
+  // Those that are present, too, and are not asked.
+  std::vector<std::string> passed_over;
+
+  // The coordinator's "host:port", and the job and attempt that it is expected to serve. Those of a
+  // launcher are taken with its address only: they tell apart jobs that compute the same port.
+  finding<std::string> address;
+  finding<std::string> job;
+  finding<std::uint64_t> attempt;
+
+  finding<std::uint32_t> task;
+  finding<std::uint32_t> num_tasks;
+
+  // This task's number among those of its machine.
+  finding<std::uint32_t> local_task;
+
+  // Where a coordinator in the process of task 0 listens; several are separated by commas.
+  finding<std::string> listen;
+};
+
+[[nodiscard]] parameters detect(surroundings const& of);
+
+}  // namespace coxswain::launch

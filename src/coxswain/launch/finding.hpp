@@ -1,0 +1,49 @@
+#pragma once
+// PUBLIC. What the environment says of one parameter: nothing, a value, or what is not allowed.
+// The latter is no error before somebody wants the value.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/status.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace coxswain::launch {
+
+template <class Value>
+class finding {
+ public:
+  finding() = default;
+  finding(Value value, std::string from) : value_{std::move(value)}, from_{std::move(from)} {}
+
+  // `text` names the variables, their values and what is allowed.
+  static finding wrong(std::string text, std::string from) {
+    finding made;
+    made.problem_ = {errc::invalid_argument, std::move(text)};
+    made.from_ = std::move(from);
+    return made;
+  }
+
+  // Somebody says something, be it wrong.
+  [[nodiscard]] bool is_there() const noexcept { return !from_.empty(); }
+
+  // INVALID_ARGUMENT: what is said is not allowed.
+  [[nodiscard]] status const& problem() const noexcept { return problem_; }
+
+  // The variables that say it: "SLURM_PROCID", "MASTER_ADDR and MASTER_PORT".
+  [[nodiscard]] std::string const& from() const noexcept { return from_; }
+
+  // None: nobody says anything. Throws coxswain::error with the problem, if there is one.
+  [[nodiscard]] std::optional<Value> const& value() const {
+    if (!problem_.ok()) throw error{problem_};
+    return value_;
+  }
+
+ private:
+  std::optional<Value> value_;
+  status problem_;
+  std::string from_;
+};
+
+}  // namespace coxswain::launch

@@ -1,0 +1,68 @@
+#pragma once
+// Environment variables as the launchers' readers want them: empty counts as not set, and what is
+// malformed becomes a finding that says so.
+
+#include "coxswain/launch/finding.hpp"
+#include "coxswain/launch/surroundings.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::launch {
+
+class variables {
+ public:
+  explicit variables(surroundings const& of) : of_{of} {}
+
+  // Empty if it is not set.
+  [[nodiscard]] std::string operator[](std::string const& name) const;
+  [[nodiscard]] bool has(std::string const& name) const { return !(*this)[name].empty(); }
+
+  [[nodiscard]] finding<std::string> text(std::string const& name) const;
+
+  template <class Number>
+  [[nodiscard]] finding<Number> number(std::string const& name, Number least = 0,
+                                       Number most = std::numeric_limits<Number>::max()) const {
+    auto const wide = wide_number(name, least, most);
+    if (!wide.problem().ok()) return finding<Number>::wrong(wide.problem().message(), name);
+    if (!wide.is_there()) return {};
+    return {static_cast<Number>(*wide.value()), name};
+  }
+
+  // "HOST:PORT" of what one variable holds; with another text if its value was changed.
+  [[nodiscard]] static finding<std::string> address(std::string text, std::string const& name,
+                                                    std::string const& value);
+
+  // "HOST:PORT" of a host and a port that was computed, unless JAX_COORDINATOR_PORT says one.
+  [[nodiscard]] finding<std::string> address_at(std::string const& host, std::uint16_t port,
+                                                std::string const& from) const;
+
+  // Empty if it cannot be read.
+  [[nodiscard]] std::string file(std::string const& path) const;
+
+ private:
+  [[nodiscard]] finding<std::uint64_t> wide_number(std::string const& name, std::uint64_t least,
+                                                   std::uint64_t most) const;
+
+  surroundings const& of_;
+};
+
+// "NAME is 'VALUE'; allowed is ALLOWED."
+[[nodiscard]] std::string refusal(std::string const& name, std::string const& value,
+                                  std::string const& allowed);
+
+// "host:port" without its port, and without the brackets of an IPv6 address.
+[[nodiscard]] std::string host_of(std::string const& address);
+
+// What stands between commas; nothing is one empty part.
+[[nodiscard]] std::vector<std::string> parts_of(std::string_view list);
+
+// A port that is made of a job's id as JAX does: 61440 to 65535.
+[[nodiscard]] constexpr std::uint16_t port_of_job(std::uint64_t id) noexcept {
+  return static_cast<std::uint16_t>(61440 + id % 4096);
+}
+
+}  // namespace coxswain::launch

@@ -1,0 +1,166 @@
+"""What tools/deploy offers: well-formed, of one mind with itself, and understood by what detects
+launchers. The batch script is run by launchers_test.py.
+"""
+
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import unittest
+
+from programs import BIN, EndToEnd, LIMIT
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "tools/deploy"
+
+
+def variables_of(container, fields):
+    """The environment that Kubernetes makes of a container's: fields are played, secrets are one."""
+    made = {}
+    for one in container["env"]:
+        source = one.get("valueFrom", {})
+        if "fieldRef" in source:
+            value = fields[source["fieldRef"]["fieldPath"]]
+        elif "secretKeyRef" in source:
+            value = "secret"
+        else:
+            value = re.sub(r"\$\((\w+)\)", lambda name: made[name[1]], one["value"])
+        made[one["name"]] = value
+    return made
+
+
+@unittest.skipUnless(yaml, "python3-yaml is not installed")
+class Manifests(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.at = {}
+
+    def manifests(self, name):
+        return list(yaml.safe_load_all((DEPLOY / name).read_text()))
+
+    def detected(self, env):
+        done = self.coxswain("detect", "--json", env=env)
+        found = json.loads(done.out)
+        return {name: (found[name] or {}).get("value")
+                for name in ("address", "task", "num_tasks", "attempt")}
+
+    def assert_command(self, words):
+        """It begins with a subcommand whose options are known, up to the program that it runs."""
+        own = words[1:words.index("--")]
+        self.assertEqual(words[0], "coxswain")
+        done = self.coxswain(*own, "--help")
+        self.assertEqual(done.code, 0, done.err)
+        for option in own[1:]:
+            self.assertIn(option, done.out)
+
+    def test_an_indexed_job_says_all_that_kubernetes_does_not(self):
+        service, job = self.manifests("indexed-job.yaml")
+        spec, pod = job["spec"], job["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+
+        self.assertEqual(service["spec"]["clusterIP"], "None")
+        self.assertEqual(service["spec"]["selector"], {"job-name": job["metadata"]["name"]})
+        self.assertEqual(pod["subdomain"], service["metadata"]["name"])
+        self.assertEqual(spec["completionMode"], "Indexed")
+        self.assertEqual(spec["completions"], spec["parallelism"])
+        self.assert_command(container["command"])
+        env = variables_of(container, {}) | {
+            "KUBERNETES_SERVICE_HOST": "10.0.0.1", "JOB_COMPLETION_INDEX": "3", "HOSTNAME": "train-3"}
+        found = self.detected(env)
+        self.assertEqual((found["task"], found["num_tasks"]), (3, spec["completions"]))
+
+    def test_a_job_set_says_who_coordinates_which_attempt(self):
+        manifest, = self.manifests("jobset.yaml")
+        name, spec = manifest["metadata"]["name"], manifest["spec"]
+        jobs, = spec["replicatedJobs"]
+        job = jobs["template"]["spec"]
+        container = job["template"]["spec"]["containers"][0]
+
+        self.assertEqual(spec["coordinator"]["replicatedJob"], jobs["name"])
+        self.assertEqual((jobs["replicas"], job["completionMode"]), (1, "Indexed"))
+        self.assertEqual(job["completions"], job["parallelism"])
+        self.assert_command(container["command"])
+        coordinator = f"{name}-{jobs['name']}-0-0.{name}"
+        env = variables_of(container, {
+            "metadata.labels['jobset.sigs.k8s.io/coordinator']": coordinator,
+            "metadata.labels['jobset.sigs.k8s.io/restart-attempt']": "2"})
+        env |= {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "JOB_COMPLETION_INDEX": "3"}
+        self.assertEqual(self.detected(env), {
+            "address": f"{coordinator}:8476", "task": 3, "num_tasks": job["completions"], "attempt": 2})
+
+    def test_aichors_operator_says_everything(self):
+        manifest, = self.manifests("aichor.yaml")
+        count = manifest["spec"]["types"]["Worker"]["count"]
+
+        self.assertEqual(manifest["spec"]["operator"], "jax")
+        self.assert_command(shlex.split(manifest["spec"]["command"]))
+        env = {"JAXOPERATOR_COORDINATOR_ADDRESS": "$(JAXOPERATOR_COORDINATOR_HOST):1234",
+               "JAXOPERATOR_COORDINATOR_HOST": "worker-0-0.experiment-6f4a",
+               "JAXOPERATOR_NUM_PROCESSES": str(count), "JAXOPERATOR_PROCESS_ID": "1"}
+        self.assertEqual(self.detected(env), {
+            "address": "worker-0-0.experiment-6f4a:1234", "task": 1, "num_tasks": count,
+            "attempt": None})
+
+
+class Units(EndToEnd):
+
+    def exec_start(self):
+        line, = re.findall(r"^ExecStart=(.*)$", (DEPLOY / "coxswain@.service").read_text(), re.M)
+        return [word.replace("%i", "night").replace("%d", str(self.folder))
+                for word in shlex.split(line)]
+
+    def test_the_service_of_systemd_starts_and_says_so(self):
+        (self.folder / "token").write_text("pull\n")
+        manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(manager.close)
+        manager.bind(str(self.folder / "notify"))
+        manager.settimeout(LIMIT)
+        program, *arguments = self.exec_start()
+
+        self.start(pathlib.Path(program).name, *arguments, env={
+            "NOTIFY_SOCKET": str(self.folder / "notify"), "COXSWAIN_NUM_TASKS": "2",
+            "COXSWAIN_LISTEN": "127.0.0.1:0"})
+
+        self.assertIn(b"READY=1\nSTATUS=job 'night' of 2 tasks", manager.recv(4096))
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
+    def test_systemd_understands_the_units(self):
+        for name in ("coxswain@.service", "coxswain@.socket"):
+            text = (DEPLOY / name).read_text().replace("/usr/bin/coxswain", str(BIN / "coxswain"))
+            (self.folder / name).write_text(text)
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", str(self.folder / "coxswain@.socket"),
+             str(self.folder / "coxswain@.service")], capture_output=True, text=True, timeout=LIMIT)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Scripts(unittest.TestCase):
+
+    def test_the_batch_script_is_one(self):
+        text = (DEPLOY / "job.sbatch").read_text()
+        subprocess.run(["bash", "-n", DEPLOY / "job.sbatch"], check=True)
+        # Slurm reads no settings after the first command.
+        self.assertLess(text.rindex("#SBATCH"), text.index("\nset "))
+
+    def test_the_image_is_built_of_the_same_packages(self):
+        text = (DEPLOY / "Dockerfile").read_text()
+        steps = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
+        self.assertTrue(steps[0].startswith("FROM debian:12 "))
+        self.assertLessEqual({step.split()[0] for step in steps},
+                             {"FROM", "WORKDIR", "COPY", "RUN", "USER", "ENTRYPOINT", "CMD"})
+        needed = subprocess.run(["ldd", BIN / "coxswain"], capture_output=True, text=True, check=True)
+        for library, package in (("libfmt.so.9", "libfmt9"), ("libspdlog.so.1.10", "libspdlog1.10"),
+                                 ("libprotobuf-lite.so.32", "libprotobuf-lite32")):
+            self.assertEqual(library in needed.stdout, package in text)
+
+
+if __name__ == "__main__":
+    unittest.main()

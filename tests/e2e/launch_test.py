@@ -1,0 +1,168 @@
+"""What the programs take from a launcher: coxswain detect, and everything that needs the address, the
+task or the number of tasks. The launchers are played; launchers_test.py runs real ones.
+"""
+
+import json
+import os
+import socket
+import unittest
+
+from programs import BIN, EndToEnd, USAGE
+
+SCRIPT = """coxswain all-gather ids $COXSWAIN_TASK_ID | paste -s -d ,"""
+PATH = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+SLURM = {"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": "b[12-13]", "SLURM_NTASKS": "4",
+         "SLURM_PROCID": "3", "SLURM_LOCALID": "1"}
+
+
+
+def free_port():
+    """A port that nobody has; whoever is quick could take it before us."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def everyone(tasks):
+    """What a launcher that starts no coordinator says to each task."""
+    port = str(free_port())
+    return [{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "RANK": str(task),
+             "WORLD_SIZE": str(tasks)} for task in range(tasks)]
+
+
+class Detect(EndToEnd):
+
+    def detect(self, env, *arguments):
+        self.at = {}
+        return self.coxswain("detect", *arguments, env=env)
+
+    def test_what_was_found_is_shown_with_its_variables(self):
+        done = self.detect(SLURM | {"MASTER_ADDR": "b12", "MASTER_PORT": "1", "RANK": "3",
+                                    "WORLD_SIZE": "4"})
+
+        self.assertEqual(done.code, 0, done.err)
+        self.assertEqual(done.out, """launcher slurm; passed over: torch
+PARAMETER   VALUE      FROM
+address     b12:61447  SLURM_STEP_NODELIST and SLURM_JOB_ID
+job         slurm-7    SLURM_JOB_ID
+task        3          SLURM_PROCID
+num_tasks   4          SLURM_NTASKS
+local_task  1          SLURM_LOCALID
+""")
+
+    def test_programs_read_the_same_in_json(self):
+        done = self.detect(SLURM | {"COXSWAIN_TASK_ID": "0"}, "--json")
+
+        found = json.loads(done.out)
+        self.assertEqual(found["launcher"], "slurm")
+        self.assertEqual(found["passed_over"], [])
+        self.assertEqual(found["task"], {"value": 0, "from": "COXSWAIN_TASK_ID"})
+        self.assertEqual(found["num_tasks"], {"value": 4, "from": "SLURM_NTASKS"})
+        self.assertIsNone(found["attempt"])
+
+    def test_nothing_is_found_outside_of_launchers(self):
+        done = self.detect({})
+        self.assertEqual((done.code, done.out), (0, "no launcher\nnothing was found\n"))
+
+        found = json.loads(self.detect({}, "--json").out)
+        self.assertIsNone(found["launcher"])
+        self.assertIsNone(found["address"])
+
+    def test_a_wrong_variable_is_named_with_what_is_allowed(self):
+        env = SLURM | {"SLURM_PROCID": "x"}
+        problem = "SLURM_PROCID is 'x'; allowed is a whole number from 0 to 4294967295."
+
+        done = self.detect(env)
+        self.assertEqual((done.code, done.err), (USAGE, problem + "\n"))
+        self.assertIn("task        ?          SLURM_PROCID", done.out)
+        self.assertIn("num_tasks   4          SLURM_NTASKS", done.out)
+        done = self.detect(env, "--json")
+        self.assertEqual((done.code, json.loads(done.out)["task"]),
+                         (USAGE, {"value": None, "from": "SLURM_PROCID", "problem": problem}))
+
+
+class Launched(EndToEnd):
+
+    def played(self, coordinator, task, tasks):
+        host, port = coordinator.addresses[0].rsplit(":", 1)
+        return {"MASTER_ADDR": host, "MASTER_PORT": port, "RANK": str(task),
+                "WORLD_SIZE": str(tasks)}
+
+    def test_each_command_takes_from_the_launcher_what_is_not_said(self):
+        coordinator = self.serve(2)
+        self.at = {}
+        tasks = [self.start("coxswain", "task", "--", "sh", "-c", "echo $COXSWAIN_TASK_ID",
+                            env=self.played(coordinator, task, 2)) for task in range(2)]
+
+        self.assertEqual([task.wait() for task in tasks], [0, 0], tasks[0].said() + tasks[1].said())
+        self.assertEqual([task.out for task in tasks], ["0", "1"])
+        done = self.coxswain("incr", "visits", env=self.played(coordinator, 0, 2))
+        self.assertEqual((done.code, done.out), (0, "1\n"), done.err)
+
+    def test_a_program_takes_it_from_the_environment_too(self):
+        coordinator = self.serve(1)
+        self.at = {}
+        task = self.start("coxswain-example-worker", "--rounds", 1, env=self.played(coordinator, 0, 1))
+        self.assertEqual(task.wait(), 0, task.said())
+
+    def test_options_and_our_variables_win_over_the_launcher(self):
+        self.serve(1)
+        done = self.coxswain("incr", "visits", env=SLURM)
+        self.assertEqual(done.code, 0, done.err)
+
+        address, self.at = self.at["COXSWAIN_ADDRESS"], {}
+        done = self.coxswain("incr", "visits", "--address", address, env=SLURM)
+        self.assertEqual((done.code, done.out), (0, "2\n"), done.err)
+
+    def test_what_is_not_needed_may_be_wrong(self):
+        coordinator = self.serve(1)
+        self.at = {}
+        env = self.played(coordinator, 0, 1) | {"RANK": "first"}
+
+        self.assertEqual(self.coxswain("incr", "visits", env=env).code, 0)
+        done = self.coxswain("task", "--", "true", env=env)
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("RANK is 'first'; allowed is a whole number", done.err)
+
+    def test_a_coordinator_takes_the_number_of_tasks(self):
+        coordinator = self.start("coxswain", "serve", "--listen", "127.0.0.1:0", env=SLURM)
+        self.assertEqual(json.loads(coordinator.line('"event"'))["num_tasks"], 4)
+
+    def test_the_process_of_task_0_is_the_coordinator_too(self):
+        self.at = {}
+        env = everyone(3)
+        tasks = [self.start("coxswain", "task", "--host-if-task-0", "--", "sh", "-c", SCRIPT,
+                            env=env[task] | PATH)
+                 for task in (1, 2, 0)]
+
+        codes = [task.wait() for task in tasks]
+        self.assertEqual(codes, [0, 0, 0], "".join(task.said() for task in tasks))
+        self.assertEqual([task.out for task in tasks], ["0,1,2"] * 3)
+
+    def test_all_learn_it_when_the_task_of_the_coordinator_fails(self):
+        self.at = {}
+        env = everyone(2)
+        host = self.start("coxswain", "task", "--host-if-task-0", "--", "sh", "-c", "exit 7", env=env[0])
+        other = self.start("coxswain", "task", "--host-if-task-0", "--kill-grace", "100ms", "--", "sleep", 600,
+                           env=env[1])
+
+        self.assertEqual(host.wait(), 7, host.said())
+        self.assertNotEqual(other.wait(), 0)
+        self.assertIn("task 0 failed", other.err)
+        self.assertIn("exited with status 7", other.err)
+
+    def test_who_hosts_has_to_know_how_many_tasks_there_are(self):
+        self.at = {}
+        done = self.coxswain("task", "--host-if-task-0", "--task-id", 0, "--", "true")
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("how many tasks the job has is not known", done.err)
+
+    def test_who_finds_nothing_says_what_is_needed(self):
+        self.at = {}
+        done = self.coxswain("task", "--", "true")
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("--task-id is required", done.err)
+        self.assertIn("coxswain detect", done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+"""Jobs under real launchers: mpirun, and Slurm on one machine. The argument names the one to try; if
+it is not installed, the test says so and is skipped.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import real_launchers
+from programs import BIN, EndToEnd, LIMIT, clean_environment
+
+SKIPPED = 77
+TASKS = 3
+SCRIPT = 'coxswain all-gather ids "$COXSWAIN_TASK_ID of $COXSWAIN_NUM_TASKS"'
+GATHERED = [f"{task} of {TASKS}" for task in range(TASKS)]
+
+
+class Launched(EndToEnd):
+    """What holds of each launcher."""
+
+    def launch(self, *command, env=None):
+        """Runs the command as three tasks, to their end."""
+        path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(self.folder)}
+        return subprocess.run(
+            [*self.launcher, *command], env=clean_environment(path | self.environment | (env or {})),
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+
+    def check_what_is_detected(self):
+        done = self.launch("coxswain", "detect", "--json")
+
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(sorted(one["task"]["value"] for one in found), list(range(TASKS)))
+        for one in found:
+            self.assertEqual(one["launcher"], self.name)
+            self.assertEqual(one["num_tasks"]["value"], TASKS)
+            self.assertEqual(one["address"], found[0]["address"])
+            self.assertGreaterEqual(int(one["address"]["value"].rsplit(":", 1)[1]), 61440)
+            self.assertTrue(one["job"]["value"].startswith(f"{self.name}-"))
+
+    def check_that_task_0_hosts(self):
+        done = self.launch("coxswain", "task", "--host-if-task-0", "--", "sh", "-c", SCRIPT,
+                           env={"COXSWAIN_TOKEN": "pull"})
+
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()), sorted(GATHERED * TASKS), done.stderr)
+
+    def check_that_a_coordinator_of_its_own_is_found(self):
+        self.serve(TASKS)
+        for program in (("coxswain-example-worker", "--rounds", "3"),):
+            done = self.launch(*program, env=self.at)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(done.stdout.count("3 rounds"), TASKS)
+
+
+class Mpirun(Launched):
+    name = "ompi"
+    launcher = "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(TASKS)
+    environment = {}
+
+    def test_mpirun_says_who_everybody_is(self):
+        self.check_what_is_detected()
+
+    def test_task_0_of_mpirun_hosts_the_coordinator(self):
+        self.check_that_task_0_hosts()
+
+    def test_programs_under_mpirun_find_a_coordinator_of_its_own(self):
+        self.check_that_a_coordinator_of_its_own_is_found()
+
+
+class Srun(Launched):
+    name = "slurm"
+    launcher = "srun", "-n", str(TASKS)
+
+    @classmethod
+    def setUpClass(cls):
+        # In a place where munged trusts every folder above.
+        folder = tempfile.mkdtemp(prefix="coxswain-slurm-", dir="/run")
+        cls.addClassCleanup(shutil.rmtree, folder)
+        cls.slurm = real_launchers.Slurm(folder)
+        cls.addClassCleanup(cls.slurm.stop)
+        cls.slurm.start()
+        cls.environment = {"SLURM_CONF": str(cls.slurm.configuration)}
+
+    def test_srun_says_who_everybody_is(self):
+        self.check_what_is_detected()
+
+    def test_task_0_of_srun_hosts_the_coordinator(self):
+        self.check_that_task_0_hosts()
+
+    def test_programs_under_srun_find_a_coordinator_of_its_own(self):
+        self.check_that_a_coordinator_of_its_own_is_found()
+
+    def test_the_batch_script_that_is_deployed_runs(self):
+        script = os.path.join(os.path.dirname(__file__), "../../tools/deploy/job.sbatch")
+        out = self.folder / "out"
+        self.launcher = ("sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}",
+                         f"--output={out}", script)
+
+        done = self.launch("sh", "-c", SCRIPT)
+
+        self.assertEqual(done.returncode, 0, done.stderr + out.read_text())
+        self.assertEqual(sorted(out.read_text().splitlines()), sorted(GATHERED * TASKS))
+
+
+def why_not(launcher):
+    if launcher == "slurm":
+        return real_launchers.why_not()
+    return "" if shutil.which("mpirun") else \
+        "mpirun is not installed: tools/install_dependencies --launchers"
+
+
+if __name__ == "__main__":
+    which = sys.argv.pop(1)
+    if reason := why_not(which):
+        print(f"skipped: {reason}")
+        sys.exit(SKIPPED)
+    unittest.main(defaultTest={"mpirun": "Mpirun", "slurm": "Srun"}[which])

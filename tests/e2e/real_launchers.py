@@ -1,0 +1,106 @@
+"""Slurm on this machine, for a test: its daemons, with everything that they keep in one folder."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import time
+
+from programs import LIMIT
+
+PROGRAMS = "munged", "slurmctld", "slurmd", "srun"
+
+CONFIGURATION = """
+ClusterName=oars
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+SlurmdParameters=config_overrides
+NodeName={host} NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def why_not():
+    """What keeps Slurm from running here; empty if nothing does."""
+    missing = [name for name in PROGRAMS if not shutil.which(name)]
+    if missing:
+        return f"{', '.join(missing)} not installed: tools/install_dependencies --launchers"
+    if os.geteuid() != 0:
+        return "Slurm's daemons run as root only"
+    return ""
+
+
+def free_ports(count):
+    probes = [socket.create_server(("", 0)) for _ in range(count)]
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+class Slurm:
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.configuration = self.folder / "slurm.conf"
+        self.environment = os.environ | {"SLURM_CONF": str(self.configuration)}
+        self.daemons = []
+
+    def start(self):
+        for name in ("state", "spool"):
+            (self.folder / name).mkdir()
+        key = self.folder / "munge.key"
+        key.write_bytes(os.urandom(64))
+        key.chmod(0o400)
+        controller_port, node_port = free_ports(2)
+        self.configuration.write_text(CONFIGURATION.format(
+            host=socket.gethostname().split(".")[0], folder=self.folder,
+            controller_port=controller_port, node_port=node_port))
+        # The folder is a test's, and munged trusts none that others may write to.
+        self.run("munged", "--foreground", "--force", f"--key-file={key}",
+                 *(f"--{what}-file={self.folder}/munge.{what}" for what in ("pid", "log", "seed")),
+                 f"--socket={self.folder}/munge.socket")
+        self.run("slurmctld", "-D", "-f", self.configuration)
+        self.run("slurmd", "-D", "-f", self.configuration)
+        self.wait_until_idle()
+
+    def run(self, name, *arguments):
+        self.daemons.append(subprocess.Popen(
+            [name, *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    def wait_until_idle(self):
+        deadline = time.monotonic() + LIMIT
+        while time.monotonic() < deadline:
+            seen = subprocess.run(["sinfo", "--noheader", "--format=%T"], env=self.environment,
+                                  capture_output=True, text=True, timeout=LIMIT)
+            if seen.stdout.strip() == "idle":
+                return
+        raise AssertionError("Slurm does not start:\n" + "".join(
+            log.read_text() for log in self.folder.glob("*.log")))
+
+    def stop(self):
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+        for daemon in self.daemons:
+            daemon.wait(LIMIT)

@@ -1,0 +1,117 @@
+#include "coxswain/host/hosted_coordinator.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/client/blocking_client.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace coxswain::test {
+namespace {
+
+// For one test at a time.
+struct variable {
+  variable(char const* variable_name, std::string const& value) : name{variable_name} {
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~variable() { ::unsetenv(name); }
+  variable(variable const&) = delete;
+  variable& operator=(variable const&) = delete;
+
+  char const* name;
+};
+
+client_options task_of_two(std::uint32_t task, std::string const& address) {
+  client_options options{address, task_id{task}};
+  options.num_tasks = 2;
+  return options;
+}
+
+std::string socket_address() { return "unix:/tmp/coxswain-hosted-" + std::to_string(::getpid()); }
+
+std::vector<std::string> listeners_at(std::string const& address) {
+  return hosting_options(task_of_two(0, address)).listen;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hosted_coordinator_test)
+
+BOOST_AUTO_TEST_CASE(the_process_of_task_0_is_the_coordinator_of_all) {
+  auto take_part = [](std::uint32_t task) {
+    auto const me = task_of_two(task, socket_address());
+    hosted_coordinator coordinator{me};
+    BOOST_TEST((coordinator.get() != nullptr) == (task == 0));
+    blocking_client job{me};
+    job.join();
+    job.barrier("all");
+    job.leave();
+  };
+  std::thread other{take_part, 1};
+  take_part(0);
+  other.join();
+}
+
+BOOST_AUTO_TEST_CASE(the_coordinator_is_the_one_that_the_task_wants_to_meet) {
+  auto me = task_of_two(0, "b12:8476");
+  me.job = "night";
+  me.attempt = 3;
+  me.token = "secret";
+
+  auto const core = hosting_options(me).core;
+
+  BOOST_TEST(core.num_tasks == 2u);
+  BOOST_TEST(core.job == "night");
+  BOOST_TEST(core.attempt.value() == 3u);
+  BOOST_TEST(core.credentials.size() == 1u);
+  BOOST_TEST(core.credentials.front().token == "secret");
+  BOOST_TEST((core.credentials.front().as == core::role::worker));
+}
+
+BOOST_AUTO_TEST_CASE(it_listens_at_the_port_of_the_address_where_others_can_reach_it) {
+  BOOST_TEST(listeners_at("b12:8476") == std::vector<std::string>{":8476"});
+  BOOST_TEST(listeners_at("[2001:db8::1]:8476") == std::vector<std::string>{":8476"});
+}
+
+BOOST_AUTO_TEST_CASE(it_listens_on_an_address_that_only_this_machine_can_reach) {
+  BOOST_TEST(listeners_at("127.0.0.1:8476") == std::vector<std::string>{"127.0.0.1:8476"});
+  BOOST_TEST(listeners_at("unix:/tmp/c") == std::vector<std::string>{"unix:/tmp/c"});
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_says_where_it_listens) {
+  variable const jax{"JAX_COORDINATOR_BIND_ADDRESS", "[::]:99"};
+  BOOST_TEST(listeners_at("b12:8476") == std::vector<std::string>{"[::]:99"});
+
+  variable const ours{"COXSWAIN_LISTEN", "127.0.0.1:0,unix:/tmp/c"};
+  BOOST_TEST(listeners_at("b12:8476") == (std::vector<std::string>{"127.0.0.1:0", "unix:/tmp/c"}));
+}
+
+BOOST_AUTO_TEST_CASE(others_may_not_reach_it_without_a_token) {
+  auto const me = task_of_two(0, "b12:0");
+  BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,
+                        [](error const& e) { return e.code() == errc::failed_precondition; });
+
+  auto options = hosting_options(me);
+  options.insecure = true;
+  hosted_coordinator open{me, options};
+  BOOST_TEST(open.get() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(it_has_to_know_how_many_tasks_there_are) {
+  client_options const me{"127.0.0.1:0", task_id{0}};
+  BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,
+                        [](error const& e) { return e.code() == errc::invalid_argument; });
+  // Who hosts nothing needs to know nothing.
+  client_options const other{"127.0.0.1:0", task_id{1}};
+  BOOST_TEST(hosted_coordinator{other}.get() == nullptr);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test

@@ -1,0 +1,35 @@
+#pragma once
+// The service manager that has started this process, if one has: systemd, or whoever else speaks
+// its protocol (sd_notify, sd_listen_fds). Without one nothing happens. Not here: the unit
+// (tools/deploy/coxswain@.service).
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/net/asio.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+// The sockets that it has opened for us, as addresses to listen on: "fd://3".
+[[nodiscard]] std::vector<std::string> inherited_listeners();
+
+class service_manager {
+ public:
+  explicit service_manager(asio::io_context& io);
+
+  // From now on, while the loop runs, the watchdog is fed: a loop that stands still starves it.
+  void ready(std::string const& status);
+  void status(std::string const& text) { tell("STATUS=" + text); }
+  void stopping(std::string const& why);
+
+ private:
+  void tell(std::string const& what) const noexcept;
+  void feed_watchdog();
+
+  std::string socket_path_;
+  duration watchdog_{};  // zero: nobody wants to be fed
+  asio::steady_timer timer_;
+};
+
+}  // namespace coxswain::tools
