@@ -11,6 +11,9 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace coxswain::server {
@@ -67,6 +70,29 @@ BOOST_AUTO_TEST_CASE(deadlines_are_kept_to_the_millisecond) {
 
   BOOST_TEST((std::chrono::steady_clock::now() - before >= 20ms));
   BOOST_TEST(h.made->look().deadlines_answered == 1u);
+}
+
+// Another's message keeps the turn busy before this one comes, which is read in the same turn.
+BOOST_AUTO_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_turn) {
+  house h;
+  std::optional<raw_client> client;
+  std::chrono::steady_clock::time_point sent;
+  bool is_busy = false;
+  h.o.record = [&](std::string_view written) {
+    if (!contains(written, "kept busy") || std::exchange(is_busy, true)) return;
+    std::this_thread::sleep_for(50ms);
+    sent = std::chrono::steady_clock::now();
+    client->send(frame(core::get_args{"nothing", 60ms}, 2));
+  };
+  auto busy = h.greeted();
+  client.emplace(h.greeted());
+  busy.send(put_frame(1, "kept busy", "x"));
+  client->send(frame(core::try_get_args{"nothing"}, 1));
+
+  BOOST_TEST(client->next().what.outcome.code() == errc::not_found);
+  BOOST_TEST(client->next().what.outcome.code() == errc::deadline_exceeded);
+
+  BOOST_TEST((std::chrono::steady_clock::now() - sent >= 60ms));
 }
 
 BOOST_AUTO_TEST_CASE(a_silent_connection_is_told_and_closed) {

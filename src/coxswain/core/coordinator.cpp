@@ -41,7 +41,7 @@ void coordinator::state::observe(time_point now) {
     stalled_ += now - observed_;
     log_stall(now);
   }
-  observed_ = now;
+  observed_ = std::max(observed_, now);
 }
 
 // Not each time: a barrier of ten thousand tasks takes that long to be released.

@@ -4,7 +4,7 @@
 // the time at which it happened; what follows from it is taken out as data by `take_outgoing`.
 // Same input, same output. Not here: frames and Protobuf (wire), sockets (server).
 //
-// Times put in must not go backwards. Not thread-safe.
+// Times put in must not go backwards, but for that of `advance`. Not thread-safe.
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"

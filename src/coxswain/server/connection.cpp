@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 #include <numeric>
 #include <span>
@@ -117,6 +118,7 @@ connection::next connection::read_ready() {
     }
     own += got.bytes;
     turn_.bytes_read += got.bytes;
+    turn_.now = std::chrono::steady_clock::now();  // no deadline may begin before its call came
     // Who was told goodbye is read only so that it reads the goodbye.
     if (phase_ == phase::open) {
       turn_.brain.received(turn_.now, id_, {turn_.buffer.data(), got.bytes});

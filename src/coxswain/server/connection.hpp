@@ -27,7 +27,7 @@ struct turn {
   duration linger;           // how long a goodbye may take to be written
   duration look_period;      // how often readers that do not read are looked at
   duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing
-  time_point now{};          // of this turn
+  time_point now{};          // when the last bytes were read, or the turn began
   std::size_t bytes_read{};  // in this turn, by all
   std::vector<char> buffer;  // what is being read
   release_clock releases;

@@ -3,6 +3,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <exception>
 #include <utility>
@@ -198,7 +199,7 @@ void dispatch::stop(time_point now, std::string reason) {
 }
 
 void dispatch::advance(time_point now) {
-  now_ = now;
+  now_ = std::max(now_, now);
   recorder_.write(now, record_kind::advanced);
   core_.advance(now);
 }

@@ -11,7 +11,9 @@
 //   d.wrote(now, id, count);                what became of it: wrote or write_blocked
 //   d.lost(now, id, how);                   once, whoever closed it
 //
-// Times must not go backwards. Not thread-safe. Not here: sockets and timers (server).
+// Times must not go backwards, but for that of `advance`: who reads for a while calls it with the
+// time at which it began, so that nothing is due that may still wait to be read. Not thread-safe.
+// Not here: sockets and timers (server).
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/slot_map.hpp"

@@ -246,7 +246,8 @@ void server::impl::turn_ends() noexcept {
 
 void server::impl::serve_turn() {
   connections_.visit_due();
-  dispatch_.advance(turn_.now);
+  // What came after the turn's beginning may have been overlooked, and what is due since then, too.
+  dispatch_.advance(turn_began_);
   turn_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
   if (auto const took = turn_.releases.stop()) counts_.releases.record(*took);
