@@ -21,17 +21,60 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_is_not_dead_for_its_silence) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_read_again_has_a_heartbeat_timeout_from_then_on) {
+BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.at(4s);
+  c.held_back(0);
+  c.at(12s);
+  c.read_again(0);
+
+  c.at(18s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(18s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
+BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.at(9s);
+  c.held_back(0);
+  c.read_again(0);
+
+  c.at(10s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(10s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_from_then_on) {
   cluster c{2, impatient()};
   c[0].beats = false;
   c.held_back(0);
   c.at(27s);
+  c.write_progressed(0);
   c.read_again(0);
 
   c.at(37s - 1ns);
   BOOST_TEST(c.error() == "none");
   c.at(37s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_while_it_is_held_back_is_not_credited_as_well) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.at(4s);
+  c.held_back(0);
+  c.stall(3s);
+  c.at(12s);
+  c.read_again(0);
+
+  c.at(18s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(18s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE"});
 }
 
 BOOST_AUTO_TEST_CASE(who_is_held_back_and_reads_nothing_is_cut_off) {
@@ -79,9 +122,25 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later) {
   BOOST_TEST(c.code(asked) == "waits");
 
   c.read_again(0);
+  BOOST_TEST(c.code(asked) == "waits");
+  c.heartbeat(0);
 
   BOOST_TEST(c.code(asked) == "ABORTED");
   BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed) {
+  cluster c{1};
+  c[0].beats = false;
+  c.held_back(0);
+  auto const asked = c.join({c.observer(), 0}, 555);
+  c.at(20s);
+  c.read_again(0);
+
+  c.at(22s - 1ns);
+  BOOST_TEST(c.code(asked) == "waits");
+  c.at(22s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life when another"});
 }
 
 BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still) {

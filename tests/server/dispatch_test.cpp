@@ -59,6 +59,12 @@ struct world {
     return std::get<core::goodbye>(last.what.value);
   }
 
+  void pass(time_point end) {
+    for (; now + 50ms < end; now += 50ms) d().advance(now);
+    now = end;
+    d().advance(now);
+  }
+
   dispatch& d() {
     if (!made) made.emplace(o, incarnation{77}, now);
     return *made;
@@ -431,19 +437,35 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_and_becomes_unreachable_is_judged_by_what_
   std::string asked;
   for (std::uint64_t i = 2; i <= 11; ++i) asked += try_get_frame(i, std::string(100, 'k'));
   w.d().received(w.now, id, asked);
-  auto const pass = [&](time_point end) {
-    for (; w.now + 50ms < end; w.now += 50ms) w.d().advance(w.now);
-    w.now = end;
-    w.d().advance(w.now);
-  };
-  pass(t0 + 9s);
+  w.pass(t0 + 9s);
 
   w.d().broke(id);
   w.d().lost(w.now, id, core::loss::unreachable);
 
-  pass(t0 + 10s - 1ns);
+  w.pass(t0 + 10s - 1ns);
   BOOST_TEST(!w.d().error().has_value());
-  pass(t0 + 10s);
+  w.pass(t0 + 10s);
+  BOOST_TEST(w.d().error().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(who_is_written_more_than_there_is_room_for_gave_no_sign_of_life_by_it) {
+  world w{1};
+  w.o.core.heartbeat_timeout = 10s;
+  w.o.queued_bytes_max = 100;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0));
+  for (std::uint64_t i = 2; i <= 3; ++i) {
+    w.d().received(w.now, id, frame(core::get_args{"k", 300s}, i));
+  }
+  w.settle();
+  w.pass(t0 + 9s);
+
+  w.d().received(w.now, w.greeted(), put_frame(1, "k", std::string(100, 'v')));
+  w.settle();
+
+  w.pass(t0 + 10s - 1ns);
+  BOOST_TEST(!w.d().error().has_value());
+  w.pass(t0 + 10s);
   BOOST_TEST(w.d().error().has_value());
 }
 

@@ -136,18 +136,24 @@ void coordinator::state::write_progressed(time_point now, connection_id to) {
 
 void coordinator::state::held_back(time_point now, connection_id from) {
   observe(now);
-  if (connection* const c = sessions_.find(from)) c->held_back = now;
+  if (connection* const c = sessions_.find(from)) c->held_back = alive_since(now);
 }
 
+// That what waited was written is no sign of life: the kernel takes it for a peer that is gone,
+// too. Who had stopped reading and goes on has given one to `write_progressed`.
 void coordinator::state::read_again(time_point now, connection_id from) {
   observe(now);
   connection* const c = sessions_.find(from);
   if (!c || !c->held_back) return;
-  time_point const since = *std::exchange(c->held_back, std::nullopt);
+  liveness const since = *std::exchange(c->held_back, std::nullopt);
   session* const s = sessions_.find(c->session);
   if (!s) return;
-  note_life(now, *s);
-  for (task_id const task : s->tasks) come_back(now, since, task);
+  s->heard.leave_out(since, alive_since(now));
+  arm_expiry(c->session, *s);
+  for (task_id const task : s->tasks) {
+    postpone_probe(now, since, task);
+    come_back(now, since.since, task);
+  }
 }
 
 bool coordinator::state::is_held_back(session const& s) const {

@@ -217,6 +217,14 @@ void coordinator::state::probe_due(time_point now, task_id id) {
           {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
 }
 
+// The holder was not read since then.
+void coordinator::state::postpone_probe(time_point now, liveness const& since, task_id id) {
+  task& t = roster_.at(id);
+  if (!t.probe.armed()) return;
+  t.probed.leave_out(since, alive_since(now));
+  deadlines_.arm(t.probe, {credited(t.probed, probe_time()), due::probe, id.value});
+}
+
 // The holder has failed, and if it is recoverable its challenger takes the place.
 void coordinator::state::replace(time_point now, task_id id, status why) {
   if (roster_.at(id).recoverable) {

@@ -46,7 +46,7 @@ struct connection {
   alarm hello;
   liveness blocked;  // since when it reads nothing
   alarm stalled_reader;
-  std::optional<time_point> held_back;  // since when it is not read
+  std::optional<liveness> held_back;  // since when it is not read
 };
 
 struct session {

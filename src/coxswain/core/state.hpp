@@ -191,6 +191,7 @@ class coordinator::state {
   void holder_lives(task_id id);
   void end_probe(task_id id);
   [[nodiscard]] duration probe_time() const;
+  void postpone_probe(time_point now, liveness const& since, task_id id);
   void hold(call const& c, join_args const& args);
   void move_holder(call const& c, join_args const& args);
   void enter(call const& c, join_args const& args);
