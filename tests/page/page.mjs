@@ -49,8 +49,8 @@ export function launch() {
   });
 }
 
-// A page that has the feed's state, and the complaints of its console.
-export async function open(browser, url, options = {}) {
+// An empty page, with what its console will complain of.
+export async function open(browser, options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
   const page = await context.newPage();
   page.complaints = [];
@@ -58,7 +58,6 @@ export async function open(browser, url, options = {}) {
     if (['error', 'warning'].includes(message.type())) page.complaints.push(message.text());
   });
   page.on('pageerror', (error) => page.complaints.push(String(error)));
-  await page.goto(url);
   return page;
 }
 

@@ -17,7 +17,8 @@ const browser = await launch();
 for (const scene of names.length > 0 ? names : Object.keys(scenes)) {
   await feed.tell({state: scenes[scene]()});
   for (const [shape, options] of Object.entries(shapes)) {
-    const page = await open(browser, feed.url, options);
+    const page = await open(browser, options);
+    await page.goto(feed.url);
     await live(page);
     await page.screenshot({path: path.join(folder, `${scene}-${shape}.png`), fullPage: true});
     if (page.complaints.length > 0) console.log(scene, shape, page.complaints);

@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-namespace coxswain::status {
+namespace coxswain::status_page {
 
 [[nodiscard]] std::string_view site() noexcept;
 
 // The Content-Security-Policy that lets the page do what it does, and nothing else.
 [[nodiscard]] std::string_view site_policy() noexcept;
 
-}  // namespace coxswain::status
+}  // namespace coxswain::status_page

@@ -5,12 +5,15 @@ class Page {
     this.job = new Job();
     this.linkState = 'connecting';
     this.nextTry = 0;
-    this.lostAt = null;  // when the feed was lost: times stand still from then on
+    this.lostAt = null; // when the feed was lost: times stand still from then on
     this.tasks = new TasksPanel(this.job);
     this.chart = new LatencyChart(byId('chart'), byId('chart-canvas'), byId('chart-reading'));
     this.events = new EventsPanel();
     this.theme = new Theme(() => this.recolour());
-    this.link = new Link((message) => this.take(message), (state, at) => this.showLink(state, at));
+    this.link = new Link(
+      (message) => this.take(message),
+      (state, at) => this.showLink(state, at),
+    );
     this.listen();
     this.link.open();
     setInterval(() => this.tick(), 1000);
@@ -71,8 +74,13 @@ class Page {
     const select = byId('rounds-name');
     const names = [...new Set(rounds.map((round) => round.name))].sort();
     select.hidden = names.length < 2;
-    keepInStep(select, ['', ...names], (name) => name, (name) => make('option', {value: name}),
-        (option, name) => setText(option, name || 'All barriers'));
+    keepInStep(
+      select,
+      ['', ...names],
+      (name) => name,
+      (name) => make('option', {value: name}),
+      (option, name) => setText(option, name || 'All barriers'),
+    );
     const name = select.value;
     this.chart.show(name ? rounds.filter((round) => round.name === name) : rounds);
   }
@@ -80,10 +88,15 @@ class Page {
   // The tab says at once how the job is.
   showTitle() {
     const {facts, why} = this.job;
-    const [sign, colour] = facts.error ? ['✕ ', 'failed'] : why.stuck ? ['⚠ ', 'suspect'] : ['', 'connected'];
+    const [sign, colour] = facts.error
+      ? ['✕ ', 'failed']
+      : why.stuck
+        ? ['⚠ ', 'suspect']
+        : ['', 'connected'];
     document.title = `${sign}${facts.job} · Coxswain`;
     const fill = coloursOf([colour])[colour];
-    const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="${fill}"/></svg>`;
+    const circle = `<circle cx="8" cy="8" r="7" fill="${fill}"/>`;
+    const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${circle}</svg>`;
     byId('icon').href = `data:image/svg+xml,${encodeURIComponent(icon)}`;
   }
 

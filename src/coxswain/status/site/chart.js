@@ -2,7 +2,7 @@
 
 const CHART_HEIGHT = 240;
 const CHART_EDGE = {left: 56, right: 12, top: 12, bottom: 24};
-const BUCKET_WIDTH = 6;  // in pixels, when there are too many rounds to show each
+const BUCKET_WIDTH = 6; // in pixels, when there are too many rounds to show each
 const SPREAD_MIN_MS = 0.01;
 
 class LatencyChart {
@@ -11,7 +11,7 @@ class LatencyChart {
     this.canvas = canvas;
     this.reading = reading;
     this.rounds = [];
-    this.read = null;  // the round that is looked at
+    this.read = null; // the round that is looked at
     this.recolour();
     new ResizeObserver(() => this.draw()).observe(host);
     host.addEventListener('keydown', (event) => this.key(event));
@@ -44,7 +44,9 @@ class LatencyChart {
     } else {
       this.rounds.forEach((round) => this.drawRound(round));
     }
-    this.rounds.filter((round) => round.outcome !== 'OK').forEach((round) => this.drawFailure(round));
+    this.rounds
+      .filter((round) => round.outcome !== 'OK')
+      .forEach((round) => this.drawFailure(round));
     if (this.read) this.drawRead();
   }
 
@@ -64,15 +66,25 @@ class LatencyChart {
     const top = CHART_EDGE.top;
     const bottom = CHART_HEIGHT - CHART_EDGE.bottom;
     const spreads = this.rounds.map((round) => Math.max(SPREAD_MIN_MS, round.spread_ms));
-    const low = spreads.length > 0 ? Math.floor(Math.log10(spreads.reduce((a, b) => Math.min(a, b)))) : 0;
-    const high = spreads.length > 0 ? Math.ceil(Math.log10(spreads.reduce((a, b) => Math.max(a, b)))) : 3;
+    const low =
+      spreads.length > 0 ? Math.floor(Math.log10(spreads.reduce((a, b) => Math.min(a, b)))) : 0;
+    const high =
+      spreads.length > 0 ? Math.ceil(Math.log10(spreads.reduce((a, b) => Math.max(a, b)))) : 3;
     const decades = Math.max(1, high - low);
     const from = this.rounds[0]?.at_ms ?? 0;
     const to = Math.max(from + 1000, this.rounds[this.rounds.length - 1]?.at_ms ?? 0);
     return {
-      left, right, top, bottom, low, decades, from, to,
+      left,
+      right,
+      top,
+      bottom,
+      low,
+      decades,
+      from,
+      to,
       x: (at) => left + ((at - from) / (to - from)) * (right - left),
-      y: (ms) => bottom - ((Math.log10(Math.max(SPREAD_MIN_MS, ms)) - low) / decades) * (bottom - top),
+      y: (ms) =>
+        bottom - ((Math.log10(Math.max(SPREAD_MIN_MS, ms)) - low) / decades) * (bottom - top),
     };
   }
 
@@ -159,7 +171,9 @@ class LatencyChart {
   readAt(x) {
     if (this.rounds.length === 0) return;
     const distance = (round) => Math.abs(this.scales.x(round.at_ms) - x);
-    this.setRead(this.rounds.reduce((best, round) => (distance(round) < distance(best) ? round : best)));
+    this.setRead(
+      this.rounds.reduce((best, round) => (distance(round) < distance(best) ? round : best)),
+    );
   }
 
   setRead(round) {
@@ -187,21 +201,28 @@ class LatencyChart {
     const spreads = this.rounds.map((round) => round.spread_ms).sort((a, b) => a - b);
     if (spreads.length === 0) return 'No round has finished yet.';
     const shown = this.isCrowded() ? ' Bars: from the median to the longest.' : '';
-    return `${plural(spreads.length, 'round')}: median ${textOfDuration(quantile(spreads, 0.5))}, ` +
-        `99 % within ${textOfDuration(quantile(spreads, 0.99))}, ` +
-        `longest ${textOfDuration(spreads[spreads.length - 1])}.${shown}`;
+    return (
+      `${plural(spreads.length, 'round')}: median ${textOfDuration(quantile(spreads, 0.5))}, ` +
+      `99 % within ${textOfDuration(quantile(spreads, 0.99))}, ` +
+      `longest ${textOfDuration(spreads[spreads.length - 1])}.${shown}`
+    );
   }
 }
 
 function textOfDecade(power) {
-  return power < 3 ? `${10 ** power} ms`.replace(/^1e-(\d+)/, (_, digits) => (10 ** -digits).toFixed(digits)) :
-      `${textOfCount(10 ** (power - 3))} s`;
+  return power < 3
+    ? `${10 ** power} ms`.replace(/^1e-(\d+)/, (_, digits) => (10 ** -digits).toFixed(digits))
+    : `${textOfCount(10 ** (power - 3))} s`;
 }
 
 function textOfRound(round) {
-  const who = round.last_task === null ? '' :
-      `; task ${round.last_task} last, ${textOfDuration(round.margin_ms)} after the one before`;
+  const who =
+    round.last_task === null
+      ? ''
+      : `; task ${round.last_task} last, ${textOfDuration(round.margin_ms)} after the one before`;
   const outcome = round.outcome === 'OK' ? '' : `, ${round.outcome}`;
-  return `‘${round.name}’ round ${round.round}${outcome}: ${textOfDuration(round.spread_ms)} for ` +
-      `${plural(round.tasks, 'task')}${who}`;
+  return (
+    `‘${round.name}’ round ${round.round}${outcome}: ${textOfDuration(round.spread_ms)} for ` +
+    `${plural(round.tasks, 'task')}${who}`
+  );
 }

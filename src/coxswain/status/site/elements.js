@@ -60,14 +60,15 @@ function coloursOf(names) {
   return colours;
 }
 
-// Gives the canvas the size, sharp on any screen, and its context, which counts in CSS pixels.
+// Gives the canvas the size, sharp on any screen, and its context, which counts in CSS pixels. Its
+// pixels are kept where we can copy them.
 function sized(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const context = canvas.getContext('2d');
+  const context = canvas.getContext('2d', {willReadFrequently: true});
   context.scale(ratio, ratio);
   return context;
 }

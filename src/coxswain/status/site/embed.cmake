@@ -60,7 +60,7 @@ file(WRITE ${output}/page.policy "${policy}")
 file(CONFIGURE OUTPUT ${output}/site.cpp @ONLY CONTENT [[
 #include "coxswain/status/site.hpp"
 
-namespace coxswain::status {
+namespace coxswain::status_page {
 
 std::string_view site() noexcept {
   static constexpr std::string_view text{R"site(@page@)site"};
@@ -69,5 +69,5 @@ std::string_view site() noexcept {
 
 std::string_view site_policy() noexcept { return "@policy@"; }
 
-}  // namespace coxswain::status
+}  // namespace coxswain::status_page
 ]])

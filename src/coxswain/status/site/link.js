@@ -42,7 +42,7 @@ class Link {
   async lost() {
     const wasLive = this.isLive;
     this.isLive = false;
-    if (!wasLive && await isLocked()) {
+    if (!wasLive && (await isLocked())) {
       this.onState('locked');
       return;
     }
@@ -75,14 +75,15 @@ class Link {
       body: JSON.stringify({token}),
     }).catch(() => null);
     if (!answer) return 'The coordinator cannot be reached.';
-    if (!answer.ok) return 'This is no token of the job.';
+    if (!answer.ok)
+      return (await answer.json().catch(() => null))?.message ?? 'This is no token of the job.';
     this.open();
     return '';
   }
 }
 
 async function isLocked() {
-  const answer = await fetch('api/v1/state', {cache: 'no-store'}).catch(() => null);
+  const answer = await fetch('api/v1/barriers', {cache: 'no-store'}).catch(() => null);
   await answer?.body?.cancel();
   return answer?.status === 401;
 }

@@ -1,13 +1,26 @@
 // How a task is drawn: one mark for each state, told apart by colour and by shape.
 
 const MARK_COLOURS = [
-  'connected', 'waiting', 'connecting', 'never', 'suspect', 'failed', 'left',
-  'on-mark', 'on-failed', 'surface', 'text', 'muted', 'line', 'accent',
+  'connected',
+  'waiting',
+  'connecting',
+  'never',
+  'suspect',
+  'failed',
+  'left',
+  'on-mark',
+  'on-failed',
+  'surface',
+  'text',
+  'muted',
+  'line',
+  'accent',
 ];
 
 // From these sizes on a mark has a glyph, and the number of its task.
 const GLYPH_SIZE_MIN = 9;
 const NUMBER_SIZE_MIN = 26;
+const DIMMED = 0.16;
 
 // Glyphs are drawn into a square from -1 to 1.
 const GLYPHS = {
@@ -89,6 +102,29 @@ function drawNumber(context, state, number, x, y, size, colours) {
   const lift = GLYPHS[state] ? size * 0.36 : size / 2;
   context.fillStyle = HOLLOW.has(state) ? colours.muted : glyphColour(state, colours);
   context.fillText(String(number), x + size / 2, y + lift + 0.5);
+}
+
+// The pixels of each state's mark, bright and dim, to be copied to where they belong.
+function makeStamps(size, colours) {
+  const stampsAt = (alpha) =>
+    STATES.map(({name}) => {
+      const canvas = document.createElement('canvas');
+      const context = sized(canvas, size, size);
+      context.globalAlpha = alpha;
+      drawMark(context, name, size, colours);
+      const {data, width} = context.getImageData(0, 0, canvas.width, canvas.height);
+      return {side: width, pixels: new Uint32Array(data.buffer)};
+    });
+  return {bright: stampsAt(1), dim: stampsAt(DIMMED)};
+}
+
+// Into an image of `width`; the place is in CSS pixels.
+function copyStamp({side, pixels}, image, width, x, y) {
+  const ratio = window.devicePixelRatio || 1;
+  const start = Math.round(y * ratio) * width + Math.round(x * ratio);
+  for (let row = 0; row < side; ++row) {
+    image.set(pixels.subarray(row * side, (row + 1) * side), start + row * width);
+  }
 }
 
 // A mark of its own, for the legend.

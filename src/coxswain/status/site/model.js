@@ -16,7 +16,15 @@ const ROUNDS_KEPT = 4096;
 const EVENTS_KEPT = 1000;
 
 // Waits that are for other tasks, in one way or the other; the others are for keys and items.
-const MEETINGS = new Set(['barrier', 'count_barrier', 'join', 'leave', 'topology', 'alive', 'preemption']);
+const MEETINGS = new Set([
+  'barrier',
+  'count_barrier',
+  'join',
+  'leave',
+  'topology',
+  'alive',
+  'preemption',
+]);
 
 // What is said to wait with a name, by the kind of wait.
 const WAIT_KINDS = {
@@ -44,9 +52,9 @@ function appended(kept, added, limit) {
 
 class Job {
   constructor() {
-    this.facts = null;  // everything of the state that is no list; null: nothing came yet
+    this.facts = null; // everything of the state that is no list; null: nothing came yet
     this.tasks = [];
-    this.shown = new Uint8Array(0);  // of each task, the number of its state
+    this.shown = new Uint8Array(0); // of each task, the number of its state
     this.barriers = [];
     this.barriersMore = 0;
     this.rounds = [];
@@ -72,7 +80,11 @@ class Job {
     }
     const {tasks, barriers, rounds, stragglers, ...facts} = state;
     this.tasks = [];
-    this.take({summary: facts, tasks, barriers, barriers_more: 0, rounds, stragglers, why, events}, {}, now);
+    this.take(
+      {summary: facts, tasks, barriers, barriers_more: 0, rounds, stragglers, why, events},
+      {},
+      now,
+    );
   }
 
   update(message, now) {

@@ -14,14 +14,25 @@ function showFailure(job) {
   byId('failure').hidden = !error;
   if (!error) return;
   const {cause, later} = error;
-  setText(byId('failure-title'), cause.task === null ? 'The job has failed' : `Task ${cause.task} failed`);
+  setText(
+    byId('failure-title'),
+    cause.task === null ? 'The job has failed' : `Task ${cause.task} failed`,
+  );
   const process = job.tasks[cause.task]?.process;
   setText(byId('failure-why'), `${process ? `${process} · ` : ''}${textOfError(cause)}`);
   byId('failure-later').hidden = later.length === 0;
   setText(byId('failure-later-count'), plural(later.length, 'later failure'));
-  keepInStep(byId('failure-later-list'), later.map((failure, place) => ({failure, place})),
-      ({place}) => place, () => make('li'),
-      (line, {failure}) => setText(line, `${failure.task === null ? '' : `Task ${failure.task}: `}${textOfError(failure)}`));
+  keepInStep(
+    byId('failure-later-list'),
+    later.map((failure, place) => ({failure, place})),
+    ({place}) => place,
+    () => make('li'),
+    (line, {failure}) =>
+      setText(
+        line,
+        `${failure.task === null ? '' : `Task ${failure.task}: `}${textOfError(failure)}`,
+      ),
+  );
 }
 
 function textOfError({code, message}) {
@@ -48,13 +59,22 @@ function figuresOf(job) {
 }
 
 function showFigures(job) {
-  keepInStep(byId('figures'), figuresOf(job), ([name]) => name,
-      ([name]) => make('div', {}, make('dt', {textContent: name}),
-          make('dd', {}, make('strong'), ' ', make('span'))),
-      (figure, [, amount, of]) => {
-        setText(figure.querySelector('strong'), amount);
-        setText(figure.querySelector('span'), of);
-      });
+  keepInStep(
+    byId('figures'),
+    figuresOf(job),
+    ([name]) => name,
+    ([name]) =>
+      make(
+        'div',
+        {},
+        make('dt', {textContent: name}),
+        make('dd', {}, make('strong'), ' ', make('span')),
+      ),
+    (figure, [, amount, of]) => {
+      setText(figure.querySelector('strong'), amount);
+      setText(figure.querySelector('span'), of);
+    },
+  );
 }
 
 // How long it has lasted and when it ends at the latest.
@@ -73,12 +93,20 @@ function showLine(parent, name, text) {
 function makeBarrier() {
   const bar = make('div', {className: 'bar'}, make('i'));
   bar.setAttribute('role', 'progressbar');
-  return make('li', {},
-      make('div', {className: 'row'}, make('strong', {className: 'name'}), make('span', {className: 'amount'})),
-      bar,
-      make('p', {className: 'times'}),
-      make('p', {className: 'missing'}),
-      make('button', {type: 'button', className: 'plain', textContent: 'Show the missing'}));
+  return make(
+    'li',
+    {},
+    make(
+      'div',
+      {className: 'row'},
+      make('strong', {className: 'name'}),
+      make('span', {className: 'amount'}),
+    ),
+    bar,
+    make('p', {className: 'times'}),
+    make('p', {className: 'missing'}),
+    make('button', {type: 'button', className: 'plain', textContent: 'Show the missing'}),
+  );
 }
 
 const BARRIER_KINDS = {
@@ -92,14 +120,21 @@ const BARRIER_KINDS = {
 function updateBarrier(line, barrier, since) {
   const title = (BARRIER_KINDS[barrier.kind] ?? ((other) => other.name))(barrier);
   setText(line.querySelector('.name'), title);
-  setText(line.querySelector('.amount'), `${textOfCount(barrier.arrived)} / ${textOfCount(barrier.expected)}`);
+  setText(
+    line.querySelector('.amount'),
+    `${textOfCount(barrier.arrived)} / ${textOfCount(barrier.expected)}`,
+  );
   const bar = line.querySelector('.bar');
   bar.setAttribute('aria-label', `Arrived at ${title}`);
   bar.setAttribute('aria-valuemax', barrier.expected);
   bar.setAttribute('aria-valuenow', barrier.arrived);
   bar.firstElementChild.style.width = `${(100 * barrier.arrived) / Math.max(1, barrier.expected)}%`;
   setText(line.querySelector('.times'), textOfTimes(barrier, since));
-  showLine(line, 'missing', barrier.missing && `missing ${textOfRanges(barrier.missing, barrier.missing_cut)}`);
+  showLine(
+    line,
+    'missing',
+    barrier.missing && `missing ${textOfRanges(barrier.missing, barrier.missing_cut)}`,
+  );
   const button = line.querySelector('button');
   button.hidden = !barrier.missing;
   button.dataset.missing = barrier.missing;
@@ -107,8 +142,13 @@ function updateBarrier(line, barrier, since) {
 
 function showBarriers(job, now) {
   const since = now - job.receivedAt.facts;
-  keepInStep(byId('barriers'), job.barriers, ({kind, name, round}) => `${kind} ${round} ${name}`,
-      makeBarrier, (line, barrier) => updateBarrier(line, barrier, since));
+  keepInStep(
+    byId('barriers'),
+    job.barriers,
+    ({kind, name, round}) => `${kind} ${round} ${name}`,
+    makeBarrier,
+    (line, barrier) => updateBarrier(line, barrier, since),
+  );
   showSize('barriers', job.barriers.length, job.barriersMore);
 }
 
@@ -121,17 +161,25 @@ function showSize(name, size, more) {
 }
 
 function makeWait() {
-  return make('li', {},
-      make('div', {className: 'row'}, make('strong', {className: 'name'}),
-          make('span', {className: 'badge', textContent: 'stuck'})),
-      make('p', {className: 'who'}),
-      make('p', {className: 'times'}),
-      make('p', {className: 'missing'}),
-      make('ul', {className: 'known'}));
+  return make(
+    'li',
+    {},
+    make(
+      'div',
+      {className: 'row'},
+      make('strong', {className: 'name'}),
+      make('span', {className: 'badge', textContent: 'stuck'}),
+    ),
+    make('p', {className: 'who'}),
+    make('p', {className: 'times'}),
+    make('p', {className: 'missing'}),
+    make('ul', {className: 'known'}),
+  );
 }
 
 function textOfWaiters({waiting, waiting_cut: cut, others}) {
-  const tasks = waiting && `${/^\d+$/.test(waiting) ? 'task' : 'tasks'} ${textOfRanges(waiting, cut)}`;
+  const tasks =
+    waiting && `${/^\d+$/.test(waiting) ? 'task' : 'tasks'} ${textOfRanges(waiting, cut)}`;
   const rest = others > 0 && `${plural(others, 'caller')} of no task`;
   return [tasks, rest].filter(Boolean).join(' and ');
 }
@@ -144,7 +192,16 @@ function textOfKnown(known, since) {
     heard === null ? '' : `heard ${textOfSeconds(heard + since)} ago`,
     known.step === null ? '' : `at step ${textOfCount(known.step)}`,
     known.waits_for && `waits for ${known.waits_for}`,
-  ].filter(Boolean).join(' · ');
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+// Nobody is missing in particular from a key or a queue.
+function textOfMissing({missing, missing_cut: cut, arrived, expected}) {
+  if (!missing) return '';
+  const who = textOfRanges(missing, cut);
+  return `missing ${textOfCount(expected - arrived)} of ${textOfCount(expected)}: ${who}`;
 }
 
 function updateWait(line, wait, since) {
@@ -152,24 +209,38 @@ function updateWait(line, wait, since) {
   line.querySelector('.badge').hidden = !wait.stuck;
   setText(line.querySelector('.who'), textOfWaiters(wait));
   setText(line.querySelector('.times'), textOfTimes(wait, since));
-  const count = (wait.expected ?? 0) - (wait.arrived ?? 0);
-  showLine(line, 'missing', wait.missing &&
-      `missing ${textOfCount(count)} of ${textOfCount(wait.expected)}: ${textOfRanges(wait.missing, wait.missing_cut)}`);
-  keepInStep(line.querySelector('.known'), wait.known ?? [], ({task}) => task,
-      ({task}) => make('li', {}, taskButton(task), make('span')),
-      (entry, known) => setText(entry.querySelector('span'), textOfKnown(known, since)));
+  showLine(line, 'missing', textOfMissing(wait));
+  keepInStep(
+    line.querySelector('.known'),
+    wait.known ?? [],
+    ({task}) => task,
+    ({task}) => make('li', {}, taskButton(task), make('span')),
+    (entry, known) => setText(entry.querySelector('span'), textOfKnown(known, since)),
+  );
 }
 
 function showWaits(job, now) {
   const since = now - job.receivedAt.why;
-  keepInStep(byId('waits'), job.why.waits, ({kind, name, round}) => `${kind} ${round} ${name}`,
-      makeWait, (line, wait) => updateWait(line, wait, since));
+  keepInStep(
+    byId('waits'),
+    job.why.waits,
+    ({kind, name, round}) => `${kind} ${round} ${name}`,
+    makeWait,
+    (line, wait) => updateWait(line, wait, since),
+  );
   showSize('waits', job.why.waits.length, job.why.more);
 }
 
 function makeStraggler({task}) {
   const times = make('td', {className: 'share'}, make('span'), make('i'));
-  return make('tr', {}, make('th', {scope: 'row'}, taskButton(task)), times, make('td'), make('td'));
+  return make(
+    'tr',
+    {},
+    make('th', {scope: 'row'}, taskButton(task)),
+    times,
+    make('td'),
+    make('td'),
+  );
 }
 
 // The bars are compared with that of whom comes last most often.
@@ -183,9 +254,17 @@ function updateStraggler(row, straggler, most) {
 
 function showStragglers(job) {
   const {stragglers} = job;
-  keepInStep(byId('stragglers'), stragglers, ({task}) => task, makeStraggler,
-      (row, straggler) => updateStraggler(row, straggler, stragglers[0].times_last));
+  keepInStep(
+    byId('stragglers'),
+    stragglers,
+    ({task}) => task,
+    makeStraggler,
+    (row, straggler) => updateStraggler(row, straggler, stragglers[0].times_last),
+  );
   byId('stragglers-table').hidden = stragglers.length === 0;
   byId('stragglers-none').hidden = stragglers.length > 0;
-  setText(byId('stragglers-of'), stragglers.length > 0 ? `of the last ${plural(stragglers[0].of, 'round')}` : '');
+  setText(
+    byId('stragglers-of'),
+    stragglers.length > 0 ? `of the last ${plural(stragglers[0].of, 'round')}` : '',
+  );
 }

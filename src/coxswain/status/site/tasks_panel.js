@@ -3,8 +3,8 @@
 class TasksPanel {
   constructor(job) {
     this.job = job;
-    this.bright = null;  // {what: 'state' | 'search' | 'missing', holds(number)}
-    this.looked = null;  // whose details are shown
+    this.bright = null; // {what: 'state' | 'search' | 'missing', holds(number)}
+    this.looked = null; // whose details are shown
     this.grid = new TaskGrid(byId('grid'), byId('grid-canvas'), (number) => this.look(number));
     this.makeLegend();
     byId('search').addEventListener('input', () => this.search());
@@ -37,14 +37,21 @@ class TasksPanel {
 
   makeLegend() {
     const colours = coloursOf(MARK_COLOURS);
-    byId('legend').replaceChildren(...STATES.map(({name, text}, state) => {
-      const button = make('button', {type: 'button'}, markCanvas(name, colours),
-          make('span', {textContent: text}), make('b'));
-      button.dataset.state = name;
-      button.setAttribute('aria-pressed', 'false');
-      button.addEventListener('click', () => this.toggleState(state));
-      return button;
-    }));
+    byId('legend').replaceChildren(
+      ...STATES.map(({name, text}, state) => {
+        const button = make(
+          'button',
+          {type: 'button'},
+          markCanvas(name, colours),
+          make('span', {textContent: text}),
+          make('b'),
+        );
+        button.dataset.state = name;
+        button.setAttribute('aria-pressed', 'false');
+        button.addEventListener('click', () => this.toggleState(state));
+        return button;
+      }),
+    );
   }
 
   recolour() {
@@ -57,7 +64,9 @@ class TasksPanel {
 
   toggleState(state) {
     const isOn = this.bright?.state === state;
-    this.brighten(isOn ? null : {what: 'state', state, holds: (number) => this.job.shown[number] === state});
+    this.brighten(
+      isOn ? null : {what: 'state', state, holds: (number) => this.job.shown[number] === state},
+    );
   }
 
   showMissing(ranges) {
@@ -80,9 +89,10 @@ class TasksPanel {
     const text = byId('search').value.trim().toLowerCase();
     if (!text) return this.brighten(null);
     const {tasks} = this.job;
-    const holds = /^\d+$/.test(text) && Number(text) < tasks.length ?
-        (number) => number === Number(text) :
-        (number) => `${tasks[number].process} ${tasks[number].peer}`.toLowerCase().includes(text);
+    const holds =
+      /^\d+$/.test(text) && Number(text) < tasks.length
+        ? (number) => number === Number(text)
+        : (number) => `${tasks[number].process} ${tasks[number].peer}`.toLowerCase().includes(text);
     this.brighten({what: 'search', holds});
     const first = this.matches()[0];
     if (first !== undefined) this.grid.select(first);
@@ -93,7 +103,8 @@ class TasksPanel {
   }
 
   showMatches() {
-    const text = this.bright?.what === 'search' ? plural(this.matches().length, 'match', 'matches') : '';
+    const text =
+      this.bright?.what === 'search' ? plural(this.matches().length, 'match', 'matches') : '';
     setText(byId('search-result'), text);
   }
 
@@ -121,18 +132,36 @@ class TasksPanel {
     const details = byId('details');
     details.classList.toggle('empty', !task);
     if (!task) {
-      keepInStep(details, this.hints(), (text) => text, () => make('p'), setText);
+      keepInStep(
+        details,
+        this.hints(),
+        (text) => text,
+        () => make('p'),
+        setText,
+      );
       return;
     }
-    keepInStep(details, detailsOf(this.job, task, this.now), ([name]) => name,
-        ([name]) => make('div', {className: name.replaceAll(' ', '-')}, make('span', {textContent: name}), make('strong')),
-        (entry, [, text]) => setText(entry.querySelector('strong'), text));
+    keepInStep(
+      details,
+      detailsOf(this.job, task, this.now),
+      ([name]) => name,
+      ([name]) =>
+        make(
+          'div',
+          {className: name.replaceAll(' ', '-')},
+          make('span', {textContent: name}),
+          make('strong'),
+        ),
+      (entry, [, text]) => setText(entry.querySelector('strong'), text),
+    );
   }
 
   hints() {
     if (this.job.shown.length === 0) return [];
     const isEmpty = this.job.shown.every((state) => state === STATE_NUMBER.never);
-    return isEmpty ? ['No task has connected yet.'] : ['Point at a task, or move with the arrow keys, to see more.'];
+    return isEmpty
+      ? ['No task has connected yet.']
+      : ['Point at a task, or move with the arrow keys, to see more.'];
   }
 }
 
@@ -143,8 +172,10 @@ function detailsOf(job, task, now) {
   // Of a task that is there, only changes are told, and signs of life are none.
   const isThere = task.state === 'connected' && !task.suspect;
   const heard = task.last_heard_ms;
-  const step = task.step === null ? '' :
-      `${textOfCount(task.step)}, ${textOfSeconds(task.step_age_ms + since)} ago`;
+  const step =
+    task.step === null
+      ? ''
+      : `${textOfCount(task.step)}, ${textOfSeconds(task.step_age_ms + since)} ago`;
   return [
     ['task', String(task.task)],
     ['state', task.suspect ? `${task.state}, suspect: its connection was lost` : task.state],
