@@ -312,8 +312,8 @@ export const scenes = {
   stuck() {
     const message = scenes.four();
     const stuck =
-      "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, " +
-      "task 1 waits at barrier 'b' for task 0; cancel a round or end a task";
+      "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for " +
+      "task 1, task 1 waits at barrier 'b' for task 0; cancel a round or end a task";
     const at = (name, here, missing) => ({
       name,
       round: 1,

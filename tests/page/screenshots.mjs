@@ -1,4 +1,7 @@
-// Takes pictures of the page's scenes: node screenshots.mjs FOLDER [SCENE...]
+// Takes pictures of the page's scenes:
+//   COXSWAIN_SITE=... COXSWAIN_PAGE_MODULES=... node screenshots.mjs [--whole] FOLDER [SCENE-SHAPE...]
+// Such as failed-light; without any, all of them. With --whole, as far as the page goes. Those of
+// the README are in pictures/.
 
 import path from 'node:path';
 
@@ -6,24 +9,29 @@ import {scenes} from './jobs.mjs';
 import {Feed, launch, live, open} from './page.mjs';
 
 const shapes = {
-  light: {colorScheme: 'light', viewport: {width: 1280, height: 900}},
-  dark: {colorScheme: 'dark', viewport: {width: 1280, height: 900}},
+  light: {colorScheme: 'light', viewport: {width: 1280, height: 840}},
+  dark: {colorScheme: 'dark', viewport: {width: 1280, height: 840}},
   phone: {colorScheme: 'light', viewport: {width: 360, height: 740}, deviceScaleFactor: 2},
 };
 
-const [folder, ...names] = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => word !== '--whole');
+const isWhole = words.length < process.argv.length - 2;
+const [folder, ...wanted] = words;
+const all = Object.keys(scenes).flatMap((scene) =>
+  Object.keys(shapes).map((shape) => `${scene}-${shape}`),
+);
+
 const feed = await Feed.start();
 const browser = await launch();
-for (const scene of names.length > 0 ? names : Object.keys(scenes)) {
+for (const name of wanted.length > 0 ? wanted : all) {
+  const [scene, shape] = name.split('-');
   await feed.tell({state: scenes[scene]()});
-  for (const [shape, options] of Object.entries(shapes)) {
-    const page = await open(browser, options);
-    await page.goto(feed.url);
-    await live(page);
-    await page.screenshot({path: path.join(folder, `${scene}-${shape}.png`), fullPage: true});
-    if (page.complaints.length > 0) console.log(scene, shape, page.complaints);
-    await page.context().close();
-  }
+  const page = await open(browser, shapes[shape]);
+  await page.goto(feed.url);
+  await live(page);
+  await page.screenshot({path: path.join(folder, `${name}.png`), fullPage: isWhole});
+  if (page.complaints.length > 0) console.log(name, page.complaints);
+  await page.context().close();
 }
 await browser.close();
 await feed.end();

@@ -20,6 +20,7 @@ class TaskGrid {
     this.image = null; // all marks; null: what they show has changed
     this.recolour();
     new ResizeObserver(() => this.resize()).observe(host);
+    window.addEventListener('resize', () => this.resize());
     host.addEventListener('keydown', (event) => this.key(event));
     canvas.addEventListener('pointermove', (event) => this.hover(event));
     canvas.addEventListener('pointerleave', () => this.setHovered(null));
@@ -56,7 +57,8 @@ class TaskGrid {
 
   resize() {
     const width = this.host.clientWidth;
-    if (this.shown.length === 0 || width === 0) return;
+    if (this.shown.length === 0 || width < WIDTH_MIN) return;
+    this.ratio = window.devicePixelRatio;
     const height = Math.min(GRID_HEIGHT_MAX, window.innerHeight * 0.6);
     this.layout = layOut(this.shown.length, width, height);
     this.context = sized(this.canvas, width, heightOf(this.layout));
@@ -81,6 +83,8 @@ class TaskGrid {
 
   draw() {
     if (!this.layout || this.layout.count !== this.shown.length) return;
+    // It may have come to another screen.
+    if (this.ratio !== window.devicePixelRatio) return this.resize();
     this.image ??= this.makeImage();
     this.context.putImageData(this.image, 0, 0);
     this.drawNumbers();

@@ -6,6 +6,7 @@ const FEW = 64;
 const PITCH_MIN = 4;
 const EDGE = 4; // around all marks, for the outlines of the outermost
 const LABELS_WIDTH = 40; // of the numbers left of the rows
+const WIDTH_MIN = 96; // there is no room for anything in less
 const LABELS_GAP_MIN = 24; // between two of these numbers
 
 // Rows of round lengths are easier to count in.

@@ -80,6 +80,7 @@ class Job {
     }
     const {tasks, barriers, rounds, stragglers, ...facts} = state;
     this.tasks = [];
+    this.stragglers = [];
     this.take(
       {summary: facts, tasks, barriers, barriers_more: 0, rounds, stragglers, why, events},
       {},
