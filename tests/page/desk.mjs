@@ -18,8 +18,10 @@ after(async () => {
   await feed.end();
 });
 
-beforeEach(() => {
+beforeEach(async () => {
   others = [];
+  await feed.tell({start: true});
+  await feed.tell({token: null});
 });
 afterEach(async () => {
   for (const page of others) await page.context().close();

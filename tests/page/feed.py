@@ -6,9 +6,9 @@
 Each line of its input is a JSON object with one command:
     {"state": MESSAGE}     what everybody is sent who connects from now on
     {"send": MESSAGE}      is sent to all who are connected
-    {"token": TEXT}        is asked for from now on
+    {"token": TEXT}        is asked for from now on; null: none is
     {"stop": true}         refuses connections and cuts those that are open
-    {"start": true}        is there again, on the same port
+    {"start": true}        is there again, on the same port, if it is not
 Each line of its output is a JSON object: {"port": N}, and {"done": COMMAND} after each command.
 Standard library only. Not here: anything that decides what a job is like.
 """
@@ -161,8 +161,9 @@ def main():
             server.shutdown()
             server.server_close()
             feed.cut()
+            server = None
         elif command == "start":
-            server = start(port)
+            server = server or start(port)
         print(json.dumps({"done": command}), flush=True)
 
 

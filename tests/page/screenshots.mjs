@@ -1,7 +1,7 @@
 // Takes pictures of the page's scenes:
-//   COXSWAIN_SITE=... COXSWAIN_PAGE_MODULES=... node screenshots.mjs [--whole] FOLDER [SCENE-SHAPE...]
+//   node screenshots.mjs [--whole] FOLDER [SCENE-SHAPE...]
 // Such as failed-light; without any, all of them. With --whole, as far as the page goes. Those of
-// the README are in pictures/.
+// the README are in pictures/. The variables are those of tests/page/CMakeLists.txt.
 
 import path from 'node:path';
 
