@@ -193,6 +193,14 @@ test('the chart reads rounds aloud', async () => {
   assert.match(await text(page, '#chart-reading'), /^1 round:/);
 });
 
+test('where each round has a name of its own there is no choice of names', async () => {
+  const rounds = Array.from({length: 60}, (_, place) => round(place + 1, {name: `ckpt-${place}`}));
+  const page = await show(job(4, {rounds}));
+
+  assert.match(await text(page, '#chart-reading'), /^60 rounds:/);
+  assert.ok(await page.locator('#rounds-name').isHidden());
+});
+
 test('events are listed newest first, and filtered', async () => {
   const page = await show(
     job(4, {}, {events: [event(1, 'one'), event(2, 'two', {severity: 'warning', task: 2})]}),

@@ -19,6 +19,7 @@ test('everything can be reached and done with the keyboard', async () => {
   await page.locator('#grid').focus();
   await page.keyboard.press('ArrowRight');
   assert.equal(await selected(), '94');
+  assert.equal(await text(page, '#announcement'), 'Task 94, at a barrier');
   await page.keyboard.press('ArrowUp');
   assert.equal(await selected(), '74');
   await page.keyboard.press('End');

@@ -1,5 +1,7 @@
 // Puts the feed into the page, and counts ages on between its messages.
 
+const NAMES_MAX = 50;
+
 class Page {
   constructor() {
     this.job = new Job();
@@ -73,10 +75,12 @@ class Page {
     const {rounds} = this.job;
     const select = byId('rounds-name');
     const names = [...new Set(rounds.map((round) => round.name))].sort();
-    select.hidden = names.length < 2;
+    // Where each round has a name of its own there is nothing to choose.
+    const isChoice = names.length > 1 && names.length <= NAMES_MAX;
+    select.hidden = !isChoice;
     keepInStep(
       select,
-      ['', ...names],
+      ['', ...(isChoice ? names : [])],
       (name) => name,
       (name) => make('option', {value: name}),
       (option, name) => setText(option, name || 'All barriers'),
@@ -97,7 +101,8 @@ class Page {
     const fill = coloursOf([colour])[colour];
     const circle = `<circle cx="8" cy="8" r="7" fill="${fill}"/>`;
     const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${circle}</svg>`;
-    byId('icon').href = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+    const url = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+    if (byId('icon').href !== url) byId('icon').href = url;
   }
 
   recolour() {
@@ -106,8 +111,13 @@ class Page {
   }
 
   showLink(state, at) {
-    if (state === 'live') this.lostAt = null;
-    else this.lostAt ??= performance.now();
+    if (state === 'live') {
+      this.lostAt = null;
+      announce('live');
+    } else {
+      if (this.linkState === 'live') announce('The connection is lost.');
+      this.lostAt ??= performance.now();
+    }
     this.linkState = state;
     this.nextTry = at ?? 0;
     byId('link').dataset.state = state;

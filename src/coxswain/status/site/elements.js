@@ -16,6 +16,11 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// For screen readers: what has just changed, and not what is counted on.
+function announce(text) {
+  setText(byId('announcement'), text);
+}
+
 // One child of the parent for each item, in their order. A child is made once for a key and then
 // updated, so that focus and selection stay.
 function keepInStep(parent, items, keyOf, makeChild, update) {

@@ -189,7 +189,7 @@ class TaskGrid {
   setHovered(number) {
     if (number === this.hovered) return;
     this.hovered = number;
-    this.onSelect(number ?? this.selected, number !== null);
+    this.onSelect(number ?? this.selected, true);
     this.drawSoon();
   }
 

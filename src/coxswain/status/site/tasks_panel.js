@@ -5,7 +5,9 @@ class TasksPanel {
     this.job = job;
     this.bright = null; // {what: 'state' | 'search' | 'missing', holds(number)}
     this.looked = null; // whose details are shown
-    this.grid = new TaskGrid(byId('grid'), byId('grid-canvas'), (number) => this.look(number));
+    this.grid = new TaskGrid(byId('grid'), byId('grid-canvas'), (number, isHover) =>
+      this.look(number, isHover),
+    );
     this.makeLegend();
     byId('search').addEventListener('input', () => this.search());
     byId('search-form').addEventListener('submit', (event) => {
@@ -122,9 +124,15 @@ class TasksPanel {
     byId('tasks').scrollIntoView({block: 'nearest', behavior: isCalm ? 'auto' : 'smooth'});
   }
 
-  look(number) {
+  look(number, isHover) {
     this.looked = number;
     this.showDetails();
+    if (!isHover && number !== null) announce(this.inWords(this.job.tasks[number]));
+  }
+
+  inWords(task) {
+    const state = STATES[this.job.shown[task.task]].text;
+    return `Task ${task.task}, ${state}${task.error ? `, ${textOfError(task.error)}` : ''}`;
   }
 
   showDetails() {
