@@ -23,7 +23,7 @@ ARROWS = {
     "client": ("base/", "core/messages.hpp", "wire/", "net/"),
     "c": ("base/", "core/messages.hpp", "client/"),
     "launch": ("base/",),
-    "status": ("base/", "core/"),
+    "status": ("base/", "core/", "net/", "server/"),
 }
 
 # These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.

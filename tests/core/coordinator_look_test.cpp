@@ -156,6 +156,70 @@ BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
   expect_words(c.log(), {"task 0 (host:1) has left", "all tasks have left"});
 }
 
+// --- What the status page asks for ------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so) {
+  cluster c{2};
+  auto const history = [&] { return c.brain().history(t0 + c.now(), "b"); };
+  BOOST_TEST(history().passed.value == 0u);
+  BOOST_TEST(history().open.value == 0u);
+
+  c.barrier(0, "b", 10s);
+  BOOST_TEST(history().open.value == 1u);
+  expect_words(history().missing, {"1 of 2 tasks is missing", "1 (connected", "host1:1001"});
+  c.at(10s);
+  BOOST_TEST(history().passed.value == 0u);
+  c.barrier(1, "b");  // is owed the failure
+
+  c.barrier(0, "b");
+  c.barrier(1, "b");
+  BOOST_TEST(history().passed.value == 2u);
+  c.barrier(0, "b");
+  BOOST_TEST(history().passed.value == 2u);
+  BOOST_TEST(history().open.value == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(keys_are_shown_from_a_prefix_on_page_by_page) {
+  cluster c{1};
+  for (auto const* const key : {"a/1", "a/2", "ab", "b"}) c.put(0, key, "value");
+  auto const names = [&](std::string const& prefix, std::string const& after, std::size_t most) {
+    std::string all;
+    for (auto const& e : c.brain().keys(prefix, after, most).entries) all += e.key + " ";
+    return all;
+  };
+
+  BOOST_TEST(names("", "", 9) == "a/1 a/2 ab b ");
+  BOOST_TEST(names("a", "", 9) == "a/1 a/2 ab ");
+  BOOST_TEST(names("a/", "", 1) == "a/1 ");
+  BOOST_TEST(names("a/", "a/1", 9) == "a/2 ");
+  BOOST_TEST(names("a", "a/2", 9) == "ab ");
+  BOOST_TEST(names("", "b", 9) == "");
+  BOOST_TEST(c.brain().keys("", "", 0).version == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_key_is_shown_by_its_name_however_it_is_written) {
+  cluster c{1};
+  c.put(0, "a/1", "value");
+
+  BOOST_TEST(c.brain().value("/a//1").value().value.view() == "value");
+  BOOST_TEST((c.brain().value("a").error().code() == errc::not_found));
+  BOOST_TEST((c.brain().value("/").error().code() == errc::invalid_argument));
+}
+
+BOOST_AUTO_TEST_CASE(who_runs_the_coordinator_may_post_a_preemption_notice) {
+  cluster c{2};
+  auto const now = t0 + c.now();
+
+  BOOST_TEST(c.brain().preempt(now, task_id{1}, 0s).ok());
+  c.at(0s);
+  BOOST_TEST(c.pushed<core::freeze_request>(0).size() == 1u);
+  expect_words(c.log(), {"task 1", "will be preempted in 0"});
+
+  BOOST_TEST((c.brain().preempt(now, task_id{2}, 0s).code() == errc::invalid_argument));
+  c.task_ended(1, {errc::aborted, "killed"});
+  BOOST_TEST((c.brain().preempt(now, task_id{0}, 0s).code() == errc::failed_precondition));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

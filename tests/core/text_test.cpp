@@ -128,6 +128,11 @@ BOOST_AUTO_TEST_CASE(overlong_cut_surrogate_and_too_large_are_not_utf8) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(bytes_are_written_in_hexadecimal_digits) {
+  BOOST_TEST(hexadecimal(std::string_view{"\0\x7f\xff", 3}) == "007fff");
+  BOOST_TEST(hexadecimal("").empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -48,6 +48,7 @@ std::set<std::string> paragraphs() {
                                      "A loss, for a runtime",
                                      "The simulation of everything",
                                      "Where the time goes",
+                                     "The status page",
                                      "Invariants",
                                      "Recordings",
                                      "Where the next things go"};

@@ -87,6 +87,24 @@ BOOST_AUTO_TEST_CASE(what_happened_happens_again) {
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
+BOOST_AUTO_TEST_CASE(what_the_owner_asked_for_happens_again) {
+  job j;
+  auto const task = j.greeted();
+  j.d.received(j.now, task, join_frame(1, 0));
+  BOOST_TEST(j.d.preempt(j.now, task_id{0}, 20min).ok());
+  BOOST_TEST(!j.d.preempt(j.now, task_id{7}, 20min).ok());
+  j.settle();
+  j.now += 5min;
+  j.settle();
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  auto const all = again(r);
+
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+}
+
 BOOST_AUTO_TEST_CASE(it_can_be_stopped_at_any_moment) {
   job j;
   auto const task = j.greeted();

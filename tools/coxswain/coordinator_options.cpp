@@ -122,8 +122,32 @@ void add_recording_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Options");
 }
 
+void add_http_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Status page");
+  to.add_option_function<std::string>(
+        "--http",
+        [&into](std::string const& address) {
+          into.has_page = true;
+          into.page.listen = address;
+        },
+        "Show the job over HTTP, for people, probes and scripts: port, :port, host:port or "
+        "[v6]:port (port 0: any); without a host, on 127.0.0.1")
+      ->type_name("ADDRESS");
+  add_number(
+      to, "--http-connections-max",
+      [&into](std::int64_t n) { into.page.connections_max = static_cast<std::size_t>(n); }, 1,
+      1'000'000, "Its connections at once (default: 256)");
+  to.option_defaults()->group("Options");
+}
+
 void complete(coordinator_options& given) {
   given.server.core.credentials = read_credentials(given.token_file);
+  if (given.has_page) {
+    given.page.credentials = given.server.core.credentials;
+    given.page.insecure = given.server.insecure;
+    // Those who look take no descriptors from the tasks.
+    given.server.descriptors_reserved = given.page.connections_max + 8;
+  }
   if (given.record_file.empty()) return;
   auto const file = std::make_shared<recording_file>(given.record_file);
   given.server.record = [file](std::string_view bytes) { file->write(bytes); };

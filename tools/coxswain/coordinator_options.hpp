@@ -5,6 +5,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/status/options.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -17,6 +18,8 @@ struct coordinator_options {
   coordinator_options();  // the limits fit this machine
 
   server::options server;
+  status_page::options page;
+  bool has_page{};
   std::string record_file;
   std::string token_file;
   std::string port_file;
@@ -30,9 +33,10 @@ void add_identity_options(CLI::App& to, coordinator_options& into);
 void add_timing_options(CLI::App& to, coordinator_options& into);
 void add_limit_options(CLI::App& to, coordinator_options& into);
 void add_recording_options(CLI::App& to, coordinator_options& into);
+void add_http_options(CLI::App& to, coordinator_options& into);
 
-// Reads the tokens and makes the file of the recording. To be called once, before the server is
-// made. Throws program_error.
+// Reads the tokens, which the status page needs, too, and makes the file of the recording. To be
+// called once, before the server is made. Throws program_error.
 void complete(coordinator_options& given);
 
 // What server::server says when it cannot be made, in terms of the command line.

@@ -6,6 +6,7 @@
 #include "remote.hpp"
 
 #include "coxswain/client/event_watch.hpp"
+#include "coxswain/status/json.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ void tell_lost(std::uint64_t lost) {
 }
 
 asio::awaitable<void> show(client& c, events_command const& given) {
-  event_watch events{c, severity_of(given.severity)};
+  event_watch events{c, status_page::severity_named(given.severity).value()};
   duration const patience = given.goes_on ? without_limit : duration{};
   std::uint64_t lost = 0;
   for (;;) {
@@ -37,7 +38,7 @@ asio::awaitable<void> show(client& c, events_command const& given) {
     if (!e) co_return;
     tell_lost(events.lost() - lost);
     lost = events.lost();
-    fmt::print("{}\n", given.as_json ? event_json(*e) : event_text(*e));
+    fmt::print("{}\n", given.as_json ? status_page::event_json(*e) : event_text(*e));
     if (given.goes_on) std::fflush(stdout);
   }
 }

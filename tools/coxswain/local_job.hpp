@@ -53,6 +53,7 @@ class local_job {
   void interrupt();
 
   [[nodiscard]] server::server const& coordinator() const noexcept { return coordinator_; }
+  [[nodiscard]] server::server& coordinator() noexcept { return coordinator_; }
 
   // How the tasks ended, none for those that run or were never started.
   [[nodiscard]] std::vector<std::optional<ending>> const& endings() const noexcept {

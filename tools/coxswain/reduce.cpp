@@ -6,6 +6,8 @@
 #include "remote.hpp"
 #include "value_io.hpp"
 
+#include "coxswain/core/text.hpp"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -42,7 +44,7 @@ reduction reduction_of(reduce_command const& given) {
 asio::awaitable<void> reduce_bits(client& c, reduce_command const& given, std::string bits) {
   auto const how = given.how == "and" ? bitwise::all : bitwise::any;
   auto const result = co_await c.reduce_bits(given.name, bits, how, given.timeout, given.among);
-  fmt::print("{}\n", hexadecimal(result));
+  fmt::print("{}\n", core::hexadecimal(result));
 }
 
 template <class Number>

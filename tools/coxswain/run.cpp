@@ -10,6 +10,7 @@
 #include "recording_file.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/status/page.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -35,11 +36,13 @@ struct run_command {
 // The job, and the signals that end it.
 class local_run {
  public:
-  local_run(asio::io_context& io, local_job_options options)
+  local_run(asio::io_context& io, run_command const& given)
       : signals_{io, SIGINT, SIGTERM},
-        keeps_recording_{options.server.record_bytes_max > 0},
-        job_{io, std::move(options)} {
+        keeps_recording_{given.job.server.record_bytes_max > 0},
+        job_{io, given.job} {
     await_signal();
+    auto const& coordinator = given.coordinator;
+    if (coordinator.has_page) page_.emplace(io, job_.coordinator(), coordinator.page);
   }
 
   asio::awaitable<void> run() {
@@ -53,6 +56,7 @@ class local_run {
   }
 
   local_job& job() { return job_; }
+  std::optional<status_page::page> const& page() const { return page_; }
   int code() { return signal_ ? 128 + *signal_ : exit_code_of(job_); }
 
  private:
@@ -69,6 +73,7 @@ class local_run {
   std::optional<int> signal_;
   bool keeps_recording_;
   local_job job_;
+  std::optional<status_page::page> page_;
 };
 
 void need_worker_token(coordinator_options const& given) {
@@ -97,7 +102,7 @@ int run(run_command& given, std::vector<std::string> command) {
   asio::io_context io{1};
   std::optional<local_run> all;
   try {
-    all.emplace(io, given.job);
+    all.emplace(io, given);
   } catch (error const& problem) {
     throw cannot_start(problem);
   }
@@ -107,6 +112,9 @@ int run(run_command& given, std::vector<std::string> command) {
   }
   spdlog::info("coordinator at {}; up to {} open files", fmt::join(addresses, ", "),
                descriptor_limit());
+  if (auto const& page = all->page()) {
+    fmt::print(stderr, "coxswain run: status page at http://{}/\n", page->address());
+  }
   std::exception_ptr problem;
   asio::co_spawn(io, all->run(), [&](std::exception_ptr p) {
     problem = std::move(p);
@@ -131,6 +139,9 @@ when it joins) that had joined ends alone: the others are not told, and go on.
 EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
   coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
+
+With --http the job can be looked at over HTTP while it runs, see coxswain serve --help; where is
+said on standard error.
 
 Options are variables too: --kill-grace is COXSWAIN_KILL_GRACE.
 
@@ -161,6 +172,7 @@ void add_run(CLI::App& program, action& chosen) {
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
   add_recording_options(command, given->coordinator);
+  add_http_options(command, given->coordinator);
   name_variables(command);
   command.footer(run_footer);
 }

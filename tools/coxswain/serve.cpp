@@ -12,6 +12,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/server.hpp"
+#include "coxswain/status/page.hpp"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -68,6 +69,7 @@ class service {
   bool is_stopping_{};
   exit_code code_{exit_code::ok};
   server::server coordinator_;
+  std::optional<status_page::page> page_;
 };
 
 service::service(asio::io_context& io, serve_command const& given, log const& to)
@@ -76,7 +78,9 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
       signals_{io, SIGINT, SIGTERM},
       questions_{io, SIGUSR1},
       failed_for_long_{io},
-      coordinator_{io, with_log(given, *this, to)} {}
+      coordinator_{io, with_log(given, *this, to)} {
+  if (given.coordinator.has_page) page_.emplace(io, coordinator_, given.coordinator.page);
+}
 
 // The server has nothing that completes when the job fails; but it never fails without a word in
 // the log. What is to be done about it waits until the server is at rest.
@@ -114,15 +118,17 @@ void service::announce() const {
   if (!given_.coordinator.port_file.empty()) {
     write_lines_atomically(given_.coordinator.port_file, addresses);
   }
-  json::object const ready{
+  json::object ready{
       {"event", "ready"},  {"addresses", json::array(addresses.begin(), addresses.end())},
       {"job", core.job},   {"num_tasks", core.num_tasks},
       {"pid", ::getpid()}, {"version", version},
   };
+  if (page_) ready["http"] = page_->address();
   fmt::print("{}\n", json::serialize(ready));
   std::fflush(stdout);
   spdlog::info("job '{}' of {} tasks at {}; up to {} open files", core.job, core.num_tasks,
                fmt::join(addresses, ", "), descriptor_limit());
+  if (page_) spdlog::info("status page at http://{}/", page_->address());
 }
 
 void service::await_signal() {
@@ -212,9 +218,22 @@ A reader may look: status, get, ls, watch, events. An operator may also change k
 wait at count barriers, cancel barriers and preempt tasks. A worker may do everything; a line with a
 token alone is a worker's. Empty lines and those that begin with # mean nothing.
 
+With --http the job can be looked at over HTTP; the line on standard output then has "http", where.
+  /livez /readyz /healthz      200 or 503; ?verbose lists the checks
+  /barrier/NAME                503 with who is missing, and 200 once the barrier was passed
+  /api/v1/state                the job, as coxswain status --json
+  /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why
+  /api/v1/events[?after=N&severity=warning]
+  /api/v1/keys[?prefix=a/&after=KEY&limit=N&values=1] /api/v1/keys/NAME
+  /api/v1/live                 a WebSocket: the job, and then what changes
+  POST /api/v1/preempt         {"task": 3, "in": "10m"}
+  POST /api/v1/drain           {}: an orderly stop
+It asks for the same tokens ('Authorization: Bearer TOKEN'); what is posted is application/json.
+
 EXAMPLES
   coxswain serve -n 8
   coxswain serve -n 64 --listen :8476 --token-file /run/secrets/job --exit-when-done
+  coxswain serve -n 8 --http 8477, and then curl -s localhost:8477/api/v1/why
   coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock --port-file /run/job.port
 
 )";
@@ -232,6 +251,7 @@ void add_serve(CLI::App& program, action& chosen) {
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
   add_recording_options(command, given->coordinator);
+  add_http_options(command, given->coordinator);
   name_variables(command);
   command.footer(help_end(serve_footer));
 }

@@ -5,6 +5,8 @@
 #include "remote.hpp"
 #include "status_text.hpp"
 
+#include "coxswain/status/json.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -23,7 +25,7 @@ struct status_command {
 
 asio::awaitable<void> show(client& c, status_command const& given) {
   auto const picture = co_await c.inspect();
-  fmt::print("{}", given.as_json ? status_json(picture) + "\n" : status_text(picture));
+  fmt::print("{}", given.as_json ? status_page::status_json(picture) + "\n" : status_text(picture));
   std::fflush(stdout);
 }
 

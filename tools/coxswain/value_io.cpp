@@ -53,12 +53,6 @@ std::string shown_value(std::string_view value) {
   return line;
 }
 
-std::string hexadecimal(std::string_view bytes) {
-  std::string text;
-  for (char const c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return text;
-}
-
 std::optional<std::string> from_hexadecimal(std::string_view digits) {
   if (digits.size() % 2 != 0) return std::nullopt;
   std::string bytes;

@@ -17,10 +17,8 @@ void print_value(std::string_view value);
 // For a line of text: bytes that are not printable are escaped as in C, and a long value is cut.
 [[nodiscard]] std::string shown_value(std::string_view value);
 
-// Two digits for each byte.
-[[nodiscard]] std::string hexadecimal(std::string_view bytes);
-
-// The bytes that such digits, in any case, stand for. None: they are no such digits.
+// The bytes that hexadecimal digits, two for each and in any case, stand for. None: they are no
+// such digits.
 [[nodiscard]] std::optional<std::string> from_hexadecimal(std::string_view digits);
 
 }  // namespace coxswain::tools

@@ -22,8 +22,7 @@ BOOST_AUTO_TEST_CASE(a_long_value_is_cut_and_says_how_long_it_is) {
   BOOST_TEST(shown.ends_with("... (1000 bytes)"));
 }
 
-BOOST_AUTO_TEST_CASE(bytes_are_written_and_read_in_hexadecimal_digits) {
-  BOOST_TEST(hexadecimal(std::string_view{"\0\x7f\xff", 3}) == "007fff");
+BOOST_AUTO_TEST_CASE(bytes_are_read_in_hexadecimal_digits) {
   BOOST_TEST(from_hexadecimal("007fFF").value() == (std::string{"\0\x7f\xff", 3}));
   BOOST_TEST(from_hexadecimal("").value().empty());
   for (std::string_view const text : {"0", "0g", "-1", "0x", "+f", " 1"}) {

@@ -80,7 +80,7 @@ asio::awaitable<void> watch_events(client& c, watch_command const& given) {
   for (std::uint64_t printed = 0; printed < given.count; ++printed) {
     auto const e = co_await events.next();
     if (!e) co_return;
-    fmt::print("{}\n", given.as_json ? event_json(*e) : event_text(*e));
+    fmt::print("{}\n", given.as_json ? status_page::event_json(*e) : event_text(*e));
     std::fflush(stdout);
   }
 }

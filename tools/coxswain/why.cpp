@@ -5,6 +5,8 @@
 #include "remote.hpp"
 #include "why_text.hpp"
 
+#include "coxswain/status/json.hpp"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -19,7 +21,7 @@ struct why_command {
 
 asio::awaitable<void> show(client& c, why_command const& given) {
   auto const answer = co_await c.why();
-  fmt::print("{}", given.as_json ? why_json(answer) + "\n" : why_text(answer));
+  fmt::print("{}", given.as_json ? status_page::why_json(answer) + "\n" : why_text(answer));
 }
 
 }  // namespace

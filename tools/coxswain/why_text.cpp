@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstddef>
-
 namespace coxswain::tools {
 namespace {
 
@@ -71,13 +68,6 @@ std::string wait_text(wait const& w) {
 }
 
 }  // namespace
-
-std::string_view name_of(core::why_answer::kind kind) {
-  constexpr std::array<std::string_view, 10> names{
-      "barrier", "count_barrier", "join", "leave",   "topology",
-      "alive",   "preemption",    "get",  "get_all", "pop"};
-  return names.at(static_cast<std::size_t>(kind));
-}
 
 std::string why_text(core::why_answer const& answer) {
   if (answer.waits.empty()) return "nobody waits for anything\n";

@@ -26,6 +26,11 @@ barriers::barrier* barriers::find(std::string_view name) {
   return found == by_name_.end() ? nullptr : &found->second;
 }
 
+barriers::barrier const* barriers::find(std::string_view name) const {
+  auto const found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : &found->second;
+}
+
 barriers::barrier* barriers::open_round(round_sequence sequence) const {
   auto const found = open_.find(sequence);
   return found == open_.end() ? nullptr : found->second;

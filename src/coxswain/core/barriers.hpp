@@ -39,6 +39,7 @@ class barriers {
     meeting round;
     round_sequence sequence{};  // of the open round
     round_number number{};      // of the open round, or of the last one
+    round_number passed{};      // the last round that all have passed
     round_kind kind;
     std::size_t operand_bytes{};  // of the open round's first caller
     task_set_ptr last_expected;   // of the last round that has ended
@@ -57,6 +58,7 @@ class barriers {
   barrier& at(std::string_view name);
   // Null if the name is not known.
   [[nodiscard]] barrier* find(std::string_view name);
+  [[nodiscard]] barrier const* find(std::string_view name) const;
   // Null if no such round is open.
   [[nodiscard]] barrier* open_round(round_sequence sequence) const;
 

@@ -272,7 +272,25 @@ void coordinator::take_events(std::vector<event>& into) {
 std::size_t coordinator::frame_bytes_max(connection_id of) const {
   return state_->frame_bytes_max(of);
 }
+status coordinator::preempt(time_point now, task_id task, duration in) {
+  status outcome = state_->preempt(now, task, in);
+  state_->follow_up();
+  return outcome;
+}
 snapshot coordinator::look(time_point now) const { return state_->look(now); }
+why_answer coordinator::why(time_point now) const { return state_->why(now); }
+events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least) const {
+  return state_->events_since(after, at_least);
+}
+std::uint64_t coordinator::last_event() const { return state_->last_event(); }
+listing_answer coordinator::keys(std::string const& prefix, std::string const& after,
+                                 std::size_t most) const {
+  return state_->keys(prefix, after, most);
+}
+result<value_answer> coordinator::value(std::string_view key) const { return state_->value(key); }
+barrier_history coordinator::history(time_point now, std::string_view barrier) const {
+  return state_->history(now, barrier);
+}
 bool coordinator::done() const { return state_->done(); }
 std::optional<job_error> const& coordinator::error() const { return state_->error; }
 bool coordinator::drained() const { return state_->drained(); }

@@ -10,9 +10,12 @@
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::core {
@@ -21,6 +24,13 @@ namespace coxswain::core {
 enum class loss : std::uint8_t {
   closed,       // end of file, reset: the grace decides
   unreachable,  // time-out, no route: the heartbeat deadline decides
+};
+
+// How far the tasks have come at the barriers of one name.
+struct barrier_history {
+  round_number passed{};  // the last round that all its participants have passed; zero: none
+  round_number open{};    // the round that is open; zero: none
+  std::string missing;    // who is missing from it, for people
 };
 
 class coordinator {
@@ -61,6 +71,11 @@ class coordinator {
   // failed or was never there.
   void task_ended(time_point now, task_id task, status why);
 
+  // Somebody who runs the coordinator says that a task will be taken away, as a client does with
+  // preempt_args. INVALID_ARGUMENT: there is no such task. FAILED_PRECONDITION: it has gone, or the
+  // job has failed.
+  status preempt(time_point now, task_id task, duration in);
+
   // An orderly stop: pending calls end (barriers ABORTED, gets CANCELLED), every connection gets a
   // goodbye, new ones are refused.
   void stop(time_point now, std::string reason);
@@ -85,6 +100,24 @@ class coordinator {
 
   // A picture of the whole job.
   [[nodiscard]] snapshot look(time_point now) const;
+
+  // Who waits for what, and who can never go on.
+  [[nodiscard]] why_answer why(time_point now) const;
+
+  // The events after this one, or all that are kept; of them, those at least so severe, as many as
+  // one answer may hold. And the number of the last one.
+  [[nodiscard]] events_answer events(std::optional<std::uint64_t> after, severity at_least) const;
+  [[nodiscard]] std::uint64_t last_event() const;
+
+  // The keys that begin with `prefix` and come after `after`, in byte order, at most so many.
+  [[nodiscard]] listing_answer keys(std::string const& prefix, std::string const& after,
+                                    std::size_t most) const;
+
+  // INVALID_ARGUMENT: it is no key. NOT_FOUND: it has no value.
+  [[nodiscard]] result<value_answer> value(std::string_view key) const;
+
+  // Of a name that was not used for long nothing is known any more.
+  [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
 
   // All tasks have joined once and have left or failed: the job is over.
   [[nodiscard]] bool done() const;

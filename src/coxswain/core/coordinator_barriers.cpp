@@ -225,6 +225,7 @@ void coordinator::state::release_round(time_point now, barriers::barrier& b) {
     }
     a.data.emplace_back(*std::move(one), memory);
   }
+  b.passed = b.number;
   end_round(b, share(std::move(a)), {});
 }
 

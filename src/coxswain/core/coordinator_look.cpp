@@ -81,6 +81,42 @@ snapshot coordinator::state::look(time_point now) const {
   return s;
 }
 
+events_answer coordinator::state::events_since(std::optional<std::uint64_t> after,
+                                               severity at_least) const {
+  return event_log_.since(after, at_least);
+}
+
+listing_answer coordinator::state::keys(std::string const& prefix, std::string const& after,
+                                        std::size_t most) const {
+  listing_answer found;
+  keys_.scan(prefix, after, [&](std::string const& key, kv_store::entry const& e) {
+    if (found.entries.size() == most) return false;
+    found.entries.push_back({key, e.value, e.version});
+    return true;
+  });
+  found.version = keys_.version();
+  return found;
+}
+
+result<value_answer> coordinator::state::value(std::string_view key) const {
+  auto const path = checked_key(key);
+  if (!path) return path.error();
+  auto const* const held = keys_.find(*path);
+  if (!held) return status{errc::not_found, "key " + shortened(*path, 900) + " not found"};
+  return value_answer{held->value, held->version};
+}
+
+barrier_history coordinator::state::history(time_point now, std::string_view name) const {
+  barrier_history all;
+  auto const* const b = barriers_.find(name);
+  if (!b) return all;
+  all.passed = b->passed;
+  if (!b->round.is_open()) return all;
+  all.open = b->number;
+  all.missing = missing_text(describe(now, b->round, b->number));
+  return all;
+}
+
 bool coordinator::state::done() const {
   bool const nobody_is_here =
       roster_.count(task_state::connected) == 0 && roster_.count(task_state::joining) == 0;

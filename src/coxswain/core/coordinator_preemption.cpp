@@ -9,21 +9,34 @@
 namespace coxswain::core {
 
 void coordinator::state::handle(call const& c, preempt_args& args) {
-  if (error) return refuse(c, job_failed(errc::failed_precondition));
-  if (!roster_.has(args.task)) {
-    return refuse(c, {errc::invalid_argument,
-                      "there is no task " + std::to_string(args.task.value) +
-                          "; the job has tasks 0 to " + std::to_string(roster_.size() - 1)});
+  if (status why = post_preemption(c.now, args.task, args.in); !why.ok()) {
+    return refuse(c, std::move(why));
   }
-  task const& t = roster_.at(args.task);
-  if (t.state == task_state::failed || t.state == task_state::left) {
-    return refuse(c, {errc::failed_precondition, who(args.task) + " has gone already"});
-  }
-  preemption_.post(args.task, deadline_after(c.now, std::max(args.in, 0ns)));
-  log(severity::warning, event_kind::other,
-      who(args.task) + " will be preempted in " + in_words(std::max(args.in, 0ns)), args.task);
   answer_now(c, share(status{}), true);
   plan_agreement(c.now);
+}
+
+status coordinator::state::preempt(time_point now, task_id id, duration in) {
+  status outcome = post_preemption(now, id, in);
+  if (outcome.ok()) plan_agreement(now);
+  return outcome;
+}
+
+status coordinator::state::post_preemption(time_point now, task_id id, duration in) {
+  if (error) return job_failed(errc::failed_precondition);
+  if (!roster_.has(id)) {
+    return {errc::invalid_argument, "there is no task " + std::to_string(id.value) +
+                                        "; the job has tasks 0 to " +
+                                        std::to_string(roster_.size() - 1)};
+  }
+  task const& t = roster_.at(id);
+  if (t.state == task_state::failed || t.state == task_state::left) {
+    return {errc::failed_precondition, who(id) + " has gone already"};
+  }
+  preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
+  log(severity::warning, event_kind::other,
+      who(id) + " will be preempted in " + in_words(std::max(in, 0ns)), id);
+  return {};
 }
 
 // A notice long before the death would stop the job for nothing (semantics 4.4).

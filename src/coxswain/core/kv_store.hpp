@@ -83,8 +83,14 @@ class kv_store {
   // `visit(key, entry)` returns false to stop.
   template <class Visit>
   void list(std::string const& directory, Visit visit) const {
-    std::string const prefix = directory.empty() ? "" : directory + '/';
-    for (auto at = entries_.lower_bound(prefix); at != entries_.end(); ++at) {
+    scan(directory.empty() ? "" : directory + '/', "", visit);
+  }
+
+  // The same for all keys that begin with `prefix` and come after `after`.
+  template <class Visit>
+  void scan(std::string const& prefix, std::string const& after, Visit visit) const {
+    auto at = after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
+    for (; at != entries_.end(); ++at) {
       if (!at->first.starts_with(prefix) || !visit(at->first, at->second)) return;
     }
   }

@@ -53,6 +53,7 @@ class coordinator::state {
   void held_back(time_point now, connection_id from);
   void read_again(time_point now, connection_id from);
   void task_ended(time_point now, task_id id, status why);
+  status preempt(time_point now, task_id id, duration in);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
   // After each verb that may have changed something: tells those who must know at once.
@@ -60,6 +61,14 @@ class coordinator::state {
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] snapshot look(time_point now) const;
+  [[nodiscard]] why_answer why(time_point now) const;
+  [[nodiscard]] events_answer events_since(std::optional<std::uint64_t> after,
+                                           severity at_least) const;
+  [[nodiscard]] std::uint64_t last_event() const { return event_log_.last(); }
+  [[nodiscard]] listing_answer keys(std::string const& prefix, std::string const& after,
+                                    std::size_t most) const;
+  [[nodiscard]] result<value_answer> value(std::string_view key) const;
+  [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
   [[nodiscard]] bool done() const;
   [[nodiscard]] bool drained() const;
   void check_invariants() const;
@@ -256,6 +265,7 @@ class coordinator::state {
   // Preemption.
   void handle(call const& c, preempt_args& args);
   void handle(call const& c, frozen_args& args);
+  [[nodiscard]] status post_preemption(time_point now, task_id id, duration in);
   void plan_agreement(time_point now);
   void begin_agreement(time_point now);
   void tell_agreement(session& s);
@@ -380,7 +390,6 @@ class coordinator::state {
                                        std::vector<stuck_call> const& stuck) const;
   [[nodiscard]] std::string stuck_text(wait_graph const& g, stuck_group const& group) const;
   void handle(call const& c, why_args& args);
-  [[nodiscard]] why_answer why(time_point now) const;
   [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g, why_answer::kind what,
                                          std::string name, meeting const& m) const;
   [[nodiscard]] why_answer::wait wait_in(time_point now, std::string const& name,

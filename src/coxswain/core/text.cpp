@@ -98,4 +98,15 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
+std::string hexadecimal(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (char const c : bytes) {
+    auto const byte = static_cast<unsigned char>(c);
+    text.append(1, digits[byte / 16]).append(1, digits[byte % 16]);
+  }
+  return text;
+}
+
 }  // namespace coxswain::core

@@ -33,4 +33,7 @@ struct task_ranges {
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 
+// Two digits for each byte.
+[[nodiscard]] std::string hexadecimal(std::string_view bytes);
+
 }  // namespace coxswain::core

@@ -172,6 +172,12 @@ void dispatch::task_ended(time_point now, task_id task, status why) {
   core_.task_ended(now, task, std::move(why));
 }
 
+status dispatch::preempt(time_point now, task_id task, duration in) {
+  now_ = now;
+  recorder_.write_preempted(now, task, in);
+  return core_.preempt(now, task, in);
+}
+
 void dispatch::stop(time_point now, std::string reason) {
   now_ = now;
   recorder_.write(now, record_kind::stopped, {}, reason);

@@ -69,6 +69,7 @@ class dispatch {
   // The core's verbs. After each of them, and after each of those above, there may be something to
   // deliver and `next_deadline` may be another.
   void task_ended(time_point now, task_id task, status why);
+  status preempt(time_point now, task_id task, duration in);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;

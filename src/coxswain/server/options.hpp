@@ -31,8 +31,10 @@ struct options {
   // one reply is queued in any case.
   std::size_t queued_bytes_max{64 * 1024 * 1024};
 
-  // How many connections are taken at once; zero: the descriptor limit less 64.
+  // How many connections are taken at once; zero: the descriptor limit less 64 and less those that
+  // the program wants for itself.
   std::size_t connections_max{0};
+  std::size_t descriptors_reserved{0};
 
   // How long a stop waits for the last bytes to be read by the peers.
   duration linger{2s};

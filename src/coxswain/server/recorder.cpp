@@ -85,6 +85,16 @@ void recorder::write_task_ended(time_point now, task_id task, status const& why)
   write(what);
 }
 
+void recorder::write_preempted(time_point now, task_id task, duration in) {
+  auto const nanoseconds = std::to_string(in.count());
+  wire::record what;
+  what.at = now - start_;
+  what.kind = wire::record_kind::preempted;
+  what.content = nanoseconds;
+  what.number = task.value;
+  write(what);
+}
+
 void recorder::write_event(time_point now, core::event const& what) {
   wire::record told;
   told.at = now - start_;

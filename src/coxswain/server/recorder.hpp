@@ -29,6 +29,7 @@ class recorder {
   void write_connected(time_point now, connection_id id, std::string_view peer,
                        core::session_secret const& secret);
   void write_task_ended(time_point now, task_id task, status const& why);
+  void write_preempted(time_point now, task_id task, duration in);
   void write_event(time_point now, core::event const& what);
 
   // `payload` is what `message` was decoded from. The message is the same afterwards.

@@ -4,6 +4,8 @@
 #include "coxswain/server/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -67,6 +69,7 @@ void replay::give(wire::record const& input) {
     case kind::advanced: core_.advance(now_); break;
     case kind::held_back: core_.held_back(now_, input.connection); break;
     case kind::read_again: core_.read_again(now_, input.connection); break;
+    case kind::preempted: give_preemption(input); break;
   }
   std::vector<core::outgoing> unread;
   core_.take_outgoing(unread);
@@ -77,6 +80,17 @@ void replay::give_message(wire::record const& input) {
   if (!message) throw error{message.error()};
   if (input.number > 0) fill_value(message->what, input.number);
   core_.received(now_, input.connection, *std::move(message));
+}
+
+void replay::give_preemption(wire::record const& input) {
+  duration::rep nanoseconds{};
+  auto const* const end = input.content.data() + input.content.size();
+  if (std::from_chars(input.content.data(), end, nanoseconds).ptr != end) {
+    throw error{{errc::invalid_argument, "A preemption of the recording has no time."}};
+  }
+  // The outcome was for who asked.
+  static_cast<void>(core_.preempt(now_, task_id{static_cast<std::uint32_t>(input.number)},
+                                  duration{nanoseconds}));
 }
 
 std::vector<core::event> replay::take_events() {

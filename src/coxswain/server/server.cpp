@@ -49,10 +49,12 @@ options checked(options o) {
 
 std::size_t connections_max(options const& o) {
   if (o.connections_max != 0) return o.connections_max;
+  std::size_t const spare = spare_descriptors + o.descriptors_reserved;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024 - spare_descriptors;
-  auto const descriptors = static_cast<std::size_t>(limit.rlim_cur);
-  return std::max(descriptors, spare_descriptors + 1) - spare_descriptors;
+  std::size_t const descriptors = ::getrlimit(RLIMIT_NOFILE, &limit) == 0
+                                      ? static_cast<std::size_t>(limit.rlim_cur)
+                                      : std::size_t{1024};
+  return std::max(descriptors, spare + 1) - spare;
 }
 
 // The frame that a connection gets for which there is no room. It ends no session.
@@ -84,12 +86,17 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
 
   void stop(std::string reason);
   void task_ended(task_id task, status why);
+  status preempt(task_id task, duration in);
   void close() noexcept;
 
   [[nodiscard]] std::vector<std::string> const& addresses() const { return addresses_; }
   [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
   [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
+  [[nodiscard]] core::coordinator const& brain() const { return dispatch_.brain(); }
+  [[nodiscard]] bool is_serving() const {
+    return is_started_ && !stop_by_ && !closed_ && !finished_.is_open();
+  }
 
  private:
   void turn_begins() noexcept override;
@@ -122,6 +129,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   std::optional<time_point> done_since_;
   std::optional<time_point> stop_by_;
   bool crowded_{};  // said that there is no room; not again before there was
+  bool is_started_{};
   bool in_turn_{};
   bool closed_{};
 };
@@ -158,6 +166,7 @@ void server::impl::start() {
   poller_.start();
   for (auto const& one : listeners_) one->start(poller_, *this);
   poller_.request_turn();
+  is_started_ = true;
 }
 
 void server::impl::stop(std::string reason) {
@@ -173,6 +182,13 @@ void server::impl::task_ended(task_id task, status why) {
   turn_.now = clock_now();
   dispatch_.task_ended(turn_.now, task, std::move(why));
   poller_.request_turn();
+}
+
+status server::impl::preempt(task_id task, duration in) {
+  turn_.now = clock_now();
+  auto outcome = dispatch_.preempt(turn_.now, task, in);
+  poller_.request_turn();
+  return outcome;
 }
 
 void server::impl::close() noexcept {
@@ -320,7 +336,33 @@ void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 
 void server::task_ended(task_id task, status why) { impl_->task_ended(task, std::move(why)); }
 
+status server::preempt(task_id task, duration in) { return impl_->preempt(task, in); }
+
+bool server::is_serving() const { return impl_->is_serving(); }
+
 core::snapshot server::look() const { return impl_->look(); }
+
+core::why_answer server::why() const { return impl_->brain().why(clock_now()); }
+
+core::events_answer server::events(std::optional<std::uint64_t> after,
+                                   core::severity at_least) const {
+  return impl_->brain().events(after, at_least);
+}
+
+std::uint64_t server::last_event() const { return impl_->brain().last_event(); }
+
+core::listing_answer server::keys(std::string const& prefix, std::string const& after,
+                                  std::size_t most) const {
+  return impl_->brain().keys(prefix, after, most);
+}
+
+result<core::value_answer> server::value(std::string_view key) const {
+  return impl_->brain().value(key);
+}
+
+core::barrier_history server::history(std::string_view barrier) const {
+  return impl_->brain().history(clock_now(), barrier);
+}
 
 std::optional<job_error> server::error() const { return impl_->error(); }
 

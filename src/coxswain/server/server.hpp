@@ -11,12 +11,17 @@
 //
 // Not thread-safe: every function is called on the io_context's one thread, or before it runs.
 
+#include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::server {
@@ -55,8 +60,26 @@ class server {
   // learns it at once. Ignored when the task has left or failed.
   void task_ended(task_id task, status why);
 
+  // Tells that a task will be taken away, for which all tasks agree on a step to stop at. Errors:
+  // those of core::coordinator::preempt.
+  status preempt(task_id task, duration in);
+
+  // It takes connections: it runs, and was not stopped.
+  [[nodiscard]] bool is_serving() const;
+
   // A picture of the whole job.
   [[nodiscard]] core::snapshot look() const;
+
+  // What else the coordinator knows: see the functions of the same names of core::coordinator.
+  // Nothing of this changes anything, so it is not in recordings.
+  [[nodiscard]] core::why_answer why() const;
+  [[nodiscard]] core::events_answer events(std::optional<std::uint64_t> after,
+                                           core::severity at_least) const;
+  [[nodiscard]] std::uint64_t last_event() const;
+  [[nodiscard]] core::listing_answer keys(std::string const& prefix, std::string const& after,
+                                          std::size_t most) const;
+  [[nodiscard]] result<core::value_answer> value(std::string_view key) const;
+  [[nodiscard]] core::barrier_history history(std::string_view barrier) const;
 
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;

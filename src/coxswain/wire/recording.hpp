@@ -44,6 +44,7 @@ enum class record_kind : std::uint8_t {
   advanced,
   held_back,
   read_again,
+  preempted,
 };
 
 struct record {

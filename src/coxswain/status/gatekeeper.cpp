@@ -1,0 +1,106 @@
+#include "coxswain/status/gatekeeper.hpp"
+
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace coxswain::status_page {
+namespace {
+
+// Beyond, whoever logged in first has to do so again.
+constexpr std::size_t visitors_max = 256;
+
+constexpr std::string_view bearer = "bearer ";
+
+std::string lowered(std::string_view text) {
+  std::string low{text};
+  for (char& c : low) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return low;
+}
+
+std::string_view trimmed(std::string_view text) {
+  auto const begin = std::min(text.find_first_not_of(" \t"), text.size());
+  text.remove_prefix(begin);
+  return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
+// "localhost" of "localhost:8477", "[::1]" of "[::1]:8477".
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_number_of_loopback(std::string_view host) {
+  return host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos;
+}
+
+std::string_view cookie_in(std::string_view all, std::string_view name) {
+  while (!all.empty()) {
+    auto const one = trimmed(all.substr(0, all.find(';')));
+    all.remove_prefix(std::min(all.find(';'), all.size() - 1) + 1);
+    if (one.starts_with(name) && one.substr(name.size()).starts_with('=')) {
+      return one.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+status unknown_token() {
+  return {errc::unauthenticated, "The token is none that the coordinator knows."};
+}
+
+}  // namespace
+
+gatekeeper::gatekeeper(std::vector<core::credential> credentials, bool is_private,
+                       std::uint16_t port)
+    : credentials_{std::move(credentials)},
+      is_private_{is_private},
+      cookie_name_{"coxswain_" + std::to_string(port)} {}
+
+status gatekeeper::checked_host(http_request const& asked) const {
+  if (!credentials_.empty() || !is_private_ || !asked.host) return {};
+  auto const host = lowered(without_port(*asked.host));
+  if (host == "localhost" || host == "[::1]" || is_number_of_loopback(host)) return {};
+  return {errc::permission_denied, "The Host " + core::quoted(*asked.host) +
+                                       " is not this one: ask for localhost, or protect the "
+                                       "coordinator with a token."};
+}
+
+status gatekeeper::checked_origin(http_request const& asked) {
+  if (!asked.origin) return {};
+  auto const scheme = asked.origin->find("://");
+  auto const authority =
+      scheme == std::string::npos ? std::string{} : asked.origin->substr(scheme + 3);
+  if (!authority.empty() && asked.host && lowered(authority) == lowered(*asked.host)) return {};
+  return {errc::permission_denied, "The page that asks is of " + core::quoted(*asked.origin) +
+                                       ", which is not this server."};
+}
+
+result<core::role> gatekeeper::role_of(http_request const& asked) const {
+  if (credentials_.empty()) return core::role::worker;
+  if (lowered(asked.authorization).starts_with(bearer)) {
+    auto const token = trimmed(std::string_view{asked.authorization}.substr(bearer.size()));
+    auto const known = core::credential_of(credentials_, token);
+    if (!known) return unknown_token();
+    return credentials_[*known].as;
+  }
+  auto const cookie = cookie_in(asked.cookie, cookie_name_);
+  for (auto const& one : visitors_) {
+    if (core::equal_in_constant_time(one.cookie, cookie)) return one.as;
+  }
+  return status{errc::unauthenticated,
+                "A token is needed: say 'Authorization: Bearer TOKEN', or POST /login."};
+}
+
+result<std::string> gatekeeper::log_in(std::string_view token, core::session_secret const& secret) {
+  auto const known = core::credential_of(credentials_, token);
+  if (!known) return unknown_token();
+  std::string const bytes{secret.begin(), secret.end()};
+  visitors_.push_back({core::hexadecimal(bytes), credentials_[*known].as});
+  if (visitors_.size() > visitors_max) visitors_.pop_front();
+  return cookie_name_ + "=" + visitors_.back().cookie + "; Path=/; HttpOnly; SameSite=Strict";
+}
+
+}  // namespace coxswain::status_page

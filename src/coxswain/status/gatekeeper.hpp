@@ -1,0 +1,56 @@
+#pragma once
+// Who may ask: tokens and cookies, and what a browser says of the page that makes it ask. Not here:
+// which request needs which role (routes).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/credential.hpp"
+#include "coxswain/core/messages.hpp"
+#include "coxswain/status/http.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::status_page {
+
+class gatekeeper {
+ public:
+  // Without tokens everybody is a worker. `is_private`: only this host can reach the port, which is
+  // part of the cookie's name, because browsers do not tell ports apart.
+  gatekeeper(std::vector<core::credential> credentials, bool is_private, std::uint16_t port);
+
+  // There are no tokens.
+  [[nodiscard]] bool lets_everybody_in() const noexcept { return credentials_.empty(); }
+
+  // PERMISSION_DENIED: without a token, on loopback, the Host must be one of this host's own names:
+  // else a page from anywhere could have its own name resolved to this host (DNS rebinding).
+  [[nodiscard]] status checked_host(http_request const& asked) const;
+
+  // PERMISSION_DENIED: the page that asks is of another origin.
+  [[nodiscard]] static status checked_origin(http_request const& asked);
+
+  // What who asks may do. UNAUTHENTICATED: it brings no token, or an unknown one.
+  [[nodiscard]] result<core::role> role_of(http_request const& asked) const;
+
+  // The value for Set-Cookie that stands for the token from now on, made of `secret`, which is
+  // random. UNAUTHENTICATED: the token is unknown.
+  [[nodiscard]] result<std::string> log_in(std::string_view token,
+                                           core::session_secret const& secret);
+
+ private:
+  // Somebody who has logged in. The token itself is no cookie: every server of this host would be
+  // told it.
+  struct visitor {
+    std::string cookie;
+    core::role as{};
+  };
+
+  std::vector<core::credential> credentials_;
+  bool is_private_;
+  std::string cookie_name_;
+  std::deque<visitor> visitors_;
+};
+
+}  // namespace coxswain::status_page

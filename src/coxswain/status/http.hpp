@@ -1,0 +1,52 @@
+#pragma once
+// A request and its answer, as far as the routes are about them. Not here: HTTP's bytes
+// (http_connection).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/status/text_pool.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::status_page {
+
+struct http_request {
+  std::string method;
+  std::string target;
+  std::optional<std::string> host;  // exactly one, unless it is HTTP/1.0
+  std::optional<std::string> origin;
+  std::string authorization;
+  std::string cookie;
+  std::string content_type;
+  std::string body;
+  std::string peer;
+};
+
+inline constexpr std::string_view json_type = "application/json";
+inline constexpr std::string_view plain_type = "text/plain; charset=utf-8";
+
+struct http_answer {
+  unsigned code{200};
+  std::string_view content_type{json_type};
+  text_ptr body;
+  std::vector<std::pair<std::string, std::string>> fields{};
+  // What is to be done once the answer is on its way; may be empty.
+  std::function<void()> afterwards{};
+};
+
+// The code that says over HTTP what this one says.
+[[nodiscard]] unsigned http_code(errc code) noexcept;
+
+// {"code":"NOT_FOUND","message":"..."} and the end of the line.
+[[nodiscard]] std::string error_json(status const& why);
+
+// The seconds, minutes, ... that a text such as "10m", "1.5h", "90s" or "500ms" stands for.
+// INVALID_ARGUMENT: it is none, or more than a thousand years.
+[[nodiscard]] result<duration> duration_of(std::string_view text);
+
+}  // namespace coxswain::status_page

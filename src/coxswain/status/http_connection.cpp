@@ -1,0 +1,192 @@
+#include "coxswain/status/http_connection.hpp"
+
+#include "coxswain/status/live_connection.hpp"
+
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/span_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace coxswain::status_page {
+namespace {
+
+namespace http = boost::beast::http;
+
+// How long, and how much, is read of what a refused peer still sends, so that it reads the answer
+// before its own writes fail.
+constexpr duration drain_timeout = 2s;
+constexpr int drain_reads_max = 64;
+
+std::string name_of(asio::ip::tcp::socket const& socket) {
+  boost::system::error_code problem;
+  auto const peer = socket.remote_endpoint(problem);
+  return problem ? "an unknown peer" : peer.address().to_string();
+}
+
+http_answer answer_to(boost::system::error_code const& why, bool is_late, text_pool& texts) {
+  status said{errc::invalid_argument, "This is no HTTP: " + why.message()};
+  unsigned code = 400;
+  if (is_late) {
+    said = {errc::deadline_exceeded, "The request took too long to come."};
+    code = 408;
+  } else if (why == http::error::header_limit || why == http::error::buffer_overflow) {
+    said = {errc::resource_exhausted, "The header of the request is too long."};
+    code = 431;
+  } else if (why == http::error::body_limit) {
+    said = {errc::resource_exhausted, "The body of the request is too long."};
+    code = 413;
+  }
+  http_answer a;
+  a.code = code;
+  a.body = texts.share(error_json(said));
+  return a;
+}
+
+}  // namespace
+
+http_connection::http_connection(asio::ip::tcp::socket socket, page_floor& floor,
+                                 watch_house& house)
+    : floor_{floor},
+      house_{house},
+      socket_{std::move(socket)},
+      peer_{name_of(socket_)},
+      buffer_{floor.given.header_bytes_max + floor.given.body_bytes_max},
+      limit_{socket_.get_executor(), [this] {
+               boost::system::error_code ignored;
+               socket_.cancel(ignored);
+             }} {}
+
+http_connection::~http_connection() = default;
+
+void http_connection::close() noexcept {
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  if (live_) live_->close();
+}
+
+asio::awaitable<void> http_connection::serve(std::shared_ptr<http_connection> self) {
+  for (bool goes_on = true; goes_on && !self->floor_.is_closed;) {
+    goes_on = co_await self->converse();
+  }
+  self->limit_.lift();
+  self->close();
+}
+
+asio::awaitable<bool> http_connection::converse() {
+  if (has_asked_ && buffer_.size() == 0) {
+    co_await await_bytes();
+    if (problem_) co_return false;
+  }
+  has_asked_ = true;
+  parser in;
+  in.header_limit(static_cast<std::uint32_t>(floor_.given.header_bytes_max));
+  in.body_limit(floor_.given.body_bytes_max);
+  limit_.set(floor_.given.request_timeout);
+  co_await http::async_read(socket_, buffer_, in,
+                            asio::redirect_error(asio::use_awaitable, problem_));
+  if (floor_.is_closed) co_return false;
+  bool goes_on = false;
+  if (problem_) {
+    goes_on = co_await refuse(problem_);
+  } else {
+    goes_on = co_await reply(in.get());
+  }
+  co_return goes_on;
+}
+
+asio::awaitable<void> http_connection::await_bytes() {
+  limit_.set(floor_.given.idle_timeout);
+  co_await socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                              asio::redirect_error(asio::use_awaitable, problem_));
+}
+
+http_request http_connection::described(request const& asked) const {
+  auto const field = [&](http::field which) { return std::string{asked[which]}; };
+  http_request r;
+  r.method = asked.method_string();
+  r.target = asked.target();
+  if (asked.count(http::field::host) > 0) r.host = field(http::field::host);
+  if (asked.count(http::field::origin) > 0) r.origin = field(http::field::origin);
+  r.authorization = field(http::field::authorization);
+  r.cookie = field(http::field::cookie);
+  r.content_type = field(http::field::content_type);
+  r.body = asked.body();
+  r.peer = peer_;
+  return r;
+}
+
+asio::awaitable<bool> http_connection::reply(request const& asked) {
+  auto const hosts = asked.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && asked.version() > 10)) {
+    co_return co_await refuse(make_error_code(http::error::bad_field));
+  }
+  bool const wants_feed =
+      boost::beast::websocket::is_upgrade(asked) && asked.target() == "/api/v1/live";
+  if (wants_feed) co_return co_await watch(asked);
+  http_request const described_one = described(asked);
+  auto const answer = floor_.paths.answer(std::chrono::steady_clock::now(), described_one);
+  bool const keep_alive = asked.keep_alive();
+  co_await send(asked, answer, keep_alive);
+  if (answer.afterwards && !floor_.is_closed) answer.afterwards();
+  co_return keep_alive && !problem_;
+}
+
+asio::awaitable<bool> http_connection::refuse(boost::system::error_code why) {
+  bool const is_late = limit_.is_over();
+  bool const is_wrong = why.category() == make_error_code(http::error::bad_field).category() &&
+                        why != http::error::end_of_stream && why != http::error::partial_message;
+  if (!is_late && !is_wrong) co_return false;
+  auto const answer = answer_to(why, is_late, floor_.texts);
+  request const unknown{};
+  co_await send(unknown, answer, false);
+  if (!problem_) co_await drain();
+  co_return false;
+}
+
+asio::awaitable<bool> http_connection::watch(request const& asked) {
+  http_request const described_one = described(asked);
+  if (status why = floor_.paths.may_watch(described_one); !why.ok()) {
+    auto const answer = floor_.paths.refusal(why);
+    co_await send(asked, answer, false);
+    co_return false;
+  }
+  limit_.lift();
+  live_ = std::make_shared<live_connection>(std::move(socket_), floor_, house_);
+  co_await live_connection::serve(live_, asked);
+  co_return false;
+}
+
+asio::awaitable<void> http_connection::send(request const& asked, http_answer const& a,
+                                            bool keep_alive) {
+  http::response<http::span_body<char const>> out{static_cast<http::status>(a.code),
+                                                  asked.version()};
+  out.set(http::field::content_type, a.content_type);
+  out.set(http::field::cache_control, "no-store");
+  out.set("X-Content-Type-Options", "nosniff");
+  for (auto const& [name, value] : a.fields) out.set(name, value);
+  out.keep_alive(keep_alive);
+  out.content_length(a.body->size());
+  if (asked.method() != http::verb::head) {
+    out.body() = boost::beast::span<char const>{a.body->data(), a.body->size()};
+  }
+  limit_.set(floor_.given.answer_timeout);
+  co_await http::async_write(socket_, out, asio::redirect_error(asio::use_awaitable, problem_));
+}
+
+asio::awaitable<void> http_connection::drain() {
+  std::array<char, 4096> thrown_away;
+  boost::system::error_code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  limit_.set(drain_timeout);
+  for (int i = 0; i < drain_reads_max && !problem_; ++i) {
+    co_await socket_.async_read_some(asio::buffer(thrown_away),
+                                     asio::redirect_error(asio::use_awaitable, problem_));
+  }
+}
+
+}  // namespace coxswain::status_page

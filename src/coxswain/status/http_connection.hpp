@@ -1,0 +1,57 @@
+#pragma once
+// One connection of a page: reads requests, one after the other, and writes their answers; each
+// step has its time, and what is read has its length. Not here: what is answered (routes).
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/status/page_floor.hpp"
+#include "coxswain/status/time_limit.hpp"
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <memory>
+#include <string>
+
+namespace coxswain::status_page {
+
+class live_connection;
+
+class http_connection : public std::enable_shared_from_this<http_connection> {
+ public:
+  http_connection(asio::ip::tcp::socket socket, page_floor& floor, watch_house& house);
+  ~http_connection();
+
+  // Until the peer goes or is cut off, or the page is closed.
+  static asio::awaitable<void> serve(std::shared_ptr<http_connection> self);
+
+  // Ends it at once.
+  void close() noexcept;
+
+ private:
+  using parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using request = boost::beast::http::request<boost::beast::http::string_body>;
+
+  // Whether the connection may go on with another request.
+  asio::awaitable<bool> converse();
+  asio::awaitable<void> await_bytes();
+  asio::awaitable<bool> reply(request const& asked);
+  asio::awaitable<bool> refuse(boost::system::error_code why);
+  asio::awaitable<bool> watch(request const& asked);
+  asio::awaitable<void> send(request const& asked, http_answer const& a, bool keep_alive);
+  asio::awaitable<void> drain();
+  [[nodiscard]] http_request described(request const& asked) const;
+
+  page_floor& floor_;
+  watch_house& house_;
+  asio::ip::tcp::socket socket_;
+  std::string peer_;
+  boost::beast::flat_buffer buffer_;
+  time_limit limit_;
+  boost::system::error_code problem_;  // of the last step
+  bool has_asked_{};
+  std::shared_ptr<live_connection> live_;
+};
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,48 @@
+#pragma once
+// What was seen of the job a moment ago, shared by all who ask meanwhile, and the texts that were
+// made of it: of a job of ten thousand tasks each takes some milliseconds. Reads no clock.
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/server/server.hpp"
+#include "coxswain/status/text_pool.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace coxswain::status_page {
+
+class job_picture {
+ public:
+  using snapshot_ptr = std::shared_ptr<core::snapshot const>;
+  using why_ptr = std::shared_ptr<core::why_answer const>;
+
+  // Both must outlive it.
+  job_picture(server::server const& of, text_pool& texts, duration age_max)
+      : server_{of}, texts_{texts}, age_max_{age_max} {}
+
+  // Forgets what is too old, with its texts.
+  void renew(time_point now);
+
+  // Not older than `age_max`.
+  [[nodiscard]] snapshot_ptr look(time_point now);
+  // Of the same age or younger.
+  [[nodiscard]] why_ptr why(time_point now);
+
+  // The text that goes by this name, made if there is none of this picture.
+  [[nodiscard]] text_ptr text(time_point now, std::string const& name,
+                              std::function<std::string()> const& make);
+
+ private:
+  server::server const& server_;
+  text_pool& texts_;
+  duration age_max_;
+  std::optional<time_point> made_at_;
+  snapshot_ptr snapshot_;
+  why_ptr why_;
+  std::map<std::string, text_ptr> known_;
+};
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,246 @@
+#include "coxswain/status/json.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace coxswain::status_page {
+namespace {
+
+constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
+constexpr std::array<std::string_view, 14> kinds{
+    "other",      "joined",  "left",    "failed",  "suspect",  "back",  "round_failed",
+    "job_failed", "waiting", "refused", "stalled", "stopping", "stuck", "no_progress"};
+
+// Boost.JSON takes values in braces for arrays: hence none around a single one here.
+
+// Zero is none.
+json::value hexadecimal(incarnation i) {
+  if (i.value == 0) return nullptr;
+  std::array<char, 8> bytes{};
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    bytes[n] = static_cast<char>(i.value >> (56 - 8 * n));
+  }
+  return json::string(core::hexadecimal({bytes.data(), bytes.size()}));
+}
+
+json::value object_of(coxswain::status const& s) {
+  if (s.ok()) return nullptr;
+  return json::object{{"code", name(s.code())}, {"message", s.message()}};
+}
+
+json::value object_of(failure const& f) {
+  json::value task;
+  if (f.task) task = f.task->value;
+  return json::object{{"task", task}, {"code", name(f.why.code())}, {"message", f.why.message()}};
+}
+
+json::value object_of(job_error const& error) {
+  json::array later;
+  for (auto const& f : error.later) later.push_back(object_of(f));
+  return json::object{{"cause", object_of(error.cause)}, {"later", std::move(later)}};
+}
+
+std::string_view name_of(core::snapshot::kind kind) {
+  switch (kind) {
+    case core::snapshot::kind::tasks: return "tasks";
+    case core::snapshot::kind::count: return "count";
+    case core::snapshot::kind::join: return "join";
+    case core::snapshot::kind::leave: return "leave";
+    case core::snapshot::kind::topology: return "topology";
+  }
+  return "unknown";
+}
+
+json::value object_of(missing_task const& m) {
+  json::value step;
+  if (m.step) step = *m.step;
+  return json::object{
+      {"task", m.task.value}, {"state", name(m.state)},
+      {"suspect", m.suspect}, {"last_heard_ms", milliseconds_of(m.last_heard)},
+      {"process", m.label},   {"waits_for", m.waits_for},
+      {"step", step},
+  };
+}
+
+json::value object_of(core::why_answer::wait const& w) {
+  json::object one{
+      {"kind", status_page::name_of(w.what)},
+      {"name", w.name},
+      {"stuck", w.stuck},
+      {"waiting", w.waiting},
+      {"waiting_cut", w.cut},
+      {"others", w.others},
+      {"age_ms", milliseconds_of(w.age)},
+      {"remaining_ms", milliseconds_of(w.remaining)},
+  };
+  if (!w.missing) return one;
+  json::array known;
+  for (auto const& m : w.missing->known) known.push_back(object_of(m));
+  one["round"] = w.missing->round.value;
+  one["arrived"] = w.missing->arrived;
+  one["expected"] = w.missing->expected;
+  one["missing"] = w.missing->missing;
+  one["missing_cut"] = w.missing->missing_cut;
+  one["known"] = std::move(known);
+  return one;
+}
+
+}  // namespace
+
+json::value milliseconds_of(std::optional<duration> d) {
+  if (!d) return nullptr;
+  return static_cast<double>(d->count() / 1000) / 1000.0;
+}
+
+void add_bytes(json::object& to, std::string const& name, std::string_view bytes) {
+  to[name] = nullptr;
+  if (core::is_utf8(bytes)) {
+    to[name] = bytes;
+  } else {
+    to[name + "_hex"] = core::hexadecimal(bytes);
+  }
+}
+
+// --- Words -----------------------------------------------------------------------------------
+
+std::string_view name_of(core::severity level) {
+  return severities[static_cast<std::size_t>(level)];
+}
+
+std::optional<core::severity> severity_named(std::string_view text) {
+  auto const* const at = std::find(severities.begin(), severities.end(), text);
+  if (at == severities.end()) return std::nullopt;
+  return static_cast<core::severity>(at - severities.begin());
+}
+
+std::string_view name_of(core::why_answer::kind kind) {
+  switch (kind) {
+    case core::why_answer::kind::barrier: return "barrier";
+    case core::why_answer::kind::count_barrier: return "count_barrier";
+    case core::why_answer::kind::join: return "join";
+    case core::why_answer::kind::leave: return "leave";
+    case core::why_answer::kind::topology: return "topology";
+    case core::why_answer::kind::alive: return "alive";
+    case core::why_answer::kind::preemption: return "preemption";
+    case core::why_answer::kind::get: return "get";
+    case core::why_answer::kind::get_all: return "get_all";
+    case core::why_answer::kind::pop: return "pop";
+  }
+  return "unknown";
+}
+
+// --- Objects ---------------------------------------------------------------------------------
+
+json::value object_of(core::snapshot::task const& t) {
+  json::value step;
+  std::optional<duration> age;
+  if (t.progress) {
+    step = t.progress->step;
+    age = t.progress->age;
+  }
+  return json::object{
+      {"task", t.id.value},
+      {"state", name(t.state)},
+      {"suspect", t.suspect},
+      {"incarnation", hexadecimal(t.self)},
+      {"last_heard_ms", milliseconds_of(t.last_heard)},
+      {"process", t.label},
+      {"peer", t.peer},
+      {"error", object_of(t.error)},
+      {"recoverable", t.recoverable},
+      {"step", step},
+      {"step_age_ms", milliseconds_of(age)},
+  };
+}
+
+json::value object_of(core::snapshot::barrier const& b) {
+  return json::object{
+      {"name", b.name},
+      {"kind", name_of(b.what)},
+      {"round", b.round.value},
+      {"arrived", b.arrived},
+      {"expected", b.expected},
+      {"missing", b.missing},
+      {"missing_cut", b.missing_cut},
+      {"age_ms", milliseconds_of(b.age)},
+      {"remaining_ms", milliseconds_of(b.remaining)},
+  };
+}
+
+json::value object_of(core::why_answer const& answer) {
+  json::array waits;
+  for (auto const& w : answer.waits) waits.push_back(object_of(w));
+  json::value stuck;
+  if (!answer.stuck.empty()) stuck = answer.stuck;
+  return json::object{
+      {"stuck", std::move(stuck)}, {"waits", std::move(waits)}, {"more", answer.more}};
+}
+
+json::value object_of(core::events_answer::entry const& e) {
+  json::object one{
+      {"number", e.number},
+      {"at_ms", std::chrono::floor<std::chrono::milliseconds>(e.at).count()},
+      {"severity", name_of(e.what.level)},
+      {"kind", kinds[static_cast<std::size_t>(e.what.kind)]},
+      {"task", nullptr},
+      {"barrier", nullptr},
+      {"text", e.what.text},
+  };
+  if (e.what.task) one["task"] = e.what.task->value;
+  if (!e.what.barrier.empty()) one["barrier"] = e.what.barrier;
+  return one;
+}
+
+json::object summary_of(core::snapshot const& picture) {
+  json::value why_failed;
+  if (picture.error) why_failed = object_of(*picture.error);
+  return {
+      {"job", picture.job},
+      {"num_tasks", picture.tasks.size()},
+      {"coordinator", hexadecimal(picture.coordinator)},
+      {"version", picture.version},
+      {"uptime_ms", milliseconds_of(picture.uptime)},
+      {"error", why_failed},
+      {"keys", picture.keys},
+      {"key_bytes", picture.key_bytes},
+      {"sessions", picture.sessions},
+      {"waiting_gets", picture.waiting_gets},
+      {"queued_items", picture.queued_items},
+      {"waiting_pops", picture.waiting_pops},
+      {"waiting_key_watches", picture.waiting_key_watches},
+      {"memory_bytes", picture.memory_bytes},
+      {"memory_bytes_max", picture.memory_bytes_max},
+      {"deadlines_answered", picture.deadlines_answered},
+      {"lateness_p99_ms", milliseconds_of(picture.lateness_p99)},
+      {"lateness_max_ms", milliseconds_of(picture.lateness_max)},
+  };
+}
+
+// --- Lines -----------------------------------------------------------------------------------
+
+std::string status_json(core::snapshot const& picture) {
+  json::array tasks;
+  tasks.reserve(picture.tasks.size());
+  for (auto const& t : picture.tasks) tasks.push_back(object_of(t));
+  json::array barriers;
+  for (auto const& b : picture.barriers) barriers.push_back(object_of(b));
+  auto all = summary_of(picture);
+  all["tasks"] = std::move(tasks);
+  all["barriers"] = std::move(barriers);
+  return json::serialize(all);
+}
+
+std::string why_json(core::why_answer const& answer) { return json::serialize(object_of(answer)); }
+
+std::string event_json(core::events_answer::entry const& e) {
+  return json::serialize(object_of(e));
+}
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,51 @@
+#pragma once
+// What the coordinator knows, as JSON: the same for HTTP and for the commands of the program. Times
+// are milliseconds; 64-bit numbers that identify something are hexadecimal strings, because JSON's
+// readers round large numbers; what is not known is null.
+//
+// Boost.JSON is used header-only: json_source.cpp is its one translation unit. The namespace is not
+// that of the room, whose name is a class of ours.
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coxswain::status_page {
+
+namespace json = boost::json;
+
+// With three digits after the point; none is null.
+[[nodiscard]] json::value milliseconds_of(std::optional<duration> d);
+
+// JSON has no bytes: what is no text is null, and stands beside it in hexadecimal digits.
+void add_bytes(json::object& to, std::string const& name, std::string_view bytes);
+
+// Of "info", "warning" and "error".
+[[nodiscard]] std::string_view name_of(core::severity level);
+[[nodiscard]] std::optional<core::severity> severity_named(std::string_view text);
+
+// "barrier", "get_all".
+[[nodiscard]] std::string_view name_of(core::why_answer::kind kind);
+
+[[nodiscard]] json::value object_of(core::snapshot::task const& t);
+[[nodiscard]] json::value object_of(core::snapshot::barrier const& b);
+[[nodiscard]] json::value object_of(core::why_answer const& answer);
+[[nodiscard]] json::value object_of(core::events_answer::entry const& e);
+
+// Everything of the picture but its tasks and barriers.
+[[nodiscard]] json::object summary_of(core::snapshot const& picture);
+
+// Each is one JSON object on one line.
+[[nodiscard]] std::string status_json(core::snapshot const& picture);
+[[nodiscard]] std::string why_json(core::why_answer const& answer);
+[[nodiscard]] std::string event_json(core::events_answer::entry const& e);
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,109 @@
+#include "coxswain/status/live_connection.hpp"
+
+#include <boost/beast/websocket/rfc6455.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+namespace coxswain::status_page {
+namespace {
+
+namespace websocket = boost::beast::websocket;
+
+constexpr std::size_t message_bytes_max = 4 * 1024;
+
+// How long the shaking of hands may take, at the beginning and at the end.
+constexpr duration handshake_timeout = 10s;
+
+}  // namespace
+
+live_connection::live_connection(asio::ip::tcp::socket socket, page_floor& floor,
+                                 watch_house& house)
+    : floor_{floor},
+      house_{house},
+      socket_{std::move(socket)},
+      heard_{message_bytes_max},
+      limit_{socket_.get_executor(), [this] { close(); }},
+      news_{socket_.get_executor(), asio::steady_timer::time_point::max()} {}
+
+void live_connection::close() noexcept {
+  boost::system::error_code ignored;
+  has_ended_ = true;
+  socket_.next_layer().close(ignored);
+  wake();
+}
+
+void live_connection::wake() noexcept {
+  try {
+    news_.cancel();
+  } catch (boost::system::system_error const&) {
+  }
+}
+
+asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> self,
+                                             request const& asked) {
+  bool const is_welcome = co_await self->accept(asked);
+  if (!is_welcome || self->floor_.is_closed) co_return;
+  self->house_.enter(*self);
+  asio::co_spawn(self->news_.get_executor(), listen(self), asio::detached);
+  // What goes wrong ends this connection, and nothing else.
+  try {
+    co_await self->tell();
+  } catch (std::exception const&) {
+    self->close();
+  }
+  self->house_.leave(*self);
+}
+
+asio::awaitable<bool> live_connection::accept(request const& asked) {
+  websocket::stream_base::timeout limits{};
+  limits.handshake_timeout = handshake_timeout;
+  limits.idle_timeout = floor_.given.idle_timeout;
+  limits.keep_alive_pings = true;
+  socket_.set_option(limits);
+  socket_.read_message_max(message_bytes_max);
+  socket_.auto_fragment(false);
+  socket_.text(true);
+  boost::system::error_code problem;
+  co_await socket_.async_accept(asked, asio::redirect_error(asio::use_awaitable, problem));
+  co_return !problem;
+}
+
+asio::awaitable<void> live_connection::tell() {
+  boost::system::error_code ignored;
+  while (!has_ended_ && !floor_.is_closed) {
+    if (has_spoken_ || floor_.texts.is_full()) {
+      auto const why = has_spoken_ ? websocket::close_code::policy_error
+                                   : websocket::close_code::try_again_later;
+      limit_.set(handshake_timeout);
+      co_await socket_.async_close(why, asio::redirect_error(asio::use_awaitable, ignored));
+      co_return close();
+    }
+    if (auto text = floor_.feed.next(at_)) {
+      co_await write(std::move(text));
+    } else {
+      co_await news_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+  }
+}
+
+asio::awaitable<void> live_connection::write(text_ptr text) {
+  boost::system::error_code problem;
+  limit_.set(floor_.given.answer_timeout);
+  co_await socket_.async_write(asio::buffer(*text),
+                               asio::redirect_error(asio::use_awaitable, problem));
+  limit_.lift();
+  if (problem) close();
+}
+
+asio::awaitable<void> live_connection::listen(std::shared_ptr<live_connection> self) {
+  boost::system::error_code problem;
+  co_await self->socket_.async_read(self->heard_,
+                                    asio::redirect_error(asio::use_awaitable, problem));
+  self->has_spoken_ = !problem;
+  self->has_ended_ = static_cast<bool>(problem);
+  self->wake();
+}
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,49 @@
+#pragma once
+// One who watches, over WebSocket: two coroutines, one that writes what the feed has for it, one
+// that reads only to answer pings and to see the end. The watcher has nothing to say: a message of
+// its ends the connection. Not here: what the messages say (live_feed).
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/status/page_floor.hpp"
+#include "coxswain/status/time_limit.hpp"
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/websocket/stream.hpp>
+
+#include <memory>
+
+namespace coxswain::status_page {
+
+class live_connection final : public watcher, public std::enable_shared_from_this<live_connection> {
+ public:
+  using request = boost::beast::http::request<boost::beast::http::string_body>;
+
+  live_connection(asio::ip::tcp::socket socket, page_floor& floor, watch_house& house);
+
+  // Until the watcher goes or is cut off, or the page is closed.
+  static asio::awaitable<void> serve(std::shared_ptr<live_connection> self, request const& asked);
+
+  // Ends it at once.
+  void close() noexcept;
+
+ private:
+  void wake() noexcept override;
+  asio::awaitable<bool> accept(request const& asked);
+  asio::awaitable<void> tell();
+  asio::awaitable<void> write(text_ptr text);
+  static asio::awaitable<void> listen(std::shared_ptr<live_connection> self);
+
+  page_floor& floor_;
+  watch_house& house_;
+  boost::beast::websocket::stream<asio::ip::tcp::socket, false> socket_;
+  boost::beast::flat_buffer heard_;
+  time_limit limit_;
+  asio::steady_timer news_;
+  live_feed::place at_;
+  bool has_ended_{};
+  bool has_spoken_{};
+};
+
+}  // namespace coxswain::status_page

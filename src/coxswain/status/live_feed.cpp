@@ -1,0 +1,135 @@
+#include "coxswain/status/live_feed.hpp"
+
+#include "coxswain/status/json.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace coxswain::status_page {
+namespace {
+
+constexpr std::uint64_t events_at_first = 200;
+constexpr std::size_t barriers_told_max = 100;
+
+core::snapshot::barrier timeless(core::snapshot::barrier b) {
+  b.age = {};
+  b.remaining.reset();
+  return b;
+}
+
+core::why_answer timeless(core::why_answer why) {
+  for (auto& w : why.waits) {
+    w.age = {};
+    w.remaining.reset();
+    if (!w.missing) continue;
+    for (auto& m : w.missing->known) m.last_heard.reset();
+  }
+  return why;
+}
+
+bool same(core::snapshot::task const& a, core::snapshot::task const& b) {
+  return a.state == b.state && a.suspect == b.suspect && a.self == b.self &&
+         a.recoverable == b.recoverable && a.progress.has_value() == b.progress.has_value() &&
+         (!a.progress || a.progress->step == b.progress->step) && a.label == b.label &&
+         a.peer == b.peer && a.error == b.error;
+}
+
+bool same(std::vector<core::snapshot::barrier> const& a,
+          std::vector<core::snapshot::barrier> const& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto const& one, auto const& other) {
+    return timeless(one) == timeless(other);
+  });
+}
+
+json::object timeless_summary(core::snapshot const& picture) {
+  auto all = summary_of(picture);
+  all.erase("uptime_ms");
+  return all;
+}
+
+json::array tasks_of(core::snapshot const& job) {
+  json::array tasks;
+  tasks.reserve(job.tasks.size());
+  for (auto const& t : job.tasks) tasks.push_back(object_of(t));
+  return tasks;
+}
+
+json::array events_of(core::events_answer const& found) {
+  json::array events;
+  for (auto const& e : found.entries) events.push_back(object_of(e));
+  return events;
+}
+
+}  // namespace
+
+bool live_feed::look(std::shared_ptr<core::snapshot const> now,
+                     std::shared_ptr<core::why_answer const> why, std::uint64_t last_event) {
+  auto const before = std::exchange(job_, std::move(now));
+  auto const why_before = std::exchange(why_, std::move(why));
+  bool const has_events = std::exchange(last_event_, last_event) != last_event;
+  if (!before) {
+    change_ = 1;
+    task_changed_.assign(job_->tasks.size(), change_);
+    why_changed_ = change_;
+    return true;
+  }
+  auto const change = change_ + 1;
+  bool changed = has_events || !same(before->barriers, job_->barriers) ||
+                 timeless_summary(*before) != timeless_summary(*job_);
+  for (std::size_t i = 0; i < task_changed_.size(); ++i) {
+    if (same(before->tasks[i], job_->tasks[i])) continue;
+    task_changed_[i] = change;
+    changed = true;
+  }
+  if (timeless(*why_before) != timeless(*why_)) {
+    why_changed_ = change;
+    changed = true;
+  }
+  if (changed) change_ = change;
+  return changed;
+}
+
+text_ptr live_feed::next(place& at) {
+  if (at.change == change_ && at.event >= last_event_) return nullptr;
+  if (!last_made_ || last_made_->from != at || last_made_->to.change != change_) {
+    last_made_ = at.change == 0 ? whole() : update(at);
+  }
+  at = last_made_->to;
+  return last_made_->text;
+}
+
+live_feed::message live_feed::whole() const {
+  auto state = summary_of(*job_);
+  state["tasks"] = tasks_of(*job_);
+  json::array barriers;
+  for (auto const& b : job_->barriers) barriers.push_back(object_of(b));
+  state["barriers"] = std::move(barriers);
+  auto const events = events_after_(last_event_ - std::min(last_event_, events_at_first));
+  json::object const all{{"type", "state"},
+                         {"state", std::move(state)},
+                         {"why", object_of(*why_)},
+                         {"events", events_of(events)}};
+  return {{}, {change_, events.through}, texts_.share(json::serialize(all))};
+}
+
+live_feed::message live_feed::update(place from) const {
+  json::array tasks;
+  for (std::size_t i = 0; i < task_changed_.size(); ++i) {
+    if (task_changed_[i] > from.change) tasks.push_back(object_of(job_->tasks[i]));
+  }
+  json::array barriers;
+  auto const told = std::min(job_->barriers.size(), barriers_told_max);
+  for (std::size_t i = 0; i < told; ++i) barriers.push_back(object_of(job_->barriers[i]));
+  auto const events = events_after_(from.event);
+  json::object all{{"type", "update"},
+                   {"summary", summary_of(*job_)},
+                   {"tasks", std::move(tasks)},
+                   {"barriers", std::move(barriers)},
+                   {"barriers_more", job_->barriers.size() - told},
+                   {"events", events_of(events)}};
+  if (why_changed_ > from.change) all["why"] = object_of(*why_);
+  return {from, {change_, events.through}, texts_.share(json::serialize(all))};
+}
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,61 @@
+#pragma once
+// What those who watch are told: the whole job first, then what has changed. It counts how often it
+// found something changed, and knows of each task when that was last; so a watcher is but a place,
+// and who reads slowly gets all that it has missed as one message. Does no I/O and reads no clock.
+// Not here: WebSocket (live_connection).
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/status/text_pool.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace coxswain::status_page {
+
+class live_feed {
+ public:
+  // How far a watcher has been told.
+  struct place {
+    std::uint64_t change{};  // zero: it was told nothing yet
+    std::uint64_t event{};
+    friend bool operator==(place const&, place const&) = default;
+  };
+
+  // `events_after` gives the events after one, and the number of the last.
+  live_feed(text_pool& texts, std::function<core::events_answer(std::uint64_t after)> events_after)
+      : texts_{texts}, events_after_{std::move(events_after)} {}
+
+  // Takes in what the job looks like now, and the number of its last event. True if there is news.
+  // That time goes on is none.
+  bool look(std::shared_ptr<core::snapshot const> now, std::shared_ptr<core::why_answer const> why,
+            std::uint64_t last_event);
+
+  // What who stands there is to be told, and moves it on; null if nothing. After the first look.
+  [[nodiscard]] text_ptr next(place& at);
+
+ private:
+  struct message {
+    place from;
+    place to;
+    text_ptr text;
+  };
+
+  [[nodiscard]] message whole() const;
+  [[nodiscard]] message update(place from) const;
+
+  text_pool& texts_;
+  std::function<core::events_answer(std::uint64_t)> events_after_;
+  std::shared_ptr<core::snapshot const> job_;
+  std::shared_ptr<core::why_answer const> why_;
+  std::uint64_t change_{};
+  std::uint64_t last_event_{};
+  std::vector<std::uint64_t> task_changed_;
+  std::uint64_t why_changed_{};
+  std::optional<message> last_made_;  // most watchers stand at the same place
+};
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,47 @@
+#pragma once
+// What a status page is told at its start.
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/credential.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace coxswain::status_page {
+
+struct options {
+  // Where to listen: "host:port" (port 0: any), "[v6]:port"; ":port" and "port" mean 127.0.0.1.
+  std::string listen{"127.0.0.1:0"};
+
+  // The tokens, one of which a request must bring; none: everybody may do everything.
+  std::vector<core::credential> credentials;
+
+  // Listen on an address that others can reach although there is no token.
+  bool insecure{false};
+
+  // More connections are answered with 503 and closed.
+  std::size_t connections_max{256};
+
+  // What a request may be long, and how long it may take to come, counted from its first byte or
+  // from the beginning of the connection.
+  std::size_t header_bytes_max{16 * 1024};
+  std::size_t body_bytes_max{64 * 1024};
+  duration request_timeout{10s};
+
+  // How long a peer may take to read an answer; and how long it may keep a connection without
+  // asking anything.
+  duration answer_timeout{30s};
+  duration idle_timeout{30s};
+
+  // Texts that are on their way, all together: beyond, requests are refused.
+  std::size_t text_bytes_max{64 * 1024 * 1024};
+
+  // How old a picture of the job may be that is shown; one is shared by all who ask meanwhile.
+  duration picture_age_max{200ms};
+
+  // How often those who watch are told what has changed.
+  duration live_period{500ms};
+};
+
+}  // namespace coxswain::status_page

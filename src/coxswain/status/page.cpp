@@ -1,0 +1,210 @@
+#include "coxswain/status/page.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/endpoint.hpp"
+#include "coxswain/status/http_connection.hpp"
+#include "coxswain/status/page_floor.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <new>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::status_page {
+namespace {
+
+// How long the listener rests when there are no descriptors left.
+constexpr duration rest = 100ms;
+
+constexpr std::string_view no_room =
+    "HTTP/1.1 503 Service Unavailable\r\n"
+    "Content-Type: application/json\r\n"
+    "Content-Length: 74\r\n"
+    "Connection: close\r\n\r\n"
+    "{\"code\":\"RESOURCE_EXHAUSTED\",\"message\":\"There are too many connections.\"}\n";
+
+// A port alone, and one without a host, are those of this host.
+std::string with_host(std::string const& address) {
+  bool const is_port =
+      !address.empty() && address.find_first_not_of("0123456789") == std::string::npos;
+  if (is_port) return "127.0.0.1:" + address;
+  return address.starts_with(':') ? "127.0.0.1" + address : address;
+}
+
+coxswain::status cannot_listen(net::endpoint const& where, std::string const& why) {
+  return {errc::unavailable, "Cannot listen on " + where.text() + " for HTTP: " + why +
+                                 ". Is it used already? Port 0 takes any free port."};
+}
+
+asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
+  auto const where = net::endpoint::parse(with_host(o.listen)).value();
+  if (where.is_unix()) {
+    throw error{{errc::invalid_argument,
+                 "The status page needs a host and a port, not " + where.text() + "."}};
+  }
+  auto const at = where.resolve(net::endpoint::purpose::listen).value().front();
+  if (!at.is_private() && o.credentials.empty() && !o.insecure) {
+    throw error{{errc::failed_precondition,
+                 "Others could reach the status page at " + where.text() +
+                     ", and no token protects it. Configure a token, listen on 127.0.0.1 or "
+                     "[::1], or allow it explicitly (insecure)."}};
+  }
+  asio::ip::tcp::endpoint to;
+  to.resize(at.size());
+  std::copy_n(reinterpret_cast<char const*>(at.data()), at.size(),
+              reinterpret_cast<char*>(to.data()));
+  try {
+    return asio::ip::tcp::acceptor{io, to};
+  } catch (boost::system::system_error const& e) {
+    throw error{cannot_listen(where, e.code().message())};
+  }
+}
+
+std::string text_of(asio::ip::tcp::endpoint const& at) {
+  return net::socket_address{at.data(), static_cast<socklen_t>(at.size())}.text();
+}
+
+}  // namespace
+
+// Lives as long as its page and the coroutines that wait in it.
+class page::impl final : public std::enable_shared_from_this<impl>, public watch_house {
+ public:
+  impl(asio::io_context& io, server::server& job, options o)
+      : server_{job},
+        acceptor_{listener_at(io, o)},
+        address_{text_of(acceptor_.local_endpoint())},
+        pause_{io},
+        beat_{io},
+        floor_{job, std::move(o), acceptor_.local_endpoint().address().is_loopback(),
+               acceptor_.local_endpoint().port()} {}
+
+  static asio::awaitable<void> accept(std::shared_ptr<impl> self);
+  void close() noexcept;
+
+  [[nodiscard]] std::string const& address() const { return address_; }
+  [[nodiscard]] std::size_t connections() const { return connections_.size(); }
+
+ private:
+  void enter(watcher& who) override;
+  void leave(watcher& who) noexcept override;
+  void welcome(asio::ip::tcp::socket socket);
+  void refuse(asio::ip::tcp::socket socket);
+  void look();
+  static asio::awaitable<void> follow(std::shared_ptr<impl> self);
+
+  server::server& server_;
+  asio::ip::tcp::acceptor acceptor_;
+  std::string address_;
+  asio::steady_timer pause_;
+  asio::steady_timer beat_;
+  page_floor floor_;
+  std::set<std::shared_ptr<http_connection>> connections_;
+  std::set<watcher*> watchers_;
+  bool is_following_{};
+};
+
+// --- Who comes in --------------------------------------------------------------------------------
+
+asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
+  boost::system::error_code problem;
+  while (!self->floor_.is_closed) {
+    asio::ip::tcp::socket socket{self->acceptor_.get_executor()};
+    co_await self->acceptor_.async_accept(socket,
+                                          asio::redirect_error(asio::use_awaitable, problem));
+    if (self->floor_.is_closed) co_return;
+    if (!problem) {
+      self->welcome(std::move(socket));
+      continue;
+    }
+    self->pause_.expires_after(rest);
+    co_await self->pause_.async_wait(asio::redirect_error(asio::use_awaitable, problem));
+  }
+}
+
+void page::impl::welcome(asio::ip::tcp::socket socket) try {
+  if (connections_.size() >= floor_.given.connections_max) return refuse(std::move(socket));
+  auto const one = std::make_shared<http_connection>(std::move(socket), floor_, *this);
+  connections_.insert(one);
+  // What goes wrong on a connection ends it, and nothing else.
+  asio::co_spawn(acceptor_.get_executor(), http_connection::serve(one),
+                 [self = shared_from_this(), one](std::exception_ptr) {
+                   one->close();
+                   self->connections_.erase(one);
+                 });
+} catch (std::bad_alloc const&) {
+  // Its peer asks again, perhaps when there is more memory.
+}
+
+// Best effort: what the peer has sent already is read, so that the answer is less likely to be
+// destroyed by a reset.
+void page::impl::refuse(asio::ip::tcp::socket socket) {
+  char thrown_away[1024];
+  auto const to = socket.native_handle();
+  ::send(to, no_room.data(), no_room.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::shutdown(to, SHUT_WR);
+  ::recv(to, thrown_away, sizeof(thrown_away), MSG_DONTWAIT);
+}
+
+// --- Who watches ---------------------------------------------------------------------------------
+
+void page::impl::enter(watcher& who) {
+  watchers_.insert(&who);
+  if (is_following_) return;
+  is_following_ = true;
+  look();
+  asio::co_spawn(acceptor_.get_executor(), follow(shared_from_this()),
+                 [self = shared_from_this()](std::exception_ptr) { self->is_following_ = false; });
+}
+
+void page::impl::leave(watcher& who) noexcept { watchers_.erase(&who); }
+
+void page::impl::look() {
+  auto const now = std::chrono::steady_clock::now();
+  auto const job = floor_.picture.look(now);
+  auto const why = floor_.picture.why(now);
+  if (!floor_.feed.look(job, why, server_.last_event())) return;
+  for (auto* const one : watchers_) one->wake();
+}
+
+asio::awaitable<void> page::impl::follow(std::shared_ptr<impl> self) {
+  boost::system::error_code ended;
+  while (!self->watchers_.empty()) {
+    self->beat_.expires_after(self->floor_.given.live_period);
+    co_await self->beat_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    if (ended || self->floor_.is_closed) co_return;
+    self->look();
+  }
+}
+
+// --- The end -------------------------------------------------------------------------------------
+
+void page::impl::close() noexcept {
+  boost::system::error_code ignored;
+  floor_.is_closed = true;
+  acceptor_.close(ignored);
+  try {
+    pause_.cancel();
+    beat_.cancel();
+  } catch (boost::system::system_error const&) {
+  }
+  for (auto const& one : connections_) one->close();
+}
+
+page::page(asio::io_context& io, server::server& job, options o)
+    : impl_{std::make_shared<impl>(io, job, std::move(o))} {
+  asio::co_spawn(io, impl::accept(impl_), asio::detached);
+}
+
+page::~page() { impl_->close(); }
+
+std::string const& page::address() const { return impl_->address(); }
+
+std::size_t page::connections() const { return impl_->connections(); }
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,44 @@
+#pragma once
+// A coordinator's status page: HTTP for people, probes and scripts, on the io_context of the server
+// and beside it. It costs the job nothing but what it asks the server for: connections, requests,
+// answers and the time for each are bounded.
+//
+//   coxswain::status_page::options options;
+//   options.listen = "127.0.0.1:8477";
+//   coxswain::status_page::page page{io, coordinator, options};
+//
+// Not thread-safe: on the io_context's one thread. Not here: what is answered (routes).
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/server/server.hpp"
+#include "coxswain/status/options.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace coxswain::status_page {
+
+class page {
+ public:
+  // Listens, and serves once `io` runs, until it is destroyed; before `job` is. Throws
+  // coxswain::error: INVALID_ARGUMENT (the address is malformed), UNAVAILABLE (it cannot be
+  // listened on), FAILED_PRECONDITION (others could reach it and neither a token nor `insecure` is
+  // given).
+  page(asio::io_context& io, server::server& job, options o);
+  ~page();
+  page(page const&) = delete;
+  page& operator=(page const&) = delete;
+
+  // Where it listens, with the port that was chosen: "127.0.0.1:41234".
+  [[nodiscard]] std::string const& address() const;
+
+  // How many connections there are.
+  [[nodiscard]] std::size_t connections() const;
+
+ private:
+  class impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace coxswain::status_page

@@ -1,0 +1,55 @@
+#pragma once
+// What the connections of a page share.
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/status/gatekeeper.hpp"
+#include "coxswain/status/job_picture.hpp"
+#include "coxswain/status/live_feed.hpp"
+#include "coxswain/status/options.hpp"
+#include "coxswain/status/routes.hpp"
+#include "coxswain/status/text_pool.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace coxswain::status_page {
+
+struct page_floor {
+  page_floor(server::server& job, options o, bool is_private, std::uint16_t port)
+      : given{std::move(o)},
+        texts{given.text_bytes_max},
+        gate{given.credentials, is_private, port},
+        picture{job, texts, given.picture_age_max},
+        paths{job, gate, picture, texts},
+        feed{texts,
+             [&job](std::uint64_t after) { return job.events(after, core::severity::info); }} {}
+
+  options given;
+  text_pool texts;
+  gatekeeper gate;
+  job_picture picture;
+  routes paths;
+  live_feed feed;
+  bool is_closed{};  // the job may be gone: nobody asks any more
+};
+
+// Who wants to be woken when the feed has news.
+class watcher {
+ public:
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~watcher() = default;
+};
+
+// Where watchers come and go. The feed looks at the job only while there is one.
+class watch_house {
+ public:
+  virtual void enter(watcher& who) = 0;
+  virtual void leave(watcher& who) noexcept = 0;
+
+ protected:
+  ~watch_house() = default;
+};
+
+}  // namespace coxswain::status_page

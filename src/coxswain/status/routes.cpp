@@ -1,0 +1,153 @@
+#include "coxswain/status/routes.hpp"
+
+#include "coxswain/core/text.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace coxswain::status_page {
+namespace {
+
+bool is_look(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+// Whether the path stands for all below it.
+bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with('/'); }
+
+}  // namespace
+
+std::span<routes::route const> routes::all() {
+  using enum core::role;
+  static constexpr std::array<route, 17> known{{
+      {"/", false, true, reader, &routes::site},
+      {"/livez", false, true, reader, &routes::livez},
+      {"/readyz", false, true, reader, &routes::readyz},
+      {"/healthz", false, true, reader, &routes::healthz},
+      {"/barrier/", false, false, reader, &routes::barrier},
+      {"/api/v1/state", false, false, reader, &routes::state},
+      {"/api/v1/tasks", false, false, reader, &routes::tasks},
+      {"/api/v1/tasks/", false, false, reader, &routes::task},
+      {"/api/v1/barriers", false, false, reader, &routes::barriers},
+      {"/api/v1/why", false, false, reader, &routes::why},
+      {"/api/v1/events", false, false, reader, &routes::events},
+      {"/api/v1/keys", false, false, reader, &routes::keys},
+      {"/api/v1/keys/", false, false, reader, &routes::key},
+      {"/api/v1/live", false, false, reader, &routes::live},
+      {"/api/v1/preempt", true, false, operator_, &routes::preempt},
+      {"/api/v1/drain", true, false, operator_, &routes::drain},
+      {"/login", true, true, reader, &routes::login},
+  }};
+  return known;
+}
+
+// --- Which one ---------------------------------------------------------------------------------
+
+http_answer routes::answer(time_point now, http_request const& asked) {
+  picture_.renew(now);
+  if (texts_.is_full()) {
+    return refusal({errc::unavailable, "Too much waits to be read by others; ask again later."});
+  }
+  if (status why = gate_.checked_host(asked); !why.ok()) {
+    auto wrong = refusal(why);
+    wrong.code = 421;
+    return wrong;
+  }
+  auto const at = target::parse(asked.target);
+  if (!at) return refusal(at.error());
+  question q{now, asked, *at, {}, {}};
+  for (auto const& r : all()) {
+    bool const fits = is_above(r.path) ? at->path().starts_with(r.path) && at->path() != r.path
+                                       : at->path() == r.path;
+    if (!fits) continue;
+    if (is_above(r.path)) q.name = at->path().substr(r.path.size());
+    return route_to(r, q);
+  }
+  return not_found(at->path());
+}
+
+http_answer routes::route_to(route const& r, question& q) {
+  if (r.is_post ? q.asked.method != "POST" : !is_look(q.asked.method)) return not_allowed(r);
+  if (r.is_post) {
+    // A page of another origin can post texts and forms, but no JSON without being allowed to.
+    auto const type = q.asked.content_type.substr(0, q.asked.content_type.find(';'));
+    if (type != json_type) {
+      auto wrong = refusal(
+          {errc::invalid_argument, "What is posted must have the Content-Type application/json."});
+      wrong.code = 415;
+      return wrong;
+    }
+    if (status why = gatekeeper::checked_origin(q.asked); !why.ok()) return refusal(why);
+  }
+  if (!r.is_public) {
+    auto const as = gate_.role_of(q.asked);
+    if (!as) return refusal(as.error());
+    q.as = *as;
+    if (q.as < r.needed) {
+      return refusal({errc::permission_denied,
+                      "role '" + std::string{name(q.as)} + "' may not do this; it needs '" +
+                          std::string{name(r.needed)} + "': ask for a token of that role"});
+    }
+  }
+  return (this->*r.by)(q);
+}
+
+// --- What is said in any case ------------------------------------------------------------------
+
+http_answer routes::refusal(status const& why) {
+  http_answer a;
+  a.code = http_code(why.code());
+  a.body = texts_.share(error_json(why));
+  if (why.code() == errc::unauthenticated) a.fields.emplace_back("WWW-Authenticate", "Bearer");
+  return a;
+}
+
+http_answer routes::not_found(std::string const& path) {
+  std::string text = "There is nothing at " + core::quoted(path) + ". There is";
+  for (auto const& r : all()) {
+    text += r.path == all().front().path ? " " : ", ";
+    text += std::string{r.is_post ? "POST " : ""} + std::string{r.path};
+    if (is_above(r.path)) text += "NAME";
+  }
+  return refusal({errc::not_found, std::move(text)});
+}
+
+http_answer routes::not_allowed(route const& r) {
+  std::string const allowed = r.is_post ? "POST" : "GET, HEAD";
+  auto wrong = refusal({errc::unimplemented, std::string{r.path} + " takes " + allowed + " only."});
+  wrong.code = 405;
+  wrong.fields.emplace_back("Allow", allowed);
+  return wrong;
+}
+
+http_answer routes::text_of(unsigned code, std::string text) {
+  http_answer a;
+  a.code = code;
+  a.content_type = plain_type;
+  a.body = texts_.share(std::move(text));
+  return a;
+}
+
+http_answer routes::json_of(std::string text) {
+  http_answer a;
+  a.body = texts_.share(std::move(text));
+  return a;
+}
+
+// --- The feed ----------------------------------------------------------------------------------
+
+status routes::may_watch(http_request const& asked) const {
+  if (status why = gate_.checked_host(asked); !why.ok()) return why;
+  if (status why = gatekeeper::checked_origin(asked); !why.ok()) return why;
+  if (auto const as = gate_.role_of(asked); !as) return as.error();
+  if (texts_.is_full()) return {errc::unavailable, "Too much waits to be read by others."};
+  return {};
+}
+
+http_answer routes::live(question const&) {
+  auto wrong = refusal({errc::failed_precondition, "Here is a WebSocket: ask for an upgrade."});
+  wrong.code = 426;
+  wrong.fields.emplace_back("Upgrade", "websocket");
+  wrong.fields.emplace_back("Connection", "Upgrade");
+  return wrong;
+}
+
+}  // namespace coxswain::status_page

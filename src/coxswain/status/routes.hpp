@@ -1,0 +1,87 @@
+#pragma once
+// What is answered to which request. Whoever looks is answered from `job_picture` and the functions
+// of `server::server` that change nothing, so nothing of it is recorded. Whoever acts goes through
+// the server's verbs of its owner, `preempt` and `stop`, as `coxswain run` does with `task_ended`:
+// the recorder writes them down as inputs of the core, and a replay does them again. A session
+// inside the process would have had to shake hands, send heartbeats and acknowledge replies, for
+// two requests that are answered at once.
+//
+// Does no I/O. Not here: who may come in (gatekeeper), HTTP's bytes (http_connection).
+
+#include "coxswain/server/server.hpp"
+#include "coxswain/status/gatekeeper.hpp"
+#include "coxswain/status/http.hpp"
+#include "coxswain/status/job_picture.hpp"
+#include "coxswain/status/target.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace coxswain::status_page {
+
+class routes {
+ public:
+  // All must outlive it.
+  routes(server::server& job, gatekeeper& gate, job_picture& picture, text_pool& texts)
+      : server_{job}, gate_{gate}, picture_{picture}, texts_{texts} {}
+
+  [[nodiscard]] http_answer answer(time_point now, http_request const& asked);
+
+  // What is to be said instead of the feed: OK if there is nothing against it.
+  [[nodiscard]] status may_watch(http_request const& asked) const;
+  [[nodiscard]] http_answer refusal(status const& why);
+
+ private:
+  // A request whose sender may do what it asks for.
+  struct question {
+    time_point now;
+    http_request const& asked;
+    target const& at;
+    std::string name;  // what follows the route's path
+    core::role as{};
+  };
+  using reply = http_answer (routes::*)(question const&);
+
+  // A path that ends in a slash stands for all below it, unless it is the page's.
+  struct route {
+    std::string_view path;
+    bool is_post{};
+    bool is_public{};
+    core::role needed{};
+    reply by{};
+  };
+  static std::span<route const> all();
+
+  [[nodiscard]] http_answer route_to(route const& r, question& q);
+  [[nodiscard]] http_answer not_found(std::string const& path);
+  [[nodiscard]] http_answer not_allowed(route const& r);
+  [[nodiscard]] http_answer text_of(unsigned code, std::string text);
+  [[nodiscard]] http_answer json_of(std::string text);
+  [[nodiscard]] http_answer health_of(question const& q, bool asks_loop, bool asks_job);
+
+  http_answer site(question const& q);
+  http_answer livez(question const& q);
+  http_answer readyz(question const& q);
+  http_answer healthz(question const& q);
+  http_answer state(question const& q);
+  http_answer tasks(question const& q);
+  http_answer task(question const& q);
+  http_answer barriers(question const& q);
+  http_answer why(question const& q);
+  http_answer events(question const& q);
+  http_answer keys(question const& q);
+  http_answer key(question const& q);
+  http_answer barrier(question const& q);
+  http_answer live(question const& q);
+  http_answer preempt(question const& q);
+  http_answer drain(question const& q);
+  http_answer login(question const& q);
+
+  server::server& server_;
+  gatekeeper& gate_;
+  job_picture& picture_;
+  text_pool& texts_;
+};
+
+}  // namespace coxswain::status_page

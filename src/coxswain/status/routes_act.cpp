@@ -1,0 +1,87 @@
+// The routes of those who act.
+
+#include "coxswain/server/entropy.hpp"
+#include "coxswain/status/json.hpp"
+#include "coxswain/status/routes.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace coxswain::status_page {
+namespace {
+
+constexpr std::size_t nesting_max = 8;
+
+// INVALID_ARGUMENT: it is no JSON object.
+result<json::object> object_in(std::string const& body) {
+  json::parse_options how;
+  how.max_depth = nesting_max;
+  boost::system::error_code problem;
+  auto parsed = json::parse(body, problem, {}, how);
+  if (!problem && parsed.is_object()) return std::move(parsed.as_object());
+  return status{errc::invalid_argument,
+                "What is posted must be a JSON object" +
+                    (problem ? ": " + problem.message() : std::string{"."})};
+}
+
+// INVALID_ARGUMENT: it has no such number.
+result<std::uint32_t> task_in(json::object const& given) {
+  auto const* const task = given.if_contains("task");
+  if (task != nullptr && task->is_int64() && task->get_int64() >= 0 &&
+      task->get_int64() <= std::numeric_limits<std::uint32_t>::max()) {
+    return static_cast<std::uint32_t>(task->get_int64());
+  }
+  return status{errc::invalid_argument,
+                R"("task" must be a task's number: {"task": 3, "in": "10m"})"};
+}
+
+// INVALID_ARGUMENT: it has no such text.
+result<std::string> text_in(json::object const& given, std::string_view name) {
+  auto const* const text = given.if_contains(name);
+  if (text != nullptr && text->is_string()) return std::string{text->get_string()};
+  return status{errc::invalid_argument, "\"" + std::string{name} + "\" must be a text"};
+}
+
+}  // namespace
+
+http_answer routes::preempt(question const& q) {
+  auto const given = object_in(q.asked.body);
+  if (!given) return refusal(given.error());
+  auto const task = task_in(*given);
+  if (!task) return refusal(task.error());
+  auto const time = text_in(*given, "in");
+  if (!time) return refusal(time.error());
+  auto const in = duration_of(*time);
+  if (!in) return refusal(in.error());
+  if (status why = server_.preempt(task_id{*task}, *in); !why.ok()) return refusal(why);
+  json::object const done{{"task", *task}, {"in_ms", milliseconds_of(*in)}};
+  return json_of(json::serialize(done) + "\n");
+}
+
+// The answer goes out first: the program may end with the coordinator.
+http_answer routes::drain(question const& q) {
+  auto done = json_of("{\"stopping\":true}\n");
+  done.code = 202;
+  done.afterwards = [&job = server_, by = q.asked.peer] {
+    job.stop("the coordinator was drained over HTTP by " + by);
+  };
+  return done;
+}
+
+http_answer routes::login(question const& q) {
+  auto const given = object_in(q.asked.body);
+  if (!given) return refusal(given.error());
+  auto const token = text_in(*given, "token");
+  if (!token) return refusal(token.error());
+  auto done = json_of("{}\n");
+  if (gate_.lets_everybody_in()) return done;
+  auto cookie = gate_.log_in(*token, server::draw_secret());
+  if (!cookie) return refusal(cookie.error());
+  done.fields.emplace_back("Set-Cookie", *std::move(cookie));
+  return done;
+}
+
+}  // namespace coxswain::status_page

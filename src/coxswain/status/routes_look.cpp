@@ -1,0 +1,218 @@
+// The routes of those who look.
+
+#include "coxswain/core/access.hpp"
+#include "coxswain/core/text.hpp"
+#include "coxswain/status/json.hpp"
+#include "coxswain/status/routes.hpp"
+#include "coxswain/status/site.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace coxswain::status_page {
+namespace {
+
+constexpr std::uint64_t keys_listed = 1'000;
+constexpr std::uint64_t keys_listed_max = 10'000;
+
+// The values that one answer shows. A single one that is longer is left out.
+constexpr std::size_t value_bytes_shown_max = 1024 * 1024;
+
+// INVALID_ARGUMENT: it is no number, or above `most`.
+result<std::uint64_t> number_of(std::string_view text, std::string_view what, std::uint64_t most) {
+  std::uint64_t number{};
+  auto const* const end = text.data() + text.size();
+  auto const [parsed, problem] = std::from_chars(text.data(), end, number);
+  if (problem == std::errc{} && parsed == end && number <= most) return number;
+  return status{errc::invalid_argument, std::string{what} + " is " + core::quoted(text) +
+                                            ", which is no number from 0 to " +
+                                            std::to_string(most)};
+}
+
+// "never connected" is also written with an underscore.
+std::optional<task_state> state_named(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  for (auto const s : {task_state::never_connected, task_state::joining, task_state::connected,
+                       task_state::failed, task_state::left}) {
+    if (name(s) == text) return s;
+  }
+  return std::nullopt;
+}
+
+std::string tasks_json(core::snapshot const& job, std::optional<task_state> only) {
+  json::array tasks;
+  for (auto const& t : job.tasks) {
+    if (!only || t.state == *only) tasks.push_back(object_of(t));
+  }
+  return json::serialize(json::object{{"tasks", std::move(tasks)}}) + "\n";
+}
+
+void add_value(json::object& to, bytes const& value) {
+  if (value.size() > value_bytes_shown_max) {
+    to["value"] = nullptr;
+    to["value_too_long"] = true;
+  } else {
+    add_bytes(to, "value", value.view());
+  }
+}
+
+json::object key_object(std::string const& key, std::uint64_t version, bytes const& value) {
+  return json::object{{"key", key}, {"version", version}, {"bytes", value.size()}};
+}
+
+}  // namespace
+
+// --- The page ----------------------------------------------------------------------------------
+
+// Everybody may have it: what it shows it asks for itself, with a token if there is one.
+http_answer routes::site(question const&) {
+  auto a = text_of(200, std::string{status_page::site()});
+  a.content_type = "text/html; charset=utf-8";
+  a.fields.emplace_back("Content-Security-Policy", site_policy());
+  return a;
+}
+
+// --- Health ------------------------------------------------------------------------------------
+
+// Whoever is answered sees that the loop turns.
+http_answer routes::livez(question const& q) { return health_of(q, true, false); }
+http_answer routes::readyz(question const& q) { return health_of(q, false, true); }
+http_answer routes::healthz(question const& q) { return health_of(q, true, true); }
+
+http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) {
+  bool const is_fine = !asks_job || server_.is_serving();
+  std::string text;
+  if (q.at.query("verbose")) {
+    if (asks_loop) text += "[+]loop ok\n";
+    if (asks_job) {
+      text += is_fine ? "[+]listeners ok\n[+]not stopping ok\n"
+                      : "[-]listeners failed: they are closed\n[-]not stopping failed: the "
+                        "coordinator stops or has not begun\n";
+    }
+    text += q.at.path().substr(1) + (is_fine ? " check passed\n" : " check failed\n");
+  } else {
+    text = is_fine ? "ok\n" : "the coordinator takes no connections\n";
+  }
+  return text_of(is_fine ? 200 : 503, std::move(text));
+}
+
+// --- The job -----------------------------------------------------------------------------------
+
+http_answer routes::state(question const& q) {
+  http_answer a;
+  a.body = picture_.text(q.now, "state", [&] { return status_json(*picture_.look(q.now)) + "\n"; });
+  return a;
+}
+
+http_answer routes::tasks(question const& q) {
+  std::optional<task_state> only;
+  if (auto const wanted = q.at.query("state")) {
+    only = state_named(*wanted);
+    if (!only) {
+      return refusal({errc::invalid_argument,
+                      "There is no state " + core::quoted(*wanted) +
+                          "; there are never_connected, joining, connected, failed and left"});
+    }
+  }
+  http_answer a;
+  a.body = picture_.text(q.now, "tasks " + std::string{only ? name(*only) : ""},
+                         [&] { return tasks_json(*picture_.look(q.now), only); });
+  return a;
+}
+
+http_answer routes::task(question const& q) {
+  auto const job = picture_.look(q.now);
+  auto const number = number_of(q.name, "The task", job->tasks.size() - 1);
+  if (!number) return refusal({errc::not_found, number.error().message()});
+  return json_of(json::serialize(object_of(job->tasks[*number])) + "\n");
+}
+
+http_answer routes::barriers(question const& q) {
+  http_answer a;
+  a.body = picture_.text(q.now, "barriers", [&] {
+    json::array open;
+    for (auto const& b : picture_.look(q.now)->barriers) open.push_back(object_of(b));
+    return json::serialize(json::object{{"barriers", std::move(open)}}) + "\n";
+  });
+  return a;
+}
+
+http_answer routes::why(question const& q) {
+  http_answer a;
+  a.body = picture_.text(q.now, "why", [&] { return why_json(*picture_.why(q.now)) + "\n"; });
+  return a;
+}
+
+http_answer routes::events(question const& q) {
+  std::optional<std::uint64_t> after;
+  if (auto const wanted = q.at.query("after")) {
+    auto const number = number_of(*wanted, "The parameter after", server_.last_event());
+    if (!number) return refusal(number.error());
+    after = *number;
+  }
+  auto const level = severity_named(q.at.query("severity").value_or("info"));
+  if (!level) {
+    return refusal({errc::invalid_argument, "A severity is info, warning or error"});
+  }
+  auto const found = server_.events(after, *level);
+  json::array entries;
+  for (auto const& e : found.entries) entries.push_back(object_of(e));
+  json::object const all{
+      {"events", std::move(entries)}, {"through", found.through}, {"lost", found.lost}};
+  return json_of(json::serialize(all) + "\n");
+}
+
+// --- Keys --------------------------------------------------------------------------------------
+
+http_answer routes::keys(question const& q) {
+  auto const limit = number_of(q.at.query("limit").value_or(std::to_string(keys_listed)),
+                               "The parameter limit", keys_listed_max);
+  if (!limit) return refusal(limit.error());
+  bool const with_values = q.at.query("values") == "1";
+  if (status why = core::permission(q.as, core::try_get_args{}); with_values && !why.ok()) {
+    return refusal(why);
+  }
+  auto const found =
+      server_.keys(q.at.query("prefix").value_or(""), q.at.query("after").value_or(""), *limit + 1);
+  json::array keys;
+  std::size_t shown = 0;
+  for (auto const& e : found.entries) {
+    if (keys.size() == *limit || (with_values && shown > value_bytes_shown_max)) break;
+    auto one = key_object(e.key, e.version, e.value);
+    if (with_values) add_value(one, e.value);
+    if (e.value.size() <= value_bytes_shown_max) shown += e.value.size();
+    keys.push_back(std::move(one));
+  }
+  bool const has_more = keys.size() < found.entries.size();
+  json::object const all{{"keys", std::move(keys)}, {"version", found.version}, {"more", has_more}};
+  return json_of(json::serialize(all) + "\n");
+}
+
+http_answer routes::key(question const& q) {
+  if (status why = core::permission(q.as, core::try_get_args{}); !why.ok()) return refusal(why);
+  auto const found = server_.value(q.name);
+  if (!found) return refusal(found.error());
+  auto one = key_object(q.name, found->version, found->value);
+  add_value(one, found->value);
+  return json_of(json::serialize(one) + "\n");
+}
+
+// --- A barrier ---------------------------------------------------------------------------------
+
+http_answer routes::barrier(question const& q) {
+  auto const all = server_.history(q.name);
+  auto const barrier = "barrier " + core::quoted(q.name);
+  if (all.passed.value > 0) {
+    return text_of(200, barrier + " was passed: round " + std::to_string(all.passed.value) + "\n");
+  }
+  if (all.open.value > 0) {
+    return text_of(503, barrier + " was not passed yet: " + all.missing + "\n");
+  }
+  return text_of(503, barrier + " was not passed yet: no task has come\n");
+}
+
+}  // namespace coxswain::status_page

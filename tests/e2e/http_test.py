@@ -1,0 +1,87 @@
+"""The status page of `coxswain serve --http` and `coxswain run --http`."""
+
+import json
+import signal
+import unittest
+import urllib.error
+import urllib.request
+
+from programs import EndToEnd, LIMIT, USAGE
+
+
+class Http(EndToEnd):
+
+    def ask(self, path, body=None, token=None):
+        """The code and the text of an answer."""
+        request = urllib.request.Request(f"http://{self.http}{path}", data=body and body.encode())
+        if body is not None:
+            request.add_header("Content-Type", "application/json")
+        if token is not None:
+            request.add_header("Authorization", f"Bearer {token}")
+        # No proxy that the environment names.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=LIMIT) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.read().decode()
+
+    def serve_http(self, tasks, *arguments):
+        coordinator = self.serve(tasks, "--http", "0", *arguments)
+        self.http = coordinator.ready["http"]
+        return coordinator
+
+    def test_the_job_is_shown_as_status_shows_it(self):
+        self.serve_http(2)
+        self.coxswain("put", "a", "1")
+
+        code, text = self.ask("/api/v1/state")
+
+        self.assertEqual(code, 200)
+        shown, told = json.loads(text), self.status()
+        self.assertEqual(shown.keys(), told.keys())
+        self.assertEqual(shown["keys"], 1)
+        self.assertEqual(self.ask("/healthz"), (200, "ok\n"))
+        self.assertEqual(json.loads(self.ask("/api/v1/keys/a")[1])["value"], "1")
+        code, text = self.ask("/nothing")
+        self.assertEqual(code, 404)
+        self.assertEqual(json.loads(text)["code"], "NOT_FOUND")
+
+    def test_roles_are_those_of_the_token_file(self):
+        tokens = self.folder / "tokens"
+        tokens.write_text("reader look\noperator steer\n")
+        self.serve_http(1, "--token-file", tokens)
+        body = '{"task": 0, "in": "1h"}'
+
+        self.assertEqual(self.ask("/livez")[0], 200)
+        self.assertEqual(self.ask("/api/v1/state")[0], 401)
+        self.assertEqual(self.ask("/api/v1/state", token="look")[0], 200)
+        self.assertEqual(self.ask("/api/v1/preempt", body, "look")[0], 403)
+        self.assertEqual(self.ask("/api/v1/preempt", body, "steer")[0], 200)
+
+    def test_a_drain_ends_the_coordinator(self):
+        coordinator = self.serve_http(1)
+
+        code, text = self.ask("/api/v1/drain", "{}")
+
+        self.assertEqual((code, json.loads(text)), (202, {"stopping": True}))
+        self.assertEqual(coordinator.wait(), 0, coordinator.said())
+
+    def test_it_can_be_reached_by_others_only_with_a_token(self):
+        serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
+                                "--http", "0.0.0.0:0")
+        self.assertEqual(serve.code, USAGE, serve.said())
+        self.assertIn("no token protects it", serve.err)
+
+    def test_run_says_where_it_is(self):
+        run = self.start("coxswain", "run", "-n", 2, "--http", ":0", "--",
+                         "sh", "-c", "exec sleep 1000")
+        self.http = run.line("status page at", "err").split("http://")[1].rstrip("/")
+
+        self.assertEqual(json.loads(self.ask("/api/v1/state")[1])["num_tasks"], 2)
+        run.signal(signal.SIGTERM)
+        run.wait()
+
+
+if __name__ == "__main__":
+    unittest.main()

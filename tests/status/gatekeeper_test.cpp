@@ -1,0 +1,109 @@
+// Who may ask.
+
+#include "coxswain/status/gatekeeper.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::status_page {
+namespace {
+
+std::vector<core::credential> tokens() {
+  return {{core::role::reader, "look"}, {core::role::operator_, "steer"}};
+}
+
+http_request with_host(std::optional<std::string> host) {
+  http_request asked;
+  asked.host = std::move(host);
+  return asked;
+}
+
+BOOST_AUTO_TEST_SUITE(gatekeeper_test)
+
+BOOST_AUTO_TEST_CASE(without_a_token_loopback_is_asked_by_its_own_names_only) {
+  gatekeeper const gate{{}, true, 80};
+  for (auto const* const host : {"localhost", "localhost:9000", "LOCALHOST:1", "127.0.0.1",
+                                 "127.1.2.3:80", "[::1]", "[::1]:80"}) {
+    BOOST_TEST(gate.checked_host(with_host(host)).ok(), host);
+  }
+  for (auto const* const host : {"", "evil.example", "127.0.0.1.evil.example", "localhost.evil",
+                                 "10.0.0.1:80", "[::2]", "[::1", "localhost@evil"}) {
+    BOOST_TEST((gate.checked_host(with_host(host)).code() == errc::permission_denied), host);
+  }
+  BOOST_TEST(gate.checked_host(with_host(std::nullopt)).ok());  // no browser is so old
+}
+
+BOOST_AUTO_TEST_CASE(a_token_or_an_address_for_all_makes_the_host_a_matter_of_taste) {
+  gatekeeper const with_tokens{tokens(), true, 80};
+  gatekeeper const for_all{{}, false, 80};
+  BOOST_TEST(with_tokens.checked_host(with_host("job.example")).ok());
+  BOOST_TEST(for_all.checked_host(with_host("10.0.0.1:80")).ok());
+}
+
+BOOST_AUTO_TEST_CASE(a_page_may_ask_its_own_server_only) {
+  auto asked = with_host("localhost:80");
+  BOOST_TEST(gatekeeper::checked_origin(asked).ok());
+  for (auto const* const origin : {"http://localhost:80", "https://LOCALHOST:80"}) {
+    asked.origin = origin;
+    BOOST_TEST(gatekeeper::checked_origin(asked).ok(), origin);
+  }
+  for (auto const* const origin : {"null", "", "http://localhost", "http://evil", "localhost:80",
+                                   "http://", "http://localhost:80.evil"}) {
+    asked.origin = origin;
+    BOOST_TEST((gatekeeper::checked_origin(asked).code() == errc::permission_denied), origin);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_token_gives_its_role) {
+  gatekeeper const gate{tokens(), true, 80};
+  http_request asked;
+  BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
+  asked.authorization = "Bearer look";
+  BOOST_TEST((gate.role_of(asked).value() == core::role::reader));
+  asked.authorization = "bearer  steer ";
+  BOOST_TEST((gate.role_of(asked).value() == core::role::operator_));
+  for (auto const* const wrong : {"Bearer", "Bearer ", "Bearer loo", "Basic look", "look"}) {
+    asked.authorization = wrong;
+    BOOST_TEST(gate.role_of(asked).has_error(), wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_tokens_everybody_is_a_worker) {
+  gatekeeper const gate{{}, true, 80};
+  BOOST_TEST((gate.role_of({}).value() == core::role::worker));
+}
+
+BOOST_AUTO_TEST_CASE(a_cookie_stands_for_the_token_that_it_was_given_for_and_does_not_show_it) {
+  gatekeeper gate{tokens(), true, 8477};
+  BOOST_TEST((gate.log_in("wrong", {}).error().code() == errc::unauthenticated));
+
+  auto const cookie = gate.log_in("look", {1, 2, 255}).value();
+
+  BOOST_TEST(cookie ==
+             "coxswain_8477=0102ff00000000000000000000000000; Path=/; HttpOnly; SameSite=Strict");
+  http_request asked;
+  asked.cookie = "a=b; coxswain_8477=0102ff00000000000000000000000000;c=d";
+  BOOST_TEST((gate.role_of(asked).value() == core::role::reader));
+  for (auto const* const wrong : {"coxswain_8477=", "coxswain_8477", ";;", "coxswain_847=0102",
+                                  "coxswain_80=0102ff00000000000000000000000000"}) {
+    asked.cookie = wrong;
+    BOOST_TEST(gate.role_of(asked).has_error(), wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(who_logged_in_first_is_forgotten_first) {
+  gatekeeper gate{tokens(), true, 1};
+  http_request asked;
+  asked.cookie = gate.log_in("look", {1}).value().substr(0, 43);
+  BOOST_TEST(gate.role_of(asked).has_value());
+  for (int i = 0; i < 256; ++i) BOOST_TEST_REQUIRE(gate.log_in("look", {2}).has_value());
+  BOOST_TEST(gate.role_of(asked).has_error());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::status_page

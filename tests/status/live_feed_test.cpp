@@ -1,0 +1,181 @@
+// What those who watch are told.
+
+#include "coxswain/status/live_feed.hpp"
+#include "coxswain/status/json.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <memory>
+#include <string>
+
+namespace coxswain::status_page {
+namespace {
+
+// A job that is changed by hand, and its feed.
+struct world {
+  explicit world(std::size_t tasks = 3) {
+    for (std::uint32_t i = 0; i < tasks; ++i) {
+      core::snapshot::task t;
+      t.id = task_id{i};
+      job.tasks.push_back(t);
+    }
+  }
+
+  bool look() {
+    return feed.look(std::make_shared<core::snapshot const>(job),
+                     std::make_shared<core::why_answer const>(why), events);
+  }
+  json::object told(live_feed::place& to) {
+    auto const text = feed.next(to);
+    BOOST_TEST_REQUIRE(text);
+    return json::parse(*text).as_object();
+  }
+  core::events_answer events_after(std::uint64_t after) const {
+    core::events_answer found;
+    for (auto number = after + 1; number <= events; ++number) {
+      found.entries.push_back({number, {}, {}});
+    }
+    found.through = events;
+    return found;
+  }
+
+  core::snapshot job;
+  core::why_answer why;
+  std::uint64_t events{};
+  text_pool texts{1 << 20};
+  live_feed feed{texts, [this](std::uint64_t after) { return events_after(after); }};
+};
+
+BOOST_AUTO_TEST_SUITE(live_feed_test)
+
+BOOST_AUTO_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events) {
+  world w;
+  w.events = 500;
+  BOOST_TEST(w.look());
+  live_feed::place me;
+
+  auto const first = w.told(me);
+
+  BOOST_TEST(first.at("type") == "state");
+  BOOST_TEST(first.at("state").at("tasks").as_array().size() == 3u);
+  BOOST_TEST(first.at("state").at("barriers").as_array().empty());
+  BOOST_TEST(first.at("why").at("waits").as_array().empty());
+  BOOST_TEST(first.at("events").as_array().size() == 200u);
+  BOOST_TEST(first.at("events").at(0).at("number") == 301);
+  BOOST_TEST(!w.feed.next(me));
+}
+
+BOOST_AUTO_TEST_CASE(then_comes_only_what_has_changed) {
+  world w;
+  w.look();
+  live_feed::place me;
+  w.told(me);
+
+  w.job.tasks[1].state = task_state::failed;
+  w.events = 1;
+  BOOST_TEST(w.look());
+  auto const update = w.told(me);
+
+  BOOST_TEST(update.at("type") == "update");
+  BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
+  BOOST_TEST(update.at("tasks").at(0).at("task") == 1);
+  BOOST_TEST(update.at("tasks").at(0).at("state") == "failed");
+  BOOST_TEST(update.at("events").as_array().size() == 1u);
+  BOOST_TEST(!update.contains("why"));
+  BOOST_TEST(update.at("summary").at("num_tasks") == 3);
+  BOOST_TEST(!w.feed.next(me));
+}
+
+BOOST_AUTO_TEST_CASE(that_time_goes_on_is_no_news) {
+  world w;
+  w.job.barriers.push_back({"b", {}, {}, 1, 3, "1-2", 0, 1s, 9s});
+  w.why.waits.push_back({});
+  w.look();
+  live_feed::place me;
+  w.told(me);
+
+  w.job.uptime = 5s;
+  w.job.tasks[0].last_heard = 3s;
+  w.job.barriers[0].age = 2s;
+  w.job.barriers[0].remaining = 8s;
+  w.why.waits[0].age = 2s;
+  BOOST_TEST(!w.look());
+  BOOST_TEST(!w.feed.next(me));
+
+  w.job.barriers[0].arrived = 2;
+  BOOST_TEST(w.look());
+  BOOST_TEST(w.told(me).at("barriers").at(0).at("age_ms") == 2000.0);
+}
+
+BOOST_AUTO_TEST_CASE(who_reads_slowly_gets_all_that_it_missed_as_one) {
+  world w;
+  w.look();
+  live_feed::place slow;
+  live_feed::place quick;
+  w.told(slow);
+  w.told(quick);
+  for (std::size_t i = 0; i < 3; ++i) {
+    w.job.tasks[i].state = task_state::connected;
+    w.events = i + 1;
+    w.look();
+    BOOST_TEST(w.told(quick).at("tasks").as_array().size() == 1u);
+  }
+
+  auto const merged = w.told(slow);
+
+  BOOST_TEST(merged.at("tasks").as_array().size() == 3u);
+  BOOST_TEST(merged.at("events").as_array().size() == 3u);
+  BOOST_TEST(!w.feed.next(slow));
+}
+
+BOOST_AUTO_TEST_CASE(those_who_stand_at_the_same_place_share_one_text) {
+  world w;
+  w.look();
+  live_feed::place a;
+  live_feed::place b;
+  BOOST_TEST((w.feed.next(a) == w.feed.next(b)));
+  w.job.keys = 1;
+  w.look();
+  BOOST_TEST((w.feed.next(a) == w.feed.next(b)));
+}
+
+BOOST_AUTO_TEST_CASE(no_more_than_100_barriers_are_told) {
+  world w;
+  w.look();
+  live_feed::place me;
+  w.told(me);
+  w.job.barriers.resize(150);
+  w.look();
+
+  auto const update = w.told(me);
+
+  BOOST_TEST(update.at("barriers").as_array().size() == 100u);
+  BOOST_TEST(update.at("barriers_more") == 50);
+}
+
+BOOST_AUTO_TEST_CASE(a_change_of_what_everybody_waits_for_is_told) {
+  world w;
+  w.look();
+  live_feed::place me;
+  w.told(me);
+  w.why.stuck = "task 1 can never go on";
+  w.look();
+  BOOST_TEST(w.told(me).at("why").at("stuck") == "task 1 can never go on");
+}
+
+BOOST_AUTO_TEST_CASE(texts_count_as_long_as_somebody_holds_them) {
+  text_pool texts{10};
+  auto const one = texts.share("12345");
+  BOOST_TEST(!texts.is_full());
+  {
+    auto const other = texts.share("67890");
+    BOOST_TEST(texts.is_full());
+  }
+  BOOST_TEST(texts.bytes() == 5u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::status_page
