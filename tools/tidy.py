@@ -39,7 +39,9 @@ LONG_FILES: dict[str, str] = {
 }
 
 FOLDERS = (".ci", "bench", "proto", "src", "tests", "tools")
-SUFFIXES = ["", *".c .cmake .cpp .h .hpp .in .json .md .proto .py .sh .toml .txt".split()]
+SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .md .mjs .proto .py .sh .toml"
+                  " .txt").split()]
+WEB = (".css", ".html", ".js", ".mjs")
 THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "spdlog/")
 
 
@@ -278,6 +280,16 @@ def check_length(source, _):
         yield 1, "length", "is in LONG_FILES of tools/tidy.py and no longer long"
 
 
+def check_web(source, _):
+    """The page and its tests: as short as other files, and nothing comes from elsewhere."""
+    if not source.path.endswith(WEB):
+        return
+    yield from check_length(source, _)
+    for line, found in source.matches(r"""(src|href|url|import)\b[\s=(]*["']?https?://""",
+                                      source.text):
+        yield line, "web", f"the page needs nothing from elsewhere: '{found}'"
+
+
 def check_words(source, _):
     for line, found in source.matches(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b"):
         if source.path.startswith("tests/") and source.is_cpp:
@@ -290,7 +302,7 @@ def check_words(source, _):
 
 def check(source, installed):
     """Everything that is wrong with one file, as (line, rule, message)."""
-    rules = (check_words,) if not source.is_cpp else (
+    rules = (check_words, check_web) if not source.is_cpp else (
         check_layers, check_purity, check_installed, check_coroutines, check_includes,
         check_length, check_words)
     return sorted(finding for rule in rules for finding in rule(source, installed))
@@ -344,6 +356,9 @@ SNIPPETS = (
     ("length", "src/coxswain/base/a.cpp", "\n" * 501),
     ("sleep", "tests/a.cpp", "std::this_thread::sleep_for(1s);"),
     ("words", "tools/a.cpp", "// TO" "DO"),
+    ("", "src/coxswain/status/site/a.html", '<a href="#b">b</a><script src="a.js"></script>'),
+    ("length", "src/coxswain/status/site/a.js", "\n" * 501),
+    ("web", "src/coxswain/status/site/a.html", '<script src="https://a.example/b.js"></script>'),
     ("words", "tools/a.sh", "cd /ho" "me/me"),
 )
 

@@ -45,6 +45,16 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_stops_is_alive_but_not_ready) {
   BOOST_TEST(has(all.body, "[-]listeners failed"));
 }
 
+BOOST_AUTO_TEST_CASE(the_page_is_at_the_root_and_may_do_only_what_it_needs) {
+  page_house h;
+  auto const r = h.get("/");
+  BOOST_TEST(r.code == 200);
+  BOOST_TEST(has(r.head, "Content-Type: text/html; charset=utf-8\r\n"));
+  BOOST_TEST(has(r.head, "Content-Security-Policy: default-src 'none'; script-src 'sha256-"));
+  BOOST_TEST(r.body.starts_with("<!doctype html>"));
+  BOOST_TEST(h.get("/page").code == 404);
+}
+
 BOOST_AUTO_TEST_CASE(the_job_is_shown_as_json) {
   page_house h;
   h.page_options.picture_age_max = 0ms;

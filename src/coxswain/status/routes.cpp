@@ -10,11 +10,15 @@ namespace {
 
 bool is_look(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
+// Whether the path stands for all below it.
+bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with('/'); }
+
 }  // namespace
 
 std::span<routes::route const> routes::all() {
   using enum core::role;
-  static constexpr std::array<route, 16> known{{
+  static constexpr std::array<route, 17> known{{
+      {"/", false, true, reader, &routes::site},
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
       {"/healthz", false, true, reader, &routes::healthz},
@@ -51,11 +55,10 @@ http_answer routes::answer(time_point now, http_request const& asked) {
   if (!at) return refusal(at.error());
   question q{now, asked, *at, {}, {}};
   for (auto const& r : all()) {
-    bool const is_above = r.path.ends_with('/');
-    bool const fits =
-        is_above ? at->path().starts_with(r.path) && at->path() != r.path : at->path() == r.path;
+    bool const fits = is_above(r.path) ? at->path().starts_with(r.path) && at->path() != r.path
+                                       : at->path() == r.path;
     if (!fits) continue;
-    if (is_above) q.name = at->path().substr(r.path.size());
+    if (is_above(r.path)) q.name = at->path().substr(r.path.size());
     return route_to(r, q);
   }
   return not_found(at->path());
@@ -102,7 +105,7 @@ http_answer routes::not_found(std::string const& path) {
   for (auto const& r : all()) {
     text += r.path == all().front().path ? " " : ", ";
     text += std::string{r.is_post ? "POST " : ""} + std::string{r.path};
-    if (r.path.ends_with('/')) text += "NAME";
+    if (is_above(r.path)) text += "NAME";
   }
   return refusal({errc::not_found, std::move(text)});
 }

@@ -43,7 +43,7 @@ class routes {
   };
   using reply = http_answer (routes::*)(question const&);
 
-  // A path that ends in a slash stands for all below it.
+  // A path that ends in a slash stands for all below it, unless it is the page's.
   struct route {
     std::string_view path;
     bool is_post{};
@@ -60,6 +60,7 @@ class routes {
   [[nodiscard]] http_answer json_of(std::string text);
   [[nodiscard]] http_answer health_of(question const& q, bool asks_loop, bool asks_job);
 
+  http_answer site(question const& q);
   http_answer livez(question const& q);
   http_answer readyz(question const& q);
   http_answer healthz(question const& q);

@@ -4,6 +4,7 @@
 #include "coxswain/core/text.hpp"
 #include "coxswain/status/json.hpp"
 #include "coxswain/status/routes.hpp"
+#include "coxswain/status/site.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -64,6 +65,16 @@ json::object key_object(std::string const& key, std::uint64_t version, bytes con
 }
 
 }  // namespace
+
+// --- The page ----------------------------------------------------------------------------------
+
+// Everybody may have it: what it shows it asks for itself, with a token if there is one.
+http_answer routes::site(question const&) {
+  auto a = text_of(200, std::string{status_page::site()});
+  a.content_type = "text/html; charset=utf-8";
+  a.fields.emplace_back("Content-Security-Policy", site_policy());
+  return a;
+}
 
 // --- Health ------------------------------------------------------------------------------------
 

@@ -1,0 +1,149 @@
+// Puts the feed into the page, and counts ages on between its messages.
+
+const NAMES_MAX = 50;
+
+class Page {
+  constructor() {
+    this.job = new Job();
+    this.linkState = 'connecting';
+    this.nextTry = 0;
+    this.lostAt = null; // when the feed was lost: times stand still from then on
+    this.tasks = new TasksPanel(this.job);
+    this.chart = new LatencyChart(byId('chart'), byId('chart-canvas'), byId('chart-reading'));
+    this.events = new EventsPanel();
+    this.theme = new Theme(() => this.recolour());
+    this.link = new Link(
+      (message) => this.take(message),
+      (state, at) => this.showLink(state, at),
+    );
+    this.listen();
+    this.link.open();
+    setInterval(() => this.tick(), 1000);
+  }
+
+  listen() {
+    byId('reconnect').addEventListener('click', () => this.link.tryNow());
+    byId('login-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.logIn();
+    });
+    byId('rounds-name').addEventListener('change', () => this.showRounds());
+    document.addEventListener('click', ({target}) => {
+      if (target.dataset.task) this.tasks.selectAndSee(Number(target.dataset.task));
+      if (target.dataset.missing) this.tasks.showMissing(rangesOf(target.dataset.missing));
+    });
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== '/' || event.target.matches('input, select')) return;
+      event.preventDefault();
+      byId('search').focus();
+    });
+  }
+
+  now() {
+    return this.lostAt ?? performance.now();
+  }
+
+  take(message) {
+    this.job.apply(message, performance.now());
+    if (this.job.facts) this.show();
+  }
+
+  show() {
+    document.body.classList.add('has-state');
+    this.tick();
+    showFailure(this.job);
+    showStuck(this.job);
+    showFigures(this.job);
+    showStragglers(this.job);
+    this.tasks.show(this.now());
+    this.showRounds();
+    this.events.show(this.job.events);
+    this.showTitle();
+  }
+
+  tick() {
+    if (this.linkState === 'waiting') this.showLinkText();
+    if (!this.job.facts) return;
+    const now = this.now();
+    showHeader(this.job, now);
+    showBarriers(this.job, now);
+    showWaits(this.job, now);
+    this.tasks.tick(now);
+  }
+
+  showRounds() {
+    const {rounds} = this.job;
+    const select = byId('rounds-name');
+    const names = [...new Set(rounds.map((round) => round.name))].sort();
+    // Where each round has a name of its own there is nothing to choose.
+    const isChoice = names.length > 1 && names.length <= NAMES_MAX;
+    select.hidden = !isChoice;
+    keepInStep(
+      select,
+      ['', ...(isChoice ? names : [])],
+      (name) => name,
+      (name) => make('option', {value: name}),
+      (option, name) => setText(option, name || 'All barriers'),
+    );
+    const name = select.value;
+    this.chart.show(name ? rounds.filter((round) => round.name === name) : rounds);
+  }
+
+  // The tab says at once how the job is.
+  showTitle() {
+    const {facts, why} = this.job;
+    const [sign, colour] = facts.error
+      ? ['✕ ', 'failed']
+      : why.stuck
+        ? ['⚠ ', 'suspect']
+        : ['', 'connected'];
+    document.title = `${sign}${facts.job} · Coxswain`;
+    const fill = coloursOf([colour])[colour];
+    const circle = `<circle cx="8" cy="8" r="7" fill="${fill}"/>`;
+    const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${circle}</svg>`;
+    const url = `data:image/svg+xml,${encodeURIComponent(icon)}`;
+    if (byId('icon').href !== url) byId('icon').href = url;
+  }
+
+  recolour() {
+    this.tasks.recolour();
+    this.chart.recolour();
+  }
+
+  showLink(state, at) {
+    if (state === 'live') {
+      this.lostAt = null;
+      announce('live');
+    } else {
+      if (this.linkState === 'live') announce('The connection is lost.');
+      this.lostAt ??= performance.now();
+    }
+    this.linkState = state;
+    this.nextTry = at ?? 0;
+    byId('link').dataset.state = state;
+    byId('reconnect').hidden = state !== 'waiting';
+    document.body.classList.toggle('stale', state !== 'live');
+    this.showLinkText();
+    if (state === 'locked' && !byId('login').open) byId('login').showModal();
+  }
+
+  showLinkText() {
+    const seconds = Math.max(1, Math.ceil((this.nextTry - performance.now()) / 1000));
+    const text = {
+      live: 'live',
+      connecting: this.job.facts ? 'reconnecting' : 'connecting',
+      waiting: `reconnecting in ${seconds} s`,
+      locked: 'locked',
+    };
+    setText(byId('link-text'), text[this.linkState]);
+  }
+
+  async logIn() {
+    const refused = await this.link.logIn(byId('token').value);
+    setText(byId('login-refused'), refused);
+    byId('token').value = '';
+    if (!refused) byId('login').close();
+  }
+}
+
+new Page();

@@ -1,0 +1,79 @@
+// Elements: found, made, and kept in step with a list. Texts are only ever set as text.
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// make('span', {className: 'name', textContent: name}, child, ...)
+function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+// Writes only what differs, so that a screen reader is told changes only.
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// For screen readers: what has just changed, and not what is counted on.
+function announce(text) {
+  setText(byId('announcement'), text);
+}
+
+// One child of the parent for each item, in their order. A child is made once for a key and then
+// updated, so that focus and selection stay.
+function keepInStep(parent, items, keyOf, makeChild, update) {
+  const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  let place = parent.firstElementChild;
+  for (const item of items) {
+    const key = String(keyOf(item));
+    let child = old.get(key);
+    old.delete(key);
+    if (!child) {
+      child = makeChild(item);
+      child.dataset.key = key;
+    }
+    if (child === place) {
+      place = place.nextElementSibling;
+    } else {
+      parent.insertBefore(child, place);
+    }
+    update(child, item);
+  }
+  for (const child of old.values()) child.remove();
+}
+
+// A button that selects a task in the grid: whoever holds it listens to `click`.
+function taskButton(number) {
+  const button = make('button', {type: 'button', className: 'task-link', textContent: `${number}`});
+  button.dataset.task = number;
+  button.setAttribute('aria-label', `Show task ${number}`);
+  return button;
+}
+
+// The colours that custom properties have in the present theme, by their names.
+function coloursOf(names) {
+  const probe = make('i', {hidden: true});
+  document.body.append(probe);
+  const colours = {};
+  for (const name of names) {
+    probe.style.color = `var(--${name})`;
+    colours[name] = getComputedStyle(probe).color;
+  }
+  probe.remove();
+  return colours;
+}
+
+// Gives the canvas the size, sharp on any screen, and its context, which counts in CSS pixels. Its
+// pixels are kept where we can copy them.
+function sized(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext('2d', {willReadFrequently: true});
+  context.scale(ratio, ratio);
+  return context;
+}

@@ -1,0 +1,53 @@
+// The log of events, newest first, and its filter.
+
+const SEVERITIES = ['info', 'warning', 'error'];
+
+class EventsPanel {
+  constructor() {
+    this.events = [];
+    byId('severity').addEventListener('change', () => this.draw());
+    byId('events-text').addEventListener('input', () => this.draw());
+  }
+
+  show(events) {
+    if (events === this.events) return;
+    this.events = events;
+    this.draw();
+  }
+
+  draw() {
+    const least = SEVERITIES.indexOf(byId('severity').value);
+    const text = byId('events-text').value.toLowerCase();
+    const shown = this.events.filter(
+      (event) =>
+        SEVERITIES.indexOf(event.severity) >= least && event.text.toLowerCase().includes(text),
+    );
+    keepInStep(
+      byId('events'),
+      shown.reverse(),
+      ({number}) => number,
+      makeEvent,
+      () => {},
+    );
+    byId('events').hidden = shown.length === 0;
+    byId('events-none').hidden = shown.length > 0;
+    setText(
+      byId('events-count'),
+      shown.length === this.events.length
+        ? textOfCount(shown.length)
+        : `${textOfCount(shown.length)} of ${textOfCount(this.events.length)}`,
+    );
+  }
+}
+
+function makeEvent(event) {
+  const line = make(
+    'li',
+    {className: event.severity},
+    make('time', {textContent: textOfMoment(event.at_ms)}),
+    make('span', {className: 'severity', textContent: event.severity}),
+    make('span', {className: 'text', textContent: event.text}),
+  );
+  if (event.task !== null) line.append(taskButton(event.task));
+  return line;
+}

@@ -1,0 +1,131 @@
+// The page on a real job: a coordinator and its workers, one of which is killed.
+
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import path from 'node:path';
+import readline from 'node:readline';
+import {after, afterEach, before, test} from 'node:test';
+
+import {launch, live, open} from './page.mjs';
+
+const TASKS = 4;
+const VICTIM = 2;
+
+let browser;
+let programs = [];
+
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+// The workers do nothing but meet, as fast as they can.
+afterEach(() => {
+  for (const program of programs) program.kill('SIGKILL');
+  programs = [];
+});
+
+function start(name, args, environment = {}) {
+  const kept = Object.entries(process.env).filter(([key]) => !/^(COXSWAIN_|JAX)/.test(key));
+  const program = spawn(path.join(process.env.COXSWAIN_BIN, name), args, {
+    env: {...Object.fromEntries(kept), ...environment},
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  programs.push(program);
+  return program;
+}
+
+// A coordinator, and workers that meet at one barrier after the other. Gives where its page is, and
+// the workers' processes.
+async function startJob(...options) {
+  const listen = ['--listen', '127.0.0.1:0', '--http', '127.0.0.1:0'];
+  const serve = start('coxswain', ['serve', '-n', TASKS, ...listen, ...options].map(String));
+  const [line] = await once(readline.createInterface({input: serve.stdout}), 'line');
+  const {addresses, http} = JSON.parse(line);
+  const workers = Array.from({length: TASKS}, (_, task) =>
+    start('coxswain-example-worker', ['--rounds', '1000000000'], {
+      COXSWAIN_ADDRESS: addresses[0],
+      COXSWAIN_NUM_TASKS: String(TASKS),
+      COXSWAIN_TASK_ID: String(task),
+    }),
+  );
+  return {url: `http://${http}/`, workers};
+}
+
+// When the page first says the text there; of the clock that this program has, too.
+async function noteWhen(page, selector, wanted) {
+  await page.evaluate(
+    ([where, text]) => {
+      const look = () => {
+        const found = [...document.querySelectorAll(where)].some(
+          (element) => element.checkVisibility() && element.textContent === text,
+        );
+        if (found) window.saidAt ??= Date.now();
+      };
+      new MutationObserver(look).observe(document.body, {
+        attributes: true,
+        characterData: true,
+        childList: true,
+        subtree: true,
+      });
+    },
+    [selector, wanted],
+  );
+  return async () => {
+    await page.waitForFunction(() => window.saidAt);
+    return page.evaluate(() => window.saidAt);
+  };
+}
+
+async function pageOf(url) {
+  const page = await open(browser);
+  await page.goto(url);
+  await live(page);
+  await page.locator('#figures div', {hasText: `Connected${TASKS} of ${TASKS}`}).waitFor();
+  return page;
+}
+
+test('a killed worker is the headline within a second', async () => {
+  const {url, workers} = await startJob('--reconnect-grace', '0s');
+  const page = await pageOf(url);
+
+  const said = await noteWhen(page, '#failure-title', `Task ${VICTIM} failed`);
+  const killedAt = Date.now();
+  workers[VICTIM].kill('SIGKILL');
+  const took = (await said()) - killedAt;
+
+  console.log(`${took} ms from the kill to the headline`);
+  assert.ok(took < 1000, `${took} ms`);
+  const failed = page.locator('#legend [data-state="failed"] b');
+  assert.notEqual(await failed.innerText(), '0');
+  await page
+    .locator('#events .text', {hasText: `task ${VICTIM} `})
+    .first()
+    .waitFor();
+  assert.deepEqual(page.complaints, []);
+});
+
+test('a lost worker is suspect within a second, and failed after its grace', async () => {
+  const {url, workers} = await startJob('--reconnect-grace', '2s');
+  const page = await pageOf(url);
+
+  const said = await noteWhen(page, '#legend [data-state="suspect"] b', '1');
+  const killedAt = Date.now();
+  workers[VICTIM].kill('SIGKILL');
+  const took = (await said()) - killedAt;
+
+  assert.ok(took < 1000, `${took} ms`);
+  await page.locator('#failure-title', {hasText: `Task ${VICTIM} failed`}).waitFor();
+});
+
+test('who is stopped is missed by name', async () => {
+  const {url, workers} = await startJob();
+  const page = await pageOf(url);
+
+  workers[VICTIM].kill('SIGSTOP');
+
+  await page.locator('#barriers .missing', {hasText: `missing ${VICTIM}`}).waitFor();
+  await page.locator('#waits .known .task-link', {hasText: String(VICTIM)}).waitFor();
+  assert.equal(await page.locator('#legend [data-state="waiting"] b').innerText(), String(TASKS - 1));
+});

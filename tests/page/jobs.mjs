@@ -1,0 +1,420 @@
+// Jobs as the feed describes them, for tests and screenshots. The same every time.
+
+// A small generator of numbers from 0 to 1 (mulberry32), so that each run is alike.
+export function chances(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+export function task(number, changes = {}) {
+  const host = `b${String(Math.floor(number / 8)).padStart(3, '0')}`;
+  return {
+    task: number,
+    state: 'connected',
+    suspect: false,
+    incarnation: (0x9254f2126c0c044an + BigInt(number)).toString(16),
+    last_heard_ms: 120,
+    process: `${host}:${3300 + (number % 8)}`,
+    peer: `10.0.${Math.floor(number / 2048)}.${Math.floor(number / 8) % 256}:${40000 + number}`,
+    error: null,
+    recoverable: false,
+    step: 4180,
+    step_age_ms: 900,
+    ...changes,
+  };
+}
+
+export function barrier(changes = {}) {
+  return {
+    name: 'step',
+    kind: 'tasks',
+    round: 418,
+    arrived: 3,
+    expected: 4,
+    missing: '2',
+    missing_cut: 0,
+    age_ms: 1900,
+    remaining_ms: 58100,
+    ...changes,
+  };
+}
+
+export function wait(changes = {}) {
+  return {
+    kind: 'barrier',
+    name: 'step',
+    stuck: false,
+    waiting: '0-1,3',
+    waiting_cut: 0,
+    others: 0,
+    age_ms: 1900,
+    remaining_ms: 58100,
+    round: 418,
+    arrived: 3,
+    expected: 4,
+    missing: '2',
+    missing_cut: 0,
+    known: [],
+    ...changes,
+  };
+}
+
+export function known(number, changes = {}) {
+  return {
+    task: number,
+    state: 'connected',
+    suspect: false,
+    last_heard_ms: 400,
+    process: task(number).process,
+    waits_for: '',
+    step: 4179,
+    ...changes,
+  };
+}
+
+export function event(number, text, changes = {}) {
+  return {
+    number,
+    at_ms: number * 1370,
+    severity: 'info',
+    kind: 'other',
+    task: null,
+    barrier: null,
+    text,
+    ...changes,
+  };
+}
+
+export function round(number, changes = {}) {
+  return {
+    number,
+    name: 'step',
+    round: number,
+    at_ms: number * 2000,
+    tasks: 4,
+    outcome: 'OK',
+    spread_ms: 12,
+    margin_ms: 3,
+    last_task: 0,
+    ...changes,
+  };
+}
+
+// Rounds whose spread wanders, with a slow one now and then.
+export function manyRounds(count, tasks, seed = 7) {
+  const chance = chances(seed);
+  return Array.from({length: count}, (_, place) => {
+    const slow = chance() < 0.04 ? 30 : 1;
+    const spread = (4 + 3 * Math.sin(place / 17)) * (0.6 + chance()) * slow;
+    const isCheckpoint = place % 25 === 24;
+    return round(place + 1, {
+      name: isCheckpoint ? 'checkpoint' : 'step',
+      round: isCheckpoint ? (place + 1) / 25 : place + 1,
+      tasks,
+      spread_ms: isCheckpoint ? spread * 60 : spread,
+      margin_ms: spread * chance() * 0.5,
+      last_task: Math.floor(chance() * chance() * tasks),
+    });
+  });
+}
+
+// Who came last in these rounds, as the coordinator counts it.
+export function stragglersOf(rounds) {
+  const byTask = new Map();
+  for (const {last_task: last, margin_ms: margin} of rounds) {
+    if (!byTask.has(last)) byTask.set(last, []);
+    byTask.get(last).push(margin);
+  }
+  const all = [...byTask].map(([number, margins]) => ({
+    task: number,
+    times_last: margins.length,
+    margin_ms_mean: margins.reduce((a, b) => a + b) / margins.length,
+    margin_ms_max: Math.max(...margins),
+    of: rounds.length,
+  }));
+  return all.sort((a, b) => b.times_last - a.times_last).slice(0, 20);
+}
+
+// The first message of a feed. `changes` are of the state; `beside` of the message.
+export function job(count, changes = {}, beside = {}) {
+  return {
+    type: 'state',
+    state: {
+      job: 'train-7b',
+      num_tasks: count,
+      coordinator: '53a2aa1f0eb1b769',
+      version: '0.1.0',
+      uptime_ms: 836000,
+      error: null,
+      tasks: Array.from({length: count}, (_, number) => task(number)),
+      barriers: [],
+      keys: 1208,
+      key_bytes: 3410000,
+      sessions: count,
+      waiting_gets: 0,
+      queued_items: 0,
+      waiting_pops: 0,
+      waiting_key_watches: 0,
+      memory_bytes: 4900000,
+      memory_bytes_max: 12638251008,
+      deadlines_answered: 12,
+      lateness_p99_ms: 0.41,
+      lateness_max_ms: 1.2,
+      rounds: [],
+      stragglers: [],
+      ...changes,
+    },
+    why: {stuck: null, waits: [], more: 0},
+    events: [],
+    ...beside,
+  };
+}
+
+export function update(changes = {}) {
+  return {
+    type: 'update',
+    summary: {},
+    tasks: [],
+    barriers: [],
+    barriers_more: 0,
+    rounds: [],
+    stragglers: [],
+    events: [],
+    ...changes,
+  };
+}
+
+const joined = (count) => [
+  event(1, `task 0 (b000:3300) from 10.0.0.0:40000 joins, 1 of ${count} are here`, {task: 0}),
+  event(2, `all ${count} tasks have joined`, {kind: 'joined'}),
+];
+
+// Whole scenes, by name.
+export const scenes = {
+  four() {
+    const rounds = manyRounds(40, 4);
+    const message = job(
+      4,
+      {
+        barriers: [barrier()],
+        rounds,
+        stragglers: stragglersOf(rounds),
+      },
+      {events: joined(4)},
+    );
+    message.why.waits = [wait({known: [known(2)]})];
+    return message;
+  },
+
+  working() {
+    const count = 200;
+    const rounds = manyRounds(240, count);
+    const waiting = '0-16,18-92,94-199';
+    const message = job(
+      count,
+      {
+        barriers: [
+          barrier({
+            arrived: 198,
+            expected: count,
+            missing: '17,93',
+            age_ms: 12400,
+            remaining_ms: 17600,
+          }),
+        ],
+        rounds,
+        stragglers: stragglersOf(rounds),
+        waiting_gets: 1,
+      },
+      {
+        events: [
+          ...joined(count),
+          event(3, 'task 93 (b011:3305) is suspect: its connection was lost', {
+            severity: 'warning',
+            kind: 'suspect',
+            task: 93,
+            at_ms: 829000,
+          }),
+          event(
+            4,
+            'barrier ‘step’ round 418 waits for 10 s; 2 of 200 tasks are missing: ' +
+              '17 (connected, waits for key ‘address/0’), 93 (suspect)',
+            {severity: 'warning', kind: 'waiting', barrier: 'step', at_ms: 834000},
+          ),
+        ],
+      },
+    );
+    Object.assign(message.state.tasks[93], {suspect: true, last_heard_ms: 7200});
+    message.why.waits = [
+      wait({
+        waiting,
+        arrived: 198,
+        expected: count,
+        missing: '17,93',
+        age_ms: 12400,
+        remaining_ms: 17600,
+        known: [
+          known(17, {waits_for: "key 'address/0'"}),
+          known(93, {suspect: true, last_heard_ms: 7200}),
+        ],
+      }),
+      {
+        kind: 'get',
+        name: 'address/0',
+        stuck: false,
+        waiting: '17',
+        waiting_cut: 0,
+        others: 1,
+        age_ms: 12100,
+        remaining_ms: 287900,
+      },
+    ];
+    return message;
+  },
+
+  failed() {
+    const message = scenes.working();
+    const why = {code: 'ABORTED', message: 'the process was killed by signal 9 (SIGKILL)'};
+    Object.assign(message.state.tasks[93], {state: 'failed', suspect: false, error: why});
+    const later = [17, 40].map((number) => ({
+      task: number,
+      code: 'INTERNAL',
+      message: 'exited with status 1',
+    }));
+    for (const {task: number, code, message: text} of later) {
+      Object.assign(message.state.tasks[number], {state: 'failed', error: {code, message: text}});
+    }
+    message.state.error = {cause: {task: 93, ...why}, later};
+    message.state.barriers = [];
+    message.state.rounds[239].outcome = 'INTERNAL';
+    message.why.waits = [];
+    message.events.push(
+      event(
+        5,
+        'task 93 (b011:3305) failed: ABORTED: the process was killed by signal 9 (SIGKILL)',
+        {severity: 'error', kind: 'failed', task: 93, at_ms: 836000},
+      ),
+      event(
+        6,
+        'the job has failed: task 93 (b011:3305) failed: ABORTED: the process was killed by ' +
+          'signal 9 (SIGKILL)',
+        {severity: 'error', kind: 'job_failed', task: 93, at_ms: 836000},
+      ),
+    );
+    return message;
+  },
+
+  stuck() {
+    const message = scenes.four();
+    const stuck =
+      "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for " +
+      "task 1, task 1 waits at barrier 'b' for task 0; cancel a round or end a task";
+    const at = (name, here, missing) => ({
+      name,
+      round: 1,
+      arrived: 1,
+      expected: 2,
+      missing: String(missing),
+      waiting: String(here),
+      stuck: true,
+      known: [known(missing, {waits_for: `barrier '${name === 'a' ? 'b' : 'a'}' round 1`})],
+      age_ms: 64000,
+      remaining_ms: 236000,
+    });
+    message.state.barriers = [
+      ['a', 1],
+      ['b', 0],
+    ].map(([name, missing]) =>
+      barrier({
+        name,
+        round: 1,
+        arrived: 1,
+        expected: 2,
+        missing: String(missing),
+        age_ms: 64000,
+        remaining_ms: 236000,
+      }),
+    );
+    message.why = {stuck, waits: [wait(at('a', 0, 1)), wait(at('b', 1, 0))], more: 0};
+    message.events.push(event(3, stuck, {severity: 'warning', kind: 'stuck', at_ms: 830000}));
+    return message;
+  },
+
+  empty() {
+    const nobody = {
+      state: 'never connected',
+      incarnation: null,
+      last_heard_ms: null,
+      process: '',
+      peer: '',
+      step: null,
+      step_age_ms: null,
+    };
+    return job(16, {
+      tasks: Array.from({length: 16}, (_, number) => task(number, nobody)),
+      uptime_ms: 4000,
+      keys: 0,
+      key_bytes: 0,
+      memory_bytes: 0,
+      sessions: 0,
+      lateness_p99_ms: 0,
+    });
+  },
+
+  large() {
+    const count = 10000;
+    const rounds = manyRounds(256, count, 11);
+    const message = job(
+      count,
+      {
+        rounds,
+        stragglers: stragglersOf(rounds),
+        barriers: [barrier({arrived: 6211, expected: count, missing: '17,6212-9999', age_ms: 840})],
+      },
+      {events: joined(count)},
+    );
+    Object.assign(message.state.tasks[7342], {
+      state: 'failed',
+      error: {code: 'UNAVAILABLE', message: 'its connection was lost 2 s ago'},
+      recoverable: true,
+    });
+    Object.assign(message.state.tasks[2050], {suspect: true});
+    for (let number = 9920; number < 9960; ++number) message.state.tasks[number].state = 'joining';
+    for (let number = 9960; number < 10000; ++number)
+      message.state.tasks[number].state = 'never connected';
+    message.why.waits = [
+      wait({
+        waiting: '0-16,18-6211',
+        arrived: 6211,
+        expected: count,
+        missing: '17,6212-9999',
+        known: [known(17)],
+      }),
+    ];
+    return message;
+  },
+
+  // Every state at once.
+  states() {
+    const message = job(14);
+    const set = (number, changes) => Object.assign(message.state.tasks[number], changes);
+    set(2, {state: 'joining'});
+    set(3, {
+      state: 'never connected',
+      incarnation: null,
+      last_heard_ms: null,
+      process: '',
+      peer: '',
+    });
+    set(4, {suspect: true});
+    set(5, {state: 'failed', error: {code: 'INTERNAL', message: 'exited with status 1'}});
+    set(6, {state: 'left'});
+    message.why.waits = [wait({waiting: '1', missing: '0'})];
+    return message;
+  },
+};

@@ -1,0 +1,37 @@
+// Takes pictures of the page's scenes:
+//   node screenshots.mjs [--whole] FOLDER [SCENE-SHAPE...]
+// Such as failed-light; without any, all of them. With --whole, as far as the page goes. Those of
+// the README are in pictures/. The variables are those of tests/page/CMakeLists.txt.
+
+import path from 'node:path';
+
+import {scenes} from './jobs.mjs';
+import {Feed, launch, live, open} from './page.mjs';
+
+const shapes = {
+  light: {colorScheme: 'light', viewport: {width: 1280, height: 840}},
+  dark: {colorScheme: 'dark', viewport: {width: 1280, height: 840}},
+  phone: {colorScheme: 'light', viewport: {width: 360, height: 740}, deviceScaleFactor: 2},
+};
+
+const words = process.argv.slice(2).filter((word) => word !== '--whole');
+const isWhole = words.length < process.argv.length - 2;
+const [folder, ...wanted] = words;
+const all = Object.keys(scenes).flatMap((scene) =>
+  Object.keys(shapes).map((shape) => `${scene}-${shape}`),
+);
+
+const feed = await Feed.start();
+const browser = await launch();
+for (const name of wanted.length > 0 ? wanted : all) {
+  const [scene, shape] = name.split('-');
+  await feed.tell({state: scenes[scene]()});
+  const page = await open(browser, shapes[shape]);
+  await page.goto(feed.url);
+  await live(page);
+  await page.screenshot({path: path.join(folder, `${name}.png`), fullPage: isWhole});
+  if (page.complaints.length > 0) console.log(name, page.complaints);
+  await page.context().close();
+}
+await browser.close();
+await feed.end();
