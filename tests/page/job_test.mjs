@@ -127,5 +127,6 @@ test('who is stopped is missed by name', async () => {
 
   await page.locator('#barriers .missing', {hasText: `missing ${VICTIM}`}).waitFor();
   await page.locator('#waits .known .task-link', {hasText: String(VICTIM)}).waitFor();
-  assert.equal(await page.locator('#legend [data-state="waiting"] b').innerText(), String(TASKS - 1));
+  const waiting = page.locator('#legend [data-state="waiting"] b');
+  assert.equal(await waiting.innerText(), String(TASKS - 1));
 });
