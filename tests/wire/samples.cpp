@@ -97,6 +97,20 @@ core::snapshot::barrier open_barrier() {
   return made;
 }
 
+core::snapshot::finished_round finished_round() {
+  core::snapshot::finished_round made;
+  made.number = largest;
+  made.name = "step\xff";
+  made.round = round_number{12};
+  made.at = 1h;
+  made.tasks = 8;
+  made.outcome = errc::aborted;
+  made.spread = 1500us;
+  made.margin = 7us;
+  made.last_task = task_id{0};
+  return made;
+}
+
 core::snapshot whole_job() {
   core::snapshot made;
   made.job = "training";
@@ -128,6 +142,8 @@ core::snapshot whole_job() {
   made.queued_items = 9;
   made.waiting_pops = 10;
   made.waiting_key_watches = 11;
+  made.rounds = {finished_round(), {}};
+  made.stragglers = {{task_id{3}, 17, 400us, 3s, 200}, {}};
   return made;
 }
 

@@ -142,6 +142,7 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
     time_point const again = deadline_after(now, options.heartbeat_timeout);
     return deadlines_.arm(s.expiry, {again, due::session, id.value});
   }
+  ++(s.grace ? tally.graces_expired : tally.heartbeats_expired);
   status const why =
       s.grace
           ? status{errc::unavailable, "its connection was lost " + in_words(now - s.grace->since) +
@@ -154,7 +155,7 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
 }
 
 void coordinator::state::call_due(time_point now, due_item const& item) {
-  lateness_.record(now - item.when);
+  note_lateness(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};
   parked const& p = sessions_.find(late.session)->open.at(late.request);
   answer_parked(late, overdue(now, p));
@@ -277,6 +278,7 @@ status coordinator::preempt(time_point now, task_id task, duration in) {
   state_->follow_up();
   return outcome;
 }
+statistics const& coordinator::counts() const { return state_->tally; }
 snapshot coordinator::look(time_point now) const { return state_->look(now); }
 why_answer coordinator::why(time_point now) const { return state_->why(now); }
 events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least) const {

@@ -9,6 +9,7 @@
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
+#include "coxswain/core/statistics.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -118,6 +119,9 @@ class coordinator {
 
   // Of a name that was not used for long nothing is known any more.
   [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
+
+  // What was counted so far.
+  [[nodiscard]] statistics const& counts() const;
 
   // All tasks have joined once and have left or failed: the job is over.
   [[nodiscard]] bool done() const;

@@ -200,7 +200,9 @@ status coordinator::state::check_data(call const& c, barriers::barrier& b, std::
 
 // The same task asks again while it waits: the newer call has taken the older one's place.
 void coordinator::state::answer_superseded(ticket older) {
-  unpark(older);
+  if (auto const p = unpark(older)) {
+    tally.count_request(operation_at(p->where), errc::cancelled);
+  }
   sessions_.reply(older, share(status{errc::cancelled, "the same task asked again"}), true);
 }
 
@@ -226,7 +228,7 @@ void coordinator::state::release_round(time_point now, barriers::barrier& b) {
     a.data.emplace_back(*std::move(one), memory);
   }
   b.passed = b.number;
-  end_round(b, share(std::move(a)), {});
+  end_round(now, b, share(std::move(a)), {});
 }
 
 // `told` is given the outcome by the caller of this function.
@@ -235,12 +237,13 @@ void coordinator::state::fail_round(time_point now, barriers::barrier& b, status
   auto what = make_answer({std::move(why), describe(now, b.round, b.number)});
   std::vector<task_id> owed_to = b.round.missing();
   std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
-  end_round(b, what, std::move(owed_to));
+  end_round(now, b, what, std::move(owed_to));
 }
 
-void coordinator::state::end_round(barriers::barrier& b, answer_ptr const& what,
+void coordinator::state::end_round(time_point now, barriers::barrier& b, answer_ptr const& what,
                                    std::vector<task_id> owed_to) {
   std::vector<ticket> const tickets = b.round.tickets();
+  note_round(now, b, what->outcome.code(), tickets);
   forget_alarms(b.sequence);
   barriers_.end(b, what, std::move(owed_to));
   answer_all(tickets, what);
@@ -322,7 +325,7 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
   deadlines_.disarm(of.deadline);
   // Who wanted it so early may have withdrawn.
   if (b.round.deadline() > now) return arm_deadline(of, b.round.deadline(), item);
-  lateness_.record(now - item.when);
+  note_lateness(now - item.when);
   barrier_failure const f = describe(now, b.round, b.number);
   std::string const text = timed_out(now, b.round, round_text(b), f);
   log(severity::warning, event_kind::round_failed, text, std::nullopt, b.name);

@@ -56,6 +56,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   if (status why = refusal(args); !why.ok()) {
     log(severity::warning, event_kind::refused,
         "connection from " + sessions_.find(from)->peer + " refused: " + why.text());
+    tally.count_request(operation_of<hello_args>, why.code());
     return say_goodbye(from, std::move(why), false);
   }
   connection& c = *sessions_.find(from);
@@ -72,6 +73,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   c.session = id;
   arm_expiry(id, *sessions_.find(id));
 
+  tally.count_request(operation_of<hello_args>, errc::ok);
   hello_answer a;
   a.given = *role_of(args);
   a.coordinator = self_;
@@ -95,6 +97,7 @@ void coordinator::state::resume(time_point now, connection_id from, std::uint64_
                                 resume_args const& args) {
   session* const s = args.coordinator == self_ ? sessions_.find(args.session) : nullptr;
   if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
+    tally.count_request(operation_of<resume_args>, errc::aborted);
     return say_goodbye(from,
                        {errc::aborted, args.coordinator == self_
                                            ? "session ended: this coordinator has no such session"
@@ -104,6 +107,7 @@ void coordinator::state::resume(time_point now, connection_id from, std::uint64_
   if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
     // The client had given this connection up before it used a newer one: what it said here is
     // stale, and to believe it would undo what happened since.
+    tally.count_request(operation_of<resume_args>, errc::aborted);
     return say_goodbye(from, {errc::aborted, "the session went on with a newer connection"}, true);
   }
   bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
@@ -128,6 +132,7 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   if (s.attached != connection_id{}) {
     say_goodbye(s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
   }
+  tally.count_request(operation_of<resume_args>, errc::ok);
   plan_review();
   connection& c = *sessions_.find(from);
   deadlines_.disarm(c.hello);

@@ -15,6 +15,7 @@ void coordinator::state::check_invariants() const {
   check_watchers();
   check_exchanges();
   check_alarms();
+  invariant(tally.barrier_wait.count() == rounds_.added(), "each round that has ended is counted");
   invariant(!error || (barriers_.open_rounds().empty() && !leave_.is_open() && !join_.is_open() &&
                        alive_queries_.all().empty()),
             "nobody waits for others once the job has failed");

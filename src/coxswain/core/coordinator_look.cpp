@@ -78,6 +78,8 @@ snapshot coordinator::state::look(time_point now) const {
   s.queued_items = queues_.items();
   s.waiting_pops = queues_.waiting();
   s.waiting_key_watches = key_watches_.waiting();
+  s.rounds = rounds_.all();
+  s.stragglers = rounds_.stragglers();
   return s;
 }
 

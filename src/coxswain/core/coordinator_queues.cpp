@@ -43,6 +43,7 @@ void coordinator::state::serve(std::string const& queue) {
 }
 
 void coordinator::state::hand_over(ticket who, std::string const& queue, queues::item item) {
+  tally.count_request(operation_of<pop_args>, errc::ok);
   sessions_.hand_over(who, share(value_answer{std::move(item.value), item.number}), queue);
 }
 

@@ -289,10 +289,12 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
   connection_id const from = s.attached;
   bool const says_nothing = std::holds_alternative<std::monostate>(message.what);
   if (says_nothing && message.id == request_id{}) {
+    tally.count_request(operation_of<std::monostate>, errc::ok);
     if (!std::exchange(s.wrote_since_heartbeat, false)) sessions_.push(from, share(status{}));
     return;
   }
   if (auto const* const bye = std::get_if<bye_args>(&message.what)) {
+    tally.count_request(operation_of<bye_args>, errc::ok);
     status const why{errc::unavailable, bye->abandoned ? "its client was destroyed without leaving"
                                                        : "its client said Bye without leaving"};
     // Once the job has failed, going is no failure of its own.
@@ -303,6 +305,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
     return end_session(now, by, why);
   }
   if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
+    tally.count_request(operation_of<withdraw_args>, errc::ok);
     release({by, withdrawn->request});
     return put_back(sessions_.take_withdrawn(s, withdrawn->request));
   }
@@ -315,7 +318,9 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
                      "request id " + std::to_string(message.id.value) + " does not rise above " +
                          std::to_string(s.highest.value));
   }
-  call c{now, {by, message.id}, s, std::nullopt};
+  operation const what =
+      says_nothing ? unknown_operation : operation{static_cast<std::uint8_t>(message.what.index())};
+  call c{now, {by, message.id}, s, std::nullopt, what};
   if (says_nothing) {
     return refuse(c, {errc::unimplemented, "this coordinator, version " + options.version +
                                                ", does not know this kind of request"});
@@ -398,6 +403,7 @@ answer_ptr coordinator::state::share(status outcome) const {
 }
 
 void coordinator::state::answer_now(call const& c, answer_ptr what, bool keep) {
+  tally.count_request(c.what, what->outcome.code());
   sessions_.reply(c.from, std::move(what), keep);
 }
 
@@ -406,6 +412,7 @@ void coordinator::state::answer_parked(ticket who, answer_ptr what) {
   bool const is_read = where == parked::place::key || where == parked::place::keys ||
                        where == parked::place::key_changes || where == parked::place::tasks ||
                        where == parked::place::events;
+  tally.count_request(operation_at(where), what->outcome.code());
   sessions_.reply(who, std::move(what), !is_read, where == parked::place::leave);
 }
 

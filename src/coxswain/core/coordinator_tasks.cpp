@@ -234,7 +234,8 @@ void coordinator::state::admit_challenger(time_point now, task_id id) {
   end_challenge(id, share(status{errc::already_exists, "a newer incarnation of task " +
                                                            std::to_string(id.value) + " joins"}));
   unpark(newest.who);
-  enter({now, newest.who, *sessions_.find(newest.who.session), id}, newest.asked);
+  session& by = *sessions_.find(newest.who.session);
+  enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
 }
 
 void coordinator::state::holder_lives(task_id id) {
@@ -287,8 +288,9 @@ void coordinator::state::handle(call const& c, leave_args& args) {
 void coordinator::state::leave_alone(call const& c) {
   end_waits(*c.task, parked::place::leave, {errc::cancelled, "the same task asked again"});
   depart(c.now, *c.task);
-  sessions_.reply(c.from, share(error ? job_failed(errc::failed_precondition) : status{}), true,
-                  true);
+  auto const reply = share(error ? job_failed(errc::failed_precondition) : status{});
+  tally.count_request(c.what, reply->outcome.code());
+  sessions_.reply(c.from, reply, true, true);
   if (leave_.is_open() && leave_is_complete()) release_leave(c.now);
 }
 
@@ -359,7 +361,7 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
   deadlines_.disarm(of.deadline);
   // Who wanted it so early may have withdrawn.
   if (m.deadline() > now) return arm_deadline(of, m.deadline(), item);
-  lateness_.record(now - item.when);
+  note_lateness(now - item.when);
   barrier_failure f = describe(now, m, {});
   std::string const text = timed_out(now, m, is_join ? "Join of the job" : "Shutdown barrier", f);
   log(severity::error, event_kind::round_failed, text);

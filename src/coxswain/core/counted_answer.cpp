@@ -26,6 +26,8 @@ std::size_t beside(snapshot::task const& t) {
   return t.label.size() + t.peer.size() + t.error.message().size();
 }
 std::size_t beside(snapshot::barrier const& b) { return b.name.size() + b.missing.size(); }
+std::size_t beside(snapshot::finished_round const& r) { return r.name.size(); }
+std::size_t beside(snapshot::straggler const&) { return 0; }
 std::size_t beside(events_answer::entry const& e) {
   return e.what.text.size() + e.what.barrier.size();
 }
@@ -49,7 +51,8 @@ std::size_t beside(why_answer::wait const& w) {
 std::size_t bytes_of(listing_answer const& what) { return bytes_of_all(what.entries); }
 std::size_t bytes_of(key_changes_answer const& what) { return bytes_of_all(what.changes); }
 std::size_t bytes_of(snapshot const& what) {
-  return bytes_of_all(what.tasks) + bytes_of_all(what.barriers);
+  return bytes_of_all(what.tasks) + bytes_of_all(what.barriers) + bytes_of_all(what.rounds) +
+         bytes_of_all(what.stragglers);
 }
 std::size_t bytes_of(tasks_answer const& what) { return bytes_of_all(what.tasks); }
 std::size_t bytes_of(events_answer const& what) { return bytes_of_all(what.entries); }

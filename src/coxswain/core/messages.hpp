@@ -422,6 +422,28 @@ struct snapshot {
     std::optional<duration> remaining;  // none: without limit
     friend bool operator==(barrier const&, barrier const&) = default;
   };
+  // A round of a barrier of tasks that has ended.
+  struct finished_round {
+    std::uint64_t number{};  // of all rounds of the job, from one
+    std::string name;        // may be cut
+    round_number round{};
+    duration at{};  // the uptime of the coordinator
+    std::uint32_t tasks{};
+    errc outcome{};
+    duration spread{};  // from the first arrival to the last, of those that were there at the end
+    duration margin{};  // from the arrival before the last to the last
+    std::optional<task_id> last_task{};  // none: it failed, or there was only one task
+    friend bool operator==(finished_round const&, finished_round const&) = default;
+  };
+  // A task that came last.
+  struct straggler {
+    task_id task{};
+    std::uint32_t times_last{};
+    duration margin_mean{};
+    duration margin_max{};
+    std::uint32_t of{};  // in how many rounds somebody came last
+    friend bool operator==(straggler const&, straggler const&) = default;
+  };
 
   std::string job;
   incarnation coordinator{};
@@ -442,6 +464,8 @@ struct snapshot {
   std::uint64_t queued_items{};
   std::uint64_t waiting_pops{};
   std::uint64_t waiting_key_watches{};
+  std::vector<finished_round> rounds;  // the last ones, oldest first
+  std::vector<straggler> stragglers;   // in those; most often last first
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 

@@ -4,8 +4,8 @@
 // coordinator_tasks.cpp (join, leave), coordinator_failure.cpp, coordinator_barriers.cpp,
 // coordinator_alive.cpp, coordinator_preemption.cpp, coordinator_topology.cpp,
 // coordinator_keys.cpp, coordinator_key_watches.cpp, coordinator_queues.cpp, coordinator_watch.cpp,
-// coordinator_progress.cpp, coordinator_why.cpp, coordinator_look.cpp and
-// coordinator_invariants.cpp.
+// coordinator_progress.cpp, coordinator_statistics.cpp, coordinator_why.cpp, coordinator_look.cpp
+// and coordinator_invariants.cpp.
 
 #include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
@@ -22,7 +22,9 @@
 #include "coxswain/core/preemption.hpp"
 #include "coxswain/core/queues.hpp"
 #include "coxswain/core/roster.hpp"
+#include "coxswain/core/round_history.hpp"
 #include "coxswain/core/sessions.hpp"
+#include "coxswain/core/statistics.hpp"
 #include "coxswain/core/topology_exchanges.hpp"
 #include "coxswain/core/wait_graph.hpp"
 #include "coxswain/core/watchers.hpp"
@@ -78,6 +80,7 @@ class coordinator::state {
   std::vector<outgoing> out;
   std::vector<event> events;
   std::optional<job_error> error;
+  statistics tally;
 
  private:
   // What a request that may have to wait needs to have free.
@@ -89,6 +92,7 @@ class coordinator::state {
     ticket from;
     session& by;
     std::optional<task_id> task;  // the task it acts for
+    operation what;
   };
 
   // Of how many of the missing a failure tells what is known.
@@ -240,7 +244,8 @@ class coordinator::state {
   void fail_round(time_point now, barriers::barrier& b, status why,
                   std::optional<task_id> told = std::nullopt);
   void dissolve_round(barriers::barrier& b);
-  void end_round(barriers::barrier& b, answer_ptr const& what, std::vector<task_id> owed_to);
+  void end_round(time_point now, barriers::barrier& b, answer_ptr const& what,
+                 std::vector<task_id> owed_to);
   void forget_alarms(barriers::round_sequence sequence);
   // A caller no longer waits in its round.
   void leave_round(barriers::round_sequence sequence, task_id id);
@@ -366,6 +371,12 @@ class coordinator::state {
   void watch_progress(task_id id);
   void no_progress_due(time_point now, task_id id);
 
+  // Statistics.
+  void note_lateness(duration late);
+  [[nodiscard]] static operation operation_at(parked::place where);
+  void note_round(time_point now, barriers::barrier const& b, errc outcome,
+                  std::vector<ticket> const& in_order);
+
   // Who waits for what, and who is stuck.
   struct stuck_call {
     task_id task;
@@ -458,6 +469,7 @@ class coordinator::state {
   std::vector<stuck_call> stuck_told_;
   time_point stuck_told_at_;
   lateness lateness_;
+  round_history rounds_;
 };
 
 }  // namespace coxswain::core

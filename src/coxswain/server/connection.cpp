@@ -119,6 +119,7 @@ connection::next connection::read_ready() {
     // Who was told goodbye is read only so that it reads the goodbye.
     if (phase_ == phase::open) {
       turn_.brain.received(turn_.now, id_, {turn_.buffer.data(), got.bytes});
+      turn_.releases.look(turn_.brain.rounds_ended());
       if (out_->holds_back()) continue;
     }
     if (got.bytes < turn_.buffer.size() && !ready_.hung_up()) return next::wait;
@@ -152,9 +153,11 @@ void connection::write() {
     if (own >= own_write_max) return await_room();
     auto const wanted = size_of(pieces);
     auto const sent = stream_->write_some(pieces);
+    ++turn_.sends;
     if (sent.how == net::transfer::outcome::failed) return broke(loss_of(sent));
     if (sent.bytes != 0) {
       own += sent.bytes;
+      turn_.bytes_sent += sent.bytes;
       blocked_ = false;
       turn_.brain.wrote(turn_.now, id_, sent.bytes);
     }

@@ -8,6 +8,7 @@
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/routine.hpp"
 #include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/release_clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,11 @@ struct turn {
   time_point now{};          // of this turn
   std::size_t bytes_read{};  // in this turn, by all
   std::vector<char> buffer;  // what is being read
+  release_clock releases;
+
+  // By all, since the beginning.
+  std::uint64_t sends{};  // calls of the kernel
+  std::uint64_t bytes_sent{};
 
   // What became of connections; `connections` sees to it at the end of the turn.
   std::vector<connection_id> ended;

@@ -95,6 +95,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     auto const frame = on.decoder.next();
     if (!frame) return malformed(now, from, on, frame.error());
     if (!*frame) return told;
+    ++frames_received_;
     auto message = wire::decode_client(**frame);
     if (!message) return malformed(now, from, on, message.error());
     recorder_.write_message(now, from, **frame, *message);
@@ -221,6 +222,7 @@ void dispatch::collect(time_point now) {
     auto const& one = outgoing_[i];
     if (i == 0 || one.to != outgoing_[i - 1].to) on = find(one.to);
     if (on == nullptr) continue;
+    ++frames_sent_;
     try {
       on->out.push(one.in_reply_to, one.what, encoder_);
     } catch (std::exception const&) {
@@ -259,6 +261,15 @@ outbox const& dispatch::out(connection_id to) const {
   auto const* const on = find(to);
   assert(on != nullptr);
   return on->out;
+}
+
+dispatch::backlog dispatch::queued() const {
+  backlog all;
+  lines_.each([&](std::unique_ptr<line> const& one) {
+    all.bytes += one->out.queued_bytes();
+    all.messages += one->out.waiting();
+  });
+  return all;
 }
 
 void dispatch::report(core::event what) { reported_.push_back(std::move(what)); }

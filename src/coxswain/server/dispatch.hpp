@@ -21,6 +21,7 @@
 #include "coxswain/server/recorder.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -95,7 +96,21 @@ class dispatch {
   [[nodiscard]] bool drained() const { return core_.drained(); }
   [[nodiscard]] std::optional<job_error> const& error() const { return core_.error(); }
   [[nodiscard]] std::size_t connections() const noexcept { return lines_.size(); }
+  [[nodiscard]] std::uint64_t rounds_ended() const noexcept {
+    return core_.counts().barrier_wait.count();
+  }
   [[nodiscard]] core::coordinator const& brain() const noexcept { return core_; }
+
+  // Whole messages that came in, and that were to be sent.
+  [[nodiscard]] std::uint64_t frames_received() const noexcept { return frames_received_; }
+  [[nodiscard]] std::uint64_t frames_sent() const noexcept { return frames_sent_; }
+
+  // What waits in all outboxes: encoded bytes, and messages that are not encoded.
+  struct backlog {
+    std::size_t bytes{};
+    std::size_t messages{};
+  };
+  [[nodiscard]] backlog queued() const;
 
   // Asserts what must always hold, here and in the core.
   void check_invariants() const;
@@ -123,6 +138,8 @@ class dispatch {
   std::vector<connection_id> dirty_;  // since the last delivery
   std::vector<core::event> reported_;
   time_point now_;  // of the last input
+  std::uint64_t frames_received_{};
+  std::uint64_t frames_sent_{};
 };
 
 }  // namespace coxswain::server

@@ -29,6 +29,9 @@ constexpr duration rest = 100ms;
 // Descriptors that are left for others: files, the log, an embedding program.
 constexpr std::size_t spare_descriptors = 64;
 
+// The member function of the same name hides it.
+using counts = statistics;
+
 time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 options checked(options o) {
@@ -91,6 +94,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
 
   [[nodiscard]] std::vector<std::string> const& addresses() const { return addresses_; }
   [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
+  [[nodiscard]] counts counted() const;
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
   [[nodiscard]] std::string recording() const { return dispatch_.recording(); }
   [[nodiscard]] core::coordinator const& brain() const { return dispatch_.brain(); }
@@ -128,6 +132,10 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   std::optional<time_point> rest_until_;  // the listeners' rest
   std::optional<time_point> done_since_;
   std::optional<time_point> stop_by_;
+  std::optional<time_point> turn_due_;
+  time_point turn_began_;
+  time_point made_at_;
+  counts counts_;   // as far as they are counted here
   bool crowded_{};  // said that there is no room; not again before there was
   bool is_started_{};
   bool in_turn_{};
@@ -147,7 +155,8 @@ server::impl::impl(asio::io_context& io, options o)
     listeners_.push_back(std::make_unique<listener>(address, must_be_private));
     addresses_.push_back(listeners_.back()->address());
   }
-  turn_.now = clock_now();
+  turn_.now = made_at_ = clock_now();
+  counts_.started = std::chrono::system_clock::now();
 }
 
 // --- What the owner wants ----------------------------------------------------------------------
@@ -207,8 +216,10 @@ void server::impl::tear_down() noexcept {
 // --- The turn ----------------------------------------------------------------------------------
 
 void server::impl::turn_begins() noexcept {
-  turn_.now = clock_now();
+  turn_.now = turn_began_ = clock_now();
   turn_.bytes_read = 0;
+  auto const due = std::exchange(turn_due_, std::nullopt);
+  if (due && *due <= turn_.now) counts_.loop_lag.record(turn_.now - *due);
   if (!rest_until_ || turn_.now < *rest_until_) return;
   rest_until_.reset();
   for (auto const& one : listeners_) one->go_on();
@@ -226,16 +237,37 @@ void server::impl::turn_ends() noexcept {
     complain(core::severity::error, std::string{"a turn was cut short by an error: "} + e.what());
   }
   in_turn_ = false;
+  counts_.bytes_received += turn_.bytes_read;
+  counts_.turns.record(clock_now() - turn_began_);
   if (closed_) tear_down();
+  turn_due_ = next;
   poller_.wake_at(next);
 }
 
 void server::impl::serve_turn() {
   connections_.visit_due();
   dispatch_.advance(turn_.now);
+  turn_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
+  if (auto const took = turn_.releases.stop()) counts_.releases.record(*took);
   connections_.clear_away();
   settle();
+}
+
+counts server::impl::counted() const {
+  counts all = counts_;
+  all.uptime = clock_now() - made_at_;
+  all.connections = connections_.size();
+  all.connections_max = connections_max_;
+  all.bytes_sent = turn_.bytes_sent;
+  all.sends = turn_.sends;
+  all.frames_received = dispatch_.frames_received();
+  all.frames_sent = dispatch_.frames_sent();
+  auto const queued = dispatch_.queued();
+  all.queued_bytes = queued.bytes;
+  all.queued_messages = queued.messages;
+  all.core = dispatch_.brain().counts();
+  return all;
 }
 
 // What the state of things means to those who wait for it.
@@ -281,6 +313,7 @@ void server::impl::accepted(net::descriptor socket, std::string peer) noexcept {
   try {
     if (connections_.size() >= connections_max_) return refuse(std::move(socket));
     take(std::move(socket), std::move(peer));
+    ++counts_.connections_accepted;
     crowded_ = false;
   } catch (std::exception const& e) {
     complain(core::severity::error, std::string{"a connection was not taken: "} + e.what());
@@ -301,6 +334,7 @@ void server::impl::take(net::descriptor socket, std::string peer) {
 // Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
 // destroyed by a reset.
 void server::impl::refuse(net::descriptor socket) {
+  ++counts_.connections_refused;
   if (!std::exchange(crowded_, true)) {
     complain(core::severity::warning, "connections are refused: there are " +
                                           std::to_string(connections_max_) +
@@ -363,6 +397,8 @@ result<core::value_answer> server::value(std::string_view key) const {
 core::barrier_history server::history(std::string_view barrier) const {
   return impl_->brain().history(clock_now(), barrier);
 }
+
+coxswain::server::statistics server::statistics() const { return impl_->counted(); }
 
 std::optional<job_error> server::error() const { return impl_->error(); }
 

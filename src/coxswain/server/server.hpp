@@ -15,6 +15,7 @@
 #include "coxswain/core/messages.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/server/statistics.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +81,9 @@ class server {
                                           std::size_t most) const;
   [[nodiscard]] result<core::value_answer> value(std::string_view key) const;
   [[nodiscard]] core::barrier_history history(std::string_view barrier) const;
+
+  // What was counted so far. Looks at each connection once.
+  [[nodiscard]] coxswain::server::statistics statistics() const;
 
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;

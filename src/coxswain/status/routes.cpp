@@ -14,10 +14,11 @@ bool is_look(std::string_view method) { return method == "GET" || method == "HEA
 
 std::span<routes::route const> routes::all() {
   using enum core::role;
-  static constexpr std::array<route, 16> known{{
+  static constexpr std::array<route, 17> known{{
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
       {"/healthz", false, true, reader, &routes::healthz},
+      {"/metrics", false, false, reader, &routes::metrics},
       {"/barrier/", false, false, reader, &routes::barrier},
       {"/api/v1/state", false, false, reader, &routes::state},
       {"/api/v1/tasks", false, false, reader, &routes::tasks},

@@ -87,6 +87,50 @@ core::snapshot::barrier decode(v1::JobStatus::OpenBarrier& from) {
   return to;
 }
 
+void encode(core::snapshot::finished_round const& from, v1::JobStatus::FinishedRound& to) {
+  to.set_number(from.number);
+  to.set_name(from.name);
+  to.set_round(from.round.value);
+  to.set_at_ms(to_milliseconds(from.at));
+  to.set_tasks(from.tasks);
+  to.set_outcome(static_cast<std::uint32_t>(from.outcome));
+  to.set_spread_us(to_microseconds(from.spread));
+  to.set_margin_us(to_microseconds(from.margin));
+  if (from.last_task) to.set_last_task(from.last_task->value);
+}
+
+core::snapshot::finished_round decode(v1::JobStatus::FinishedRound& from) {
+  core::snapshot::finished_round to;
+  to.number = from.number();
+  to.name = std::move(*from.mutable_name());
+  to.round = round_number{from.round()};
+  to.at = from_milliseconds(from.at_ms());
+  to.tasks = from.tasks();
+  to.outcome = errc_of(from.outcome());
+  to.spread = from_microseconds(from.spread_us());
+  to.margin = from_microseconds(from.margin_us());
+  if (from.has_last_task()) to.last_task = task_id{from.last_task()};
+  return to;
+}
+
+void encode(core::snapshot::straggler const& from, v1::JobStatus::Straggler& to) {
+  to.set_task(from.task.value);
+  to.set_times_last(from.times_last);
+  to.set_margin_mean_us(to_microseconds(from.margin_mean));
+  to.set_margin_max_us(to_microseconds(from.margin_max));
+  to.set_of(from.of);
+}
+
+core::snapshot::straggler decode(v1::JobStatus::Straggler& from) {
+  core::snapshot::straggler to;
+  to.task = task_id{from.task()};
+  to.times_last = from.times_last();
+  to.margin_mean = from_microseconds(from.margin_mean_us());
+  to.margin_max = from_microseconds(from.margin_max_us());
+  to.of = from.of();
+  return to;
+}
+
 }  // namespace
 
 void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
@@ -153,6 +197,8 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_queued_items(from.queued_items);
   to.set_waiting_pops(from.waiting_pops);
   to.set_waiting_key_watches(from.waiting_key_watches);
+  for (auto const& round : from.rounds) encode(round, *to.add_rounds());
+  for (auto const& straggler : from.stragglers) encode(straggler, *to.add_stragglers());
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -176,6 +222,8 @@ core::snapshot decode(v1::JobStatus& from) {
   to.queued_items = from.queued_items();
   to.waiting_pops = from.waiting_pops();
   to.waiting_key_watches = from.waiting_key_watches();
+  for (auto& round : *from.mutable_rounds()) to.rounds.push_back(decode(round));
+  for (auto& straggler : *from.mutable_stragglers()) to.stragglers.push_back(decode(straggler));
   return to;
 }
 

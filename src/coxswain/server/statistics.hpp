@@ -1,0 +1,51 @@
+#pragma once
+// What a server counts for those who operate it, plain data. Everything but what is said to be
+// there now has been counted since the server was made. Not here: the picture of the job
+// (core::snapshot).
+
+#include "coxswain/base/duration_histogram.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/statistics.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace coxswain::server {
+
+struct statistics {
+  std::chrono::system_clock::time_point started{};
+  duration uptime{};
+
+  // Now; at most so many; those that were taken; those that were told that there is no room.
+  std::uint64_t connections{};
+  std::uint64_t connections_max{};
+  std::uint64_t connections_accepted{};
+  std::uint64_t connections_refused{};
+
+  // What came in and what was taken by the kernel;
+  // whole messages; and how often the kernel was asked to send.
+  std::uint64_t bytes_received{};
+  std::uint64_t bytes_sent{};
+  std::uint64_t frames_received{};
+  std::uint64_t frames_sent{};
+  std::uint64_t sends{};
+
+  // Now: what waits for peers that do not read, encoded; and messages that have no room even there.
+  std::uint64_t queued_bytes{};
+  std::uint64_t queued_messages{};
+
+  // How late turns of the loop began that were due at a time: what else ran on its thread, and
+  // what the machine did meanwhile. There is one such turn each 50 ms unless others come before.
+  duration_histogram loop_lag;
+
+  // How long turns took. What becomes ready meanwhile waits for the next.
+  duration_histogram turns;
+
+  // From the moment when the core ended a barrier's round until its outcome was handed to the
+  // kernel for all who read; once a turn, for the first round that ended in it.
+  duration_histogram releases;
+
+  core::statistics core;
+};
+
+}  // namespace coxswain::server

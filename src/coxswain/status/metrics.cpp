@@ -1,0 +1,209 @@
+#include "coxswain/status/metrics.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace coxswain::status_page {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using labels = std::vector<ClientMetric::Label>;
+
+double seconds(duration d) { return std::chrono::duration<double>{d}.count(); }
+
+ClientMetric::Histogram histogram_of(duration_histogram const& from) {
+  ClientMetric::Histogram to;
+  for (std::size_t i = 0; i < from.counts().size(); ++i) {
+    bool const is_last = i == duration_histogram::bounds.size();
+    to.sample_count += from.counts()[i];
+    to.bucket.push_back({to.sample_count, is_last ? std::numeric_limits<double>::infinity()
+                                                  : seconds(duration_histogram::bounds[i])});
+  }
+  to.sample_sum = seconds(from.sum());
+  return to;
+}
+
+// The families of metrics, in the order in which they are written.
+class page {
+ public:
+  // Begins a family, to which `add` adds.
+  page& gauges(std::string name, std::string help) {
+    return begin(std::move(name), std::move(help), MetricType::Gauge);
+  }
+  page& counters(std::string name, std::string help) {
+    return begin(std::move(name), std::move(help), MetricType::Counter);
+  }
+  void add(labels which, double value) {
+    ClientMetric one;
+    one.label = std::move(which);
+    one.gauge.value = one.counter.value = value;
+    families_.back().metric.push_back(std::move(one));
+  }
+
+  // Families of one.
+  void gauge(std::string name, std::string help, std::uint64_t value) {
+    gauges(std::move(name), std::move(help)).add({}, static_cast<double>(value));
+  }
+  void counter(std::string name, std::string help, std::uint64_t value) {
+    counters(std::move(name), std::move(help)).add({}, static_cast<double>(value));
+  }
+  void histogram(std::string name, std::string help, duration_histogram const& from) {
+    begin(std::move(name), std::move(help), MetricType::Histogram);
+    ClientMetric one;
+    one.histogram = histogram_of(from);
+    families_.back().metric.push_back(std::move(one));
+  }
+
+  [[nodiscard]] std::string text() const {
+    return prometheus::TextSerializer{}.Serialize(families_);
+  }
+
+ private:
+  page& begin(std::string name, std::string help, MetricType type) {
+    families_.push_back({"coxswain_" + std::move(name), std::move(help), type, {}});
+    return *this;
+  }
+
+  std::vector<MetricFamily> families_;
+};
+
+std::string_view name(core::snapshot::kind what) {
+  switch (what) {
+    case core::snapshot::kind::tasks: return "tasks";
+    case core::snapshot::kind::count: return "count";
+    case core::snapshot::kind::join: return "join";
+    case core::snapshot::kind::leave: return "leave";
+    case core::snapshot::kind::topology: return "topology";
+  }
+  return "unknown";
+}
+
+void add_tasks(page& to, core::snapshot const& job) {
+  std::array<std::uint64_t, 5> by_state{};
+  std::uint64_t suspect = 0;
+  for (auto const& task : job.tasks) {
+    ++(task.suspect ? suspect : by_state[static_cast<std::size_t>(task.state)]);
+  }
+  to.gauges("tasks", "Tasks of the job by state; who is suspect is not counted as connected.");
+  for (std::size_t state = 0; state < by_state.size(); ++state) {
+    std::string label{name(static_cast<task_state>(state))};
+    std::replace(label.begin(), label.end(), ' ', '_');
+    to.add({{"state", std::move(label)}}, static_cast<double>(by_state[state]));
+  }
+  to.add({{"state", "suspect"}}, static_cast<double>(suspect));
+}
+
+void add_open_barriers(page& to, core::snapshot const& job) {
+  using kind = core::snapshot::kind;
+  to.gauges("open_barriers", "Barriers that somebody waits at, by kind.");
+  for (kind const what : {kind::tasks, kind::count, kind::join, kind::leave, kind::topology}) {
+    auto const count = std::count_if(job.barriers.begin(), job.barriers.end(),
+                                     [&](auto const& one) { return one.what == what; });
+    to.add({{"kind", std::string{name(what)}}}, static_cast<double>(count));
+  }
+}
+
+void add_job(page& to, core::snapshot const& job) {
+  add_tasks(to, job);
+  to.gauge("job_failed", "1 if the job has failed.", job.error ? 1 : 0);
+  to.gauge("sessions", "Clients, connected or expected back.", job.sessions);
+  add_open_barriers(to, job);
+  to.gauge("waiting_gets", "Calls that wait for the value of a key.", job.waiting_gets);
+  to.gauge("waiting_pops", "Calls that wait for an item of a queue.", job.waiting_pops);
+  to.gauge("waiting_key_watches", "Calls that wait for changes of keys.", job.waiting_key_watches);
+  to.gauge("keys", "Keys that have a value.", job.keys);
+  to.gauge("key_bytes", "Bytes of the values of keys.", job.key_bytes);
+  to.gauge("queue_items", "Items in queues.", job.queued_items);
+  to.gauge("memory_bytes", "Bytes of values, replies and gathered data.", job.memory_bytes);
+  to.gauge("memory_limit_bytes", "The limit of coxswain_memory_bytes.", job.memory_bytes_max);
+}
+
+// Of each operation there is a series from the start, so that rates are known from the first
+// request on; the codes of failures appear when they happen.
+void add_requests(page& to, core::statistics const& from) {
+  to.counters("requests_total", "Requests that were answered, by operation and code.");
+  for (std::uint8_t op = 0; op < core::operations; ++op) {
+    core::statistics::by_code const& counts = from.requests[op];
+    for (std::uint32_t code = 0; code < counts.size(); ++code) {
+      if (counts[code] == 0 && code != 0) continue;
+      labels which{{"op", std::string{name(core::operation{op})}},
+                   {"code", std::string{coxswain::name(errc_of(code))}}};
+      to.add(std::move(which), static_cast<double>(counts[code]));
+    }
+  }
+}
+
+void add_core(page& to, core::statistics const& from) {
+  add_requests(to, from);
+  to.counters("barrier_rounds_total", "Rounds of barriers of tasks that have ended, by code.");
+  for (std::uint32_t code = 0; code < from.rounds.size(); ++code) {
+    if (from.rounds[code] == 0 && code != 0) continue;
+    to.add({{"code", std::string{coxswain::name(errc_of(code))}}},
+           static_cast<double>(from.rounds[code]));
+  }
+  to.histogram("barrier_wait_seconds",
+               "From the first arrival at a barrier of tasks to the end of the round.",
+               from.barrier_wait);
+  to.histogram("deadline_lateness_seconds", "How late calls whose deadline had come were answered.",
+               from.lateness);
+  to.counters("sessions_expired_total", "Sessions that have ended because nothing was heard.");
+  to.add({{"cause", "heartbeat"}}, static_cast<double>(from.heartbeats_expired));
+  to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
+}
+
+void add_connections(page& to, server::statistics const& from) {
+  to.gauge("connections", "Connections that are open.", from.connections);
+  to.gauge("connections_limit", "The limit of coxswain_connections.", from.connections_max);
+  to.counter("connections_accepted_total", "Connections that were taken.",
+             from.connections_accepted);
+  to.counter("connections_refused_total", "Connections for which there was no room.",
+             from.connections_refused);
+  to.counter("received_bytes_total", "Bytes read from connections.", from.bytes_received);
+  to.counter("sent_bytes_total", "Bytes that the kernel took for connections.", from.bytes_sent);
+  to.counter("received_messages_total", "Messages that came in.", from.frames_received);
+  to.counter("sent_messages_total", "Messages that were to be sent.", from.frames_sent);
+  to.counter("sends_total", "Calls of the kernel to send.", from.sends);
+  to.gauge("send_queue_bytes", "Bytes that wait for peers that do not read.", from.queued_bytes);
+  to.gauge("send_queue_waiting_messages",
+           "Messages that find no room even in the queues of their connections.",
+           from.queued_messages);
+}
+
+void add_loop(page& to, server::statistics const& from) {
+  to.histogram("barrier_release_seconds",
+               "From the end of a round of a barrier to its outcome handed to the kernel for all.",
+               from.releases);
+  to.histogram("loop_lag_seconds", "How late turns of the loop began that were due at a time.",
+               from.loop_lag);
+  to.histogram("loop_turn_seconds", "How long turns of the loop took.", from.turns);
+}
+
+}  // namespace
+
+std::string metrics(server::statistics const& counted, core::snapshot const& job) {
+  page all;
+  all.gauges("build_info", "Always 1; the version of the coordinator.");
+  all.add({{"version", job.version}}, 1);
+  all.gauges("start_time_seconds", "When the coordinator began, in seconds since 1970.");
+  all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
+  add_job(all, job);
+  add_core(all, counted.core);
+  add_connections(all, counted);
+  add_loop(all, counted);
+  return all.text();
+}
+
+}  // namespace coxswain::status_page

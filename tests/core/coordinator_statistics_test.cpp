@@ -1,0 +1,338 @@
+// What the coordinator counts, and what it remembers of rounds that have ended.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+// What was counted of an operation, such as "OK 2, NOT_FOUND 1"; empty: nothing.
+std::string counted(cluster& c, core::operation what) {
+  std::string all;
+  auto const& by_code = c.brain().counts().requests[what.value];
+  for (std::uint32_t code = 0; code < by_code.size(); ++code) {
+    if (by_code[code] == 0) continue;
+    if (!all.empty()) all += ", ";
+    all += std::string{name(errc_of(code))} + ' ' + std::to_string(by_code[code]);
+  }
+  return all;
+}
+
+template <class Args>
+std::string counted(cluster& c) {
+  return counted(c, core::operation_of<Args>);
+}
+
+// "1 b round 1 OK 3 tasks at 5s spread 3s margin 1s last 2".
+std::string text(core::snapshot::finished_round const& r) {
+  auto const seconds = [](duration d) { return std::to_string(d / 1s) + "s"; };
+  return std::to_string(r.number) + ' ' + r.name + " round " + std::to_string(r.round.value) + ' ' +
+         std::string{name(r.outcome)} + ' ' + std::to_string(r.tasks) + " tasks at " +
+         seconds(r.at) + " spread " + seconds(r.spread) + " margin " + seconds(r.margin) +
+         " last " + (r.last_task ? std::to_string(r.last_task->value) : "none");
+}
+
+std::string last_round(cluster const& c) {
+  auto const rounds = c.look().rounds;
+  return rounds.empty() ? "none" : text(rounds.back());
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_statistics_test)
+
+// --- Requests ----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(operations_have_the_names_of_their_requests) {
+  BOOST_TEST(name(core::operation_of<std::monostate>) == "heartbeat");
+  BOOST_TEST(name(core::operation_of<core::join_args>) == "join");
+  BOOST_TEST(name(core::operation_of<core::barrier_args>) == "barrier");
+  BOOST_TEST(name(core::operation_of<core::try_get_args>) == "try_get");
+  BOOST_TEST(name(core::operation_of<core::inspect_args>) == "inspect");
+  BOOST_TEST(name(core::operation_of<core::reset_args>) == "reset");
+  BOOST_TEST(name(core::operation_of<core::get_all_args>) == "get_all");
+  BOOST_TEST(name(core::operation_of<core::pop_args>) == "pop");
+  BOOST_TEST(name(core::operation_of<core::watch_events_args>) == "watch_events");
+  BOOST_TEST(name(core::operation_of<core::why_args>) == "why");
+  BOOST_TEST(name(core::unknown_operation) == "unknown");
+}
+
+BOOST_AUTO_TEST_CASE(each_answer_is_counted_by_its_operation_and_code) {
+  cluster c{1};
+  c.put(0, "a", "1");
+  c.put(0, "a", "2");
+  c.put(0, "b", "3");
+  c.try_get(0, "missing");
+
+  BOOST_TEST(counted<core::put_args>(c) == "OK 2, ALREADY_EXISTS 1");
+  BOOST_TEST(counted<core::try_get_args>(c) == "NOT_FOUND 1");
+  BOOST_TEST(counted<core::hello_args>(c) == "OK 1");
+  BOOST_TEST(counted<core::join_args>(c) == "OK 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_waits_is_counted_when_it_is_answered) {
+  cluster c{2};
+  c.barrier(0, "b", 1s);
+  c.get(0, "key", 2s);
+  c.get_all(0, {"key", "other"}, 3s);
+  c.pop(0, "queue", 4s);
+  c.count_barrier(0, "n", 2, 5s);
+  BOOST_TEST(counted<core::barrier_args>(c) == "");
+  BOOST_TEST(counted<core::get_args>(c) == "");
+  c.at(5s);
+
+  BOOST_TEST(counted<core::barrier_args>(c) == "DEADLINE_EXCEEDED 1");
+  BOOST_TEST(counted<core::get_args>(c) == "DEADLINE_EXCEEDED 1");
+  BOOST_TEST(counted<core::get_all_args>(c) == "DEADLINE_EXCEEDED 1");
+  BOOST_TEST(counted<core::pop_args>(c) == "DEADLINE_EXCEEDED 1");
+  BOOST_TEST(counted<core::count_barrier_args>(c) == "DEADLINE_EXCEEDED 1");
+}
+
+BOOST_AUTO_TEST_CASE(an_item_that_is_handed_over_answers_a_pop) {
+  cluster c{1};
+  c.pop(0, "q");
+  c.push(0, "q", "x");
+  c.push(0, "q", "y");
+  c.pop(0, "q");
+
+  BOOST_TEST(counted<core::pop_args>(c) == "OK 2");
+  BOOST_TEST(counted<core::push_args>(c) == "OK 2");
+}
+
+BOOST_AUTO_TEST_CASE(an_outcome_that_is_owed_is_counted_for_the_straggler_too) {
+  cluster c{2};
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+  c.barrier(1, "b");
+
+  BOOST_TEST(counted<core::barrier_args>(c) == "DEADLINE_EXCEEDED 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_another_one_supersedes_is_counted_as_cancelled) {
+  cluster c{2};
+  c.barrier(0, "b");
+  c.barrier(0, "b");
+  c.leave(0);
+  c.leave(0);
+  c.leave(0, 0s);
+
+  BOOST_TEST(counted<core::barrier_args>(c) == "CANCELLED 1, INTERNAL 1");
+  BOOST_TEST(counted<core::leave_args>(c) == "OK 1, CANCELLED 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_withdrawn_request_has_no_outcome) {
+  cluster c{2};
+  c.withdraw(c.get(0, "key"));
+
+  BOOST_TEST(counted<core::get_args>(c) == "");
+  BOOST_TEST(counted<core::withdraw_args>(c) == "OK 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat) {
+  cluster c{1};
+  c.send(0, std::monostate{});
+
+  BOOST_TEST(counted(c, core::unknown_operation) == "UNIMPLEMENTED 1");
+  BOOST_TEST(counted<std::monostate>(c) == "");
+  c.heartbeat(0);
+  BOOST_TEST(counted<std::monostate>(c) == "OK 1");
+}
+
+BOOST_AUTO_TEST_CASE(refused_handshakes_are_counted) {
+  cluster c{1};
+  core::hello_args wrong;
+  wrong.job = "another";
+  c.hello(wrong);
+  c.blink(0);
+  auto stale = c.resume_of(0);
+  stale.session.value += 1000;
+  c.say(c.dial(), {{}, 0, std::nullopt, stale});
+
+  BOOST_TEST(counted<core::hello_args>(c) == "OK 1, FAILED_PRECONDITION 1");
+  BOOST_TEST(counted<core::resume_args>(c) == "OK 1, ABORTED 1");
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again) {
+  cluster c{1};
+  c[0].deaf = true;
+  c.put(0, "a", "1");
+  c[0].deaf = false;
+  c.blink(0);
+
+  BOOST_TEST(counted<core::put_args>(c) == "OK 1");
+}
+
+BOOST_AUTO_TEST_CASE(who_was_silent_for_too_long_is_told_from_who_did_not_come_back) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  c[0].beats = false;
+  c.lose(1);
+  c.at(1h);
+
+  BOOST_TEST(c.brain().counts().heartbeats_expired == 1u);
+  BOOST_TEST(c.brain().counts().graces_expired == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_counted_how_late_deadlines_were_answered) {
+  cluster c{2};
+  c.barrier(0, "b", 1s);
+  c.at(1s);
+  c.get(0, "key", 100ms);
+  c.stall(103ms);
+
+  auto const& lateness = c.brain().counts().lateness;
+
+  BOOST_TEST(lateness.count() == 2u);
+  BOOST_TEST((lateness.sum() == 3ms));
+}
+
+// --- Rounds ------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_round_that_is_open_is_not_in_the_history) {
+  cluster c{2};
+  c.barrier(0, "b");
+
+  BOOST_TEST(last_round(c) == "none");
+  BOOST_TEST(c.brain().counts().barrier_wait.count() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_round_shows_who_came_last_and_by_how_much) {
+  cluster c{3};
+  c.at(2s);
+  c.barrier(1, "b");
+  c.at(4s);
+  c.barrier(0, "b");
+  c.at(5s);
+  c.barrier(2, "b");
+
+  BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 5s spread 3s margin 1s last 2");
+}
+
+BOOST_AUTO_TEST_CASE(who_comes_last_of_tasks_of_one_session_is_known_too) {
+  auto c = cluster::deserted(2);
+  int const host = c.observer();
+  c.join({host, 0}, 1);
+  c.join({host, 1}, 2);
+  c.barrier({host, 1}, "b");
+  c.at(1s);
+  c.barrier({host, 0}, "b");
+
+  BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 1s spread 1s margin 1s last 0");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_of_some_tasks_counts_those) {
+  cluster c{4};
+  c.barrier(3, "b", 300s, {.among = {1, 3}});
+  c.barrier(1, "b", 300s, {.among = {1, 3}});
+
+  BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 0s spread 0s margin 0s last 1");
+}
+
+BOOST_AUTO_TEST_CASE(in_a_round_of_one_task_nobody_came_last) {
+  cluster c{1};
+  c.barrier(0, "b");
+
+  BOOST_TEST(last_round(c) == "1 b round 1 OK 1 tasks at 0s spread 0s margin 0s last none");
+  BOOST_TEST(c.look().stragglers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(in_a_round_that_failed_nobody_came_last) {
+  cluster c{3};
+  c.barrier(0, "b", 10s);
+  c.at(4s);
+  c.barrier(1, "b", 10s);
+  c.at(10s);
+
+  BOOST_TEST(last_round(c) ==
+             "1 b round 1 DEADLINE_EXCEEDED 3 tasks at 10s spread 4s margin 4s last none");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_its_first_caller_spoils_has_no_arrivals) {
+  cluster c{2, with([](auto& o) { o.gather_bytes_max = 1; })};
+  c.barrier(0, "b", 300s, {.gather = "xx"});
+
+  BOOST_TEST(last_round(c) ==
+             "1 b round 1 RESOURCE_EXHAUSTED 2 tasks at 0s spread 0s margin 0s last none");
+}
+
+BOOST_AUTO_TEST_CASE(who_withdrew_did_not_arrive_and_an_arrival_that_is_repeated_counts_anew) {
+  cluster c{3};
+  auto const taken_back = c.barrier(0, "b");
+  c.at(1s);
+  c.barrier(1, "b");
+  c.at(3s);
+  c.withdraw(taken_back);
+  c.barrier(0, "b");
+  c.at(4s);
+  c.barrier(1, "b");
+  c.at(9s);
+  c.barrier(2, "b");
+
+  BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 9s spread 6s margin 5s last 2");
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_nobody_is_in_any_more_has_not_ended) {
+  cluster c{2};
+  c.withdraw(c.barrier(0, "b"));
+
+  BOOST_TEST(last_round(c) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(rounds_are_counted_by_their_outcome_and_by_how_long_they_were_open) {
+  cluster c{2};
+  c.at(1s);
+  c.barrier(0, "b");
+  c.at(3s);
+  c.barrier(1, "b");
+  c.barrier(0, "b", 4s);
+  c.at(7s);
+
+  auto const& counts = c.brain().counts();
+
+  BOOST_TEST(counts.rounds[static_cast<std::size_t>(errc::ok)] == 1u);
+  BOOST_TEST(counts.rounds[static_cast<std::size_t>(errc::deadline_exceeded)] == 1u);
+  BOOST_TEST(counts.barrier_wait.count() == 2u);
+  BOOST_TEST((counts.barrier_wait.sum() == 6s));
+}
+
+BOOST_AUTO_TEST_CASE(rounds_of_all_names_share_one_row_of_numbers) {
+  cluster c{1};
+  c.barrier(0, "a");
+  c.barrier(0, "b");
+  c.barrier(0, "a");
+
+  BOOST_TEST(last_round(c) == "3 a round 2 OK 1 tasks at 0s spread 0s margin 0s last none");
+}
+
+BOOST_AUTO_TEST_CASE(joins_leaves_and_count_barriers_are_no_rounds) {
+  cluster c{1};
+  c.count_barrier(0, "b", 1);
+  c.leave(0);
+
+  BOOST_TEST(last_round(c) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_fails_ends_its_rounds_with_its_cause) {
+  cluster c{2};
+  c.barrier(0, "b");
+  c.at(1s);
+  c.report_error(1, errc::data_loss, "boom");
+
+  BOOST_TEST(last_round(c) == "1 b round 1 INTERNAL 2 tasks at 1s spread 0s margin 0s last none");
+}
+
+BOOST_AUTO_TEST_CASE(stragglers_are_shown_beside_the_rounds) {
+  cluster c{2};
+  for (int i = 0; i < 3; ++i) {
+    c.barrier(0, "b");
+    c.pass(2s);
+    c.barrier(1, "b");
+  }
+
+  auto const seen = c.look();
+
+  BOOST_TEST(seen.rounds.size() == 3u);
+  BOOST_TEST_REQUIRE(seen.stragglers.size() == 1u);
+  BOOST_TEST((seen.stragglers[0] == core::snapshot::straggler{task_id{1}, 3, 2s, 2s, 3}));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test

@@ -1,0 +1,307 @@
+// The text that Prometheus reads: exactly, and that its own tool has nothing to complain of.
+
+#include "coxswain/status/metrics.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::status_page {
+namespace {
+
+std::vector<std::string> lines_of(std::string const& text) {
+  std::vector<std::string> lines;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+bool contains_line(std::string const& text, std::string const& line) {
+  auto const lines = lines_of(text);
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+// The samples of one family and its head, as they are written.
+std::string family(std::string const& text, std::string const& name) {
+  std::string found;
+  std::regex const of_it{"(# (HELP|TYPE) )?coxswain_" + name + "(_bucket|_sum|_count)?[ {].*"};
+  for (auto const& line : lines_of(text)) {
+    if (std::regex_match(line, of_it)) found += line + '\n';
+  }
+  return found;
+}
+
+core::snapshot::task task_in(task_state state, bool suspect = false) {
+  core::snapshot::task t;
+  t.state = state;
+  t.suspect = suspect;
+  return t;
+}
+
+core::snapshot::barrier barrier_of(core::snapshot::kind what) {
+  core::snapshot::barrier b;
+  b.what = what;
+  return b;
+}
+
+core::snapshot some_job() {
+  core::snapshot job;
+  job.version = "1.2.3";
+  job.tasks = {task_in(task_state::connected), task_in(task_state::connected, true),
+               task_in(task_state::connected), task_in(task_state::failed)};
+  job.barriers = {barrier_of(core::snapshot::kind::tasks), barrier_of(core::snapshot::kind::tasks),
+                  barrier_of(core::snapshot::kind::leave)};
+  job.error = job_error{};
+  job.keys = 3;
+  job.key_bytes = 4096;
+  job.sessions = 5;
+  job.waiting_gets = 6;
+  job.memory_bytes = 8'000'000'000;
+  job.memory_bytes_max = 16'000'000'000;
+  job.queued_items = 7;
+  job.waiting_pops = 8;
+  job.waiting_key_watches = 9;
+  return job;
+}
+
+server::statistics some_counts() {
+  server::statistics s;
+  s.started = std::chrono::system_clock::time_point{1'795'309'303s + 250ms};
+  s.connections = 11;
+  s.connections_max = 1000;
+  s.connections_accepted = 12;
+  s.connections_refused = 1;
+  s.bytes_received = 123'456'789'012;
+  s.bytes_sent = 2;
+  s.frames_received = 3;
+  s.frames_sent = 4;
+  s.sends = 5;
+  s.queued_bytes = 6;
+  s.queued_messages = 7;
+  s.loop_lag.record(20us);
+  s.turns.record(100us);
+  s.releases.record(5ms);
+  s.core.count_request(core::operation_of<core::barrier_args>, errc::ok);
+  s.core.count_request(core::operation_of<core::barrier_args>, errc::deadline_exceeded);
+  s.core.count_round(errc::ok, 2s);
+  s.core.count_round(errc::internal, 1h);
+  s.core.lateness.record(1ms);
+  s.core.heartbeats_expired = 2;
+  s.core.graces_expired = 3;
+  return s;
+}
+
+std::string some_text() { return metrics(some_counts(), some_job()); }
+
+// --- The text format, strictly -----------------------------------------------------------------
+
+struct strict_reader {
+  std::map<std::string, std::string> types;  // by family
+  std::set<std::string> helped;
+  std::set<std::string> samples;  // names and labels
+
+  void read(std::string const& line) {
+    static std::regex const help{"# HELP ([a-z_]+) ([^\\\\]+\\.)"};
+    static std::regex const type{"# TYPE ([a-z_]+) (counter|gauge|histogram)"};
+    static std::regex const sample{
+        "([a-z_]+)(\\{([a-z]+=\"[^\"\\\\]*\",?)+\\})? ([-+]?[0-9.]+(e[-+]?[0-9]+)?)"};
+    std::smatch m;
+    if (std::regex_match(line, m, help)) {
+      BOOST_TEST(helped.insert(m[1]).second, line);
+    } else if (std::regex_match(line, m, type)) {
+      BOOST_TEST(types.emplace(m[1], m[2]).second, line);
+    } else if (std::regex_match(line, m, sample)) {
+      BOOST_TEST(samples.insert(m[1].str() + m[2].str()).second, line);
+      check_name(m[1]);
+    } else {
+      BOOST_ERROR("no line of the format: " + line);
+    }
+  }
+
+ private:
+  // A sample is of a family that was announced, and is called as its type asks for.
+  void check_name(std::string const& name) {
+    static std::regex const part{"(_bucket|_sum|_count)$"};
+    std::string const family = std::regex_replace(name, part, "");
+    bool const of_histogram = family != name && types.contains(family);
+    auto const at = types.find(of_histogram ? family : name);
+    BOOST_TEST_REQUIRE((at != types.end()), name);
+    BOOST_TEST(helped.contains(at->first), name);
+    BOOST_TEST(name.starts_with("coxswain_"), name);
+    BOOST_TEST((at->second == "histogram") == of_histogram, name);
+    BOOST_TEST((at->second == "counter") == name.ends_with("_total"), name);
+  }
+};
+
+// What `promtool check metrics` says of it; nothing if there is no such tool.
+std::string complaints(std::string const& text) {
+  if (std::system("command -v promtool >/dev/null") != 0) return {};
+  std::string const result = "metrics_test.promtool";
+  FILE* const tool = ::popen(("promtool check metrics >" + result + " 2>&1").c_str(), "w");
+  std::fwrite(text.data(), 1, text.size(), tool);
+  int const code = ::pclose(tool);
+  std::string said = code == 0 ? "" : "promtool failed\n";
+  if (FILE* const in = std::fopen(result.c_str(), "r")) {
+    for (int c = std::fgetc(in); c != EOF; c = std::fgetc(in)) said += static_cast<char>(c);
+    std::fclose(in);
+    std::remove(result.c_str());
+  }
+  return said;
+}
+
+BOOST_AUTO_TEST_SUITE(metrics_test)
+
+BOOST_AUTO_TEST_CASE(every_line_is_one_of_the_text_format) {
+  auto const text = some_text();
+  BOOST_TEST(text.ends_with('\n'));
+  strict_reader reader;
+
+  for (auto const& line : lines_of(text)) reader.read(line);
+
+  BOOST_TEST(reader.types.size() == reader.helped.size());
+  BOOST_TEST(reader.types.size() > 30u);
+}
+
+BOOST_AUTO_TEST_CASE(promtool_has_no_complaint) {
+  BOOST_TEST(complaints(some_text()) == "");
+  BOOST_TEST(complaints(metrics({}, {})) == "");
+}
+
+BOOST_AUTO_TEST_CASE(the_version_and_the_start_are_told) {
+  auto const text = some_text();
+
+  BOOST_TEST(family(text, "build_info") ==
+             "# HELP coxswain_build_info Always 1; the version of the coordinator.\n"
+             "# TYPE coxswain_build_info gauge\n"
+             "coxswain_build_info{version=\"1.2.3\"} 1\n");
+  BOOST_TEST(contains_line(text, "coxswain_start_time_seconds 1795309303.25"));
+}
+
+BOOST_AUTO_TEST_CASE(tasks_are_counted_once_each_by_state) {
+  BOOST_TEST(family(some_text(), "tasks") ==
+             "# HELP coxswain_tasks Tasks of the job by state; who is suspect is not counted as "
+             "connected.\n"
+             "# TYPE coxswain_tasks gauge\n"
+             "coxswain_tasks{state=\"never_connected\"} 0\n"
+             "coxswain_tasks{state=\"joining\"} 0\n"
+             "coxswain_tasks{state=\"connected\"} 2\n"
+             "coxswain_tasks{state=\"failed\"} 1\n"
+             "coxswain_tasks{state=\"left\"} 0\n"
+             "coxswain_tasks{state=\"suspect\"} 1\n");
+}
+
+BOOST_AUTO_TEST_CASE(open_barriers_are_counted_by_kind) {
+  BOOST_TEST(family(some_text(), "open_barriers") ==
+             "# HELP coxswain_open_barriers Barriers that somebody waits at, by kind.\n"
+             "# TYPE coxswain_open_barriers gauge\n"
+             "coxswain_open_barriers{kind=\"tasks\"} 2\n"
+             "coxswain_open_barriers{kind=\"count\"} 0\n"
+             "coxswain_open_barriers{kind=\"join\"} 0\n"
+             "coxswain_open_barriers{kind=\"leave\"} 1\n"
+             "coxswain_open_barriers{kind=\"topology\"} 0\n");
+}
+
+BOOST_AUTO_TEST_CASE(requests_are_counted_by_operation_and_code) {
+  auto const text = some_text();
+
+  BOOST_TEST(contains_line(text, "coxswain_requests_total{op=\"barrier\",code=\"OK\"} 1"));
+  BOOST_TEST(
+      contains_line(text, "coxswain_requests_total{op=\"barrier\",code=\"DEADLINE_EXCEEDED\"} 1"));
+  BOOST_TEST(contains_line(text, "coxswain_requests_total{op=\"get\",code=\"OK\"} 0"));
+  BOOST_TEST(text.find("op=\"get\",code=\"NOT_FOUND\"") == text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_histogram_counts_each_bucket_with_those_below_it) {
+  BOOST_TEST(family(some_text(), "barrier_wait_seconds") ==
+             "# HELP coxswain_barrier_wait_seconds From the first arrival at a barrier of tasks to "
+             "the end of the round.\n"
+             "# TYPE coxswain_barrier_wait_seconds histogram\n"
+             "coxswain_barrier_wait_seconds_count 2\n"
+             "coxswain_barrier_wait_seconds_sum 3602\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"1e-05\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"2.5e-05\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"5e-05\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.0001\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.00025\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.0005\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.001\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.0025\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.005\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.01\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.025\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.05\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.1\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.25\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"0.5\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"1\"} 0\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"2.5\"} 1\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"5\"} 1\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"10\"} 1\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"30\"} 1\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"60\"} 1\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"300\"} 1\n"
+             "coxswain_barrier_wait_seconds_bucket{le=\"+Inf\"} 2\n");
+}
+
+BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
+  auto const text = some_text();
+
+  for (auto const* const line : {"job_failed 1",
+                                 "sessions 5",
+                                 "waiting_gets 6",
+                                 "waiting_pops 8",
+                                 "waiting_key_watches 9",
+                                 "keys 3",
+                                 "key_bytes 4096",
+                                 "queue_items 7",
+                                 "memory_bytes 8000000000",
+                                 "memory_limit_bytes 16000000000",
+                                 "barrier_rounds_total{code=\"OK\"} 1",
+                                 "barrier_rounds_total{code=\"INTERNAL\"} 1",
+                                 "sessions_expired_total{cause=\"grace\"} 3",
+                                 "sessions_expired_total{cause=\"heartbeat\"} 2",
+                                 "connections 11",
+                                 "connections_limit 1000",
+                                 "connections_accepted_total 12",
+                                 "connections_refused_total 1",
+                                 "received_bytes_total 123456789012",
+                                 "sent_bytes_total 2",
+                                 "received_messages_total 3",
+                                 "sent_messages_total 4",
+                                 "sends_total 5",
+                                 "send_queue_bytes 6",
+                                 "send_queue_waiting_messages 7",
+                                 "deadline_lateness_seconds_count 1",
+                                 "loop_lag_seconds_count 1",
+                                 "loop_turn_seconds_count 1",
+                                 "barrier_release_seconds_count 1"}) {
+    BOOST_TEST(contains_line(text, std::string{"coxswain_"} + line), line);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_job_that_has_not_failed_says_so) {
+  BOOST_TEST(contains_line(metrics({}, {}), "coxswain_job_failed 0"));
+}
+
+BOOST_AUTO_TEST_CASE(there_are_as_many_series_whatever_the_size_of_the_job) {
+  auto large = some_job();
+  large.tasks.resize(10'000);
+
+  BOOST_TEST(lines_of(metrics(some_counts(), large)).size() == lines_of(some_text()).size());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::status_page
