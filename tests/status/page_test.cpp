@@ -80,6 +80,14 @@ BOOST_AUTO_TEST_CASE(the_job_is_shown_as_json) {
   BOOST_TEST(has(h.get("/api/v1/why").body, "\"stuck\":null"));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_counted_is_told_to_prometheus) {
+  page_house h;
+  auto const r = h.get("/metrics");
+  BOOST_TEST(r.code == 200);
+  BOOST_TEST(has(r.head, "Content-Type: text/plain; version=0.0.4"));
+  BOOST_TEST(has(r.body, "coxswain_tasks{"));
+}
+
 BOOST_AUTO_TEST_CASE(keys_are_shown_by_name_and_with_values_when_asked_for) {
   page_house h;
   auto client = h.greeted();

@@ -249,6 +249,7 @@ token alone is a worker's. Empty lines and those that begin with # mean nothing.
 
 With --http the job can be looked at over HTTP; the line on standard output then has "http", where.
   /livez /readyz /healthz      200 or 503; ?verbose lists the checks
+  /metrics                     what is counted, for Prometheus
   /barrier/NAME                503 with who is missing, and 200 once the barrier was passed
   /api/v1/state                the job, as coxswain status --json
   /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why

@@ -174,6 +174,32 @@ json::value object_of(core::snapshot::barrier const& b) {
   };
 }
 
+json::value object_of(core::snapshot::finished_round const& r) {
+  json::value last;
+  if (r.last_task) last = r.last_task->value;
+  return json::object{
+      {"number", r.number},
+      {"name", r.name},
+      {"round", r.round.value},
+      {"at_ms", milliseconds_of(r.at)},
+      {"tasks", r.tasks},
+      {"outcome", name(r.outcome)},
+      {"spread_ms", milliseconds_of(r.spread)},
+      {"margin_ms", milliseconds_of(r.margin)},
+      {"last_task", last},
+  };
+}
+
+json::value object_of(core::snapshot::straggler const& s) {
+  return json::object{
+      {"task", s.task.value},
+      {"times_last", s.times_last},
+      {"margin_ms_mean", milliseconds_of(s.margin_mean)},
+      {"margin_ms_max", milliseconds_of(s.margin_max)},
+      {"of", s.of},
+  };
+}
+
 json::value object_of(core::why_answer const& answer) {
   json::array waits;
   for (auto const& w : answer.waits) waits.push_back(object_of(w));
@@ -223,18 +249,19 @@ json::object summary_of(core::snapshot const& picture) {
   };
 }
 
+json::object state_of(core::snapshot const& picture) {
+  auto all = summary_of(picture);
+  all["tasks"] = array_of(picture.tasks);
+  all["barriers"] = array_of(picture.barriers);
+  all["rounds"] = array_of(picture.rounds);
+  all["stragglers"] = array_of(picture.stragglers);
+  return all;
+}
+
 // --- Lines -----------------------------------------------------------------------------------
 
 std::string status_json(core::snapshot const& picture) {
-  json::array tasks;
-  tasks.reserve(picture.tasks.size());
-  for (auto const& t : picture.tasks) tasks.push_back(object_of(t));
-  json::array barriers;
-  for (auto const& b : picture.barriers) barriers.push_back(object_of(b));
-  auto all = summary_of(picture);
-  all["tasks"] = std::move(tasks);
-  all["barriers"] = std::move(barriers);
-  return json::serialize(all);
+  return json::serialize(state_of(picture));
 }
 
 std::string why_json(core::why_answer const& answer) { return json::serialize(object_of(answer)); }

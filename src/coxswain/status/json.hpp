@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coxswain::status_page {
 
@@ -37,11 +38,25 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 
 [[nodiscard]] json::value object_of(core::snapshot::task const& t);
 [[nodiscard]] json::value object_of(core::snapshot::barrier const& b);
+[[nodiscard]] json::value object_of(core::snapshot::finished_round const& r);
+[[nodiscard]] json::value object_of(core::snapshot::straggler const& s);
 [[nodiscard]] json::value object_of(core::why_answer const& answer);
 [[nodiscard]] json::value object_of(core::events_answer::entry const& e);
 
-// Everything of the picture but its tasks and barriers.
+// Everything of the picture but what there may be many of.
 [[nodiscard]] json::object summary_of(core::snapshot const& picture);
+
+// All of them.
+template <class Thing>
+[[nodiscard]] json::array array_of(std::vector<Thing> const& things) {
+  json::array all;
+  all.reserve(things.size());
+  for (auto const& one : things) all.push_back(object_of(one));
+  return all;
+}
+
+// The whole picture.
+[[nodiscard]] json::object state_of(core::snapshot const& picture);
 
 // Each is one JSON object on one line.
 [[nodiscard]] std::string status_json(core::snapshot const& picture);

@@ -48,19 +48,6 @@ json::object timeless_summary(core::snapshot const& picture) {
   return all;
 }
 
-json::array tasks_of(core::snapshot const& job) {
-  json::array tasks;
-  tasks.reserve(job.tasks.size());
-  for (auto const& t : job.tasks) tasks.push_back(object_of(t));
-  return tasks;
-}
-
-json::array events_of(core::events_answer const& found) {
-  json::array events;
-  for (auto const& e : found.entries) events.push_back(object_of(e));
-  return events;
-}
-
 }  // namespace
 
 bool live_feed::look(std::shared_ptr<core::snapshot const> now,
@@ -75,7 +62,8 @@ bool live_feed::look(std::shared_ptr<core::snapshot const> now,
     return true;
   }
   auto const change = change_ + 1;
-  bool changed = has_events || !same(before->barriers, job_->barriers) ||
+  bool changed = has_events || before->rounds != job_->rounds ||
+                 !same(before->barriers, job_->barriers) ||
                  timeless_summary(*before) != timeless_summary(*job_);
   for (std::size_t i = 0; i < task_changed_.size(); ++i) {
     if (same(before->tasks[i], job_->tasks[i])) continue;
@@ -99,18 +87,17 @@ text_ptr live_feed::next(place& at) {
   return last_made_->text;
 }
 
+std::uint64_t live_feed::last_round() const {
+  return job_->rounds.empty() ? 0 : job_->rounds.back().number;
+}
+
 live_feed::message live_feed::whole() const {
-  auto state = summary_of(*job_);
-  state["tasks"] = tasks_of(*job_);
-  json::array barriers;
-  for (auto const& b : job_->barriers) barriers.push_back(object_of(b));
-  state["barriers"] = std::move(barriers);
   auto const events = events_after_(last_event_ - std::min(last_event_, events_at_first));
   json::object const all{{"type", "state"},
-                         {"state", std::move(state)},
+                         {"state", state_of(*job_)},
                          {"why", object_of(*why_)},
-                         {"events", events_of(events)}};
-  return {{}, {change_, events.through}, texts_.share(json::serialize(all))};
+                         {"events", array_of(events.entries)}};
+  return {{}, {change_, events.through, last_round()}, texts_.share(json::serialize(all))};
 }
 
 live_feed::message live_feed::update(place from) const {
@@ -121,15 +108,21 @@ live_feed::message live_feed::update(place from) const {
   json::array barriers;
   auto const told = std::min(job_->barriers.size(), barriers_told_max);
   for (std::size_t i = 0; i < told; ++i) barriers.push_back(object_of(job_->barriers[i]));
+  json::array rounds;
+  for (auto const& r : job_->rounds) {
+    if (r.number > from.round) rounds.push_back(object_of(r));
+  }
   auto const events = events_after_(from.event);
   json::object all{{"type", "update"},
                    {"summary", summary_of(*job_)},
                    {"tasks", std::move(tasks)},
                    {"barriers", std::move(barriers)},
                    {"barriers_more", job_->barriers.size() - told},
-                   {"events", events_of(events)}};
+                   {"rounds", std::move(rounds)},
+                   {"stragglers", array_of(job_->stragglers)},
+                   {"events", array_of(events.entries)}};
   if (why_changed_ > from.change) all["why"] = object_of(*why_);
-  return {from, {change_, events.through}, texts_.share(json::serialize(all))};
+  return {from, {change_, events.through, last_round()}, texts_.share(json::serialize(all))};
 }
 
 }  // namespace coxswain::status_page

@@ -22,6 +22,7 @@ class live_feed {
   struct place {
     std::uint64_t change{};  // zero: it was told nothing yet
     std::uint64_t event{};
+    std::uint64_t round{};
     friend bool operator==(place const&, place const&) = default;
   };
 
@@ -44,6 +45,7 @@ class live_feed {
     text_ptr text;
   };
 
+  [[nodiscard]] std::uint64_t last_round() const;
   [[nodiscard]] message whole() const;
   [[nodiscard]] message update(place from) const;
 

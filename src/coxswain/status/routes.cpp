@@ -22,6 +22,7 @@ std::span<routes::route const> routes::all() {
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
       {"/healthz", false, true, reader, &routes::healthz},
+      {"/metrics", false, false, reader, &routes::metrics},
       {"/barrier/", false, false, reader, &routes::barrier},
       {"/api/v1/state", false, false, reader, &routes::state},
       {"/api/v1/tasks", false, false, reader, &routes::tasks},

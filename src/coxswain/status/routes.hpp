@@ -64,6 +64,7 @@ class routes {
   http_answer livez(question const& q);
   http_answer readyz(question const& q);
   http_answer healthz(question const& q);
+  http_answer metrics(question const& q);
   http_answer state(question const& q);
   http_answer tasks(question const& q);
   http_answer task(question const& q);

@@ -3,6 +3,7 @@
 #include "coxswain/core/access.hpp"
 #include "coxswain/core/text.hpp"
 #include "coxswain/status/json.hpp"
+#include "coxswain/status/metrics.hpp"
 #include "coxswain/status/routes.hpp"
 #include "coxswain/status/site.hpp"
 
@@ -105,6 +106,15 @@ http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) 
 http_answer routes::state(question const& q) {
   http_answer a;
   a.body = picture_.text(q.now, "state", [&] { return status_json(*picture_.look(q.now)) + "\n"; });
+  return a;
+}
+
+http_answer routes::metrics(question const& q) {
+  http_answer a;
+  a.content_type = metrics_type;
+  a.body = picture_.text(q.now, "metrics", [&] {
+    return status_page::metrics(server_.statistics(), *picture_.look(q.now));
+  });
   return a;
 }
 
