@@ -6,7 +6,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # What is no fault of a source: it does not see the names of its neighbours, and its anonymous
 # namespace is no header's. A build without this option warns.
 target_compile_options(coxswain_warnings INTERFACE
-  -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  -Wno-shadow $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 
 # For each target of the folder, and of those beneath. One grouping for the whole folder: a source
 # may be in several of its targets, and has one group only.
