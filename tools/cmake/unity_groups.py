@@ -20,7 +20,8 @@ NO_NAME = re.compile(r"template|static_assert|using namespace")
 OTHER = re.compile(r"[^({=;]*?(\w+)\s*(?:[({=;\[]|$)")
 WORD = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*|(?<!-)(?<=>)[A-Za-z_]\w*")
 # Whatever these touch is not seen here.
-FOR_ITSELF = re.compile(r"^\s*(?:#\s*define|#\s*undef|using namespace (?!.*_literals;))", re.M)
+FOR_ITSELF = re.compile(
+    r"^\s*(?:#\s*define|#\s*undef|using namespace (?!.*_literals;)|void\s*\*\s*operator new)", re.M)
 
 
 class source:
@@ -93,6 +94,7 @@ def self_test():
     assert together(own("int one;") + "void two() {}\n", own("int y(two);"))
     assert not together("#define F 1\n", "")
     assert not together("using namespace y;\n", "")
+    assert not together("void* operator new(std::size_t size) {\n", "")
     assert together("using namespace std::chrono_literals;\n", "")
     assert groups(["", own("int a;"), "a", ""], 2) == [0, 0, 1, 1]
 
