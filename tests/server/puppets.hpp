@@ -128,7 +128,7 @@ struct world : net::turn_taker {
   options o;
   dispatch brain{o, incarnation{1}, t0};
   net::poller polled{io, *this};
-  turn t{brain, polled, o};
+  turn t{brain, polled, o, [this] { return t.now; }};
   connections all{t};
   std::vector<net::descriptor> peers;
   int turns{};

@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(pings_are_answered_and_a_goodbye_is_returned) {
 }
 
 BOOST_AUTO_TEST_CASE(a_watcher_that_does_not_read_is_cut_off) {
-  quick_house h{20'000};
+  quick_house h{100'000};
   h.page_options.answer_timeout = 30ms;
   auto peer = h.visit();
   peer.read_little();

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <exception>
 #include <numeric>
 #include <span>
@@ -47,9 +46,10 @@ core::loss loss_of(net::transfer const& last) noexcept {
   return unreachable ? core::loss::unreachable : core::loss::closed;
 }
 
-turn::turn(dispatch& d, net::poller& p, options const& o)
+turn::turn(dispatch& d, net::poller& p, options const& o, std::function<time_point()> tells_time)
     : brain{d},
       poller{p},
+      clock{std::move(tells_time)},
       linger{o.linger},
       look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)},
       peer_timeout{o.core.heartbeat_timeout},
@@ -118,7 +118,7 @@ connection::next connection::read_ready() {
     }
     own += got.bytes;
     turn_.bytes_read += got.bytes;
-    turn_.now = std::chrono::steady_clock::now();  // no deadline may begin before its call came
+    turn_.now = turn_.clock();  // no deadline may begin before its call came
     // Who was told goodbye is read only so that it reads the goodbye.
     if (phase_ == phase::open) {
       turn_.brain.received(turn_.now, id_, {turn_.buffer.data(), got.bytes});

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,10 +21,12 @@ namespace coxswain::server {
 
 // What the connections of a server share during a turn.
 struct turn {
-  turn(dispatch& d, net::poller& p, options const& o);
+  // `clock` tells the time now.
+  turn(dispatch& d, net::poller& p, options const& o, std::function<time_point()> clock);
 
   dispatch& brain;
   net::poller& poller;
+  std::function<time_point()> clock;
   duration linger;           // how long a goodbye may take to be written
   duration look_period;      // how often readers that do not read are looked at
   duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing

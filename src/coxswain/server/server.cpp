@@ -148,7 +148,7 @@ server::impl::impl(asio::io_context& io, options o)
       no_room_{no_room(connections_max_)},
       dispatch_{options_, draw_incarnation(), clock_now()},
       poller_{io, *this},
-      turn_{dispatch_, poller_, options_},
+      turn_{dispatch_, poller_, options_, &clock_now},
       connections_{turn_} {
   bool const must_be_private = options_.core.credentials.empty() && !options_.insecure;
   for (auto const& address : options_.listen) {
