@@ -4,7 +4,10 @@
 
 #include "descriptor.hpp"
 
+#include "coxswain/net/tls_options.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <sys/socket.h>
@@ -21,6 +24,10 @@ class address {
   [[nodiscard]] bool is_unix() const noexcept { return name_.ss_family == AF_UNIX; }
   [[nodiscard]] bool is_ipv4() const noexcept { return name_.ss_family == AF_INET; }
 
+  // Its server speaks TLS; these are what the other side needs.
+  void speak(tls_options const& tls) { tls_ = tls; }
+  [[nodiscard]] std::optional<tls_options> const& tls() const noexcept { return tls_; }
+
   // A listener, and in `text` the port that was chosen if it was 0. Throws bench_error.
   [[nodiscard]] descriptor listen();
 
@@ -35,6 +42,7 @@ class address {
   std::string text_;
   sockaddr_storage name_{};
   socklen_t size_{};
+  std::optional<tls_options> tls_;
 };
 
 // Makes many connections to one address. A source address of IPv4 has some 28,000 ports: when they

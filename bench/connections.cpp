@@ -22,10 +22,16 @@ timespec timespec_of(duration d) {
   return {seconds.count(), (std::max(d, duration{}) - seconds).count()};
 }
 
+std::unique_ptr<net::tls_context const> certificates_of(address const& server) {
+  if (!server.tls()) return nullptr;
+  return std::make_unique<net::tls_context const>(net::tls_context::side::client, *server.tls());
+}
+
 }  // namespace
 
 connections::connections(address server, frame_source_maker reader)
-    : connector_{std::move(server)},
+    : certificates_{certificates_of(server)},
+      connector_{std::move(server)},
       reader_{reader},
       epoll_{epoll_create1(EPOLL_CLOEXEC)},
       buffer_(read_bytes) {
@@ -33,21 +39,24 @@ connections::connections(address server, frame_source_maker reader)
 }
 
 void connections::open() {
-  all_.push_back({connector_.connect(), reader_()});
+  all_.push_back(connect());
   watch(all_.size() - 1);
+}
+
+connections::one connections::connect() {
+  return {wire_stream{connector_.connect(), certificates_.get()}, reader_()};
 }
 
 void connections::close(std::size_t connection) { all_[connection] = {}; }
 
 void connections::open_again(std::size_t connection) {
-  all_[connection] = {connector_.connect(), reader_()};
+  all_[connection] = connect();
   watch(connection);
 }
 
 void connections::send(std::size_t connection, std::string_view frames) {
   while (!frames.empty()) {
-    auto const fd = all_[connection].socket.value();
-    auto const sent = ::send(fd, frames.data(), frames.size(), MSG_NOSIGNAL);
+    auto const sent = all_[connection].stream.send(frames);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) fail(connection, "the server does not read");
     if (sent < 0) fail(connection, system_failure("cannot send").what());
@@ -75,7 +84,7 @@ void connections::watch(std::size_t connection) {
   epoll_event wanted{};
   wanted.events = EPOLLIN | EPOLLET;
   wanted.data.u64 = connection;
-  auto const fd = all_[connection].socket.value();
+  auto const fd = all_[connection].stream.fd();
   if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, fd, &wanted) != 0) {
     throw system_failure("cannot watch a connection");
   }
@@ -84,9 +93,9 @@ void connections::watch(std::size_t connection) {
 // The edge tells of each arrival of bytes: unless the buffer was filled, one call has them all.
 void connections::read(std::size_t connection, listener& to) {
   for (;;) {
-    auto const fd = all_[connection].socket.value();
-    if (fd < 0) return;  // closed after what it had read
-    auto const got = ::recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    auto& stream = all_[connection].stream;
+    if (stream.fd() < 0) return;  // closed after what it had read
+    auto const got = stream.read(buffer_);
     if (got < 0 && errno == EAGAIN) return;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(connection, system_failure("cannot read").what());

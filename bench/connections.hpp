@@ -4,6 +4,7 @@
 
 #include "address.hpp"
 #include "frame_source.hpp"
+#include "wire_stream.hpp"
 
 #include "coxswain/base/time.hpp"
 
@@ -46,14 +47,16 @@ class connections {
 
  private:
   struct one {
-    descriptor socket;
+    wire_stream stream;
     std::unique_ptr<frame_source> frames;
   };
 
+  [[nodiscard]] one connect();
   void watch(std::size_t connection);
   void read(std::size_t connection, listener& to);
   void hand_out(std::size_t connection, std::string_view input, listener& to);
 
+  std::unique_ptr<net::tls_context const> certificates_;  // if the server speaks TLS
   connector connector_;
   frame_source_maker reader_;
   descriptor epoll_;

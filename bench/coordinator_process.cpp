@@ -47,6 +47,8 @@ void serve_coordinator(coordinator_plan plan, channel& control) {
   asio::io_context io{1};
   server::options options;
   options.listen = {plan.listen};
+  options.tls = plan.tls;
+  options.handshakes_per_second_max = 1'000'000;              // all tasks are on one host
   plan.job.memory_bytes_max = options.core.memory_bytes_max;  // as much as this machine allows
   options.core = std::move(plan.job);
   if (plan.record_bytes_max) options.record_bytes_max = *plan.record_bytes_max;

@@ -5,6 +5,7 @@
 #include "channel.hpp"
 
 #include "coxswain/core/config.hpp"
+#include "coxswain/net/tls_options.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -15,6 +16,7 @@ namespace coxswain::bench {
 struct coordinator_plan {
   std::string listen;
   core::config job;
+  tls_options tls;
   bool is_quiet{};  // does not print what is amiss
   // So much of what it is told is kept, to be handed out; none: as much as the shipped one keeps.
   std::optional<std::size_t> record_bytes_max;

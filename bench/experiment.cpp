@@ -9,6 +9,8 @@
 #include "statistics.hpp"
 #include "temporary_directory.hpp"
 
+#include "tests/certificates/authority.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +36,11 @@ class experiment {
   experiment(workload const& work, experiment_options const& options)
       : work_{work},
         options_{options},
-        ours_{options.calibrate ? side_kind::second_floor : side_kind::coxswain} {}
+        ours_{options.calibrate ? side_kind::second_floor : side_kind::coxswain} {
+    if (!options.tls) return;
+    authority_.emplace("coxswain-bench");
+    certificates_ = authority_->issue({});
+  }
 
   report run();
 
@@ -65,6 +71,8 @@ class experiment {
   workload const& work_;
   experiment_options const& options_;
   interrupts const signals_;
+  std::optional<certificates::authority> authority_;
+  std::optional<tls_options> certificates_;  // if TLS is spoken
   std::optional<temporary_directory> sockets_;
   progress const live_;
   place ours_;
@@ -82,6 +90,7 @@ side_plan experiment::plan_for(place& at, workload const& work) const {
   if (at.kind == side_kind::floor) plan.floor_trigger = options_.floor_trigger;
   plan.at = is_unix() ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
                       : "127.0.0.1:0";
+  if (at.kind == side_kind::coxswain) plan.tls = certificates_;
   if (at.kind == side_kind::coxswain && !options_.address.empty()) {
     plan.at = options_.address;
     plan.is_running = true;
@@ -206,7 +215,7 @@ report experiment::run() {
   r.parameters = work_.parameters();
   r.measured = r.words.measured.empty() ? name(ours_.kind) : r.words.measured;
   r.beside = name(options_.beside);
-  r.transport = is_unix() ? "unix" : "tcp";
+  r.transport = is_unix() ? "unix" : options_.tls ? "tls" : "tcp";
   r.cpus = plan_cpus();
   r.measured_on = here();
   steps_ = work_.steps_by_default();

@@ -86,11 +86,17 @@ void add_floor(CLI::App& cmd, command_line& given) {
 }
 
 // What all commands have. Returns the transport. `picture` is what it shows.
-CLI::Option* add_output(CLI::App& cmd, command_line& given, std::string const& picture) {
+CLI::Option* add_output(CLI::App& cmd, command_line& given, std::string const& picture,
+                        bool may_speak_tls) {
+  std::vector<std::string> transports{"tcp", "unix"};
+  if (may_speak_tls) transports.emplace_back("tls");
   cmd.add_option("--json", given.json, "Write the results to this file as well");
   cmd.add_option("--plot", given.plot, "Write a picture to this SVG file: " + picture);
-  return cmd.add_option("--transport", given.transport, "tcp or unix")
-      ->check(CLI::IsMember{{"tcp", "unix"}})
+  return cmd
+      .add_option("--transport", given.transport,
+                  may_speak_tls ? "What the coordinator is reached by; the floor never speaks TLS"
+                                : "What the coordinator is reached by")
+      ->check(CLI::IsMember{transports})
       ->capture_default_str();
 }
 
@@ -104,7 +110,8 @@ void add_common(CLI::App& cmd, command_line& given, workload const& work) {
     add_sampling_of_rounds(cmd, given.how);
   else
     add_sampling(cmd, given.how);
-  auto* transport = add_output(cmd, given, "how the times of the first latency are distributed");
+  auto* transport = add_output(cmd, given, "how the times of the first latency are distributed",
+                               !work.always_beside());
   if (work.uses_up_servers() || work.always_beside()) return;
   auto* address =
       cmd.add_option("--address", given.how.address,
@@ -155,6 +162,7 @@ findings measure(workload const& work, command_line const& given) {
   work.check();
   auto how = given.how;
   how.unix_sockets = given.transport == "unix";
+  how.tls = given.transport == "tls";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
   if (given.rival) check_rival(work, *given.rival);
   if (auto const beside = given.rival ? given.rival : work.always_beside()) {
@@ -205,7 +213,7 @@ int main(int argc, char** argv) {
   std::vector<CLI::App*> study_commands;
   for (auto const& s : studies) {
     study_commands.push_back(s->add_to(app));
-    add_output(*study_commands.back(), given, "what grows, and how");
+    add_output(*study_commands.back(), given, "what grows, and how", false);
   }
   client_process client;
   auto* const as_client = client.add_to(app);

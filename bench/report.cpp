@@ -163,8 +163,8 @@ ratio comparison::of(std::vector<double> const& pairs) {
 
 std::string report::circumstances() const {
   auto const step = words.steps.substr(0, words.steps.size() - 1);  // the singular
-  auto text = fmt::format("{}, {}", transport == "unix" ? "Unix sockets" : "TCP",
-                          counted(steps_per_sample * ours.samples.size(), step));
+  auto const over = transport == "unix" ? "Unix sockets" : transport == "tls" ? "TLS" : "TCP";
+  auto text = fmt::format("{}, {}", over, counted(steps_per_sample * ours.samples.size(), step));
   if (floor) {
     text +=
         fmt::format(" a side in {} of samples, interleaved", counted(ours.samples.size(), "pair"));

@@ -25,6 +25,7 @@ void run_server(side_plan const& plan, channel& control) {
   if (is_rival(plan.kind)) become_rival(plan.kind, plan.at, plan.directory, control);
   coordinator_plan coordinator;
   coordinator.listen = plan.at;
+  coordinator.tls = plan.tls.value_or(tls_options{});
   coordinator.is_quiet = plan.work->ends_in_failure();
   coordinator.record_bytes_max = plan.work->record_bytes_max();
   plan.work->configure(coordinator.job);
@@ -39,7 +40,9 @@ bool wait_for_command(channel const& control, duration longest) {
 }
 
 void run_load(side_plan const& plan, channel& control) {
-  auto const all = plan.work->make_load(plan.kind, address{plan.at});
+  address server{plan.at};
+  if (plan.tls) server.speak(*plan.tls);
+  auto const all = plan.work->make_load(plan.kind, std::move(server));
   if (plan.running_as) all->is_served_by(*plan.running_as);
   all->connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
   for (auto const pid : all->processes()) {

@@ -27,6 +27,8 @@ struct side_plan {
   // Where to listen; or the address of a coordinator that runs already. And the server's process,
   // once it is known.
   std::string at;
+  // What both of its sides show, if TLS is spoken.
+  std::optional<tls_options> tls;
   bool is_running{};
   std::optional<pid_t> running_as;
   // Where a rival may keep files.

@@ -5,7 +5,8 @@ judged.
 
     smoke.py PROGRAM JSON_FILE EXPECTATION... -- ARGUMENT...
 
-An expectation is `path` (a number above zero is there) or `path=number`; `floor.release_ns.count=15`.
+An expectation is `path` (a number above zero is there), `path=any` (a number of either sign is there)
+or `path=number`; `floor.release_ns.count=15`.
 A test that needs somebody else's server is skipped where that is not installed.
 """
 
@@ -32,6 +33,8 @@ def is_met(found, expectation):
         value = look_up(found, path)
     except KeyError:
         return False
+    if wanted == "any":
+        return isinstance(value, (int, float))
     if wanted:
         return value == (float(wanted) if isinstance(value, (int, float)) else wanted)
     return isinstance(value, (int, float)) and value > 0

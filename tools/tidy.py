@@ -25,6 +25,7 @@ ARROWS = {
     "launch": ("base/",),
     "host": ("base/", "core/", "net/", "launch/", "client/", "server/"),
     "status": ("base/", "core/", "net/", "server/"),
+    "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/"),
 }
 
 # These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
@@ -39,10 +40,11 @@ LONG_FILES: dict[str, str] = {
 }
 
 FOLDERS = (".ci", "bench", "proto", "src", "tests", "tools")
-SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .md .mjs .proto .py .sh .toml"
-                  " .txt").split()]
+SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs .proto .py .pyi .sh"
+                  " .toml .txt").split()]
 WEB = (".css", ".html", ".js", ".mjs")
-THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "spdlog/")
+PYTHON = (".py", ".pyi")
+THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "pybind11/", "spdlog/")
 
 
 class Source:
@@ -59,6 +61,8 @@ class Source:
         # Its place in src/coxswain/, such as "core/roster.cpp"; empty for all others.
         self.place = path.removeprefix("src/coxswain/") if path.startswith("src/coxswain/") else ""
         self.layer = self.place.split("/")[0] if "/" in self.place else ""
+        if path.startswith("src/python/"):
+            self.layer = "python"
         # Of the same length as the text, so that positions are the same.
         self.code = self.LITERALS.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
         self.includes = [(self.line(m.start(1)), m[1] == '"', m[2])
@@ -83,8 +87,8 @@ def check_layers(source, _):
         if allowed is not None and inside != name and not inside.startswith(
                 (source.layer + "/", *allowed)):
             yield line, "layers", f"{source.layer} may not include {name}"
-        if name.startswith("boost/asio") and source.layer and source.place != "net/asio.hpp":
-            yield line, "layers", "Asio is included through coxswain/net/asio.hpp only"
+        if name.startswith("boost/asio") and source.layer and not source.place.startswith("net/asio"):
+            yield line, "layers", "Asio is included through coxswain/net/asio*.hpp only"
         if name.startswith("boost/beast") and source.layer not in ("", "status"):
             yield line, "layers", "Beast is for status/ only"
         if is_protobuf(name) and source.layer not in ("", "wire"):
@@ -290,6 +294,12 @@ def check_web(source, _):
         yield line, "web", f"the page needs nothing from elsewhere: '{found}'"
 
 
+def check_python(source, _):
+    """The package's modules are as short as other files of src/."""
+    if source.path.startswith("src/python/") and source.path.endswith(PYTHON):
+        yield from check_length(source, _)
+
+
 def check_words(source, _):
     for line, found in source.matches(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b"):
         if source.path.startswith("tests/") and source.is_cpp:
@@ -302,7 +312,7 @@ def check_words(source, _):
 
 def check(source, installed):
     """Everything that is wrong with one file, as (line, rule, message)."""
-    rules = (check_words, check_web) if not source.is_cpp else (
+    rules = (check_words, check_web, check_python) if not source.is_cpp else (
         check_layers, check_purity, check_installed, check_coroutines, check_includes,
         check_length, check_words)
     return sorted(finding for rule in rules for finding in rule(source, installed))
@@ -358,6 +368,10 @@ SNIPPETS = (
     ("words", "tools/a.cpp", "// TO" "DO"),
     ("", "src/coxswain/status/site/a.html", '<a href="#b">b</a><script src="a.js"></script>'),
     ("length", "src/coxswain/status/site/a.js", "\n" * 501),
+    ("", "src/python/native/a.cpp", '#include "coxswain/host/a.hpp"'),
+    ("layers", "src/python/native/a.cpp", '#include "coxswain/wire/a.hpp"'),
+    ("layers", "src/coxswain/c/a.cpp", '#include "coxswain/server/a.hpp"'),
+    ("length", "src/python/coxswain/a.py", "\n" * 501),
     ("web", "src/coxswain/status/site/a.html", '<script src="https://a.example/b.js"></script>'),
     ("words", "tools/a.sh", "cd /ho" "me/me"),
 )

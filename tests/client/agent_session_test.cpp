@@ -242,6 +242,51 @@ BOOST_AUTO_TEST_CASE(a_withdrawal_that_must_have_arrived_is_not_said_again) {
   BOOST_TEST(lab.out().find("withdraw") == std::string::npos);
 }
 
+// By D2, as a wrong token is.
+BOOST_AUTO_TEST_CASE(who_is_turned_away_before_its_session_exists_does_not_try_again) {
+  status const why{errc::unauthenticated, "its certificate has expired"};
+  for (bool const is_open : {false, true}) {
+    agent_lab lab;
+    lab.a.start(t0);
+    if (is_open) lab.a.connected(t0);
+    (void)lab.out();
+
+    lab.a.turned_away(t0 + 1s, why);
+
+    BOOST_TEST(lab.out() == "close | ended UNAUTHENTICATED");
+    BOOST_TEST(lab.a.over());
+    BOOST_TEST(lab.a.end() == why);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(who_is_turned_away_while_its_session_lasts_tries_again) {
+  status const why{errc::unauthenticated, "its certificate has expired"};
+  auto lab = agent_lab::open();
+  lab.a.turned_away(t0, why);
+  BOOST_TEST(lab.out() == "open | disconnected");
+  lab.a.turned_away(t0, why);
+  lab.a.advance(*lab.a.next_deadline());
+  BOOST_TEST(lab.out() == "open");
+  lab.a.connected(t0 + 1s);
+  lab.a.turned_away(t0 + 1s, why);
+  lab.a.advance(*lab.a.next_deadline());
+
+  lab.resume(t0 + 2s);
+
+  BOOST_TEST(lab.a.up());
+}
+
+BOOST_AUTO_TEST_CASE(being_turned_away_from_no_transport_means_nothing) {
+  auto lab = agent_lab::open();
+  lab.lose(t0);
+  lab.a.connect_failed(t0, refused, false);
+  (void)lab.out();
+
+  lab.a.turned_away(t0, refused);
+
+  BOOST_TEST(lab.out() == "");
+}
+
 BOOST_AUTO_TEST_CASE(reconnecting_waits_up_to_a_quarter_of_the_grace) {
   auto lab = agent_lab::open();
   lab.lose(t0 + 5s);

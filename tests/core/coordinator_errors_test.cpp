@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(keys_and_status_go_on_after_a_job_error) {
   BOOST_TEST(c.code(c.increment(0, "n", 1)) == "OK");
   BOOST_TEST(c.body<core::listing_answer>(c.list(0, ""))->entries.size() == 3u);
   auto const status = c.inspect(0);
-  BOOST_TEST(c.body<core::snapshot>(status)->error->cause.task->value == 1u);
+  BOOST_TEST((*c.body<boxed<core::snapshot>>(status))->error->cause.task->value == 1u);
   BOOST_TEST(c.code(c.remove(0, "", true)) == "OK");
 }
 

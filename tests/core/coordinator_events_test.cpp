@@ -27,6 +27,18 @@ core::event const& only(cluster const& c, call of) {
   return events(c, of).entries.front().what;
 }
 
+// Of each event the kind, the task and the barrier.
+std::string kinds(cluster& c, call of) {
+  std::string seen;
+  for (auto const& one : events(c, of).entries) {
+    seen += std::to_string(static_cast<int>(one.what.kind));
+    if (one.what.task) seen += ":" + std::to_string(one.what.task->value);
+    if (!one.what.barrier.empty()) seen += ":" + one.what.barrier;
+    seen += ' ';
+  }
+  return seen;
+}
+
 BOOST_AUTO_TEST_SUITE(coordinator_events_test)
 
 BOOST_AUTO_TEST_CASE(events_are_what_is_logged_with_number_and_time) {
@@ -153,15 +165,39 @@ BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
   c.leave(a);
   c.leave(b);
 
-  std::string seen;
-  for (auto const& one : events(c, watch(c, a)).entries) {
-    seen += std::to_string(static_cast<int>(one.what.kind));
-    if (one.what.task) seen += ":" + std::to_string(one.what.task->value);
-    if (!one.what.barrier.empty()) seen += ":" + one.what.barrier;
-    seen += ' ';
-  }
   // other, other, joined; waiting, round_failed; suspect, back; stalled; refused; left
-  BOOST_TEST(seen == "0:0 0:1 1 8:epoch 6:epoch 4:1 5:1 10 9 2:0 2:1 2 ");
+  BOOST_TEST(kinds(c, watch(c, a)) == "0:0 0:1 1 8:epoch 6:epoch 4:1 5:1 10 9 2:0 2:1 2 ");
+}
+
+BOOST_AUTO_TEST_CASE(however_a_barrier_fails_it_is_one_event) {
+  cluster c{3, with([](auto& o) { o.recoverable = true; })};
+  int const o = c.observer();
+  auto const n = last(c, o);
+  c.barrier(0, "late", 1s);
+  c.at(1s);
+  c.barrier(0, "cancelled");
+  c.cancel(o, "cancelled");
+  c.barrier(0, "differs");
+  c.barrier(1, "differs", 1s, {.among = {0, 1}});
+  c.barrier(0, "lost", 60s, {.fail_when_lost = true});
+  c.task_ended(1, {errc::aborted, "killed"});
+
+  // round_failed, round_failed, round_failed; failed, round_failed
+  BOOST_TEST(kinds(c, watch(c, o, n)) == "6:late 6:cancelled 6:differs 3:1 6:lost ");
+}
+
+BOOST_AUTO_TEST_CASE(each_change_of_a_task_and_of_the_job_is_one_event) {
+  cluster c{3};
+  int const o = c.observer();
+  auto const n = last(c, o);
+  c.barrier(0, "b");
+  c.blink(0);
+  c.lose(1);
+  c.at(2s);
+  c.task_ended(2, {errc::aborted, "killed"});
+
+  // suspect, back; suspect; failed, job_failed, which the open barriers fail with; failed
+  BOOST_TEST(kinds(c, watch(c, o, n)) == "4:0 5:0 4:1 3:1 7:1 3:2 ");
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_ends_event_watches_unavailable) {

@@ -70,9 +70,10 @@ BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
   auto const get = c.get(o, "missing");
   auto const seen = c.inspect(o);
 
-  auto const* const s = c.body<core::snapshot>(seen);
+  auto const* const body = c.body<boxed<core::snapshot>>(seen);
 
-  BOOST_TEST_REQUIRE(s != nullptr);
+  BOOST_TEST_REQUIRE(body != nullptr);
+  auto const& s = *body;
   BOOST_TEST(s->keys == 1u);
   BOOST_TEST(s->key_bytes == 5u);
   BOOST_TEST(s->sessions == 2u);

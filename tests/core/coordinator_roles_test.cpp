@@ -92,6 +92,18 @@ BOOST_AUTO_TEST_CASE(a_resumed_session_keeps_its_role) {
   BOOST_TEST(c.code(c.inspect(reader)) == "OK");
 }
 
+BOOST_AUTO_TEST_CASE(replaced_tokens_are_asked_of_newcomers_only) {
+  int const before = session("worker");
+
+  c.brain().replace_credentials({{core::role::reader, "worker"}, {core::role::worker, "new"}});
+  c.blink(before);
+
+  BOOST_TEST(c.code(c.put(before, "k", "v")) == "OK");
+  BOOST_TEST((c[session("worker")].hello->given == core::role::reader));
+  BOOST_TEST((c[session("new")].hello->given == core::role::worker));
+  BOOST_TEST(contains(c.goodbye(session("operator")), "UNAUTHENTICATED"));
+}
+
 BOOST_AUTO_TEST_CASE(an_operator_cancels_a_barrier_of_workers) {
   int const zero = session("worker");
   c.join({zero, 0}, 100);

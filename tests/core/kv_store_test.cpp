@@ -39,8 +39,9 @@ struct store {
 };
 
 std::string normal(std::string_view key) {
-  auto const path = normalise_key(key, 100);
-  return path ? *path : std::string{name(path.error().code())};
+  std::string path{key};
+  status const why = normalise_key(path, 100);
+  return why.ok() ? path : std::string{name(why.code())};
 }
 
 ticket waiter(std::uint64_t n) { return {session_id{1}, request_id{n}}; }
@@ -75,12 +76,12 @@ BOOST_AUTO_TEST_CASE(a_key_past_the_limit_is_refused_with_the_limits_name) {
   BOOST_TEST(normal(std::string(100, 'k')) == std::string(100, 'k'));
   BOOST_TEST(normal("/" + std::string(100, 'k') + "//") == std::string(100, 'k'));
 
-  auto const refused = normalise_key(std::string(101, 'k'), 100);
+  std::string key(101, 'k');
+  status const refused = normalise_key(key, 100);
 
-  BOOST_TEST_REQUIRE(!refused.has_value());
-  BOOST_TEST(refused.error().code() == errc::resource_exhausted);
-  BOOST_TEST(refused.error().message().find("key_bytes_max is 100") != std::string::npos);
-  BOOST_TEST(refused.error().message().find("101") != std::string::npos);
+  BOOST_TEST(refused.code() == errc::resource_exhausted);
+  BOOST_TEST(refused.message().find("key_bytes_max is 100") != std::string::npos);
+  BOOST_TEST(refused.message().find("101") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(get_existing_key_and_get_missing_key) {

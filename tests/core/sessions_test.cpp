@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_parked_request_is_unparked_once) {
   auto const p = d.all->unpark({d.id, request_id{5}});
 
   BOOST_TEST_REQUIRE(p.has_value());
-  BOOST_TEST(p->name == "k");
+  BOOST_TEST(p->name.get() == "k");
   BOOST_TEST(!d.all->unpark({d.id, request_id{5}}).has_value());
   BOOST_TEST(!d.all->unpark({session_id{99}, request_id{5}}).has_value());
   BOOST_TEST(d.memory->used() == 0u);

@@ -6,6 +6,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <limits>
+
 namespace coxswain::core {
 namespace {
 
@@ -163,6 +165,16 @@ BOOST_AUTO_TEST_CASE(what_is_only_told_of_a_device_makes_no_difference) {
   BOOST_TEST(!differs([](auto& d) { d.numa_node = 1; }));
   BOOST_TEST(!differs([](auto& d) { d.memory_bytes = 1; }));
   BOOST_TEST(!differs([](auto& d) { d.attributes = {{"a", true}}; }));
+}
+
+BOOST_AUTO_TEST_CASE(an_attribute_that_is_no_number_equals_itself) {
+  device_attribute const watts{"watts", std::numeric_limits<float>::quiet_NaN()};
+
+  BOOST_TEST((watts == device_attribute{watts}));
+  BOOST_TEST((watts != device_attribute{"watts", 1.5F}));
+  BOOST_TEST((watts != device_attribute{"watts", true}));
+  BOOST_TEST((watts != device_attribute{"volts", watts.value}));
+  BOOST_TEST((device_attribute{"watts", 1.5F} == device_attribute{"watts", 1.5F}));
 }
 
 BOOST_AUTO_TEST_CASE(a_topology_costs_what_its_texts_and_numbers_take) {

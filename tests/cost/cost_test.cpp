@@ -9,7 +9,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace coxswain::cost {
@@ -20,42 +23,76 @@ constexpr std::uint32_t num_tasks = 1000;
 // A coordinator with its connections, without sockets; what it writes is read at once.
 class job {
  public:
-  job() : brain_{options(), incarnation{1}, now_} {
-    for (std::uint32_t i = 0; i < num_tasks; ++i) {
+  explicit job(server::options const& o, std::uint32_t tasks_per_session = 1)
+      : brain_{o, incarnation{1}, now_},
+        tasks_{o.core.num_tasks},
+        per_session_{tasks_per_session} {}
+
+  void join() {
+    for (std::uint32_t i = 0; i < tasks_ / per_session_; ++i) {
       connections_.push_back(brain_.open(now_, "127.0.0.1:40000", core::session_secret{}));
       core::hello_args hello;
       hello.label = "worker-host-17:31415";
-      say(i, hello, 0);
+      say(i * per_session_, hello, 0);
     }
-    for (std::uint32_t i = 0; i < num_tasks; ++i) {
-      core::join_args const join{incarnation{i + 1}, core::timeout_default};
-      say(i, join, 1);
-    }
+    all_say([](std::uint32_t task) {
+      return core::join_args{incarnation{task + 1}, core::timeout_default};
+    });
+    for (std::uint32_t i = 0; i < tasks_; i += per_session_) say_that_it_lives(i);
   }
 
-  void barrier(std::uint64_t id) {
-    core::barrier_args step;
-    step.name = "step";
-    for (std::uint32_t i = 0; i < num_tasks; ++i) say(i, step, id);
+  void barrier() {
+    all_say([](std::uint32_t) { return step(); });
+  }
+
+  // Allocations by the arrivals of all but the first and the last, who begin and end the round.
+  [[nodiscard]] std::size_t allocations_of_arrivals() {
+    ++calls_;
+    say(0, step(), calls_);
+    std::size_t sum = 0;
+    for (std::uint32_t i = 1; i + 1 < tasks_; ++i) sum += say(i, step(), calls_);
+    say(tasks_ - 1, step(), calls_);
+    return sum;
+  }
+
+  // Returns how often anything was allocated.
+  std::size_t say_that_it_lives(std::uint32_t task) {
+    return say(task, std::monostate{}, 0, calls_ * per_session_);
   }
 
   [[nodiscard]] std::size_t frames_written() const { return written_; }
 
  private:
-  static server::options options() {
-    server::options o;
-    o.core.num_tasks = num_tasks;
-    o.core.events_max = 1;  // the last events have a bound of their own, whoever they are about
-    return o;
+  static core::barrier_args step() {
+    core::barrier_args one;
+    one.name = "step";
+    return one;
   }
 
-  void say(std::uint32_t task, core::request what, std::uint64_t id) {
-    frame_.clear();
-    std::uint64_t const answered = id == 0 ? 0 : id - 1;
+  template <class Make>
+  void all_say(Make make) {
+    ++calls_;
+    for (std::uint32_t i = 0; i < tasks_; ++i) say(i, make(i), calls_);
+  }
+
+  std::size_t say(std::uint32_t task, core::request what, std::uint64_t call) {
+    return say(task, std::move(what), call == 0 ? 0 : id_of(task, call),
+               call == 0 ? 0 : (call - 1) * per_session_);
+  }
+
+  std::size_t say(std::uint32_t task, core::request what, std::uint64_t id,
+                  std::uint64_t answered) {
     std::optional<task_id> const acting = id == 0 ? std::nullopt : std::optional{task_id{task}};
+    frame_.clear();
     wire::append_frame(frame_, {request_id{id}, answered, acting, std::move(what)});
-    brain_.received(now_, connections_[task], frame_);
+    std::size_t const before = test::allocations();
+    brain_.received(now_, connections_[task / per_session_], frame_);
     while (brain_.deliver(dirty_)) write_all();
+    return test::allocations() - before;
+  }
+
+  [[nodiscard]] std::uint64_t id_of(std::uint32_t task, std::uint64_t call) const {
+    return (call - 1) * per_session_ + task % per_session_ + 1;
   }
 
   void write_all() {
@@ -73,31 +110,82 @@ class job {
 
   time_point now_{1h};
   server::dispatch brain_;
+  std::uint32_t tasks_;
+  std::uint32_t per_session_;
+  std::uint64_t calls_{};  // of each task
   std::vector<connection_id> connections_;
   std::vector<connection_id> dirty_;
   std::string frame_;
   std::size_t written_{};
 };
 
+server::options options_for(std::uint32_t tasks) {
+  server::options o;
+  o.core.num_tasks = tasks;
+  return o;
+}
+
+// The last events and the recording have bounds of their own, whoever they are about.
+server::options with_short_memory() {
+  auto o = options_for(num_tasks);
+  o.core.events_max = 1;
+  o.record_bytes_max = 0;
+  return o;
+}
+
+// By how much a job grows while its tasks join, a hundred by each session.
+std::size_t growth(std::uint32_t tasks) {
+  job j{options_for(tasks), 100};
+  std::size_t const before = test::live_bytes();
+  j.join();
+  return test::live_bytes() - before;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_idle_task_costs_less_than_two_kibibytes_of_heap) {
+  auto o = with_short_memory();
+  o.record_bytes_max = server::options{}.record_bytes_max;
   std::size_t const before = test::live_bytes();
-  job j;
+  job j{o};
+  j.join();
   std::size_t const each = (test::live_bytes() - before) / num_tasks;
   BOOST_TEST_MESSAGE(each << " bytes for each idle task");
   BOOST_TEST(each < 2048U);
 }
 
+BOOST_AUTO_TEST_CASE(one_more_of_a_hundred_tasks_of_a_session_costs_less_than_400_bytes) {
+  std::size_t const each = (growth(10'000) - growth(2'000)) / 8'000;
+  BOOST_TEST_MESSAGE(each << " bytes for each more task");
+  BOOST_TEST(each < 400U);
+}
+
+BOOST_AUTO_TEST_CASE(an_arrival_allocates_nothing) {
+  job j{with_short_memory()};
+  j.join();
+  for (int i = 0; i < 4; ++i) j.barrier();
+  BOOST_TEST(j.allocations_of_arrivals() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_heartbeat_allocates_nothing) {
+  job j{with_short_memory()};
+  j.join();
+  for (int i = 0; i < 4; ++i) BOOST_TEST(j.say_that_it_lives(7) <= 8U);
+  for (int i = 0; i < 4; ++i) BOOST_TEST(j.say_that_it_lives(7) == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_barrier_allocates_a_bounded_number_of_times_for_each_task) {
-  job j;
-  for (std::uint64_t id = 2; id < 10; ++id) j.barrier(id);
+  auto o = with_short_memory();
+  o.record_bytes_max = server::options{}.record_bytes_max;
+  job j{o};
+  j.join();
+  for (int i = 0; i < 8; ++i) j.barrier();
   std::size_t const before = test::allocations();
   std::size_t const written = j.frames_written();
-  for (std::uint64_t id = 10; id < 20; ++id) j.barrier(id);
+  for (int i = 0; i < 10; ++i) j.barrier();
   double const each = static_cast<double>(test::allocations() - before) / (10.0 * num_tasks);
   BOOST_TEST_MESSAGE(each << " allocations for each task and barrier");
-  BOOST_TEST(each < 3.0);
+  BOOST_TEST(each < 0.05);
   // And each release is one write.
   BOOST_TEST(j.frames_written() - written == 10U * num_tasks);
 }

@@ -425,6 +425,19 @@ class Watching(EndToEnd):
 
         self.assertEqual(follower.wait(), UNAVAILABLE, follower.said())
 
+    def test_followed_events_are_one_json_object_each(self):
+        coordinator = self.serve(1)
+        follower = self.start("coxswain", "events", "--follow", "--json", env=self.at)
+        self.assertEqual(self.worker(0, 1).wait(), 0)
+        follower.line("all tasks have left")
+        coordinator.signal(signal.SIGTERM)
+        follower.wait()
+
+        events = [json.loads(line) for line in follower.lines["out"]]
+        self.assertEqual([e["number"] for e in events], list(range(1, len(events) + 1)))
+        self.assertEqual([(e["kind"], e["task"]) for e in events if e["kind"] in ("joined", "left")],
+                         [("joined", None), ("left", 0), ("left", None)])
+
     def test_watch_prints_events_from_now_on(self):
         self.serve(1)
         self.assertEqual(self.worker(0, 1).wait(), 0)
@@ -457,7 +470,7 @@ class Coordinator(EndToEnd):
         with socket.create_server(("127.0.0.1", 0)) as gone:
             self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
 
-        for command in (("status",), ("why",), ("events",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
+        for command in (("status",), ("top", "--once"), ("why",), ("events",), ("get", "a"), ("put", "a", "1"), ("ls",), ("rm", "a"),
                         ("incr", "a"), ("cas", "a", "1", "--if-absent"), ("append", "a", "1"), ("count",),
                         ("watch",), ("push", "q", "1"), ("pop", "q"), ("barrier", "b", "-n", "1")):
             with self.subTest(command=command):
@@ -512,7 +525,7 @@ class Coordinator(EndToEnd):
 
     def test_help_teaches(self):
         self.at = {}
-        for command in ("serve", "run", "status", "why", "events", "barrier", "cancel", "put", "get", "ls",
+        for command in ("serve", "run", "status", "top", "why", "events", "barrier", "cancel", "put", "get", "ls",
                         "rm", "incr", "cas", "append", "count", "watch", "push", "pop", "preempt",
                         "replay", "task", "all-gather", "reduce", "all-equal", "alive", "topology",
                         "progress", "sync-point", "fail", "reset", "leave"):

@@ -114,11 +114,12 @@ class Units(EndToEnd):
 
     def exec_start(self):
         line, = re.findall(r"^ExecStart=(.*)$", (DEPLOY / "coxswain@.service").read_text(), re.M)
-        return [word.replace("%i", "night").replace("%d", str(self.folder))
+        return [word.replace("%i", "night").replace("%t", str(self.folder))
                 for word in shlex.split(line)]
 
     def test_the_service_of_systemd_starts_and_says_so(self):
-        (self.folder / "token").write_text("pull\n")
+        (self.folder / "coxswain-night").mkdir()
+        (self.folder / "coxswain-night" / "token").write_text("pull\n")
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(manager.close)
         manager.bind(str(self.folder / "notify"))

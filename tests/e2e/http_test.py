@@ -39,8 +39,15 @@ class Http(EndToEnd):
 
         self.assertEqual(code, 200)
         shown, told = json.loads(text), self.status()
-        self.assertEqual(shown.keys(), told.keys())
         self.assertEqual(shown["keys"], 1)
+        # Time has gone on, and who asks for the status has a session.
+        for changing in ("uptime_ms", "sessions", "memory_bytes"):
+            self.assertIn(changing, shown)
+            shown[changing] = told[changing]
+        self.assertEqual(shown, told)
+        self.assertEqual(list(shown), list(told))
+        for written in (text, self.coxswain("status", "--json").out):
+            self.assertRegex(written, r'"uptime_ms":\d+(\.\d{1,3})?,')
         self.assertEqual(self.ask("/healthz"), (200, "ok\n"))
         self.assertEqual(json.loads(self.ask("/api/v1/keys/a")[1])["value"], "1")
         code, text = self.ask("/nothing")
@@ -71,7 +78,7 @@ class Http(EndToEnd):
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
                                 "--http", "0.0.0.0:0")
         self.assertEqual(serve.code, USAGE, serve.said())
-        self.assertIn("no token protects it", serve.err)
+        self.assertIn("neither a token nor certificates of clients protect it", serve.err)
 
     def test_run_says_where_it_is(self):
         run = self.start("coxswain", "run", "-n", 2, "--http", ":0", "--",

@@ -3,23 +3,13 @@ task or the number of tasks. The launchers are played; launchers_test.py runs re
 """
 
 import json
-import os
-import socket
 import unittest
 
-from programs import BIN, EndToEnd, USAGE
+from programs import PATH, EndToEnd, USAGE, free_port
 
 SCRIPT = """coxswain all-gather ids $COXSWAIN_TASK_ID | paste -s -d ,"""
-PATH = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 SLURM = {"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": "b[12-13]", "SLURM_NTASKS": "4",
          "SLURM_PROCID": "3", "SLURM_LOCALID": "1"}
-
-
-
-def free_port():
-    """A port that nobody has; whoever is quick could take it before us."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def everyone(tasks):

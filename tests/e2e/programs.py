@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -26,6 +27,9 @@ REPORT = open(os.environ.get("COXSWAIN_TEST_REPORT", os.devnull), "w", buffering
 
 USAGE, UNAVAILABLE, TIMED_OUT, REFUSED = 64, 69, 75, 77
 
+
+# With it, a script finds the programs.
+PATH = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 # The variables that the programs read: ours and those of launchers.
 READ_BY_US = ("COXSWAIN_", "JAX", "SLURM_", "OMPI_", "TPU_", "MEGASCALE_", "MASTER_", "TORCHELASTIC_",
@@ -193,3 +197,9 @@ def wait_for_file(path):
         except FileNotFoundError:
             continue
     raise AssertionError(f"there is no {path}")
+
+
+def free_port():
+    """A port that nobody has; whoever is quick could take it before us."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]

@@ -133,7 +133,7 @@ class ServiceManager(EndToEnd):
     def test_an_inherited_socket_that_others_can_reach_needs_a_token(self):
         refused = self.serve_with(socket.create_server(("0.0.0.0", 0)))
         self.assertEqual(refused.wait(), USAGE)
-        self.assertIn("no token protects the coordinator", refused.err)
+        self.assertIn("neither a token nor certificates of clients protect the coordinator", refused.err)
 
     def test_what_is_told_wins_over_a_socket_unit(self):
         coordinator = self.serve_with(socket.create_server(("127.0.0.1", 0)),

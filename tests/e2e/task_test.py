@@ -9,10 +9,7 @@ import socket
 import stat
 import unittest
 
-from programs import BIN, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE
-
-# So that scripts find the program.
-PATH = {"PATH": f"{BIN}:{os.environ['PATH']}"}
+from programs import PATH, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USAGE
 
 # What acts for a task, and nothing else.
 OF_TASKS = [("all-gather", "n", "d"), ("reduce", "n", "1", "--how", "sum"), ("all-equal", "n", "d"),

@@ -159,6 +159,23 @@ BOOST_AUTO_TEST_CASE(one_turn_serves_more_than_one_batch_of_the_kernel) {
   BOOST_TEST(text.find(')') == text.size() - 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_has_come_by_the_end_of_a_turn_is_served_before_asio_is_asked_again) {
+  world w;
+  auto const one = w.add();
+  auto const two = w.add();
+  send(one, "a");
+  w.book.at_end = [&] {
+    w.book.at_end = nullptr;
+    send(two, "b");
+  };
+
+  w.io->restart();
+  while (w.book.text.empty()) w.io->run_one_for(std::chrono::milliseconds{patience_ms});
+
+  BOOST_TEST(w.book.take() == "(ra)(rb)");
+  BOOST_TEST(w.poll() == "");
+}
+
 BOOST_AUTO_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost) {
   world w;
   auto ends = unix_pair();

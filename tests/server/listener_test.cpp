@@ -127,7 +127,8 @@ BOOST_AUTO_TEST_CASE(what_others_can_reach_is_refused_if_it_must_be_private) {
   for (auto const* address : {":0", "0.0.0.0:0", "[::]:0"}) {
     auto const why = refusal(address);
     BOOST_TEST(why.code() == errc::failed_precondition, address);
-    BOOST_TEST(contains(why.message(), "no token protects the coordinator"));
+    BOOST_TEST(contains(why.message(),
+                        "neither a token nor certificates of clients protect the coordinator"));
     BOOST_TEST(refusal(address, false).ok(), address);
   }
 }

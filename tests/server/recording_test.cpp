@@ -160,6 +160,32 @@ BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
   BOOST_TEST(r.look().keys == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(tokens_that_are_replaced_count_as_before) {
+  options o;
+  o.core.credentials = {{core::role::worker, "open-sesame"}};
+  job j{o};
+  auto const worker = j.greeted("open-sesame");
+  j.now += 1s;
+  j.d.replace_credentials(j.now,
+                          {{core::role::reader, "open-poppy"}, {core::role::worker, "open-rye"}});
+  j.greeted("open-sesame");
+  auto const reader = j.greeted("open-poppy");
+  j.greeted("open-rye");
+  j.d.received(j.now, reader, frame(core::increment_args{"read", 1}, 1));
+  j.d.received(j.now, worker, frame(core::increment_args{"n", 1}, 1));
+  j.settle();
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  auto const all = again(r);
+
+  BOOST_TEST(!contains(recording, "open-"));
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST(r.look().sessions == 3u);
+  BOOST_TEST(r.look().keys == 1u);
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+}
+
 BOOST_AUTO_TEST_CASE(the_oldest_is_lost_when_there_is_no_room) {
   options o;
   o.record_bytes_max = 200'000;
@@ -228,6 +254,18 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
              std::string{e.what()}.find("no recording") != std::string::npos;
     });
   }
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_not_replaced_by_what_is_none) {
+  std::string bytes;
+  wire::append(bytes, wire::recording_head{});
+  wire::record wrong;
+  wrong.kind = wire::record_kind::credentials_replaced;
+  wrong.content = "captain token-1";
+  wire::encoded_record{wrong}.append_to(bytes);
+  replay r{bytes};
+
+  BOOST_CHECK_THROW(r.step(), error);
 }
 
 BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {

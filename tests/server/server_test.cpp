@@ -283,6 +283,25 @@ BOOST_AUTO_TEST_CASE(a_token_opens_the_door) {
   BOOST_TEST(stranger.goodbye().why.code() == errc::unauthenticated);
 }
 
+BOOST_AUTO_TEST_CASE(another_token_opens_the_door_from_now_on) {
+  house h;
+  h.o.core.credentials = {{core::role::worker, "sesame"}};
+  h.serve();
+  auto inside = h.connect();
+  inside.greet("sesame");
+
+  BOOST_TEST(h.made->replace_credentials({{core::role::worker, "poppy"}}).ok());
+
+  auto late = h.connect();
+  late.send(hello_frame("sesame"));
+  BOOST_TEST(late.goodbye().why.code() == errc::unauthenticated);
+  auto next = h.connect();
+  next.greet("poppy");
+  inside.send(put_frame(1, "k", "v"));
+  BOOST_TEST(inside.next().what.outcome.ok());
+  BOOST_TEST((h.made->replace_credentials({}).code() == errc::invalid_argument));
+}
+
 BOOST_AUTO_TEST_CASE(secrets_differ) {
   house h;
   auto a = h.connect();

@@ -15,6 +15,9 @@ std::vector<core::credential> tokens() {
   return {{core::role::reader, "look"}, {core::role::operator_, "steer"}};
 }
 
+// On loopback, without TLS.
+gatekeeper::door at(std::uint16_t port) { return {true, false, false, port}; }
+
 http_request with_host(std::optional<std::string> host) {
   http_request asked;
   asked.host = std::move(host);
@@ -24,7 +27,7 @@ http_request with_host(std::optional<std::string> host) {
 BOOST_AUTO_TEST_SUITE(gatekeeper_test)
 
 BOOST_AUTO_TEST_CASE(without_a_token_loopback_is_asked_by_its_own_names_only) {
-  gatekeeper const gate{{}, true, 80};
+  gatekeeper const gate{{}, at(80)};
   for (auto const* const host : {"localhost", "localhost:9000", "LOCALHOST:1", "127.0.0.1",
                                  "127.1.2.3:80", "[::1]", "[::1]:80"}) {
     BOOST_TEST(gate.checked_host(with_host(host)).ok(), host);
@@ -37,8 +40,8 @@ BOOST_AUTO_TEST_CASE(without_a_token_loopback_is_asked_by_its_own_names_only) {
 }
 
 BOOST_AUTO_TEST_CASE(a_token_or_an_address_for_all_makes_the_host_a_matter_of_taste) {
-  gatekeeper const with_tokens{tokens(), true, 80};
-  gatekeeper const for_all{{}, false, 80};
+  gatekeeper const with_tokens{tokens(), at(80)};
+  gatekeeper const for_all{{}, {false, false, false, 80}};
   BOOST_TEST(with_tokens.checked_host(with_host("job.example")).ok());
   BOOST_TEST(for_all.checked_host(with_host("10.0.0.1:80")).ok());
 }
@@ -58,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_page_may_ask_its_own_server_only) {
 }
 
 BOOST_AUTO_TEST_CASE(a_token_gives_its_role) {
-  gatekeeper const gate{tokens(), true, 80};
+  gatekeeper const gate{tokens(), at(80)};
   http_request asked;
   BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
   asked.authorization = "Bearer look";
@@ -72,12 +75,26 @@ BOOST_AUTO_TEST_CASE(a_token_gives_its_role) {
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_everybody_is_a_worker) {
-  gatekeeper const gate{{}, true, 80};
+  gatekeeper const gate{{}, at(80)};
   BOOST_TEST((gate.role_of({}).value() == core::role::worker));
 }
 
+BOOST_AUTO_TEST_CASE(replaced_tokens_end_the_cookies_of_those_that_are_gone) {
+  gatekeeper gate{tokens(), at(80)};
+  http_request stays;
+  http_request goes;
+  stays.cookie = gate.log_in("look", {1}).value();
+  goes.cookie = gate.log_in("steer", {2}).value();
+
+  gate.replace_credentials({{core::role::reader, "look"}, {core::role::reader, "steer"}});
+
+  BOOST_TEST((gate.role_of(stays).value() == core::role::reader));
+  BOOST_TEST((gate.role_of(goes).error().code() == errc::unauthenticated));
+  BOOST_TEST(gate.log_in("steer", {3}).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_cookie_stands_for_the_token_that_it_was_given_for_and_does_not_show_it) {
-  gatekeeper gate{tokens(), true, 8477};
+  gatekeeper gate{tokens(), at(8477)};
   BOOST_TEST((gate.log_in("wrong", {}).error().code() == errc::unauthenticated));
 
   auto const cookie = gate.log_in("look", {1, 2, 255}).value();
@@ -95,12 +112,36 @@ BOOST_AUTO_TEST_CASE(a_cookie_stands_for_the_token_that_it_was_given_for_and_doe
 }
 
 BOOST_AUTO_TEST_CASE(who_logged_in_first_is_forgotten_first) {
-  gatekeeper gate{tokens(), true, 1};
+  gatekeeper gate{tokens(), at(1)};
   http_request asked;
   asked.cookie = gate.log_in("look", {1}).value().substr(0, 43);
   BOOST_TEST(gate.role_of(asked).has_value());
   for (int i = 0; i < 256; ++i) BOOST_TEST_REQUIRE(gate.log_in("look", {2}).has_value());
   BOOST_TEST(gate.role_of(asked).has_error());
+}
+
+BOOST_AUTO_TEST_CASE(without_tokens_a_certificate_is_needed_where_it_is_asked_for) {
+  gatekeeper const gate{{}, {false, true, true, 443}};
+  http_request asked;
+  BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
+
+  asked.is_certified = true;
+
+  BOOST_TEST((gate.role_of(asked).value() == core::role::worker));
+}
+
+BOOST_AUTO_TEST_CASE(a_certificate_replaces_no_token) {
+  gatekeeper const gate{tokens(), {false, true, true, 443}};
+  http_request asked;
+  asked.is_certified = true;
+
+  BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
+}
+
+BOOST_AUTO_TEST_CASE(a_cookie_of_https_stays_there) {
+  gatekeeper gate{tokens(), {false, true, false, 443}};
+
+  BOOST_TEST(gate.log_in("look", {}).value().ends_with("; Secure"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(that_time_goes_on_is_no_news) {
 
   w.job.barriers[0].arrived = 2;
   BOOST_TEST(w.look());
-  BOOST_TEST(w.told(me).at("barriers").at(0).at("age_ms") == 2000.0);
+  BOOST_TEST(w.told(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
 }
 
 BOOST_AUTO_TEST_CASE(who_reads_slowly_gets_all_that_it_missed_as_one) {

@@ -82,6 +82,8 @@ server::statistics some_counts() {
   s.connections_max = 1000;
   s.connections_accepted = 12;
   s.connections_refused = 1;
+  s.handshakes = 8;
+  s.handshakes_failed = 9;
   s.bytes_received = 123'456'789'012;
   s.bytes_sent = 2;
   s.frames_received = 3;
@@ -275,6 +277,8 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
                                  "connections_limit 1000",
                                  "connections_accepted_total 12",
                                  "connections_refused_total 1",
+                                 "tls_handshakes 8",
+                                 "tls_handshakes_failed_total 9",
                                  "received_bytes_total 123456789012",
                                  "sent_bytes_total 2",
                                  "received_messages_total 3",

@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay) {
   page_house h;
   h.open();
   BOOST_TEST(h.post("/api/v1/preempt", R"({"task":1,"in":"90s"})").body ==
-             "{\"task\":1,\"in_ms\":9E4}\n");
+             "{\"task\":1,\"in_ms\":90000}\n");
   BOOST_TEST(h.post("/api/v1/preempt", R"({"task":7,"in":"90s"})").code == 400);
   BOOST_TEST(has(h.get("/api/v1/events").body, "task 1"));
 

@@ -8,12 +8,13 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"<!-- (\S+) -->\n```(cpp|sh)\n(.*?)```\n", re.DOTALL)
+BLOCK = re.compile(r"<!-- (\S+) -->\n```(cpp|sh|py)\n(.*?)```\n", re.DOTALL)
 
 
 def shown(source: pathlib.Path) -> str:
     """The file without its opening comment."""
-    lines = source.read_text().splitlines(keepends=True)
+    text = re.sub(r'\A""".*?"""\n', "", source.read_text(), flags=re.DOTALL)
+    lines = text.splitlines(keepends=True)
     while lines and (lines[0].startswith(("//", "#!", "# ")) or not lines[0].strip()):
         lines.pop(0)
     return "".join(lines)

@@ -57,6 +57,10 @@ Value received_answer(Value const& sent) {
   return std::get<Value>(decode_server(payload_of(answer_of(sent))).value().what.value);
 }
 
+core::snapshot received_answer(core::snapshot const& sent) {
+  return *received_answer(boxed<core::snapshot>{sent});
+}
+
 // The `timeout_ms` that a get with this timeout states.
 std::int64_t stated_timeout(duration timeout) {
   v1::ClientMessage message;
@@ -678,7 +682,7 @@ BOOST_AUTO_TEST_CASE(unknown_numbers_become_safe_values) {
 
   auto const got = decode_server(message.SerializeAsString()).value();
 
-  auto const& snapshot = std::get<core::snapshot>(got.what.value);
+  auto const& snapshot = *std::get<boxed<core::snapshot>>(got.what.value);
   BOOST_TEST(got.what.outcome.code() == errc::unknown);
   BOOST_TEST((snapshot.tasks.at(0).state == task_state::never_connected));
   BOOST_TEST((snapshot.barriers.at(0).what == core::snapshot::kind::tasks));

@@ -153,6 +153,13 @@ BOOST_AUTO_TEST_CASE(a_frame_may_be_as_long_as_the_limit_and_no_longer) {
       "protocol?");
 }
 
+BOOST_AUTO_TEST_CASE(the_beginning_of_tls_is_called_by_its_name) {
+  frame_decoder decoder{limit};
+  decoder.feed("\x16\x03\x01\x02\x7b\x01");
+
+  BOOST_TEST(decoder.next().error().message() == "The peer speaks TLS, which is not spoken here.");
+}
+
 BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_refused_before_its_payload_arrives) {
   for (std::size_t at = 0; at < length_bytes; ++at) {
     frame_decoder decoder{limit};

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_record_is_written_as_protobuf_would_write_it) {
 }
 
 BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
-  auto const known = static_cast<int>(record_kind::preempted);
+  auto const known = static_cast<int>(record_kind::credentials_replaced);
   std::string const bytes =
       head_alone() + item(of_kind(known + 1)) + item(of_kind(-1)) + item(of_kind(known));
 
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
   auto const only = reader.next();
 
   BOOST_TEST_REQUIRE(only.has_value());
-  BOOST_TEST((only->kind == record_kind::preempted));
+  BOOST_TEST((only->kind == record_kind::credentials_replaced));
   BOOST_TEST(!reader.next().has_value());
 }
 

@@ -1,23 +1,25 @@
-# What `cmake --install` puts where: libraries, their installed headers, the program, the protocol
-# and the package that find_package(coxswain) finds. Included when all targets are known.
+# What `cmake --install` puts where, in components: `program` is what runs jobs, `development` is what
+# programs are built with, `python` the package for Python. Included when all targets are known.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
-foreach(library IN ITEMS proto base core wire net launch server client host c status)
+# --- development: libraries, their headers, the protocol, and what finds them --------------------
+
+# Those that need others come before them, as linkers want it.
+set(libraries)
+foreach(library IN ITEMS c host status client server launch net wire proto core base)
   if(TARGET coxswain_${library})
-    install(TARGETS coxswain_${library} EXPORT coxswain-targets FILE_SET HEADERS)
+    install(TARGETS coxswain_${library} EXPORT coxswain-targets
+      ARCHIVE COMPONENT development
+      FILE_SET HEADERS COMPONENT development)
+    string(APPEND libraries " -lcoxswain_${library}")
   endif()
 endforeach()
-install(EXPORT coxswain-targets NAMESPACE coxswain:: DESTINATION ${package})
-
-if(TARGET coxswain)
-  install(TARGETS coxswain)
-endif()
+install(EXPORT coxswain-targets NAMESPACE coxswain:: DESTINATION ${package} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/proto/coxswain/v1/coxswain.proto
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/coxswain/proto/coxswain/v1)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/coxswain/proto/coxswain/v1 COMPONENT development)
 
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/coxswain-config.cmake.in
@@ -29,4 +31,50 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/coxswain-config-version.c
 install(FILES
   ${PROJECT_BINARY_DIR}/coxswain-config.cmake
   ${PROJECT_BINARY_DIR}/coxswain-config-version.cmake
-  DESTINATION ${package})
+  DESTINATION ${package} COMPONENT development)
+
+file(RELATIVE_PATH package_depth
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/coxswain.pc.in ${PROJECT_BINARY_DIR}/coxswain.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/coxswain.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+# --- program: with its manual pages, completions, units and examples -----------------------------
+
+if(TARGET coxswain)
+  install(TARGETS coxswain COMPONENT program)
+  install(FILES
+    ${PROJECT_SOURCE_DIR}/tools/deploy/coxswain@.service
+    ${PROJECT_SOURCE_DIR}/tools/deploy/coxswain@.socket
+    DESTINATION lib/systemd/system COMPONENT program)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/deploy/
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT program
+    PATTERN "coxswain@*" EXCLUDE PATTERN Dockerfile EXCLUDE)
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+endif()
+if(TARGET coxswain_papers)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
+endif()
+
+# --- python: the package, where the interpreter of this prefix looks for it ----------------------
+
+if(TARGET coxswain_python)
+  cmake_path(GET Python3_SITEARCH FILENAME kind)  # Debian's is called dist-packages
+  set(COXSWAIN_PYTHON_DIR
+    lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/${kind}
+    CACHE STRING "Where in the prefix the Python package is installed")
+  install(TARGETS coxswain_python
+    LIBRARY DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain COMPONENT python)
+  get_target_property(modules coxswain_python COXSWAIN_MODULES)
+  foreach(module IN LISTS modules)
+    cmake_path(GET module PARENT_PATH folder)
+    install(FILES ${PROJECT_SOURCE_DIR}/src/python/coxswain/${module}
+      DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain/${folder} COMPONENT python)
+  endforeach()
+endif()
+
+# Of none of them: Debian has it in a place of its own.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
+
+include(CoxswainPackages)

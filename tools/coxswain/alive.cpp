@@ -27,7 +27,7 @@ asio::awaitable<void> ask_who(client& c, alive_command const& given) {
                                {"incarnation", fmt::format("{:016x}", one.self.value)}});
     if (!given.as_json) fmt::print("{}\n", one.id.value);
   }
-  if (given.as_json) fmt::print("{}\n", json::serialize(all));
+  if (given.as_json) fmt::print("{}\n", serialized(all));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void add_alive(CLI::App& program, action& chosen) {
   add_duration(command, "--timeout", given->timeout, "How long to wait for the others",
                {.may_be_forever = true});
   command.add_flag("--json", given->as_json, "One JSON array on one line, for programs");
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(
       "Waits until each of them that is connected asks for the same tasks, and prints their\n"
       "numbers, one a line. Those that fail meanwhile are left out.\n\n"

@@ -38,7 +38,7 @@ void add_all_equal(CLI::App& program, action& chosen) {
                {.may_be_forever = true});
   add_tasks(command, "--among", given->among,
             "The tasks that take part, such as 0,2-5; all of them say the same (default: all)");
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(
       "Exits with 1 if they differ, and names two tasks that do.\n\n"
       "EXAMPLE\n  coxswain all-equal config \"$(sha256sum < config.json)\" || exit\n\n"));

@@ -31,7 +31,7 @@ std::string json_of(std::vector<std::string> const& all, std::vector<task_id> co
     add_bytes(one, "data", all[i]);
     tasks.push_back(std::move(one));
   }
-  return json::serialize(tasks) + "\n";
+  return serialized(tasks) + "\n";
 }
 
 std::string lines_of(std::vector<std::string> const& all) {
@@ -65,7 +65,7 @@ void add_all_gather(CLI::App& program, action& chosen) {
             "The tasks that take part, such as 0,2-5; all of them say the same (default: all)");
   command.add_flag("--json", given->as_json,
                    "A JSON array of tasks with their data, which may have several lines then");
-  name_variables(command);
+  command.name_variables();
   command.footer(
       task_help_end("Prints a line for each task, in the order of the tasks.\n\n"
                     "EXAMPLE\n  Each task learns where the others listen:\n"

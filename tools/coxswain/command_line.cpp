@@ -1,5 +1,6 @@
 #include "command_line.hpp"
 
+#include "exit_code.hpp"
 #include "task_ranges.hpp"
 
 #include "coxswain/net/endpoint.hpp"
@@ -7,9 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -26,23 +26,13 @@ std::string shown_name(std::string const& names) {
   return begin == std::string::npos ? names : names.substr(begin);
 }
 
-std::string variable_of(std::string_view option) {
-  std::string variable{"COXSWAIN_"};
-  for (char c : option.substr(2)) {
-    variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return variable;
+std::string refusal(std::string const& value, std::string const& allowed) {
+  return fmt::format("'{}' is not allowed; {}", value, allowed);
 }
 
 [[noreturn]] void refuse(std::string const& name, std::string const& value,
                          std::string const& allowed) {
-  auto where = name;
-  if (name.starts_with("--")) {
-    auto const variable = variable_of(name);
-    auto const* const set = std::getenv(variable.c_str());
-    if (set != nullptr && value == set) where += " (from " + variable + ")";
-  }
-  throw CLI::ValidationError(where, fmt::format("'{}' is not allowed; {}", value, allowed));
+  throw CLI::ValidationError(name, refusal(value, allowed));
 }
 
 std::optional<std::int64_t> parse_number(std::string_view text) {
@@ -84,12 +74,19 @@ std::string shown_size(std::size_t bytes) {
 
 }  // namespace
 
-CLI::App& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
-                         action& chosen, action run) {
-  auto& command = *program.add_subcommand(name, purpose);
-  // With this callback CLI11 reads the variables of this subcommand only when it was chosen.
-  command.parse_complete_callback([&chosen, run = std::move(run)] { chosen = run; });
-  return command;
+subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
+                           action& chosen, action run) {
+  auto const made = std::make_shared<subcommand>(program, name, purpose);
+  program.add_subcommand(made);
+  auto print = [&command = *made] {
+    fmt::print("{}", command.configuration());
+    return static_cast<int>(exit_code::ok);
+  };
+  // With this callback CLI11 has the options looked at only when this subcommand was chosen.
+  made->parse_complete_callback([&chosen, run = std::move(run), print, &command = *made] {
+    chosen = command.is_asked_for_configuration() ? action{print} : run;
+  });
+  return *made;
 }
 
 void protect_command(std::vector<std::string>& arguments) {
@@ -184,13 +181,12 @@ CLI::Validator address_check() {
   return {problem_of, ""};
 }
 
-void name_variables(CLI::App& of) {
-  for (auto* option : of.get_options()) {
-    auto const name = option->get_name(false, false);
-    if (name.starts_with("--") && name != "--help" && option->get_envname().empty()) {
-      option->envname(variable_of(name));
-    }
-  }
+CLI::Validator one_of(std::vector<std::string> const& allowed) {
+  auto problem_of = [allowed](std::string const& text) {
+    if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return std::string{};
+    return refusal(text, fmt::format("allowed is {}", fmt::join(allowed, ", ")));
+  };
+  return {problem_of, fmt::format("{{{}}}", fmt::join(allowed, ","))};
 }
 
 }  // namespace coxswain::tools

@@ -1,8 +1,8 @@
 #pragma once
 // What CLI11 lacks: options that take durations, sizes and numbers, whose errors name the option,
-// the value and what is allowed; and a COXSWAIN_... variable for each option. Used by every
-// subcommand.
+// the value and what is allowed. Used by every subcommand.
 
+#include "subcommand.hpp"
 #include "units.hpp"
 
 #include "coxswain/base/ids.hpp"
@@ -21,9 +21,10 @@ namespace coxswain::tools {
 // What the command line asks for; gives the program's exit code.
 using action = std::function<int()>;
 
-// A subcommand that shows its footer in --help and, when it was chosen, stores `run` in `chosen`.
-CLI::App& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
-                         action& chosen, action run);
+// A subcommand that, when it was chosen, stores in `chosen` what is to be done: `run`, unless it is
+// asked for its configuration.
+subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
+                           action& chosen, action run);
 
 // Of the whole command line, to be called before it is parsed: what follows the `--` of
 // `coxswain run -n 4 -- CMD...` is not for CLI11.
@@ -64,7 +65,7 @@ CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_i
 // Refuses what is no address.
 [[nodiscard]] CLI::Validator address_check();
 
-// Gives each option --its-name of a subcommand the variable COXSWAIN_ITS_NAME.
-void name_variables(CLI::App& of);
+// Allows these values, which --help shows.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> const& allowed);
 
 }  // namespace coxswain::tools

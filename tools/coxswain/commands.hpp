@@ -10,6 +10,7 @@ void add_serve(CLI::App& program, action& chosen);
 void add_run(CLI::App& program, action& chosen);
 void add_task(CLI::App& program, action& chosen);
 void add_status(CLI::App& program, action& chosen);
+void add_top(CLI::App& program, action& chosen);
 void add_why(CLI::App& program, action& chosen);
 void add_barrier(CLI::App& program, action& chosen);
 void add_all_gather(CLI::App& program, action& chosen);
@@ -38,6 +39,8 @@ void add_pop(CLI::App& program, action& chosen);
 void add_detect(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
+void add_completion(CLI::App& program, action& chosen);
+void add_man(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
 
 }  // namespace coxswain::tools

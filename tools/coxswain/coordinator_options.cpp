@@ -2,6 +2,7 @@
 
 #include "command_line.hpp"
 #include "recording_file.hpp"
+#include "tls.hpp"
 #include "token.hpp"
 #include "version.hpp"
 
@@ -51,8 +52,9 @@ void add_listeners(CLI::App& to, server::options& into, std::string const& shown
               "Listen on addresses that others can reach although there is no token");
 }
 
-void add_identity_options(CLI::App& to, coordinator_options& into) {
+void add_identity_options(subcommand& to, coordinator_options& into) {
   auto& core = into.server.core;
+  into.said_by = &to;
   add_listeners(to, into.server, into.server.listen.front());
   to.add_option("--job", core.job, "The job's name, which its tasks must know")
       ->type_name("NAME")
@@ -61,6 +63,7 @@ void add_identity_options(CLI::App& to, coordinator_options& into) {
       to, "--attempt", [&core](std::int64_t n) { core.attempt = static_cast<std::uint64_t>(n); }, 0,
       any_number, "The launcher's restart count; tasks of an older attempt are refused");
   add_credentials_file(to, into.token_file);
+  add_tls_listener_options(to, into.server.tls);
   to.add_option("--port-file", into.port_file,
                 "Write the addresses to this file once they can be connected to, one a line")
       ->type_name("FILE");
@@ -124,6 +127,8 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
       to, "--connections-max",
       [&into](std::int64_t n) { into.server.connections_max = static_cast<std::size_t>(n); }, 1,
       100'000'000, "Connections at once (default: the limit of open files less 64)");
+  add_number(to, "--handshakes-per-second-max", into.server.handshakes_per_second_max, 1, 1'000'000,
+             "TLS handshakes that the peers of one host may begin in a second; others wait");
   to.option_defaults()->group("Options");
 }
 
@@ -162,6 +167,7 @@ void complete(coordinator_options& given) {
   if (given.has_page) {
     given.page.credentials = given.server.core.credentials;
     given.page.insecure = given.server.insecure;
+    given.page.tls = given.server.tls;
     // Those who look take no descriptors from the tasks.
     given.server.descriptors_reserved = given.page.connections_max + 8;
   }
@@ -175,7 +181,7 @@ program_error cannot_start(error const& problem) {
   if (problem.code() != errc::failed_precondition) {
     return {exit_code_of(problem.code()), text};
   }
-  return {exit_code::usage, text + " See --token-file, --listen and --insecure."};
+  return {exit_code::usage, text + " See --token-file, --tls-ca, --listen and --insecure."};
 }
 
 }  // namespace coxswain::tools

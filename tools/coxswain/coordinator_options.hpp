@@ -2,6 +2,7 @@
 // The options of a coordinator that a command line offers, shared by the subcommands that hold one.
 
 #include "exit_code.hpp"
+#include "subcommand.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/options.hpp"
@@ -23,13 +24,14 @@ struct coordinator_options {
   std::string record_file;
   std::string token_file;
   std::string port_file;
+  subcommand const* said_by{};  // knows what of it a file says
 };
 
 // -n, --num-tasks. Zero: nobody has said it.
 CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into);
 
-// --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable.
-void add_identity_options(CLI::App& to, coordinator_options& into);
+// --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable; `into.said_by`.
+void add_identity_options(subcommand& to, coordinator_options& into);
 
 // --listen and --insecure of them. `shown_default` says where it listens unless told.
 void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default);

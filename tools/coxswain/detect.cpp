@@ -70,7 +70,7 @@ class json_view {
     all_[name] = std::move(one);
   }
 
-  [[nodiscard]] std::string text() const { return json::serialize(all_); }
+  [[nodiscard]] std::string text() const { return serialized(all_); }
 
  private:
   json::object all_;

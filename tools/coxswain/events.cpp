@@ -56,7 +56,7 @@ void add_events(CLI::App& program, action& chosen) {
   command.add_flag("--json", given->as_json, "One JSON object on each line, for programs");
   command.add_option("--severity", given->severity, "Leave out what is less severe")
       ->type_name("LEVEL")
-      ->check(CLI::IsMember({"info", "warning", "error"}))
+      ->check(one_of({"info", "warning", "error"}))
       ->capture_default_str();
   add_remote_options(command, given->remote);
   command.footer(

@@ -26,7 +26,9 @@ inline constexpr auto exit_codes_text =
 
 // The end of the --help of a subcommand, after what it has to say of its own.
 [[nodiscard]] inline std::string help_end(std::string const& own = {}) {
-  return own + "Options are variables too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT.\n\n" +
+  return own +
+         "Options are variables too, --connect-timeout is COXSWAIN_CONNECT_TIMEOUT, and keys of a\n"
+         "--config file, which coxswain --help describes.\n\n" +
          exit_codes_text;
 }
 

@@ -44,9 +44,9 @@ void add_fail(CLI::App& program, action& chosen) {
   command.add_option("MESSAGE", given->message, "What went wrong, for all to read")->required();
   command.add_option("--code", given->code, "The kind of error, as gRPC names it")
       ->type_name("CODE")
-      ->check(CLI::IsMember(code_names()))
+      ->check(one_of(code_names()))
       ->capture_default_str();
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(
       "The job fails by it, and all tasks learn it; unless this one is recoverable: then it fails\n"
       "alone, and reset lets it join again. The command of coxswain task is trusted to end by\n"

@@ -33,6 +33,19 @@ std::string two_columns(std::string const& left, std::string const& text) {
   return all;
 }
 
+// What stands for an option's value: "LEVEL:{info,warning}" allows two.
+struct value_type {
+  std::string name;
+  std::string choices;
+};
+
+value_type split_type(CLI::Option const& option) {
+  auto const all = option.get_type_name();
+  auto const begin = all.find(":{");
+  if (begin == std::string::npos) return {all, {}};
+  return {all.substr(0, begin), all.substr(begin + 2, all.size() - begin - 3)};
+}
+
 }  // namespace
 
 std::string help_formatter::make_usage(CLI::App const* app, std::string name) const {
@@ -42,20 +55,36 @@ std::string help_formatter::make_usage(CLI::App const* app, std::string name) co
   return usage;
 }
 
-std::string help_formatter::make_option(CLI::Option const* option, bool is_positional) const {
-  auto left = option->get_name(is_positional, true);
-  auto text = option->get_description();
-  if (!is_positional && option->get_type_size() != 0) left += ' ' + option->get_type_name();
-  if (!option->get_default_str().empty()) {
-    text += " (default: " + option->get_default_str() + ")";
-  } else if (option->get_required() && !is_positional) {
-    text += " (required)";
-  }
-  return two_columns(left, text);
+std::string help_formatter::make_option(CLI::Option const* option, bool /*is_positional*/) const {
+  return two_columns(option_head(*option), option_text(*option));
 }
 
 std::string help_formatter::make_subcommand(CLI::App const* command) const {
   return two_columns(command->get_name(), command->get_description());
+}
+
+std::string option_head(CLI::Option const& option) {
+  if (option.get_positional()) return option.get_name(true);
+  auto const head = option.get_name(false, true);
+  auto const type = split_type(option).name;
+  return option.get_type_size() == 0 || type.empty() ? head : head + ' ' + type;
+}
+
+std::string option_text(CLI::Option const& option) {
+  auto text = option.get_description();
+  auto const choices = option_choices(option);
+  if (!choices.empty()) text += ": " + CLI::detail::join(choices, ", ");
+  if (!option.get_default_str().empty()) {
+    text += " (default: " + option.get_default_str() + ")";
+  } else if (option.get_required() && !option.get_positional()) {
+    text += " (required)";
+  }
+  return text;
+}
+
+std::vector<std::string> option_choices(CLI::Option const& option) {
+  auto const choices = split_type(option).choices;
+  return choices.empty() ? std::vector<std::string>{} : CLI::detail::split(choices, ',');
 }
 
 }  // namespace coxswain::tools

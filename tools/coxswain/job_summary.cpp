@@ -2,6 +2,7 @@
 
 #include "child_process.hpp"
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
 #include "task_ranges.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -35,9 +36,9 @@ std::string failure_text(local_job const& job, std::string const& prefix) {
   if (first) {
     auto const& how = endings.at(first->value);
     auto const why = is_bad(how) ? how->text() : error->cause.why.text();
-    text += fmt::format("{}task {} failed: {}\n", prefix, first->value, why);
+    text += fmt::format("{}task {} failed: {}\n", prefix, first->value, harmless_lines(why));
   } else if (error) {
-    text += fmt::format("{}the job failed: {}\n", prefix, error->cause.why.text());
+    text += fmt::format("{}the job failed: {}\n", prefix, harmless_lines(error->cause.why.text()));
   }
   std::map<ending, std::vector<task_id>> others;
   for (std::uint32_t task = 0; task < endings.size(); ++task) {

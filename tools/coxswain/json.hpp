@@ -9,5 +9,6 @@ namespace json = boost::json;
 
 using status_page::add_bytes;
 using status_page::milliseconds_of;
+using status_page::serialized;
 
 }  // namespace coxswain::tools

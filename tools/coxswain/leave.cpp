@@ -28,7 +28,7 @@ void add_leave(CLI::App& program, action& chosen) {
       [timeout] { return act([timeout](client& c) { return leave(c, *timeout); }); });
   add_duration(command, "--timeout", *timeout, "How long all tasks may take to leave",
                {.may_be_forever = true});
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(
       "What the command does then is no longer part of the job, and its end no failure. Without\n"
       "this the task leaves when its command ends.\n\n"

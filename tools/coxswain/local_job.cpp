@@ -1,5 +1,6 @@
 #include "local_job.hpp"
 
+#include "tls.hpp"
 #include "units.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -132,6 +133,9 @@ child_command local_job::command_of(std::uint32_t task) const {
            {"COXSWAIN_TOKEN_FILE", ""},
            {"COXSWAIN_TASK_SOCKET", ""},  // that of a task of another job
        }) {
+    command.environment.push_back(std::move(variable));
+  }
+  for (auto& variable : tls_variables(options_.server.tls)) {
     command.environment.push_back(std::move(variable));
   }
   return command;

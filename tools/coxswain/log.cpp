@@ -1,47 +1,176 @@
 #include "log.hpp"
 
+#include "command_line.hpp"
+#include "exit_code.hpp"
+#include "harmless_text.hpp"
+#include "json.hpp"
+
 #include <spdlog/async.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <limits.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace coxswain::tools {
 namespace {
 
 constexpr std::size_t lines_queued_max = 8192;
 
-void write_event(core::event const& e) {
-  switch (e.level) {
-    case core::severity::info: spdlog::info(e.text); break;
-    case core::severity::warning: spdlog::warn(e.text); break;
-    case core::severity::error: spdlog::error(e.text); break;
+CLI::Validator is_level() { return one_of({"info", "warning", "error", "off"}); }
+
+// At the end, who reads nothing for so long gets no more.
+constexpr std::chrono::milliseconds patience_at_end{1000};
+constexpr int poll_milliseconds = 50;
+
+// The logger of events; what it is given in JSON is a line already.
+constexpr auto events_name = "coxswain events";
+
+spdlog::level::level_enum level_of(core::severity s) {
+  switch (s) {
+    case core::severity::info: return spdlog::level::info;
+    case core::severity::warning: return spdlog::level::warn;
+    case core::severity::error: break;
   }
+  return spdlog::level::err;
+}
+
+// {"time":"2026-01-02T03:04:05.678Z","level":"info", and the rest of the payload.
+class json_formatter : public spdlog::formatter {
+ public:
+  void format(spdlog::details::log_msg const& line, spdlog::memory_buf_t& into) override {
+    begin_.format(line, into);
+    std::string_view const payload{line.payload.data(), line.payload.size()};
+    auto const text =
+        std::string_view{line.logger_name.data(), line.logger_name.size()} == events_name
+            ? std::string{payload}
+            : log_json(std::string{payload});
+    into.append(text.data() + 1, text.data() + text.size());
+    into.push_back('\n');
+  }
+  [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<json_formatter>();
+  }
+
+ private:
+  spdlog::pattern_formatter begin_{R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",)",
+                                   spdlog::pattern_time_type::utc, ""};
+};
+
+std::unique_ptr<spdlog::formatter> formatter_for(log_options const& how,
+                                                 std::string const& pattern) {
+  if (how.format == "json") return std::make_unique<json_formatter>();
+  return std::make_unique<spdlog::pattern_formatter>(pattern);
 }
 
 }  // namespace
 
-CLI::Option* add_log_level(CLI::App& to, std::string& into) {
-  return to.add_option("--log-level", into, "What to log on standard error")
+// Standard error, from the log's thread. It waits for a reader, but not for ever at the end.
+class log::output : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit output(std::unique_ptr<spdlog::formatter> how) : base_sink{std::move(how)} {}
+
+  void end() { is_ending_ = true; }
+
+ private:
+  void sink_it_(spdlog::details::log_msg const& line) override {
+    spdlog::memory_buf_t bytes;
+    formatter_->format(line, bytes);
+    std::string_view left{bytes.data(), bytes.size()};
+    while (!left.empty() && wait_writable()) {
+      // A pipe that is writable takes so much without blocking.
+      auto const count =
+          ::write(STDERR_FILENO, left.data(), std::min<std::size_t>(left.size(), PIPE_BUF));
+      if (count < 0 && errno != EINTR && errno != EAGAIN) return;
+      if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+  void flush_() override {}
+
+  // False: nobody reads, and we are to end.
+  bool wait_writable() {
+    while (waited_ < patience_at_end) {
+      pollfd waited{STDERR_FILENO, POLLOUT, 0};
+      if (::poll(&waited, 1, poll_milliseconds) != 0) {
+        waited_ = {};
+        return true;
+      }
+      if (is_ending_) waited_ += std::chrono::milliseconds{poll_milliseconds};
+    }
+    return false;
+  }
+
+  std::atomic<bool> is_ending_{};
+  std::chrono::milliseconds waited_{};  // without a reader, since we are to end
+};
+
+void add_log_options(CLI::App& to, log_options& into) {
+  to.add_option("--log-level", into.level, "What to log on standard error")
       ->type_name("LEVEL")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
+      ->check(is_level())
+      ->capture_default_str();
+  to.add_option("--log-format", into.format, "Lines for people, or one JSON object on each")
+      ->type_name("FORMAT")
+      ->check(one_of({"human", "json"}))
       ->capture_default_str();
 }
 
-log::log(std::string const& level, std::string const& pattern) {
-  spdlog::init_thread_pool(lines_queued_max, 1);
-  auto logger = std::make_shared<spdlog::async_logger>(
-      "coxswain", std::make_shared<spdlog::sinks::stderr_sink_mt>(), spdlog::thread_pool(),
-      spdlog::async_overflow_policy::overrun_oldest);
-  logger->set_pattern(pattern);
-  logger->set_level(spdlog::level::from_str(level));
-  spdlog::set_default_logger(std::move(logger));
+void check_log_level(std::string const& level) {
+  auto const problem = is_level()(level);
+  if (!problem.empty()) throw program_error{exit_code::usage, "--log-level: " + problem};
 }
 
-log::~log() { spdlog::shutdown(); }
+std::string log_json(std::string const& text) { return serialized(json::object{{"text", text}}); }
 
-std::function<void(core::event const&)> log::sink() const { return write_event; }
+// In the words of `coxswain events --json`, which has a number and another time.
+std::string log_json(core::event const& e) {
+  auto const told = status_page::object_of(core::events_answer::entry{{}, {}, e});
+  auto line = told.as_object();
+  for (auto const* const name : {"number", "at_ms", "severity"}) line.erase(name);
+  return serialized(line);
+}
+
+log::log(log_options const& how, std::string const& pattern)
+    : is_json_{how.format == "json"},
+      output_{std::make_shared<output>(formatter_for(how, pattern))} {
+  spdlog::init_thread_pool(lines_queued_max, 1);
+  auto const made = [&](char const* name) {
+    auto logger = std::make_shared<spdlog::async_logger>(
+        name, output_, spdlog::thread_pool(), spdlog::async_overflow_policy::overrun_oldest);
+    logger->set_level(spdlog::level::from_str(how.level));
+    return logger;
+  };
+  events_ = made(events_name);
+  spdlog::register_logger(events_);
+  spdlog::set_default_logger(made("coxswain"));
+}
+
+// Of all loggers that are registered.
+void log::set_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+
+log::~log() {
+  output_->end();
+  spdlog::shutdown();
+}
+
+std::function<void(core::event const&)> log::sink() const {
+  return [events = events_, is_json = is_json_](core::event const& e) {
+    auto const level = level_of(e.level);
+    if (!events->should_log(level)) return;
+    events->log(level, is_json ? log_json(e) : harmless_line(e.text));
+  };
+}
 
 }  // namespace coxswain::tools

@@ -1,30 +1,58 @@
 #pragma once
-// The log of a program that runs a coordinator: lines on standard error, written by a thread of
-// their own. A standard error that nobody reads stops no one: the oldest lines are dropped then.
+// The log of a program that runs a coordinator: lines on standard error, for people or as JSON,
+// written by a thread of their own. A standard error that nobody reads stops no one, neither at
+// work nor at the end: the oldest lines are dropped then.
 
 #include "coxswain/core/event.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
+
+namespace spdlog {
+class logger;
+}
 
 namespace coxswain::tools {
 
-// --log-level; `into` holds the default.
-CLI::Option* add_log_level(CLI::App& to, std::string& into);
+struct log_options {
+  std::string level{"info"};
+  std::string format{"human"};
+};
+
+// --log-level and --log-format; `into` holds the defaults.
+void add_log_options(CLI::App& to, log_options& into);
+
+// A line of JSON without its time and level: the text, and of an event what it is about.
+[[nodiscard]] std::string log_json(std::string const& text);
+[[nodiscard]] std::string log_json(core::event const& e);
+
+// Throws program_error (usage): it is none.
+void check_log_level(std::string const& level);
 
 // One object, made before threads and children are, destroyed last; then the log is complete.
 class log {
  public:
-  // `pattern` is spdlog's. "%v" is the text.
-  log(std::string const& level, std::string const& pattern);
+  // `pattern` is spdlog's, for people. "%v" is the text.
+  log(log_options const& how, std::string const& pattern);
   ~log();
   log(log const&) = delete;
   log& operator=(log const&) = delete;
 
+  // From now on.
+  static void set_level(std::string const& level);
+
   // For server::options::log.
   [[nodiscard]] std::function<void(core::event const&)> sink() const;
+
+ private:
+  class output;
+
+  bool is_json_;
+  std::shared_ptr<output> output_;
+  std::shared_ptr<spdlog::logger> events_;
 };
 
 }  // namespace coxswain::tools

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,12 @@ std::uint64_t descriptor_limit() {
   rlimit now{};
   ::getrlimit(RLIMIT_NOFILE, &now);
   return now.rlim_cur;
+}
+
+bool has_terminal() {
+  int const terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal >= 0) ::close(terminal);
+  return terminal >= 0;
 }
 
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines) {

@@ -16,6 +16,9 @@ rlimit raise_descriptor_limit();
 // The soft limit of open files now.
 [[nodiscard]] std::uint64_t descriptor_limit();
 
+// There is a terminal that controls this process: closing it sends SIGHUP.
+[[nodiscard]] bool has_terminal();
+
 // The file appears whole or not at all: it is written beside its place and then renamed. Throws
 // program_error.
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines);

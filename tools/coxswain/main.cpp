@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
 #include "help_formatter.hpp"
 #include "version.hpp"
 
@@ -32,6 +33,7 @@ constexpr auto footer = R"help(EXAMPLES
   A coordinator for processes on several machines, and a look at it:
     coxswain serve -n 4 --listen :8476 --token-file token
     coxswain status --address host:8476 --token-file token
+    coxswain top --address host:8476 --token-file token
   The same with a shell script, whose commands act for its task:
     coxswain run -n 4 -- coxswain task -- sh -c 'coxswain all-gather hosts "$(hostname)"'
   Scripts that wait for each other:
@@ -46,11 +48,30 @@ ENVIRONMENT
   COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the job's token.
   What neither says is taken from the launcher: coxswain detect shows it.
 
+CONFIGURATION
+  --config FILE, or COXSWAIN_CONFIG, names a TOML file of options. Its keys are their names without
+  dashes: at its top for all subcommands that have such an option, in a section for the subcommand
+  of its name:
+    address = "job-host:8476"
+    token-file = "/run/secrets/job"
+    [serve]
+    num-tasks = 64
+    listen = [":8476", "unix:/run/job.sock"]
+  The first of these that says something wins: flag, variable, section, top of the file, launcher,
+  default. --print-config shows what each option is, and who says so.
+
 )help";
 
 int complain(std::string const& where, std::string const& what, exit_code how) {
-  fmt::print(stderr, "{}: {}\n", where, what);
+  fmt::print(stderr, "{}: {}\n", where, harmless_lines(what));
   return static_cast<int>(how);
+}
+
+// As it was given: as a flag, a variable or in a file.
+std::string with_origin(CLI::App const& program, std::string problem) {
+  auto const used = program.get_subcommands();
+  if (used.empty()) return problem;
+  return dynamic_cast<subcommand const&>(*used.front()).with_origin(std::move(problem));
 }
 
 // The program's name with the subcommand that was asked for.
@@ -76,12 +97,12 @@ int run_program(std::vector<std::string> arguments) {
   program.require_subcommand(1);
   action chosen;
   for (auto* add :
-       {add_serve,    add_run,        add_task,    add_status,    add_why,   add_events,
-        add_barrier,  add_all_gather, add_reduce,  add_all_equal, add_alive, add_topology,
-        add_progress, add_sync_point, add_preempt, add_cancel,    add_fail,  add_reset,
-        add_leave,    add_put,        add_get,     add_ls,        add_rm,    add_incr,
-        add_cas,      add_append,     add_count,   add_watch,     add_push,  add_pop,
-        add_detect,   add_replay,     add_version}) {
+       {add_serve,    add_run,      add_task,       add_status,     add_top,       add_why,
+        add_events,   add_barrier,  add_all_gather, add_reduce,     add_all_equal, add_alive,
+        add_topology, add_progress, add_sync_point, add_preempt,    add_cancel,    add_fail,
+        add_reset,    add_leave,    add_put,        add_get,        add_ls,        add_rm,
+        add_incr,     add_cas,      add_append,     add_count,      add_watch,     add_push,
+        add_pop,      add_detect,   add_replay,     add_completion, add_man,       add_version}) {
     add(program, chosen);
   }
   try {
@@ -91,7 +112,8 @@ int run_program(std::vector<std::string> arguments) {
     return program.exit(asked_for_help);
   } catch (CLI::ParseError const& problem) {
     auto const name = name_of(program);
-    return complain(name, fmt::format("{}\nsee {} --help", problem.what(), name), exit_code::usage);
+    auto const what = with_origin(program, problem.what());
+    return complain(name, fmt::format("{}\nsee {} --help", what, name), exit_code::usage);
   } catch (program_error const& problem) {
     return complain(name_of(program), problem.what(), problem.how());
   } catch (error const& problem) {

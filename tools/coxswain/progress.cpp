@@ -19,7 +19,7 @@ void add_progress(CLI::App& program, action& chosen) {
       command, "STEP", [step](std::int64_t n) { *step = static_cast<std::uint64_t>(n); }, 0,
       std::numeric_limits<std::int64_t>::max(), "The step")
       ->required();
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(
       "coxswain status shows it; with serve --progress-timeout a task that reports no further "
       "step\n"

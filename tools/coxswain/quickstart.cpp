@@ -167,7 +167,7 @@ int run_job(settings const& what) {
   std::signal(SIGPIPE, SIG_IGN);
   local_job_options options;
   options.descriptors = raise_descriptor_limit();
-  log const lines{"error", "coordinator: %v"};
+  log const lines{{.level = "error"}, "coordinator: %v"};
   options.command = {std::filesystem::read_symlink("/proc/self/exe"), "worker", "--rounds",
                      std::to_string(what.rounds)};
   options.server.core.num_tasks = what.workers;

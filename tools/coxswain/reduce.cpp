@@ -89,7 +89,7 @@ void add_reduce(CLI::App& program, action& chosen) {
   command.add_option("NUMBER", given->operand, "What this task brings")->required();
   command.add_option("--how", given->how, "What is made of them")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"sum", "min", "max", "and", "or"}))
+      ->check(one_of({"sum", "min", "max", "and", "or"}))
       ->required();
   command.add_flag("--real", given->real,
                    "The number is a real one, even if it looks like a whole");
@@ -97,7 +97,7 @@ void add_reduce(CLI::App& program, action& chosen) {
                {.may_be_forever = true});
   add_tasks(command, "--among", given->among,
             "The tasks that take part, such as 0,2-5; all of them say the same (default: all)");
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(reduce_footer));
 }
 

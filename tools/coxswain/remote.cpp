@@ -2,6 +2,7 @@
 
 #include "exit_code.hpp"
 #include "launcher.hpp"
+#include "tls.hpp"
 #include "token.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -122,7 +123,7 @@ int converse_as(client_options options, conversation talk) try {
 
 }  // namespace
 
-void add_remote_options(CLI::App& to, remote_options& into) {
+void add_remote_options(subcommand& to, remote_options& into) {
   to.add_option("--address", into.address, "The coordinator: host:port, [v6]:port or unix:/path")
       ->type_name("ADDRESS")
       ->check(address_check())
@@ -131,9 +132,15 @@ void add_remote_options(CLI::App& to, remote_options& into) {
       ->type_name("NAME")
       ->default_str("the launcher's, or default");
   add_token_file(to, into.token_file);
+  add_tls_options(to, into.tls);
   add_duration(to, "--connect-timeout", into.connect_timeout,
                "How long to try to reach the coordinator");
-  name_variables(to);
+  to.name_variables();
+  to.add_fallback("--address", said_by_launcher(&launch::parameters::address));
+  to.add_fallback("--job", [&into] {
+    return into.address.empty() ? said_by_launcher(&launch::parameters::job)() : std::nullopt;
+  });
+  to.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
 }
 
 bool is_inside_task() { return !variable(task_socket_variable).empty(); }
@@ -145,6 +152,7 @@ client_options observer(remote_options const& with) {
   options.job = with.job;
   if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
   options.token = read_token(with.token_file);
+  options.tls = with.tls;
   options.connect_timeout = with.connect_timeout;
   return options;
 }

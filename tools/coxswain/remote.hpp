@@ -19,11 +19,13 @@ struct remote_options {
   std::string address;  // empty: as the launcher says
   std::string job;
   std::string token_file;
+  tls_options tls;
   duration connect_timeout{5s};
 };
 
-// --address, --job, --token-file and --connect-timeout, and the variables of all options so far.
-void add_remote_options(CLI::App& to, remote_options& into);
+// --address, --job, --token-file, --tls-... and --connect-timeout, and names the variables of all
+// options so far.
+void add_remote_options(subcommand& to, remote_options& into);
 
 using conversation = std::function<asio::awaitable<void>(client&)>;
 

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
 #include "machine.hpp"
 #include "status_text.hpp"
 #include "units.hpp"
@@ -32,7 +33,8 @@ constexpr char const* marks[] = {" ", "!", "E"};
 
 void print_event(duration at, std::size_t level, std::string_view text) {
   auto const seconds = std::chrono::duration<double>(at).count();
-  fmt::print("{:>12.3f} s {} {}\n", seconds, marks[std::min<std::size_t>(level, 2)], text);
+  fmt::print("{:>12.3f} s {} {}\n", seconds, marks[std::min<std::size_t>(level, 2)],
+             harmless_line(text));
 }
 
 void print_head(server::replay const& again) {

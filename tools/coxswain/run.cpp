@@ -8,6 +8,8 @@
 #include "log.hpp"
 #include "machine.hpp"
 #include "recording_file.hpp"
+#include "reload.hpp"
+#include "token.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/status/page.hpp"
@@ -30,7 +32,7 @@ namespace {
 struct run_command {
   coordinator_options coordinator;
   local_job_options job;
-  std::string log_level{"warning"};
+  log_options log{.level = "warning"};
 };
 
 // The job, and the signals that end it.
@@ -38,6 +40,8 @@ class local_run {
  public:
   local_run(asio::io_context& io, run_command const& given)
       : signals_{io, SIGINT, SIGTERM},
+        hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
+        given_{given.coordinator},
         keeps_recording_{given.job.server.record_bytes_max > 0},
         job_{io, given.job} {
     await_signal();
@@ -47,6 +51,7 @@ class local_run {
 
   asio::awaitable<void> run() {
     co_await job_.run();
+    hangup_.clear();
     signals_.clear();  // from here on they do what they always do
     if (job_.coordinator().error() && keeps_recording_) {
       keep_recording(job_.coordinator().recording());
@@ -63,13 +68,21 @@ class local_run {
   void await_signal() {
     signals_.async_wait([this](boost::system::error_code problem, int number) {
       if (problem) return;
-      signal_ = number;
-      job_.interrupt();
+      end_by(number);
       await_signal();
     });
   }
 
+  void end_by(int signal) {
+    signal_ = signal;
+    job_.interrupt();
+  }
+
+  void reload() { tools::reload(given_, job_.coordinator(), page_ ? &*page_ : nullptr); }
+
   asio::signal_set signals_;
+  hangup hangup_;
+  coordinator_options const& given_;
   std::optional<int> signal_;
   bool keeps_recording_;
   local_job job_;
@@ -94,7 +107,7 @@ int run(run_command& given, std::vector<std::string> command) {
   complete(given.coordinator);
   need_worker_token(given.coordinator);
   given.job.descriptors = raise_descriptor_limit();
-  log const lines{given.log_level, "coxswain run: %l: %v"};
+  log const lines{given.log, "coxswain run: %l: %v"};
   given.job.command = std::move(command);
   given.job.server = given.coordinator.server;
   given.job.server.log = lines.sink();
@@ -133,8 +146,10 @@ What it prints is passed on in whole lines that begin with "[its task] "; its in
 
 When a process ends badly, all others learn at once which one and how. Those that still run after
 --failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM do the same to all
-of them; a second one kills them at once. A recoverable task (--recoverable, or as its program says
-when it joins) that had joined ends alone: the others are not told, and go on.
+of them; a second one kills them at once. SIGHUP has the --token-file read again, as coxswain
+serve does, unless it says that the terminal was closed: then it is as SIGTERM. A recoverable task
+(--recoverable, or as its program says when it joins) that had joined ends alone: the others are
+not told, and go on.
 
 EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
@@ -143,7 +158,8 @@ EXAMPLES
 With --http the job can be looked at over HTTP while it runs, see coxswain serve --help; where is
 said on standard error.
 
-Options are variables too: --kill-grace is COXSWAIN_KILL_GRACE.
+Options are variables too, --kill-grace is COXSWAIN_KILL_GRACE, and keys of a --config file, which
+coxswain --help describes.
 
 EXIT CODES
   That of the task that failed, 128 + the number of the signal that killed it; 126 or 127 if the
@@ -169,12 +185,13 @@ void add_run(CLI::App& program, action& chosen) {
                {.may_be_forever = true});
   add_duration(command, "--kill-grace", given->job.kill_grace,
                "How long after SIGTERM a process is killed", {.may_be_forever = true});
-  add_log_level(command, given->log_level);
+  add_log_options(command, given->log);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
   add_recording_options(command, given->coordinator);
   add_http_options(command, given->coordinator);
-  name_variables(command);
+  command.name_variables();
+  command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(run_footer);
 }
 

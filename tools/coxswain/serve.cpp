@@ -8,8 +8,10 @@
 #include "log.hpp"
 #include "machine.hpp"
 #include "recording_file.hpp"
+#include "reload.hpp"
 #include "remote.hpp"
 #include "service_manager.hpp"
+#include "token.hpp"
 #include "version.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -41,7 +43,7 @@ bool has_left(core::snapshot::task const& t) { return t.state == task_state::lef
 
 struct serve_command {
   coordinator_options coordinator;
-  std::string log_level{"info"};
+  log_options log;
   bool exit_when_done{};
 };
 
@@ -58,6 +60,8 @@ class service {
   void announce();
   void await_signal();
   void await_question();
+  void end_by(int signal);
+  void reload();
   void await_failure();
   asio::awaitable<void> await_end_of_job();
   void end_of_job(std::string const& why);
@@ -66,6 +70,7 @@ class service {
   serve_command const& given_;
   asio::signal_set signals_;
   asio::signal_set questions_;
+  hangup hangup_;
   asio::steady_timer failed_for_long_;
   bool watches_failure_{};
   bool is_stopping_{};
@@ -80,6 +85,7 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
       given_{given},
       signals_{io, SIGINT, SIGTERM},
       questions_{io, SIGUSR1},
+      hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
       failed_for_long_{io},
       manager_{io},
       coordinator_{io, with_log(given, *this, to)} {
@@ -128,7 +134,7 @@ void service::announce() {
       {"pid", ::getpid()}, {"version", version},
   };
   if (page_) ready["http"] = page_->address();
-  fmt::print("{}\n", json::serialize(ready));
+  fmt::print("{}\n", serialized(ready));
   std::fflush(stdout);
   auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
                                 fmt::join(addresses, ", "));
@@ -140,15 +146,24 @@ void service::announce() {
 void service::await_signal() {
   signals_.async_wait([this](boost::system::error_code problem, int number) {
     if (problem) return;
-    // Whoever asks twice does not want to wait.
-    if (is_stopping_) ::_exit(128 + number);
-    is_stopping_ = true;
-    spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", number);
-    auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(number));
-    manager_.stopping(why);
-    coordinator_.stop(why);
+    end_by(number);
     await_signal();
   });
+}
+
+void service::end_by(int signal) {
+  // Whoever asks twice does not want to wait.
+  if (is_stopping_) ::_exit(128 + signal);
+  is_stopping_ = true;
+  spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", signal);
+  auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(signal));
+  manager_.stopping(why);
+  coordinator_.stop(why);
+}
+
+// SIGHUP: what may change while it runs.
+void service::reload() {
+  tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr);
 }
 
 // SIGUSR1 asks what the coordinator was told lately.
@@ -211,7 +226,7 @@ int serve(serve_command& given, bool listens_as_told) {
   }
   complete(given.coordinator);
   raise_descriptor_limit();
-  log const lines{given.log_level, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
+  log const lines{given.log, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
   asio::io_context io{1};
   std::optional<service> running;
   try {
@@ -230,6 +245,10 @@ SIGUSR1: what the coordinator was told lately is written to a file, for coxswain
 happens when the job fails.
 
 SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one ends it at once.
+SIGHUP: the --token-file is read again, and the log level if a --config file says it. Tasks and
+sessions that are there go on; who comes needs one of the new tokens. If something is wrong, all
+stays as it was; the log says so. But when its terminal was closed, SIGHUP ends it as SIGTERM does.
+
 With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
 job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
 Recoverable tasks that have failed count as gone; when all have failed, it ends with 1.
@@ -281,12 +300,14 @@ void add_serve(CLI::App& program, action& chosen) {
   add_num_tasks(command, given->coordinator);
   add_identity_options(command, given->coordinator);
   command.add_flag("--exit-when-done", given->exit_when_done, "End when the job is over");
-  add_log_level(command, given->log_level);
+  add_log_options(command, given->log);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);
   add_recording_options(command, given->coordinator);
   add_http_options(command, given->coordinator);
-  name_variables(command);
+  command.name_variables();
+  command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
+  command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
   command.footer(help_end(serve_footer));
 }
 

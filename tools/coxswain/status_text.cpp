@@ -1,5 +1,7 @@
 #include "status_text.hpp"
 
+#include "harmless_text.hpp"
+#include "job_words.hpp"
 #include "table.hpp"
 #include "units.hpp"
 
@@ -8,37 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string_view>
 #include <utility>
 
 namespace coxswain::tools {
 namespace {
-
-constexpr std::array states{task_state::connected, task_state::joining, task_state::never_connected,
-                            task_state::failed, task_state::left};
-
-// "6 connected, 1 failed, 1 never connected"
-std::string tally(std::vector<core::snapshot::task> const& tasks) {
-  std::array<std::size_t, states.size()> counts{};
-  std::size_t suspects{};
-  for (auto const& t : tasks) {
-    suspects += t.suspect ? 1 : 0;
-    for (std::size_t i = 0; i < states.size(); ++i) counts[i] += t.state == states[i] ? 1 : 0;
-  }
-  std::string text;
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    if (counts[i] == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], name(states[i]));
-  }
-  if (suspects > 0) text += fmt::format(" ({} suspect)", suspects);
-  return text;
-}
-
-std::string who(std::optional<task_id> task) {
-  return task ? fmt::format("task {}", task->value) : std::string{"the job"};
-}
 
 std::string error_text(job_error const& error) {
   auto text = fmt::format("FAILED: {}: {}\n", who(error.cause.task), error.cause.why.text());
@@ -46,24 +21,6 @@ std::string error_text(job_error const& error) {
     text += fmt::format("  later: {}: {}\n", who(f.task), f.why.text());
   }
   return text;
-}
-
-std::string barrier_name(core::snapshot::barrier const& b) {
-  switch (b.what) {
-    case core::snapshot::kind::join: return "(join)";
-    case core::snapshot::kind::leave: return "(leave)";
-    case core::snapshot::kind::count: return b.name + " (count)";
-    case core::snapshot::kind::topology: return b.name + " (topology)";
-    case core::snapshot::kind::tasks: break;
-  }
-  return b.name;
-}
-
-std::string missing_text(core::snapshot::barrier const& b) {
-  if (b.what == core::snapshot::kind::count) {
-    return fmt::format("{} callers", b.expected - b.arrived);
-  }
-  return b.missing_cut == 0 ? b.missing : fmt::format("{} and {} more", b.missing, b.missing_cut);
 }
 
 std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) {
@@ -80,6 +37,8 @@ std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) 
   }
   return shown.text();
 }
+
+}  // namespace
 
 std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
   bool const has_steps = std::any_of(tasks.begin(), tasks.end(), [](core::snapshot::task const& t) {
@@ -109,8 +68,6 @@ std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
   return shown.text();
 }
 
-}  // namespace
-
 std::string status_text(core::snapshot const& picture) {
   auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
                           tally(picture.tasks));
@@ -130,7 +87,7 @@ std::string status_text(core::snapshot const& picture) {
                         text_of(picture.lateness_max));
   }
   if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
-  return text + "\n" + tasks_text(picture.tasks);
+  return harmless_lines(text) + "\n" + tasks_text(picture.tasks);
 }
 
 }  // namespace coxswain::tools

@@ -4,10 +4,12 @@
 #include "coxswain/core/messages.hpp"
 
 #include <string>
+#include <vector>
 
 namespace coxswain::tools {
 
-// Tables, ended by a newline.
+// Tables, ended by a newline: everything, and the tasks alone.
 [[nodiscard]] std::string status_text(core::snapshot const& picture);
+[[nodiscard]] std::string tasks_text(std::vector<core::snapshot::task> const& tasks);
 
 }  // namespace coxswain::tools

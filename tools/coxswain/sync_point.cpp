@@ -55,7 +55,7 @@ void add_sync_point(CLI::App& program, action& chosen) {
       command, "STEP", [step](std::int64_t n) { *step = static_cast<std::uint64_t>(n); }, 0,
       std::numeric_limits<std::int64_t>::max(), "The step")
       ->required();
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(sync_point_footer));
 }
 

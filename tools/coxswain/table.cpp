@@ -1,5 +1,8 @@
 #include "table.hpp"
 
+#include "harmless_text.hpp"
+#include "styled_line.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,15 +11,22 @@
 
 namespace coxswain::tools {
 
+void table::add(std::vector<std::string> cells) {
+  for (auto& c : cells) c = harmless_line(c);
+  rows_.push_back(std::move(cells));
+}
+
 std::string table::text(std::string const& indent) const {
   std::vector<std::size_t> widths;
   std::vector<std::string> titles;
   for (auto const& c : columns_) {
-    widths.push_back(c.title.size());
+    widths.push_back(columns_of(c.title));
     titles.push_back(c.title);
   }
   for (auto const& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], columns_of(row[i]));
+    }
   }
 
   std::string all;

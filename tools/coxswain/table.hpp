@@ -23,8 +23,8 @@ class table {
   // Before there are rows.
   void add_column(column one) { columns_.push_back(std::move(one)); }
 
-  // As many cells as there are columns.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // As many cells as there are columns; they are made harmless (harmless_text).
+  void add(std::vector<std::string> cells);
 
   // One line for the titles and one for each row, each after `indent`, none with space at its end.
   [[nodiscard]] std::string text(std::string const& indent = {}) const;

@@ -39,7 +39,7 @@ struct task_command {
   duration kill_grace{5s};
   bool hosts_if_task_0{};
   coordinator_options coordinator;  // what of it the command line may say
-  std::string log_level{"warning"};
+  log_options log{.level = "warning"};
 };
 
 program_error no_task() {
@@ -79,7 +79,7 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
 class hosting {
  public:
   hosting(asio::io_context& io, task_command const& given, client_options const& as)
-      : lines_{given.log_level, "coxswain task: coordinator: %l: %v"},
+      : lines_{given.log, "coxswain task: coordinator: %l: %v"},
         host_{io, options_of(given, as, lines_)} {}
 
   task_host& host() { return host_; }
@@ -94,6 +94,7 @@ class hosting {
     options.core.job = std::move(meant.core.job);
     options.core.attempt = meant.core.attempt;
     options.core.credentials = std::move(meant.core.credentials);
+    options.tls = std::move(meant.tls);
     options.log = lines.sink();
     return options;
   }
@@ -165,7 +166,7 @@ void add_hosting_options(CLI::App& to, task_command& into) {
   into.coordinator.server.listen.clear();
   add_listeners(to, into.coordinator.server,
                 "the address if it is this machine's alone, else its port on all addresses");
-  add_log_level(to, into.log_level);
+  add_log_options(to, into.log);
   add_timing_options(to, into.coordinator);
   add_limit_options(to, into.coordinator);
 }
@@ -196,7 +197,8 @@ Where neither options nor variables of ours say it, the address, the task and th
 are what the launcher says: see coxswain detect. With --host-if-task-0 the job needs nothing but its
 launcher; with the process of task 0 the coordinator is gone, though.
 
-Options are variables too: --join-timeout is COXSWAIN_JOIN_TIMEOUT; only --take-over has none.
+Options are variables too, --join-timeout is COXSWAIN_JOIN_TIMEOUT, and keys of a --config file,
+which coxswain --help describes; only --take-over is neither.
 
 EXIT CODES
   That of the command, 128 + the number of the signal that killed it; 126 or 127 if it cannot be
@@ -220,6 +222,12 @@ void add_task(CLI::App& program, action& chosen) {
   add_membership_options(command, *given);
   add_hosting_options(command, *given);
   add_remote_options(command, given->remote);
+  command.add_fallback("--task-id", said_by_launcher(&launch::parameters::task));
+  command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
+  command.add_fallback("--attempt", [given] {
+    return given->remote.address.empty() ? said_by_launcher(&launch::parameters::attempt)()
+                                         : std::nullopt;
+  });
   // Without a variable: it ends another process.
   command.add_flag("--take-over", given->take_over,
                    "Take the place of another process that is this task; both are recoverable");

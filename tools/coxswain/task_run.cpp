@@ -1,7 +1,9 @@
 #include "task_run.hpp"
 
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
 #include "remote.hpp"
+#include "tls.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/asking.hpp"
@@ -96,6 +98,7 @@ child_command task_run::command() const {
                          {"COXSWAIN_TASK_ID", std::to_string(as.task->value)},
                          {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())},
                          {task_socket_variable, door_->path()}};
+  for (auto& variable : tls_variables(as.tls)) command.environment.push_back(std::move(variable));
   return command;
 }
 
@@ -116,7 +119,7 @@ asio::awaitable<void> task_run::end_with_job() {
   auto const why = co_await job_.failure();
   has_failed_ = true;
   if (!command_) co_return;
-  fmt::print(stderr, "coxswain task: {}; '{}' is to end\n", text_of(why.cause),
+  fmt::print(stderr, "coxswain task: {}; '{}' is to end\n", harmless_lines(text_of(why.cause)),
              options_.command.front());
   // Who says that he has failed may end by himself.
   if (why.cause.task == options_.client.task) co_await pause();

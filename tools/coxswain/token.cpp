@@ -51,6 +51,11 @@ program_error wrong_line(std::string const& file, int number, std::string_view p
 
 }  // namespace
 
+std::optional<subcommand::origin> token_of_variable() {
+  if (token_of_environment().empty()) return std::nullopt;
+  return subcommand::origin{"a token that is not shown", "variable COXSWAIN_TOKEN"};
+}
+
 CLI::Option* add_token_file(CLI::App& to, std::string& into) {
   return to
       .add_option("--token-file", into,

@@ -1,10 +1,13 @@
 #pragma once
 // The secrets of a job. They are never arguments: those are for everybody to see.
 
+#include "subcommand.hpp"
+
 #include "coxswain/core/credential.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +15,10 @@
 namespace coxswain::tools {
 
 CLI::Option* add_token_file(CLI::App& to, std::string& into);
+
+// What stands for --token-file if there is none: that the variable COXSWAIN_TOKEN is set, without
+// what it holds.
+[[nodiscard]] std::optional<subcommand::origin> token_of_variable();
 
 // What the file holds, space around it dropped; without a file, the variable COXSWAIN_TOKEN; else
 // nothing. Throws program_error (usage): the file cannot be read or holds no token.

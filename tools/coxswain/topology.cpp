@@ -77,7 +77,7 @@ void add_topology(CLI::App& program, action& chosen) {
   add_duration(command, "--timeout", given->timeout, "How long to wait for the others",
                {.may_be_forever = true});
   command.add_flag("--json", given->as_json, "One JSON array on one line, for programs");
-  name_variables(command);
+  command.name_variables();
   command.footer(task_help_end(topology_footer));
 }
 

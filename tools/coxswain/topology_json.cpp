@@ -141,7 +141,7 @@ std::vector<core::device> devices_in(std::string_view content, std::string const
 std::string topology_json(core::global_topology const& whole) {
   json::array tasks;
   for (std::size_t i = 0; i < whole.tasks.size(); ++i) tasks.push_back(written(whole.tasks[i], i));
-  return json::serialize(tasks);
+  return serialized(tasks);
 }
 
 }  // namespace coxswain::tools

@@ -32,7 +32,7 @@ std::string json_line(key_change const& one) {
   json::object line{{"version", one.version}, {"key", one.key}, {"value", nullptr}};
   if (one.value) add_bytes(line, "value", *one.value);
   line["removed"] = !one.value;
-  return json::serialize(line);
+  return serialized(line);
 }
 
 std::string text_line(key_change const& one) {

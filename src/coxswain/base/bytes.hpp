@@ -3,6 +3,11 @@
 // counts the bytes that live under it, wherever they are referred to from.
 // Not thread-safe: meter and bytes belong to one thread.
 
+#include "coxswain/base/prefetch.hpp"
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -35,22 +40,26 @@ class bytes {
   bytes() = default;
 
   // Not counted by any meter.
-  explicit bytes(std::string content)
-      : content_{std::make_shared<metered const>(std::move(content), nullptr)} {}
+  explicit bytes(std::string content) : bytes{std::move(content), nullptr} {}
 
   // Counted by `meter` until the last reference is gone.
   bytes(std::string content, std::shared_ptr<memory_meter> meter)
-      : content_{std::make_shared<metered const>(std::move(content), std::move(meter))} {}
+      : content_{new metered{std::move(content), std::move(meter)}} {}
 
   [[nodiscard]] std::string_view view() const noexcept {
     return content_ ? std::string_view{content_->text} : std::string_view{};
   }
   [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
 
+  // Asks for the memory that is needed to let go of them.
+  void expect() const noexcept {
+    if (content_) prefetch(*content_);
+  }
+
   friend bool operator==(bytes const& a, bytes const& b) noexcept { return a.view() == b.view(); }
 
  private:
-  struct metered {
+  struct metered : boost::intrusive_ref_counter<metered, boost::thread_unsafe_counter> {
     metered(std::string content, std::shared_ptr<memory_meter> by)
         : text{std::move(content)}, meter{std::move(by)} {
       if (meter) meter->add(text.size());
@@ -65,7 +74,7 @@ class bytes {
     std::shared_ptr<memory_meter> meter;
   };
 
-  std::shared_ptr<metered const> content_;
+  boost::intrusive_ptr<metered const> content_;
 };
 
 }  // namespace coxswain

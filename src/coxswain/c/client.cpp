@@ -60,6 +60,10 @@ client_options options_of(coxswain_client_options const* given) {
   options.recoverable = recoverable_of(told.recoverable);
   options.job = view_of(told.job);
   options.token = view_of(told.token);
+  options.tls.authorities_file = view_of(told.tls_authorities_file);
+  options.tls.certificate_file = view_of(told.tls_certificate_file);
+  options.tls.key_file = view_of(told.tls_key_file);
+  options.tls.peer_uri_prefix = view_of(told.tls_peer_uri_prefix);
   options.label = view_of(told.label);
   if (told.incarnation > 0) options.incarnation = incarnation{told.incarnation};
   if (told.connect_timeout != 0) options.connect_timeout = timeout_of(told.connect_timeout);

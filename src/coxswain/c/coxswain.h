@@ -114,14 +114,21 @@ typedef struct coxswain_client_options {
   coxswain_string label;    // what it is called in logs and errors; empty: "host:pid"
   uint64_t incarnation;     // tells this process from an earlier one; 0: drawn at random
   int64_t connect_timeout;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT
+
+  // Files of TLS in PEM; TLS is spoken if any of these is set. See coxswain/net/tls_options.hpp.
+  coxswain_string tls_authorities_file;
+  coxswain_string tls_certificate_file;
+  coxswain_string tls_key_file;
+  coxswain_string tls_peer_uri_prefix;
 } coxswain_client_options;
 
 // Opens a session, trying again while the coordinator is not there yet. Without options they are
 // read from the environment and its launcher's variables, as client_options::from_environment()
 // does; not while another thread changes them. DEADLINE_EXCEEDED: not in time; the text says what
-// went wrong last. FAILED_PRECONDITION (another job, protocol or number of tasks), UNAUTHENTICATED:
+// went wrong last. FAILED_PRECONDITION (another job, protocol or number of tasks; one side speaks
+// TLS and the other does not), UNAUTHENTICATED (the token; a certificate that either side refuses):
 // at once. INVALID_ARGUMENT: an option is malformed, or says something that this library is too old
-// for.
+// for. A file of TLS that cannot be read: NOT_FOUND, PERMISSION_DENIED or INVALID_ARGUMENT.
 coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
                                          coxswain_client** client);
 

@@ -65,6 +65,14 @@ void agent::connect_failed(time_point now, status why, bool refused) {
   attempt_failed(now, std::move(why));
 }
 
+void agent::turned_away(time_point now, status why) {
+  if (phase_ == phase::up) return lost(now, std::move(why));
+  if (phase_ != phase::connecting && phase_ != phase::greeting) return;
+  if (session_) return attempt_failed(now, std::move(why));
+  close_transport();
+  give_up(why, why.message());
+}
+
 void agent::received(time_point now, std::string_view bytes) {
   if (!has_transport()) return;
   if (phase_ == phase::up) heard(now);

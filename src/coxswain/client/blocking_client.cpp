@@ -6,7 +6,8 @@
 
 namespace coxswain {
 
-blocking_client::blocking_client(client_options options) : worker_{std::make_unique<worker>()} {
+blocking_client::blocking_client(client_options options)
+    : worker_{std::make_unique<client_worker>()} {
   worker_->connect(std::move(options));
 }
 

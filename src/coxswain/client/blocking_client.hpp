@@ -25,6 +25,7 @@
 namespace coxswain {
 
 class blocking_client;
+class client_worker;
 
 // See key_watch. Must not outlive its client; one thread at a time.
 class blocking_key_watch {
@@ -147,8 +148,7 @@ class blocking_client {
  private:
   friend class blocking_key_watch;
   friend class blocking_process_monitor;
-  class worker;
-  std::unique_ptr<worker> worker_;
+  std::unique_ptr<client_worker> worker_;
 };
 
 }  // namespace coxswain

@@ -12,7 +12,7 @@ namespace coxswain {
 // The newest snapshot, and the thread that tells it. The client's thread brings the snapshots.
 class blocking_process_monitor::teller {
  public:
-  teller(blocking_client::worker& of, observer tell, ending ended)
+  teller(client_worker& of, observer tell, ending ended)
       : worker_{of}, stop_{of.next_stop()}, tell_{std::move(tell)}, ended_{std::move(ended)} {}
 
   ~teller() {
@@ -97,7 +97,7 @@ class blocking_process_monitor::teller {
     if (ended_) ended_(*why_);
   }
 
-  blocking_client::worker& worker_;
+  client_worker& worker_;
   std::uint64_t stop_;
   observer tell_;
   ending ended_;

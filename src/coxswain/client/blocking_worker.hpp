@@ -1,6 +1,6 @@
 #pragma once
-// What is behind blocking_client: a client with an io_context and a thread of its own, and how
-// other threads ask it. Not here: the calls (blocking_client).
+// What is behind blocking_client and the Python package: a client with an io_context and a thread
+// of its own, and how other threads ask it. Not here: the calls (blocking_client).
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -80,19 +80,34 @@ struct client_facts {
 constexpr duration wait_max = std::chrono::hours{24 * 365};
 
 // The client, its io_context and its thread. The calling threads wait on futures.
-class blocking_client::worker {
+class client_worker {
  public:
-  worker() : work_{io_.get_executor()} {
+  client_worker() : work_{io_.get_executor()} {
     signals_blocked const blocked;
     thread_ = std::thread{[this] { io_.run(); }};
   }
 
-  ~worker() {
+  ~client_worker() {
     close();
     thread_.join();
   }
-  worker(worker const&) = delete;
-  worker& operator=(worker const&) = delete;
+  client_worker(client_worker const&) = delete;
+  client_worker& operator=(client_worker const&) = delete;
+
+  // What `start` gives runs on the client's thread, and `done` is told there what came of it, as
+  // done(failure, value...). Its cancellation slot is used on that thread only. Throws
+  // FAILED_PRECONDITION (after fork) and CANCELLED (closed), and tells nothing then.
+  template <class Start, class Done>
+  void spawn(Start start, Done done) {
+    refuse_after_fork();
+    post([this, start = std::move(start), done = std::move(done)]() mutable {
+      try {
+        asio::co_spawn(io_, start(client_), done);
+      } catch (...) {
+        done.fail(std::current_exception());
+      }
+    });
+  }
 
   // What `start` gives runs on the client's thread; stops_[stop] cancels it.
   template <class Start>
@@ -130,6 +145,14 @@ class blocking_client::worker {
     return answer.get();
   }
 
+  // Runs this on the client's thread, soon; false: the client is closed, and it never runs.
+  template <class Work>
+  bool try_post(Work work) {
+    std::lock_guard const lock{mutex_};
+    if (!closed_) asio::post(io_, std::move(work));
+    return !closed_;
+  }
+
   // By which one call can be stopped, until it is forgotten.
   std::uint64_t next_stop() { return ++stops_count_; }
   void stop(std::uint64_t number) {
@@ -141,6 +164,14 @@ class blocking_client::worker {
 
   void connect(client_options options) {
     ask([this, &options](client&) { return open(std::move(options)); });
+  }
+  asio::awaitable<void> open(client_options options) {
+    auto opened = co_await client::connect(std::move(options));
+    facts_.num_tasks = opened.num_tasks();
+    facts_.role = opened.role();
+    facts_.task = opened.task();
+    facts_.self = opened.incarnation();
+    client_ = std::move(opened);
   }
 
   // How often the session was resumed, as far as this process knows.
@@ -177,22 +208,6 @@ class blocking_client::worker {
   [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
 
  private:
-  asio::awaitable<void> open(client_options options) {
-    auto opened = co_await client::connect(std::move(options));
-    facts_.num_tasks = opened.num_tasks();
-    facts_.role = opened.role();
-    facts_.task = opened.task();
-    facts_.self = opened.incarnation();
-    client_ = std::move(opened);
-  }
-
-  template <class Work>
-  bool try_post(Work work) {
-    std::lock_guard const lock{mutex_};
-    if (!closed_) asio::post(io_, std::move(work));
-    return !closed_;
-  }
-
   template <class Work>
   void post(Work work) {
     if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};

@@ -95,6 +95,11 @@ asio::awaitable<Value> whole(asio::awaitable<core::answer> pending) {
   co_return std::move(value_of<Value>(a));
 }
 
+asio::awaitable<core::snapshot> picture(asio::awaitable<core::answer> pending) {
+  auto a = co_await std::move(pending);
+  co_return std::move(*value_of<boxed<core::snapshot>>(a));
+}
+
 asio::awaitable<job_error> why_failed(asio::awaitable<core::answer> pending) {
   auto a = co_await std::move(pending);
   co_return std::move(value_of<job_error>(a));
@@ -268,7 +273,7 @@ asio::awaitable<core::global_topology> client::exchange_topology(std::string_vie
 }
 
 asio::awaitable<core::snapshot> client::inspect() {
-  return whole<core::snapshot>(ask(connection_, question{core::inspect_args{}, patience}));
+  return picture(ask(connection_, question{core::inspect_args{}, patience}));
 }
 
 asio::awaitable<core::why_answer> client::why() {

@@ -111,8 +111,10 @@ class client {
 
   // Opens a session, trying again while the coordinator is not there yet. DEADLINE_EXCEEDED: not
   // within `connect_timeout`; the text says how often it was tried and what went wrong last.
-  // FAILED_PRECONDITION (another job, protocol, attempt or number of tasks), UNAUTHENTICATED: at
-  // once. INVALID_ARGUMENT: the address is malformed.
+  // FAILED_PRECONDITION (another job, protocol, attempt or number of tasks; one side speaks TLS and
+  // the other does not), UNAUTHENTICATED (the token; a certificate that either side refuses): at
+  // once. INVALID_ARGUMENT: the address is malformed. And what net::tls_context says of the files
+  // of `options.tls`.
   static asio::awaitable<client> connect(client_options options);
 
   // A client that has not left says that it is gone: its task fails at once, for everybody. Calls

@@ -31,6 +31,12 @@ agent_options for_agent(client_options const& from, net::endpoint const& to) {
   return options;
 }
 
+std::shared_ptr<net::tls_context const> certificates_for(client_options const& o,
+                                                         net::endpoint const& to) {
+  if (!o.tls.is_wanted() || to.is_unix()) return nullptr;
+  return std::make_shared<net::tls_context const>(net::tls_context::side::client, o.tls);
+}
+
 template <class... Ts>
 struct overloaded : Ts... {
   using Ts::operator()...;
@@ -44,6 +50,7 @@ connection::connection(asio::any_io_executor executor, client_options options, n
     : executor_{std::move(executor)},
       options_{std::move(options)},
       to_{std::move(to)},
+      certificates_{certificates_for(options_, to_)},
       agent_{for_agent(options_, to_)} {
   if (!options_.incarnation) options_.incarnation = coxswain::incarnation{random_number()};
 }
@@ -132,11 +139,20 @@ void connection::perform(agent_command what) {
     drop_transport();
     return;
   }
+  reload_certificates();
   auto const& session = agent_.session();
   transport_ = std::make_shared<transport>(
-      executor_, session ? session->heartbeat_timeout : peer_timeout_default);
+      executor_, session ? session->heartbeat_timeout : peer_timeout_default, certificates_);
   auto serving = serve(shared_from_this(), transport_);
   asio::co_spawn(executor_, std::move(serving), asio::detached);
+}
+
+// They may be replaced while this process runs; what cannot be read leaves those before in use.
+void connection::reload_certificates() noexcept {
+  try {
+    certificates_ = certificates_for(options_, to_);
+  } catch (std::exception const&) {
+  }
 }
 
 void connection::complete(agent_completion one) {

@@ -58,6 +58,7 @@ class connection : public std::enable_shared_from_this<connection> {
     std::uint64_t number{};
   };
 
+  // Throws coxswain::error: what net::tls_context says of the files of `options.tls`.
   connection(asio::any_io_executor executor, client_options options, net::endpoint to);
 
   // Begins to connect. Once.
@@ -130,6 +131,7 @@ class connection : public std::enable_shared_from_this<connection> {
   void flush();
   void write_out();
   void drop_transport();
+  void reload_certificates() noexcept;
   void arm();
   void broke() noexcept;
   void detach() noexcept;
@@ -137,6 +139,7 @@ class connection : public std::enable_shared_from_this<connection> {
   asio::any_io_executor executor_;
   client_options options_;
   net::endpoint to_;
+  std::shared_ptr<net::tls_context const> certificates_;  // if TLS is to be spoken
   agent agent_;
 
   std::optional<asio::steady_timer> timer_;  // lives as long as `keep`

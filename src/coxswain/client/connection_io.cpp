@@ -76,7 +76,11 @@ asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over) {
       co_await read(self, over);
     } else {
       self->drop_transport();
-      self->agent_.connect_failed(now(), failure.why, failure.refused);
+      if (failure.turned_away) {
+        self->agent_.turned_away(now(), failure.why);
+      } else {
+        self->agent_.connect_failed(now(), failure.why, failure.refused);
+      }
       self->pump();
     }
   } catch (...) {
@@ -93,8 +97,14 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
       self->agent_.received(now(), std::string_view{buffer.data(), got.bytes});
       self->pump();
     } else if (got.how != net::transfer::outcome::would_block) {
+      auto const why = over->loss(got);
+      bool const turned_away = over->turned_away();
       self->drop_transport();
-      self->agent_.lost(now(), over->loss(got));
+      if (turned_away) {
+        self->agent_.turned_away(now(), why);
+      } else {
+        self->agent_.lost(now(), why);
+      }
       self->pump();
     }
     if (over->is_dropped()) co_return;

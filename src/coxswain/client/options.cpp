@@ -64,6 +64,15 @@ std::string token_from_environment() {
   return file ? token_in(*file) : value.value_or("");
 }
 
+tls_options tls_from_environment() {
+  tls_options tls;
+  tls.authorities_file = variable("COXSWAIN_TLS_CA").value_or("");
+  tls.certificate_file = variable("COXSWAIN_TLS_CERT").value_or("");
+  tls.key_file = variable("COXSWAIN_TLS_KEY").value_or("");
+  tls.peer_uri_prefix = variable("COXSWAIN_TLS_PEER_URI_PREFIX").value_or("");
+  return tls;
+}
+
 std::string no_address(launch::parameters const& found) {
   auto const launcher = found.launcher.empty()
                             ? "no launcher was found that says it"
@@ -106,6 +115,7 @@ client_options client_options::from_environment() {
   options.job = found.job.value().value_or("");
   options.attempt = found.attempt.value();
   options.token = token_from_environment();
+  options.tls = tls_from_environment();
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/net/tls_options.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -36,7 +37,8 @@ struct client_options {
   client_options(std::string address_of_coordinator, task_id acting_task);
 
   // Reads COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _JOB, _ATTEMPT, and _TOKEN or _TOKEN_FILE (space
-  // around that token is dropped). What of the first three is not there say JAX's variables or the
+  // around that token is dropped), and _TLS_CA, _TLS_CERT, _TLS_KEY and _TLS_PEER_URI_PREFIX. What
+  // of the first three is not there say JAX's variables or the
   // launcher's: see launch/detection.hpp. Empty counts as not set. Throws INVALID_ARGUMENT: no
   // address, or a variable that is malformed or contradicts another; the text names it, its value
   // and what is allowed. Not while another thread changes the environment.
@@ -63,6 +65,10 @@ struct client_options {
 
   // The shared secret, when the coordinator asks for one.
   std::string token;
+
+  // If any of it is set, TLS is spoken, unless the address is a Unix socket's. Certificates are
+  // read whenever a connection is opened; when they cannot be read any more, those before are used.
+  tls_options tls;
 
   // What the client calls itself in logs, on the status page and in errors. "host:pid" if empty.
   std::string label;

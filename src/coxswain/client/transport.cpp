@@ -71,9 +71,18 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
   for (std::size_t i = 0; i < known.found.size() && !self->dropped_; ++i) {
     auto const& address = known.found[(first + i) % known.found.size()];
     auto const result = co_await connect(self, address);
-    if (!result) {
+    if (!result && !self->certificates_) {
+      self->is_open_ = true;
       failure.why = {};
       co_return failure;
+    }
+    if (!result) {
+      failure.why = co_await shake_hands(self, to.host());
+      failure.turned_away = self->turned_away();
+      self->is_open_ = failure.why.ok();
+      if (self->is_open_ || failure.turned_away) co_return failure;
+      self->close();
+      continue;
     }
     if (is_refusal(result)) ++refusals;
     failure.why = status{errc::unavailable,
@@ -107,8 +116,31 @@ asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self,
     co_return failure;
   }
   self->peer_ = to.text();
-  self->stream_.emplace(std::move(self->socket_), self->peer_timeout_);
+  self->stream_ =
+      std::make_unique<net::socket_stream>(std::move(self->socket_), self->peer_timeout_);
   co_return failure;
+}
+
+asio::awaitable<status> transport::shake_hands(std::shared_ptr<transport> self, std::string host) {
+  using step = net::tls_stream::step;
+  if (host.empty()) host = "localhost";
+  auto tls = std::make_unique<net::tls_stream>(std::move(self->stream_), *self->certificates_,
+                                               std::move(host));
+  self->tls_ = tls.get();
+  self->stream_ = std::move(tls);
+  for (;;) {
+    auto const now = self->tls_->handshake();
+    if (now == step::done) co_return status{};
+    if (now == step::failed) break;
+    if (now == step::wants_write) {
+      co_await writable(self);
+    } else {
+      co_await readable(self);
+    }
+    if (self->dropped_) co_return status{errc::cancelled, "it was given up"};
+  }
+  auto const& why = self->tls_->problem();
+  co_return status{why.code(), "connecting to " + self->peer_ + " failed: " + why.message()};
 }
 
 asio::awaitable<void> transport::readable(std::shared_ptr<transport> self) {
@@ -130,8 +162,18 @@ net::transfer transport::write_some(std::string_view bytes) noexcept {
 
 status transport::loss(net::transfer const& how) const {
   bool const eof = how.how == net::transfer::outcome::eof;
+  if (!eof && tls_ != nullptr) {
+    return {tls_->problem().code(),
+            "the connection to " + peer_ + " was lost: " + tls_->problem().message()};
+  }
   return {errc::unavailable, "the connection to " + peer_ + " was lost: " +
                                  (eof ? "closed by the coordinator" : how.error.message())};
+}
+
+bool transport::turned_away() const noexcept {
+  if (tls_ == nullptr) return false;
+  auto const code = tls_->problem().code();
+  return code == errc::unauthenticated || code == errc::failed_precondition;
 }
 
 void transport::peer_timeout(duration longest) noexcept {
@@ -140,10 +182,15 @@ void transport::peer_timeout(duration longest) noexcept {
 
 void transport::drop() noexcept {
   dropped_ = true;
+  close();
+  socket_.close();
+}
+
+void transport::close() noexcept {
   if (watch_) watch_->release();
   watch_.reset();
+  tls_ = nullptr;
   stream_.reset();
-  socket_.close();
 }
 
 }  // namespace coxswain

@@ -1,6 +1,7 @@
 #pragma once
-// One connection to the coordinator, TCP or Unix: opened, read and written without blocking; waits
-// are coroutines. Not here: what is said over it (connection, agent), and opening another one.
+// One connection to the coordinator, TCP, TLS or Unix: opened, read and written without blocking;
+// waits are coroutines. Not here: what is said over it (connection, agent), and opening another
+// one.
 //
 // Not thread-safe. May be dropped at any time, also while a coroutine waits in it, which then gets
 // `operation_aborted`; must be dropped before its executor's context ends.
@@ -10,6 +11,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/tls_stream.hpp"
 
 #include <boost/system/error_code.hpp>
 
@@ -27,15 +29,20 @@ namespace coxswain {
 struct reach_failure {
   reach_failure() = default;  // no aggregate: see style.md, GCC 12
 
-  status why;      // OK: it is open
-  bool refused{};  // every address was there, but nobody listens
+  status why;          // OK: it is open
+  bool refused{};      // every address was there, but nobody listens
+  bool turned_away{};  // see transport::turned_away
 };
 
 class transport {
  public:
-  // A peer that acknowledges nothing for `peer_timeout` is an error.
-  transport(asio::any_io_executor executor, duration peer_timeout)
-      : executor_{std::move(executor)}, peer_timeout_{peer_timeout} {}
+  // A peer that acknowledges nothing for `peer_timeout` is an error. With `certificates` TLS is
+  // spoken.
+  transport(asio::any_io_executor executor, duration peer_timeout,
+            std::shared_ptr<net::tls_context const> certificates)
+      : executor_{std::move(executor)},
+        peer_timeout_{peer_timeout},
+        certificates_{std::move(certificates)} {}
   ~transport() { drop(); }
   transport(transport const&) = delete;
   transport& operator=(transport const&) = delete;
@@ -45,7 +52,7 @@ class transport {
   static asio::awaitable<reach_failure> open(std::shared_ptr<transport> self, net::endpoint to,
                                              std::uint64_t first);
 
-  [[nodiscard]] bool is_open() const noexcept { return stream_.has_value(); }
+  [[nodiscard]] bool is_open() const noexcept { return is_open_; }
   [[nodiscard]] bool is_dropped() const noexcept { return dropped_; }
 
   // Until there is something to read, or bytes can be written; until it is dropped; until it is
@@ -58,8 +65,11 @@ class transport {
   }
   [[nodiscard]] net::transfer write_some(std::string_view bytes) noexcept;
 
-  // What the end that a read came to means, for people.
+  // What the end that a read came to means, for people. Before it is dropped.
   [[nodiscard]] status loss(net::transfer const& how) const;
+
+  // One side has refused the other one, for its certificate or because one of them speaks no TLS.
+  [[nodiscard]] bool turned_away() const noexcept;
 
   void peer_timeout(duration longest) noexcept;
 
@@ -69,14 +79,19 @@ class transport {
  private:
   static asio::awaitable<boost::system::error_code> connect(std::shared_ptr<transport> self,
                                                             net::socket_address to);
+  static asio::awaitable<status> shake_hands(std::shared_ptr<transport> self, std::string host);
+  void close() noexcept;
 
   asio::any_io_executor executor_;
   duration peer_timeout_;
+  std::shared_ptr<net::tls_context const> certificates_;
   std::optional<asio::posix::stream_descriptor>
       watch_;  // watches the descriptor of one of the next two
-  std::optional<net::socket_stream> stream_;
+  std::unique_ptr<net::byte_stream> stream_;
+  net::tls_stream* tls_{};  // the stream, if it is one
   std::string peer_;
   net::descriptor socket_;  // while it is being connected
+  bool is_open_{};
   bool dropped_{};
 };
 

@@ -26,11 +26,17 @@ void change_log::add(key_change what) {
   }
 }
 
+// It was added long ago.
+void change_log::expect_oldest() const noexcept {
+  if (!changes_.empty() && changes_.front().value) changes_.front().value->expect();
+}
+
 bool change_log::forget_oldest() {
   if (changes_.empty()) return false;
   bytes_ -= bytes_of(changes_.front());
   memory_->subtract(overhead(changes_.front().key));
   changes_.pop_front();
+  expect_oldest();
   return true;
 }
 

@@ -61,6 +61,8 @@ class change_log {
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
 
  private:
+  void expect_oldest() const noexcept;
+
   std::shared_ptr<memory_meter> memory_;
   limits limits_;
   std::deque<key_change> changes_;

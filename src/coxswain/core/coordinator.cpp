@@ -180,22 +180,22 @@ answer_ptr coordinator::state::overdue(time_point now, parked const& p) {
 std::string coordinator::state::overdue_text(time_point now, parked const& p) const {
   std::string const waited = in_words(now - p.since);
   if (p.where == parked::place::key) {
-    return "key " + quoted(p.name) + " got no value within " + waited;
+    return "key " + quoted(p.name.get()) + " got no value within " + waited;
   }
   if (p.where == parked::place::keys) {
     return "not all keys got values within " + waited + "; missing are " +
            missing_text(joint_gets_.at(p.number));
   }
   if (p.where == parked::place::queue) {
-    return "queue " + quoted(p.name) + " got no item within " + waited;
+    return "queue " + quoted(p.name.get()) + " got no item within " + waited;
   }
   if (p.where == parked::place::count_barrier) {
-    auto const& w = count_barriers_.all().at(p.name);
-    return "Barrier timed out. Count barrier " + quoted(p.name) + " timed out after " + waited +
-           ": " + std::to_string(w.arrived.size()) + " of " + std::to_string(w.count) +
+    auto const& w = count_barriers_.all().at(p.name.get());
+    return "Barrier timed out. Count barrier " + quoted(p.name.get()) + " timed out after " +
+           waited + ": " + std::to_string(w.arrived.size()) + " of " + std::to_string(w.count) +
            " had arrived";
   }
-  return who(*p.task) + " is held by another incarnation, from " + roster_.at(*p.task).peer +
+  return who(*p.task) + " is held by another incarnation, from " + roster_.at(*p.task).from.peer() +
          ", of which it was not yet known after " + waited + " whether it lives; join again";
 }
 
@@ -281,6 +281,10 @@ status coordinator::preempt(time_point now, task_id task, duration in) {
   status outcome = state_->preempt(now, task, in);
   state_->follow_up();
   return outcome;
+}
+void coordinator::replace_credentials(std::vector<credential> by) {
+  state_->replace_credentials(std::move(by));
+  state_->follow_up();
 }
 snapshot coordinator::look(time_point now) const { return state_->look(now); }
 why_answer coordinator::why(time_point now) const { return state_->why(now); }

@@ -83,6 +83,9 @@ class coordinator {
   // job has failed.
   status preempt(time_point now, task_id task, duration in);
 
+  // From now on a Hello must bring one of these tokens. Sessions that there are go on as they were.
+  void replace_credentials(std::vector<credential> by);
+
   // An orderly stop: pending calls end (barriers ABORTED, gets CANCELLED), every connection gets a
   // goodbye, new ones are refused.
   void stop(time_point now, std::string reason);

@@ -231,9 +231,13 @@ void coordinator::state::release_round(time_point now, barriers::barrier& b) {
   end_round(now, b, share(std::move(a)), {});
 }
 
-// `told` is given the outcome by the caller of this function.
+// `told` is given the outcome by the caller of this function. When all rounds fail at once, because
+// the job has failed or the coordinator stops, the log has said so.
 void coordinator::state::fail_round(time_point now, barriers::barrier& b, status why,
                                     std::optional<task_id> told) {
+  if (!error && !stopping_) {
+    log(severity::warning, event_kind::round_failed, why.message(), std::nullopt, b.name);
+  }
   auto what = make_answer({std::move(why), describe(now, b.round, b.number)});
   std::vector<task_id> owed_to = b.round.missing();
   std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
@@ -304,7 +308,7 @@ void coordinator::state::handle(call const& c, cancel_barrier_args& args) {
         c, {errc::permission_denied, "task " + std::to_string(c.task->value) +
                                          " does not take part in barrier " + quoted(args.name)});
   }
-  std::string const by = c.task ? who(*c.task) : "observer " + c.by.label;
+  std::string const by = c.task ? who(*c.task) : "observer " + c.by.from.label();
   fail_round(c.now, *b, {errc::cancelled, failed_text(*b, "cancelled by " + by)});
   answer_now(c, share(status{}), true);
 }
@@ -328,7 +332,6 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
   note_lateness(now - item.when);
   barrier_failure const f = describe(now, b.round, b.number);
   std::string const text = timed_out(now, b.round, round_text(b), f);
-  log(severity::warning, event_kind::round_failed, text, std::nullopt, b.name);
   fail_round(now, b, {errc::deadline_exceeded, text});
 }
 
@@ -397,7 +400,7 @@ missing_task coordinator::state::describe_missing(time_point now, task_id id) co
   m.state = t.state;
   m.suspect = is_suspect(t);
   if (auto const heard = last_heard(t)) m.last_heard = now - *heard;
-  m.label = t.label;
+  m.label = t.from.label();
   m.waits_for = waits_for(id);
   if (t.progress) m.step = t.progress->step;
   return m;
@@ -421,7 +424,7 @@ std::string coordinator::state::waits_for(task_id id) const {
     at_barrier = barriers_.open_round(p.number);
   }
   if (at_barrier) return "barrier " + quoted(at_barrier->name);
-  if (at_exchange) return "exchange of topologies " + quoted(at_exchange->name);
+  if (at_exchange) return "exchange of topologies " + quoted(at_exchange->name.get());
   if (leaves) return "the others to leave";
   if (asks) return "an alive query";
   return reads;
@@ -429,8 +432,8 @@ std::string coordinator::state::waits_for(task_id id) const {
 
 // What a get or a pop waits for; nothing of another request.
 std::string coordinator::state::read_text(parked const& p) const {
-  if (p.where == parked::place::key) return "key " + quoted(p.name);
-  if (p.where == parked::place::queue) return "queue " + quoted(p.name);
+  if (p.where == parked::place::key) return "key " + quoted(p.name.get());
+  if (p.where == parked::place::queue) return "queue " + quoted(p.name.get());
   if (p.where != parked::place::keys) return {};
   joint_gets::get const& g = joint_gets_.at(p.number);
   return "key " + quoted(g.keys[g.at]);

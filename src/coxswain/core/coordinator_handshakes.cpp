@@ -52,6 +52,13 @@ std::optional<role> coordinator::state::role_of(hello_args const& args) const {
   return found ? std::optional{options.credentials[*found].as} : std::nullopt;
 }
 
+void coordinator::state::replace_credentials(std::vector<credential> by) {
+  options.credentials = std::move(by);
+  log(severity::info, event_kind::other,
+      "tokens were replaced: " + std::to_string(options.credentials.size()) +
+          " are known now; sessions that there are go on");
+}
+
 void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
   if (status why = refusal(args); !why.ok()) {
     log(severity::warning, event_kind::refused,
@@ -65,9 +72,8 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   s.secret = c.secret;
   s.attached = from;
   s.carrier = c.number;
-  s.label = args.label;
+  s.from = {args.label, c.peer};
   s.given = *role_of(args);
-  s.peer = c.peer;
   s.heard = alive_since(now);
   session_id const id = sessions_.add(std::move(s));
   c.session = id;
@@ -139,11 +145,11 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   c.session = args.session;
   s.attached = from;
   s.carrier = c.number;
-  s.peer = c.peer;
+  s.from = {s.from.label(), c.peer};
   s.grace.reset();
   for (task_id const task : s.tasks) {
     come_back(now, s.heard.since, task);
-    roster_.at(task).peer = c.peer;
+    roster_.at(task).from = s.from;
     log(severity::info, event_kind::back, who(task) + " is back", task);
     roster_.changed();
   }

@@ -56,7 +56,7 @@ void coordinator::state::check_session(session_id id, session const& s) const {
 
 void coordinator::state::check_parked(ticket who, parked const& p) const {
   if (p.where == parked::place::count_barrier) {
-    auto const& arrived = count_barriers_.all().at(p.name).arrived;
+    auto const& arrived = count_barriers_.all().at(p.name.get()).arrived;
     return invariant(arrived.at(p.number) == who, "who waits at a count barrier is counted there");
   }
   if (p.where == parked::place::tasks || p.where == parked::place::events) {
@@ -94,7 +94,7 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
     invariant(b && b->round.arrival_of(*p.task)->who == who, "a barrier's call has arrived");
   }
   if (p.where == parked::place::topology) {
-    auto const* const x = topologies_.find(p.name);
+    auto const* const x = topologies_.find(p.name.get());
     invariant(x && x->waiting.arrival_of(*p.task)->who == who, "an exchange's call has arrived");
   }
 }

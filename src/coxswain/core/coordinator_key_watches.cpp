@@ -10,8 +10,9 @@
 namespace coxswain::core {
 
 void coordinator::state::handle(call const& c, watch_keys_args& args) {
-  auto directory = normalise_key(args.directory, options.key_bytes_max);
-  if (!directory) return refuse(c, directory.error());
+  if (status why = normalise_key(args.directory, options.key_bytes_max); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
   std::uint64_t const present = keys_.version();
   if (!args.after) return answer_now(c, share(key_changes_answer{{}, present}), false);
   if (*args.after > present) {
@@ -20,12 +21,12 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
                                                   std::to_string(present)});
   }
   if (!keys_.changes().remembers(*args.after)) return answer_now(c, forgotten(), false);
-  auto changes = changes_below(*directory, *args.after);
+  auto changes = changes_below(args.directory, *args.after);
   if (!changes.changes.empty()) return answer_now(c, share(std::move(changes)), false);
   parked p;
   p.where = parked::place::key_changes;
-  p.number = key_watches_.wait(*directory, c.from);
-  p.name = *std::move(directory);
+  p.number = key_watches_.wait(args.directory, c.from);
+  p.name = std::move(args.directory);
   arm_call(c, p, args.timeout);
   park(c, std::move(p));
 }

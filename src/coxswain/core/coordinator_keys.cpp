@@ -8,13 +8,12 @@
 
 namespace coxswain::core {
 
-result<std::string> coordinator::state::checked_key(std::string_view key,
-                                                    std::string_view what) const {
-  auto path = normalise_key(key, options.key_bytes_max);
-  if (path && path->empty()) {
-    return status{errc::invalid_argument, "the " + std::string{what} + " is empty"};
+status coordinator::state::checked_key(std::string& key, std::string_view what) const {
+  status why = normalise_key(key, options.key_bytes_max);
+  if (why.ok() && key.empty()) {
+    return {errc::invalid_argument, "the " + std::string{what} + " is empty"};
   }
-  return path;
+  return why;
 }
 
 status coordinator::state::checked_value(std::size_t bytes) const {
@@ -35,20 +34,18 @@ status coordinator::state::checked_count(std::size_t keys) const {
 
 void coordinator::state::handle(call const& c, put_args& args) {
   if (args.owned && !c.task) return refuse(c, not_joined());
-  auto const key = checked_key(args.key);
-  if (!key) return refuse(c, key.error());
+  if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
   if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
   auto const owner = args.owned ? c.task : std::nullopt;
-  stored(c, *key, keys_.put(*key, std::move(args.value), args.overwrite, owner));
+  stored(c, args.key, keys_.put(args.key, std::move(args.value), args.overwrite, owner));
 }
 
 void coordinator::state::handle(call const& c, append_args& args) {
-  auto const key = checked_key(args.key);
-  if (!key) return refuse(c, key.error());
-  auto const* const held = keys_.find(*key);
+  if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  auto const* const held = keys_.find(args.key);
   std::size_t const bytes = args.value.size() + (held ? held->value.size() : 0);
   if (status why = checked_value(bytes); !why.ok()) return answer_now(c, share(why), true);
-  stored(c, *key, keys_.append(*key, args.value));
+  stored(c, args.key, keys_.append(args.key, args.value));
 }
 
 void coordinator::state::handle(call const& c, compare_and_set_args& args) {
@@ -56,17 +53,16 @@ void coordinator::state::handle(call const& c, compare_and_set_args& args) {
     return refuse(c, {errc::invalid_argument, "it is not said what is expected of the key"});
   }
   if (args.owned && !c.task) return refuse(c, not_joined());
-  auto const key = checked_key(args.key);
-  if (!key) return refuse(c, key.error());
+  if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
   if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
-  auto const* const held = keys_.find(*key);
-  if (status why = mismatch(*key, held, args.expected); !why.ok()) {
+  auto const* const held = keys_.find(args.key);
+  if (status why = mismatch(args.key, held, args.expected); !why.ok()) {
     answer refusal{std::move(why), {}};
     if (held) refusal.value = value_answer{held->value, held->version};
     return answer_now(c, make_answer(std::move(refusal)), true);
   }
   auto const owner = args.owned ? c.task : std::nullopt;
-  stored(c, *key, keys_.put(*key, std::move(args.value), true, owner));
+  stored(c, args.key, keys_.put(args.key, std::move(args.value), true, owner));
 }
 
 // OK if the key is as expected.
@@ -89,11 +85,11 @@ status coordinator::state::mismatch(std::string const& key, kv_store::entry cons
 
 // A refusal is kept too: sent again, the call might find the key changed and succeed.
 void coordinator::state::stored(call const& c, std::string const& key,
-                                result<kv_store::entry> const& entry) {
-  if (!entry) return answer_now(c, share(entry.error()), true);
-  answer_now(c, share(stored_answer{entry->version}), true);
+                                result<kv_store::changed> const& made) {
+  if (!made) return answer_now(c, share(made.error()), true);
+  answer_now(c, share(stored_answer{made->version}), true);
   wake(key);
-  tell_key_watches(entry->version - 1);
+  tell_key_watches(made->version - 1);
 }
 
 void coordinator::state::handle(call const& c, put_all_args& args) {
@@ -102,10 +98,8 @@ void coordinator::state::handle(call const& c, put_all_args& args) {
   std::size_t bytes = 0;
   std::size_t beside = 0;
   for (auto& [key, value] : args.entries) {
-    auto path = checked_key(key);
-    if (!path) return refuse(c, path.error());
+    if (status why = checked_key(key); !why.ok()) return refuse(c, std::move(why));
     if (status why = checked_value(value.size()); !why.ok()) return refuse(c, std::move(why));
-    key = *std::move(path);
     if (!seen.insert(key).second) {
       return refuse(c, {errc::invalid_argument, "key " + quoted(key) + " is there twice"});
     }
@@ -135,23 +129,23 @@ status coordinator::state::may_put_all(put_all_args const& args, std::size_t byt
 }
 
 void coordinator::state::handle(call const& c, remove_args& args) {
-  auto const key = normalise_key(args.key, options.key_bytes_max);
-  if (!key) return refuse(c, key.error());
-  if (key->empty() && !args.all) {
+  if (status why = normalise_key(args.key, options.key_bytes_max); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
+  if (args.key.empty() && !args.all) {
     return refuse(c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
   }
   std::uint64_t const before = keys_.version();
-  answer_now(c, share(removed_answer{keys_.remove(*key)}), true);
+  answer_now(c, share(removed_answer{keys_.remove(args.key)}), true);
   tell_key_watches(before);
 }
 
 void coordinator::state::handle(call const& c, increment_args& args) {
-  auto const key = checked_key(args.key);
-  if (!key) return refuse(c, key.error());
-  auto const sum = keys_.increment(*key, args.by);
+  if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  auto const sum = keys_.increment(args.key, args.by);
   if (!sum) return answer_now(c, share(sum.error()), true);
   answer_now(c, share(counter_answer{sum->value, sum->version}), true);
-  wake(*key);
+  wake(args.key);
   tell_key_watches(sum->version - 1);
 }
 
@@ -163,26 +157,24 @@ void coordinator::state::remove_keys_of(task_id owner) {
 // --- Reading ---------------------------------------------------------------------------------
 
 void coordinator::state::handle(call const& c, get_args& args) {
-  auto key = checked_key(args.key);
-  if (!key) return refuse(c, key.error());
-  if (auto const* const held = keys_.find(*key)) {
+  if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  if (auto const* const held = keys_.find(args.key)) {
     return answer_now(c, share(value_answer{held->value, held->version}), false);
   }
   if (error) return refuse(c, job_failed(errc::cancelled));
   parked p;
   p.where = parked::place::key;
   p.task = c.task;
-  p.number = keys_.wait(*key, c.from);
-  p.name = *std::move(key);
+  p.number = keys_.wait(args.key, c.from);
+  p.name = std::move(args.key);
   arm_call(c, p, args.timeout);
   park(c, std::move(p));
 }
 
 void coordinator::state::handle(call const& c, try_get_args& args) {
-  auto const key = checked_key(args.key);
-  if (!key) return refuse(c, key.error());
-  auto const* const held = keys_.find(*key);
-  if (!held) return refuse(c, {errc::not_found, "key " + shortened(*key, 900) + " not found"});
+  if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  auto const* const held = keys_.find(args.key);
+  if (!held) return refuse(c, {errc::not_found, "key " + shortened(args.key, 900) + " not found"});
   answer_now(c, share(value_answer{held->value, held->version}), false);
 }
 
@@ -198,13 +190,14 @@ status coordinator::state::checked_listing(std::size_t encoded, std::size_t keys
 }
 
 void coordinator::state::handle(call const& c, list_args& args) {
-  auto const directory = normalise_key(args.directory, options.key_bytes_max);
-  if (!directory) return refuse(c, directory.error());
+  if (status why = normalise_key(args.directory, options.key_bytes_max); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
   listing_answer listing;
   std::size_t encoded = 0;
   std::size_t keys = 0;
   status refusal;
-  keys_.list(*directory, [&](std::string const& key, kv_store::entry const& e) {
+  keys_.list(args.directory, [&](std::string const& key, kv_store::entry const& e) {
     encoded += key.size() + e.value.size() + 32;
     keys += key.size() + sizeof(listing_answer::entry);
     refusal = checked_listing(encoded, keys);
@@ -212,25 +205,25 @@ void coordinator::state::handle(call const& c, list_args& args) {
     return refusal.ok();
   });
   if (!refusal.ok()) {
-    return refuse(c, {refusal.code(), "the listing of " + quoted(*directory) + " is longer than " +
-                                          refusal.message() + "; list a smaller directory"});
+    return refuse(c,
+                  {refusal.code(), "the listing of " + quoted(args.directory) + " is longer than " +
+                                       refusal.message() + "; list a smaller directory"});
   }
   listing.version = keys_.version();
   answer_now(c, share(std::move(listing)), false);
 }
 
 void coordinator::state::handle(call const& c, count_keys_args& args) {
-  auto const directory = normalise_key(args.directory, options.key_bytes_max);
-  if (!directory) return refuse(c, directory.error());
-  answer_now(c, share(count_answer{keys_.count(*directory)}), false);
+  if (status why = normalise_key(args.directory, options.key_bytes_max); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
+  answer_now(c, share(count_answer{keys_.count(args.directory)}), false);
 }
 
 void coordinator::state::handle(call const& c, get_all_args& args) {
   if (status why = checked_count(args.keys.size()); !why.ok()) return refuse(c, std::move(why));
   for (std::string& key : args.keys) {
-    auto path = checked_key(key);
-    if (!path) return refuse(c, path.error());
-    key = *std::move(path);
+    if (status why = checked_key(key); !why.ok()) return refuse(c, std::move(why));
   }
   std::size_t const at = missing_from(args.keys, 0);
   if (at == args.keys.size()) return answer_now(c, values_of(args.keys), false);

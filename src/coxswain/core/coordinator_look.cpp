@@ -42,8 +42,8 @@ snapshot coordinator::state::look(time_point now) const {
     if (auto const at = last_heard(t)) heard = now - *at;
     std::optional<task_progress> made;
     if (t.progress) made = task_progress{t.progress->step, now - t.progress->rose.since};
-    s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, t.label, t.peer, t.error,
-                       t.recoverable, made});
+    s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, t.from.label(),
+                       t.from.peer(), t.error, t.recoverable, made});
   }
   for (auto const& [_, b] : barriers_.open_rounds()) {
     s.barriers.push_back(picture(now, snapshot::kind::tasks, b->name, b->round));
@@ -101,10 +101,10 @@ listing_answer coordinator::state::keys(std::string const& prefix, std::string c
 }
 
 result<value_answer> coordinator::state::value(std::string_view key) const {
-  auto const path = checked_key(key);
-  if (!path) return path.error();
-  auto const* const held = keys_.find(*path);
-  if (!held) return status{errc::not_found, "key " + shortened(*path, 900) + " not found"};
+  std::string path{key};
+  if (status why = checked_key(path); !why.ok()) return why;
+  auto const* const held = keys_.find(path);
+  if (!held) return status{errc::not_found, "key " + shortened(path, 900) + " not found"};
   return value_answer{held->value, held->version};
 }
 

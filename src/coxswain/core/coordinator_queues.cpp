@@ -8,28 +8,30 @@
 namespace coxswain::core {
 
 void coordinator::state::handle(call const& c, push_args& args) {
-  auto const queue = checked_key(args.queue, "queue's name");
-  if (!queue) return refuse(c, queue.error());
+  if (status why = checked_key(args.queue, "queue's name"); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
   if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
-  status why = keys_.make_room(args.value.size(), queues::overhead(*queue));
+  status why = keys_.make_room(args.value.size(), queues::overhead(args.queue));
   if (!why.ok()) return answer_now(c, share(std::move(why)), true);
-  queues_.push(*queue, std::move(args.value));
-  bool const is_taken = queues_.to_be_served(*queue).has_value();
-  answer_now(c, share(count_answer{is_taken ? 0 : queues_.length(*queue)}), true);
-  serve(*queue);
+  queues_.push(args.queue, std::move(args.value));
+  bool const is_taken = queues_.to_be_served(args.queue).has_value();
+  answer_now(c, share(count_answer{is_taken ? 0 : queues_.length(args.queue)}), true);
+  serve(args.queue);
 }
 
 void coordinator::state::handle(call const& c, pop_args& args) {
-  auto queue = checked_key(args.queue, "queue's name");
-  if (!queue) return refuse(c, queue.error());
-  if (auto item = queues_.pop(*queue)) return hand_over(c.from, *queue, *std::move(item));
+  if (status why = checked_key(args.queue, "queue's name"); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
+  if (auto item = queues_.pop(args.queue)) return hand_over(c.from, args.queue, *std::move(item));
   if (error) return refuse(c, job_failed(errc::cancelled));
   if (!memory->fits(memory_per_request)) return refuse(c, out_of_memory());
   parked p;
   p.where = parked::place::queue;
   p.task = c.task;
-  p.number = queues_.wait(*queue, c.from);
-  p.name = *std::move(queue);
+  p.number = queues_.wait(args.queue, c.from);
+  p.name = std::move(args.queue);
   arm_call(c, p, args.timeout);
   park(c, std::move(p));
 }

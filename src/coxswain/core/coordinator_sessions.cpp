@@ -273,19 +273,19 @@ std::optional<parked> coordinator::state::release(ticket who) {
   auto p = unpark(who);
   if (!p) return p;
   switch (p->where) {
-    case parked::place::key: keys_.withdraw(p->name, p->number); break;
-    case parked::place::count_barrier: count_barriers_.withdraw(p->name, p->number); break;
+    case parked::place::key: keys_.withdraw(p->name.get(), p->number); break;
+    case parked::place::count_barrier: count_barriers_.withdraw(p->name.get(), p->number); break;
     case parked::place::barrier: leave_round(p->number, *p->task); break;
     case parked::place::join: abandon_join(*p->task, who); break;
     case parked::place::leave: abandon_leave(*p->task); break;
     case parked::place::preemption: preemption_.withdraw(*p->task); break;
     case parked::place::keys: end_joint_get(p->number); break;
-    case parked::place::queue: queues_.withdraw(p->name, p->number); break;
-    case parked::place::key_changes: key_watches_.withdraw(p->name, p->number); break;
+    case parked::place::queue: queues_.withdraw(p->name.get(), p->number); break;
+    case parked::place::key_changes: key_watches_.withdraw(p->name.get(), p->number); break;
     case parked::place::alive: alive_queries_.withdraw(p->number, *p->task, who); break;
     case parked::place::tasks: watchers_of_tasks_.withdraw(p->number); break;
     case parked::place::events: watchers_of_events_.withdraw(p->number); break;
-    case parked::place::topology: topologies_.withdraw(p->name, *p->task); break;
+    case parked::place::topology: topologies_.withdraw(p->name.get(), *p->task); break;
   }
   return p;
 }
@@ -427,6 +427,8 @@ void coordinator::state::answer_parked(ticket who, answer_ptr what) {
                        where == parked::place::key_changes || where == parked::place::tasks ||
                        where == parked::place::events;
   tally.count_request(operation_at(where), what->outcome.code());
+  // A session's tasks join once; the next session's replies take the room of its requests.
+  if (where == parked::place::join) sessions_.find(who.session)->open.give_back();
   sessions_.reply(who, std::move(what), !is_read, where == parked::place::leave);
 }
 
@@ -442,6 +444,8 @@ void coordinator::state::expect_all(std::vector<ticket> const& tickets, std::siz
 }
 
 void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {
+  // Doubled on the way, the room for many could be twice what is needed.
+  if (tickets.size() > out.size()) out.reserve(out.size() + tickets.size());
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     expect_all(tickets, i);
     answer_parked(tickets[i], what);

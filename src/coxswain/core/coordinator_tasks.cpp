@@ -18,7 +18,7 @@ constexpr duration probe_min = 1s;
 std::string coordinator::state::who(task_id id) const {
   std::string text = "task " + std::to_string(id.value);
   task const& t = roster_.at(id);
-  if (!t.label.empty()) text += " (" + t.label + ")";
+  if (!t.from.label().empty()) text += " (" + t.from.label() + ")";
   return text;
 }
 
@@ -72,8 +72,7 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   }
   t.self = args.self;
   t.held_by = c.from.session;
-  t.label = c.by.label;
-  t.peer = c.by.peer;
+  t.from = c.by.from;
   t.place = static_cast<std::uint32_t>(c.by.tasks.size());
   c.by.tasks.push_back(*c.task);
   std::erase(c.by.replaced, *c.task);
@@ -102,8 +101,8 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   roster_.at(*c.task).recoverable = is_recoverable(args);
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
-    log(severity::info, event_kind::joined, who(*c.task) + " from " + c.by.peer + " has joined",
-        c.task);
+    log(severity::info, event_kind::joined,
+        who(*c.task) + " from " + c.by.from.peer() + " has joined", c.task);
     answer_now(c, share(join_answer{job_started_}), true);
     tell_agreement(c.by);
     return plan_agreement(c.now);
@@ -122,8 +121,8 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   p.task = c.task;
   park(c, std::move(p));
   log(severity::info, event_kind::other,
-      who(*c.task) + " from " + c.by.peer + " joins, " + std::to_string(join_.arrived()) + " of " +
-          std::to_string(roster_.size()) + " are here",
+      who(*c.task) + " from " + c.by.from.peer() + " joins, " + std::to_string(join_.arrived()) +
+          " of " + std::to_string(roster_.size()) + " are here",
       c.task);
   if (join_.complete()) return release_join(c.now);
   arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
@@ -146,8 +145,9 @@ void coordinator::state::release_join(time_point now) {
   plan_agreement(now);
 }
 
+// It rarely opens again, so its memory goes.
 void coordinator::state::close_join() {
-  join_.close();
+  join_ = meeting{};
   disarm(join_alarms_);
 }
 
@@ -176,7 +176,7 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
 void coordinator::state::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   log(severity::warning, event_kind::other,
-      who(*c.task) + " is asked for by another incarnation, from " + c.by.peer, c.task);
+      who(*c.task) + " is asked for by another incarnation, from " + c.by.from.peer(), c.task);
   if (args.take_over && !t.recoverable) {
     return refuse(
         c, {errc::invalid_argument, who(*c.task) + " did not join as a recoverable task, so it "
@@ -249,7 +249,7 @@ void coordinator::state::admit_challenger(time_point now, task_id id) {
 void coordinator::state::holder_lives(task_id id) {
   end_challenge(id,
                 share(status{errc::aborted, who(id) + " is alive in another incarnation, from " +
-                                                roster_.at(id).peer +
+                                                roster_.at(id).from.peer() +
                                                 "; two processes have the same task id"}));
 }
 

@@ -168,9 +168,9 @@ void coordinator::state::log_exchanges(time_point now) {
 
 // Only this caller's time is over: the others go on waiting.
 answer_ptr coordinator::state::overdue_exchange(time_point now, parked const& p) {
-  meeting const& m = topologies_.find(p.name)->waiting;
+  meeting const& m = topologies_.find(p.name.get())->waiting;
   barrier_failure f = describe(now, m, {});
-  std::string text = exchange_text(p.name) + " timed out for " + who(*p.task) + " after " +
+  std::string text = exchange_text(p.name.get()) + " timed out for " + who(*p.task) + " after " +
                      in_words(now - p.since) + ": " + missing_text(f);
   log(severity::warning, event_kind::other, text);
   return make_answer({status{errc::deadline_exceeded, std::move(text)}, std::move(f)});

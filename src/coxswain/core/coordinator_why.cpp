@@ -124,7 +124,7 @@ wait_graph coordinator::state::graph_of_waits(time_point now) const {
 std::vector<task_id> coordinator::state::awaited(parked const& p) const {
   switch (p.where) {
     case parked::place::barrier: return awaited(barriers_.open_round(p.number)->round);
-    case parked::place::topology: return awaited(topologies_.find(p.name)->waiting);
+    case parked::place::topology: return awaited(topologies_.find(p.name.get())->waiting);
     case parked::place::alive: return awaited(alive_queries_.all().at(p.number));
     default: return awaited(leave_);
   }
@@ -167,7 +167,7 @@ bool coordinator::state::wait_alike(parked const& a, parked const& b) const {
   if (is_get_or_pop(a) && is_get_or_pop(b)) return read_text(a) == read_text(b);
   if (a.where != b.where) return false;
   bool const is_named = a.where == parked::place::topology;
-  return is_named ? a.name == b.name : a.number == b.number;
+  return is_named ? a.name.get() == b.name.get() : a.number == b.number;
 }
 
 // "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, ..."
@@ -226,7 +226,7 @@ std::string coordinator::state::stuck_text(wait_graph const& g, stuck_group cons
     case parked::place::barrier:
       return text + " at barrier " + quoted(barriers_.open_round(p.number)->name) + for_whom;
     case parked::place::topology:
-      return text + " in the exchange of topologies " + quoted(p.name) + for_whom;
+      return text + " in the exchange of topologies " + quoted(p.name.get()) + for_whom;
     case parked::place::alive: return text + " in an alive query" + for_whom;
     default: return text + " in the shutdown barrier" + for_whom;
   }
@@ -358,7 +358,7 @@ std::vector<why_answer::wait> coordinator::state::reads(time_point now, wait_gra
     s.open.each([&](request_id open_id, parked const& p) {
       if (!is_get_or_pop(p)) return;
       bool const is_joint = p.where == parked::place::keys;
-      std::string_view name = p.name;
+      std::string_view name = p.name.get();
       if (is_joint) name = joint_gets_.at(p.number).keys[joint_gets_.at(p.number).at];
       group& one = groups[{kind_of(p.where), name}];
       if (p.task) {

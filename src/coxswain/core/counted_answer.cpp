@@ -51,8 +51,8 @@ std::size_t beside(why_answer::wait const& w) {
 std::size_t bytes_of(listing_answer const& what) { return bytes_of_all(what.entries); }
 std::size_t bytes_of(key_changes_answer const& what) { return bytes_of_all(what.changes); }
 std::size_t bytes_of(snapshot const& what) {
-  return bytes_of_all(what.tasks) + bytes_of_all(what.barriers) + bytes_of_all(what.rounds) +
-         bytes_of_all(what.stragglers);
+  return sizeof(what) + bytes_of_all(what.tasks) + bytes_of_all(what.barriers) +
+         bytes_of_all(what.rounds) + bytes_of_all(what.stragglers);
 }
 std::size_t bytes_of(tasks_answer const& what) { return bytes_of_all(what.tasks); }
 std::size_t bytes_of(events_answer const& what) { return bytes_of_all(what.entries); }

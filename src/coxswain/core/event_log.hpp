@@ -4,6 +4,7 @@
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/event.hpp"
+#include "coxswain/core/event_block.hpp"
 #include "coxswain/core/messages.hpp"
 
 #include <array>
@@ -21,7 +22,7 @@ class event_log {
       : events_max_{events_max}, bytes_max_{bytes_max} {}
 
   // `at` is the uptime of the coordinator.
-  void add(duration at, event what);
+  void add(duration at, event const& what);
 
   // The number of the last event that is at least so severe; zero if there was none.
   [[nodiscard]] std::uint64_t last(severity at_least = severity::info) const noexcept {
@@ -35,16 +36,18 @@ class event_log {
   // least so severe, as much as one answer may hold.
   [[nodiscard]] events_answer since(std::optional<std::uint64_t> after, severity at_least) const;
 
-  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_of_each_.size(); }
 
  private:
-  [[nodiscard]] std::uint64_t dropped() const noexcept { return last() - entries_.size(); }
+  void drop_oldest();
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return last() - size(); }
 
   std::size_t events_max_;
   std::size_t bytes_max_;
   std::size_t bytes_{};
-  std::array<std::uint64_t, 3> last_{};  // by severity
-  std::deque<events_answer::entry> entries_;
+  std::array<std::uint64_t, 3> last_{};      // by severity
+  std::deque<std::uint32_t> bytes_of_each_;  // as an event of its own
+  std::deque<event_block> blocks_;           // the first one may begin with events that are dropped
 };
 
 }  // namespace coxswain::core

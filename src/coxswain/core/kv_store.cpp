@@ -17,22 +17,24 @@ constexpr std::size_t owner_overhead = 96;
 
 // Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
 bool is_plain(std::string_view key) noexcept {
-  char before = '/';
+  bool is_unusual = false;
+  bool was_slash = true;
   for (char const c : key) {
-    if (static_cast<signed char>(c) <= 0 || (c == '/' && before == '/')) return false;
-    before = c;
+    bool const is_slash = c == '/';
+    is_unusual |= static_cast<signed char>(c) <= 0 || (is_slash && was_slash);
+    was_slash = is_slash;
   }
-  return before != '/';
+  return !is_unusual && !was_slash;
 }
 
 }  // namespace
 
-result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
-  if (key.size() <= bytes_max && is_plain(key)) return std::string{key};
+status normalise_key(std::string& key, std::size_t bytes_max) {
+  if (key.size() <= bytes_max && is_plain(key)) return {};
   if (key.find('\0') != key.npos) {
-    return status{errc::invalid_argument, "the key contains a NUL byte"};
+    return {errc::invalid_argument, "the key contains a NUL byte"};
   }
-  if (!is_utf8(key)) return status{errc::invalid_argument, "the key is not UTF-8"};
+  if (!is_utf8(key)) return {errc::invalid_argument, "the key is not UTF-8"};
   std::string path;
   path.reserve(key.size());
   for (char const c : key) {
@@ -40,11 +42,12 @@ result<std::string> normalise_key(std::string_view key, std::size_t bytes_max) {
   }
   if (path.ends_with('/')) path.pop_back();
   if (path.size() > bytes_max) {
-    return status{errc::resource_exhausted, "the key is " + std::to_string(path.size()) +
-                                                " bytes long; the limit key_bytes_max is " +
-                                                std::to_string(bytes_max)};
+    return {errc::resource_exhausted, "the key is " + std::to_string(path.size()) +
+                                          " bytes long; the limit key_bytes_max is " +
+                                          std::to_string(bytes_max)};
   }
-  return path;
+  key = std::move(path);
+  return {};
 }
 
 kv_store::~kv_store() {
@@ -57,8 +60,8 @@ kv_store::entry const* kv_store::find(std::string const& key) const {
   return at ? &(*at)->second : nullptr;
 }
 
-result<kv_store::entry> kv_store::put(std::string const& key, std::string value, bool overwrite,
-                                      std::optional<task_id> owner) {
+result<kv_store::changed> kv_store::put(std::string const& key, std::string value, bool overwrite,
+                                        std::optional<task_id> owner) {
   if (!overwrite && index_.find(key)) {
     // A kept reply has at most 1 KiB (semantics D4).
     return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
@@ -66,7 +69,7 @@ result<kv_store::entry> kv_store::put(std::string const& key, std::string value,
   return set(key, std::move(value), owner);
 }
 
-result<kv_store::entry> kv_store::append(std::string const& key, std::string_view more) {
+result<kv_store::changed> kv_store::append(std::string const& key, std::string_view more) {
   entry const* const held = find(key);
   if (!held) return set(key, std::string{more}, std::nullopt);
   if (status why = make_room(held->value.size() + more.size(), cost_of(key)); !why.ok()) return why;
@@ -196,10 +199,11 @@ std::vector<ticket> kv_store::take_all_waiters() {
   return taken;
 }
 
-result<kv_store::entry> kv_store::set(std::string const& key, std::string value,
-                                      std::optional<task_id> owner) {
-  if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
+result<kv_store::changed> kv_store::set(std::string const& key, std::string value,
+                                        std::optional<task_id> owner) {
   auto const* const held = index_.find(key);
+  if (held) (*held)->second.value.expect();
+  if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
   auto const at = held ? *held : add(key);
   entry& e = at->second;
   bytes_ += value.size();
@@ -208,7 +212,7 @@ result<kv_store::entry> kv_store::set(std::string const& key, std::string value,
   e.version = version() + 1;
   own(at, owner);
   changes_.add({key, e.version, e.value});
-  return e;
+  return changed{e.version};
 }
 
 kv_store::entries::iterator kv_store::add(std::string const& key) {

@@ -22,10 +22,10 @@
 
 namespace coxswain::core {
 
-// The key without slashes at its ends and without runs of slashes (semantics 3.40, D18).
+// Makes it the key without slashes at its ends and without runs of slashes (semantics 3.40, D18).
 // INVALID_ARGUMENT: a NUL byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is
 // longer than `bytes_max`.
-[[nodiscard]] result<std::string> normalise_key(std::string_view key, std::size_t bytes_max);
+[[nodiscard]] status normalise_key(std::string& key, std::size_t bytes_max);
 
 class kv_store {
  public:
@@ -47,13 +47,18 @@ class kv_store {
   // Null if the key has no value.
   [[nodiscard]] entry const* find(std::string const& key) const;
 
+  // What a change has made of a key.
+  struct changed {
+    std::uint64_t version{};
+  };
+
   // ALREADY_EXISTS: the key has a value and `overwrite` is false.
   // RESOURCE_EXHAUSTED: the store's memory is used up.
-  result<entry> put(std::string const& key, std::string value, bool overwrite,
-                    std::optional<task_id> owner = std::nullopt);
+  result<changed> put(std::string const& key, std::string value, bool overwrite,
+                      std::optional<task_id> owner = std::nullopt);
 
   // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
-  result<entry> append(std::string const& key, std::string_view more);
+  result<changed> append(std::string const& key, std::string_view more);
 
   // RESOURCE_EXHAUSTED: there is no room for values of so many bytes and what they cost beside
   // that, even when all old changes are forgotten. One part in sixteen of the memory stays free of
@@ -121,7 +126,7 @@ class kv_store {
  private:
   using entries = std::map<std::string, entry, std::less<>>;
 
-  result<entry> set(std::string const& key, std::string value, std::optional<task_id> owner);
+  result<changed> set(std::string const& key, std::string value, std::optional<task_id> owner);
   entries::iterator add(std::string const& key);
   void own(entries::iterator at, std::optional<task_id> owner);
   entries::iterator erase(entries::iterator at);

@@ -3,6 +3,7 @@
 // operation and its answers. The wire format of the same things is proto/coxswain/v1; wire/codec
 // translates. The meaning of each field is written there.
 
+#include "coxswain/base/boxed.hpp"
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
@@ -570,9 +571,9 @@ struct answer {
   status outcome;
   std::variant<std::monostate, hello_answer, resume_answer, join_answer, barrier_answer,
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
-               snapshot, goodbye, job_error, barrier_progress, probe, freeze_request, sync_point,
-               stored_answer, count_answer, key_changes_answer, alive_answer, tasks_answer,
-               events_answer, global_topology, why_answer>
+               boxed<snapshot>, goodbye, job_error, barrier_progress, probe, freeze_request,
+               sync_point, stored_answer, count_answer, key_changes_answer, alive_answer,
+               tasks_answer, events_answer, global_topology, why_answer>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;
@@ -583,6 +584,18 @@ using answer_ptr = boost::local_shared_ptr<answer const>;
 
 [[nodiscard]] inline answer_ptr make_answer(answer what) {
   return boost::make_local_shared<answer const>(std::move(what));
+}
+
+// An answer with an OK outcome, made where it stays.
+template <class Value>
+[[nodiscard]] answer_ptr make_ok_answer(Value value) {
+  struct made {
+    explicit made(Value&& v) : what{{}, std::move(v)} {}
+    answer what;
+  };
+  auto one = boost::make_local_shared<made const>(std::move(value));
+  auto const* const what = &one->what;
+  return {std::move(one), what};
 }
 
 // A message for a connection. Pushes and handshake answers have `in_reply_to` zero. After a

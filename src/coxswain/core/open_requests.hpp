@@ -6,13 +6,13 @@
 #include "coxswain/base/prefetch.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/seldom_text.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,14 +35,13 @@ struct parked {
     events,
     topology
   };
-  place where{};
-  std::optional<task_id> task;
-  std::string name;        // of the key, the barrier, the queue, the directory or
-                           // the platform
+  seldom_text name;  // of the key, the count barrier, the queue, the directory or the platform
   std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
                            // round, the watch, the alive query, the watcher
   time_point since;
+  std::optional<task_id> task;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all
+  place where{};
 };
 
 class open_requests {
@@ -51,7 +50,7 @@ class open_requests {
   void add(request_id id, parked&& p) {
     assert(!contains(id));
     if (slots_.empty() || slots_.back().id < id) {
-      slots_.push_back({id, true, std::move(p)});
+      slots_.push_back({id, std::move(p), true});
       return;
     }
     std::size_t const at = place_of(id);
@@ -60,7 +59,7 @@ class open_requests {
       ++taken_;
     }
     --taken_;
-    slots_[at] = {id, true, std::move(p)};
+    slots_[at] = {id, std::move(p), true};
   }
 
   // The request waits no longer. Nothing if it did not wait.
@@ -81,6 +80,11 @@ class open_requests {
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }
 
+  // Keeps no room, if none waits.
+  void give_back() {
+    if (empty()) *this = {};
+  }
+
   // Asks for the memory of the oldest, or of the next.
   void expect() const noexcept {
     if (slots_.capacity() != 0) prefetch(*slots_.data());
@@ -100,8 +104,8 @@ class open_requests {
 
   struct slot {
     request_id id{};
+    [[no_unique_address]] parked what;  // whose padding has room for:
     bool waits{};
-    parked what;
   };
 
   // Of the first whose id is not below this one. There must be one.

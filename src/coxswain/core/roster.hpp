@@ -8,13 +8,13 @@
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/liveness.hpp"
 #include "coxswain/core/messages.hpp"
+#include "coxswain/core/origin.hpp"
 #include "coxswain/core/ticket.hpp"
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace coxswain::core {
@@ -41,9 +41,8 @@ struct task {
   session_id last_held_by{};             // acted for it before, while nobody does
   std::uint32_t place{};                 // in that session's `tasks`
   std::optional<time_point> last_heard;  // as it was when its session ended
-  std::string label;
-  std::string peer;
-  status error;  // why it failed
+  origin from;                           // of who holds it, or held it last
+  status error;                          // why it failed
 
   // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
   std::vector<request_id> waits;

@@ -10,9 +10,9 @@ namespace {
 
 // What a kept reply and a parked request cost, beside shared bytes that are counted on their own.
 std::size_t kept_bytes(kept_reply const& k) {
-  return sizeof(kept_reply) + 128 + k.what->outcome.message().size() + k.queue.size();
+  return sizeof(kept_reply) + 128 + k.what->outcome.message().size() + k.queue.cost();
 }
-std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.size(); }
+std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.cost(); }
 
 }  // namespace
 
@@ -88,7 +88,7 @@ void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, std::
   bool const attached = s->attached != connection_id{};
   std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
   if (keep) {
-    s->kept.push_back({ordinal, who.request, what, is_leave, std::move(queue)});
+    s->kept.push_back({ordinal, who.request, what, std::move(queue), is_leave});
     memory_->add(kept_bytes(s->kept.back()));
   }
   if (!attached) return;
@@ -103,7 +103,7 @@ std::vector<undelivered> sessions::take_items(
     if (k.queue.empty() || !is_taken(k)) return false;
     memory_->subtract(kept_bytes(k));
     auto const& item = std::get<value_answer>(k.what->value);
-    taken.push_back({std::move(k.queue), item.version, item.value});
+    taken.push_back({k.queue.get(), item.version, item.value});
     return true;
   });
   return taken;

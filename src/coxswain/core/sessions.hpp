@@ -8,6 +8,8 @@
 #include "coxswain/core/liveness.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/core/open_requests.hpp"
+#include "coxswain/core/origin.hpp"
+#include "coxswain/core/seldom_text.hpp"
 #include "coxswain/core/slot_map.hpp"
 #include "coxswain/core/ticket.hpp"
 
@@ -25,8 +27,8 @@ struct kept_reply {
   std::uint64_t ordinal{};  // zero: not sent since it was made or since the session resumed
   request_id request{};
   answer_ptr what;
+  seldom_text queue;  // whose item it brings; empty: it brings none
   bool is_leave{};
-  std::string queue;  // whose item it brings; empty: it brings none
 };
 
 // An item of a queue whose reply was not received by anybody.
@@ -53,8 +55,7 @@ struct session {
   session_secret secret{};
   connection_id attached{};  // zero while its connection is lost
   std::uint64_t carrier{};   // the number of the connection that carried it last
-  std::string label;
-  std::string peer;
+  origin from;
   role given{role::worker};
   std::vector<task_id> tasks;     // joined or joining; a task knows its place in it
   std::vector<task_id> replaced;  // it acted for these until another session did

@@ -59,6 +59,7 @@ class coordinator::state {
   void read_again(time_point now, connection_id from);
   void task_ended(time_point now, task_id id, status why);
   status preempt(time_point now, task_id id, duration in);
+  void replace_credentials(std::vector<credential> by);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
   // After each verb that may have changed something: tells those who must know at once.
@@ -172,7 +173,7 @@ class coordinator::state {
       auto const size = bytes_of(value);
       return counted({{}, std::move(value)}, size, memory);
     } else {
-      return make_answer({{}, std::move(value)});
+      return make_ok_answer(std::move(value));
     }
   }
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
@@ -319,8 +320,8 @@ class coordinator::state {
   void handle(call const& c, get_all_args& args);
   void handle(call const& c, put_all_args& args);
   void handle(call const& c, count_keys_args& args);
-  [[nodiscard]] result<std::string> checked_key(std::string_view key,
-                                                std::string_view what = "key") const;
+  // Makes the key what it is called here.
+  [[nodiscard]] status checked_key(std::string& key, std::string_view what = "key") const;
   [[nodiscard]] status checked_value(std::size_t bytes) const;
   [[nodiscard]] status checked_count(std::size_t keys) const;
   // OK if a listing may be encoded to so many bytes and there is memory for that and for its keys;
@@ -329,7 +330,7 @@ class coordinator::state {
   [[nodiscard]] status mismatch(std::string const& key, kv_store::entry const* held,
                                 expected_value const& expected) const;
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
-  void stored(call const& c, std::string const& key, result<kv_store::entry> const& entry);
+  void stored(call const& c, std::string const& key, result<kv_store::changed> const& made);
   void wake(std::string const& key);
   void remove_keys_of(task_id owner);
   [[nodiscard]] std::size_t missing_from(std::vector<std::string> const& keys,

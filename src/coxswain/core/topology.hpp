@@ -5,6 +5,7 @@
 
 #include "coxswain/base/status.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,15 @@ struct device_attribute {
   std::string name;
   value_type value;
 
-  friend bool operator==(device_attribute const&, device_attribute const&) = default;
+  // A fraction that is no number equals itself, as everything does that was sent and received.
+  friend bool operator==(device_attribute const& a, device_attribute const& b) {
+    auto const* const in_a = std::get_if<float>(&a.value);
+    auto const* const in_b = std::get_if<float>(&b.value);
+    bool const are_fractions = in_a && in_b;
+    return a.name == b.name && (are_fractions ? std::bit_cast<std::uint32_t>(*in_a) ==
+                                                    std::bit_cast<std::uint32_t>(*in_b)
+                                              : a.value == b.value);
+  }
 };
 
 struct device {

@@ -45,6 +45,7 @@ server::options hosting_options(client_options const& of) {
   if (!of.job.empty()) options.core.job = of.job;
   options.core.attempt = of.attempt;
   if (!of.token.empty()) options.core.credentials = {{core::role::worker, of.token}};
+  options.tls = of.tls;
   return options;
 }
 

@@ -19,11 +19,12 @@
 
 namespace coxswain {
 
-// The coordinator that `of` wants to meet: its number of tasks, job, attempt and token. It listens
-// where COXSWAIN_LISTEN or JAX_COORDINATOR_BIND_ADDRESS says; else at the port of the address: on
-// the address itself if only this machine can reach that, otherwise on all of this machine's, which
-// needs a token, or `insecure`. Throws INVALID_ARGUMENT: the address is malformed, or the number of
-// tasks is not known.
+// The coordinator that `of` wants to meet: its number of tasks, job, attempt and token, and the
+// files of TLS, of which a coordinator needs a certificate and its key. It listens where
+// COXSWAIN_LISTEN or JAX_COORDINATOR_BIND_ADDRESS says; else at the port of the address: on the
+// address itself if only this machine can reach that, otherwise on all of this machine's, which
+// needs a token, mutual TLS or `insecure`. Throws INVALID_ARGUMENT: the address is malformed, or
+// the number of tasks is not known.
 [[nodiscard]] server::options hosting_options(client_options const& of);
 
 class hosted_coordinator {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace coxswain::net {
 namespace {
@@ -75,25 +76,32 @@ void poller::wake_at(std::optional<time_point> deadline) {
 }
 
 // Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events
-// which a bounded turn left behind are reported again.
+// which bounded turns left behind are reported again. That, and to be called again, takes three
+// calls of the kernel; to find out that nothing has come meanwhile takes one. So turns go on while
+// there is something, but not for long: the io_context has other work.
 void poller::arm() {
   loop_->epoll.async_wait(
       asio::posix::stream_descriptor::wait_read,
       [alive = std::weak_ptr<poller>{alive_}](boost::system::error_code cancelled) {
         auto* const self = alive.lock().get();
         if (self == nullptr || cancelled) return;
-        self->turn();
-        if (!alive.expired() && self->loop_) self->arm();
+        for (std::size_t served = 0;;) {
+          served += self->turn();
+          if (alive.expired() || !self->loop_) return;
+          if (served >= events_max || self->turn_requested_ || !self->look()) break;
+        }
+        self->arm();
       });
 }
 
-void poller::turn() {
+std::size_t poller::turn() {
   turn_requested_ = false;
-  if (!loop_) return;
+  if (!loop_) return 0;
   taker_.turn_begins();
   resume_postponed();
-  drain();
+  auto const count = drain();
   taker_.turn_ends();  // and perhaps destroys us
+  return count;
 }
 
 void poller::resume_postponed() {
@@ -107,19 +115,28 @@ void poller::resume_postponed() {
   resuming_.clear();
 }
 
+// Whether there is something for drain.
+bool poller::look() {
+  seen_ = std::max(0, ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_max), 0));
+  return seen_ > 0;
+}
+
 // The kernel hands out edges in turn, so that after as many events as there are descriptors each
 // that was ready at the beginning had its own, and a flood on some of them cannot hold up the turn.
-void poller::drain() {
+std::size_t poller::drain() {
   std::size_t const most = std::max(events_max, slots_.size());
-  for (std::size_t taken = 0; taken < most && loop_;) {
-    int const count = ::epoll_wait(epoll_, events_.data(), static_cast<int>(events_max), 0);
+  std::size_t taken = 0;
+  while (taken < most && loop_) {
+    if (seen_ == 0) look();
+    int const count = std::exchange(seen_, 0);
     for (int i = 0; i < count; ++i) {
       expect_after(i, count);
       happened(events_[static_cast<std::size_t>(i)]);
     }
-    if (count < static_cast<int>(events_max)) return;
-    taken += events_max;
+    taken += static_cast<std::size_t>(count);
+    if (count < static_cast<int>(events_max)) break;
   }
+  return taken;
 }
 
 // Asks for the memory of those who are served next: first where it begins, then what that points

@@ -79,9 +79,10 @@ class poller {
   [[nodiscard]] readiness* find(std::uint64_t key) const noexcept;
 
   void arm();
-  void turn();
+  std::size_t turn();  // how many events it had
   void resume_postponed();
-  void drain();
+  std::size_t drain();
+  bool look();
   void expect_after(int i, int count) const noexcept;
   void happened(epoll_event const& event);
 
@@ -91,6 +92,7 @@ class poller {
   std::vector<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<epoll_event> events_;
+  int seen_{};                            // so many of them are there that drain has not taken
   std::vector<std::uint64_t> postponed_;  // who waits for the next turn
   std::vector<std::uint64_t> resuming_;
   std::optional<time_point> alarm_at_;

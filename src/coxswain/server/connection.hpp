@@ -56,6 +56,9 @@ class alignas(64) connection final : private net::watched {
   // a goodbye begins to close. Does not throw: what goes wrong ends the connection.
   void flush() noexcept;
 
+  // Reads in the next turn, for what its stream holds already.
+  void read_soon() { ready_.poke_next_turn(); }
+
   // Asks for the memory that `flush` takes.
   void expect_flush() const noexcept;
 

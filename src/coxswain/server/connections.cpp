@@ -2,8 +2,9 @@
 
 namespace coxswain::server {
 
-void connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
-  all_.emplace(id, entry{std::make_unique<connection>(turn_, id, std::move(stream))});
+connection& connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
+  auto made = std::make_unique<connection>(turn_, id, std::move(stream));
+  return *all_.emplace(id, entry{std::move(made)}).first->second.one;
 }
 
 connections::entry* connections::find(connection_id id) {

@@ -21,7 +21,7 @@ class connections {
 
   // Takes over a connection that dispatch has opened. Throws coxswain::error as net::readiness
   // does.
-  void add(connection_id id, std::unique_ptr<net::byte_stream> stream);
+  connection& add(connection_id id, std::unique_ptr<net::byte_stream> stream);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 

@@ -192,6 +192,12 @@ status dispatch::preempt(time_point now, task_id task, duration in) {
   return core_.preempt(now, task, in);
 }
 
+void dispatch::replace_credentials(time_point now, std::vector<core::credential> by) {
+  now_ = now;
+  recorder_.write_credentials(now, by);
+  core_.replace_credentials(std::move(by));
+}
+
 void dispatch::stop(time_point now, std::string reason) {
   now_ = now;
   recorder_.write(now, record_kind::stopped, {}, reason);

@@ -78,6 +78,7 @@ class dispatch {
   // deliver and `next_deadline` may be another.
   void task_ended(time_point now, task_id task, status why);
   status preempt(time_point now, task_id task, duration in);
+  void replace_credentials(time_point now, std::vector<core::credential> by);
   void stop(time_point now, std::string reason);
   void advance(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;

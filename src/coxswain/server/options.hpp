@@ -3,6 +3,7 @@
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
+#include "coxswain/net/tls_options.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -23,8 +24,16 @@ struct options {
   // "unix:/path".
   std::vector<std::string> listen{"127.0.0.1:0"};
 
-  // Listen on addresses that others can reach although no token is configured.
+  // Listen on addresses that others can reach although neither a token is configured nor are
+  // clients asked for certificates.
   bool insecure{false};
+
+  // If any of it is set, TLS is spoken on all listeners but Unix sockets, and nothing else.
+  tls_options tls;
+
+  // TLS handshakes that the peers of one host may begin in a second, on the average; further ones
+  // wait for their turn, at most `core.hello_timeout`.
+  std::size_t handshakes_per_second_max{1000};
 
   // What one session may have queued before further replies to it wait, and nothing more is read
   // from it until they have room. They wait earlier when `core.memory_bytes_max` is nearly used up;

@@ -95,6 +95,11 @@ void recorder::write_preempted(time_point now, task_id task, duration in) {
   write(what);
 }
 
+void recorder::write_credentials(time_point now, std::vector<core::credential> by) {
+  credentials_ = std::move(by);
+  write(now, wire::record_kind::credentials_replaced, {}, recorded(credentials_));
+}
+
 void recorder::write_event(time_point now, core::event const& what) {
   wire::record told;
   told.at = now - start_;

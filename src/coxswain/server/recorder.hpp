@@ -30,6 +30,8 @@ class recorder {
                        core::session_secret const& secret);
   void write_task_ended(time_point now, task_id task, status const& why);
   void write_preempted(time_point now, task_id task, duration in);
+  // Messages that come later are judged by them.
+  void write_credentials(time_point now, std::vector<core::credential> by);
   void write_event(time_point now, core::event const& what);
 
   // `payload` is what `message` was decoded from. The message is the same afterwards.

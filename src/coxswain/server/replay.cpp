@@ -70,6 +70,7 @@ void replay::give(wire::record const& input) {
     case kind::held_back: core_.held_back(now_, input.connection); break;
     case kind::read_again: core_.read_again(now_, input.connection); break;
     case kind::preempted: give_preemption(input); break;
+    case kind::credentials_replaced: give_credentials(content); break;
   }
   std::vector<core::outgoing> unread;
   core_.take_outgoing(unread);
@@ -91,6 +92,12 @@ void replay::give_preemption(wire::record const& input) {
   // The outcome was for who asked.
   static_cast<void>(core_.preempt(now_, task_id{static_cast<std::uint32_t>(input.number)},
                                   duration{nanoseconds}));
+}
+
+void replay::give_credentials(std::string const& text) {
+  auto all = recorded_credentials(text);
+  if (all) return core_.replace_credentials(*std::move(all));
+  throw error{{errc::invalid_argument, "The recording replaces tokens by what is none."}};
 }
 
 std::vector<core::event> replay::take_events() {

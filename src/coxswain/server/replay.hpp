@@ -37,6 +37,7 @@ class replay {
  private:
   void give(wire::record const& input);
   void give_message(wire::record const& input);
+  void give_credentials(std::string const& text);
   void give_preemption(wire::record const& input);
 
   wire::recording_reader reader_;

@@ -6,8 +6,9 @@
 #include "coxswain/server/connections.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
+#include "coxswain/server/handshakes.hpp"
 #include "coxswain/server/listener.hpp"
-#include "coxswain/wire/codec.hpp"
+#include "coxswain/server/unwelcome.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -60,19 +61,6 @@ std::size_t connections_max(options const& o) {
   return std::max(descriptors, spare + 1) - spare;
 }
 
-// The frame that a connection gets for which there is no room. It ends no session.
-std::string no_room(std::size_t most) {
-  core::answer what;
-  what.value = core::goodbye{
-      {errc::resource_exhausted, "The coordinator has " + std::to_string(most) +
-                                     " connections, which is its limit connections_max."},
-      true};
-  auto const encoded = wire::encode(what);
-  std::string frame;
-  wire::append_server_head(frame, request_id{}, encoded.size());
-  return frame.append(encoded.head).append(encoded.tail.view());
-}
-
 void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point> other) {
   if (other && (!earliest || *other < *earliest)) earliest = other;
 }
@@ -90,6 +78,9 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   void stop(std::string reason);
   void task_ended(task_id task, status why);
   status preempt(task_id task, duration in);
+  void reload_certificates();
+  void report(core::severity level, std::string text) noexcept;
+  status replace_credentials(std::vector<core::credential> by);
   void close() noexcept;
 
   [[nodiscard]] std::vector<std::string> const& addresses() const { return addresses_; }
@@ -109,12 +100,14 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   void out_of_room(int error) noexcept override;
 
   void start();
-  void take(net::descriptor socket, std::string peer);
-  void refuse(net::descriptor socket);
+  connection& take(std::unique_ptr<net::byte_stream> stream, std::string peer);
+  void refuse(net::descriptor socket, bool speaks_tls);
+  void let_in() noexcept;
   void serve_turn();
   void settle();
   void finish();
   void tear_down() noexcept;
+  void reload_now_and_then() noexcept;
   void complain(core::severity level, std::string text) noexcept;
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
@@ -125,6 +118,9 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   net::poller poller_;
   turn turn_;
   connections connections_;
+  std::optional<net::tls_context> certificates_;
+  std::optional<handshakes> handshakes_;  // if there are certificates
+  std::optional<time_point> reload_at_;
   std::vector<std::unique_ptr<listener>> listeners_;
   std::vector<std::string> addresses_;
   net::gate finished_;
@@ -150,7 +146,16 @@ server::impl::impl(asio::io_context& io, options o)
       poller_{io, *this},
       turn_{dispatch_, poller_, options_, &clock_now},
       connections_{turn_} {
-  bool const must_be_private = options_.core.credentials.empty() && !options_.insecure;
+  if (options_.tls.is_wanted()) {
+    certificates_.emplace(net::tls_context::side::server, options_.tls);
+    handshakes::limits const limits{options_.core.hello_timeout,
+                                    options_.handshakes_per_second_max};
+    handshakes_.emplace(poller_, *certificates_, limits, speaks_tls_only());
+    reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
+  }
+  bool const is_open_to_all =
+      options_.core.credentials.empty() && options_.tls.authorities_file.empty();
+  bool const must_be_private = is_open_to_all && !options_.insecure;
   for (auto const& address : options_.listen) {
     listeners_.push_back(std::make_unique<listener>(address, must_be_private));
     addresses_.push_back(listeners_.back()->address());
@@ -176,6 +181,10 @@ void server::impl::start() {
   for (auto const& one : listeners_) one->start(poller_, *this);
   poller_.request_turn();
   is_started_ = true;
+  if (!certificates_) return;
+  bool const asks = !options_.tls.authorities_file.empty();
+  complain(core::severity::info, "speaks TLS as " + certificates_->shown() +
+                                     (asks ? "; clients are asked for certificates" : ""));
 }
 
 void server::impl::stop(std::string reason) {
@@ -200,6 +209,38 @@ status server::impl::preempt(task_id task, duration in) {
   return outcome;
 }
 
+void server::impl::reload_certificates() {
+  if (!certificates_) return;
+  reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
+  if (!certificates_->reload()) return;
+  report(core::severity::info, "a new certificate is shown: " + certificates_->shown());
+}
+
+void server::impl::report(core::severity level, std::string text) noexcept {
+  complain(level, std::move(text));
+  poller_.request_turn();
+}
+
+void server::impl::reload_now_and_then() noexcept {
+  try {
+    reload_certificates();
+  } catch (std::exception const& e) {
+    complain(
+        core::severity::warning,
+        std::string{"certificates were not read again, those before are still used: "} + e.what());
+  }
+}
+
+status server::impl::replace_credentials(std::vector<core::credential> by) {
+  if (by.empty()) {
+    return {errc::invalid_argument, "A coordinator cannot be told to ask for no token any more."};
+  }
+  turn_.now = clock_now();
+  dispatch_.replace_credentials(turn_.now, std::move(by));
+  poller_.request_turn();
+  return {};
+}
+
 void server::impl::close() noexcept {
   closed_ = true;
   if (!in_turn_) tear_down();
@@ -207,6 +248,7 @@ void server::impl::close() noexcept {
 
 void server::impl::tear_down() noexcept {
   listeners_.clear();
+  if (handshakes_) handshakes_->clear();
   connections_.forget_all();
   poller_.close();
   finished_.open();
@@ -218,6 +260,7 @@ void server::impl::tear_down() noexcept {
 void server::impl::turn_begins() noexcept {
   turn_.now = turn_began_ = clock_now();
   turn_.bytes_read = 0;
+  if (handshakes_) handshakes_->turn_begins(turn_.now);
   auto const due = std::exchange(turn_due_, std::nullopt);
   if (due && *due <= turn_.now) counts_.loop_lag.record(turn_.now - *due);
   if (!rest_until_ || turn_.now < *rest_until_) return;
@@ -245,6 +288,8 @@ void server::impl::turn_ends() noexcept {
 }
 
 void server::impl::serve_turn() {
+  if (handshakes_) let_in();
+  if (reload_at_ && *reload_at_ <= turn_.now) reload_now_and_then();
   connections_.visit_due();
   // What came after the turn's beginning may have been overlooked, and what is due since then, too.
   dispatch_.advance(turn_began_);
@@ -260,6 +305,7 @@ counts server::impl::counted() const {
   all.uptime = clock_now() - made_at_;
   all.connections = connections_.size();
   all.connections_max = connections_max_;
+  all.handshakes = handshakes_ ? handshakes_->size() : 0;
   all.bytes_sent = turn_.bytes_sent;
   all.sends = turn_.sends;
   all.frames_received = dispatch_.frames_received();
@@ -295,6 +341,8 @@ std::optional<time_point> server::impl::next_deadline() const {
   keep_earliest(next, connections_.next_deadline());
   keep_earliest(next, rest_until_);
   keep_earliest(next, stop_by_);
+  keep_earliest(next, reload_at_);
+  if (handshakes_) keep_earliest(next, handshakes_->next_deadline());
   if (done_since_ && !job_done_.is_open()) {
     keep_earliest(next, deadline_after(*done_since_, options_.linger));
   }
@@ -312,35 +360,59 @@ void server::impl::complain(core::severity level, std::string text) noexcept {
 
 void server::impl::accepted(net::descriptor socket, std::string peer) noexcept {
   try {
-    if (connections_.size() >= connections_max_) return refuse(std::move(socket));
-    take(std::move(socket), std::move(peer));
-    ++counts_.connections_accepted;
+    bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
+    auto const underway = handshakes_ ? handshakes_->size() : 0;
+    if (connections_.size() + underway >= connections_max_) {
+      return refuse(std::move(socket), speaks_tls);
+    }
+    auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
     crowded_ = false;
+    if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
+    take(std::move(stream), std::move(peer));
   } catch (std::exception const& e) {
     complain(core::severity::error, std::string{"a connection was not taken: "} + e.what());
   }
 }
 
-void server::impl::take(net::descriptor socket, std::string peer) {
-  auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
+connection& server::impl::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
   auto const id = dispatch_.open(turn_.now, std::move(peer), draw_secret());
   try {
-    connections_.add(id, std::move(stream));
+    auto& made = connections_.add(id, std::move(stream));
+    ++counts_.connections_accepted;
+    return made;
   } catch (std::exception const&) {
     dispatch_.lost(turn_.now, id, core::loss::closed);
     throw;
   }
 }
 
+// Those whose handshakes are done.
+void server::impl::let_in() noexcept {
+  try {
+    for (auto& one : handshakes_->take_callers()) {
+      take(std::move(one.stream), std::move(one.peer)).read_soon();
+    }
+    if (stop_by_) handshakes_->clear();
+    handshakes_->advance(turn_.now);
+    for (auto const& one : handshakes_->take_refusals()) {
+      ++counts_.handshakes_failed;
+      complain(core::severity::warning, one.peer + " was not let in: " + one.why.text());
+    }
+  } catch (std::exception const& e) {
+    complain(core::severity::error, std::string{"a connection was not taken: "} + e.what());
+  }
+}
+
 // Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
-// destroyed by a reset.
-void server::impl::refuse(net::descriptor socket) {
+// destroyed by a reset. To who speaks TLS nothing can be said.
+void server::impl::refuse(net::descriptor socket, bool speaks_tls) {
   ++counts_.connections_refused;
   if (!std::exchange(crowded_, true)) {
     complain(core::severity::warning, "connections are refused: there are " +
                                           std::to_string(connections_max_) +
                                           ", which is the limit connections_max");
   }
+  if (speaks_tls) return;
   ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(socket.value(), SHUT_WR);
   ::recv(socket.value(), turn_.buffer.data(), turn_.buffer.size(), MSG_DONTWAIT);
@@ -371,7 +443,17 @@ void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 
 void server::task_ended(task_id task, status why) { impl_->task_ended(task, std::move(why)); }
 
+void server::report(core::severity level, std::string text) {
+  impl_->report(level, std::move(text));
+}
+
+void server::reload_certificates() { impl_->reload_certificates(); }
+
 status server::preempt(task_id task, duration in) { return impl_->preempt(task, in); }
+
+status server::replace_credentials(std::vector<core::credential> by) {
+  return impl_->replace_credentials(std::move(by));
+}
 
 bool server::is_serving() const { return impl_->is_serving(); }
 

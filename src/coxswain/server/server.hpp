@@ -32,7 +32,8 @@ class server {
   // Opens the listeners; connections are taken once `run` runs. Throws coxswain::error:
   // INVALID_ARGUMENT (a malformed address, no task, a value too large for a message), UNAVAILABLE
   // (an address cannot be bound; the text names it and the likely reason), FAILED_PRECONDITION
-  // (others could reach a listener and neither a token nor `insecure` is given).
+  // (others could reach a listener, and there is neither a token nor mutual TLS nor `insecure`),
+  // and what net::tls_context says of the files of `options::tls`.
   server(asio::io_context& io, options o);
 
   // Closes everything at once, without a goodbye.
@@ -64,6 +65,19 @@ class server {
   // Tells that a task will be taken away, for which all tasks agree on a step to stop at. Errors:
   // those of core::coordinator::preempt.
   status preempt(task_id task, duration in);
+
+  // Reads the files of `options::tls` again now, instead of when `reload_period` is over: for
+  // connections that are made from now on. Throws coxswain::error as net::tls_context does; what
+  // was read before is still used then. Without TLS there is nothing to do.
+  void reload_certificates();
+
+  // Something that the caller has to say of the job: in the log and among the events.
+  void report(core::severity level, std::string text);
+
+  // From now on whoever connects must bring one of these tokens. Sessions that there are go on, and
+  // come back after a loss of connection without one. INVALID_ARGUMENT: there is none, which would
+  // let everybody in.
+  status replace_credentials(std::vector<core::credential> by);
 
   // It takes connections: it runs, and was not stopped.
   [[nodiscard]] bool is_serving() const;

@@ -57,14 +57,7 @@ std::string text_of(duration value) { return std::to_string(value.count()); }
 std::string text_of(std::optional<std::uint64_t> value) {
   return value ? std::to_string(*value) : "";
 }
-// "reader token-1, worker token-2"
-std::string text_of(std::vector<core::credential> const& value) {
-  std::string all;
-  for (std::size_t i = 0; i < value.size(); ++i) {
-    all += (i > 0 ? ", " : "") + std::string{name(value[i].as)} + ' ' + recorded_token(i);
-  }
-  return all;
-}
+std::string text_of(std::vector<core::credential> const& value) { return recorded(value); }
 template <class Number>
 std::string text_of(Number value) {
   return std::to_string(value);
@@ -81,15 +74,9 @@ bool read(std::string const& text, std::string& into) {
   return true;
 }
 bool read(std::string const& text, std::vector<core::credential>& into) {
-  for (std::string_view rest = text; !rest.empty();) {
-    auto const one = rest.substr(0, rest.find(','));
-    auto const space = one.find(' ');
-    auto const as = core::role_named(one.substr(0, space));
-    if (!as || space == std::string_view::npos) return false;
-    into.push_back({*as, std::string{one.substr(space + 1)}});
-    rest.remove_prefix(std::min(rest.size(), one.size() + std::string_view{", "}.size()));
-  }
-  return true;
+  auto all = recorded_credentials(text);
+  if (all) into = *std::move(all);
+  return all.has_value();
 }
 bool read(std::string const& text, bool& into) {
   into = text == "1";
@@ -109,6 +96,28 @@ bool read(std::string const& text, std::optional<std::uint64_t>& into) {
 }  // namespace
 
 std::string recorded_token(std::size_t index) { return "token-" + std::to_string(index + 1); }
+
+// "reader token-1, worker token-2"
+std::string recorded(std::vector<core::credential> const& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::string{name(all[i].as)} + ' ' + recorded_token(i);
+  }
+  return text;
+}
+
+std::optional<std::vector<core::credential>> recorded_credentials(std::string const& text) {
+  std::vector<core::credential> all;
+  for (std::string_view rest = text; !rest.empty();) {
+    auto const one = rest.substr(0, rest.find(','));
+    auto const space = one.find(' ');
+    auto const as = core::role_named(one.substr(0, space));
+    if (!as || space == std::string_view::npos) return std::nullopt;
+    all.push_back({*as, std::string{one.substr(space + 1)}});
+    rest.remove_prefix(std::min(rest.size(), one.size() + std::string_view{", "}.size()));
+  }
+  return all;
+}
 
 settings settings_of(core::config const& o) {
   settings all;

@@ -4,6 +4,7 @@
 #include "coxswain/core/config.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,11 @@ using settings = std::vector<std::pair<std::string, std::string>>;
 // What is not named keeps its default; names that are not known are left out. Throws
 // coxswain::error: INVALID_ARGUMENT, a value is not one.
 [[nodiscard]] core::config config_of(settings const& from);
+
+// The setting "credentials", and the credentials that it stands for: none if it is none.
+[[nodiscard]] std::string recorded(std::vector<core::credential> const& all);
+[[nodiscard]] std::optional<std::vector<core::credential>> recorded_credentials(
+    std::string const& text);
 
 // What stands in a recording for the token of a credential; another text stands for a wrong one.
 [[nodiscard]] std::string recorded_token(std::size_t index);

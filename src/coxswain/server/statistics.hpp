@@ -22,6 +22,10 @@ struct statistics {
   std::uint64_t connections_accepted{};
   std::uint64_t connections_refused{};
 
+  // TLS handshakes: now under way, or waiting for their turn; and those that came to nothing.
+  std::uint64_t handshakes{};
+  std::uint64_t handshakes_failed{};
+
   // What came in and what was taken by the kernel;
   // whole messages; and how often the kernel was asked to send.
   std::uint64_t bytes_received{};

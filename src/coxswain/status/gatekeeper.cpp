@@ -53,14 +53,20 @@ status unknown_token() {
 
 }  // namespace
 
-gatekeeper::gatekeeper(std::vector<core::credential> credentials, bool is_private,
-                       std::uint16_t port)
+gatekeeper::gatekeeper(std::vector<core::credential> credentials, door which)
     : credentials_{std::move(credentials)},
-      is_private_{is_private},
-      cookie_name_{"coxswain_" + std::to_string(port)} {}
+      door_{which},
+      cookie_name_{"coxswain_" + std::to_string(which.port)} {}
+
+void gatekeeper::replace_credentials(std::vector<core::credential> by) {
+  credentials_ = std::move(by);
+  std::erase_if(visitors_, [this](visitor const& one) {
+    return std::find(credentials_.begin(), credentials_.end(), one.by) == credentials_.end();
+  });
+}
 
 status gatekeeper::checked_host(http_request const& asked) const {
-  if (!credentials_.empty() || !is_private_ || !asked.host) return {};
+  if (!credentials_.empty() || !door_.is_private || !asked.host) return {};
   auto const host = lowered(without_port(*asked.host));
   if (host == "localhost" || host == "[::1]" || is_number_of_loopback(host)) return {};
   return {errc::permission_denied, "The Host " + core::quoted(*asked.host) +
@@ -79,7 +85,10 @@ status gatekeeper::checked_origin(http_request const& asked) {
 }
 
 result<core::role> gatekeeper::role_of(http_request const& asked) const {
-  if (credentials_.empty()) return core::role::worker;
+  if (credentials_.empty()) {
+    if (!door_.asks_for_certificates || asked.is_certified) return core::role::worker;
+    return status{errc::unauthenticated, "A certificate is needed: that of a client of this job."};
+  }
   if (lowered(asked.authorization).starts_with(bearer)) {
     auto const token = trimmed(std::string_view{asked.authorization}.substr(bearer.size()));
     auto const known = core::credential_of(credentials_, token);
@@ -88,7 +97,7 @@ result<core::role> gatekeeper::role_of(http_request const& asked) const {
   }
   auto const cookie = cookie_in(asked.cookie, cookie_name_);
   for (auto const& one : visitors_) {
-    if (core::equal_in_constant_time(one.cookie, cookie)) return one.as;
+    if (core::equal_in_constant_time(one.cookie, cookie)) return one.by.as;
   }
   return status{errc::unauthenticated,
                 "A token is needed: say 'Authorization: Bearer TOKEN', or POST /login."};
@@ -98,9 +107,10 @@ result<std::string> gatekeeper::log_in(std::string_view token, core::session_sec
   auto const known = core::credential_of(credentials_, token);
   if (!known) return unknown_token();
   std::string const bytes{secret.begin(), secret.end()};
-  visitors_.push_back({core::hexadecimal(bytes), credentials_[*known].as});
+  visitors_.push_back({core::hexadecimal(bytes), credentials_[*known]});
   if (visitors_.size() > visitors_max) visitors_.pop_front();
-  return cookie_name_ + "=" + visitors_.back().cookie + "; Path=/; HttpOnly; SameSite=Strict";
+  return cookie_name_ + "=" + visitors_.back().cookie + "; Path=/; HttpOnly; SameSite=Strict" +
+         (door_.is_encrypted ? "; Secure" : "");
 }
 
 }  // namespace coxswain::status_page

@@ -17,9 +17,19 @@ namespace coxswain::status_page {
 
 class gatekeeper {
  public:
-  // Without tokens everybody is a worker. `is_private`: only this host can reach the port, which is
-  // part of the cookie's name, because browsers do not tell ports apart.
-  gatekeeper(std::vector<core::credential> credentials, bool is_private, std::uint16_t port);
+  // Without tokens everybody is a worker, or if `asks_for_certificates` whoever has shown one.
+  // `is_private`: only this host can reach the port, which is part of the cookie's name, because
+  // browsers do not tell ports apart.
+  struct door {
+    bool is_private{};
+    bool is_encrypted{};
+    bool asks_for_certificates{};
+    std::uint16_t port{};
+  };
+  gatekeeper(std::vector<core::credential> credentials, door which);
+
+  // Cookies for tokens that are not among them are forgotten.
+  void replace_credentials(std::vector<core::credential> by);
 
   // There are no tokens.
   [[nodiscard]] bool lets_everybody_in() const noexcept { return credentials_.empty(); }
@@ -31,7 +41,8 @@ class gatekeeper {
   // PERMISSION_DENIED: the page that asks is of another origin.
   [[nodiscard]] static status checked_origin(http_request const& asked);
 
-  // What who asks may do. UNAUTHENTICATED: it brings no token, or an unknown one.
+  // What who asks may do. UNAUTHENTICATED: it brings no token, or an unknown one; or no certificate
+  // where that is asked for instead.
   [[nodiscard]] result<core::role> role_of(http_request const& asked) const;
 
   // The value for Set-Cookie that stands for the token from now on, made of `secret`, which is
@@ -44,11 +55,11 @@ class gatekeeper {
   // told it.
   struct visitor {
     std::string cookie;
-    core::role as{};
+    core::credential by;
   };
 
   std::vector<core::credential> credentials_;
-  bool is_private_;
+  door door_;
   std::string cookie_name_;
   std::deque<visitor> visitors_;
 };

@@ -46,7 +46,7 @@ unsigned http_code(errc code) noexcept {
 
 std::string error_json(status const& why) {
   json::object const all{{"code", name(why.code())}, {"message", why.message()}};
-  return json::serialize(all) + "\n";
+  return serialized(all) + "\n";
 }
 
 result<duration> duration_of(std::string_view text) {

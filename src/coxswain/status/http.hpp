@@ -25,6 +25,7 @@ struct http_request {
   std::string content_type;
   std::string body;
   std::string peer;
+  bool is_certified{};  // it has shown a certificate that was asked for
 };
 
 inline constexpr std::string_view json_type = "application/json";

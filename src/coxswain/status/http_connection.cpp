@@ -22,6 +22,9 @@ namespace http = boost::beast::http;
 constexpr duration drain_timeout = 2s;
 constexpr int drain_reads_max = 64;
 
+// Of a further request: enough to know that it begins.
+constexpr std::size_t first_bytes = 1024;
+
 std::string name_of(asio::ip::tcp::socket const& socket) {
   boost::system::error_code problem;
   auto const peer = socket.remote_endpoint(problem);
@@ -49,32 +52,47 @@ http_answer answer_to(boost::system::error_code const& why, bool is_late, text_p
 
 }  // namespace
 
-http_connection::http_connection(asio::ip::tcp::socket socket, page_floor& floor,
-                                 watch_house& house)
+http_connection::http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
+                                 page_floor& floor, watch_house& house)
     : floor_{floor},
       house_{house},
-      socket_{std::move(socket)},
-      peer_{name_of(socket_)},
+      peer_{name_of(socket)},
+      stream_{std::move(socket), certificates},
       buffer_{floor.given.header_bytes_max + floor.given.body_bytes_max},
-      limit_{socket_.get_executor(), [this] {
-               boost::system::error_code ignored;
-               socket_.cancel(ignored);
-             }} {}
+      limit_{stream_.get_executor(), [this] { stream_.cancel(); }} {}
 
 http_connection::~http_connection() = default;
 
 void http_connection::close() noexcept {
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  stream_.close();
   if (live_) live_->close();
 }
 
 asio::awaitable<void> http_connection::serve(std::shared_ptr<http_connection> self) {
-  for (bool goes_on = true; goes_on && !self->floor_.is_closed;) {
-    goes_on = co_await self->converse();
-  }
+  bool goes_on = co_await self->shake_hands();
+  while (goes_on && !self->floor_.is_closed) goes_on = co_await self->converse();
   self->limit_.lift();
   self->close();
+}
+
+asio::awaitable<bool> http_connection::shake_hands() {
+  limit_.set(floor_.given.request_timeout);
+  status const why = co_await visitor_stream::shake_hands(stream_);
+  if (why.ok()) co_return true;
+  floor_.refused(peer_, limit_.is_over() ? status{errc::deadline_exceeded,
+                                                  "There was no whole TLS handshake in time."}
+                                         : why);
+  // Who asked in plain HTTP can still read.
+  if (why.code() != errc::failed_precondition) co_return false;
+  asio::ip::tcp::socket plain = stream_.release();
+  stream_ = visitor_stream{std::move(plain), nullptr};
+  auto answer = floor_.paths.refusal(
+      {errc::failed_precondition, "This port speaks HTTPS only: ask for https://."});
+  answer.code = 400;
+  request const unknown{};
+  co_await send(unknown, answer, false);
+  if (!problem_) co_await drain();
+  co_return false;
 }
 
 asio::awaitable<bool> http_connection::converse() {
@@ -87,7 +105,7 @@ asio::awaitable<bool> http_connection::converse() {
   in.header_limit(static_cast<std::uint32_t>(floor_.given.header_bytes_max));
   in.body_limit(floor_.given.body_bytes_max);
   limit_.set(floor_.given.request_timeout);
-  co_await http::async_read(socket_, buffer_, in,
+  co_await http::async_read(stream_, buffer_, in,
                             asio::redirect_error(asio::use_awaitable, problem_));
   if (floor_.is_closed) co_return false;
   bool goes_on = false;
@@ -101,8 +119,10 @@ asio::awaitable<bool> http_connection::converse() {
 
 asio::awaitable<void> http_connection::await_bytes() {
   limit_.set(floor_.given.idle_timeout);
-  co_await socket_.async_wait(asio::ip::tcp::socket::wait_read,
-                              asio::redirect_error(asio::use_awaitable, problem_));
+  auto const room = buffer_.prepare(first_bytes);
+  auto const got =
+      co_await stream_.async_read_some(room, asio::redirect_error(asio::use_awaitable, problem_));
+  buffer_.commit(got);
 }
 
 http_request http_connection::described(request const& asked) const {
@@ -117,6 +137,7 @@ http_request http_connection::described(request const& asked) const {
   r.content_type = field(http::field::content_type);
   r.body = asked.body();
   r.peer = peer_;
+  r.is_certified = stream_.is_certified();
   return r;
 }
 
@@ -156,7 +177,7 @@ asio::awaitable<bool> http_connection::watch(request const& asked) {
     co_return false;
   }
   limit_.lift();
-  live_ = std::make_shared<live_connection>(std::move(socket_), floor_, house_);
+  live_ = std::make_shared<live_connection>(std::move(stream_), floor_, house_);
   co_await live_connection::serve(live_, asked);
   co_return false;
 }
@@ -175,17 +196,17 @@ asio::awaitable<void> http_connection::send(request const& asked, http_answer co
     out.body() = boost::beast::span<char const>{a.body->data(), a.body->size()};
   }
   limit_.set(floor_.given.answer_timeout);
-  co_await http::async_write(socket_, out, asio::redirect_error(asio::use_awaitable, problem_));
+  co_await http::async_write(stream_, out, asio::redirect_error(asio::use_awaitable, problem_));
 }
 
 asio::awaitable<void> http_connection::drain() {
   std::array<char, 4096> thrown_away;
   boost::system::error_code ignored;
-  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   limit_.set(drain_timeout);
   for (int i = 0; i < drain_reads_max && !problem_; ++i) {
-    co_await socket_.async_read_some(asio::buffer(thrown_away),
-                                     asio::redirect_error(asio::use_awaitable, problem_));
+    co_await stream_.socket().async_read_some(asio::buffer(thrown_away),
+                                              asio::redirect_error(asio::use_awaitable, problem_));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/status/page_floor.hpp"
 #include "coxswain/status/time_limit.hpp"
+#include "coxswain/status/visitor_stream.hpp"
 
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/message.hpp>
@@ -20,7 +21,9 @@ class live_connection;
 
 class http_connection : public std::enable_shared_from_this<http_connection> {
  public:
-  http_connection(asio::ip::tcp::socket socket, page_floor& floor, watch_house& house);
+  // Speaks TLS if there are certificates.
+  http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
+                  page_floor& floor, watch_house& house);
   ~http_connection();
 
   // Until the peer goes or is cut off, or the page is closed.
@@ -34,6 +37,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   using request = boost::beast::http::request<boost::beast::http::string_body>;
 
   // Whether the connection may go on with another request.
+  asio::awaitable<bool> shake_hands();
   asio::awaitable<bool> converse();
   asio::awaitable<void> await_bytes();
   asio::awaitable<bool> reply(request const& asked);
@@ -45,8 +49,8 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
 
   page_floor& floor_;
   watch_house& house_;
-  asio::ip::tcp::socket socket_;
   std::string peer_;
+  visitor_stream stream_;
   boost::beast::flat_buffer buffer_;
   time_limit limit_;
   boost::system::error_code problem_;  // of the last step

@@ -260,14 +260,10 @@ json::object state_of(core::snapshot const& picture) {
 
 // --- Lines -----------------------------------------------------------------------------------
 
-std::string status_json(core::snapshot const& picture) {
-  return json::serialize(state_of(picture));
-}
+std::string status_json(core::snapshot const& picture) { return serialized(state_of(picture)); }
 
-std::string why_json(core::why_answer const& answer) { return json::serialize(object_of(answer)); }
+std::string why_json(core::why_answer const& answer) { return serialized(object_of(answer)); }
 
-std::string event_json(core::events_answer::entry const& e) {
-  return json::serialize(object_of(e));
-}
+std::string event_json(core::events_answer::entry const& e) { return serialized(object_of(e)); }
 
 }  // namespace coxswain::status_page

@@ -11,7 +11,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
 #include <optional>
@@ -57,6 +56,12 @@ template <class Thing>
 
 // The whole picture.
 [[nodiscard]] json::object state_of(core::snapshot const& picture);
+
+// As text on one line, with numbers that people can read, which Boost.JSON's own has not. All JSON
+// that we write becomes text here.
+[[nodiscard]] std::string serialized(json::value const& what);
+[[nodiscard]] std::string serialized(json::object const& members);
+[[nodiscard]] std::string serialized(json::array const& values);
 
 // Each is one JSON object on one line.
 [[nodiscard]] std::string status_json(core::snapshot const& picture);

@@ -18,19 +18,17 @@ constexpr duration handshake_timeout = 10s;
 
 }  // namespace
 
-live_connection::live_connection(asio::ip::tcp::socket socket, page_floor& floor,
-                                 watch_house& house)
+live_connection::live_connection(visitor_stream stream, page_floor& floor, watch_house& house)
     : floor_{floor},
       house_{house},
-      socket_{std::move(socket)},
+      socket_{std::move(stream)},
       heard_{message_bytes_max},
       limit_{socket_.get_executor(), [this] { close(); }},
       news_{socket_.get_executor(), asio::steady_timer::time_point::max()} {}
 
 void live_connection::close() noexcept {
-  boost::system::error_code ignored;
   has_ended_ = true;
-  socket_.next_layer().close(ignored);
+  socket_.next_layer().close();
   wake();
 }
 

@@ -6,6 +6,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/status/page_floor.hpp"
 #include "coxswain/status/time_limit.hpp"
+#include "coxswain/status/visitor_stream.hpp"
 
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/message.hpp>
@@ -20,7 +21,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
  public:
   using request = boost::beast::http::request<boost::beast::http::string_body>;
 
-  live_connection(asio::ip::tcp::socket socket, page_floor& floor, watch_house& house);
+  live_connection(visitor_stream stream, page_floor& floor, watch_house& house);
 
   // Until the watcher goes or is cut off, or the page is closed.
   static asio::awaitable<void> serve(std::shared_ptr<live_connection> self, request const& asked);
@@ -37,7 +38,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
 
   page_floor& floor_;
   watch_house& house_;
-  boost::beast::websocket::stream<asio::ip::tcp::socket, false> socket_;
+  boost::beast::websocket::stream<visitor_stream, false> socket_;
   boost::beast::flat_buffer heard_;
   time_limit limit_;
   asio::steady_timer news_;

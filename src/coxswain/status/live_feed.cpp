@@ -97,7 +97,7 @@ live_feed::message live_feed::whole() const {
                          {"state", state_of(*job_)},
                          {"why", object_of(*why_)},
                          {"events", array_of(events.entries)}};
-  return {{}, {change_, events.through, last_round()}, texts_.share(json::serialize(all))};
+  return {{}, {change_, events.through, last_round()}, texts_.share(serialized(all))};
 }
 
 live_feed::message live_feed::update(place from) const {
@@ -122,7 +122,7 @@ live_feed::message live_feed::update(place from) const {
                    {"stragglers", array_of(job_->stragglers)},
                    {"events", array_of(events.entries)}};
   if (why_changed_ > from.change) all["why"] = object_of(*why_);
-  return {from, {change_, events.through, last_round()}, texts_.share(json::serialize(all))};
+  return {from, {change_, events.through, last_round()}, texts_.share(serialized(all))};
 }
 
 }  // namespace coxswain::status_page

@@ -171,6 +171,9 @@ void add_connections(page& to, server::statistics const& from) {
              from.connections_accepted);
   to.counter("connections_refused_total", "Connections for which there was no room.",
              from.connections_refused);
+  to.gauge("tls_handshakes", "TLS handshakes that are under way.", from.handshakes);
+  to.counter("tls_handshakes_failed_total", "TLS handshakes that came to nothing.",
+             from.handshakes_failed);
   to.counter("received_bytes_total", "Bytes read from connections.", from.bytes_received);
   to.counter("sent_bytes_total", "Bytes that the kernel took for connections.", from.bytes_sent);
   to.counter("received_messages_total", "Messages that came in.", from.frames_received);

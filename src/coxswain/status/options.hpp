@@ -3,6 +3,7 @@
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/credential.hpp"
+#include "coxswain/net/tls_options.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,8 +18,14 @@ struct options {
   // The tokens, one of which a request must bring; none: everybody may do everything.
   std::vector<core::credential> credentials;
 
-  // Listen on an address that others can reach although there is no token.
+  // Listen on an address that others can reach although neither tokens nor certificates are asked
+  // for.
   bool insecure{false};
+
+  // If any of it is set, the page speaks HTTPS only. With authorities and without tokens, a
+  // certificate that one of them has signed stands for a worker's token; probes and the page itself
+  // need none.
+  tls_options tls;
 
   // More connections are answered with 503 and closed.
   std::size_t connections_max{256};

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -49,11 +50,13 @@ asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
                  "The status page needs a host and a port, not " + where.text() + "."}};
   }
   auto const at = where.resolve(net::endpoint::purpose::listen).value().front();
-  if (!at.is_private() && o.credentials.empty() && !o.insecure) {
+  bool const is_open_to_all = o.credentials.empty() && o.tls.authorities_file.empty();
+  if (!at.is_private() && is_open_to_all && !o.insecure) {
     throw error{{errc::failed_precondition,
                  "Others could reach the status page at " + where.text() +
-                     ", and no token protects it. Configure a token, listen on 127.0.0.1 or "
-                     "[::1], or allow it explicitly (insecure)."}};
+                     ", and neither a token nor certificates of clients protect it. Configure a "
+                     "token or mutual TLS, listen on 127.0.0.1 or [::1], or allow it explicitly "
+                     "(insecure)."}};
   }
   asio::ip::tcp::endpoint to;
   to.resize(at.size());
@@ -66,6 +69,11 @@ asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
   }
 }
 
+gatekeeper::door door_of(options const& o, asio::ip::tcp::endpoint const& at) {
+  return {at.address().is_loopback(), o.tls.is_wanted(), !o.tls.authorities_file.empty(),
+          at.port()};
+}
+
 std::string text_of(asio::ip::tcp::endpoint const& at) {
   return net::socket_address{at.data(), static_cast<socklen_t>(at.size())}.text();
 }
@@ -75,17 +83,24 @@ std::string text_of(asio::ip::tcp::endpoint const& at) {
 // Lives as long as its page and the coroutines that wait in it.
 class page::impl final : public std::enable_shared_from_this<impl>, public watch_house {
  public:
-  impl(asio::io_context& io, server::server& job, options o)
+  impl(asio::io_context& io, server::server& job, options const& o)
       : server_{job},
         acceptor_{listener_at(io, o)},
         address_{text_of(acceptor_.local_endpoint())},
         pause_{io},
         beat_{io},
-        floor_{job, std::move(o), acceptor_.local_endpoint().address().is_loopback(),
-               acceptor_.local_endpoint().port()} {}
+        floor_{job, o, door_of(o, acceptor_.local_endpoint())} {
+    if (!o.tls.is_wanted()) return;
+    certificates_.emplace(net::tls_context::side::server, o.tls);
+    reload_at_ = deadline_after(std::chrono::steady_clock::now(), o.tls.reload_period);
+  }
 
   static asio::awaitable<void> accept(std::shared_ptr<impl> self);
+  void reload_certificates();
   void close() noexcept;
+  void replace_credentials(std::vector<core::credential> by) {
+    floor_.gate.replace_credentials(std::move(by));
+  }
 
   [[nodiscard]] std::string const& address() const { return address_; }
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
@@ -94,6 +109,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   void enter(watcher& who) override;
   void leave(watcher& who) noexcept override;
   void welcome(asio::ip::tcp::socket socket);
+  void reload_now_and_then() noexcept;
   void refuse(asio::ip::tcp::socket socket);
   void look();
   static asio::awaitable<void> follow(std::shared_ptr<impl> self);
@@ -104,6 +120,8 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   asio::steady_timer pause_;
   asio::steady_timer beat_;
   page_floor floor_;
+  std::optional<net::tls_context> certificates_;
+  time_point reload_at_{time_point::max()};
   std::set<std::shared_ptr<http_connection>> connections_;
   std::set<watcher*> watchers_;
   bool is_following_{};
@@ -129,7 +147,10 @@ asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
 
 void page::impl::welcome(asio::ip::tcp::socket socket) try {
   if (connections_.size() >= floor_.given.connections_max) return refuse(std::move(socket));
-  auto const one = std::make_shared<http_connection>(std::move(socket), floor_, *this);
+  if (reload_at_ <= std::chrono::steady_clock::now()) reload_now_and_then();
+  auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
+  auto const one =
+      std::make_shared<http_connection>(std::move(socket), certificates, floor_, *this);
   connections_.insert(one);
   // What goes wrong on a connection ends it, and nothing else.
   asio::co_spawn(acceptor_.get_executor(), http_connection::serve(one),
@@ -139,6 +160,21 @@ void page::impl::welcome(asio::ip::tcp::socket socket) try {
                  });
 } catch (std::bad_alloc const&) {
   // Its peer asks again, perhaps when there is more memory.
+}
+
+void page::impl::reload_certificates() {
+  if (!certificates_) return;
+  reload_at_ =
+      deadline_after(std::chrono::steady_clock::now(), certificates_->options().reload_period);
+  certificates_->reload();
+}
+
+// The server says what is wrong with them.
+void page::impl::reload_now_and_then() noexcept {
+  try {
+    reload_certificates();
+  } catch (std::exception const&) {
+  }
 }
 
 // Best effort: what the peer has sent already is read, so that the answer is less likely to be
@@ -196,12 +232,18 @@ void page::impl::close() noexcept {
   for (auto const& one : connections_) one->close();
 }
 
-page::page(asio::io_context& io, server::server& job, options o)
-    : impl_{std::make_shared<impl>(io, job, std::move(o))} {
+page::page(asio::io_context& io, server::server& job, options const& o)
+    : impl_{std::make_shared<impl>(io, job, o)} {
   asio::co_spawn(io, impl::accept(impl_), asio::detached);
 }
 
 page::~page() { impl_->close(); }
+
+void page::reload_certificates() { impl_->reload_certificates(); }
+
+void page::replace_credentials(std::vector<core::credential> by) {
+  impl_->replace_credentials(std::move(by));
+}
 
 std::string const& page::address() const { return impl_->address(); }
 

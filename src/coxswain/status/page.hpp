@@ -9,6 +9,7 @@
 //
 // Not thread-safe: on the io_context's one thread. Not here: what is answered (routes).
 
+#include "coxswain/core/credential.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/options.hpp"
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace coxswain::status_page {
 
@@ -23,12 +25,19 @@ class page {
  public:
   // Listens, and serves once `io` runs, until it is destroyed; before `job` is. Throws
   // coxswain::error: INVALID_ARGUMENT (the address is malformed), UNAVAILABLE (it cannot be
-  // listened on), FAILED_PRECONDITION (others could reach it and neither a token nor `insecure` is
-  // given).
-  page(asio::io_context& io, server::server& job, options o);
+  // listened on), FAILED_PRECONDITION (others could reach it, and there is neither a token nor
+  // mutual TLS nor `insecure`), and what net::tls_context says of the files of `options::tls`.
+  page(asio::io_context& io, server::server& job, options const& o);
   ~page();
   page(page const&) = delete;
   page& operator=(page const&) = delete;
+
+  // Reads the files of `options::tls` again; see server::reload_certificates.
+  void reload_certificates();
+
+  // From now on these tokens are asked for; there is at least one. Who has logged in with one that
+  // is not among them must do so again; who watches already goes on.
+  void replace_credentials(std::vector<core::credential> by);
 
   // Where it listens, with the port that was chosen: "127.0.0.1:41234".
   [[nodiscard]] std::string const& address() const;

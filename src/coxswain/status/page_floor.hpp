@@ -9,20 +9,27 @@
 #include "coxswain/status/routes.hpp"
 #include "coxswain/status/text_pool.hpp"
 
-#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace coxswain::status_page {
 
 struct page_floor {
-  page_floor(server::server& job, options o, bool is_private, std::uint16_t port)
+  page_floor(server::server& job, options o, gatekeeper::door door)
       : given{std::move(o)},
         texts{given.text_bytes_max},
-        gate{given.credentials, is_private, port},
+        gate{given.credentials, door},
         picture{job, texts, given.picture_age_max},
         paths{job, gate, picture, texts},
         feed{texts,
-             [&job](std::uint64_t after) { return job.events(after, core::severity::info); }} {}
+             [&job](std::uint64_t after) { return job.events(after, core::severity::info); }},
+        job_{job} {}
+
+  // Somebody was not let in.
+  void refused(std::string const& peer, status const& why) {
+    if (is_closed) return;
+    job_.report(core::severity::warning, peer + " was not let in by HTTP: " + why.text());
+  }
 
   options given;
   text_pool texts;
@@ -31,6 +38,9 @@ struct page_floor {
   routes paths;
   live_feed feed;
   bool is_closed{};  // the job may be gone: nobody asks any more
+
+ private:
+  server::server& job_;
 };
 
 // Who wants to be woken when the feed has news.

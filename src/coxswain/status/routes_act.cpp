@@ -58,7 +58,7 @@ http_answer routes::preempt(question const& q) {
   if (!in) return refusal(in.error());
   if (status why = server_.preempt(task_id{*task}, *in); !why.ok()) return refusal(why);
   json::object const done{{"task", *task}, {"in_ms", milliseconds_of(*in)}};
-  return json_of(json::serialize(done) + "\n");
+  return json_of(serialized(done) + "\n");
 }
 
 // The answer goes out first: the program may end with the coordinator.

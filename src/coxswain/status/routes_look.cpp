@@ -49,7 +49,7 @@ std::string tasks_json(core::snapshot const& job, std::optional<task_state> only
   for (auto const& t : job.tasks) {
     if (!only || t.state == *only) tasks.push_back(object_of(t));
   }
-  return json::serialize(json::object{{"tasks", std::move(tasks)}}) + "\n";
+  return serialized(json::object{{"tasks", std::move(tasks)}}) + "\n";
 }
 
 void add_value(json::object& to, bytes const& value) {
@@ -138,7 +138,7 @@ http_answer routes::task(question const& q) {
   auto const job = picture_.look(q.now);
   auto const number = number_of(q.name, "The task", job->tasks.size() - 1);
   if (!number) return refusal({errc::not_found, number.error().message()});
-  return json_of(json::serialize(object_of(job->tasks[*number])) + "\n");
+  return json_of(serialized(object_of(job->tasks[*number])) + "\n");
 }
 
 http_answer routes::barriers(question const& q) {
@@ -146,7 +146,7 @@ http_answer routes::barriers(question const& q) {
   a.body = picture_.text(q.now, "barriers", [&] {
     json::array open;
     for (auto const& b : picture_.look(q.now)->barriers) open.push_back(object_of(b));
-    return json::serialize(json::object{{"barriers", std::move(open)}}) + "\n";
+    return serialized(json::object{{"barriers", std::move(open)}}) + "\n";
   });
   return a;
 }
@@ -173,7 +173,7 @@ http_answer routes::events(question const& q) {
   for (auto const& e : found.entries) entries.push_back(object_of(e));
   json::object const all{
       {"events", std::move(entries)}, {"through", found.through}, {"lost", found.lost}};
-  return json_of(json::serialize(all) + "\n");
+  return json_of(serialized(all) + "\n");
 }
 
 // --- Keys --------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ http_answer routes::keys(question const& q) {
   }
   bool const has_more = keys.size() < found.entries.size();
   json::object const all{{"keys", std::move(keys)}, {"version", found.version}, {"more", has_more}};
-  return json_of(json::serialize(all) + "\n");
+  return json_of(serialized(all) + "\n");
 }
 
 http_answer routes::key(question const& q) {
@@ -208,7 +208,7 @@ http_answer routes::key(question const& q) {
   if (!found) return refusal(found.error());
   auto one = key_object(q.name, found->version, found->value);
   add_value(one, found->value);
-  return json_of(json::serialize(one) + "\n");
+  return json_of(serialized(one) + "\n");
 }
 
 // --- A barrier ---------------------------------------------------------------------------------

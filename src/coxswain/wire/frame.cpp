@@ -13,7 +13,13 @@ std::size_t length_of(std::string_view prefix) noexcept {
   return length;
 }
 
+// The record type and the major version with which TLS begins.
+bool begins_tls(std::size_t length) { return length >> 16 == 0x1603; }
+
 status too_long(std::size_t length, std::size_t limit) {
+  if (begins_tls(length)) {
+    return {errc::invalid_argument, "The peer speaks TLS, which is not spoken here."};
+  }
   return {errc::invalid_argument, "A frame announces " + std::to_string(length) +
                                       " bytes, but the limit is " + std::to_string(limit) +
                                       " bytes. Does the peer speak the Coxswain protocol?"};

@@ -45,6 +45,7 @@ enum class record_kind : std::uint8_t {
   held_back,
   read_again,
   preempted,
+  credentials_replaced,
 };
 
 struct record {

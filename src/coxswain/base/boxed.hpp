@@ -1,0 +1,34 @@
+#pragma once
+// A value that lies on the heap and is one all the same: with it the largest alternative of a
+// variant does not make all others as large.
+
+#include <memory>
+#include <utility>
+
+namespace coxswain {
+
+template <class T>
+class boxed {
+ public:
+  boxed() : boxed{T{}} {}
+  boxed(T value) : value_{std::make_unique<T>(std::move(value))} {}
+  boxed(boxed const& other) : boxed{*other} {}
+  // Who was moved from has no value until it is given another one.
+  boxed(boxed&& other) noexcept = default;
+  boxed& operator=(boxed const& other) { return *this = boxed{other}; }
+  boxed& operator=(boxed&& other) noexcept = default;
+  ~boxed() = default;
+
+  [[nodiscard]] T& operator*() noexcept { return *value_; }
+  [[nodiscard]] T const& operator*() const noexcept { return *value_; }
+  [[nodiscard]] T* operator->() noexcept { return value_.get(); }
+  [[nodiscard]] T const* operator->() const noexcept { return value_.get(); }
+  operator T const&() const noexcept { return *value_; }
+
+  friend bool operator==(boxed const& a, boxed const& b) { return *a == *b; }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+}  // namespace coxswain

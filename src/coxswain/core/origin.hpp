@@ -1,0 +1,38 @@
+#pragma once
+// Who a session says that it is, and where its connection comes from: one text each for all of its
+// tasks.
+
+#include <boost/smart_ptr/local_shared_ptr.hpp>
+#include <boost/smart_ptr/make_local_shared.hpp>
+
+#include <string>
+#include <utility>
+
+namespace coxswain::core {
+
+class origin {
+ public:
+  origin() = default;
+  origin(std::string label, std::string peer)
+      : texts_{boost::make_local_shared<texts const>(texts{std::move(label), std::move(peer)})} {}
+
+  // "b12:3391", as it claims; empty if it claims nothing.
+  [[nodiscard]] std::string const& label() const noexcept { return get().label; }
+  // The address of its connection.
+  [[nodiscard]] std::string const& peer() const noexcept { return get().peer; }
+
+ private:
+  struct texts {
+    std::string label;
+    std::string peer;
+  };
+
+  [[nodiscard]] texts const& get() const noexcept {
+    static texts const none;
+    return texts_ ? *texts_ : none;
+  }
+
+  boost::local_shared_ptr<texts const> texts_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,32 @@
+#pragma once
+// A text that is empty most of the time, and then takes no more than a pointer.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace coxswain::core {
+
+class seldom_text {
+ public:
+  seldom_text() = default;
+  seldom_text(std::string text)
+      : text_{text.empty() ? nullptr : std::make_unique<std::string>(std::move(text))} {}
+
+  [[nodiscard]] bool empty() const noexcept { return text_ == nullptr; }
+  // Valid as long as this.
+  [[nodiscard]] std::string const& get() const noexcept {
+    static std::string const none;
+    return text_ ? *text_ : none;
+  }
+  // What it costs beside its own size.
+  [[nodiscard]] std::size_t cost() const noexcept {
+    return text_ ? sizeof(std::string) + text_->size() + 32 : 0;
+  }
+
+ private:
+  std::unique_ptr<std::string> text_;
+};
+
+}  // namespace coxswain::core

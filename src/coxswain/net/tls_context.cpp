@@ -1,0 +1,148 @@
+#include "coxswain/net/tls_context.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/tls_certificate.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::net {
+namespace {
+
+[[noreturn]] void refuse(std::string text) {
+  throw error{{errc::invalid_argument, std::move(text)}};
+}
+
+errc code_of(int file_error) {
+  switch (file_error) {
+    case ENOENT:
+    case ENOTDIR: return errc::not_found;
+    case EACCES:
+    case EPERM: return errc::permission_denied;
+    default: return errc::unavailable;
+  }
+}
+
+// OpenSSL would say less of it.
+void require_readable(std::string const& file) {
+  auto const close = [](std::FILE* f) { std::fclose(f); };
+  std::unique_ptr<std::FILE, decltype(close)> const opened{std::fopen(file.c_str(), "re"), close};
+  if (opened && std::fgetc(opened.get()) != EOF) return;
+  if (opened && std::ferror(opened.get()) == 0) refuse("The file " + file + " is empty.");
+  int const problem = errno;
+  throw error{{code_of(problem), "Cannot read " + file + ": " + std::strerror(problem) + "."}};
+}
+
+// What OpenSSL noted last, for people.
+std::string noted() {
+  auto const number = ERR_peek_last_error();
+  auto const* const reason = ERR_reason_error_string(number);
+  ERR_clear_error();
+  return reason == nullptr ? "it is not understood" : reason;
+}
+
+// Without it OpenSSL would ask for a passphrase on the terminal.
+int no_passphrase(char*, int, int, void*) { return -1; }
+
+void check(tls_context::side which, tls_options const& given) {
+  bool const is_server = which == tls_context::side::server;
+  if (given.certificate_file.empty() != given.key_file.empty()) {
+    refuse(given.key_file.empty()
+               ? "TLS: a certificate is named, but no file with its private key."
+               : "TLS: a private key is named, but no file with its certificate.");
+  }
+  if (is_server && given.certificate_file.empty()) {
+    refuse("TLS: a server needs a file with its certificate, and one with its private key.");
+  }
+  if (given.authorities_file.empty() && !is_server) {
+    refuse("TLS: a client needs a file with the authorities whose certificates it accepts.");
+  }
+  if (given.peer_uri_prefix.empty()) return;
+  if (given.authorities_file.empty()) {
+    refuse(
+        "TLS: names of the peer are compared only in certificates that were verified, and no "
+        "file with authorities is named.");
+  }
+  if (given.peer_uri_prefix.back() != '/') {
+    refuse("TLS: the prefix of the peer's URI is '" + given.peer_uri_prefix +
+           "', but must end with '/', so that it ends where a name does.");
+  }
+}
+
+void use_certificate(SSL_CTX* into, tls_options const& given) {
+  require_readable(given.certificate_file);
+  require_readable(given.key_file);
+  if (SSL_CTX_use_certificate_chain_file(into, given.certificate_file.c_str()) != 1) {
+    refuse("TLS: " + given.certificate_file + " has no certificate in PEM: " + noted() + ".");
+  }
+  if (SSL_CTX_use_PrivateKey_file(into, given.key_file.c_str(), SSL_FILETYPE_PEM) == 1) return;
+  if (ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH) {
+    ERR_clear_error();
+    refuse("TLS: the private key in " + given.key_file + " does not belong to the certificate in " +
+           given.certificate_file + ".");
+  }
+  refuse("TLS: " + given.key_file + " has no private key in PEM without a passphrase: " + noted() +
+         ".");
+}
+
+void believe(SSL_CTX* into, tls_options const& given) {
+  require_readable(given.authorities_file);
+  if (SSL_CTX_load_verify_file(into, given.authorities_file.c_str()) != 1) {
+    refuse("TLS: " + given.authorities_file + " has no certificates in PEM: " + noted() + ".");
+  }
+  SSL_CTX_set_verify(into, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, &check_peer);
+}
+
+X509* certificate_of(ssl_ctx_st* loaded) { return SSL_CTX_get0_certificate(loaded); }
+
+}  // namespace
+
+tls_context::tls_context(side which, tls_options given)
+    : side_{which}, options_{std::move(given)}, loaded_{load()} {}
+
+bool tls_context::reload() {
+  auto fresh = load();
+  auto const* const before = certificate_of(loaded_.get());
+  auto const* const after = certificate_of(fresh.get());
+  bool const is_new = before != nullptr && after != nullptr && X509_cmp(before, after) != 0;
+  loaded_ = std::move(fresh);
+  return is_new;
+}
+
+std::shared_ptr<ssl_ctx_st> tls_context::load() const {
+  check(side_, options_);
+  ERR_clear_error();
+  bool const is_server = side_ == side::server;
+  std::shared_ptr<ssl_ctx_st> made{
+      SSL_CTX_new(is_server ? TLS_server_method() : TLS_client_method()), SSL_CTX_free};
+  if (!made) throw error{{errc::internal, "TLS cannot be used: " + noted() + "."}};
+  auto* const context = made.get();
+  SSL_CTX_set_min_proto_version(context, options_.allows_tls_1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  // Buffers only while something is under way, and one read for several records.
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN |
+                                SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(context, 1);
+  // Sessions of ours are resumed by the protocol itself, and handshakes are rare.
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_default_passwd_cb(context, &no_passphrase);
+  if (!options_.certificate_file.empty()) use_certificate(context, options_);
+  if (!options_.authorities_file.empty()) believe(context, options_);
+  return made;
+}
+
+std::string tls_context::shown() const {
+  auto* const own = certificate_of(loaded_.get());
+  return own == nullptr ? "no certificate" : certificate_text(own);
+}
+
+}  // namespace coxswain::net

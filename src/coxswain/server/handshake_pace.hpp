@@ -1,0 +1,34 @@
+#pragma once
+// How fast the peers of one host may begin TLS handshakes, each of which costs as much as a hundred
+// barriers. Who comes too fast waits; those of other hosts do not. Time is an argument.
+
+#include "coxswain/base/time.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace coxswain::server {
+
+class handshake_pace {
+ public:
+  // So many a second on the average, at least one, of which a tenth may come at once.
+  explicit handshake_pace(std::size_t per_second_max);
+
+  // When the handshake of a peer of `host` that comes now may begin: now, or later.
+  [[nodiscard]] time_point begin(time_point now, std::string_view host);
+
+  // How many hosts are remembered: none that could begin as many at once as one that never came.
+  [[nodiscard]] std::size_t hosts() const noexcept { return next_.size(); }
+
+ private:
+  void forget_rested(time_point now);
+
+  duration interval_;
+  duration burst_;
+  std::unordered_map<std::string, time_point> next_;  // if all kept to the interval exactly
+  std::size_t look_at_{1024};                         // hosts, until the rested ones are looked for
+};
+
+}  // namespace coxswain::server

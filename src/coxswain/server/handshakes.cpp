@@ -1,0 +1,207 @@
+#include "coxswain/server/handshakes.hpp"
+
+#include "coxswain/core/text.hpp"
+
+#include <array>
+#include <exception>
+
+namespace coxswain::server {
+namespace {
+
+constexpr int steps_max = 16;
+
+// How long who was refused has to read why.
+constexpr duration parting_max = 1s;
+
+std::string_view host_of(std::string_view peer) { return peer.substr(0, peer.rfind(':')); }
+
+}  // namespace
+
+class handshakes::handshake final : private net::watched {
+ public:
+  handshake(handshakes& of, std::uint64_t number, std::unique_ptr<net::byte_stream> stream,
+            std::string peer, time_point ends)
+      : of_{of},
+        waiting_{std::move(stream)},
+        number_{number},
+        peer_{std::move(peer)},
+        ends_{ends} {}
+
+  void start() {
+    stream_ = std::make_unique<net::tls_stream>(std::move(waiting_), of_.shown_);
+    ready_.emplace(of_.poller_, stream_->native_handle(), static_cast<net::watched*>(this));
+    loop_ = run();
+    loop_.start();
+  }
+
+  [[nodiscard]] bool is_started() const noexcept { return stream_ != nullptr; }
+  [[nodiscard]] bool is_parting() const noexcept { return is_parting_; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
+  [[nodiscard]] time_point ends() const noexcept { return ends_; }
+
+  // No more of it is watched from now on.
+  std::unique_ptr<net::tls_stream> take_stream() noexcept {
+    ready_.reset();
+    return std::move(stream_);
+  }
+
+  time_point planned{};  // the moment for which it is in `due_`
+
+ private:
+  net::routine run();
+  [[nodiscard]] bool go_on();
+  void refuse();
+  [[nodiscard]] bool is_gone() noexcept;
+  void has_room() noexcept override;
+  void expect_read() const noexcept override {}
+
+  handshakes& of_;
+  std::unique_ptr<net::byte_stream> waiting_;
+  std::unique_ptr<net::tls_stream> stream_;
+  std::optional<net::readiness> ready_;
+  net::routine loop_;
+  std::uint64_t number_;
+  std::string peer_;
+  time_point ends_;
+  bool is_parting_{};
+};
+
+// --- One of them -------------------------------------------------------------------------------
+
+net::routine handshakes::handshake::run() {
+  do {
+    co_await ready_->readable();
+    while (!of_.may_step()) co_await ready_->next_turn();
+  } while (go_on());
+  while (is_parting_ && !is_gone()) co_await ready_->readable();
+  of_.over_.push_back(number_);
+}
+
+// False when it has ended.
+bool handshakes::handshake::go_on() {
+  switch (stream_->handshake()) {
+    case net::tls_stream::step::wants_read: return true;
+    case net::tls_stream::step::wants_write: ready_->want_write(true); return true;
+    case net::tls_stream::step::done: return false;
+    case net::tls_stream::step::failed: break;
+  }
+  refuse();
+  return false;
+}
+
+// What the peer still sends is read, since closing a socket that has something unread may destroy
+// what the peer has not read.
+void handshakes::handshake::refuse() {
+  is_parting_ = true;
+  auto const& why = stream_->problem();
+  if (why.code() == errc::failed_precondition) {
+    iovec const goodbye{of_.plain_goodbye_.data(), of_.plain_goodbye_.size()};
+    static_cast<void>(stream_->below().write_some({&goodbye, 1}));
+  }
+  stream_->below().shut_write();
+  of_.refusals_.push_back({peer_, why});
+  of_.plan(*this, of_.now_ + parting_max);
+}
+
+bool handshakes::handshake::is_gone() noexcept {
+  std::array<char, 4096> ignored{};
+  for (;;) {
+    auto const got = stream_->below().read_some(ignored);
+    if (got.how == net::transfer::outcome::would_block) return false;
+    if (got.how != net::transfer::outcome::done) return true;
+  }
+}
+
+void handshakes::handshake::has_room() noexcept {
+  ready_->want_write(false);
+  ready_->poke();
+}
+
+// --- All of them -------------------------------------------------------------------------------
+
+handshakes::handshakes(net::poller& by, net::tls_context const& shown, limits l,
+                       std::string plain_goodbye)
+    : poller_{by},
+      shown_{shown},
+      limits_{l},
+      plain_goodbye_{std::move(plain_goodbye)},
+      pace_{l.per_second_max} {}
+
+handshakes::~handshakes() = default;
+
+void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer) {
+  now_ = now;
+  auto const starts = pace_.begin(now, host_of(peer));
+  auto const ends = deadline_after(now, limits_.longest);
+  auto& one = *all_.emplace(begun_, std::make_unique<handshake>(*this, begun_, std::move(stream),
+                                                                std::move(peer), ends))
+                   .first->second;
+  ++begun_;
+  if (starts > now) return plan(one, starts);
+  plan(one, ends);
+  one.start();
+}
+
+void handshakes::turn_begins(time_point now) noexcept {
+  now_ = now;
+  steps_left_ = steps_max;
+}
+
+bool handshakes::may_step() noexcept {
+  if (steps_left_ == 0) return false;
+  --steps_left_;
+  return true;
+}
+
+void handshakes::advance(time_point now) {
+  now_ = now;
+  while (!due_.empty() && due_.begin()->first <= now) visit(*all_.at(due_.begin()->second), now);
+}
+
+void handshakes::visit(handshake& one, time_point now) {
+  if (!one.is_started() && now < one.ends()) {
+    plan(one, one.ends());
+    return one.start();
+  }
+  if (!one.is_parting()) {
+    refusals_.push_back({one.peer(),
+                         {errc::deadline_exceeded, "There was no whole TLS handshake within " +
+                                                       core::in_words(limits_.longest) + "."}});
+  }
+  forget(one);
+}
+
+void handshakes::plan(handshake& one, time_point when) {
+  due_.erase({one.planned, one.number()});
+  one.planned = when;
+  due_.emplace(when, one.number());
+}
+
+void handshakes::forget(handshake const& one) noexcept {
+  due_.erase({one.planned, one.number()});
+  all_.erase(one.number());
+}
+
+std::vector<handshakes::caller> handshakes::take_callers() {
+  std::vector<caller> callers;
+  for (auto const number : std::exchange(over_, {})) {
+    auto& one = *all_.at(number);
+    if (!one.is_parting()) callers.push_back({one.peer(), one.take_stream()});
+    forget(one);
+  }
+  return callers;
+}
+
+void handshakes::clear() noexcept {
+  due_.clear();
+  over_.clear();
+  all_.clear();
+}
+
+std::optional<time_point> handshakes::next_deadline() const {
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
+}
+
+}  // namespace coxswain::server

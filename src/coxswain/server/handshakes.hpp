@@ -1,0 +1,92 @@
+#pragma once
+// The peers that are not let in yet: their TLS handshakes. Until one is done there is nothing of
+// its peer but this; then it becomes a connection. Not here: certificates (net/tls_context), and
+// what becomes of who is let in (server).
+//
+// A turn makes few steps of them, since each may take half a millisecond: whoever is in goes first.
+
+#include "coxswain/core/config.hpp"
+#include "coxswain/net/poller.hpp"
+#include "coxswain/net/readiness.hpp"
+#include "coxswain/net/routine.hpp"
+#include "coxswain/net/tls_stream.hpp"
+#include "coxswain/server/handshake_pace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::server {
+
+class handshakes {
+ public:
+  struct limits {
+    duration longest;            // from `begin` to the end
+    std::size_t per_second_max;  // of one host
+  };
+
+  // Who speaks no TLS is told `plain_goodbye`, and that only.
+  handshakes(net::poller& by, net::tls_context const& shown, limits l, std::string plain_goodbye);
+  ~handshakes();
+  handshakes(handshakes const&) = delete;
+  handshakes& operator=(handshakes const&) = delete;
+
+  // Begins one, at once or when its host may. `stream` belongs to somebody at `peer`.
+  void begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer);
+
+  // At the beginning of each turn.
+  void turn_begins(time_point now) noexcept;
+
+  // Begins those that had to wait, and ends those that took too long. After `take_callers`.
+  void advance(time_point now);
+
+  // Those whose handshake is done, and those that were refused, since the last call. Not from a
+  // routine. What who is let in has said already may be in its stream, without a further edge.
+  struct caller {
+    std::string peer;
+    std::unique_ptr<net::byte_stream> stream;
+  };
+  struct refusal {
+    std::string peer;
+    status why;
+  };
+  [[nodiscard]] std::vector<caller> take_callers();
+  [[nodiscard]] std::vector<refusal> take_refusals() { return std::exchange(refusals_, {}); }
+
+  // Refuses all of them without a word. Not from a routine.
+  void clear() noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+ private:
+  class handshake;
+  using deadline = std::pair<time_point, std::uint64_t>;
+
+  [[nodiscard]] bool may_step() noexcept;
+  void plan(handshake& one, time_point when);
+  void visit(handshake& one, time_point now);
+  void forget(handshake const& one) noexcept;
+
+  net::poller& poller_;
+  net::tls_context const& shown_;
+  limits limits_;
+  std::string plain_goodbye_;
+  handshake_pace pace_;
+  time_point now_{};
+  int steps_left_{};
+  std::uint64_t begun_{};
+  std::map<std::uint64_t, std::unique_ptr<handshake>> all_;
+  std::set<deadline> due_;
+  std::vector<refusal> refusals_;
+  std::vector<std::uint64_t> over_;  // their routines have ended
+};
+
+}  // namespace coxswain::server

@@ -1,0 +1,181 @@
+"""Where the values of options come from: flags, variables, files, launchers and defaults."""
+
+import itertools
+import unittest
+
+from programs import EndToEnd, USAGE
+
+
+class Config(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.at = {}
+        self.file = self.folder / "coxswain.toml"
+
+    def write(self, text):
+        self.file.write_text(text)
+        return self.file
+
+    def shown(self, command, *arguments, env=None):
+        """What --print-config says: option to value and source."""
+        done = self.coxswain(command, "--print-config", *arguments, env=env)
+        self.assertEqual(done.code, 0, done.err)
+        lines = done.out.splitlines()
+        begins = [lines[0].index(title) for title in ("OPTION", "VALUE", "FROM")]
+        return {line[:begins[1]].strip(): (line[begins[1]:begins[2]].strip(), line[begins[2]:].strip())
+                for line in lines[1:]}
+
+    def assert_refused(self, words, text, command="serve"):
+        done = self.coxswain(command, "--config", self.write(text), "--print-config")
+        self.assertEqual(done.code, USAGE, done.out)
+        for word in (str(self.file), *words):
+            self.assertIn(word, done.err)
+
+
+class Sources(Config):
+
+    def test_each_source_wins_over_the_next(self):
+        config = ("--config", self.file)
+        sources = [
+            (("--num-tasks", "1"), {}, "", ("1", "flag")),
+            ((), {"COXSWAIN_NUM_TASKS": "2"}, "", ("2", "variable COXSWAIN_NUM_TASKS")),
+            ((), {}, "num-tasks = 3", ("3", f"file {self.file}")),
+            ((), {"JAX_NUM_PROCESSES": "4"}, "", ("4", "launcher JAX_NUM_PROCESSES"))]
+        for first, second in itertools.combinations(sources, 2):
+            with self.subTest(first=first[3], second=second[3]):
+                self.write(first[2] + second[2])
+                found = self.shown("serve", *config, *first[0], *second[0], env=first[1] | second[1])
+                self.assertEqual(found["--num-tasks"], first[3])
+        for one in sources:
+            with self.subTest(alone=one[3]):
+                self.write(one[2])
+                found = self.shown("serve", *config, *one[0], env=one[1])
+                self.assertEqual(found["--num-tasks"], one[3])
+
+    def test_defaults_are_shown_as_such(self):
+        found = self.shown("serve")
+
+        self.assertEqual(found["--num-tasks"], ("-", "default"))
+        self.assertEqual(found["--heartbeat-timeout"], ("100s", "default"))
+        self.assertEqual(found["--recoverable"], ("false", "default"))
+        self.assertEqual(self.shown("get")["--address"][1], "default")
+
+    def test_a_section_wins_over_the_top_and_is_for_its_subcommand(self):
+        self.write('job = "all"\nlog-level = "error"\n\n[serve]\nlog-level = "warning"\n'
+                   'listen = ["[::1]:0", "unix:/s"]\nrecoverable = true\n\n'
+                   '[run]\nkill-grace = "1s"  # a comment\n')
+
+        serve = self.shown("serve", env={"COXSWAIN_CONFIG": str(self.file)})
+        run = self.shown("run", "--config", self.file)
+
+        said = f"file {self.file}"
+        self.assertEqual(serve["--job"], ("all", said))
+        self.assertEqual(serve["--log-level"], ("warning", said))
+        self.assertEqual(serve["--listen"], ("[::1]:0,unix:/s", said))
+        self.assertEqual(serve["--recoverable"], ("true", said))
+        self.assertEqual(run["--log-level"], ("error", said))
+        self.assertEqual(run["--kill-grace"], ("1s", said))
+        self.assertEqual(run["--recoverable"], ("false", "default"))
+
+    def test_a_coordinator_and_a_look_at_it_share_a_file(self):
+        self.write(f'address = "unix:{self.folder}/s"\n[serve]\nnum-tasks = 3\n'
+                   f'listen = "unix:{self.folder}/s"\nno-join-barrier = true\n')
+        coordinator = self.start("coxswain", "serve", "--config", self.file)
+        coordinator.line('"num_tasks":3')
+
+        done = self.coxswain("incr", "visits", "--config", self.file)
+
+        self.assertEqual((done.code, done.out), (0, "1\n"), done.err)
+
+    def test_a_file_says_what_run_requires(self):
+        self.write("[run]\nnum-tasks = 2\n")
+
+        run = self.run_to_end("coxswain", "run", "--config", self.file, "--", "true")
+
+        self.assertEqual(run.code, 0, run.said())
+
+    def test_what_is_printed_as_a_file_says_the_same(self):
+        given = ("-n", "5", "--listen", "127.0.0.1:0", "--listen", "unix:/s", "--insecure",
+                 "--linger", "1s", "--job", "it's", "--memory-max", "1GiB")
+        done = self.coxswain("serve", "--print-config=toml", *given)
+        self.write(done.out)
+
+        again = self.shown("serve", "--config", self.file)
+
+        before = self.shown("serve", *given)
+        self.assertEqual({k: v[0] for k, v in before.items()}, {k: v[0] for k, v in again.items()})
+        self.assertIn("num-tasks = 5  # flag\n", done.out)
+        self.assertIn('# hello-timeout = "10s"  # default\n', done.out)
+
+    def test_a_token_is_not_shown(self):
+        found = self.shown("serve", env={"COXSWAIN_TOKEN": "sesame"})
+
+        self.assertEqual(found["--token-file"], ("a token that is not shown", "variable COXSWAIN_TOKEN"))
+        self.assertNotIn("sesame", str(found))
+
+    def test_a_token_in_a_variable_wins_over_the_file_that_a_file_names(self):
+        self.write('token-file = "/nowhere"\n')
+
+        with_variable = self.shown("serve", "--config", self.file, env={"COXSWAIN_TOKEN": "sesame"})
+        without = self.shown("serve", "--config", self.file)
+
+        self.assertEqual(with_variable["--token-file"][1], "variable COXSWAIN_TOKEN")
+        self.assertEqual(without["--token-file"], ("/nowhere", f"file {self.file}"))
+
+    def test_nothing_else_is_done(self):
+        done = self.coxswain("serve", "-n", "1", "--record", self.folder / "r", "--print-config")
+
+        self.assertEqual(done.code, 0)
+        self.assertFalse((self.folder / "r").exists())
+
+
+class Refusals(Config):
+
+    def test_what_is_not_known_is_named_with_what_is_near(self):
+        self.assert_refused(["'num_tasks'", "'num-tasks' meant"], "num_tasks = 3")
+        self.assert_refused(["coxswain serve", "'kill-grace'"], '[serve]\nkill-grace = "1s"')
+        self.assert_refused(["'server'", "'serve' meant"], "[server]\n")
+        self.assert_refused(["'overwrite'"], "[put]\noverwrite = true")
+        self.assert_refused(["no subcommand has", "'hello world'"], "hello world")
+        self.assert_refused(["'job'", "twice"], 'job = "a"\nlinger = "1s"\njob = "b"\n')
+
+    def test_a_wrong_value_names_file_option_value_and_what_is_allowed(self):
+        for text, words in (
+                ("num-tasks = 0", ("--num-tasks", "'0'", "1 to 1000000")),
+                ('linger = "soon"', ("--linger", "'soon'", "200ms")),
+                ("linger = 30", ("--linger", "'30'", "unit")),
+                ('log-level = "loud"', ("--log-level", "'loud'", "warning")),
+                ('listen = "nowhere"', ("--listen", "'nowhere'")),
+                ('recoverable = "maybe"', ("--recoverable", "'maybe'", "true or false")),
+                ("job = []", ("--job", "one")),
+                ('job = ["a", "b"]', ("--job", "2 values", "one")),
+                ('job = "a#b"', ("'job'", "without a #")),
+                ('listen = [\n"a"]', ("'listen'", "on its line"))):
+            with self.subTest(text=text):
+                self.assert_refused(words, text)
+
+    def test_a_wrong_variable_is_named(self):
+        for variable, value, word in (("COXSWAIN_LOG_LEVEL", "loud", "warning"),
+                                      ("COXSWAIN_INSECURE", "maybe", "true or false"),
+                                      ("COXSWAIN_LISTEN", "nowhere", "host:port")):
+            done = self.coxswain("serve", "-n", 1, env={variable: value})
+            self.assertEqual(done.code, USAGE)
+            for part in (variable, f"'{value}'", word):
+                self.assertIn(part, done.err)
+
+    def test_a_flag_is_not_taken_for_a_variable_of_the_same_value(self):
+        done = self.coxswain("serve", "-n", 1, "--linger", "soon", env={"COXSWAIN_LINGER": "soon"})
+
+        self.assertEqual(done.code, USAGE)
+        self.assertNotIn("COXSWAIN_LINGER", done.err)
+
+    def test_a_file_that_cannot_be_read_is_named(self):
+        done = self.coxswain("serve", "--config", self.folder / "missing")
+
+        self.assertEqual(done.code, USAGE)
+        self.assertIn(str(self.folder / "missing"), done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+"""The log of a coordinator: lines of JSON, and a standard error that nobody reads."""
+
+import collections
+import datetime
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import unittest
+
+from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment, wait_for_file
+
+F_SETPIPE_SZ = 1031
+
+
+class Log(EndToEnd):
+
+    def test_each_change_is_one_json_object(self):
+        coordinator = self.serve(2, "--log-format", "json")
+        workers = [self.worker(task, 2, "--rounds", 3) for task in range(2)]
+        self.assertEqual([worker.wait() for worker in workers], [0, 0])
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+
+        lines = [json.loads(line) for line in coordinator.lines["err"]]
+
+        for line in lines:
+            time = datetime.datetime.strptime(line["time"], "%Y-%m-%dT%H:%M:%S.%f%z")
+            self.assertEqual(time.utcoffset(), datetime.timedelta())
+            self.assertRegex(line["time"], r"\.\d{3}Z$")
+            self.assertIn(line["level"], ("info", "warning", "error"))
+            self.assertTrue(line["text"])
+        counts = collections.Counter((line.get("kind"), line.get("task")) for line in lines)
+        for change in (("joined", None), ("left", 0), ("left", 1), ("left", None), ("stopping", None)):
+            self.assertEqual(counts[change], 1, coordinator.said())
+
+    def test_a_failed_barrier_names_itself(self):
+        coordinator = self.serve(2, "--no-join-barrier", "--log-format", "json", "--log-level", "warning")
+        self.task(0, 2, "barrier:step", env=self.at)
+        self.wait_for_status("the barrier", lambda s: s["barriers"])
+
+        self.coxswain("cancel", "step")
+
+        line = json.loads(coordinator.line("cancelled", "err"))
+        self.assertEqual((line["level"], line["kind"], line["barrier"]), ("warning", "round_failed", "step"))
+
+    def test_run_writes_it_as_well(self):
+        run = self.run_to_end("coxswain", "run", "-n", 1, "--log-level", "info", "--log-format", "json",
+                              "--", BIN / "coxswain-example-worker", "--rounds", 1)
+
+        self.assertEqual(run.code, 0, run.said())
+        self.assertIn("joined", [json.loads(line).get("kind") for line in run.lines["err"]])
+
+    def test_a_log_that_nobody_reads_stops_nobody(self):
+        unread, written = os.pipe()
+        self.addCleanup(os.close, unread)
+        fcntl.fcntl(written, F_SETPIPE_SZ, 4096)
+        port = self.folder / "port"
+        coordinator = subprocess.Popen(
+            [BIN / "coxswain", "serve", "-n", "1", "--listen", "127.0.0.1:0", "--port-file", port],
+            env=clean_environment(), stdout=subprocess.DEVNULL, stderr=written)
+        self.addCleanup(coordinator.wait)
+        self.addCleanup(coordinator.kill)
+        os.close(written)
+        address = wait_for_file(port).strip()
+        self.at = {"COXSWAIN_ADDRESS": address}
+
+        host, number = address.split(":")
+        for _ in range(100):  # each is a line of about a hundred bytes
+            with socket.create_connection((host, int(number)), timeout=LIMIT) as guest:
+                guest.sendall(b"\xff" * 64)
+                while guest.recv(4096):
+                    continue
+
+        self.assertEqual(self.status()["num_tasks"], 1)
+        self.assertGreaterEqual(len(self.coxswain("events").out.splitlines()), 100)
+        coordinator.send_signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(LIMIT), 0)
+
+    def test_unknown_formats_and_levels_are_wrong_usage(self):
+        for wrong in (("--log-format", "xml"), ("--log-level", "debug")):
+            done = self.run_to_end("coxswain", "serve", "-n", 1, *wrong)
+            self.assertEqual(done.code, USAGE, done.said())
+
+    def test_what_a_task_has_named_does_nothing_to_a_terminal_and_begins_no_line(self):
+        named, shown = "s\033[2Jtep\nfake", "s?[2Jtep fake"
+        coordinator = self.serve(2, "--no-join-barrier")
+        self.task(0, 2, f"barrier:{named}", env=self.at)
+        self.wait_for_status("the barrier", lambda s: s["barriers"])
+
+        said = [self.coxswain(command).out for command in ("status", "why")]
+        cancelled = self.coxswain("cancel", named)
+        again = self.coxswain("cancel", named)
+        said += [self.coxswain("events").out, coordinator.line("cancelled", "err")]
+
+        self.assertEqual((cancelled.code, again.code), (0, 1))
+        for text in said:
+            self.assertIn(shown, text)
+        for text in [*said, again.err]:
+            self.assertNotIn("\033", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

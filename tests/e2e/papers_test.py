@@ -1,0 +1,130 @@
+"""What is written from the text of --help: manual pages and completions."""
+
+import re
+import shutil
+import subprocess
+import unittest
+
+from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment
+
+
+class Manual(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.at = {}
+        self.assertEqual(self.coxswain("man", self.folder / "man").code, 0)
+        self.pages = sorted((self.folder / "man").iterdir())
+
+    def shown(self, name):
+        done = subprocess.run(["man", "--warnings", "-l", self.folder / "man" / name],
+                              capture_output=True, text=True, timeout=LIMIT,
+                              env=clean_environment({"MANWIDTH": "100", "LC_ALL": "C"}))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return re.sub(".\b", "", done.stdout)
+
+    def test_each_subcommand_has_a_page(self):
+        listed = re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", self.coxswain("--help").out, re.M)
+
+        self.assertGreater(len(listed), 30)
+        self.assertEqual([page.name for page in self.pages],
+                         sorted(["coxswain.1", *(f"coxswain-{name}.1" for name in listed)]))
+        self.assertNotIn("man", listed)
+
+    @unittest.skipUnless(shutil.which("man"), "there is no man")
+    def test_a_page_says_what_help_says(self):
+        words = self.shown("coxswain-serve.1").split()
+
+        said = self.coxswain("serve", "--help").out.split()
+        for word in said:
+            if word.startswith("--"):
+                self.assertIn(word.split(",")[0].rstrip("];.:)"), " ".join(words))
+        for part in ("NAME coxswain-serve - Runs the coordinator of one job", "--num-tasks N",
+                     "EXIT CODES", "(default: 100s)", "EXAMPLES coxswain serve -n 8"):
+            self.assertIn(part, " ".join(words))
+
+    @unittest.skipUnless(shutil.which("man"), "there is no man")
+    def test_the_page_of_the_program_leads_to_the_others(self):
+        text = " ".join(self.shown("coxswain.1").split())
+
+        self.assertIn("coxswain-serve(1), coxswain-run(1)", text)
+
+    @unittest.skipUnless(shutil.which("groff"), "there is no groff")
+    def test_the_formatter_has_no_complaint(self):
+        done = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8", *self.pages],
+                              capture_output=True, text=True, timeout=LIMIT)
+
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    @unittest.skipUnless(shutil.which("mandoc"), "there is no mandoc")
+    def test_the_linter_has_no_complaint(self):
+        done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *self.pages],
+                              capture_output=True, text=True, timeout=LIMIT)
+
+        complaints = [line for line in done.stdout.splitlines() if "missing date" not in line]
+        self.assertEqual(complaints, [])
+
+
+class Completion(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.at = {}
+
+    def bash(self, *words):
+        """What bash offers when the words are typed; the last one is not complete."""
+        script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _coxswain; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "--norc", "-c", script, BIN / "coxswain", "coxswain", *words],
+                              capture_output=True, text=True, timeout=LIMIT, cwd=self.folder,
+                              env=clean_environment())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_subcommands_are_completed(self):
+        self.assertEqual(self.bash("sta"), ["status"])
+        self.assertEqual(self.bash("al"), ["all-gather", "all-equal", "alive"])
+        self.assertIn("serve", self.bash(""))
+        self.assertNotIn("man", self.bash(""))
+
+    def test_options_are_those_of_the_subcommand(self):
+        self.assertEqual(self.bash("serve", "--heart"), ["--heartbeat-timeout"])
+        self.assertEqual(self.bash("serve", "--insecure", "--num"), ["--num-tasks"])
+        self.assertEqual(self.bash("get", "key", "--wa"), ["--wait"])
+        self.assertEqual(self.bash("get", "--heart"), [])
+        self.assertEqual(self.bash("cas", "k", "v", "--if-a"), ["--if-absent"])
+
+    def test_allowed_values_are_completed(self):
+        self.assertEqual(self.bash("serve", "--log-level", ""),
+                         ["info", "warning", "error", "off"])
+        self.assertEqual(self.bash("serve", "--log-level", "=", "w"), ["warning"])
+        self.assertEqual(self.bash("reduce", "loss", "1", "--how", "m"), ["min", "max"])
+        self.assertEqual(self.bash("completion", "f"), ["fish"])
+        self.assertEqual(self.bash("serve", "--linger", ""), [])
+
+    def test_files_are_completed(self):
+        (self.folder / "a token").write_text("")
+        self.assertEqual(self.bash("serve", "--token-file", "a"), ["a", "token"])
+        self.assertEqual(self.bash("replay", "a"), ["a", "token"])
+
+    def test_what_follows_is_a_command_of_its_own(self):
+        (self.folder / "train.py").write_text("")
+        self.assertIn("bash", self.bash("run", "-n", "4", "--", "bas"))
+        self.assertEqual(self.bash("run", "--", "python", "tr"), ["train.py"])
+
+    def test_other_shells_understand_theirs(self):
+        for shell, check in (("zsh", ["zsh", "-n"]), ("fish", ["fish", "--no-execute"])):
+            done = self.coxswain("completion", shell)
+            self.assertEqual(done.code, 0, done.err)
+            self.assertIn("log-level", done.out)
+            if not shutil.which(shell):
+                continue
+            script = self.folder / shell
+            script.write_text(done.out)
+            seen = subprocess.run([*check, script], capture_output=True, text=True, timeout=LIMIT)
+            self.assertEqual((seen.returncode, seen.stderr), (0, ""))
+        self.assertEqual(self.coxswain("completion", "tcsh").code, USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()

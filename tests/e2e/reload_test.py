@@ -1,0 +1,157 @@
+"""SIGHUP: what a running coordinator reads again."""
+
+import fcntl
+import os
+import pty
+import signal
+import subprocess
+import termios
+import unittest
+import urllib.error
+import urllib.request
+
+from programs import BIN, EndToEnd, LIMIT, REFUSED, clean_environment, wait_for_file
+
+
+class Reload(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.tokens = self.folder / "tokens"
+        self.tokens.write_text("worker old\n")
+
+    def reload(self, program, word):
+        program.signal(signal.SIGHUP)
+        return program.line(word, "err")
+
+    def incr(self, token):
+        return self.coxswain("incr", "n", env={"COXSWAIN_TOKEN": token}).code
+
+    def test_new_sessions_need_the_new_tokens_and_old_ones_go_on(self):
+        coordinator = self.serve(1, "--token-file", self.tokens)
+        waiter = self.start("coxswain", "get", "later", "--wait", "forever",
+                            env=self.at | {"COXSWAIN_TOKEN": "old"})
+        self.assertEqual(self.incr("old"), 0)
+        self.at["COXSWAIN_TOKEN"] = "old"
+        self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
+
+        self.tokens.write_text("worker new\nreader look\n")
+        self.reload(coordinator, "SIGHUP: read")
+
+        self.assertEqual(self.incr("old"), REFUSED)
+        self.assertEqual(self.incr("new"), 0)
+        self.assertEqual(self.incr("look"), REFUSED)
+        self.coxswain("put", "later", "now", env={"COXSWAIN_TOKEN": "new"})
+        self.assertEqual((waiter.wait(), waiter.out), (0, "now"))
+
+    def test_a_wrong_file_changes_nothing(self):
+        config = self.folder / "toml"
+        config.write_text('log-level = "info"\n')
+        coordinator = self.serve(1, "--token-file", self.tokens, "--config", config)
+
+        for path, text, word in ((self.tokens, "captain new\n", "line 1"),
+                                 (self.tokens, "\n", "holds no token"),
+                                 (config, 'log-level = "loud"\n', "'loud' is not allowed"),
+                                 (config, "log-levl = 1\n", "'log-level' meant")):
+            with self.subTest(text=text):
+                before = path.read_text()
+                path.write_text(text)
+                line = self.reload(coordinator, word)
+                self.assertIn("SIGHUP: everything stays as it was", line)
+                path.write_text(before)
+        self.assertEqual(self.incr("old"), 0)
+
+    def test_the_log_level_is_that_of_the_file(self):
+        config = self.folder / "toml"
+        config.write_text('[serve]\nlog-level = "error"\n')
+        coordinator = self.serve(1, "--config", config)
+        config.write_text('[serve]\nlog-level = "info"\n')
+
+        line = self.reload(coordinator, "SIGHUP")
+
+        self.assertIn("log level info", line)
+
+    def test_a_flag_wins_over_the_file_for_ever(self):
+        config = self.folder / "toml"
+        config.write_text('log-level = "error"\n')
+        coordinator = self.serve(1, "--config", config, "--log-level", "info")
+
+        self.assertIn("no file says the log level", self.reload(coordinator, "SIGHUP"))
+
+    def test_the_status_page_asks_for_the_new_tokens(self):
+        coordinator = self.serve(1, "--token-file", self.tokens, "--http", "0")
+        url = f"http://{coordinator.ready['http']}/api/v1/why"
+
+        def code(token):
+            request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            try:
+                return opener.open(request, timeout=LIMIT).status
+            except urllib.error.HTTPError as answer:
+                return answer.code
+
+        self.assertEqual((code("old"), code("new")), (200, 401))
+        self.tokens.write_text("reader new\n")
+        self.reload(coordinator, "SIGHUP: read")
+        self.assertEqual((code("old"), code("new")), (401, 200))
+
+    def test_the_recording_says_it_too(self):
+        record = self.folder / "recording"
+        coordinator = self.serve(1, "--token-file", self.tokens, "--record", record)
+        self.assertEqual(self.incr("old"), 0)
+        self.tokens.write_text("worker new\n")
+        self.reload(coordinator, "SIGHUP: read")
+        self.assertEqual((self.incr("old"), self.incr("new")), (REFUSED, 0))
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+
+        done = self.coxswain("replay", record, "--compare")
+
+        self.assertEqual(done.code, 0, done.err)
+        self.assertIn("tokens were replaced", done.out)
+        self.assertNotIn(b"old", record.read_bytes())
+
+    def test_run_reads_its_tokens_again(self):
+        port = self.folder / "port"
+        run = self.start("coxswain", "run", "-n", 1, "--token-file", self.tokens, "--port-file", port,
+                         "--log-level", "info", "--", BIN / "coxswain", "get", "end", "--wait", "forever")
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(port).strip(), "COXSWAIN_TOKEN": "old"}
+        self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
+        self.tokens.write_text("worker new\n")
+
+        self.reload(run, "SIGHUP: read")
+
+        self.assertEqual(self.incr("old"), REFUSED)
+        self.assertEqual(self.coxswain("put", "end", "1", env={"COXSWAIN_TOKEN": "new"}).code, 0)
+        self.assertEqual(run.wait(), 0, run.said())
+
+    def test_what_ignores_it_goes_on_ignoring_it(self):
+        run = self.start("/usr/bin/nohup", BIN / "coxswain", "run", "-n", 1, "--log-level", "info", "--",
+                         "sh", "-c", "kill -HUP $PPID; echo still here")
+
+        self.assertEqual(run.wait(), 0, run.said())
+        self.assertIn("still here", run.out)
+        self.assertNotIn("SIGHUP", run.err)
+
+    def test_a_closed_terminal_ends_it(self):
+        ours, its = pty.openpty()
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(its, termios.TIOCSCTTY, 0)
+
+        port = self.folder / "port"
+        serve = subprocess.Popen(
+            [BIN / "coxswain", "serve", "-n", "1", "--listen", "127.0.0.1:0", "--port-file", port],
+            env=clean_environment(), stdin=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=take_terminal)
+        self.addCleanup(serve.kill)
+        os.close(its)
+        wait_for_file(port)
+        os.close(ours)
+
+        self.assertEqual(serve.wait(LIMIT), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,259 @@
+"""TLS, as people use it: certificates made by OpenSSL's own program."""
+
+import json
+import signal
+import socket
+import ssl
+import subprocess
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from programs import (LIMIT, PATH, REFUSED, SLOWNESS, USAGE, EndToEnd, clean_environment,
+                      free_port)
+
+ENDS = {"host": ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+        "uri": ["-addext", "subjectAltName=URI:spiffe://cluster/job/task"]}
+
+
+def openssl(*arguments, **how):
+    return subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True,
+                          timeout=LIMIT, stdin=subprocess.DEVNULL, env=clean_environment(), **how)
+
+
+class Tls(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.authority("ca")
+        self.issue("coordinator")
+        self.issue("worker")
+
+    def file(self, name, kind):
+        return self.folder / f"{name}.{kind}"
+
+    def authority(self, name):
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", self.file(name, "key"), "-out", self.file(name, "pem"), "-days", 2,
+                "-subj", f"/CN={name}")
+
+    def issue(self, name, by="ca", names="host", days=1):
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", self.file(name, "key"), "-out", self.file(name, "pem"), "-days", days,
+                "-subj", f"/CN={name}", *ENDS[names], "-addext", "basicConstraints=CA:FALSE",
+                "-CA", self.file(by, "pem"), "-CAkey", self.file(by, "key"))
+
+    def expired(self, name):
+        """A certificate of yesterday: only `openssl ca` dates back."""
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                "-keyout", self.file(name, "key"), "-out", self.file(name, "csr"),
+                "-subj", f"/CN={name}")
+        (self.folder / "index").write_text("")
+        (self.folder / "ca.cnf").write_text(
+            f"[ca]\ndefault_ca=d\n[d]\ndatabase={self.folder}/index\nnew_certs_dir={self.folder}\n"
+            "default_md=sha256\npolicy=p\nrand_serial=yes\n[p]\ncommonName=supplied\n")
+        openssl("ca", "-batch", "-config", self.folder / "ca.cnf", "-cert", self.file("ca", "pem"),
+                "-keyfile", self.file("ca", "key"), "-in", self.file(name, "csr"),
+                "-out", self.file(name, "pem"), "-notext", "-startdate", "20200101000000Z",
+                "-enddate", "20200102000000Z")
+
+    def shown(self, name, authority="ca"):
+        """As options."""
+        return ["--tls-cert", self.file(name, "pem"), "--tls-key", self.file(name, "key"),
+                "--tls-ca", self.file(authority, "pem")]
+
+    def serve_tls(self, *arguments):
+        return self.serve(1, *self.shown("coordinator"), *arguments)
+
+    def refused(self, coordinator, options, told, logged, env=None):
+        """Both sides say why, each in its own words, and soon."""
+        begun = time.monotonic()
+        done = self.coxswain("status", *options, env=env)
+        took = time.monotonic() - begun
+        self.assertEqual(done.code, REFUSED, done.err)
+        self.assertIn(told, done.err)
+        coordinator.line(logged, "err")
+        self.assertLess(took, 1 * SLOWNESS)
+
+    def test_every_refusal_is_told_on_both_sides_within_a_second(self):
+        self.authority("other")
+        self.issue("stranger", by="other")
+        self.expired("old")
+        token = self.folder / "token"
+        token.write_text("secret\n")
+        coordinator = self.serve_tls("--token-file", token)
+        worker = self.shown("worker")
+        right = {"COXSWAIN_TOKEN": "secret"}
+
+        self.assertEqual(self.coxswain("status", *worker, env=right).code, 0)
+        for options, told, logged, env in [
+                (worker, "token", "token", {"COXSWAIN_TOKEN": "wrong"}),
+                (self.shown("stranger"), "none of the authorities that it knows has signed",
+                 "(CN = stranger, valid until", right),
+                (self.shown("worker", "other"),
+                 "none of the authorities that this side knows has signed it (CN = coordinator",
+                 "The peer has refused the connection: none of the authorities", right),
+                (self.shown("old"), "this side's certificate has expired",
+                 "it has expired (CN = old", right),
+                (["--tls-ca", self.file("ca", "pem")], "it asks for a certificate",
+                 "The peer has shown no certificate", right),
+                ([], "The coordinator speaks only TLS here", "does not speak TLS", right)]:
+            with self.subTest(told=told):
+                self.refused(coordinator, options, told, logged, env)
+
+    def test_a_plain_coordinator_and_a_client_with_tls_find_each_other_out(self):
+        coordinator = self.serve(1)
+
+        self.refused(coordinator, self.shown("worker"), "does not speak TLS",
+                     "The peer speaks TLS, which is not spoken here")
+
+    def test_a_job_runs_over_mutual_tls(self):
+        job = self.run_to_end(
+            "coxswain", "run", "-n", 3, "--listen", "127.0.0.1:0", *self.shown("coordinator"), "--",
+            "sh", "-c", "coxswain barrier b --count 3 && coxswain put k$COXSWAIN_TASK_ID v",
+            env=PATH)
+
+        self.assertEqual(job.code, 0, job.said())
+
+    def test_the_job_of_a_task_that_is_the_coordinator_too(self):
+        port = free_port()
+        environment = PATH | {
+            "COXSWAIN_ADDRESS": f"127.0.0.1:{port}", "COXSWAIN_NUM_TASKS": "2"}
+        tasks = [self.start("coxswain", "task", "--host-if-task-0", *self.shown("coordinator"),
+                            "--", "coxswain", "barrier", "b",
+                            env=environment | {"COXSWAIN_TASK_ID": str(task)}) for task in (0, 1)]
+
+        for task in tasks:
+            self.assertEqual(task.wait(), 0, task.said())
+
+    def test_who_may_be_reached_by_others_needs_a_token_or_mutual_tls(self):
+        server_only = self.shown("coordinator")[:4]
+        refused = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", ":0", *server_only)
+
+        self.assertEqual(refused.code, USAGE)
+        self.assertIn("mutual TLS", refused.err)
+        self.serve_tls("--listen", ":0")
+
+    def test_what_is_wrong_with_the_files_is_said(self):
+        missing = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert", "/no/such.pem",
+                                  "--tls-key", "/no/such.key")
+        half = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert",
+                               self.file("worker", "pem"))
+        other = self.run_to_end("coxswain", "serve", "-n", 1, "--tls-cert",
+                                self.file("worker", "pem"), "--tls-key",
+                                self.file("coordinator", "key"))
+
+        self.assertIn("/no/such.pem", missing.err)
+        self.assertIn("no file with its private key", half.err)
+        self.assertIn("does not belong to the certificate", other.err)
+        for program in (missing, half, other):
+            self.assertNotEqual(program.code, 0)
+
+    def test_names_below_a_prefix_are_asked_for_by_both(self):
+        self.issue("named", names="uri")
+        prefix = ["--tls-peer-uri-prefix", "spiffe://cluster/job/"]
+        coordinator = self.serve(1, *self.shown("named"), *prefix)
+
+        self.assertEqual(self.coxswain("status", *self.shown("named"), *prefix).code, 0)
+        self.refused(coordinator, self.shown("worker") + prefix, "does not have the name",
+                     "its names: DNS:localhost, IP Address:127.0.0.1")
+        self.refused(coordinator, self.shown("named"), "it is not for '127.0.0.1'", "refused")
+
+    def test_versions_before_1_3_are_spoken_on_demand_only(self):
+        for least, can in [("1.3", False), ("1.2", True)]:
+            coordinator = self.serve_tls("--tls-min", least)
+            spoken = subprocess.run(
+                ["openssl", "s_client", "-tls1_2", "-connect", coordinator.addresses[0], "-cert",
+                 self.file("worker", "pem"), "-key", self.file("worker", "key")],
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
+            self.assertEqual(b"Cipher is ECDHE" in spoken.stdout, can, spoken)
+            if not can:
+                coordinator.line("no version of TLS that both sides allow", "err")
+
+    def shown_by(self, address):
+        """The name in the certificate that is shown there."""
+        said = subprocess.run(["openssl", "s_client", "-connect", address],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT,
+                              check=False)
+        return next(line for line in said.stdout.decode().splitlines() if "subject=" in line)
+
+    def test_a_hangup_has_certificates_read_again(self):
+        coordinator = self.serve_tls("--http", "0")
+        at = [coordinator.addresses[0], coordinator.ready["http"]]
+        self.assertIn("coordinator", self.shown_by(at[0]))
+        self.issue("successor")
+        for kind in ("pem", "key"):
+            self.file("successor", kind).replace(self.file("coordinator", kind))
+
+        coordinator.signal(signal.SIGHUP)
+        coordinator.line("a new certificate is shown: CN = successor", "err")
+
+        for address in at:
+            self.assertIn("successor", self.shown_by(address))
+
+        self.file("coordinator", "pem").write_text("half a certif")
+        coordinator.signal(signal.SIGHUP)
+        coordinator.line("everything stays as it was", "err")
+        self.assertEqual(self.coxswain("status", *self.shown("worker")).code, 0)
+
+    def ask(self, url, token=None, shown=None):
+        context = ssl.create_default_context(cafile=self.file("ca", "pem"))
+        if shown:
+            context.load_cert_chain(self.file(shown, "pem"), self.file(shown, "key"))
+        request = urllib.request.Request(url)
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}),
+                                             urllib.request.HTTPSHandler(context=context))
+        try:
+            with opener.open(request, timeout=LIMIT) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.read().decode()
+
+    def test_the_status_page_speaks_https_only(self):
+        coordinator = self.serve_tls("--http", "0")
+        at = coordinator.ready["http"]
+
+        self.assertEqual(self.ask(f"https://{at}/livez"), (200, "ok\n"))
+        code, text = self.ask(f"https://{at}/api/v1/state")
+        self.assertEqual(code, 401)
+        self.assertIn("certificate", json.loads(text)["message"])
+        self.assertEqual(self.ask(f"https://{at}/api/v1/state", shown="worker")[0], 200)
+        code, text = self.ask(f"http://{at}/livez")
+        self.assertEqual(code, 400)
+        self.assertIn("https://", json.loads(text)["message"])
+        coordinator.line("was not let in by HTTP", "err")
+
+    def test_the_status_page_takes_tokens_over_https(self):
+        token = self.folder / "token"
+        token.write_text("reader look\n")
+        coordinator = self.serve(1, *self.shown("coordinator")[:4], "--token-file", token, "--http",
+                                 "0")
+        at = coordinator.ready["http"]
+
+        self.assertEqual(self.ask(f"https://{at}/api/v1/state")[0], 401)
+        self.assertEqual(self.ask(f"https://{at}/api/v1/state", token="look")[0], 200)
+
+    def test_who_watches_over_https_is_told(self):
+        coordinator = self.serve_tls("--http", "0")
+        host, port = coordinator.ready["http"].split(":")
+        context = ssl.create_default_context(cafile=self.file("ca", "pem"))
+        context.load_cert_chain(self.file("worker", "pem"), self.file("worker", "key"))
+        with socket.create_connection((host, int(port)), LIMIT) as plain, \
+                context.wrap_socket(plain, server_hostname=host) as watcher:
+            watcher.sendall(f"GET /api/v1/live HTTP/1.1\r\nHost: {host}:{port}\r\n"
+                            "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+                            "Sec-WebSocket-Version: 13\r\n"
+                            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
+            seen = b""
+            while b'"tasks"' not in seen:
+                more = watcher.recv(65536)
+                self.assertTrue(more, seen)
+                seen += more
+            self.assertTrue(seen.startswith(b"HTTP/1.1 101"), seen)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,121 @@
+"""`coxswain top` on a pseudo terminal, and in a pipe."""
+
+import os
+import signal
+import socket
+import unittest
+
+from programs import BIN, EndToEnd, UNAVAILABLE, USAGE, wait_for_file
+from screen import Screen
+
+
+class Top(EndToEnd):
+
+    def top(self, *arguments, **how):
+        screen = Screen("top", *arguments, env=self.at | how.pop("env", {}), **how)
+        self.addCleanup(screen.end)
+        return screen
+
+    def test_a_death_is_named_with_its_cause_and_q_gives_the_terminal_back(self):
+        run = self.start("coxswain", "run", "-n", 4, "--port-file", self.folder / "port", "--",
+                         BIN / "coxswain-example-worker", "--rounds", 10**9)
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.folder / "port").strip()}
+        status = self.wait_for_status("the tasks", lambda s: s["rounds"])
+        screen = self.top()
+        shown = screen.wait_for("job 'default'", "4 tasks: 4 connected", "0 oooo", "WHO COMES LAST",
+                                "BARRIER LATENCY", "all 4 tasks have joined", "q quit")
+        self.assertNotIn("HAS FAILED", shown)
+
+        os.kill(int(status["tasks"][2]["process"].split(":")[1]), signal.SIGKILL)
+
+        screen.wait_for("THE JOB HAS FAILED: task 2: ABORTED: killed by signal 9", "NO ANSWER")
+        run.wait()
+        self.assertEqual((screen.is_alternate, screen.has_echo), (True, False))
+        screen.press("q")
+        self.assertEqual(screen.wait(), 0)
+        self.assertEqual((screen.is_alternate, screen.has_echo), (False, True))
+
+    def test_a_missing_task_is_named_and_the_screen_may_become_small(self):
+        self.serve(3, "--no-join-barrier")
+        self.task(0, 3, "barrier:b", env=self.at)
+        self.task(2, 3, "barrier:b", env=self.at)
+        screen = self.top()
+
+        shown = screen.wait_for("b round 1", "2/3", "missing 1: 1", "for task 1: never connected",
+                                "1 never connected: 1")
+        self.assertEqual(max(screen.rows), 24)
+
+        screen.resize(8, 40)
+        shown = screen.wait_for("b round 1", "missing 1: 1", without=("WHO WAITS",))
+        self.assertLessEqual(max(map(len, shown.split("\n"))), 40)
+        self.assertEqual(max(screen.rows), 8)
+
+    def test_keys_pause_explain_and_scroll(self):
+        self.serve(1)
+        for _ in range(40):
+            self.coxswain("preempt", 0)
+        self.coxswain("put", "a", "1")
+        screen = self.top()
+        screen.wait_for("1 key", "EVENTS")
+
+        screen.press("?")
+        screen.wait_for("the arrow and page keys", without=("will be preempted",))
+        screen.press("?")
+        screen.wait_for("OPEN BARRIERS", without=("the arrow and page keys",))
+        screen.press("\x1b[A\x1b[5~")
+        screen.wait_for("11 later ones below")
+        screen.press("G")
+        screen.wait_for("EVENTS", without=("later ones below",))
+        screen.press(" ")
+        screen.wait_for("PAUSED")
+        self.coxswain("put", "b", "1")
+        screen.press(" ")
+        screen.wait_for("2 keys", without=("PAUSED",))
+
+    def test_a_coordinator_that_comes_back_is_seen_again(self):
+        first = self.serve(1)
+        screen = self.top()
+        screen.wait_for("1 never connected")
+
+        first.end()
+        screen.wait_for("NO ANSWER for")
+        second = self.serve(2, "--listen", first.addresses[0])
+
+        screen.wait_for("2 tasks: 2 never connected", without=("NO ANSWER",))
+        screen.signal(signal.SIGTERM)
+        self.assertEqual(screen.wait(), 128 + signal.SIGTERM)
+        self.assertEqual((screen.is_alternate, screen.has_echo), (False, True))
+        second.end()
+
+    def test_once_is_plain_text_where_there_is_no_terminal(self):
+        self.serve(2)
+
+        done = self.coxswain("top", "--once")
+
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertNotIn("\x1b", done.out)
+        for words in ("job 'default' at", "2 tasks: 2 never connected", "0 ..", "OPEN BARRIERS  none"):
+            self.assertIn(words, done.out)
+        self.assertTrue(all(len(line) <= 60 for line in self.coxswain(
+            "top", "--once", env={"COLUMNS": "60"}).out.splitlines()))
+
+    def test_what_cannot_be_drawn_on_is_wrong_usage(self):
+        self.serve(1)
+
+        done = self.coxswain("top")
+
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("--once", done.err)
+
+    def test_nobody_there_is_said_on_the_screen_from_before(self):
+        with socket.create_server(("127.0.0.1", 0)) as gone:
+            self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{gone.getsockname()[1]}"}
+
+        screen = self.top("--connect-timeout", "100ms")
+
+        self.assertEqual(screen.wait(), UNAVAILABLE)
+        self.assertFalse(screen.is_alternate)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,350 @@
+// The server's side of TLS over real sockets: who is let in, what the others are told, and what
+// each costs.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/net/tls_stream.hpp"
+#include "tests/certificates/authority.hpp"
+#include "tests/server/house.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <string>
+
+namespace coxswain::server {
+namespace {
+
+using certificates::authority;
+using certificates::content;
+
+// A peer that speaks TLS, and shows what the test wants.
+class tls_client {
+ public:
+  tls_client(asio::io_context& io, std::string const& address, tls_options const& shown)
+      : io_{io},
+        by_{net::tls_context::side::client, shown},
+        stream_{connect(address), by_, "localhost"} {}
+
+  // True if the server's certificate is fine, which with TLS 1.3 does not say what it thinks of
+  // ours.
+  bool shake_hands() {
+    auto now = net::tls_stream::step::wants_read;
+    run_until(io_, [&] {
+      now = stream_.handshake();
+      return now == net::tls_stream::step::done || now == net::tls_stream::step::failed;
+    });
+    return now == net::tls_stream::step::done;
+  }
+
+  void send(std::string_view bytes) {
+    iovec const piece{const_cast<char*>(bytes.data()), bytes.size()};
+    BOOST_TEST(stream_.write_some({&piece, 1}).bytes == bytes.size());
+  }
+
+  wire::server_message next() {
+    run_until(io_, [&] { return !reader_.empty() || read() || !reader_.empty(); });
+    return reader_.take();
+  }
+
+  bool greet(std::string token = "") {
+    if (!shake_hands()) return false;
+    send(hello_frame(std::move(token)));
+    return std::holds_alternative<core::hello_answer>(next().what.value);
+  }
+
+  // What the server says before it closes the connection.
+  status refusal() {
+    if (stream_.problem().ok()) run_until(io_, [&] { return read(); });
+    return stream_.problem();
+  }
+
+ private:
+  static std::unique_ptr<net::byte_stream> connect(std::string const& address) {
+    auto const where = net::endpoint::parse(address).value();
+    auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
+    net::descriptor socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    BOOST_TEST_REQUIRE(::connect(socket.value(), at.data(), at.size()) == 0, address);
+    int on = 1;
+    ::ioctl(socket.value(), FIONBIO, &on);
+    return std::make_unique<net::socket_stream>(std::move(socket), 100s);
+  }
+
+  // True at the end.
+  bool read() {
+    std::array<char, 4096> buffer{};
+    auto const got = stream_.read_some(buffer);
+    if (got.bytes > 0) reader_.feed({buffer.data(), got.bytes});
+    return got.how == net::transfer::outcome::eof || got.how == net::transfer::outcome::failed;
+  }
+
+  asio::io_context& io_;
+  net::tls_context by_;
+  net::tls_stream stream_;
+  message_reader reader_;
+};
+
+struct tls_house : house {
+  tls_house() {
+    o.tls = trusted.issue({"coordinator"});
+    o.core.hello_timeout = 60s;
+  }
+
+  tls_client dial(tls_options const& shown) {
+    if (!made) serve();
+    return {io, made->addresses().at(0), shown};
+  }
+
+  authority trusted;
+  tls_options worker{trusted.issue({"worker"})};
+};
+
+BOOST_FIXTURE_TEST_SUITE(server_tls, tls_house)
+
+BOOST_AUTO_TEST_CASE(a_job_works_as_it_does_without) {
+  auto first = dial(worker);
+  auto second = dial(worker);
+  BOOST_TEST_REQUIRE(first.greet());
+  BOOST_TEST_REQUIRE(second.greet());
+  first.send(join_frame(1, 0));
+  second.send(join_frame(1, 1));
+  BOOST_TEST(first.next().what.outcome.ok());
+  BOOST_TEST(second.next().what.outcome.ok());
+
+  first.send(barrier_frame(2, 0, "b") + put_frame(3, "k", std::string(200'000, 'v')));
+  second.send(barrier_frame(2, 1, "b"));
+
+  BOOST_TEST(second.next().what.outcome.ok());
+  BOOST_TEST(first.next().what.outcome.ok());
+  BOOST_TEST(first.next().what.outcome.ok());
+  second.send(try_get_frame(3, "k"));
+  auto const got = second.next();
+  BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view().size() == 200'000u);
+  BOOST_TEST(logged("speaks TLS as CN = coordinator"));
+  BOOST_TEST(logged("clients are asked for certificates"));
+}
+
+BOOST_AUTO_TEST_CASE(what_came_with_the_end_of_the_handshake_is_read) {
+  auto client = dial(worker);
+  BOOST_TEST_REQUIRE(client.shake_hands());  // done, before the server has read its last part
+  client.send(hello_frame());
+
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(client.next().what.value));
+}
+
+BOOST_AUTO_TEST_CASE(both_sides_are_told_why_a_certificate_is_refused) {
+  authority const other{"another authority"};
+  auto stranger = other.issue({"stranger"});
+  stranger.authorities_file = trusted.file();
+  content old{"old"};
+  old.begins = std::chrono::hours{-2};
+  old.ends = std::chrono::hours{-1};
+  auto anonymous = worker;
+  anonymous.certificate_file = anonymous.key_file = "";
+
+  struct expected {
+    tls_options shown;
+    char const* logged;
+    char const* told;
+  };
+  for (auto const& one :
+       {expected{stranger, "none of the authorities that this side knows has signed it",
+                 "none of the authorities that it knows has signed this side's certificate"},
+        expected{trusted.issue(old), "it has expired", "this side's certificate has expired"},
+        expected{anonymous, "The peer has shown no certificate", "asks for a certificate"}}) {
+    auto client = dial(one.shown);
+    BOOST_TEST(client.shake_hands());
+    auto const told = client.refusal();
+    BOOST_TEST(told.code() == errc::unauthenticated);
+    BOOST_TEST(contains(told.message(), one.told), told.message());
+    until([&] { return logged(one.logged); });
+  }
+
+  BOOST_TEST(count("was not let in: UNAUTHENTICATED") == 3);
+  BOOST_TEST(made->statistics().handshakes_failed == 3u);
+  BOOST_TEST(made->statistics().connections_accepted == 0u);
+  BOOST_TEST(dial(worker).greet());
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_refuses_the_server_is_logged) {
+  authority const other{"another authority"};
+  auto suspicious = worker;
+  suspicious.authorities_file = other.file();
+  auto client = dial(suspicious);
+
+  BOOST_TEST(!client.shake_hands());
+
+  until([&] { return logged("none of the authorities that it knows has signed"); });
+}
+
+BOOST_AUTO_TEST_CASE(who_speaks_no_tls_gets_a_goodbye_that_says_so) {
+  auto plain = connect();
+  plain.send(hello_frame());
+
+  auto const goodbye = plain.goodbye();
+
+  BOOST_TEST(goodbye.why.code() == errc::failed_precondition);
+  BOOST_TEST(contains(goodbye.why.message(), "speaks only TLS"));
+  BOOST_TEST(!goodbye.may_resume);
+  plain.expect_end();
+  BOOST_TEST(logged("does not speak TLS"));
+}
+
+BOOST_AUTO_TEST_CASE(who_speaks_tls_to_a_plain_listener_is_logged) {
+  o.tls = {};
+  auto client = dial(worker);
+
+  BOOST_TEST(!client.shake_hands());
+
+  BOOST_TEST(contains(client.refusal().message(), "does not speak TLS"));
+  until([&] { return logged("The peer speaks TLS, which is not spoken here"); });
+}
+
+BOOST_AUTO_TEST_CASE(unix_sockets_stay_plain) {
+  o.listen = {unix_path("tls"), "127.0.0.1:0"};
+
+  auto client = greeted(0);
+  auto other = tls_client{io, made->addresses().at(1), worker};
+
+  BOOST_TEST(other.greet());
+}
+
+BOOST_AUTO_TEST_CASE(who_never_ends_its_handshake_is_cut_off) {
+  o.core.hello_timeout = 50ms;
+  auto silent = connect();
+  auto hesitant = connect();
+  hesitant.send("\x16\x03\x01\x02");
+
+  silent.expect_end();
+  hesitant.expect_end();
+
+  BOOST_TEST(count("no whole TLS handshake within 50 ms") == 2);
+  BOOST_TEST(made->statistics().handshakes == 0u);
+}
+
+// Nothing of the coordinator is made for them.
+BOOST_AUTO_TEST_CASE(whose_handshake_is_not_done_is_no_connection) {
+  auto silent = connect();
+  until([&] { return made->statistics().handshakes == 1; });
+
+  BOOST_TEST(made->statistics().connections == 0u);
+  BOOST_TEST(made->statistics().connections_accepted == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(handshakes_count_as_connections_where_there_is_a_limit) {
+  o.connections_max = 2;
+  auto silent = connect();
+  auto also = connect();
+  until([&] { return made->statistics().handshakes == 2; });
+
+  connect().expect_end();  // no word: it is waiting for TLS
+
+  BOOST_TEST(made->statistics().connections_refused == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(handshakes_of_one_host_keep_their_pace) {
+  o.handshakes_per_second_max = 20;
+  auto const begun = std::chrono::steady_clock::now();
+
+  for (int i = 0; i < 6; ++i) BOOST_TEST(dial(worker).greet());
+
+  BOOST_TEST((std::chrono::steady_clock::now() - begun >= 200ms), "two at once, then one in 50 ms");
+}
+
+BOOST_AUTO_TEST_CASE(many_handshakes_at_once_are_all_done) {
+  serve();
+  std::deque<tls_client> all;
+  for (int i = 0; i < 60; ++i) all.emplace_back(io, made->addresses().at(0), worker);
+
+  for (auto& one : all) BOOST_TEST(one.greet());
+
+  BOOST_TEST(made->statistics().connections == 60u);
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_waits_for_no_handshake) {
+  auto silent = connect();
+  until([&] { return made->statistics().handshakes == 1; });
+
+  made->stop("enough");
+
+  until([&] { return run_ended; });
+  silent.expect_reset_or_end();
+}
+
+BOOST_AUTO_TEST_CASE(a_server_may_be_destroyed_in_the_middle_of_handshakes) {
+  auto silent = connect();
+  auto hesitant = connect();
+  hesitant.send("\x16\x03\x01\x02");
+  until([&] { return made->statistics().handshakes == 2; });
+
+  made.reset();
+
+  silent.expect_reset_or_end();
+  hesitant.expect_reset_or_end();
+}
+
+// --- Certificates that change ------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_new_certificate_is_shown_without_a_restart) {
+  auto before = dial(worker);
+  BOOST_TEST_REQUIRE(before.greet());
+  static_cast<void>(trusted.issue({"successor", "DNS:elsewhere"}, &o.tls));
+
+  made->reload_certificates();
+
+  until([&] { return logged("a new certificate is shown: CN = successor"); });
+  BOOST_TEST(!dial(worker).shake_hands());
+  before.send(join_frame(1, 0));  // who is in stays in
+}
+
+BOOST_AUTO_TEST_CASE(the_files_are_looked_at_now_and_then) {
+  o.tls.reload_period = 10ms;
+  BOOST_TEST(dial(worker).greet());
+
+  static_cast<void>(trusted.issue({"successor"}, &o.tls));
+
+  until([&] { return logged("a new certificate is shown: CN = successor"); });
+  BOOST_TEST(dial(worker).greet());
+}
+
+BOOST_AUTO_TEST_CASE(files_that_are_no_good_change_nothing_but_are_named) {
+  o.tls.reload_period = 10ms;
+  BOOST_TEST(dial(worker).greet());
+  std::ofstream{o.tls.certificate_file, std::ios::trunc} << "half a certif";
+
+  until([&] { return logged("certificates were not read again, those before are still used"); });
+
+  BOOST_TEST(logged(o.tls.certificate_file));
+  BOOST_TEST(dial(worker).greet());
+  BOOST_CHECK_THROW(made->reload_certificates(), error);
+}
+
+// --- Who may listen where ----------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(all_may_reach_a_listener_that_asks_for_certificates) {
+  o.listen = {":0"};
+
+  BOOST_CHECK_NO_THROW((server{io, o}));
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_that_asks_for_none_is_no_protection) {
+  o.listen = {":0"};
+  o.tls.authorities_file.clear();
+
+  BOOST_CHECK_EXCEPTION((server{io, o}), error, [](error const& e) {
+    return e.code() == errc::failed_precondition && contains(e.what(), "mutual TLS");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(half_of_the_files_is_no_plain_listener) {
+  o.tls.key_file.clear();
+
+  BOOST_CHECK_EXCEPTION((server{io, o}), error,
+                        [](error const& e) { return e.code() == errc::invalid_argument; });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server

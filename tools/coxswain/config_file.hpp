@@ -1,0 +1,28 @@
+#pragma once
+// A file of options: keys at its top for all subcommands that have such an option, and a section
+// for each subcommand, which wins. Not here: what the values mean (subcommand).
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+class config_file {
+ public:
+  using names = std::set<std::string>;
+  using values = std::vector<std::string>;
+
+  // `known` has the keys of each subcommand. Throws program_error (usage): the file cannot be read,
+  // or says what is not known, or twice.
+  config_file(std::string const& path, std::map<std::string, names> const& known);
+
+  // What it says of a subcommand's key; null: nothing.
+  [[nodiscard]] values const* find(std::string const& command, std::string const& key) const;
+
+ private:
+  std::map<std::string, std::map<std::string, values>> sections_;  // that of all has no name
+};
+
+}  // namespace coxswain::tools

@@ -1,0 +1,40 @@
+#pragma once
+// What somebody who watches a job knows of it, and how it is shown. Not here: who finds it out
+// (job_feed), and what it looks like (top_frame).
+
+#include "coxswain/core/messages.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace coxswain::tools {
+
+struct job_view {
+  std::string address;
+  core::snapshot job;
+  core::why_answer why;
+  std::deque<core::events_answer::entry> events;  // the last ones, oldest first
+
+  // Nobody answers: why not, and for how long. What is known is from before.
+  struct silence {
+    std::string why;
+    duration length{};
+  };
+  std::optional<silence> lost;
+};
+
+struct view_options {
+  bool has_unicode{};
+  bool is_paused{};
+  bool shows_help{};
+  std::size_t scrolled{};  // by so many events into the past
+};
+
+struct screen_size {
+  std::size_t columns{80};
+  std::size_t lines{24};
+};
+
+}  // namespace coxswain::tools

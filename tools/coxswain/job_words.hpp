@@ -1,0 +1,37 @@
+#pragma once
+// How the program speaks of a job's tasks, barriers and waits. Not here: whole tables (status_text,
+// why_text, top_frame).
+
+#include "coxswain/core/messages.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+// "6 connected, 1 failed, 1 never connected (1 suspect)".
+[[nodiscard]] std::string tally(std::vector<core::snapshot::task> const& tasks);
+
+// "task 7", "the job".
+[[nodiscard]] std::string who(std::optional<task_id> task);
+
+// "step", "(join)", "n (count)".
+[[nodiscard]] std::string barrier_name(core::snapshot::barrier const& b);
+
+// "3,17-24 and 2 more", "3 callers".
+[[nodiscard]] std::string missing_text(core::snapshot::barrier const& b);
+
+// "barrier 'step' round 7", "key 'a/b'".
+[[nodiscard]] std::string what_text(core::why_answer::wait const& w);
+
+// "3,17-24 and 2 more".
+[[nodiscard]] std::string ranges_text(std::string const& ranges, std::uint32_t cut);
+
+// "tasks 0-2 and a caller that is no task".
+[[nodiscard]] std::string waiting_text(core::why_answer::wait const& w);
+
+// "task 3: connected, b12:3391, heard 20 ms ago, at step 7, waits for barrier 'a'".
+[[nodiscard]] std::string missing_task_text(missing_task const& m);
+
+}  // namespace coxswain::tools

@@ -1,0 +1,19 @@
+#pragma once
+// How the sections of a screen share its lines.
+
+#include <cstddef>
+#include <vector>
+
+namespace coxswain::tools {
+
+struct line_wish {
+  int rank{};            // the lowest is served first
+  std::size_t least{};   // with fewer it says nothing
+  std::size_t wanted{};  // not below `least`
+};
+
+// What each gets of so many lines: first everybody the least, by rank, then by rank what is left.
+[[nodiscard]] std::vector<std::size_t> lines_shared(std::vector<line_wish> const& wishes,
+                                                    std::size_t lines);
+
+}  // namespace coxswain::tools

@@ -1,0 +1,13 @@
+#pragma once
+// What somebody may have meant who wrote a name that is not known.
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace coxswain::tools {
+
+// That of the names which takes the fewest changes of a letter; empty if none is near.
+[[nodiscard]] std::string nearest(std::string_view given, std::set<std::string> const& names);
+
+}  // namespace coxswain::tools
