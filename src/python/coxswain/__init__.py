@@ -1,0 +1,52 @@
+"""Coxswain: barriers, keys and failures of distributed jobs.
+
+    with coxswain.Client.from_environment() as job:
+        job.barrier("epoch-1", timeout=60)
+
+``Client`` blocks, ``AsyncClient`` is for asyncio, ``Coordinator`` embeds the coordinator.
+"""
+
+from __future__ import annotations
+
+import atexit as _atexit
+
+from coxswain import _client, _coordinator, _errors, _native, _options
+from coxswain._client import *
+from coxswain._coordinator import *
+from coxswain._errors import *
+from coxswain._options import *
+
+TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
+if TYPE_CHECKING:
+    from coxswain._types import *
+    from coxswain.aio import *
+    from coxswain.store import *
+
+# What is imported when it is wanted: asyncio and dataclasses take longer than all of ours.
+_LATER = {
+    "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
+    "_types": ("BarrierFailure", "BarrierStatus", "Event", "Failure", "JobError", "JobStatus",
+               "KeyChange", "KeyValue", "LiveTask", "MissingTask", "Problem", "Process",
+               "ProcessChange", "Progress", "QueueItem", "Surroundings", "Swap", "Task",
+               "TaskList", "Wait", "Why"),
+    "store": ("Store",),
+}
+
+__all__ = [*_client.__all__, *_coordinator.__all__, *_errors.__all__, *_options.__all__,
+           *(name for names in _LATER.values() for name in names)]
+__version__ = _native.version
+
+# Before the interpreter is gone, no thread may be in a call any more.
+_atexit.register(_native.close_all)
+
+
+def __getattr__(name: str):
+    for module, names in _LATER.items():
+        if name in names:
+            import importlib
+            return getattr(importlib.import_module(f"coxswain.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

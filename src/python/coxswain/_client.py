@@ -1,0 +1,423 @@
+"""The client whose calls block. Its twin for asyncio is in coxswain.aio."""
+
+from __future__ import annotations
+
+from coxswain import _native
+from coxswain._errors import Cancelled, Code, Error
+from coxswain._options import options_of
+from coxswain._shape import DEFAULT_TIMEOUT, shape
+
+TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import List  # for `list` is a method
+
+    from coxswain._types import (
+        Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
+        QueueItem, Swap, TaskList, Tasks, Timeout, Why)
+
+__all__ = ["Client", "KeyWatch", "ProcessMonitor"]
+
+_UNSET: object = object()
+
+
+def expected_of(version, expected):
+    """What compare_and_set expects of a key; at most one of the two is said."""
+    if version is not None and expected is not None:
+        raise TypeError("say a version or a value, not both")
+    return version, expected
+
+
+def kind_of(operand) -> str:
+    """Which of the native reductions an operand wants."""
+    if isinstance(operand, (bytes, bytearray, memoryview)):
+        return "bits"
+    return "float" if isinstance(operand, float) else "int"
+
+
+class Client:
+    """A process's membership in a job, its barriers and its keys::
+
+        with coxswain.Client("head:8476", task=3) as job:   # joins
+            job.put(f"address/{job.task}", "10.0.0.7:5000")
+            first = job.get("address/0")
+            job.barrier("epoch-1", timeout=60)
+                                                            # leaves
+
+    Each call blocks its thread without the GIL, until the coordinator answers or its time has
+    passed (300 s unless said otherwise; ``timeout=None`` waits for ever). A signal handler that
+    raises, such as that of Ctrl-C, ends it at once and takes it back. Heartbeats and everything
+    else that keeps the session alive happen on a native thread, which never waits for Python.
+
+    Errors are :class:`coxswain.Error`, one class for each code. Those of every call: Unavailable
+    (the coordinator is lost for good), ResourceExhausted (a limit), PermissionDenied (the token's
+    role does not suffice), FailedPrecondition (not joined, or this client has left), Aborted (a
+    newer process of the task has taken its place), Cancelled (the client was closed), and
+    DeadlineExceeded, which is also a TimeoutError. Further ones stand beside the call.
+
+    A lost connection is no error: the client reconnects, calls that are open go on, and each takes
+    effect exactly once.
+
+    Threads: any number may call at once. Fork: a child must make a client of its own; calls raise
+    FailedPrecondition there, and the parent's session is not harmed.
+    """
+
+    def __init__(self, address: str | None = None, task: int | None = None,
+                 num_tasks: int | None = None, *, job: str | None = None,
+                 attempt: int | None = None, token: str | None = None, label: str | None = None,
+                 recoverable: bool | None = None, incarnation: int | None = None,
+                 connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
+                 tls_ca: str | None = None, tls_cert: str | None = None,
+                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
+        """Connects; tries again while the coordinator is not there yet.
+
+        ``address`` is "host:port", "[v6]:port" or "unix:/path". Without it the environment says
+        what is not said here, see :meth:`from_environment`. Without a ``task`` the client is an
+        observer: it may look, use keys and count barriers, but neither join nor take part in
+        barriers. DeadlineExceeded: not within ``connect_timeout``; the text says how often it was
+        tried. FailedPrecondition (another job, attempt or number of tasks) and Unauthenticated
+        (the token, a certificate): at once.
+        """
+        settings = {name: value for name, value in locals().items()
+                    if name not in ("self", "address") and value is not _UNSET}
+        if connect_timeout is None:
+            settings["connect_timeout"] = float("inf")
+        self._open(options_of(address, settings))
+
+    @classmethod
+    def from_environment(cls, **settings) -> Client:
+        """Connects to the coordinator that the environment names: ``COXSWAIN_ADDRESS``,
+        ``_TASK_ID``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``, ``_TOKEN``; JAX's variables; or those
+        of the launcher (torchrun, AIchor, Open MPI, Slurm, TPU, Kubernetes). InvalidArgument: they
+        say no address, or one is malformed.
+        """
+        self = cls.__new__(cls)
+        self._open(options_of(None, settings))
+        return self
+
+    def _open(self, options: _native.Options) -> None:
+        self._native = _native.Session()
+        try:
+            self._native.connect(options)
+        except BaseException:
+            self._native.close()
+            raise
+
+    # --- The job ---------------------------------------------------------------------------------
+
+    def __enter__(self) -> Client:
+        """Joins, unless this is an observer."""
+        if self.task is not None:
+            try:
+                self.join()
+            except BaseException:
+                self.close()
+                raise
+        return self
+
+    def __exit__(self, kind, problem, trace) -> None:
+        """Leaves. After an exception the task fails instead, so that the others learn of it."""
+        try:
+            if problem is None or (isinstance(problem, SystemExit) and not problem.code):
+                self.leave()
+            elif self.task is not None:
+                self._tell(kind, problem)
+        finally:
+            self.close()
+
+    def _tell(self, kind, problem) -> None:
+        try:
+            self.report_error(Code.UNKNOWN, f"{kind.__name__}: {problem}")
+        except Error:
+            pass  # the job has failed before, or the coordinator is gone
+
+    def join(self, timeout: Timeout = DEFAULT_TIMEOUT, *, take_over: bool = False) -> bool:
+        """Joins the job and waits until all tasks have; true if it had started before.
+
+        ``take_over``: takes the place of another process of the task, at once; both must be
+        recoverable. DeadlineExceeded: some are missing. AlreadyExists: a newer process of the task
+        joined meanwhile. Aborted: another one holds the task and lives; or the job has failed.
+        """
+        return self._native.join(timeout, take_over)
+
+    def leave(self, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
+        """Waits until all tasks leave, then ends the session. Internal: a task died or did not
+        come. FailedPrecondition: the job had failed, and the task has left alone."""
+        self._native.leave(timeout)
+
+    def close(self) -> None:
+        """Ends the session. A task that has not left fails at once, for everybody. Calls that other
+        threads have open raise Cancelled, as do later ones. A second call changes nothing."""
+        self._native.close()
+
+    def reset(self) -> None:
+        """Clears the error of this recoverable task, so that :meth:`join` may be called again."""
+        self._native.reset()
+
+    @property
+    def task(self) -> int | None:
+        """The task that this process is; None: an observer."""
+        return self._native.task
+
+    @property
+    def num_tasks(self) -> int:
+        return self._native.num_tasks
+
+    @property
+    def role(self) -> str:
+        """What the token gives leave to: "reader", "operator" or "worker"."""
+        return self._native.role
+
+    @property
+    def incarnation(self) -> int:
+        """Tells this process from an earlier one of the same task."""
+        return self._native.incarnation
+
+    @property
+    def reconnects(self) -> int:
+        """How often the session was resumed."""
+        return self._native.reconnects
+
+    # --- Barriers --------------------------------------------------------------------------------
+
+    def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
+                fail_when_lost: bool = False) -> int:
+        """Waits until all participants have called; gives the number of the round.
+
+        ``among``: who takes part, this task among them. ``fail_when_lost``: fails as soon as a
+        participant fails, even a recoverable one. The earliest deadline of the participants ends
+        the round for all: DeadlineExceeded, whose ``missing`` and ``details`` say who did not
+        come. Internal: a participant died, failed or left. Cancelled: see cancel_barrier.
+        InvalidArgument: the callers name different participants.
+        """
+        return self._native.barrier(name, timeout, among, fail_when_lost)
+
+    def allgather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
+                  among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
+        """A barrier to which everybody brings data; gives that of all, in task order."""
+        return self._native.allgather(name, data, timeout, among, fail_when_lost)
+
+    def reduce(self, name: str, operand, how: str = "sum", timeout: Timeout = DEFAULT_TIMEOUT,
+               among: Tasks = None, *, fail_when_lost: bool = False):
+        """A barrier to which everybody brings an int, a float or bytes. Gives the "sum", "min" or
+        "max" of the numbers; of bytes "and" or "or", bit by bit. All bring the same type.
+        OutOfRange: the sum does not fit 64 bits."""
+        call = getattr(self._native, "reduce_" + kind_of(operand))
+        return call(name, operand, how, timeout, among, fail_when_lost)
+
+    def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
+                  among: Tasks = None, *, fail_when_lost: bool = False) -> int:
+        """A barrier to which everybody brings the same data. FailedPrecondition: they differ; the
+        text names two tasks that do."""
+        return self._native.all_equal(name, data, timeout, among, fail_when_lost)
+
+    def cancel_barrier(self, name: str, round: int | None = None) -> None:
+        """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is."""
+        self._native.cancel_barrier(name, round)
+
+    def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
+        """Waits until so many such calls are open, of tasks or observers."""
+        return self._native.count_barrier(name, count, timeout)
+
+    # --- Keys ------------------------------------------------------------------------------------
+
+    def put(self, key: str, value: Data, *, overwrite: bool = False,
+            while_task_lives: bool = False) -> int:
+        """Stores a value and wakes those who wait for the key; gives its version. AlreadyExists:
+        the key has a value, and ``overwrite`` is not said. ``while_task_lives``: the key vanishes
+        when this task fails or leaves."""
+        return self._native.put(key, value, overwrite, while_task_lives)
+
+    def put_all(self, entries: Mapping[str, Data], *, overwrite: bool = False) -> int:
+        """Stores all values, or none of them."""
+        return self._native.put_all(list(entries.items()), overwrite)
+
+    def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
+        """Waits until the key has a value. Cancelled: the job failed or the coordinator stops."""
+        return self._native.get(key, timeout)
+
+    def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT) -> List[KeyValue]:
+        """Waits until all the keys have values at the same time."""
+        return shape.keys_of(self._native.get_all(list(keys), timeout))
+
+    def try_get(self, key: str) -> bytes | None:
+        """The key's value now, if it has one."""
+        return self._native.try_get(key)
+
+    def list(self, directory: str = "") -> List[KeyValue]:
+        """All keys below a directory, at any depth, in order; "" is the root."""
+        return shape.keys_of(self._native.list(directory))
+
+    def count(self, directory: str = "") -> int:
+        """How many keys :meth:`list` would give."""
+        return self._native.count(directory)
+
+    def remove(self, key: str, *, everything: bool = False) -> int:
+        """Removes the key and all below it; gives the number of removed keys. ``everything`` is
+        needed to remove the root."""
+        return self._native.remove(key, everything)
+
+    def increment(self, key: str, by: int = 1) -> int:
+        """Adds to a decimal counter, zero if the key is missing; gives the sum. OutOfRange."""
+        return self._native.increment(key, by)
+
+    def append(self, key: str, more: Data) -> int:
+        """Adds to the end of a value, empty if the key is missing; gives the key's version."""
+        return self._native.append(key, more)
+
+    def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
+                        expected: Data | None = None, while_task_lives: bool = False) -> Swap:
+        """Stores a value if the key has this version, or this value, or, when neither is said, no
+        value. That it has not is no exception: see Swap."""
+        return shape.swap_of(self._native.compare_and_set(
+            key, value, *expected_of(version, expected), while_task_lives))
+
+    def watch(self, directory: str = "", after: int | None = None) -> KeyWatch:
+        """The changes below a directory, from now on or after a version: see KeyWatch."""
+        raw = _native.KeyWatch()
+        return KeyWatch(self._native, raw, self._native.watch_open(raw, directory, after))
+
+    def push(self, queue: str, value: Data) -> int:
+        """Adds an item at the end of a queue; gives how many wait in it then."""
+        return self._native.push(queue, value)
+
+    def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
+        """Takes the first item of a queue, and waits for one if there is none. An item goes to
+        exactly one caller; if this process dies before it has said more, it goes back."""
+        return shape.queue_item_of(self._native.pop(queue, timeout))
+
+    # --- Tasks and failures ----------------------------------------------------------------------
+
+    def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
+        """All tasks as they are now; with the version of an earlier list, as soon as they differ
+        from it, or the time has passed."""
+        return shape.tasks_of(self._native.watch_tasks(after, timeout))
+
+    def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
+                    ) -> List[LiveTask]:
+        """Which of these tasks are there, this one among them: waits until each that is connected
+        has asked for the same set, and gives all the same list."""
+        return shape.live_tasks_of(self._native.alive_tasks(tasks, timeout))
+
+    def process_monitor(self) -> ProcessMonitor:
+        """Tells each change of the tasks, and who was lost: see ProcessMonitor."""
+        return ProcessMonitor(self._native)
+
+    def failure(self, timeout: Timeout = None) -> JobError | None:
+        """Waits until the job fails, or this client has lost the coordinator for good; None if the
+        time passes without. Cancelled: the client has left or was closed."""
+        return shape.job_error_of(self._native.failure_within(timeout))
+
+    def on_failure(self, tell: Callable[[JobError], object]) -> None:
+        """Calls ``tell`` once, on a thread of its own, when :meth:`failure` would return."""
+        import threading
+        threading.Thread(target=_watch_failure, args=(self._native, tell), daemon=True,
+                         name="coxswain-failure").start()
+
+    def report_error(self, code: int, message: str) -> None:
+        """Declares this task failed; everybody learns it, unless it is recoverable."""
+        self._native.report_error(int(code), message)
+
+    def preempt(self, within: Timeout = 0.0, task: int | None = None) -> None:
+        """Says that a task, or this one, will be taken away in so long: all tasks then agree on a
+        step at which they stop together."""
+        self._native.preempt(within, task)
+
+    def reached_sync_point(self, step: int) -> bool:
+        """To be called by every task with each step that it has reached, rising. True once for each
+        agreement after a preemption notice: at the step where all save their state."""
+        return self._native.reached_sync_point(step)
+
+    def report_progress(self, step: int) -> None:
+        """Says that this task has reached a step of its work, for those who look at the job."""
+        self._native.report_progress(step)
+
+    def events(self, after: int | None = None, *, severity: str = "info",
+               timeout: Timeout = None) -> tuple[List[Event], int]:
+        """What the coordinator has logged, and up to which number; with that number as ``after``,
+        what came since, as soon as there is something or the time has passed."""
+        return shape.events_of(self._native.watch_events(after, severity, timeout))
+
+    def status(self) -> JobStatus:
+        """What the whole job is doing."""
+        return shape.status_of(self._native.inspect())
+
+    def why(self) -> Why:
+        """What everybody waits for, and which tasks can never go on."""
+        return shape.why_of(self._native.why())
+
+
+def _watch_failure(native: _native.Session, tell) -> None:
+    try:
+        error = shape.job_error_of(native.failure_within(None))
+    except Cancelled:
+        return
+    if error is not None:
+        tell(error)
+
+
+class KeyWatch:
+    """The changes below a directory and of the key equal to it, one after the other::
+
+        watch = job.watch("members")
+        members = watch.list()
+        for change in watch:
+            ...
+
+    Nothing is missed and nothing comes twice, also while the client reconnects. One thread at a
+    time.
+    """
+
+    def __init__(self, native: _native.Session, raw: _native.KeyWatch, version: int):
+        self._native = native
+        self._raw = raw
+        #: Everything up to this version has been told.
+        self.version = version
+
+    def next(self, timeout: Timeout = None) -> List[KeyChange]:
+        """Waits for changes and gives them in order; none if the time passes without any.
+        OutOfRange: the coordinator no longer remembers everything; use :meth:`list`."""
+        changes, self.version = self._native.watch_next(self._raw, timeout)
+        return shape.changes_of(changes)
+
+    def list(self) -> List[KeyValue]:
+        """All keys below the directory; :meth:`next` then tells what changed since."""
+        keys, self.version = self._native.watch_list(self._raw)
+        return shape.keys_of(keys)
+
+    def __iter__(self) -> Iterator[KeyChange]:
+        while True:
+            yield from self.next()
+
+
+class ProcessMonitor:
+    """All tasks at each change, and whom the job has lost since the last one, for runtimes that
+    must end what they do with exactly those::
+
+        for change in job.process_monitor():
+            for process in change.lost:
+                abort_collectives_with(process)
+
+    Ends with Cancelled or Unavailable when the client ends or has lost the coordinator.
+    """
+
+    def __init__(self, native: _native.Session):
+        self._native = native
+        self._raw = _native.ProcessWatch()
+
+    def next(self, timeout: Timeout = None) -> ProcessChange:
+        """Waits for the next change; the first time, gives the tasks at once."""
+        return shape.process_change_of(self._native.processes_next(self._raw, timeout))
+
+    def __iter__(self) -> Iterator[ProcessChange]:
+        while True:
+            yield self.next()
+
+    def mark_failed(self, task: int, code: int, message: str) -> tuple[Process, ...]:
+        """Notes a failure that was found here, before the coordinator tells it; gives whom that
+        loses."""
+        return shape.processes_of(self._raw.mark_failed(task, int(code), message))
+
+    def check_current(self, members: Sequence[Process]) -> None:
+        """FailedPrecondition: one of the members is not connected, or another process by now."""
+        self._raw.check_current([(one.task, one.incarnation) for one in members])

@@ -1,0 +1,170 @@
+"""The exceptions of all calls, one class for each code.
+
+``str(error)`` begins with the code's name: ``DEADLINE_EXCEEDED: Barrier timed out. Barrier 'x'``.
+Not here: who raises what; that stands beside the calls.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from coxswain import _native
+
+TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
+if TYPE_CHECKING:
+    from coxswain._types import BarrierFailure
+
+__all__ = [
+    "Aborted", "AlreadyExists", "Cancelled", "Code", "DataLoss", "DeadlineExceeded", "Error",
+    "FailedPrecondition", "Internal", "InvalidArgument", "NotFound", "OutOfRange",
+    "PermissionDenied", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unimplemented",
+    "Unknown",
+]
+
+
+class Code(enum.IntEnum):
+    """What kind of failure it was, numbered as in gRPC."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    DATA_LOSS = 15
+    UNAUTHENTICATED = 16
+
+
+class Error(RuntimeError):
+    """A call failed. Its classes are those below, one for each code."""
+
+    code: Code = Code.UNKNOWN
+
+    def __init__(self, message: str = "", figures: tuple | None = None):
+        super().__init__(f"{self.code.name}: {message}")
+        self.message = message
+        self._figures = figures  # of the native module
+
+    @property
+    def details(self) -> BarrierFailure | None:
+        """The figures of a barrier that failed; None for other calls."""
+        if self._figures is None:
+            return None
+        from coxswain._types import barrier_failure_of
+        return barrier_failure_of(self._figures)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The tasks that a barrier waited for in vain, as far as the coordinator named them."""
+        return () if (details := self.details) is None else _numbers(details.missing)
+
+    def __reduce__(self):
+        return type(self), (self.message, self._figures)
+
+
+class Cancelled(Error):
+    """The client was closed, the round cancelled, or the job failed while a key was waited for."""
+    code = Code.CANCELLED
+
+
+class Unknown(Error):
+    """Something that has no code of its own."""
+    code = Code.UNKNOWN
+
+
+class InvalidArgument(Error, ValueError):
+    """The call can never succeed so."""
+    code = Code.INVALID_ARGUMENT
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """The time has passed. After a barrier, ``missing`` and ``details`` say who did not come."""
+    code = Code.DEADLINE_EXCEEDED
+
+
+class NotFound(Error, LookupError):
+    """There is no such thing."""
+    code = Code.NOT_FOUND
+
+
+class AlreadyExists(Error):
+    """The key has a value, or a newer process of the task is there."""
+    code = Code.ALREADY_EXISTS
+
+
+class PermissionDenied(Error, PermissionError):
+    """The token's role does not suffice."""
+    code = Code.PERMISSION_DENIED
+
+
+class ResourceExhausted(Error):
+    """A limit of the coordinator, which the text names."""
+    code = Code.RESOURCE_EXHAUSTED
+
+
+class FailedPrecondition(Error):
+    """Not now: not joined, left already, the job has failed, or after fork."""
+    code = Code.FAILED_PRECONDITION
+
+
+class Aborted(Error):
+    """Another process of the task has taken its place."""
+    code = Code.ABORTED
+
+
+class OutOfRange(Error, OverflowError):
+    """A sum that does not fit, or changes that are no longer remembered."""
+    code = Code.OUT_OF_RANGE
+
+
+class Unimplemented(Error, NotImplementedError):
+    """The coordinator is older than the client."""
+    code = Code.UNIMPLEMENTED
+
+
+class Internal(Error):
+    """A participant died, failed or left."""
+    code = Code.INTERNAL
+
+
+class Unavailable(Error, ConnectionError):
+    """The coordinator is lost for good."""
+    code = Code.UNAVAILABLE
+
+
+class DataLoss(Error):
+    """What was stored cannot be read."""
+    code = Code.DATA_LOSS
+
+
+class Unauthenticated(Error):
+    """The token, or a certificate, is refused."""
+    code = Code.UNAUTHENTICATED
+
+
+_CLASSES: dict[int, type[Error]] = {one.code: one for one in Error.__subclasses__()}
+
+
+def _numbers(ranges: str) -> tuple[int, ...]:
+    """The numbers of "3,17-24,900"."""
+    found: list[int] = []
+    for part in filter(None, ranges.split(",")):
+        first, _, last = part.partition("-")
+        found.extend(range(int(first), int(last or first) + 1))
+    return tuple(found)
+
+
+def _error(code: int, message: str, figures: tuple | None = None) -> Error:
+    return _CLASSES.get(code, Unknown)(message, figures)
+
+
+_native.set_error_factory(_error)

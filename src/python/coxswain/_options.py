@@ -1,0 +1,46 @@
+"""What both clients are told at their start."""
+
+from __future__ import annotations
+
+from coxswain import _native
+from coxswain._shape import shape
+
+TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
+if TYPE_CHECKING:
+    from coxswain._types import Surroundings
+
+__all__ = ["surroundings"]
+
+# Those that Python's None leaves as they are.
+_PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable", "incarnation",
+          "connect_timeout")
+_TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
+
+
+def _apply(options: _native.Options, settings: dict) -> _native.Options:
+    for name in ("address", *_PLAIN):
+        if settings.get(name) is not None:
+            setattr(options, name, settings[name])
+    if "fence_after" in settings:
+        options.fence_after = settings["fence_after"]
+    if any(settings.get(name) for name in _TLS):
+        options.use_tls(*(str(settings.get(name) or "") for name in _TLS))
+    return options
+
+
+def options_of(address: str | None, settings: dict) -> _native.Options:
+    """Without an address, what the environment says, and the settings over it."""
+    unknown = settings.keys() - {*_PLAIN, *_TLS, "fence_after", "address"}
+    if unknown:
+        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
+    if address is None:
+        return _apply(_native.Options.from_environment(), settings)
+    return _apply(_native.Options(address), settings)
+
+
+def surroundings() -> Surroundings:
+    """What the launcher's environment says of this process: see ``coxswain detect``.
+
+    Nothing is contacted. What is not known, or is malformed, is None.
+    """
+    return shape.surroundings_of(_native.detect())

@@ -1,0 +1,346 @@
+"""What the calls give: frozen dataclasses, made of the native module's tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Union
+
+from coxswain._errors import Code
+
+if TYPE_CHECKING:
+    import datetime
+
+__all__ = [
+    "BarrierFailure", "BarrierStatus", "Event", "Failure", "JobError", "JobStatus", "KeyChange",
+    "KeyValue", "LiveTask", "MissingTask", "Problem", "Process", "ProcessChange", "Progress",
+    "QueueItem", "Surroundings", "Swap", "Task", "TaskList", "Wait", "Why",
+]
+
+if TYPE_CHECKING:
+    #: Seconds, a timedelta, or None: for ever.
+    Timeout = Union[float, datetime.timedelta, None]
+    #: Text is encoded as UTF-8.
+    Data = Union[str, bytes]
+    #: Task numbers; None: all tasks.
+    Tasks = Union[Sequence[int], None]
+
+
+@dataclass(frozen=True)
+class MissingTask:
+    """What the coordinator knows of a task that a barrier waits for."""
+
+    task: int
+    state: str  # "never connected", "joining", "connected", "failed" or "left"
+    suspect: bool  # its connection is lost and its grace runs
+    last_heard: float | None  # how many seconds ago; None if it never connected
+    label: str  # what its client calls itself, usually "host:pid"
+    waits_for: str  # where it waits instead, such as "key 'address/0'", or ""
+    step: int | None  # the last one that it reported
+
+
+@dataclass(frozen=True)
+class BarrierFailure:
+    """The figures of a barrier that failed."""
+
+    round: int
+    arrived: int
+    expected: int
+    missing: str  # ranges, such as "3,17-24,900"
+    missing_cut: int  # how many missing tasks ``missing`` does not name
+    known: tuple[MissingTask, ...]  # at most 16 of them
+
+
+@dataclass(frozen=True)
+class KeyValue:
+    key: str
+    value: bytes
+    version: int
+
+
+@dataclass(frozen=True)
+class KeyChange:
+    key: str
+    value: bytes | None  # None: the key was removed
+    version: int
+
+
+@dataclass(frozen=True)
+class Swap:
+    """What came of compare_and_set; true if the value was stored."""
+
+    stored: bool
+    version: int  # the key's; zero if it is missing
+    found: bytes | None  # the value that was there instead
+
+    def __bool__(self) -> bool:
+        return self.stored
+
+
+@dataclass(frozen=True)
+class QueueItem:
+    value: bytes
+    number: int  # rises with every push to any queue
+
+
+@dataclass(frozen=True)
+class Problem:
+    code: Code
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.code.name}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task's failure, or the job's if no task is to blame."""
+
+    task: int | None
+    code: Code
+    message: str
+
+    def __str__(self) -> str:
+        who = "" if self.task is None else f"task {self.task}: "
+        return f"{who}{self.code.name}: {self.message}"
+
+
+@dataclass(frozen=True)
+class JobError:
+    """Why the job failed: the first failure is the cause and stays."""
+
+    cause: Failure
+    later: tuple[Failure, ...]
+
+    def __str__(self) -> str:
+        return str(self.cause)
+
+
+@dataclass(frozen=True)
+class Progress:
+    step: int
+    age: float  # seconds since a step was above the one before
+
+
+@dataclass(frozen=True)
+class Task:
+    id: int
+    state: str  # "never connected", "joining", "connected", "failed" or "left"
+    suspect: bool  # its connection is lost and its grace runs
+    incarnation: int
+    last_heard: float | None  # how many seconds ago; of `status`
+    label: str
+    peer: str
+    error: Problem | None
+    recoverable: bool
+    progress: Progress | None  # of `status`; lists of tasks do not have it
+
+
+@dataclass(frozen=True)
+class TaskList(Sequence):
+    """All tasks in order, at one version, which rises with every change of any of them."""
+
+    version: int
+    tasks: tuple[Task, ...]
+
+    def __getitem__(self, at):
+        return self.tasks[at]
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+
+@dataclass(frozen=True)
+class LiveTask:
+    id: int
+    incarnation: int
+
+
+@dataclass(frozen=True)
+class Process:
+    """A task in one of its incarnations."""
+
+    task: int
+    incarnation: int
+
+
+@dataclass(frozen=True)
+class ProcessChange:
+    """All tasks as they are now, and whom the job has lost since the last change."""
+
+    tasks: TaskList
+    lost: tuple[Process, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that the coordinator has logged."""
+
+    number: int
+    at: float  # the coordinator's uptime
+    severity: str  # "info", "warning" or "error"
+    kind: str
+    task: int | None
+    barrier: str
+    text: str
+
+
+@dataclass(frozen=True)
+class BarrierStatus:
+    """A round that is open."""
+
+    kind: str  # "barrier", "count barrier", "join", "leave" or "topology"
+    name: str
+    round: int
+    arrived: int
+    expected: int
+    missing: str
+    missing_cut: int
+    age: float
+    remaining: float | None
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """A picture of the whole job at one moment."""
+
+    job: str
+    coordinator: int  # its incarnation
+    version: str
+    uptime: float
+    tasks: tuple[Task, ...]
+    barriers: tuple[BarrierStatus, ...]
+    error: JobError | None
+    keys: int
+    key_bytes: int
+    sessions: int
+    waiting_gets: int
+    waiting_pops: int
+    queued_items: int
+    memory_bytes: int
+    memory_bytes_max: int
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What some tasks wait for."""
+
+    kind: str
+    name: str
+    waiting: str  # the tasks, as ranges
+    waiting_cut: int
+    others: int  # how many callers are no task
+    missing: BarrierFailure | None
+    age: float
+    remaining: float | None
+    stuck: bool  # one of the tasks can never go on
+
+
+@dataclass(frozen=True)
+class Why:
+    """What everybody waits for, and who waits in vain."""
+
+    waits: tuple[Wait, ...]
+    more: int  # waits that are not listed
+    stuck: str  # who can never go on, and why; empty: nobody
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the environment of this process says of its job."""
+
+    launcher: str
+    address: str | None
+    job: str | None
+    attempt: int | None
+    task: int | None
+    num_tasks: int | None
+    local_task: int | None
+
+
+# Of the native module's tuples.
+
+
+def barrier_failure_of(raw) -> BarrierFailure:
+    round, arrived, expected, missing, cut, known = raw
+    return BarrierFailure(round, arrived, expected, missing, cut,
+                          tuple(MissingTask(*one) for one in known))
+
+
+def keys_of(raw) -> list[KeyValue]:
+    return [KeyValue(*one) for one in raw]
+
+
+def changes_of(raw) -> list[KeyChange]:
+    return [KeyChange(*one) for one in raw]
+
+
+def failure_of(raw) -> Failure:
+    task, code, message = raw
+    return Failure(task, Code(code), message)
+
+
+def events_of(raw) -> tuple[list[Event], int]:
+    entries, through, _ = raw
+    return [Event(*one) for one in entries], through
+
+
+def processes_of(raw) -> tuple[Process, ...]:
+    return tuple(Process(*one) for one in raw)
+
+
+def live_tasks_of(raw) -> list[LiveTask]:
+    return [LiveTask(*one) for one in raw]
+
+
+def swap_of(raw) -> Swap:
+    return Swap(*raw)
+
+
+def queue_item_of(raw) -> QueueItem:
+    return QueueItem(*raw)
+
+
+def surroundings_of(raw) -> Surroundings:
+    return Surroundings(**raw)
+
+
+def job_error_of(raw) -> JobError | None:
+    if raw is None:
+        return None
+    cause, later = raw
+    return JobError(failure_of(cause), tuple(map(failure_of, later)))
+
+
+def task_of(raw) -> Task:
+    id, state, suspect, incarnation, last_heard, label, peer, error, recoverable, progress = raw
+    return Task(id, state, suspect, incarnation, last_heard, label, peer,
+                None if error is None else Problem(Code(error[0]), error[1]), recoverable,
+                None if progress is None else Progress(*progress))
+
+
+def tasks_of(raw) -> TaskList:
+    version, tasks = raw
+    return TaskList(version, tuple(map(task_of, tasks)))
+
+
+def process_change_of(raw) -> ProcessChange:
+    tasks, lost = raw
+    return ProcessChange(tasks_of(tasks), processes_of(lost))
+
+
+def status_of(raw) -> JobStatus:
+    job, coordinator, version, uptime, tasks, barriers, error, *rest = raw
+    return JobStatus(job, coordinator, version, uptime, tuple(map(task_of, tasks)),
+                     tuple(BarrierStatus(*one) for one in barriers), job_error_of(error), *rest)
+
+
+def wait_of(raw) -> Wait:
+    kind, name, waiting, cut, others, missing, *rest = raw
+    figures = None if missing is None else barrier_failure_of(missing)
+    return Wait(kind, name, waiting, cut, others, figures, *rest)
+
+
+def why_of(raw) -> Why:
+    waits, more, stuck = raw
+    return Why(tuple(map(wait_of, waits)), more, stuck)

@@ -1,0 +1,340 @@
+"""The client for asyncio. Its calls are those of coxswain.Client, whose documentation says what
+each means; here they are awaited, and cancelling the awaiting task takes the call back.
+
+No threads wait: the client's native thread puts what has ended into a mailbox, which the event loop
+watches like a socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from typing import TYPE_CHECKING
+
+from coxswain import _native
+from coxswain._client import _UNSET, expected_of, kind_of
+from coxswain._errors import Cancelled, Code, Error
+from coxswain._options import options_of
+from coxswain._shape import DEFAULT_TIMEOUT, shape
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from typing import List  # for `list` is a method
+
+    from coxswain._types import (
+        Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
+        QueueItem, Swap, TaskList, Tasks, Timeout, Why)
+
+__all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
+
+
+class _Calls:
+    """The calls of one client on one event loop."""
+
+    def __init__(self):
+        self.native = _native.Session()
+        self._mailbox = _native.Mailbox()
+        self._loop = asyncio.get_running_loop()
+        self._pending: dict[int, asyncio.Future] = {}
+        self._last = 0
+        self._is_closed = False
+        self._loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
+
+    def deliver(self) -> None:
+        for number, value, problem in self._mailbox.take():
+            future = self._pending.pop(number, None)
+            if future is None or future.done():
+                continue
+            if problem is None:
+                future.set_result(value)
+            else:
+                future.set_exception(problem)
+        if self._is_closed and not self._pending:
+            self._loop.remove_reader(self._mailbox.fileno())
+
+    async def ask(self, name: str, *arguments):
+        self._last += 1
+        number = self._last
+        future = self._pending[number] = self._loop.create_future()
+        try:
+            call = getattr(self.native, "begin_" + name)(self._mailbox, number, *arguments)
+        except BaseException:
+            del self._pending[number]
+            raise
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self._pending.pop(number, None)
+            self.native.cancel(call)
+            raise
+
+    def close(self) -> None:
+        if self._is_closed or self._loop.is_closed():
+            return self.native.close()
+        self._is_closed = True
+        self.native.close()
+        # What is still awaited ends now, and keeps this alive until then.
+        self._loop.add_reader(self._mailbox.fileno(), self.deliver)
+        self.deliver()
+
+
+def _deliver(of: weakref.ref) -> None:
+    if (calls := of()) is not None:
+        calls.deliver()
+
+
+class AsyncClient:
+    """A process's membership in a job, for asyncio::
+
+        async with coxswain.AsyncClient("head:8476", task=3) as job:   # connects and joins
+            await job.put(f"address/{job.task}", "10.0.0.7:5000")
+            await job.barrier("epoch-1", timeout=60)
+                                                                       # leaves
+
+    Or: ``job = AsyncClient(...); await job.connect(); await job.join()``. Belongs to the event loop
+    on which it was connected. The options are those of :class:`coxswain.Client`.
+    """
+
+    _calls: _Calls
+
+    def __init__(self, address: str | None = None, task: int | None = None,
+                 num_tasks: int | None = None, *, job: str | None = None,
+                 attempt: int | None = None, token: str | None = None, label: str | None = None,
+                 recoverable: bool | None = None, incarnation: int | None = None,
+                 connect_timeout: Timeout = DEFAULT_TIMEOUT, fence_after: Timeout | object = _UNSET,
+                 tls_ca: str | None = None, tls_cert: str | None = None,
+                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None):
+        settings = {name: value for name, value in locals().items()
+                    if name not in ("self", "address") and value is not _UNSET}
+        if connect_timeout is None:
+            settings["connect_timeout"] = float("inf")
+        self._options = options_of(address, settings)
+
+    @classmethod
+    def from_environment(cls, **settings) -> AsyncClient:
+        """As Client.from_environment, but does not connect yet."""
+        self = cls.__new__(cls)
+        self._options = options_of(None, settings)
+        return self
+
+    async def connect(self) -> AsyncClient:
+        """Connects; see Client."""
+        self._calls = _Calls()
+        try:
+            await self._ask("connect", self._options)
+        except BaseException:
+            self._calls.close()
+            raise
+        return self
+
+    async def _ask(self, name: str, *arguments):
+        return await self._calls.ask(name, *arguments)
+
+    async def __aenter__(self) -> AsyncClient:
+        if not hasattr(self, "_calls"):
+            await self.connect()
+        if self.task is not None:
+            try:
+                await self.join()
+            except BaseException:
+                self.close()
+                raise
+        return self
+
+    async def __aexit__(self, kind, problem, trace) -> None:
+        try:
+            if problem is None or (isinstance(problem, SystemExit) and not problem.code):
+                await self.leave()
+            elif self.task is not None:
+                try:
+                    await self.report_error(Code.UNKNOWN, f"{kind.__name__}: {problem}")
+                except Error:
+                    pass  # the job has failed before, or the coordinator is gone
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Ends the session; calls that are awaited raise Cancelled."""
+        self._calls.close()
+
+    @property
+    def task(self) -> int | None:
+        return self._calls.native.task
+
+    @property
+    def num_tasks(self) -> int:
+        return self._calls.native.num_tasks
+
+    @property
+    def role(self) -> str:
+        return self._calls.native.role
+
+    @property
+    def incarnation(self) -> int:
+        return self._calls.native.incarnation
+
+    @property
+    def reconnects(self) -> int:
+        return self._calls.native.reconnects
+
+    async def join(self, timeout: Timeout = DEFAULT_TIMEOUT, *, take_over: bool = False) -> bool:
+        return await self._ask("join", timeout, take_over)
+
+    async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
+        await self._ask("leave", timeout)
+
+    async def reset(self) -> None:
+        await self._ask("reset")
+
+    async def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
+                      fail_when_lost: bool = False) -> int:
+        return await self._ask("barrier", name, timeout, among, fail_when_lost)
+
+    async def allgather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
+                        among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
+        return await self._ask("allgather", name, data, timeout, among, fail_when_lost)
+
+    async def reduce(self, name: str, operand, how: str = "sum",
+                     timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
+                     fail_when_lost: bool = False):
+        return await self._ask("reduce_" + kind_of(operand), name, operand, how, timeout, among,
+                               fail_when_lost)
+
+    async def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
+                        among: Tasks = None, *, fail_when_lost: bool = False) -> int:
+        return await self._ask("all_equal", name, data, timeout, among, fail_when_lost)
+
+    async def cancel_barrier(self, name: str, round: int | None = None) -> None:
+        await self._ask("cancel_barrier", name, round)
+
+    async def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
+        return await self._ask("count_barrier", name, count, timeout)
+
+    async def put(self, key: str, value: Data, *, overwrite: bool = False,
+                  while_task_lives: bool = False) -> int:
+        return await self._ask("put", key, value, overwrite, while_task_lives)
+
+    async def put_all(self, entries: Mapping[str, Data], *, overwrite: bool = False) -> int:
+        return await self._ask("put_all", [*entries.items()], overwrite)
+
+    async def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
+        return await self._ask("get", key, timeout)
+
+    async def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT
+                      ) -> List[KeyValue]:
+        return shape.keys_of(await self._ask("get_all", [*keys], timeout))
+
+    async def try_get(self, key: str) -> bytes | None:
+        return await self._ask("try_get", key)
+
+    async def list(self, directory: str = "") -> List[KeyValue]:
+        return shape.keys_of(await self._ask("list", directory))
+
+    async def count(self, directory: str = "") -> int:
+        return await self._ask("count", directory)
+
+    async def remove(self, key: str, *, everything: bool = False) -> int:
+        return await self._ask("remove", key, everything)
+
+    async def increment(self, key: str, by: int = 1) -> int:
+        return await self._ask("increment", key, by)
+
+    async def append(self, key: str, more: Data) -> int:
+        return await self._ask("append", key, more)
+
+    async def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
+                              expected: Data | None = None, while_task_lives: bool = False) -> Swap:
+        return shape.swap_of(await self._ask("compare_and_set", key, value,
+                                     *expected_of(version, expected), while_task_lives))
+
+    async def watch(self, directory: str = "", after: int | None = None) -> AsyncKeyWatch:
+        raw = _native.KeyWatch()
+        return AsyncKeyWatch(self._calls, raw, await self._ask("watch_open", raw, directory, after))
+
+    async def push(self, queue: str, value: Data) -> int:
+        return await self._ask("push", queue, value)
+
+    async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
+        return shape.queue_item_of(await self._ask("pop", queue, timeout))
+
+    async def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
+        return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
+
+    async def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
+                          ) -> List[LiveTask]:
+        return shape.live_tasks_of(await self._ask("alive_tasks", tasks, timeout))
+
+    def process_monitor(self) -> AsyncProcessMonitor:
+        return AsyncProcessMonitor(self._calls)
+
+    async def failure(self) -> JobError:
+        error = shape.job_error_of(await self._ask("failure"))
+        if error is None:
+            raise Cancelled("the client has ended")
+        return error
+
+    async def report_error(self, code: int, message: str) -> None:
+        await self._ask("report_error", int(code), message)
+
+    async def preempt(self, within: Timeout = 0.0, task: int | None = None) -> None:
+        await self._ask("preempt", within, task)
+
+    async def reached_sync_point(self, step: int) -> bool:
+        return await self._ask("reached_sync_point", step)
+
+    async def report_progress(self, step: int) -> None:
+        await self._ask("report_progress", step)
+
+    async def events(self, after: int | None = None, *, severity: str = "info",
+                     timeout: Timeout = None) -> tuple[List[Event], int]:
+        return shape.events_of(await self._ask("watch_events", after, severity, timeout))
+
+    async def status(self) -> JobStatus:
+        return shape.status_of(await self._ask("inspect"))
+
+    async def why(self) -> Why:
+        return shape.why_of(await self._ask("why"))
+
+
+class AsyncKeyWatch:
+    """As coxswain.KeyWatch: ``async for change in watch``."""
+
+    def __init__(self, calls: _Calls, raw: _native.KeyWatch, version: int):
+        self._calls = calls
+        self._raw = raw
+        self.version = version
+
+    async def next(self, timeout: Timeout = None) -> List[KeyChange]:
+        changes, self.version = await self._calls.ask("watch_next", self._raw, timeout)
+        return shape.changes_of(changes)
+
+    async def list(self) -> List[KeyValue]:
+        keys, self.version = await self._calls.ask("watch_list", self._raw)
+        return shape.keys_of(keys)
+
+    async def __aiter__(self) -> AsyncIterator[KeyChange]:
+        while True:
+            for change in await self.next():
+                yield change
+
+
+class AsyncProcessMonitor:
+    """As coxswain.ProcessMonitor: ``async for change in monitor``."""
+
+    def __init__(self, calls: _Calls):
+        self._calls = calls
+        self._raw = _native.ProcessWatch()
+
+    async def next(self, timeout: Timeout = None) -> ProcessChange:
+        return shape.process_change_of(await self._calls.ask("processes_next", self._raw, timeout))
+
+    async def __aiter__(self) -> AsyncIterator[ProcessChange]:
+        while True:
+            yield await self.next()
+
+    def mark_failed(self, task: int, code: int, message: str) -> tuple[Process, ...]:
+        return shape.processes_of(self._raw.mark_failed(task, int(code), message))
+
+    def check_current(self, members: Sequence[Process]) -> None:
+        self._raw.check_current([(one.task, one.incarnation) for one in members])

@@ -1,0 +1,54 @@
+"""The client, service and functions of jax.distributed, on Coxswain.
+
+Code that was written for jaxlib's distributed runtime client runs on ours::
+
+    from coxswain import jax_compat
+    jax_compat.initialize("head:8476", num_processes=8, process_id=3)
+    jax_compat.global_state.client.wait_at_barrier("epoch", 60_000)
+
+and with ``jax_compat.install()`` so does code that asks JAX for it, such as Orbax. JAX is imported
+by ``install()`` and by nothing else here.
+"""
+
+from __future__ import annotations
+
+from coxswain.jax_compat._client import (
+    DistributedRuntimeClient, get_distributed_runtime_client)
+from coxswain.jax_compat._errors import JaxRuntimeError
+from coxswain.jax_compat._preemption import PreemptionSyncManager, create_preemption_sync_manager
+from coxswain.jax_compat._service import (
+    DistributedRuntimeService, get_distributed_runtime_service)
+from coxswain.jax_compat._state import (
+    State, global_state, initialize, is_initialized, shutdown)
+
+__all__ = [
+    "DistributedRuntimeClient", "DistributedRuntimeService", "JaxRuntimeError",
+    "PreemptionSyncManager", "State", "create_preemption_sync_manager",
+    "get_distributed_runtime_client", "get_distributed_runtime_service", "global_state",
+    "initialize", "install", "is_initialized", "shutdown",
+]
+
+
+def install() -> None:
+    """Puts ours in the place of JAX's: ``jax.distributed.initialize``, ``shutdown`` and
+    ``is_initialized``, and what ``jax._src.distributed.global_state`` holds after them.
+
+    Needs JAX, but not its native client. Device runtimes that want that very client, such as the
+    collectives of GPUs, do not take ours.
+    """
+    import importlib
+
+    internal = importlib.import_module("jax._src.distributed")
+    if getattr(internal.global_state, "client", None) is not None:
+        raise RuntimeError("install() comes before jax.distributed.initialize().")
+    global_state.mirror_to(internal.global_state)
+    places = [internal]
+    try:
+        places.append(importlib.import_module("jax.distributed"))
+    except ImportError:
+        pass
+    for place in places:
+        for function in (initialize, shutdown, is_initialized):
+            if place is internal and not hasattr(place, function.__name__):
+                continue
+            setattr(place, function.__name__, function)

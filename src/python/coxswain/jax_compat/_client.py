@@ -1,0 +1,245 @@
+"""The client of jaxlib, by its methods, on ours."""
+
+from __future__ import annotations
+
+import atexit
+import operator
+import os
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+
+from coxswain import _native
+from coxswain._errors import Cancelled, Error, InvalidArgument
+from coxswain._options import options_of
+from coxswain._shape import shape
+from coxswain.jax_compat._errors import as_jax, error_class, failed
+
+# What jaxlib's client waits for when it is not told, in seconds.
+INIT_TIMEOUT = 3600
+SHUTDOWN_TIMEOUT = 300
+# Added to the time for the shutdown, so that the coordinator's own answer comes first.
+EXTRA_TIME = 5
+
+# Connected, and to be shut down before the interpreter ends.
+_to_shut_down: weakref.WeakSet[DistributedRuntimeClient] = weakref.WeakSet()
+
+
+def _seconds(timeout_in_ms: int) -> float:
+    return operator.index(timeout_in_ms) / 1000
+
+
+def _text(value: str, what: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is a str, not {type(value).__name__}")
+    return value
+
+
+def _bytes(value: bytes) -> bytes:
+    if not isinstance(value, bytes):
+        raise TypeError(f"value is bytes, not {type(value).__name__}")
+    return value
+
+
+class DistributedRuntimeClient:
+    """Made by get_distributed_runtime_client. Every call releases the GIL, heartbeats do not need
+    it, and errors are RuntimeErrors (JaxRuntimeErrors, if JAX is imported) with the text "CODE:
+    ...".
+    """
+
+    def __init__(self, address: str, node_id: int, init_timeout: int | None,
+                 shutdown_timeout: int | None,
+                 missed_heartbeat_callback: Callable[[RuntimeError], object] | None,
+                 shutdown_on_destruction: bool | None):
+        self._address = _text(address, "address")
+        self._node_id = operator.index(node_id)
+        self._init_timeout = operator.index(init_timeout or 0) or INIT_TIMEOUT
+        self._shutdown_timeout = (SHUTDOWN_TIMEOUT if shutdown_timeout is None
+                                  else operator.index(shutdown_timeout))
+        self._tell = missed_heartbeat_callback
+        self._shuts_down_alone = shutdown_on_destruction is not False
+        self._native: _native.Session | None = None
+        self._is_over = False
+
+    def __del__(self):
+        # As jaxlib: this may wait for the other tasks.
+        if self.__dict__.get("_native") is not None:
+            self._end_alone()
+
+    def _end_alone(self) -> None:
+        try:
+            if self._shuts_down_alone and not self._is_over:
+                self.shutdown()
+        except Exception as problem:  # nobody is there to hear it
+            print(f"coxswain: the shutdown of task {self._node_id} failed: {problem}",
+                  file=sys.stderr)
+        finally:
+            if self._native is not None:
+                self._native.close()
+
+    @property
+    def _session(self) -> _native.Session:
+        if self._native is None or self._is_over:
+            what = "has been shut down" if self._is_over else "is not connected"
+            raise failed("FAILED_PRECONDITION", f"The client of task {self._node_id} {what}.")
+        return self._native
+
+    # --- Life ------------------------------------------------------------------------------------
+
+    def connect(self) -> None:
+        """Waits until all tasks have connected, at most the init timeout."""
+        if self._native is not None:
+            raise failed("FAILED_PRECONDITION", f"Task {self._node_id} has connected before.")
+        until = time.monotonic() + self._init_timeout
+        session = _native.Session()
+        settings = {"task": self._node_id, "connect_timeout": float(self._init_timeout),
+                    "token": os.environ.get("COXSWAIN_TOKEN")}
+        try:
+            with as_jax():
+                session.connect(options_of(self._address, settings))
+                session.join(until - time.monotonic(), False)
+        except BaseException:
+            session.close()
+            raise
+        self._native = session
+        threading.Thread(target=_watch, args=(weakref.ref(self), session), daemon=True,
+                         name="coxswain-jax").start()
+        if self._shuts_down_alone:
+            _to_shut_down.add(self)
+
+    def shutdown(self) -> None:
+        """Waits until all tasks shut down. Nothing happens if this one never connected."""
+        if self._native is None or self._is_over:
+            return
+        self._is_over = True
+        try:
+            with as_jax():
+                self._native.leave(self._shutdown_timeout + EXTRA_TIME)
+        finally:
+            self._native.close()
+
+    def _failed(self, error) -> None:
+        """The job has failed, or the coordinator is lost."""
+        if self._is_over:
+            return
+        problem = error_class()(f"{error.cause.code.name}: {error}")
+        if self._tell is not None:
+            self._tell(problem)
+            return
+        # What the process does with its devices may never end now; so it ends, as with jaxlib.
+        print("coxswain: this process ends, because the job has failed or the coordinator is lost. "
+              f"The cause: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+    # --- Barriers and tasks ----------------------------------------------------------------------
+
+    def wait_at_barrier(self, barrier_id: str, timeout_in_ms: int,
+                        process_ids: Sequence[int] | None = None) -> None:
+        """Waits until all tasks, or those of ``process_ids``, have called."""
+        among = None if process_ids is None else [operator.index(one) for one in process_ids]
+        session = self._session
+        with as_jax():
+            try:
+                session.barrier(_text(barrier_id, "barrier_id"), _seconds(timeout_in_ms), among,
+                                False)
+            except InvalidArgument as problem:
+                if not among or self._node_id in among:
+                    raise
+                raise InvalidArgument(f"A non-participating task ({self._node_id}) called the "
+                                      f"barrier: {barrier_id}. {problem.message}") from problem
+
+    def get_live_nodes(self, process_ids: Sequence[int]) -> dict[int, int]:
+        """Which of the tasks are alive, with their incarnations. Waits until each of them that is
+        has asked for the same tasks."""
+        session = self._session
+        with as_jax():
+            return dict(session.alive_tasks([operator.index(one) for one in process_ids], None))
+
+    # --- Keys ------------------------------------------------------------------------------------
+
+    def blocking_key_value_get(self, key: str, timeout_in_ms: int) -> str:
+        """Waits until the key has a value, which is UTF-8."""
+        return self.blocking_key_value_get_bytes(key, timeout_in_ms).decode()
+
+    def blocking_key_value_get_bytes(self, key: str, timeout_in_ms: int) -> bytes:
+        session = self._session
+        with as_jax():
+            return session.get(_text(key, "key"), _seconds(timeout_in_ms))
+
+    def key_value_try_get(self, key: str) -> str:
+        """The key's value, which is UTF-8. NOT_FOUND: it has none."""
+        return self.key_value_try_get_bytes(key).decode()
+
+    def key_value_try_get_bytes(self, key: str) -> bytes:
+        session = self._session
+        with as_jax():
+            value = session.try_get(_text(key, "key"))
+        if value is None:
+            raise failed("NOT_FOUND", f"key {key} not found")
+        return value
+
+    def key_value_increment(self, key: str, increment: int) -> int:
+        """Adds to a decimal counter, zero if the key is missing; gives the sum."""
+        session = self._session
+        with as_jax():
+            return session.increment(_text(key, "key"), operator.index(increment))
+
+    def key_value_set(self, key: str, value: str, allow_overwrite: bool = False) -> None:
+        """Stores a value. ALREADY_EXISTS: the key has one, and may not be overwritten."""
+        self.key_value_set_bytes(key, _text(value, "value").encode(), allow_overwrite)
+
+    def key_value_set_bytes(self, key: str, value: bytes, allow_overwrite: bool = False) -> None:
+        session = self._session
+        with as_jax():
+            session.put(_text(key, "key"), _bytes(value), allow_overwrite, False)
+
+    def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
+        """All keys below a directory, with their values, in order."""
+        return [(name, value.decode()) for name, value in self.key_value_dir_get_bytes(key)]
+
+    def key_value_dir_get_bytes(self, key: str) -> list[tuple[str, bytes]]:
+        session = self._session
+        with as_jax():
+            return [(name, value) for name, value, _ in session.list(_text(key, "key"))]
+
+    def key_value_delete(self, key: str) -> None:
+        """Removes the key and all below it."""
+        session = self._session
+        with as_jax():
+            session.remove(_text(key, "key"), False)
+
+
+def _watch(of: weakref.ref, session: _native.Session) -> None:
+    try:
+        error = shape.job_error_of(session.failure_within(None))
+    except (Cancelled, Error):
+        return  # it has left
+    client = of()
+    if client is not None and error is not None:
+        client._failed(error)
+
+
+def get_distributed_runtime_client(
+        address: str, node_id: int, rpc_timeout: int | None = None,
+        init_timeout: int | None = None, shutdown_timeout: int | None = None,
+        heartbeat_timeout: int | None = None,
+        missed_heartbeat_callback: Callable[[RuntimeError], object] | None = None,
+        shutdown_on_destruction: bool | None = None,
+        use_compression: bool | None = None) -> DistributedRuntimeClient:
+    """A client that is not connected yet. Times are whole seconds.
+
+    ``missed_heartbeat_callback`` is called once when the job has failed or the coordinator is lost;
+    without one the process ends then, as with jaxlib. ``heartbeat_timeout`` is the coordinator's to
+    say, ``rpc_timeout`` is used by nothing, and nothing is compressed. A token is taken from
+    ``COXSWAIN_TOKEN``.
+    """
+    return DistributedRuntimeClient(address, node_id, init_timeout, shutdown_timeout,
+                                    missed_heartbeat_callback, shutdown_on_destruction)
+
+
+@atexit.register
+def _shut_down_all() -> None:
+    for client in list(_to_shut_down):
+        client._end_alone()

@@ -1,0 +1,229 @@
+"""jax.distributed: initialize, shutdown and is_initialized, and the state they keep."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+
+from coxswain._options import surroundings
+from coxswain.jax_compat._client import (
+    DistributedRuntimeClient, get_distributed_runtime_client)
+from coxswain.jax_compat._preemption import PreemptionSyncManager, create_preemption_sync_manager
+from coxswain.jax_compat._service import (
+    DistributedRuntimeService, get_distributed_runtime_service)
+
+_log = logging.getLogger("coxswain.jax_compat")
+
+# Launchers that know which of a machine's tasks this is; it then has one device.
+_WITH_LOCAL_TASK = ("slurm", "ompi")
+
+
+def _setting(name: str, default: bool) -> bool:
+    """One of JAX's own: its configuration where JAX is imported, else its variable."""
+    config = getattr(sys.modules.get("jax"), "config", None)
+    if hasattr(config, name):
+        return bool(getattr(config, name))
+    said = os.environ.get(name.upper())
+    return default if said is None else said.lower() in ("1", "true", "t", "yes", "y", "on")
+
+
+def _whole(value, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{what} is an int, not {type(value).__name__}: {value!r}")
+    return value
+
+
+def _local_devices(said: int | Sequence[int] | None) -> list[int] | None:
+    if said is None:
+        text = os.environ.get("JAX_LOCAL_DEVICE_IDS")
+        return [int(one) for one in text.split(",")] if text else None
+    return [said] if isinstance(said, int) else list(said)
+
+
+def _partition(partition_index: int | None, slice_index: int | None) -> int | None:
+    if slice_index is not None:
+        warnings.warn("slice_index is now called partition_index", DeprecationWarning, stacklevel=4)
+        if partition_index is None:
+            partition_index = slice_index
+    if partition_index is None:
+        text = os.environ.get("JAX_PARTITION_INDEX") or os.environ.get("JAX_SLICE_INDEX")
+        partition_index = int(text) if text else None
+    return partition_index
+
+
+class State:
+    """What jax._src.distributed.State holds, with its methods."""
+
+    _FIELDS = ("process_id", "num_processes", "service", "client", "preemption_sync_manager",
+               "coordinator_address", "partition_index")
+
+    def __init__(self):
+        self._mirror = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self.process_id: int = 0
+        self.num_processes: int = 1
+        self.service: DistributedRuntimeService | None = None
+        self.client: DistributedRuntimeClient | None = None
+        self.preemption_sync_manager: PreemptionSyncManager | None = None
+        self.coordinator_address: str | None = None
+        self.partition_index: int | None = None
+
+    def __setattr__(self, name: str, value) -> None:
+        super().__setattr__(name, value)
+        if name in self._FIELDS and self._mirror is not None:
+            setattr(self._mirror, name, value)
+
+    def mirror_to(self, other) -> None:
+        """From now on the other object, JAX's own state, has what this one has."""
+        self._mirror = other
+        for name in self._FIELDS:
+            setattr(other, name, getattr(self, name))
+
+    def initialize(self, coordinator_address: str | None = None, num_processes: int | None = None,
+                   process_id: int | None = None,
+                   local_device_ids: int | Sequence[int] | None = None,
+                   cluster_detection_method: str | None = None, initialization_timeout: int = 300,
+                   heartbeat_timeout_seconds: int = 100, shutdown_timeout_seconds: int = 300,
+                   coordinator_bind_address: str | None = None, partition_index: int | None = None,
+                   slice_index: int | None = None) -> None:
+        _refuse_late()
+        if self.client is not None or self.service is not None:
+            raise RuntimeError("distributed.initialize should be called only once.")
+        address = coordinator_address or os.environ.get("JAX_COORDINATOR_ADDRESS")
+        devices = _local_devices(local_device_ids)
+        self.partition_index = _partition(partition_index, slice_index)
+        if (None in (address, num_processes, process_id, devices)
+                and cluster_detection_method != "deactivate"):
+            found = _detected(cluster_detection_method)
+            address = address or found.address
+            num_processes = found.num_tasks if num_processes is None else num_processes
+            process_id = found.task if process_id is None else process_id
+            if devices is None and found.launcher in _WITH_LOCAL_TASK:
+                devices = None if found.local_task is None else [found.local_task]
+        address, num_processes, process_id = _checked(address, num_processes, process_id)
+        bind = (coordinator_bind_address or os.environ.get("JAX_COORDINATOR_BIND_ADDRESS")
+                or "[::]:" + address.rsplit(":", 1)[1])
+        _restrict_devices(devices)
+
+        self.coordinator_address, self.num_processes = address, num_processes
+        self.process_id = process_id
+        try:
+            if process_id == 0:
+                self.service = get_distributed_runtime_service(
+                    bind, num_processes, heartbeat_timeout=heartbeat_timeout_seconds,
+                    shutdown_timeout=shutdown_timeout_seconds,
+                    recoverable=_setting("jax_enable_recoverability", False))
+            client = get_distributed_runtime_client(
+                address, process_id, init_timeout=initialization_timeout,
+                # The coordinator's time for the shutdown is the least of the clients'.
+                shutdown_timeout=shutdown_timeout_seconds - 5 if process_id == 0 else None,
+                heartbeat_timeout=heartbeat_timeout_seconds, use_compression=True)
+            client.connect()
+            self.client = client
+            if _setting("jax_enable_preemption_service", True):
+                self.initialize_preemption_sync_manager()
+        except BaseException:
+            if self.client is None and self.service is not None:
+                self.service.shutdown()
+                self._forget()
+            raise
+
+    def initialize_preemption_sync_manager(self) -> None:
+        if self.preemption_sync_manager is not None:
+            raise RuntimeError("Preemption sync manager should be initialized only once.")
+        if self.client is None:
+            raise RuntimeError("initialize() comes before the preemption sync manager.")
+        manager = create_preemption_sync_manager()
+        manager.initialize(self.client)
+        self.preemption_sync_manager = manager
+
+    def shutdown(self) -> None:
+        """The preemption manager, the client, then the service. If the client raises, the rest is
+        left as it is, as in JAX."""
+        if self.preemption_sync_manager is not None:
+            self.preemption_sync_manager.shutdown()
+            self.preemption_sync_manager = None
+        if self.client is not None:
+            self.client.shutdown()
+            self.client = None
+        if self.service is not None:
+            self.service.shutdown()
+            self.service = None
+
+
+def _refuse_late() -> None:
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    is_late = getattr(bridge, "backends_are_initialized", None)
+    if is_late is not None and is_late():
+        raise RuntimeError("distributed.initialize() must be called before any JAX call that makes "
+                           "a backend.")
+
+
+def _detected(method: str | None):
+    found = surroundings()
+    if method is not None and method != found.launcher:
+        _log.error("cluster_detection_method %r is not what was found: %r", method, found.launcher)
+    return found
+
+
+def _checked(address, num_processes, process_id) -> tuple[str, int, int]:
+    if address is None:
+        raise ValueError("coordinator_address should be defined.")
+    if num_processes is None:
+        raise ValueError("Number of processes must be defined.")
+    if process_id is None:
+        raise ValueError("The process id of the current process must be defined.")
+    _whole(num_processes, "num_processes")
+    if not 0 <= _whole(process_id, "process_id") < num_processes:
+        raise ValueError(f"process_id {process_id} is not among {num_processes} processes.")
+    return address, num_processes, process_id
+
+
+def _restrict_devices(devices: list[int] | None) -> None:
+    update = getattr(getattr(sys.modules.get("jax"), "config", None), "update", None)
+    if devices is None or update is None:
+        return
+    visible = ",".join(map(str, devices))
+    for name in ("jax_cuda_visible_devices", "jax_rocm_visible_devices"):
+        update(name, visible)
+
+
+#: The state of this process.
+global_state = State()
+
+
+def initialize(coordinator_address: str | None = None, num_processes: int | None = None,
+               process_id: int | None = None, local_device_ids: int | Sequence[int] | None = None,
+               cluster_detection_method: str | None = None, initialization_timeout: int = 300,
+               heartbeat_timeout_seconds: int = 100, shutdown_timeout_seconds: int = 300,
+               coordinator_bind_address: str | None = None, partition_index: int | None = None,
+               slice_index: int | None = None) -> None:
+    """As jax.distributed.initialize: process 0 starts the coordinator, everybody connects, and it
+    returns when all have. What is None says the environment: JAX's variables, ours, or the
+    launcher's (``coxswain detect``)."""
+    global_state.initialize(**locals())
+
+
+def shutdown() -> None:
+    """As jax.distributed.shutdown: waits until all processes have called it."""
+    global_state.shutdown()
+
+
+def is_initialized() -> bool:
+    return global_state.client is not None
+
+
+@atexit.register
+def _shut_down() -> None:
+    # Before the clients that nobody shuts down (jax_compat._client), and before their sessions end.
+    try:
+        shutdown()
+    except Exception as problem:
+        print(f"coxswain: the shutdown of process {global_state.process_id} failed: {problem}",
+              file=sys.stderr)

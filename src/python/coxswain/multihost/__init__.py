@@ -1,0 +1,35 @@
+"""What Orbax's multihost module does for the processes of a job, on Coxswain and without JAX::
+
+    from coxswain import multihost
+    with coxswain.Client.from_environment() as job:
+        multihost.use(job)
+        multihost.sync_global_processes("saved")
+
+Where Orbax uses collectives of devices (``broadcast_one_to_all``, ``global_max`` and
+``sync_global_processes`` without a subset) this uses a barrier that gathers data. Barrier ids may
+be used again.
+"""
+
+from __future__ import annotations
+
+from coxswain.multihost._collectives import broadcast_one_to_all, global_max
+from coxswain.multihost._identity import (
+    coordination_timeout, distributed_to_device_ids, get_client,
+    initialize_distributed_to_device_ids, initialize_runtime_to_distributed_ids, is_initialized,
+    is_primary_host, process_count, process_index, runtime_to_distributed_ids,
+    runtime_to_distributed_process_id, use)
+from coxswain.multihost._signaling import (
+    CoordinatorSignalingClient, InProcessSignalingClient, SignalingClient, get_signaling_client)
+from coxswain.multihost._sync import (
+    get_barrier_sync_fn, reached_preemption, should_skip_process_sync, sync_global_processes,
+    unique_barrier_key)
+
+__all__ = [
+    "CoordinatorSignalingClient", "InProcessSignalingClient", "SignalingClient",
+    "broadcast_one_to_all", "coordination_timeout", "distributed_to_device_ids",
+    "get_barrier_sync_fn", "get_client", "get_signaling_client", "global_max",
+    "initialize_distributed_to_device_ids", "initialize_runtime_to_distributed_ids",
+    "is_initialized", "is_primary_host", "process_count", "process_index", "reached_preemption",
+    "runtime_to_distributed_ids", "runtime_to_distributed_process_id", "should_skip_process_sync",
+    "sync_global_processes", "unique_barrier_key", "use",
+]

@@ -1,0 +1,131 @@
+"""Which processes there are, which of them this one is, and whose devices are whose."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from coxswain._client import Client
+
+if TYPE_CHECKING:
+    from coxswain.multihost._signaling import SignalingClient
+
+# What everything here waits for when it is not told, in seconds.
+_TIMEOUT = 300
+
+
+class Membership:
+    """A process's client, and what the processes have told each other through it."""
+
+    def __init__(self, client: Client):
+        if client.task is None:
+            raise ValueError("an observer takes no part in a job: its client needs a task")
+        self.client = client
+        self.index: int = client.task
+        self.count = client.num_tasks
+        self.devices: dict[int, list[int]] | None = None
+        self.runtime_ids: dict[int, int] | None = None
+        self.signaling: SignalingClient | None = None
+        self.lock = threading.Lock()
+
+
+_membership: Membership | None = None
+
+
+def use(client: Client | None) -> None:
+    """From now on everything here acts with this client, which has joined; None: with none."""
+    global _membership
+    _membership = None if client is None else Membership(client)
+
+
+def membership() -> Membership:
+    if _membership is None:
+        raise ValueError("coxswain.multihost has no client yet: call use(client) first.")
+    return _membership
+
+
+def get_client() -> Client:
+    """The client that :func:`use` was given. ValueError: none was."""
+    return membership().client
+
+
+def is_initialized() -> bool:
+    return _membership is not None
+
+
+def coordination_timeout() -> int:
+    """What everything here waits for when it is not told, in seconds."""
+    return _TIMEOUT
+
+
+def process_index() -> int:
+    """The number of this process; 0 without a client."""
+    return 0 if _membership is None else _membership.index
+
+
+def process_count() -> int:
+    """How many processes there are; 1 without a client."""
+    return 1 if _membership is None else _membership.count
+
+
+def is_primary_host(primary_host: int | None = 0) -> bool:
+    """Whether this is the primary process; all are when it is None."""
+    return primary_host is None or primary_host == process_index()
+
+
+def _exchange(me: Membership, directory: str, barrier: str, key: int, text: str) -> dict[int, str]:
+    """Everybody's text by its key; waits until all have brought theirs."""
+    me.client.put(f"{directory}/{key}", text)
+    me.client.barrier(barrier, _TIMEOUT)
+    found = {int(one.key.rsplit("/", 1)[1]): one.value.decode()
+             for one in me.client.list(directory + "/")}
+    if len(found) != me.count:
+        raise ValueError(f"{len(found)} of {me.count} processes are in {directory!r}: "
+                         f"{sorted(found)}")
+    return found
+
+
+def initialize_distributed_to_device_ids(device_ids: Sequence[int]) -> None:
+    """Everybody says which devices it has. A second call in a process does nothing."""
+    me = membership()
+    with me.lock:
+        if me.devices is not None:
+            return
+        text = ",".join(str(int(one)) for one in device_ids)
+        found = _exchange(me, "orbax/distributed_to_device_ids",
+                          "orbax_global_discovery_device_ids", me.index, text)
+        if sorted(found) != list(range(me.count)):
+            raise ValueError(f"these processes have said their devices: {sorted(found)}")
+        me.devices = {process: [int(one) for one in said.split(",") if one]
+                      for process, said in found.items()}
+
+
+def distributed_to_device_ids() -> list[list[int]]:
+    """The devices of each process, in order. ValueError: they have not been exchanged."""
+    if (devices := membership().devices) is None:
+        raise ValueError("initialize_distributed_to_device_ids() comes first.")
+    return [devices[process] for process in range(len(devices))]
+
+
+def initialize_runtime_to_distributed_ids(runtime_id: int) -> None:
+    """Everybody says which number the runtime of its devices gives it."""
+    me = membership()
+    with me.lock:
+        found = _exchange(me, "jax/process_id", "orbax_global_discovery", int(runtime_id),
+                          str(me.index))
+        me.runtime_ids = {runtime: int(process) for runtime, process in found.items()}
+
+
+def runtime_to_distributed_ids() -> list[int]:
+    """The process with each of the runtime's numbers. ValueError: not exchanged."""
+    if (ids := membership().runtime_ids) is None:
+        raise ValueError("initialize_runtime_to_distributed_ids() comes first.")
+    return [ids[runtime] for runtime in sorted(ids)]
+
+
+def runtime_to_distributed_process_id(runtime_id: int) -> int:
+    """The process with this number of the runtime's."""
+    if (ids := membership().runtime_ids) is None:
+        raise ValueError("initialize_runtime_to_distributed_ids() comes first.")
+    return ids[runtime_id]

@@ -1,0 +1,76 @@
+"""Waiting for each other."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection
+
+from coxswain._errors import Error
+from coxswain.multihost import _identity
+
+_log = logging.getLogger("coxswain.multihost")
+
+
+def should_skip_process_sync(processes: Collection[int] | None = None) -> bool:
+    """Whether there is nobody to wait for."""
+    if _identity.process_count() == 1:
+        return True
+    return processes is not None and set(processes) == {_identity.process_index()}
+
+
+def unique_barrier_key(key: str, prefix: str | None = None, suffix: str | None = None) -> str:
+    """``prefix_key.suffix``."""
+    key = key if prefix is None else f"{prefix}_{key}"
+    return key if suffix is None else f"{key}.{suffix}"
+
+
+def _nothing(*, key: str, timeout_ms: int) -> None:
+    pass
+
+
+def get_barrier_sync_fn(processes: Collection[int] | None = None
+                        ) -> Callable[..., None]:
+    """A function ``(*, key, timeout_ms)`` at which these processes, or all, wait for each other.
+    Any thread may call it, several at once with different keys. ValueError: this process is not
+    one of them."""
+    if processes is not None and _identity.process_index() not in processes:
+        raise ValueError(f"process {_identity.process_index()} is not one of those that wait: "
+                         f"{sorted(processes)}")
+    if should_skip_process_sync(processes):
+        return _nothing
+    client = _identity.get_client()
+    among = None if processes is None else sorted(processes)
+
+    def wait(*, key: str, timeout_ms: int) -> None:
+        client.barrier(key, timeout_ms / 1000, among)
+
+    return wait
+
+
+def sync_global_processes(name: str, timeout: float | None = None,
+                          processes: Collection[int] | None = None,
+                          barrier_sync_fn: Callable[..., None] | None = None,
+                          record_event_name: str | None = None) -> None:
+    """Waits until these processes, or all, have called this with the same name; 300 s unless said
+    otherwise. DeadlineExceeded, which is a TimeoutError: some did not come, and it says who.
+    ``record_event_name``: the time that it took is logged under this name."""
+    if barrier_sync_fn is None:
+        barrier_sync_fn = get_barrier_sync_fn(processes)
+    seconds = _identity.coordination_timeout() if timeout is None else timeout
+    start = time.monotonic()
+    barrier_sync_fn(key=name, timeout_ms=int(seconds * 1000))
+    if record_event_name is not None:
+        _log.info("%s: %.3f s at barrier %r", record_event_name, time.monotonic() - start, name)
+
+
+def reached_preemption(step: int) -> bool:
+    """Whether all processes stop at this step, because one of them will be taken away. To be called
+    by all with each step; false without a client, or when the job has failed."""
+    if not _identity.is_initialized():
+        return False
+    try:
+        return _identity.get_client().reached_sync_point(step)
+    except Error as problem:
+        _log.warning("nothing is known of preemptions: %s", problem)
+        return False

@@ -1,0 +1,126 @@
+"""Keys by the names of ``torch.distributed.Store``.
+
+``Store`` is usable alone; ``Store.for_torch`` makes of it what ``init_process_group`` takes.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from coxswain._client import Client
+from coxswain._errors import DeadlineExceeded
+
+__all__ = ["Store"]
+
+# torch's own, in seconds.
+_TIMEOUT = 300.0
+
+
+def _seconds(timeout: datetime.timedelta | float) -> float:
+    return timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
+
+
+class Store:
+    """A key-value store, by the method names of ``torch.distributed.Store``::
+
+        store = coxswain.Store(job, prefix="run-7")
+        store.set("address", "10.0.0.7:5000")
+        store.wait(["ready/0", "ready/1"], datetime.timedelta(seconds=30))
+
+    Values are bytes; what is waited for and does not come is a TimeoutError that names it. An
+    observer may have one, too. Keys stand below ``prefix``.
+    """
+
+    def __init__(self, client: Client, prefix: str = "torch",
+                 timeout: datetime.timedelta | float = _TIMEOUT):
+        self.client = client
+        self.prefix = prefix
+        self._timeout = _seconds(timeout)
+
+    @property
+    def timeout(self) -> datetime.timedelta:
+        """What get and wait wait for when they are not told."""
+        return datetime.timedelta(seconds=self._timeout)
+
+    def set_timeout(self, timeout: datetime.timedelta | float) -> None:
+        self._timeout = _seconds(timeout)
+
+    def _key(self, key: str) -> str:
+        # A slash more or less makes no other key for the coordinator, but does for torch.
+        return f"{self.prefix}/{key.replace('%', '%25').replace('/', '%2F')}"
+
+    def set(self, key: str, value: str | bytes) -> None:
+        """Stores a value, also in the place of another."""
+        self.client.put(self._key(key), value, overwrite=True)
+
+    def get(self, key: str) -> bytes:
+        """Waits for a value."""
+        return self.client.get(self._key(key), self._timeout)
+
+    def add(self, key: str, amount: int) -> int:
+        """Adds to a decimal counter, zero if the key is missing; gives the sum."""
+        return self.client.increment(self._key(key), amount)
+
+    def check(self, keys: Sequence[str]) -> bool:
+        """Whether all the keys have values."""
+        try:
+            self.client.get_all(list(map(self._key, keys)), 0)
+        except DeadlineExceeded:
+            return False
+        return True
+
+    def wait(self, keys: Sequence[str], timeout: datetime.timedelta | float | None = None) -> None:
+        """Waits until all the keys have values."""
+        limit = self._timeout if timeout is None else _seconds(timeout)
+        self.client.get_all(list(map(self._key, keys)), limit)
+
+    def delete_key(self, key: str) -> bool:
+        """Removes a key; whether it was there."""
+        return self.client.remove(self._key(key)) > 0
+
+    def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes
+                    ) -> bytes:
+        """Stores a value if the key has the expected one, or is missing and "" is expected; gives
+        what the key has then, or what was expected of a key that is missing."""
+        expected = expected_value or None  # "" stands for a missing key
+        swap = self.client.compare_and_set(self._key(key), desired_value, expected=expected)
+        if swap:
+            return _bytes(desired_value)
+        return _bytes(expected_value) if swap.found is None else swap.found
+
+    def append(self, key: str, value: str | bytes) -> None:
+        """Adds to the end of a value, empty if the key is missing."""
+        self.client.append(self._key(key), value)
+
+    def multi_get(self, keys: Sequence[str]) -> list[bytes]:
+        """Waits until all the keys have values; gives them in this order."""
+        found = self.client.get_all(list(map(self._key, keys)), self._timeout)
+        return [one.value for one in found]
+
+    def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
+        """Stores all the values, or none."""
+        if len(keys) != len(values):
+            raise ValueError(f"{len(keys)} keys, but {len(values)} values")
+        self.client.put_all(dict(zip(map(self._key, keys), values)), overwrite=True)
+
+    def num_keys(self) -> int:
+        """How many keys have values."""
+        return self.client.count(self.prefix)
+
+    def queue_push(self, key: str, value: str | bytes) -> None:
+        """Adds an item at the end of a queue."""
+        self.client.push(self._key(key), value)
+
+    def queue_pop(self, key: str, block: bool = True) -> bytes:
+        """Takes the first item; waits for one if there is none, unless ``block`` is false."""
+        return self.client.pop(self._key(key), self._timeout if block else 0).value
+
+    def for_torch(self):
+        """This store as a ``torch.distributed.Store``. Imports torch."""
+        from coxswain._torch import TorchStore
+        return TorchStore(self)
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value.encode() if isinstance(value, str) else bytes(value)

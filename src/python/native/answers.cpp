@@ -1,0 +1,214 @@
+#include "python/native/answers.hpp"
+
+#include <chrono>
+#include <string_view>
+
+namespace coxswain::python {
+namespace {
+
+template <class Values>
+py::list list_of(Values const& values) {
+  py::list all(values.size());
+  std::size_t at = 0;
+  for (auto const& value : values) all[at++] = given(value);
+  return all;
+}
+
+template <class Values>
+py::tuple tuple_of(Values const& values) {
+  return py::tuple(list_of(values));
+}
+
+// Text that others have made need not be UTF-8.
+py::str text(std::string_view said) {
+  auto* const made =
+      PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "replace");
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(made);
+}
+
+py::object seconds(duration time) {
+  return py::float_(std::chrono::duration<double>{time}.count());
+}
+
+py::object seconds(std::optional<duration> time) { return time ? seconds(*time) : py::none(); }
+
+py::object number(std::optional<std::uint64_t> value) {
+  return value ? py::object{py::int_(*value)} : py::none();
+}
+
+py::object number(std::optional<task_id> value) {
+  return value ? py::object{py::int_(value->value)} : py::none();
+}
+
+py::object problem(status const& what) {
+  if (what.ok()) return py::none();
+  return py::make_tuple(static_cast<int>(what.code()), text(what.message()));
+}
+
+std::string_view name_of(core::severity level) {
+  switch (level) {
+    case core::severity::info: return "info";
+    case core::severity::warning: return "warning";
+    case core::severity::error: return "error";
+  }
+  return "info";
+}
+
+std::string_view name_of(core::event_kind kind) {
+  switch (kind) {
+    case core::event_kind::other: return "other";
+    case core::event_kind::joined: return "joined";
+    case core::event_kind::left: return "left";
+    case core::event_kind::failed: return "failed";
+    case core::event_kind::suspect: return "suspect";
+    case core::event_kind::back: return "back";
+    case core::event_kind::round_failed: return "round failed";
+    case core::event_kind::job_failed: return "job failed";
+    case core::event_kind::waiting: return "waiting";
+    case core::event_kind::refused: return "refused";
+    case core::event_kind::stalled: return "stalled";
+    case core::event_kind::stopping: return "stopping";
+    case core::event_kind::stuck: return "stuck";
+    case core::event_kind::no_progress: return "no progress";
+  }
+  return "other";
+}
+
+std::string_view name_of(core::snapshot::kind kind) {
+  switch (kind) {
+    case core::snapshot::kind::tasks: return "barrier";
+    case core::snapshot::kind::count: return "count barrier";
+    case core::snapshot::kind::join: return "join";
+    case core::snapshot::kind::leave: return "leave";
+    case core::snapshot::kind::topology: return "topology";
+  }
+  return "barrier";
+}
+
+std::string_view name_of(core::why_answer::kind kind) {
+  using enum core::why_answer::kind;
+  switch (kind) {
+    case barrier: return "barrier";
+    case count_barrier: return "count barrier";
+    case join: return "join";
+    case leave: return "leave";
+    case topology: return "topology";
+    case alive: return "alive";
+    case preemption: return "preemption";
+    case get: return "get";
+    case get_all: return "get all";
+    case pop: return "pop";
+  }
+  return "barrier";
+}
+
+}  // namespace
+
+py::object given(missing_task const& task) {
+  return py::make_tuple(task.task.value, text(name(task.state)), task.suspect,
+                        seconds(task.last_heard), text(task.label), text(task.waits_for),
+                        number(task.step));
+}
+
+py::object given(core::events_answer::entry const& entry) {
+  return py::make_tuple(entry.number, seconds(entry.at), name_of(entry.what.level),
+                        name_of(entry.what.kind), number(entry.what.task), text(entry.what.barrier),
+                        text(entry.what.text));
+}
+
+py::object given(core::snapshot::barrier const& one) {
+  return py::make_tuple(name_of(one.what), text(one.name), one.round.value, one.arrived,
+                        one.expected, text(one.missing), one.missing_cut, seconds(one.age),
+                        seconds(one.remaining));
+}
+
+py::object given(core::why_answer::wait const& one) {
+  return py::make_tuple(name_of(one.what), text(one.name), text(one.waiting), one.cut, one.others,
+                        one.missing ? given(*one.missing) : py::none(), seconds(one.age),
+                        seconds(one.remaining), one.stuck);
+}
+
+py::object given(core::alive_answer::task const& task) {
+  return py::make_tuple(task.id.value, task.self.value);
+}
+
+py::object given(process const& one) { return py::make_tuple(one.task.value, one.self.value); }
+
+py::object given(std::optional<std::string> const& value) {
+  return value ? py::object{py::bytes(*value)} : py::none();
+}
+
+py::object given(std::vector<std::string> const& values) { return list_of(values); }
+
+py::object given(key_value const& value) {
+  return py::make_tuple(text(value.key), py::bytes(value.value), value.version);
+}
+
+py::object given(std::vector<key_value> const& values) { return list_of(values); }
+
+py::object given(key_change const& change) {
+  return py::make_tuple(text(change.key), given(change.value), change.version);
+}
+
+py::object given(std::vector<key_change> const& changes) { return list_of(changes); }
+
+py::object given(swap_result const& result) {
+  return py::make_tuple(result.outcome.ok(), result.version, given(result.found));
+}
+
+py::object given(queue_item const& item) {
+  return py::make_tuple(py::bytes(item.value), item.number);
+}
+
+py::object given(barrier_failure const& figures) {
+  return py::make_tuple(figures.round.value, figures.arrived, figures.expected,
+                        text(figures.missing), figures.missing_cut, tuple_of(figures.known));
+}
+
+py::object given(failure const& what) {
+  return py::make_tuple(number(what.task), static_cast<int>(what.why.code()),
+                        text(what.why.message()));
+}
+
+py::object given(job_error const& what) {
+  return py::make_tuple(given(what.cause), tuple_of(what.later));
+}
+
+py::object given(std::vector<core::alive_answer::task> const& tasks) { return list_of(tasks); }
+
+py::object given(core::snapshot::task const& task) {
+  py::object progress = py::none();
+  if (task.progress) progress = py::make_tuple(task.progress->step, seconds(task.progress->age));
+  return py::make_tuple(task.id.value, text(name(task.state)), task.suspect, task.self.value,
+                        seconds(task.last_heard), text(task.label), text(task.peer),
+                        problem(task.error), task.recoverable, std::move(progress));
+}
+
+py::object given(core::tasks_answer const& tasks) {
+  return py::make_tuple(tasks.version, tuple_of(tasks.tasks));
+}
+
+py::object given(core::events_answer const& events) {
+  return py::make_tuple(tuple_of(events.entries), events.through, events.lost);
+}
+
+py::object given(core::snapshot const& job) {
+  return py::make_tuple(text(job.job), job.coordinator.value, text(job.version),
+                        seconds(job.uptime), tuple_of(job.tasks), tuple_of(job.barriers),
+                        job.error ? given(*job.error) : py::none(), job.keys, job.key_bytes,
+                        job.sessions, job.waiting_gets, job.waiting_pops, job.queued_items,
+                        job.memory_bytes, job.memory_bytes_max);
+}
+
+py::object given(core::why_answer const& why) {
+  return py::make_tuple(tuple_of(why.waits), why.more, text(why.stuck));
+}
+
+py::object given(process_news const& news) {
+  return py::make_tuple(given(news.tasks), tuple_of(news.lost));
+}
+
+py::object given(std::vector<process> const& processes) { return tuple_of(processes); }
+
+}  // namespace coxswain::python

@@ -1,0 +1,57 @@
+#pragma once
+// What the client's calls give, as Python's own types: numbers, bytes, and tuples that the modules
+// in Python make into their dataclasses (coxswain/_types.py has the order). With the GIL.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/client/keys.hpp"
+#include "coxswain/client/process_table.hpp"
+#include "coxswain/core/messages.hpp"
+#include "python/native/python.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::python {
+
+inline py::object given(bool value) { return py::bool_(value); }
+inline py::object given(std::int64_t value) { return py::int_(value); }
+inline py::object given(std::uint64_t value) { return py::int_(value); }
+inline py::object given(double value) { return py::float_(value); }
+inline py::object given(round_number value) { return py::int_(value.value); }
+inline py::object given(std::string const& value) { return py::bytes(value); }
+py::object given(std::optional<std::string> const& value);
+py::object given(std::vector<std::string> const& values);
+py::object given(key_value const& value);
+py::object given(std::vector<key_value> const& values);
+py::object given(key_change const& change);
+py::object given(std::vector<key_change> const& changes);
+py::object given(swap_result const& result);
+py::object given(queue_item const& item);
+py::object given(missing_task const& task);
+py::object given(barrier_failure const& figures);
+py::object given(failure const& what);
+py::object given(job_error const& what);
+py::object given(core::alive_answer::task const& task);
+py::object given(std::vector<core::alive_answer::task> const& tasks);
+py::object given(core::snapshot::task const& task);
+py::object given(core::tasks_answer const& tasks);
+py::object given(core::events_answer::entry const& entry);
+py::object given(core::events_answer const& events);
+py::object given(core::snapshot::barrier const& one);
+py::object given(core::snapshot const& job);
+py::object given(core::why_answer::wait const& one);
+py::object given(core::why_answer const& why);
+py::object given(process const& one);
+
+// All tasks, and who was lost since the last time.
+struct process_news {
+  core::tasks_answer tasks;
+  std::vector<process> lost;
+};
+py::object given(process_news const& news);
+py::object given(std::vector<process> const& processes);
+
+}  // namespace coxswain::python

@@ -1,0 +1,95 @@
+// What the tasks of a job do together: barriers of every kind, joining and leaving.
+
+#include "python/native/arguments.hpp"
+#include "python/native/bindings.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace coxswain::python {
+namespace {
+
+barrier_options at_barrier(timeout time, py::object const& among, bool fail_when_lost) {
+  barrier_options options{time.value};
+  options.among = tasks_of(among);
+  options.fail_when_lost = fail_when_lost;
+  return options;
+}
+
+reduction reduction_of(std::string const& how) {
+  if (how == "sum") return reduction::sum;
+  if (how == "min") return reduction::min;
+  if (how == "max") return reduction::max;
+  throw py::value_error("a reduction is 'sum', 'min' or 'max', not '" + how + "'");
+}
+
+bitwise bitwise_of(std::string const& how) {
+  if (how == "and") return bitwise::all;
+  if (how == "or") return bitwise::any;
+  throw py::value_error("bits are reduced by 'and' or 'or', not by '" + how + "'");
+}
+
+template <class Number>
+auto reduce(std::string name, Number operand, std::string const& how, timeout time,
+            py::object const& among, bool fail_when_lost) {
+  return [=, name = std::move(name), how = reduction_of(how),
+          options = at_barrier(time, among, fail_when_lost)](client& c) {
+    return c.reduce(name, operand, how, options);
+  };
+}
+
+}  // namespace
+
+void bind_barriers(session_class& of) {
+  offer(of, "join", [](timeout time, bool take_over) {
+    join_options options{time.value};
+    options.take_over = take_over;
+    return [=](client& c) { return c.join(options); };
+  });
+  offer(of, "leave", [](timeout time) { return [=](client& c) { return c.leave(time.value); }; });
+  offer(of, "barrier", [](std::string name, timeout time, py::object const& among, bool strict) {
+    return [name = std::move(name), options = at_barrier(time, among, strict)](client& c) {
+      return c.barrier(name, options);
+    };
+  });
+  offer(of, "allgather",
+        [](std::string name, std::string data, timeout time, py::object const& among, bool strict) {
+          return [name = std::move(name), data = std::move(data),
+                  options = at_barrier(time, among, strict)](client& c) {
+            return c.all_gather(name, data, options);
+          };
+        });
+  offer(of, "all_equal",
+        [](std::string name, std::string data, timeout time, py::object const& among, bool strict) {
+          return [name = std::move(name), data = std::move(data),
+                  options = at_barrier(time, among, strict)](client& c) {
+            return c.all_equal(name, data, options);
+          };
+        });
+  offer(of, "reduce_int",
+        [](std::string name, std::int64_t operand, std::string const& how, timeout time,
+           py::object const& among,
+           bool strict) { return reduce(std::move(name), operand, how, time, among, strict); });
+  offer(of, "reduce_float",
+        [](std::string name, double operand, std::string const& how, timeout time,
+           py::object const& among,
+           bool strict) { return reduce(std::move(name), operand, how, time, among, strict); });
+  offer(of, "reduce_bits",
+        [](std::string name, std::string operand, std::string const& how, timeout time,
+           py::object const& among, bool strict) {
+          return [name = std::move(name), operand = std::move(operand), how = bitwise_of(how),
+                  options = at_barrier(time, among, strict)](client& c) {
+            return c.reduce_bits(name, operand, how, options);
+          };
+        });
+  offer(of, "cancel_barrier", [](std::string name, std::optional<round_number> round) {
+    return [=, name = std::move(name)](client& c) { return c.cancel_barrier(name, round); };
+  });
+  offer(of, "count_barrier", [](std::string name, std::uint32_t count, timeout time) {
+    return
+        [=, name = std::move(name)](client& c) { return c.count_barrier(name, count, time.value); };
+  });
+}
+
+}  // namespace coxswain::python

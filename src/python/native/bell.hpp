@@ -1,0 +1,46 @@
+#pragma once
+// What a thread waits at for one event. Unlike std::condition_variable it lets a signal wake the
+// thread. Not here: the GIL (patience.hpp).
+
+#include "coxswain/base/time.hpp"
+
+#include <semaphore.h>
+#include <time.h>
+
+#include <cerrno>
+#include <optional>
+
+namespace coxswain::python {
+
+class bell {
+ public:
+  bell() { ::sem_init(&rung_, 0, 0); }
+  ~bell() { ::sem_destroy(&rung_); }
+  bell(bell const&) = delete;
+  bell& operator=(bell const&) = delete;
+
+  // Once. Whoever waits may destroy the bell as soon as this has begun to wake it.
+  void ring() { ::sem_post(&rung_); }
+
+  // Waits until it rings.
+  void wait() {
+    while (::sem_wait(&rung_) != 0) {
+    }
+  }
+
+  // Whether it has rung; false: so much time has passed, or a signal has come.
+  [[nodiscard]] bool wait(duration time) {
+    if (time < duration{}) time = {};
+    timespec until{};
+    ::clock_gettime(CLOCK_MONOTONIC, &until);
+    auto const nanoseconds = until.tv_nsec + time.count();
+    until.tv_sec += nanoseconds / 1'000'000'000;
+    until.tv_nsec = nanoseconds % 1'000'000'000;
+    return ::sem_clockwait(&rung_, CLOCK_MONOTONIC, &until) == 0;
+  }
+
+ private:
+  sem_t rung_{};
+};
+
+}  // namespace coxswain::python

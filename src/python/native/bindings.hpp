@@ -1,0 +1,19 @@
+#pragma once
+// The parts of the extension, each of which puts its functions into the module.
+
+#include "python/native/offer.hpp"
+#include "python/native/python.hpp"
+
+namespace coxswain::python {
+
+void bind_options(py::module_& into);
+void bind_barriers(session_class& of);
+void bind_job(session_class& of);
+void bind_keys(session_class& of);
+void bind_watches(py::module_& into, session_class& of);
+void bind_coordinator(py::module_& into);
+
+// For the end of the interpreter: sessions first, then coordinators.
+void close_everything();
+
+}  // namespace coxswain::python

@@ -1,0 +1,31 @@
+#pragma once
+// Failures become Python's exceptions. The classes are Python's (coxswain/_errors.py): it registers
+// the function that makes an exception of a code, a text and the figures of a failed barrier.
+
+#include "coxswain/base/status.hpp"
+#include "python/native/python.hpp"
+
+#include <exception>
+
+namespace coxswain::python {
+
+// The exception that a failure becomes. With the GIL.
+py::object exception_for(std::exception_ptr const& failure);
+
+[[noreturn]] void raise_and_throw(py::object const& exception);
+
+// Runs this, and makes Python's exception of what it throws (error_already_set).
+template <class Work>
+py::object with_errors_of_python(Work work) {
+  try {
+    return work();
+  } catch (py::error_already_set const&) {
+    throw;
+  } catch (...) {
+    raise_and_throw(exception_for(std::current_exception()));
+  }
+}
+
+void bind_errors(py::module_& into);
+
+}  // namespace coxswain::python

@@ -1,0 +1,73 @@
+// What the coordinator knows of the job and its tasks, and what a task says of itself.
+
+#include "python/native/arguments.hpp"
+#include "python/native/bindings.hpp"
+
+#include "coxswain/client/preemption_notifier.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace coxswain::python {
+namespace {
+
+core::severity severity_of(std::string const& level) {
+  if (level == "info") return core::severity::info;
+  if (level == "warning") return core::severity::warning;
+  if (level == "error") return core::severity::error;
+  throw py::value_error("a severity is 'info', 'warning' or 'error', not '" + level + "'");
+}
+
+asio::awaitable<void> preempt_at(client& c, int signal, duration in) {
+  auto const executor = co_await asio::this_coro::executor;
+  preemption_notifier const notice{executor, signal};
+  co_await notice.will_be_preempted_at();
+  co_await c.preempt(in);
+}
+
+}  // namespace
+
+void bind_job(session_class& of) {
+  offer(of, "alive_tasks", [](py::object const& tasks, timeout time) {
+    return [=, tasks = tasks_of(tasks)](client& c) { return c.alive_tasks(tasks, time.value); };
+  });
+  offer(of, "watch_tasks", [](std::optional<std::uint64_t> after, timeout time) {
+    return [=](client& c) { return c.watch_tasks(after, time.value); };
+  });
+  offer(of, "watch_events",
+        [](std::optional<std::uint64_t> after, std::string const& at_least, timeout time) {
+          return [=, level = severity_of(at_least)](client& c) {
+            return c.watch_events(after, level, time.value);
+          };
+        });
+  offer(of, "inspect", []() { return [](client& c) { return c.inspect(); }; });
+  offer(of, "why", []() { return [](client& c) { return c.why(); }; });
+  offer(of, "failure", []() { return [](client& c) { return c.failure(); }; });
+  of.def("failure_within", [](session& self, timeout time) {
+    return self.ask_within(time.value, [](client& c) { return c.failure(); });
+  });
+  offer(of, "reset", []() { return [](client& c) { return c.reset(); }; });
+  offer(of, "report_error", [](std::uint32_t code, std::string message) {
+    return [=, message = std::move(message)](client& c) {
+      return c.report_error(errc_of(code), message);
+    };
+  });
+  offer(of, "report_progress",
+        [](std::uint64_t step) { return [=](client& c) { return c.report_progress(step); }; });
+  offer(of, "preempt", [](timeout in, std::optional<task_id> who) {
+    return [=](client& c) { return c.preempt(in.value, who); };
+  });
+  // Nobody waits for it; `cancel` ends it.
+  of.def("preempt_at_signal", [](session& self, int signal, timeout in) {
+    auto const start = [=](client& c) { return preempt_at(c, signal, in.value); };
+    auto one = self.begin(start, std::make_shared<mailbox>(), 0);
+    static_cast<void>(self.reconnects());  // comes after it on the client's thread: the signal is
+                                           // caught from now on
+    return one;
+  });
+  offer(of, "reached_sync_point",
+        [](std::uint64_t step) { return [=](client& c) { return c.reached_sync_point(step); }; });
+}
+
+}  // namespace coxswain::python

@@ -1,0 +1,87 @@
+// Keys and queues.
+
+#include "python/native/arguments.hpp"
+#include "python/native/bindings.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::python {
+namespace {
+
+put_mode mode_of(bool overwrite) { return overwrite ? put_mode::overwrite : put_mode::create; }
+
+key_lifetime lifetime_of(bool with_task) {
+  return with_task ? key_lifetime::task : key_lifetime::job;
+}
+
+// At most one of them is given.
+expectation expected_of(std::optional<std::uint64_t> version, std::optional<std::string> value) {
+  if (version) return expectation::version(*version);
+  if (value) return expectation::value(*value);
+  return expectation::absent();
+}
+
+}  // namespace
+
+void bind_keys(session_class& of) {
+  offer(of, "put", [](std::string key, std::string value, bool overwrite, bool with_task) {
+    return [key = std::move(key), value = std::move(value), mode = mode_of(overwrite),
+            lifetime = lifetime_of(with_task)](client& c) {
+      return c.put(key, value, mode, lifetime);
+    };
+  });
+  offer(of, "put_all",
+        [](std::vector<std::pair<std::string, std::string>> entries, bool overwrite) {
+          return [entries = std::move(entries), mode = mode_of(overwrite)](client& c) {
+            return c.put_all(entries, mode);
+          };
+        });
+  offer(of, "compare_and_set",
+        [](std::string key, std::string value, std::optional<std::uint64_t> version,
+           std::optional<std::string> expected, bool with_task) {
+          return [key = std::move(key), value = std::move(value),
+                  what = expected_of(version, std::move(expected)),
+                  lifetime = lifetime_of(with_task)](client& c) {
+            return c.compare_and_set(key, value, what, lifetime);
+          };
+        });
+  offer(of, "append", [](std::string key, std::string more) {
+    return
+        [key = std::move(key), more = std::move(more)](client& c) { return c.append(key, more); };
+  });
+  offer(of, "get", [](std::string key, timeout time) {
+    return [=, key = std::move(key)](client& c) { return c.get(key, time.value); };
+  });
+  offer(of, "get_all", [](std::vector<std::string> keys, timeout time) {
+    return [=, keys = std::move(keys)](client& c) { return c.get_all(keys, time.value); };
+  });
+  offer(of, "try_get", [](std::string key) {
+    return [key = std::move(key)](client& c) { return c.try_get(key); };
+  });
+  offer(of, "list", [](std::string directory) {
+    return [directory = std::move(directory)](client& c) { return c.list(directory); };
+  });
+  offer(of, "count", [](std::string directory) {
+    return [directory = std::move(directory)](client& c) { return c.count(directory); };
+  });
+  offer(of, "remove", [](std::string key, bool everything) {
+    return [key = std::move(key), mode = everything ? remove_mode::everything : remove_mode::tree](
+               client& c) { return c.remove(key, mode); };
+  });
+  offer(of, "increment", [](std::string key, std::int64_t by) {
+    return [=, key = std::move(key)](client& c) { return c.increment(key, by); };
+  });
+  offer(of, "push", [](std::string queue, std::string value) {
+    return [queue = std::move(queue), value = std::move(value)](client& c) {
+      return c.push(queue, value);
+    };
+  });
+  offer(of, "pop", [](std::string queue, timeout time) {
+    return [=, queue = std::move(queue)](client& c) { return c.pop(queue, time.value); };
+  });
+}
+
+}  // namespace coxswain::python

@@ -1,0 +1,50 @@
+#include "python/native/mailbox.hpp"
+
+#include "python/native/call.hpp"
+#include "python/native/errors.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace coxswain::python {
+
+mailbox::mailbox() : descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+  if (descriptor_ < 0) throw std::runtime_error{"no descriptor for the event loop"};
+}
+
+mailbox::~mailbox() { ::close(descriptor_); }
+
+void mailbox::put(std::uint64_t number, std::shared_ptr<call> ended) {
+  std::lock_guard const lock{mutex_};
+  letters_.push_back({number, std::move(ended)});
+  if (letters_.size() > 1) return;  // it is readable already
+  std::uint64_t const one = 1;
+  static_cast<void>(!::write(descriptor_, &one, sizeof one));
+}
+
+py::list mailbox::take() {
+  std::vector<letter> taken;
+  {
+    std::lock_guard const lock{mutex_};
+    std::uint64_t count{};
+    static_cast<void>(!::read(descriptor_, &count, sizeof count));
+    taken = std::exchange(letters_, {});
+  }
+  py::list all;
+  for (auto const& one : taken) {
+    try {
+      all.append(py::make_tuple(one.number, one.ended->result(), py::none()));
+    } catch (py::error_already_set const&) {
+      throw;
+    } catch (...) {
+      all.append(py::make_tuple(one.number, py::none(), exception_for(std::current_exception())));
+    }
+  }
+  return all;
+}
+
+}  // namespace coxswain::python

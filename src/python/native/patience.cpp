@@ -1,0 +1,99 @@
+#include "python/native/patience.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace coxswain::python {
+namespace {
+
+std::atomic<int> away{0};
+
+// The kernel prefers the main thread for a signal, which ends its wait. One that comes after Python
+// has looked for signals and before the wait begins is seen so much later.
+constexpr duration look_every = 50ms;
+
+std::atomic<unsigned> forks{0};
+
+// Guarded by the GIL.
+bool is_ending = false;
+std::thread::id ender;
+
+// Python runs signal handlers there only. In a child it is the thread that called fork.
+bool is_main_thread() {
+  static int const watched = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  static_cast<void>(watched);
+  thread_local bool known{};
+  thread_local bool is_main{};
+  thread_local unsigned as_of{};
+  if (!known || as_of != forks) {
+    is_main = ::syscall(SYS_gettid) == ::getpid();
+    as_of = forks;
+    known = true;
+  }
+  return is_main;
+}
+
+}  // namespace
+
+gil_released::gil_released() : state_{PyEval_SaveThread()} { ++away; }
+
+gil_released::~gil_released() {
+  PyEval_RestoreThread(state_);
+  --away;
+}
+
+call_inside::call_inside() {
+  if (is_ending && std::this_thread::get_id() != ender) {
+    PyEval_SaveThread();
+    for (;;) ::pause();
+  }
+  ++away;
+}
+call_inside::~call_inside() { --away; }
+
+bool wait_for(bell& of, std::function<void()> const& give_up, duration limit) {
+  bool const main = is_main_thread();
+  if (!main && limit == without_limit) {
+    gil_released const meanwhile;
+    of.wait();
+    return true;
+  }
+  auto const until = limit == without_limit
+                         ? time_point::max()
+                         : deadline_after(std::chrono::steady_clock::now(), limit);
+  for (;;) {
+    {
+      gil_released const meanwhile;
+      auto left = without_limit;
+      if (limit != without_limit) left = until - std::chrono::steady_clock::now();
+      if (of.wait(main ? std::min(left, look_every) : left)) return true;
+      if (left <= duration{}) {
+        give_up();
+        of.wait();
+        return false;
+      }
+    }
+    if (!main || PyErr_CheckSignals() == 0) continue;
+    {
+      gil_released const meanwhile;
+      give_up();
+      of.wait();
+    }
+    throw py::error_already_set();
+  }
+}
+
+void keep_others_out() noexcept {
+  ender = std::this_thread::get_id();
+  is_ending = true;
+}
+
+int threads_away() noexcept { return away; }
+
+}  // namespace coxswain::python

@@ -1,0 +1,91 @@
+#include "python/native/session.hpp"
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+namespace coxswain::python {
+namespace {
+
+// Guarded by the GIL.
+std::set<session*>& open_sessions() {
+  static auto* const all = new std::set<session*>;
+  return *all;
+}
+
+// How long the end of the interpreter waits for threads that are to come back from calls.
+constexpr duration return_time_max = 5s;
+
+}  // namespace
+
+session::session() : worker_{std::make_unique<client_worker>()} { open_sessions().insert(this); }
+
+session::~session() {
+  open_sessions().erase(this);
+  // In a child process the thread does not exist, and the parent's session is not ours to end.
+  if (worker_->forked()) {
+    static_cast<void>(worker_.release());
+    return;
+  }
+  close();
+  gil_released const meanwhile;
+  worker_.reset();
+}
+
+void session::cancel(std::shared_ptr<call> one) {
+  if (worker_->forked()) return;
+  worker_->try_post([one = std::move(one)] { one->cancel(); });
+}
+
+py::object session::connect(client_options options) {
+  call_inside const here;
+  return with_errors_of_python([&] {
+    auto start = opening(std::move(options));
+    auto const one = std::make_shared<call_of<decltype(start)>>();
+    connecting_ = one;
+    worker_->spawn(std::move(start), typename call_of<decltype(start)>::handler{one});
+    wait_for(one->bell(), [&] { cancel(one); });
+    return one->result();
+  });
+}
+
+std::shared_ptr<call> session::begin_connect(client_options options, std::shared_ptr<mailbox> to,
+                                             std::uint64_t number) {
+  auto one = begin(opening(std::move(options)), std::move(to), number);
+  connecting_ = one;
+  return one;
+}
+
+void session::close() {
+  if (worker_->forked()) return;
+  call_inside const here;
+  // Only what is not connected yet does not end with the client.
+  if (auto const one = connecting_.lock()) cancel(one);
+  gil_released const meanwhile;
+  worker_->close();
+}
+
+std::uint64_t session::reconnects() {
+  call_inside const here;
+  gil_released const meanwhile;
+  return worker_->reconnects();
+}
+
+void session::close_all() {
+  keep_others_out();
+  call_inside const here;
+  auto const all = open_sessions();
+  for (auto* const one : all) {
+    // Others may go while one is closed, for the GIL is free then.
+    if (!open_sessions().contains(one)) continue;
+    if (auto const kept = one->weak_from_this().lock()) kept->close();
+  }
+  gil_released const meanwhile;
+  auto const until = std::chrono::steady_clock::now() + return_time_max;
+  // This one is away, and in a call.
+  while (threads_away() > 2 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+}  // namespace coxswain::python

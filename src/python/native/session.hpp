@@ -1,0 +1,99 @@
+#pragma once
+// A client with a thread of its own, as Python's threads and event loops ask it. The thread does
+// all I/O, heartbeats among it, and never waits for Python: nothing that it runs takes the GIL.
+//
+// After fork a child must make a client of its own: every call throws FAILED_PRECONDITION there.
+// When the interpreter ends while sessions are open they are closed first, so that no thread comes
+// back from a call to an interpreter that is gone.
+
+#include "coxswain/client/blocking_worker.hpp"
+#include "python/native/call.hpp"
+#include "python/native/patience.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace coxswain::python {
+
+class session : public std::enable_shared_from_this<session> {
+ public:
+  session();
+  // Ends the session as client's destructor does. With the GIL.
+  ~session();
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+
+  // Runs what `start` gives, on the client's thread, and waits for it; with the GIL, which is free
+  // meanwhile. Interrupted by a signal handler that raises, the call is taken back.
+  template <class Start>
+  py::object ask(Start start) {
+    call_inside const here;
+    return with_errors_of_python([&] {
+      auto const one = std::make_shared<call_of<Start>>();
+      worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
+      wait_for(one->bell(), [&] { cancel(one); });
+      return one->result();
+    });
+  }
+
+  // The same, but takes it back after so long; None then.
+  template <class Start>
+  py::object ask_within(duration limit, Start start) {
+    call_inside const here;
+    return with_errors_of_python([&]() -> py::object {
+      auto const one = std::make_shared<call_of<Start>>();
+      worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
+      auto const give_up = [&] { cancel(one); };
+      bool const is_in_time = wait_for(one->bell(), give_up, limit);
+      if (is_in_time) return one->result();
+      try {
+        return one->result();
+      } catch (boost::system::system_error const&) {
+        return py::none();
+      }
+    });
+  }
+
+  // The same for an event loop: gives the call at once.
+  template <class Start>
+  std::shared_ptr<call> begin(Start start, std::shared_ptr<mailbox> to, std::uint64_t number) {
+    call_inside const here;
+    auto const one = std::make_shared<call_of<Start>>(std::move(to), number);
+    worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
+    return one;
+  }
+
+  // Takes a call back. It ends with CANCELLED, unless it has ended before.
+  void cancel(std::shared_ptr<call> one);
+
+  // See client::connect; the client is there when this has ended.
+  auto opening(client_options options) {
+    return [this, options = std::move(options)](client&) { return worker_->open(options); };
+  }
+  py::object connect(client_options options);
+  std::shared_ptr<call> begin_connect(client_options options, std::shared_ptr<mailbox> to,
+                                      std::uint64_t number);
+
+  // See blocking_client::close.
+  void close();
+
+  [[nodiscard]] client_facts const& facts() const noexcept { return worker_->facts(); }
+  [[nodiscard]] std::uint64_t reconnects();
+
+  // Closes all sessions and waits until no thread is in a call any more; for the interpreter's end.
+  static void close_all();
+
+ private:
+  template <class Start>
+  using call_of =
+      call_for<typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
+
+  std::unique_ptr<client_worker> worker_;
+  std::weak_ptr<call> connecting_;
+};
+
+}  // namespace coxswain::python

@@ -1,0 +1,47 @@
+"""Has CMake build the native module. What the package is stands in pyproject.toml."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import setuptools
+from setuptools.command.build_ext import build_ext
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def version():
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    return re.search(r"project\(coxswain VERSION (\S+)", text)[1]
+
+
+def pybind11():
+    """Where pip's pybind11 is; a system's is found without being told."""
+    try:
+        import pybind11 as found
+    except ImportError:
+        return []
+    return [f"-Dpybind11_DIR={found.get_cmake_dir()}"]
+
+
+class BuildByCMake(build_ext):
+    def build_extension(self, extension):
+        build = pathlib.Path(self.build_temp).resolve()
+        configure = ["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+                     "-DCOXSWAIN_PYTHON=ON", "-DCOXSWAIN_UNITY=ON", "-DCOXSWAIN_INSTALL=OFF",
+                     f"-DPython3_EXECUTABLE={sys.executable}", *pybind11(),
+                     *(f"-DCOXSWAIN_{part}=OFF" for part in ("TESTS", "BENCH", "TOOLS"))]
+        subprocess.run(configure, check=True)
+        subprocess.run(["cmake", "--build", build, "--target", "coxswain_python", "--parallel"],
+                       check=True)
+        module, = (build / "python/coxswain").glob("_native*.so")
+        to = pathlib.Path(self.get_ext_fullpath(extension.name))
+        to.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["strip", "--strip-unneeded", "-o", to, module], check=True)
+
+
+setuptools.setup(
+    version=version(),
+    ext_modules=[setuptools.Extension("coxswain._native", [])],
+    cmdclass={"build_ext": BuildByCMake})

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""The client for asyncio."""
+
+import asyncio
+import threading
+import unittest
+
+import coxswain
+from support import LIMIT, REPORT, main
+
+
+class Asyncio(unittest.IsolatedAsyncioTestCase):
+    def setUp(self):
+        print(self._testMethodName, file=REPORT)
+
+    def coordinator(self, num_tasks=1, **settings):
+        made = coxswain.Coordinator(num_tasks, **settings)
+        self.addCleanup(made.stop)
+        return made
+
+    async def client(self, to, task=None):
+        job = await coxswain.AsyncClient(to.address, task).connect()
+        self.addCleanup(job.close)
+        return job
+
+    async def test_a_context_manager_joins_and_leaves(self):
+        at = self.coordinator(2)
+
+        async def work(task):
+            async with coxswain.AsyncClient(at.address, task, 2) as job:
+                return (await job.barrier("b"), await job.allgather("g", str(task)),
+                        await job.reduce("r", 1), job.num_tasks, job.role)
+
+        answers = await asyncio.gather(work(0), work(1))
+
+        self.assertEqual(answers, [(1, [b"0", b"1"], 2, 2, "worker")] * 2)
+        self.assertTrue(at.wait_done(LIMIT))
+
+    async def test_no_call_has_a_thread_of_its_own(self):
+        job = await self.client(self.coordinator())
+        before = threading.active_count()
+        with open("/proc/self/status", encoding="ascii") as status:
+            native = [line for line in status if line.startswith("Threads")]
+        waiting = [asyncio.create_task(job.get(f"k{i}")) for i in range(500)]
+        while (await job.status()).waiting_gets < 500:
+            pass
+        self.assertEqual(threading.active_count(), before)
+        with open("/proc/self/status", encoding="ascii") as status:
+            self.assertEqual([line for line in status if line.startswith("Threads")], native)
+        for i in range(500):
+            await job.put(f"k{i}", str(i))
+        self.assertEqual(await asyncio.gather(*waiting), [str(i).encode() for i in range(500)])
+
+    async def test_a_cancelled_call_is_taken_back(self):
+        job = await self.client(self.coordinator())
+        waiting = asyncio.create_task(job.get("never"))
+        while (await job.status()).waiting_gets == 0:
+            pass
+
+        waiting.cancel()
+
+        with self.assertRaises(asyncio.CancelledError):
+            await waiting
+        while (await job.status()).waiting_gets:
+            pass
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(job.pop("q", timeout=None), 0.01)
+        await job.push("q", "kept")
+        self.assertEqual((await job.pop("q")).value, b"kept")
+
+    async def test_errors_are_those_of_the_client(self):
+        job = await self.client(self.coordinator())
+        with self.assertRaises(coxswain.DeadlineExceeded):
+            await job.get("k", timeout=0.01)
+        with self.assertRaises(TypeError):
+            await job.get("k", timeout="soon")
+        with self.assertRaises(coxswain.DeadlineExceeded):
+            await coxswain.AsyncClient("127.0.0.1:9", connect_timeout=0.05).connect()
+
+    async def test_keys_and_watches(self):
+        job = await self.client(self.coordinator())
+        watch = await job.watch("d")
+        await job.put("d/a", "1")
+        await job.append("d/a", "2")
+        self.assertEqual(await job.increment("d/a", 3), 15)
+        self.assertTrue(await job.compare_and_set("d/a", "x", expected="15"))
+        self.assertIsNone(await job.try_get("d/b"))
+        seen = []
+        async for change in watch:
+            seen.append(change.value)
+            if change.value == b"x":
+                break
+        self.assertEqual(seen, [b"1", b"12", b"15", b"x"])
+        self.assertEqual([one.key for one in await watch.list()], ["d/a"])
+        self.assertEqual(await job.count(), 1)
+        self.assertEqual(await job.remove("d"), 1)
+        self.assertEqual(await job.list(), [])
+
+    async def test_a_failure_and_a_lost_process_are_told(self):
+        at = self.coordinator(2)
+        first, second = await self.client(at, 0), await self.client(at, 1)
+        await asyncio.gather(first.join(), second.join())
+        monitor = first.process_monitor()
+        await monitor.next()
+        failing = asyncio.create_task(first.failure())
+
+        second.close()
+
+        self.assertEqual((await failing).cause.task, 1)
+        self.assertEqual([one.task for one in (await monitor.next()).lost], [1])
+
+    async def test_close_ends_what_is_awaited(self):
+        job = await self.client(self.coordinator())
+        waiting = asyncio.create_task(job.get("never"))
+        while (await job.status()).waiting_gets == 0:
+            pass
+        job.close()
+        with self.assertRaises(coxswain.Cancelled):
+            await waiting
+
+    async def test_cancelled_while_it_connects(self):
+        connecting = asyncio.create_task(coxswain.AsyncClient("127.0.0.1:9").connect())
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(connecting, 0.05)
+
+
+if __name__ == "__main__":
+    main()

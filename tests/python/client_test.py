@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""The client whose calls block, with all that it offers."""
+
+import datetime
+import pickle
+import threading
+
+import coxswain
+from support import LIMIT, PythonTest, eventually, main, together
+
+
+class Barriers(PythonTest):
+    def setUp(self):
+        super().setUp()
+        self.jobs = self.clients(self.coordinator(2), 2)
+
+    def each(self, call):
+        return together(*(lambda job=job: call(job) for job in self.jobs))
+
+    def test_each_use_of_a_name_is_a_round(self):
+        for round in (1, 2, 3):
+            self.assertEqual(self.each(lambda job: job.barrier("step")), [round, round])
+
+    def test_a_barrier_says_who_is_missing(self):
+        with self.assertRaises(coxswain.DeadlineExceeded) as caught:
+            self.jobs[0].barrier("alone", timeout=0.05)
+
+        problem = caught.exception
+        self.assertIsInstance(problem, TimeoutError)
+        self.assertIsInstance(problem, RuntimeError)
+        self.assertTrue(str(problem).startswith("DEADLINE_EXCEEDED: Barrier timed out."), problem)
+        self.assertEqual(problem.code, coxswain.Code.DEADLINE_EXCEEDED)
+        self.assertEqual(problem.missing, (1,))
+        self.assertEqual((problem.details.arrived, problem.details.expected), (1, 2))
+        self.assertEqual(problem.details.known[0].state, "connected")
+        again = pickle.loads(pickle.dumps(problem))
+        self.assertEqual((str(again), again.details), (str(problem), problem.details))
+
+    def test_timeouts_are_seconds_or_timedeltas_or_for_ever(self):
+        for timeout in (0, 0.01, datetime.timedelta(milliseconds=10), -1):
+            with self.assertRaises(TimeoutError):
+                self.jobs[0].barrier("never", timeout)
+        self.assertEqual(self.each(lambda job: job.barrier("x", None)), [1, 1])
+        for wrong, kind in (("5", TypeError), (float("nan"), ValueError)):
+            with self.assertRaises(kind):
+                self.jobs[0].barrier("never", wrong)
+
+    def test_a_subset_meets_alone(self):
+        self.assertEqual(self.jobs[1].barrier("mine", among=[1]), 1)
+        with self.assertRaisesRegex(coxswain.InvalidArgument, "task 0 is not among the participants"):
+            self.jobs[0].barrier("yours", 1, among=[1])
+
+    def test_data_is_gathered_reduced_and_compared(self):
+        def work(job):
+            return (job.allgather("g", f"from {job.task}"), job.reduce("i", job.task + 1),
+                    job.reduce("f", job.task + 0.5, "max"), job.reduce("b", b"\x0f", "and"),
+                    job.all_equal("e", b"same"))
+
+        for answers in self.each(work):
+            self.assertEqual(answers, ([b"from 0", b"from 1"], 3, 1.5, b"\x0f", 1))
+        with self.assertRaises(ValueError):
+            self.jobs[0].reduce("r", 1, "mean")
+
+    def test_a_round_can_be_cancelled(self):
+        def wait():
+            with self.assertRaises(coxswain.Cancelled):
+                self.jobs[0].barrier("long")
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        watch = self.jobs[1]
+        eventually(lambda: watch.status().barriers)
+        self.assertEqual(watch.status().barriers[0].name, "long")
+        watch.cancel_barrier("long")
+        waiting.join(LIMIT)
+
+    def test_observers_count(self):
+        self.assertEqual(self.each(lambda job: job.count_barrier("c", 2)), [1, 1])
+
+
+class Keys(PythonTest):
+    def setUp(self):
+        super().setUp()
+        self.at = self.coordinator()
+        self.job = self.client(self.at)
+
+    def test_values_are_bytes_and_keys_have_versions(self):
+        first = self.job.put("a/b", "text")
+        self.assertEqual(self.job.get("a/b"), b"text")
+        with self.assertRaisesRegex(coxswain.AlreadyExists, "key a/b already exists"):
+            self.job.put("a/b", b"other")
+        self.assertGreater(self.job.put("a/b", b"\x00\xff", overwrite=True), first)
+        self.assertEqual(self.job.try_get("a/b"), b"\x00\xff")
+        self.assertIsNone(self.job.try_get("a/c"))
+        with self.assertRaises(TimeoutError):
+            self.job.get("a/c", 0.01)
+
+    def test_directories_are_listed_counted_and_removed(self):
+        self.job.put_all({"d/1": "x", "d/2/3": "y", "e": "z"})
+        self.assertEqual([(one.key, one.value) for one in self.job.list("d")],
+                         [("d/1", b"x"), ("d/2/3", b"y")])
+        self.assertEqual(self.job.count(), 3)
+        self.assertEqual([one.value for one in self.job.get_all(["e", "d/1"])], [b"z", b"x"])
+        self.assertEqual(self.job.remove("d"), 2)
+        with self.assertRaises(coxswain.InvalidArgument):
+            self.job.remove("")
+        self.assertEqual(self.job.remove("", everything=True), 1)
+
+    def test_keys_change_under_conditions(self):
+        swap = self.job.compare_and_set("k", "1")
+        self.assertTrue(swap)
+        self.assertEqual(self.job.compare_and_set("k", "2").found, b"1")
+        self.assertTrue(self.job.compare_and_set("k", "2", version=swap.version))
+        self.assertTrue(self.job.compare_and_set("k", "3", expected="2"))
+        with self.assertRaises(TypeError):
+            self.job.compare_and_set("k", "4", version=1, expected="3")
+        self.job.append("k", b"45")
+        self.assertEqual(self.job.increment("k", -5), 340)
+        with self.assertRaises(OverflowError):
+            self.job.increment("k", 2**63 - 1)
+
+    def test_queues_wait(self):
+        other = self.client(self.at)
+
+        popped, _ = together(lambda: other.pop("q"), lambda: self.job.push("q", b"work"))
+
+        self.assertEqual(popped.value, b"work")
+
+    def test_a_watch_tells_changes_in_order(self):
+        self.job.put("w/a", "1")
+        watch = self.job.watch("w")
+        self.assertEqual([one.key for one in watch.list()], ["w/a"])
+        self.assertEqual(watch.next(0.01), [])
+        self.job.put("w/b", "2")
+        self.job.remove("w/a")
+
+        changes = iter(watch)
+
+        self.assertEqual((next(changes).key, next(changes).value), ("w/b", None))
+
+    def test_a_value_of_megabytes_comes_back(self):
+        value = bytes(range(256)) * 65536
+        self.job.put("large", value)
+        self.assertEqual(self.job.get("large"), value)
+
+
+class Job(PythonTest):
+    def test_a_context_manager_joins_and_leaves(self):
+        at = self.coordinator(2)
+
+        def work(task):
+            with coxswain.Client(at.address, task, 2) as job:
+                return job.task, job.num_tasks, job.role, job.reconnects
+
+        self.assertEqual(together(lambda: work(0), lambda: work(1)),
+                         [(0, 2, "worker", 0), (1, 2, "worker", 0)])
+        self.assertTrue(at.wait_done(LIMIT))
+        self.assertIsNone(at.error)
+
+    def test_an_exception_fails_the_job_with_its_text(self):
+        at = self.coordinator(2)
+        told = []
+
+        def fails():
+            with self.assertRaises(ZeroDivisionError):
+                with coxswain.Client(at.address, 0) as job:
+                    job.barrier("both")
+                    raise ZeroDivisionError("no more")
+
+        def hears():
+            other = self.client(at, 1)
+            other.on_failure(told.append)
+            other.join()
+            other.barrier("both")
+            error = other.failure(LIMIT)
+            with self.assertRaisesRegex(coxswain.FailedPrecondition, "no more"):
+                other.barrier("next")
+            return error
+
+        _, error = together(fails, hears)
+
+        self.assertEqual((error.cause.task, error.cause.code), (0, coxswain.Code.UNKNOWN))
+        self.assertIn("ZeroDivisionError: no more", str(error))
+        eventually(lambda: told)
+        self.assertEqual(told[0].cause, error.cause)
+
+    def test_a_failure_may_not_come(self):
+        self.assertIsNone(self.client(self.coordinator()).failure(0.01))
+
+    def test_tasks_and_processes_are_told_as_they_change(self):
+        jobs = self.clients(self.coordinator(2, recoverable=True), 2)
+        monitor = jobs[0].process_monitor()
+        first = monitor.next()
+        self.assertEqual([one.state for one in first.tasks], ["connected"] * 2)
+        self.assertEqual(first.lost, ())
+        lost = coxswain.Process(1, jobs[1].incarnation)
+        monitor.check_current([lost])
+
+        jobs[1].report_error(coxswain.Code.INTERNAL, "broken")
+
+        self.assertEqual(next(iter(monitor)).lost, (lost,))
+        with self.assertRaises(coxswain.FailedPrecondition):
+            monitor.check_current([lost])
+        tasks = jobs[0].tasks()
+        self.assertEqual(str(tasks[1].error), "INTERNAL: broken")
+        self.assertEqual(jobs[0].tasks(tasks.version, timeout=0.01).version, tasks.version)
+        jobs[1].reset()
+        together(jobs[1].join)
+        self.assertEqual(jobs[0].tasks(tasks.version)[1].state, "connected")
+
+    def test_all_agree_where_to_stop(self):
+        jobs = self.clients(self.coordinator(2), 2)
+        jobs[0].preempt(within=datetime.timedelta(minutes=1), task=1)
+
+        def work(job):
+            step = 0
+            while not job.reached_sync_point(step):
+                step += 1
+                job.barrier("step")
+            return step
+
+        steps = together(*(lambda job=job: work(job) for job in jobs))
+
+        self.assertEqual(steps[0], steps[1])
+
+    def test_who_is_alive_and_who_waits(self):
+        jobs = self.clients(self.coordinator(2), 2)
+        alive = together(*(job.alive_tasks for job in jobs))
+        self.assertEqual([one.id for one in alive[0]], [0, 1])
+        self.assertEqual(alive[0], alive[1])
+        jobs[0].report_progress(7)
+        waiting = threading.Thread(target=lambda: jobs[0].get("k", LIMIT))
+        waiting.start()
+        eventually(lambda: jobs[1].why().waits)
+        self.assertEqual((jobs[1].why().waits[0].kind, jobs[1].why().waits[0].waiting), ("get", "0"))
+        self.assertEqual(jobs[1].status().tasks[0].progress.step, 7)
+        jobs[1].put("k", "v")
+        waiting.join(LIMIT)
+        events, through = jobs[0].events(severity="info")
+        self.assertTrue(any("joined" in one.kind for one in events), events)
+        self.assertEqual(jobs[0].events(through, timeout=0.01), ([], through))
+
+
+class Refusals(PythonTest):
+    def test_a_wrong_token_is_refused_at_once(self):
+        at = self.coordinator(token="right")
+        with self.assertRaises(coxswain.Unauthenticated):
+            coxswain.Client(at.address, token="wrong")
+        self.client(at, token="right")
+
+    def test_roles_are_those_of_the_tokens(self):
+        at = self.coordinator(tokens=[("reader", "look")])
+        with self.assertRaises(PermissionError):
+            self.client(at, token="look").put("k", "v")
+
+    def test_nobody_there_is_a_timeout(self):
+        with self.assertRaises(coxswain.DeadlineExceeded):
+            coxswain.Client("127.0.0.1:9", connect_timeout=0.05)
+
+    def test_an_unknown_option_is_named(self):
+        with self.assertRaisesRegex(TypeError, "tokn"):
+            coxswain.Client.from_environment(tokn="x")
+
+    def test_a_number_that_is_no_task(self):
+        with self.assertRaises(TypeError):
+            coxswain.Client("127.0.0.1:9", -1)
+
+    def test_after_close_calls_are_cancelled(self):
+        job = self.client(self.coordinator())
+        job.close()
+        job.close()
+        with self.assertRaises(coxswain.Cancelled):
+            job.get("k")
+
+    def test_close_ends_the_calls_of_other_threads(self):
+        job = self.client(self.coordinator())
+
+        def wait():
+            with self.assertRaises(coxswain.Cancelled):
+                job.get("never", None)
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        eventually(lambda: job.status().waiting_gets)
+        job.close()
+        waiting.join(LIMIT)
+        self.assertFalse(waiting.is_alive())
+
+
+if __name__ == "__main__":
+    main()

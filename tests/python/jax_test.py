@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""jax_compat, by the cases of JAX's own tests (their names in ours) and the rows of its contract."""
+
+import inspect
+import os
+import pathlib
+import signal
+import socket
+import sys
+import time
+import unittest.mock
+
+from coxswain import jax_compat
+from support import LIMIT, PythonTest, eventually, main, together
+
+STANDIN = pathlib.Path(__file__).resolve().parent / "standin"
+
+
+def service_of(num_nodes, **settings):
+    return jax_compat.get_distributed_runtime_service("127.0.0.1:0", num_nodes, **settings)
+
+
+class Job(PythonTest):
+    """A service and the connected clients of all its tasks."""
+
+    NUM = 4
+
+    def setUp(self):
+        super().setUp()
+        self.service = service_of(self.NUM)
+        self.addCleanup(self.service.shutdown)
+        self.clients = [jax_compat.get_distributed_runtime_client(
+            self.service.address, task, init_timeout=LIMIT) for task in range(self.NUM)]
+        self.each(lambda client, _: client.connect())
+        self.addCleanup(self.each, lambda client, _: client.shutdown())
+
+    def each(self, call):
+        return together(*(lambda c=client, i=i: call(c, i)
+                          for i, client in enumerate(self.clients)))
+
+
+class KeyValueStore(Job):
+    def test_blocking_key_value_get(self):
+        def work(client, me):
+            if me == 0:
+                client.key_value_set("k", "v")
+            return client.blocking_key_value_get("k", 1000)
+
+        self.assertEqual(self.each(work), ["v"] * self.NUM)
+
+    def test_blocking_key_value_get_bytes(self):
+        def work(client, me):
+            if me == 0:
+                client.key_value_set_bytes("k", b"\x00\xff")
+            return client.blocking_key_value_get_bytes("k", 1000)
+
+        self.assertEqual(self.each(work), [b"\x00\xff"] * self.NUM)
+
+    def test_blocking_key_value_set_twice(self):
+        client = self.clients[0]
+        client.key_value_set("k", "v")
+        with self.assertRaisesRegex(RuntimeError, "^ALREADY_EXISTS: .*key k already exists"):
+            client.key_value_set("k", "w")
+        self.assertEqual(client.blocking_key_value_get("k", 1000), "v")
+
+    def test_blocking_key_value_set_twice_overwrite(self):
+        client = self.clients[0]
+        client.key_value_set("k", "v")
+        client.key_value_set("k", "w", allow_overwrite=True)
+        self.assertEqual(client.blocking_key_value_get("k", 1000), "w")
+
+    def test_key_value_try_get(self):
+        def work(client, me):
+            if me == 0:
+                client.key_value_set("k", "v")
+                client.key_value_set_bytes("b", b"v")
+            client.wait_at_barrier("set", 5000)
+            return client.key_value_try_get("k"), client.key_value_try_get_bytes("b")
+
+        self.assertEqual(self.each(work), [("v", b"v")] * self.NUM)
+
+    def test_key_value_try_get_not_found(self):
+        with self.assertRaisesRegex(RuntimeError, "^NOT_FOUND: .*nowhere"):
+            self.clients[0].key_value_try_get("nowhere")
+
+    def test_key_value_dir_get(self):
+        def work(client, me):
+            if me < 3:
+                client.key_value_set(("d/a", "d/b/c", "d/e")[me], str(me))
+            client.wait_at_barrier("set", 5000)
+            return client.key_value_dir_get("d/"), client.key_value_dir_get_bytes("d")
+
+        texts = [("d/a", "0"), ("d/b/c", "1"), ("d/e", "2")]
+        self.assertEqual(self.each(work),
+                         [(texts, [(k, v.encode()) for k, v in texts])] * self.NUM)
+
+    def test_increment_delete_and_timeout(self):
+        client = self.clients[0]
+        self.assertEqual(client.key_value_increment("n", 5), 5)
+        self.assertEqual(client.key_value_increment(key="n", increment=-7), -2)
+        client.key_value_delete("n")
+        client.key_value_delete("n")
+        with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: "):
+            client.blocking_key_value_get("n", 20)
+
+    def test_types_are_strict(self):
+        client = self.clients[0]
+        for wrong in (lambda: client.key_value_set("k", b"v"), lambda: client.key_value_set(1, "v"),
+                      lambda: client.key_value_set_bytes("k", "v"),
+                      lambda: client.blocking_key_value_get("k", 1.5),
+                      lambda: client.wait_at_barrier("b", 10, ["0"]),
+                      lambda: client.key_value_increment("k", "1")):
+            with self.assertRaises(TypeError):
+                wrong()
+
+
+class Barriers(Job):
+    def test_all_participate_succeeds(self):
+        self.each(lambda client, _: client.wait_at_barrier("b", 5000))
+        self.each(lambda client, _: client.wait_at_barrier("b", timeout_in_ms=5000))
+
+    def test_only_participants_call_succeeds(self):
+        def work(client, me):
+            if me % 2 == 0:
+                client.wait_at_barrier("even", 5000, process_ids=[0, 2])
+
+        self.each(work)
+
+    def test_one_participant_never_calls_fails(self):
+        def work(client, me):
+            if me == 0:
+                return
+            with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: Barrier timed out"):
+                client.wait_at_barrier("b", 200)
+
+        self.each(work)
+
+    def test_a_caller_that_does_not_participate(self):
+        with self.assertRaisesRegex(RuntimeError,
+                                    r"^INVALID_ARGUMENT: A non-participating task \(0\)"):
+            self.clients[0].wait_at_barrier("b", 1000, [1, 2])
+
+    def test_live_nodes(self):
+        alive = self.each(lambda client, _: client.get_live_nodes([3, 2, 1, 0]))
+        self.assertEqual(list(alive[0]), [0, 1, 2, 3])
+        self.assertTrue(all(isinstance(one, int) for one in alive[0].values()))
+        self.assertEqual(alive, [alive[0]] * self.NUM)
+
+
+class Life(PythonTest):
+    def test_the_signatures_are_those_of_jaxlib(self):
+        def parameters(function):
+            return {name: one.default for name, one in
+                    inspect.signature(function).parameters.items() if name != "self"}
+
+        need, client = inspect.Parameter.empty, jax_compat.DistributedRuntimeClient
+        none = dict.fromkeys
+        for function, expected in (
+                (client.connect, {}), (client.shutdown, {}),
+                (client.blocking_key_value_get, {"key": need, "timeout_in_ms": need}),
+                (client.blocking_key_value_get_bytes, {"key": need, "timeout_in_ms": need}),
+                (client.key_value_try_get, {"key": need}),
+                (client.key_value_try_get_bytes, {"key": need}),
+                (client.key_value_increment, {"key": need, "increment": need}),
+                (client.wait_at_barrier,
+                 {"barrier_id": need, "timeout_in_ms": need, "process_ids": None}),
+                (client.get_live_nodes, {"process_ids": need}),
+                (client.key_value_set, {"key": need, "value": need, "allow_overwrite": False}),
+                (client.key_value_set_bytes,
+                 {"key": need, "value": need, "allow_overwrite": False}),
+                (client.key_value_dir_get, {"key": need}),
+                (client.key_value_dir_get_bytes, {"key": need}),
+                (client.key_value_delete, {"key": need}),
+                (jax_compat.get_distributed_runtime_service,
+                 {"address": need, "num_nodes": need} | none((
+                     "heartbeat_timeout", "cluster_register_timeout", "shutdown_timeout",
+                     "recoverable"))),
+                (jax_compat.get_distributed_runtime_client,
+                 {"address": need, "node_id": need} | none((
+                     "rpc_timeout", "init_timeout", "shutdown_timeout", "heartbeat_timeout",
+                     "missed_heartbeat_callback", "shutdown_on_destruction", "use_compression"))),
+                (jax_compat.create_preemption_sync_manager, {})):
+            self.assertEqual(parameters(function), expected, function)
+            self.assertEqual(list(parameters(function)), list(expected), function)
+
+    def test_the_time_to_connect_is_kept_and_the_missing_are_named(self):
+        service = service_of(2)
+        self.addCleanup(service.shutdown)
+        client = jax_compat.get_distributed_runtime_client(service.address, 0, init_timeout=1)
+        with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: .*1"):
+            client.connect()
+
+    def test_a_client_that_never_connected(self):
+        client = jax_compat.get_distributed_runtime_client("127.0.0.1:9", 0)
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
+            client.key_value_set("k", "v")
+        client.shutdown()
+
+    def test_a_client_is_used_once(self):
+        service = service_of(1)
+        self.addCleanup(service.shutdown)
+        client = jax_compat.get_distributed_runtime_client(service.address, 0)
+        client.connect()
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
+            client.connect()
+        client.shutdown()
+        client.shutdown()
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
+            client.wait_at_barrier("b", 1000)
+
+    def test_a_port_in_use(self):
+        service = service_of(1)
+        self.addCleanup(service.shutdown)
+        with self.assertRaisesRegex(RuntimeError, "^UNKNOWN: cannot start server"):
+            jax_compat.get_distributed_runtime_service(service.address, 1)
+
+    def test_the_callback_is_told_of_a_failure_and_the_process_lives(self):
+        service = service_of(2)
+        self.addCleanup(service.shutdown)
+        told = []
+        clients = [jax_compat.get_distributed_runtime_client(
+            service.address, task, missed_heartbeat_callback=told.append,
+            shutdown_on_destruction=False) for task in (0, 1)]
+        together(*(client.connect for client in clients))
+        clients[1]._native.close()
+        with self.assertRaisesRegex(RuntimeError, "^(INTERNAL|FAILED_PRECONDITION): "):
+            clients[0].wait_at_barrier("b", 60_000)
+        eventually(lambda: told)
+        self.assertIsInstance(told[0], RuntimeError)
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
+            clients[0].shutdown()
+
+    def test_without_a_callback_the_process_ends(self):
+        service = service_of(2)
+        self.addCleanup(service.shutdown)
+        code = ("import sys, threading\n"
+                "from coxswain import jax_compat\n"
+                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
+                "client.connect()\n"
+                "print('ready', flush=True)\n"
+                "threading.Event().wait()\n")
+        first, second = (self.python(code, service.address, task) for task in (0, 1))
+        self.assertEqual(first.stdout.readline() + second.stdout.readline(), "ready\n" * 2)
+        second.kill()
+        _, err = first.communicate(timeout=LIMIT)
+        self.assertEqual(first.returncode, 1)
+        self.assertIn("task 1", err)
+
+    def test_a_client_that_nobody_shuts_down_is_shut_down_at_exit(self):
+        service = service_of(2)
+        self.addCleanup(service.shutdown)
+        code = ("import sys\n"
+                "from coxswain import jax_compat\n"
+                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
+                "client.connect()\n")
+        programs = [self.python(code, service.address, task) for task in (0, 1)]
+        for program in programs:
+            _, err = program.communicate(timeout=LIMIT)
+            self.assertEqual((program.returncode, err), (0, ""))
+        self.assertIsNone(service._coordinator.error)
+
+
+class Preemption(PythonTest):
+    def test_a_signal_makes_all_stop_at_one_step(self):
+        service = service_of(2)
+        self.addCleanup(service.shutdown)
+        code = ("import sys\n"
+                "from coxswain import jax_compat\n"
+                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
+                "client.connect()\n"
+                "manager = jax_compat.create_preemption_sync_manager()\n"
+                "manager.initialize(client)\n"
+                "print('ready', flush=True)\n"
+                "step = 0\n"
+                "while not manager.reached_sync_point(step):\n"
+                "    step += 1\n"
+                "    client.wait_at_barrier('step', 60_000)\n"
+                "manager.shutdown()\n"
+                "client.shutdown()\n"
+                "print(step)\n")
+        programs = [self.python(code, service.address, task) for task in (0, 1)]
+        for program in programs:
+            self.assertEqual(program.stdout.readline(), "ready\n")
+        programs[1].send_signal(signal.SIGTERM)
+        steps = [self.out_of(program) for program in programs]
+        self.assertEqual(steps[0], steps[1])
+
+    def test_a_manager_without_a_client(self):
+        manager = jax_compat.create_preemption_sync_manager()
+        with self.assertRaises(RuntimeError):
+            manager.reached_sync_point(0)
+        manager.shutdown()
+
+
+class Distributed(PythonTest):
+    def setUp(self):
+        super().setUp()
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith(("JAX", "COXSWAIN_A", "COXSWAIN_N", "COXSWAIN_TASK"))}
+        patch = unittest.mock.patch.dict(os.environ, kept, clear=True)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def address(self):
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            return f"127.0.0.1:{one.getsockname()[1]}"
+
+    def test_is_distributed_initialized(self):
+        code = ("import sys\n"
+                "from coxswain import jax_compat\n"
+                "before = jax_compat.is_initialized()\n"
+                "jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "print(before, jax_compat.is_initialized())\n"
+                "try: jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "except RuntimeError as problem: print(problem)\n"
+                "jax_compat.shutdown()\n"
+                "jax_compat.shutdown()\n"
+                "print(jax_compat.is_initialized())\n")
+        said = self.out_of(self.python(code, self.address()))
+        self.assertRegex(said, "False True\n.*only once.*\nFalse\n")
+
+    def test_concurrent_initialize_and_shutdown(self):
+        for num in (1, 2, 4):
+            address = self.address()
+            states = [jax_compat.State() for _ in range(num)]
+
+            def work(me):
+                states[me].initialize(address, num, me, cluster_detection_method="deactivate",
+                                      initialization_timeout=LIMIT)
+                states[me].shutdown()
+
+            together(*(lambda me=me: work(me) for me in range(num)))
+
+    def test_the_environment_says_what_is_not_said(self):
+        os.environ |= {"JAX_COORDINATOR_ADDRESS": self.address(), "JAX_NUM_PROCESSES": "1",
+                       "JAX_PROCESS_ID": "0", "JAX_PARTITION_INDEX": "3",
+                       "JAX_COORDINATOR_BIND_ADDRESS": "127.0.0.1:0"}
+        os.environ["JAX_COORDINATOR_BIND_ADDRESS"] = os.environ["JAX_COORDINATOR_ADDRESS"]
+        state = jax_compat.State()
+        state.initialize()
+        self.assertEqual((state.process_id, state.num_processes, state.partition_index), (0, 1, 3))
+        state.shutdown()
+
+    def test_what_is_missing_or_wrong_is_said(self):
+        for arguments, kind, text in (
+                ((), ValueError, "coordinator_address"),
+                (("h:1",), ValueError, "Number of processes"),
+                (("h:1", 2), ValueError, "process id"),
+                (("h:1", 2, 2), ValueError, "2 is not among"), (("h:1", 2, -1), ValueError, "-1"),
+                (("h:1", "2", 0), TypeError, "num_processes"), (("h:1", 2, 0.5), TypeError, "id"),
+                (("nowhere", 2, 0), IndexError, "")):
+            with self.subTest(arguments), self.assertRaisesRegex(kind, text):
+                jax_compat.State().initialize(*arguments)
+        os.environ["JAX_LOCAL_DEVICE_IDS"] = "0,x"
+        with self.assertRaises(ValueError):
+            jax_compat.State().initialize("h:1", 1, 0)
+
+    def test_slice_index_is_deprecated(self):
+        with self.assertWarns(DeprecationWarning), self.assertRaises(ValueError):
+            jax_compat.State().initialize("h:1", slice_index=1)
+
+    def test_installed_it_is_what_jax_has(self):
+        code = ("import sys\n"
+                "from coxswain import jax_compat\n"
+                "assert 'jax' not in sys.modules\n"
+                "import jax\n"
+                "from jax._src import distributed\n"
+                "from jax._src.distributed import global_state\n"
+                "jax_compat.install()\n"
+                "jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "assert global_state is distributed.global_state\n"
+                "client = global_state.client\n"
+                "assert isinstance(client, jax_compat.DistributedRuntimeClient)\n"
+                "assert global_state.preemption_sync_manager.reached_sync_point(1) is False\n"
+                "assert (jax.process_index(), jax.process_count()) == (0, 1)\n"
+                "try: client.blocking_key_value_get('k', 1)\n"
+                "except jax.errors.JaxRuntimeError as problem: print(problem)\n"
+                "jax_compat.shutdown()\n"
+                "assert global_state.client is None\n")
+        path = os.pathsep.join([str(STANDIN), *sys.path])
+        said = self.out_of(self.python(code, self.address(), PYTHONPATH=path))
+        self.assertTrue(said.startswith("DEADLINE_EXCEEDED: "), said)
+
+    def test_an_uncaught_exception_still_enters_the_shutdown(self):
+        address = self.address()
+        code = ("import sys\n"
+                "from coxswain import jax_compat\n"
+                "jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]))\n"
+                "if sys.argv[2] == '1': raise RuntimeError('uncaught')\n")
+        programs = [self.python(code, address, task) for task in (0, 1)]
+        start = time.monotonic()
+        self.out_of(programs[0])
+        self.assertEqual(programs[1].wait(LIMIT), 1)
+        self.assertLess(time.monotonic() - start, LIMIT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""The package and the process it lives in: Ctrl-C, fork, the interpreter's end, other threads."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import coxswain
+from support import LIMIT, PACKAGE, PythonTest, eventually, main, together
+
+# What a call of each kind is interrupted in, as said to `wait`.
+WAITS = """
+import coxswain, sys, time
+address = sys.argv[1]
+wait = sys.argv[2]
+if wait == "connect":
+    print("ready", flush=True)
+    start = time.monotonic()
+try:
+    if wait == "connect":
+        coxswain.Client("127.0.0.1:9")
+    elif wait == "wait_done":
+        coordinator = coxswain.Coordinator(1)
+        print("ready", flush=True)
+        coordinator.wait_done()
+    else:
+        job = coxswain.Client(address, 0)
+        print("ready", flush=True)
+        if wait == "join":
+            job.join()
+        elif wait == "get":
+            job.get("never", None)
+        elif wait == "failure":
+            job.failure()
+        elif wait == "watch":
+            next(iter(job.watch()))
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic())
+"""
+
+
+class Signals(PythonTest):
+    def test_ctrl_c_ends_each_kind_of_call_within_100_ms(self):
+        at = self.coordinator(2)
+        for wait in ("connect", "join", "get", "failure", "watch", "wait_done"):
+            with self.subTest(wait):
+                program = self.python(WAITS, at.address, wait)
+                self.assertEqual(program.stdout.readline(), "ready\n")
+                self.wait_until_idle(program)
+                sent = time.monotonic()
+                program.send_signal(signal.SIGINT)
+                took = float(self.out_of(program).split()[1]) - sent
+                self.assertLess(took, 0.1)
+
+    def wait_until_idle(self, program):
+        """Until its main thread sleeps in a wait for a time."""
+        while True:
+            with open(f"/proc/{program.pid}/syscall", encoding="ascii") as file:
+                if file.read().split()[0] == "202":  # futex
+                    return
+
+    def test_a_handler_that_does_not_raise_ends_nothing(self):
+        job = self.client(self.coordinator())
+        seen = []
+        before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.monotonic()))
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        start = time.monotonic()
+        with self.assertRaises(coxswain.DeadlineExceeded):
+            job.get("never", 0.3)
+        self.assertLess(seen[0] - start, 0.15)
+        self.assertGreaterEqual(time.monotonic() - start, 0.3)
+
+    def test_an_interrupted_call_is_taken_back(self):
+        job = self.client(self.coordinator())
+
+        def interrupt(*_):
+            raise InterruptedError
+
+        before = signal.signal(signal.SIGALRM, interrupt)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with self.assertRaises(InterruptedError):
+            job.pop("q", None)
+        job.push("q", "kept")
+        self.assertEqual(job.pop("q").value, b"kept")
+
+
+class Threads(PythonTest):
+    def test_heartbeats_need_no_gil(self):
+        at = self.coordinator(1, heartbeat_timeout=0.3)
+        program = self.python(
+            "import coxswain, ctypes, sys\n"
+            "job = coxswain.Client(sys.argv[1], 0)\n"
+            "job.join()\n"
+            "ctypes.PyDLL(None).usleep(1500000)\n"  # holds the GIL
+            "job.barrier('b')\n"
+            "job.leave()\n"
+            "print('alive')\n", at.address)
+        self.assertEqual(self.out_of(program), "alive\n")
+
+    def test_other_threads_run_while_one_waits(self):
+        job = self.client(self.coordinator())
+        waiting = threading.Thread(target=lambda: job.get("k", LIMIT))
+        waiting.start()
+        eventually(lambda: job.status().waiting_gets)
+        job.put("k", "v")
+        waiting.join(LIMIT)
+
+    def test_threads_share_one_client(self):
+        calls = int(os.environ.get("COXSWAIN_PYTHON_CALLS", "500"))
+        at = self.coordinator()
+        job = self.client(at, 0)
+        job.join()
+
+        def work(me):
+            for i in range(calls):
+                kind = (i + me) % 8
+                key = f"t{me}/{i}"
+                if kind == 0:
+                    job.put(key, key)
+                    assert job.get(key) == key.encode()
+                elif kind == 1:
+                    assert job.increment(f"count/{me}") >= 1
+                elif kind == 2:
+                    job.push(f"q{me}", key)
+                    assert job.pop(f"q{me}").value == key.encode()
+                elif kind == 3:
+                    assert job.try_get(key) is None
+                elif kind == 4:
+                    assert job.barrier(f"b{me}") >= 1
+                elif kind == 5:
+                    try:
+                        job.get(key, 0)
+                        raise AssertionError("there is no such key")
+                    except coxswain.DeadlineExceeded as problem:
+                        assert key in str(problem), problem
+                elif kind == 6:
+                    assert job.allgather(f"g{me}", key) == [key.encode()]
+                else:
+                    job.put(f"o{me}", str(i), overwrite=True)
+                    assert job.list(f"o{me}") == [] and job.get(f"o{me}") == str(i).encode()
+            return sum(1 for i in range(calls) if (i + me) % 8 == 1)
+
+        counts = together(*(lambda me=me: work(me) for me in range(32)))
+
+        for me, count in enumerate(counts):
+            self.assertEqual(job.increment(f"count/{me}", 0), count)
+
+
+class Ends(PythonTest):
+    def test_a_child_is_refused_and_harms_nobody(self):
+        job = self.client(self.coordinator(), 0)
+        job.join()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                job.get("k", 1)
+            except coxswain.FailedPrecondition as problem:
+                if "after fork" in str(problem):
+                    job.close()
+                    del job
+                    code = 0
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(job.barrier("b"), 1)
+
+    def test_the_interpreter_ends_while_threads_wait(self):
+        at = self.coordinator()
+        for _ in range(5):
+            program = self.python(
+                "import coxswain, sys, threading\n"
+                "job = coxswain.Client(sys.argv[1])\n"
+                "def wait():\n"
+                "    try: job.get('never', None)\n"
+                "    except coxswain.Cancelled: pass\n"
+                "for _ in range(8): threading.Thread(target=wait, daemon=True).start()\n"
+                "job.on_failure(print)\n"
+                "inner = coxswain.Coordinator(1)\n"
+                "while job.status().waiting_gets < 8: pass\n"
+                "print('end')\n", at.address)
+            self.assertEqual(self.out_of(program), "end\n")
+            self.assertEqual(program.returncode, 0)
+
+    def test_the_interpreter_ends_while_calls_just_end(self):
+        at = self.coordinator()
+        for _ in range(10):
+            program = self.python(
+                "import coxswain, sys, threading\n"
+                "job = coxswain.Client(sys.argv[1])\n"
+                "def ask():\n"
+                "    while True:\n"
+                "        try: job.get('never', None)\n"
+                "        except RuntimeError: pass\n"
+                "for _ in range(8): threading.Thread(target=ask, daemon=True).start()\n"
+                "for _ in range(4): job.on_failure(print)\n"
+                "while job.status().waiting_gets < 8: pass\n"
+                "job.close()\n", at.address)
+            self.assertEqual(self.out_of(program), "")
+
+    def test_the_interpreter_ends_within_asyncio(self):
+        program = self.python(
+            "import asyncio, coxswain\n"
+            "async def main():\n"
+            "    coordinator = coxswain.Coordinator(1)\n"
+            "    job = await coxswain.AsyncClient(coordinator.address).connect()\n"
+            "    asyncio.create_task(job.get('never'))\n"
+            "    await job.put('k', 'v')\n"
+            "asyncio.run(main())\n")
+        self.out_of(program)
+
+    def test_objects_may_go_in_any_order(self):
+        at = self.coordinator()
+        job = coxswain.Client(at.address)
+        watch = job.watch()
+        monitor = job.process_monitor()
+        del job
+        self.assertEqual(watch.next(0.01), [])
+        self.assertEqual(len(monitor.next().tasks), 1)
+
+
+class Package(PythonTest):
+    def test_it_is_imported_quickly_and_imports_little(self):
+        said = self.out_of(self.python(
+            "import sys, coxswain\n"
+            "print([m for m in ('asyncio', 'dataclasses', 'google.protobuf', 'jax', 'numpy', 'torch',"
+            " 'typing') if m in sys.modules])"))
+        self.assertEqual(said, "[]\n")
+
+    def test_all_names_are_there(self):
+        for name in coxswain.__all__:
+            self.assertIsNotNone(getattr(coxswain, name).__doc__, name)
+        self.assertRegex(coxswain.__version__, r"^\d+\.\d+\.\d+$")
+        self.assertTrue((PACKAGE / "py.typed").exists())
+
+    def test_nothing_but_the_module_is_exported(self):
+        module = next(PACKAGE.glob("_native*.so"))
+        names = subprocess.run(["nm", "-D", "--defined-only", module], check=True, text=True,
+                               capture_output=True).stdout
+        self.assertEqual(re.findall(r" [A-Z] (\S+)", names), ["PyInit__native"])
+
+    def test_both_clients_offer_the_same(self):
+        blocking = {name for name in dir(coxswain.Client) if not name.startswith("_")}
+        twin = {name for name in dir(coxswain.AsyncClient) if not name.startswith("_")}
+        self.assertEqual(blocking - twin, {"on_failure"})
+        self.assertEqual(twin - blocking, {"connect"})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Jobs for the tests of the Python package: a coordinator and the clients of all tasks in this
+process, and Python programs of their own. Not here: any test.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import coxswain
+
+# What nothing that works takes, in seconds.
+LIMIT = 60
+
+# Where the names of the tests that ran are written, if somebody asks for it.
+REPORT = open(os.environ.get("COXSWAIN_TEST_REPORT", os.devnull), "w", buffering=1)
+
+
+class PythonTest(unittest.TestCase):
+    def setUp(self):
+        print(self._testMethodName, file=REPORT)
+
+    def coordinator(self, num_tasks=1, **settings):
+        made = coxswain.Coordinator(num_tasks, **settings)
+        self.addCleanup(made.stop)
+        return made
+
+    def client(self, to, task=None, **settings):
+        made = coxswain.Client(to.address, task, **settings)
+        self.addCleanup(made.close)
+        return made
+
+    def clients(self, to, num_tasks):
+        """One for each task, all of which have joined."""
+        made = [self.client(to, task) for task in range(num_tasks)]
+        together(*(one.join for one in made))
+        return made
+
+    def python(self, code, *arguments, **environment):
+        """Starts a program that may import coxswain."""
+        program = subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment})
+        self.addCleanup(end, program)
+        return program
+
+    def out_of(self, program, code=0):
+        """What it says, once it has ended."""
+        out, err = program.communicate(timeout=LIMIT)
+        self.assertEqual(program.returncode, code, f"{out}\n{err}")
+        return out
+
+
+def end(program):
+    if program.poll() is None:
+        program.kill()
+    program.communicate()
+
+
+def together(*calls):
+    """What the calls give, each of which runs on a thread of its own."""
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return [one.result(LIMIT) for one in [threads.submit(call) for call in calls]]
+
+
+def eventually(condition):
+    """Waits for a condition that only a broken program does not fulfil."""
+    deadline = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("it did not happen")
+        time.sleep(0.001)
+
+
+def main():
+    unittest.main(verbosity=1)
+
+
+PACKAGE = pathlib.Path(coxswain.__file__).parent
