@@ -51,6 +51,19 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             await job.put(f"k{i}", str(i))
         self.assertEqual(await asyncio.gather(*waiting), [str(i).encode() for i in range(500)])
 
+    async def test_topologies_are_exchanged(self):
+        at = self.coordinator(2)
+
+        async def work(task):
+            async with coxswain.AsyncClient(at.address, task, 2) as job:
+                return await job.exchange_topology(
+                    "cuda", coxswain.Topology([coxswain.Device(name=f"gpu {task}")], "here"))
+
+        first, second = await asyncio.gather(work(0), work(1))
+
+        self.assertEqual(first, second)
+        self.assertEqual([one.devices[0].name for one in first], ["gpu 0", "gpu 1"])
+
     async def test_a_cancelled_call_is_taken_back(self):
         job = await self.client(self.coordinator())
         waiting = asyncio.create_task(job.get("never"))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The client whose calls block, with all that it offers."""
 
+import dataclasses
 import datetime
 import pickle
 import threading
@@ -239,6 +240,60 @@ class Job(PythonTest):
         events, through = jobs[0].events(severity="info")
         self.assertTrue(any("joined" in one.kind for one in events), events)
         self.assertEqual(jobs[0].events(through, timeout=0.01), ([], through))
+
+
+class Topologies(PythonTest):
+    def setUp(self):
+        super().setUp()
+        self.jobs = self.clients(self.coordinator(2), 2)
+
+    def exchange(self, mine, platform="cuda"):
+        return together(*(lambda job=job: job.exchange_topology(platform, mine(job.task))
+                          for job in self.jobs))
+
+    def test_everybody_gets_the_devices_of_all_and_their_numbers(self):
+        told = {"cores": 108, "is_shared": True, "mesh": [2, 3], "speed": 1.5, "\N{HIGH VOLTAGE SIGN}": "on"}
+        mine = coxswain.Device(
+            7, "A100", "NVIDIA", "gpu", "8.0", 108, 1, "fabric", 1 << 36, 167_936, "short", "long",
+            told)
+        each = lambda task: coxswain.Topology([mine] * (2 - task), f"boot-{task}", ["root", "leaf"])
+
+        first, second = self.exchange(each)
+
+        self.assertEqual(first, second)
+        self.assertEqual([one.boot_id for one in first], ["boot-0", "boot-1"])
+        self.assertEqual(first[1].network_nodes, ("root", "leaf"))
+        self.assertEqual([[one.global_id for one in task.devices] for task in first], [[0, 1], [2]])
+        self.assertEqual(dataclasses.replace(first[1].devices[0], global_id=0), mine)
+        self.assertEqual(self.jobs[0].exchange_topology("cuda", each(0)), first)
+        with self.assertRaisesRegex(coxswain.Internal, "its boot id changed"):
+            self.jobs[0].exchange_topology("cuda", each(1))
+
+    def test_partitions_may_be_stated(self):
+        self.assertEqual([one.devices[0].partition for one in self.exchange(
+            lambda task: coxswain.Topology([coxswain.Device()], partition_index=1 - task))[0]],
+                         [1, 0])
+
+    def test_who_is_missing_is_named(self):
+        with self.assertRaises(coxswain.DeadlineExceeded) as caught:
+            self.jobs[1].exchange_topology("tpu", coxswain.Topology(), timeout=0.05)
+        self.assertEqual(caught.exception.missing, (0,))
+
+    def test_this_host(self):
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot_id:
+            here = boot_id.read().strip()
+        one = coxswain.Device(name="cpu")
+        self.assertEqual(coxswain.Topology.of_this_host([one], partition_index=3),
+                         coxswain.Topology((one,), here, (), 3))
+
+    def test_what_is_no_topology_is_refused(self):
+        for field, wrong in (("ordinal", "7"), ("name", 7), ("core_count", 1 << 40),
+                             ("memory_bytes", -1), ("attributes", {"a": object()})):
+            mine = coxswain.Topology([coxswain.Device(**{field: wrong})])
+            with self.assertRaisesRegex(TypeError, f"the {field} of a device cannot be "):
+                self.jobs[0].exchange_topology("x", mine)
+        with self.assertRaisesRegex(TypeError, "the partition_index of a topology cannot be -1"):
+            self.jobs[0].exchange_topology("x", coxswain.Topology(partition_index=-1))
 
 
 class Refusals(PythonTest):

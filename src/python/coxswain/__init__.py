@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 # What is imported when it is wanted: asyncio and dataclasses take longer than all of ours.
 _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
-    "_types": ("BarrierFailure", "BarrierStatus", "Event", "Failure", "JobError", "JobStatus",
-               "KeyChange", "KeyValue", "LiveTask", "MissingTask", "Problem", "Process",
-               "ProcessChange", "Progress", "QueueItem", "Surroundings", "Swap", "Task",
-               "TaskList", "Wait", "Why"),
+    "_types": ("BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError",
+               "JobStatus", "KeyChange", "KeyValue", "LiveTask", "MissingTask", "Problem",
+               "Process", "ProcessChange", "Progress", "QueueItem", "Surroundings", "Swap", "Task",
+               "TaskList", "Topology", "Wait", "Why"),
     "store": ("Store",),
 }
 

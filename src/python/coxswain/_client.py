@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from coxswain._types import (
         Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
-        QueueItem, Swap, TaskList, Tasks, Timeout, Why)
+        QueueItem, Swap, TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["Client", "KeyWatch", "ProcessMonitor"]
 
@@ -298,6 +298,15 @@ class Client:
         """Which of these tasks are there, this one among them: waits until each that is connected
         has asked for the same set, and gives all the same list."""
         return shape.live_tasks_of(self._native.alive_tasks(tasks, timeout))
+
+    def exchange_topology(self, platform: str, mine: Topology, timeout: Timeout = DEFAULT_TIMEOUT
+                          ) -> List[Topology]:
+        """Brings this task's devices and waits until all tasks have brought theirs for the same
+        platform; gives those of all in task order, numbered, the same for everybody. May be
+        repeated. Internal: a task failed or left, or this one has brought something else before.
+        InvalidArgument: some tasks state a partition index and some do not."""
+        return shape.topologies_of(self._native.exchange_topology(
+            platform, shape.raw_topology_of(mine), timeout))
 
     def process_monitor(self) -> ProcessMonitor:
         """Tells each change of the tasks, and who was lost: see ProcessMonitor."""

@@ -1,20 +1,22 @@
-"""What the calls give: frozen dataclasses, made of the native module's tuples."""
+"""What the calls give, and what some take: frozen dataclasses, which are tuples for the native
+module."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
+from coxswain import _native
 from coxswain._errors import Code
 
 if TYPE_CHECKING:
     import datetime
 
 __all__ = [
-    "BarrierFailure", "BarrierStatus", "Event", "Failure", "JobError", "JobStatus", "KeyChange",
-    "KeyValue", "LiveTask", "MissingTask", "Problem", "Process", "ProcessChange", "Progress",
-    "QueueItem", "Surroundings", "Swap", "Task", "TaskList", "Wait", "Why",
+    "BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError", "JobStatus",
+    "KeyChange", "KeyValue", "LiveTask", "MissingTask", "Problem", "Process", "ProcessChange",
+    "Progress", "QueueItem", "Surroundings", "Swap", "Task", "TaskList", "Topology", "Wait", "Why",
 ]
 
 if TYPE_CHECKING:
@@ -246,6 +248,45 @@ class Why:
 
 
 @dataclass(frozen=True)
+class Device:
+    """One device of a task. The exchange gives it ``partition`` and ``global_id``."""
+
+    ordinal: int = 0  # the task's own number for it
+    name: str = ""
+    vendor: str = ""
+    kind: str = ""
+    compute_capability: str = ""
+    core_count: int = 0
+    numa_node: int | None = None
+    fabric_uuid: str = ""  # of the fast interconnect that it is part of; empty: of none
+    memory_bytes: int = 0
+    shared_memory_per_block_bytes: int = 0
+    text: str = ""  # for people
+    debug_text: str = ""
+    attributes: Mapping[str, str | bool | int | float | Sequence[int]] = field(default_factory=dict)
+    partition: int = 0  # devices of a partition reach each other fast
+    global_id: int = 0  # dense: partition by partition, in these by task
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The devices of one task, and where its machine stands."""
+
+    devices: Sequence[Device] = ()
+    boot_id: str = ""  # the same in all tasks of a machine
+    network_nodes: Sequence[str] = ()  # the switches above it, top level first
+    partition_index: int | None = None  # stated by all tasks or by none
+
+    @classmethod
+    def of_this_host(cls, devices: Sequence[Device] = (), *,
+                     partition_index: int | None = None) -> Topology:
+        """With the kernel's boot id, and the network nodes that the environment variable
+        ``XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES`` names."""
+        return replace(topology_of(_native.topology_of_this_host()), devices=tuple(devices),
+                       partition_index=partition_index)
+
+
+@dataclass(frozen=True)
 class Surroundings:
     """What the environment of this process says of its job."""
 
@@ -344,3 +385,20 @@ def wait_of(raw) -> Wait:
 def why_of(raw) -> Why:
     waits, more, stuck = raw
     return Why(tuple(map(wait_of, waits)), more, stuck)
+
+
+def topology_of(raw) -> Topology:
+    devices, *rest = raw
+    return Topology(tuple(Device(*one) for one in devices), *rest)
+
+
+def topologies_of(raw) -> list[Topology]:
+    return [topology_of(one) for one in raw]
+
+
+def raw_topology_of(mine: Topology):
+    """For the native module, without what the exchange gives."""
+    return ([(one.ordinal, one.name, one.vendor, one.kind, one.compute_capability, one.core_count,
+              one.numa_node, one.fabric_uuid, one.memory_bytes, one.shared_memory_per_block_bytes,
+              one.text, one.debug_text, dict(one.attributes)) for one in mine.devices],
+            mine.boot_id, list(mine.network_nodes), mine.partition_index)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from coxswain._types import (
         Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
-        QueueItem, Swap, TaskList, Tasks, Timeout, Why)
+        QueueItem, Swap, TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
 
@@ -264,6 +264,11 @@ class AsyncClient:
     async def alive_tasks(self, tasks: Tasks = None, timeout: Timeout = DEFAULT_TIMEOUT
                           ) -> List[LiveTask]:
         return shape.live_tasks_of(await self._ask("alive_tasks", tasks, timeout))
+
+    async def exchange_topology(self, platform: str, mine: Topology,
+                                timeout: Timeout = DEFAULT_TIMEOUT) -> List[Topology]:
+        return shape.topologies_of(await self._ask(
+            "exchange_topology", platform, shape.raw_topology_of(mine), timeout))
 
     def process_monitor(self) -> AsyncProcessMonitor:
         return AsyncProcessMonitor(self._calls)

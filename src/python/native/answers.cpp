@@ -19,14 +19,6 @@ py::tuple tuple_of(Values const& values) {
   return py::tuple(list_of(values));
 }
 
-// Text that others have made need not be UTF-8.
-py::str text(std::string_view said) {
-  auto* const made =
-      PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "replace");
-  if (made == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(made);
-}
-
 py::object seconds(duration time) {
   return py::float_(std::chrono::duration<double>{time}.count());
 }
@@ -104,6 +96,13 @@ std::string_view name_of(core::why_answer::kind kind) {
 }
 
 }  // namespace
+
+py::str text(std::string_view said) {
+  auto* const made =
+      PyUnicode_DecodeUTF8(said.data(), static_cast<Py_ssize_t>(said.size()), "replace");
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(made);
+}
 
 py::object given(missing_task const& task) {
   return py::make_tuple(task.task.value, text(name(task.state)), task.suspect,

@@ -6,15 +6,20 @@
 #include "coxswain/client/keys.hpp"
 #include "coxswain/client/process_table.hpp"
 #include "coxswain/core/messages.hpp"
+#include "coxswain/core/topology.hpp"
 #include "python/native/python.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace coxswain::python {
+
+// What others have made need not be UTF-8; what is not is replaced.
+py::str text(std::string_view said);
 
 inline py::object given(bool value) { return py::bool_(value); }
 inline py::object given(std::int64_t value) { return py::int_(value); }
@@ -45,6 +50,7 @@ py::object given(core::snapshot const& job);
 py::object given(core::why_answer::wait const& one);
 py::object given(core::why_answer const& why);
 py::object given(process const& one);
+py::object given(core::global_topology const& whole);
 
 // All tasks, and who was lost since the last time.
 struct process_news {

@@ -10,6 +10,7 @@ void bind_options(py::module_& into);
 void bind_barriers(session_class& of);
 void bind_job(session_class& of);
 void bind_keys(session_class& of);
+void bind_topology(py::module_& into, session_class& of);
 void bind_watches(py::module_& into, session_class& of);
 void bind_coordinator(py::module_& into);
 

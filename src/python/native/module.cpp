@@ -50,6 +50,7 @@ PYBIND11_MODULE(_native, m) {
   bind_barriers(session);
   bind_job(session);
   bind_keys(session);
+  bind_topology(m, session);
   bind_watches(m, session);
   bind_coordinator(m);
   m.def("close_all", close_everything);

@@ -1,0 +1,119 @@
+// Topologies in both directions, as tuples whose order coxswain/_topology.py has.
+
+#include "coxswain/client/host_topology.hpp"
+#include "python/native/arguments.hpp"
+#include "python/native/bindings.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::python {
+namespace {
+
+using attributes = std::map<std::string, core::device_attribute::value_type>;
+
+// The fields of a tuple, one after the other.
+class fields_of {
+ public:
+  fields_of(char const* whose, py::handle said)
+      : whose_{whose}, said_{py::reinterpret_borrow<py::tuple>(said)} {}
+
+  // Throws TypeError.
+  template <class Value>
+  void take(char const* name, Value& into) {
+    py::object const value = said_[at_++];
+    try {
+      into = py::cast<Value>(value);
+    } catch (py::cast_error const&) {
+      throw py::type_error(std::string{"the "} + name + " of a " + whose_ + " cannot be " +
+                           py::cast<std::string>(py::repr(value)));
+    }
+  }
+
+ private:
+  char const* whose_;
+  py::tuple said_;
+  std::size_t at_{};
+};
+
+core::device device_of(py::handle said) {
+  fields_of from{"device", said};
+  core::device one;
+  from.take("ordinal", one.ordinal);
+  from.take("name", one.name);
+  from.take("vendor", one.vendor);
+  from.take("kind", one.kind);
+  from.take("compute_capability", one.compute_capability);
+  from.take("core_count", one.core_count);
+  from.take("numa_node", one.numa_node);
+  from.take("fabric_uuid", one.fabric_uuid);
+  from.take("memory_bytes", one.memory_bytes);
+  from.take("shared_memory_per_block_bytes", one.shared_memory_per_block_bytes);
+  from.take("text", one.text);
+  from.take("debug_text", one.debug_text);
+  attributes told;
+  from.take("attributes", told);
+  for (auto& [name, value] : told) one.attributes.emplace_back(name, std::move(value));
+  return one;
+}
+
+core::local_topology topology_of(py::handle said) {
+  fields_of from{"topology", said};
+  core::local_topology mine;
+  py::list devices;
+  from.take("devices", devices);
+  for (py::handle const one : devices) mine.devices.push_back(device_of(one));
+  from.take("boot_id", mine.boot_id);
+  from.take("network_nodes", mine.network_nodes);
+  from.take("partition_index", mine.partition_index);
+  return mine;
+}
+
+py::object attribute(core::device_attribute::value_type const& value) {
+  auto const* const said = std::get_if<std::string>(&value);
+  return said != nullptr ? py::object{text(*said)} : py::cast(value);
+}
+
+py::tuple given(core::device const& one) {
+  py::dict named;
+  for (auto const& [name, value] : one.attributes) named[text(name)] = attribute(value);
+  return py::make_tuple(one.ordinal, text(one.name), text(one.vendor), text(one.kind),
+                        text(one.compute_capability), one.core_count, one.numa_node,
+                        text(one.fabric_uuid), one.memory_bytes, one.shared_memory_per_block_bytes,
+                        text(one.text), text(one.debug_text), std::move(named), one.partition,
+                        one.global_id);
+}
+
+py::tuple given(core::local_topology const& of) {
+  py::list devices;
+  for (auto const& one : of.devices) devices.append(given(one));
+  py::list nodes;
+  for (auto const& one : of.network_nodes) nodes.append(text(one));
+  return py::make_tuple(py::tuple(devices), text(of.boot_id), py::tuple(nodes), of.partition_index);
+}
+
+}  // namespace
+
+py::object given(core::global_topology const& whole) {
+  py::list tasks;
+  for (auto const& one : whole.tasks) tasks.append(given(one));
+  return tasks;
+}
+
+void bind_topology(py::module_& into, session_class& of) {
+  offer(of, "exchange_topology", [](std::string platform, py::object const& mine, timeout time) {
+    return [=, platform = std::move(platform), mine = topology_of(mine)](client& c) {
+      return c.exchange_topology(platform, mine, time.value);
+    };
+  });
+  into.def("topology_of_this_host", [] { return given(local_topology_of_this_host()); });
+}
+
+}  // namespace coxswain::python
