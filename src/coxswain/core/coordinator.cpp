@@ -119,7 +119,7 @@ void coordinator::state::note_life(time_point now, session& s) {
   s.heard = alive_since(now);
   if (s.probed == 0) return;
   for (task_id const task : std::vector{s.tasks}) {
-    if (roster_.at(task).probe.armed()) holder_lives(task);
+    if (roster_.at(task).is_probed()) holder_lives(task);
   }
 }
 

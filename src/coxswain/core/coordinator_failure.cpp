@@ -19,7 +19,7 @@ constexpr std::size_t cause_bytes_max = 512;
 
 // "task 12 (b12:3391) failed: UNAVAILABLE: its connection was lost"
 std::string coordinator::state::has_failed(task_id id) const {
-  return who(id) + " failed: " + shortened(roster_.at(id).error.text(), cause_bytes_max);
+  return who(id) + " failed: " + shortened(roster_.at(id).failure->text(), cause_bytes_max);
 }
 
 status coordinator::state::job_failed(errc code) const {
@@ -51,7 +51,7 @@ void coordinator::state::handle(call const& c, reset_args& args) {
                                          " has failed; join without a reset"});
   }
   roster_.set_state(*c.task, task_state::never_connected);
-  t.error = {};
+  t.failure.reset();
   log(severity::info, event_kind::other, who(*c.task) + " was reset and may join again", c.task);
   answer_now(c, share(status{}), true);
 }
@@ -73,7 +73,7 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
   log(severity::error, event_kind::failed, who(id) + " failed: " + why.text(), id);
-  t.error = why;
+  t.failure = std::make_unique<status const>(why);
   bool const spares_job = t.recoverable && !error;
   end_reads(id);
   end_waits(id, parked::place::alive, {errc::internal, who(id) + " failed: " + why.text()});

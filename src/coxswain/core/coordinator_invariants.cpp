@@ -36,7 +36,7 @@ void coordinator::state::check_session(session_id id, session const& s) const {
     invariant(t.held_by == id && t.place == i, "a session and its tasks know each other");
   }
   auto const probed = std::count_if(s.tasks.begin(), s.tasks.end(),
-                                    [&](task_id task) { return roster_.at(task).probe.armed(); });
+                                    [&](task_id task) { return roster_.at(task).is_probed(); });
   invariant(s.probed == static_cast<std::size_t>(probed), "a session counts its probed tasks");
   invariant(s.answered_through <= s.replies_sent, "only replies that were sent are received");
   invariant(s.expiry.armed(), "every session expires");
@@ -77,8 +77,9 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
       return invariant(join_.arrival_of(*p.task)->who == who, "who joins has arrived");
     }
     auto const is_it = [&](challenger const& one) { return one.who == who; };
-    return invariant(std::any_of(t.challengers.begin(), t.challengers.end(), is_it),
-                     "who asks to join joins or challenges");
+    return invariant(
+        t.challenge && std::any_of(t.challenge->by.begin(), t.challenge->by.end(), is_it),
+        "who asks to join joins or challenges");
   }
   invariant(t.held_by == who.session && t.is_connected(), "who waits for a task holds it");
   invariant(std::count(t.waits.begin(), t.waits.end(), who.request) == 1, "a task's wait is known");
@@ -113,17 +114,18 @@ void coordinator::state::check_tasks() const {
     invariant((t.state == task_state::joining) ==
                   (join_.is_open() && join_.arrival_of(task_id{i}) != nullptr),
               "who joins has arrived at the join");
-    invariant(t.probe.armed() != t.challengers.empty(),
+    invariant(t.is_probed() == (t.challenge != nullptr),
               "a holder is probed while it is challenged");
-    invariant(t.challengers.empty() || t.is_connected(), "only a holder is challenged");
+    invariant(!t.challenge || t.is_connected(), "only a holder is challenged");
+    invariant(!t.challenge || !t.challenge->by.empty(), "who is challenged is by somebody");
     invariant(t.state != task_state::failed || error || t.recoverable,
               "a failed task has failed the job, unless it is recoverable");
-    invariant(t.state == task_state::failed || t.error.ok(), "who has not failed has no error");
+    invariant(t.state == task_state::failed || !t.failure, "who has not failed has no error");
     invariant(t.held_by == session_id{} || t.last_held_by == session_id{},
               "a task is held now or was before");
     check_blocked(task_id{i});
     waits += t.waits.size();
-    challengers += t.challengers.size();
+    challengers += t.challenge ? t.challenge->by.size() : 0;
   }
   std::size_t for_tasks = 0;
   sessions_.all().each([&](session_id, session const& s) {
@@ -265,8 +267,9 @@ void coordinator::state::check_alarms() const {
     s.open.each([&](request_id, parked const& p) { count(p.deadline); });
   });
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
-    count(roster_.at(task_id{i}).probe);
-    count(roster_.at(task_id{i}).progress_due);
+    task const& t = roster_.at(task_id{i});
+    if (t.challenge) count(t.challenge->probe);
+    count(t.progress_due);
   }
   for (auto const& [_, of] : round_alarms_) count_all(of);
   count_all(join_alarms_);

@@ -43,7 +43,7 @@ snapshot coordinator::state::look(time_point now) const {
     std::optional<task_progress> made;
     if (t.progress) made = task_progress{t.progress->step, now - t.progress->rose.since};
     s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, t.from.label(),
-                       t.from.peer(), t.error, t.recoverable, made});
+                       t.from.peer(), t.error(), t.recoverable, made});
   }
   for (auto const& [_, b] : barriers_.open_rounds()) {
     s.barriers.push_back(picture(now, snapshot::kind::tasks, b->name, b->round));

@@ -130,7 +130,7 @@ void coordinator::state::enter(call const& c, join_args const& args) {
 
 void coordinator::state::connect(task_id id) {
   roster_.set_state(id, task_state::connected);
-  roster_.at(id).error = {};
+  roster_.at(id).failure.reset();
 }
 
 void coordinator::state::release_join(time_point now) {
@@ -156,13 +156,16 @@ void coordinator::state::fail_join(answer_ptr const& what) {
   if (join_.is_open()) answer_all(join_.tickets(), what);
 }
 
-// The request no longer waits to join: as the joining task itself, or as a challenger of one that
-// is connected.
+// The request no longer waits to join: as the joining task itself, which may have joined by now, or
+// as a challenger of one that is connected.
 void coordinator::state::abandon_join(task_id id, ticket asker) {
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
-    std::erase_if(t.challengers, [&](challenger const& one) { return one.who == asker; });
-    if (t.challengers.empty()) end_probe(id);
+    if (!t.challenge) return;
+    std::erase_if(t.challenge->by, [&](challenger const& one) { return one.who == asker; });
+    if (!t.challenge->by.empty()) return;
+    end_probe(id);
+    t.challenge.reset();
     return;
   }
   forget_holder(id);
@@ -187,16 +190,17 @@ void coordinator::state::challenge(call const& c, join_args const& args) {
   p.task = c.task;
   arm_call(c, p, args.timeout);
   park(c, std::move(p));
-  t.challengers.push_back({c.from, args});
+  if (!t.challenge) t.challenge = std::make_unique<core::challenge>();
+  t.challenge->by.push_back({c.from, args});
   std::string const newcomer = "a new incarnation (" + std::to_string(args.self.value) + ")";
   if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
   if (is_suspect(t)) {
     return replace(c.now, *c.task,
                    {errc::aborted, newcomer + " joined while its connection was lost"});
   }
-  if (t.probe.armed()) return;
-  t.probed = alive_since(c.now);
-  deadlines_.arm(t.probe, {deadline_after(c.now, probe_time()), due::probe, c.task->value});
+  if (t.is_probed()) return;
+  t.challenge->probed = alive_since(c.now);
+  arm_probe(deadline_after(c.now, probe_time()), *c.task);
   session& holder = *sessions_.find(t.held_by);
   ++holder.probed;
   sessions_.push(holder, share(probe{}));
@@ -206,12 +210,16 @@ duration coordinator::state::probe_time() const {
   return std::max(options.reconnect_grace, probe_min);
 }
 
+void coordinator::state::arm_probe(time_point when, task_id id) {
+  deadlines_.arm(roster_.at(id).challenge->probe, {when, due::probe, id.value});
+}
+
 void coordinator::state::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
-  time_point const verdict = credited(t.probed, probe_time());
-  if (verdict > now) return deadlines_.arm(t.probe, {verdict, due::probe, id.value});
+  time_point const verdict = credited(t.challenge->probed, probe_time());
+  if (verdict > now) return arm_probe(verdict, id);
   if (is_held_back(*sessions_.find(t.held_by))) {
-    return deadlines_.arm(t.probe, {deadline_after(now, probe_time()), due::probe, id.value});
+    return arm_probe(deadline_after(now, probe_time()), id);
   }
   replace(now, id,
           {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
@@ -220,9 +228,9 @@ void coordinator::state::probe_due(time_point now, task_id id) {
 // The holder was not read since then.
 void coordinator::state::postpone_probe(time_point now, liveness const& since, task_id id) {
   task& t = roster_.at(id);
-  if (!t.probe.armed()) return;
-  t.probed.leave_out(since, alive_since(now));
-  deadlines_.arm(t.probe, {credited(t.probed, probe_time()), due::probe, id.value});
+  if (!t.is_probed()) return;
+  t.challenge->probed.leave_out(since, alive_since(now));
+  arm_probe(credited(t.challenge->probed, probe_time()), id);
 }
 
 // The holder has failed, and if it is recoverable its challenger takes the place.
@@ -236,12 +244,11 @@ void coordinator::state::replace(time_point now, task_id id, status why) {
 // The newest newcomer joins in place of the holder, which has failed.
 void coordinator::state::admit_challenger(time_point now, task_id id) {
   task& t = roster_.at(id);
-  if (t.challengers.empty()) return;
-  challenger const newest = t.challengers.back();
-  t.challengers.pop_back();
+  if (!t.challenge) return;
+  challenger const newest = t.challenge->by.back();
+  release(newest.who);
   end_challenge(id, share(status{errc::already_exists, "a newer incarnation of task " +
                                                            std::to_string(id.value) + " joins"}));
-  unpark(newest.who);
   session& by = *sessions_.find(newest.who.session);
   enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
 }
@@ -255,17 +262,19 @@ void coordinator::state::holder_lives(task_id id) {
 
 // All who ask to take the task's place are answered.
 void coordinator::state::end_challenge(task_id id, answer_ptr const& what) {
+  task const& t = roster_.at(id);
+  if (!t.challenge) return;
   end_probe(id);
   std::vector<ticket> asking;
-  for (challenger const& one : roster_.at(id).challengers) asking.push_back(one.who);
+  for (challenger const& one : t.challenge->by) asking.push_back(one.who);
   answer_all(asking, what);
 }
 
 // The holder owes no sign of life any more.
 void coordinator::state::end_probe(task_id id) {
   task& t = roster_.at(id);
-  if (!t.probe.armed()) return;
-  deadlines_.disarm(t.probe);
+  if (!t.is_probed()) return;
+  deadlines_.disarm(t.challenge->probe);
   --sessions_.find(t.held_by)->probed;
 }
 

@@ -44,7 +44,7 @@ answer_ptr coordinator::state::tasks_now() {
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
     all.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, std::nullopt, t.from.label(),
-                         t.from.peer(), t.error, t.recoverable});
+                         t.from.peer(), t.error(), t.recoverable});
   }
   shown = share(std::move(all));
   tasks_shown_ = boost::shared_ptr<answer const>{shown};

@@ -33,29 +33,36 @@ struct progress {
   bool told{};         // that it makes no progress
 };
 
+// While there are newcomers, the holder owes a sign of life.
+struct challenge {
+  std::vector<challenger> by;  // oldest first
+  liveness probed;             // since when
+  alarm probe;
+};
+
+// There are many, so what few of them have lies elsewhere.
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
+  bool recoverable{};                             // its failure does not fail the job
+  std::uint32_t place{};                          // in the `tasks` of the session that holds it
+  alarm progress_due;
   incarnation self{};
-  bool recoverable{};                    // its failure does not fail the job
-  session_id held_by{};                  // acts for it while it is joining or connected
-  session_id last_held_by{};             // acted for it before, while nobody does
-  std::uint32_t place{};                 // in that session's `tasks`
-  std::optional<time_point> last_heard;  // as it was when its session ended
-  origin from;                           // of who holds it, or held it last
-  status error;                          // why it failed
+  session_id held_by{};                   // acts for it while it is joining or connected
+  session_id last_held_by{};              // acted for it before, while nobody does
+  std::optional<time_point> last_heard;   // as it was when its session ended
+  origin from;                            // of who holds it, or held it last
+  std::unique_ptr<status const> failure;  // why it failed; null: it has not
 
   // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
   std::vector<request_id> waits;
   blocking_calls blocked;
 
-  std::unique_ptr<core::progress> progress;  // of this incarnation; null: it reports none
-  alarm progress_due;
-
-  std::vector<challenger> challengers;  // oldest first
-  liveness probed;                      // since when
-  alarm probe;
+  std::unique_ptr<core::progress> progress;    // of this incarnation; null: it reports none
+  std::unique_ptr<core::challenge> challenge;  // null: nobody asks for its place
 
   [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }
+  [[nodiscard]] bool is_probed() const noexcept { return challenge && challenge->probe.armed(); }
+  [[nodiscard]] status error() const { return failure ? *failure : status{}; }
 };
 
 class roster {

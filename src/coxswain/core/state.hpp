@@ -192,6 +192,7 @@ class coordinator::state {
   void holder_lives(task_id id);
   void end_probe(task_id id);
   [[nodiscard]] duration probe_time() const;
+  void arm_probe(time_point when, task_id id);
   void postpone_probe(time_point now, liveness const& since, task_id id);
   void hold(call const& c, join_args const& args);
   void move_holder(call const& c, join_args const& args);

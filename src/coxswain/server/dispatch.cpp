@@ -23,6 +23,9 @@ constexpr std::size_t growth_max = 1024 * 1024;
 // The memory of a line is asked for so many messages before it is needed.
 constexpr std::size_t lines_ahead = 4;
 
+// Between turns there is room for so many messages of the core.
+constexpr std::size_t outgoing_room = 1024;
+
 }  // namespace
 
 // One connection, as far as it is about bytes.
@@ -254,6 +257,7 @@ void dispatch::collect(time_point now) {
     tell_if_held_back(now, one.to, *on);
   }
   outgoing_.clear();  // so that no answer lives longer because of it
+  if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
   used_at_collection_ = core_.memory()->used();
 }
 
