@@ -78,7 +78,7 @@ void poller::wake_at(std::optional<time_point> deadline) {
 // Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events
 // which bounded turns left behind are reported again. That, and to be called again, takes three
 // calls of the kernel; to find out that nothing has come meanwhile takes one. So turns go on while
-// there is something, but not for long: the io_context has other work.
+// several things happen in each, but not for long: the io_context has other work.
 void poller::arm() {
   loop_->epoll.async_wait(
       asio::posix::stream_descriptor::wait_read,
@@ -86,9 +86,10 @@ void poller::arm() {
         auto* const self = alive.lock().get();
         if (self == nullptr || cancelled) return;
         for (std::size_t served = 0;;) {
-          served += self->turn();
+          auto const count = self->turn();
           if (alive.expired() || !self->loop_) return;
-          if (served >= events_max || self->turn_requested_ || !self->look()) break;
+          served += count;
+          if (count < 2 || served >= events_max || self->turn_requested_ || !self->look()) break;
         }
         self->arm();
       });
