@@ -9,6 +9,7 @@
 #include "coxswain/server/handshakes.hpp"
 #include "coxswain/server/listener.hpp"
 #include "coxswain/server/unwelcome.hpp"
+#include "coxswain/wire/codec.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
