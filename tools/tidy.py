@@ -7,6 +7,7 @@
 Layers are described in src/coxswain/ARCHITECTURE.md. Not here: formatting (tools/format).
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -27,6 +28,9 @@ ARROWS = {
     "status": ("base/", "core/", "net/", "server/"),
     "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/"),
 }
+
+# The layers whose namespace is coxswain::LAYER.
+NAMESPACES = ("core", "host", "launch", "net", "server", "wire")
 
 # These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
 PURE = ("base/", "core/", "wire/", "launch/", "client/agent", "client/backoff",
@@ -123,6 +127,41 @@ def check_installed(source, installed):
             yield line, "installed", f"an installed header shows no Protobuf: {name}"
         elif name.startswith("coxswain/") and name.removeprefix("coxswain/") not in installed:
             yield line, "installed", f"an installed header includes {name}: list it in HEADERS"
+
+
+@functools.cache
+def header(name):
+    """One of ours, as an include names it; None if there is none."""
+    path = ROOT / "src" / name
+    return Source(f"src/{name}", path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def closure(source):
+    """The file, and all of ours that it includes, directly or not."""
+    found, open_ones = {source.path: source}, [source]
+    while open_ones:
+        for _, _, name in open_ones.pop().includes:
+            one = header(name)
+            if one and one.path not in found:
+                found[one.path] = one
+                open_ones.append(one)
+    return found.values()
+
+
+def check_reach(source, _):
+    """What a file names of another layer, something that it includes declares. Several sources that
+    are compiled as one have each other's includes, so that CI does not find out."""
+    if not source.layer:
+        return
+    reached = None
+    for line, found in source.matches(rf"(?<![\w:])({'|'.join(NAMESPACES)})::\w+"):
+        layer, name = found.split("::")
+        if layer == source.layer:
+            continue
+        reached = reached or closure(source)
+        if not any(re.search(rf"\bnamespace coxswain::{layer}\b", one.code)
+                   and re.search(rf"\b{name}\b", one.code) for one in reached):
+            yield line, "reach", f"{found}: nothing that is included declares it"
 
 
 # Coroutines under GCC 12 (style.md, section 0).
@@ -313,7 +352,7 @@ def check_words(source, _):
 def check(source, installed):
     """Everything that is wrong with one file, as (line, rule, message)."""
     rules = (check_words, check_web, check_python) if not source.is_cpp else (
-        check_layers, check_purity, check_installed, check_coroutines, check_includes,
+        check_layers, check_purity, check_installed, check_reach, check_coroutines, check_includes,
         check_length, check_words)
     return sorted(finding for rule in rules for finding in rule(source, installed))
 
@@ -339,6 +378,10 @@ SNIPPETS = (
     ("", "src/coxswain/base/public.hpp", '#include "coxswain/base/public.hpp"'),
     ("installed", "src/coxswain/base/public.hpp", '#include "coxswain/base/hidden.hpp"'),
     ("installed layers", "src/coxswain/base/public.hpp", "#include <google/protobuf/arena.h>"),
+    ("", "src/coxswain/server/a.cpp",
+     '#include "coxswain/wire/frame.hpp"\n\nauto a = wire::length_bytes;'),
+    ("reach", "src/coxswain/server/a.cpp",
+     '#include "coxswain/server/options.hpp"\n\nauto a = wire::length_bytes;'),
     ("", "co", "auto p = x ? S{.a = 1, .b = 2} : S{1, 2}; co_await f(std::move(p));"),
     ("", "co", "co_await f([this, &x](int i) { return S{i, i ? 1 : 2}; }, task{3}, v[i]);"),
     ("", "co", "auto g = [p]() -> awaitable<void> { co_await h(); }; co_await g(); S s{1, 2};"),
