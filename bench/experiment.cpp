@@ -56,6 +56,9 @@ class experiment {
   [[nodiscard]] bool is_unix() const {
     return options_.address.empty() ? options_.unix_sockets : address{options_.address}.is_unix();
   }
+  [[nodiscard]] bool is_unix(side_kind kind) const {
+    return is_unix() && !(options_.floor_on_tcp && kind == side_kind::floor);
+  }
   side_plan plan_for(place& at, workload const& work) const;
   void start(place& at, workload const& work);
   sample measure(place& at, std::uint64_t steps);
@@ -88,8 +91,9 @@ side_plan experiment::plan_for(place& at, workload const& work) const {
   plan.cpus = plan_cpus();
   if (sockets_) plan.directory = sockets_->path();
   if (at.kind == side_kind::floor) plan.floor_trigger = options_.floor_trigger;
-  plan.at = is_unix() ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
-                      : "127.0.0.1:0";
+  plan.at = is_unix(at.kind)
+                ? fmt::format("unix:{}/{}-{}", sockets_->path(), name(at.kind), ++at.started)
+                : "127.0.0.1:0";
   if (at.kind == side_kind::coxswain) plan.tls = certificates_;
   if (at.kind == side_kind::coxswain && !options_.address.empty()) {
     plan.at = options_.address;
@@ -216,6 +220,7 @@ report experiment::run() {
   r.measured = r.words.measured.empty() ? name(ours_.kind) : r.words.measured;
   r.beside = name(options_.beside);
   r.transport = is_unix() ? "unix" : options_.tls ? "tls" : "tcp";
+  if (options_.floor) r.floor_transport = is_unix(options_.beside) ? "unix" : "tcp";
   r.cpus = plan_cpus();
   r.measured_on = here();
   steps_ = work_.steps_by_default();

@@ -21,6 +21,7 @@ struct experiment_options {
   bool floor{};                          // is there, or what stands in its place:
   side_kind beside{side_kind::floor};
   bool unix_sockets{};
+  bool floor_on_tcp{};  // though the coordinator is not
   bool tls{};           // to the coordinator; the floor never speaks it
   std::string address;  // of a coordinator that runs already; empty: start one
   std::optional<pid_t> server_pid;

@@ -82,6 +82,7 @@ std::string to_json(report const& r) {
   add_origin(o, r.measured_on);
   o.add("measured", std::string_view{r.measured});
   o.add("transport", std::string_view{r.transport});
+  if (r.floor) o.add("floor_transport", std::string_view{r.floor_transport});
   if (r.floor) o.add("pairs", std::uint64_t{r.ours.samples.size()});
   o.add(r.words.steps + "_per_sample", r.steps_per_sample);
   add_ratios(o, r.words, r.pairs);

@@ -30,6 +30,7 @@ struct command_line {
   experiment_options how;
   std::string transport{"tcp"};
   std::string floor_trigger{"edge"};
+  std::string floor_transport;
   std::optional<side_kind> rival;
   std::string json;
   std::string plot;
@@ -83,6 +84,10 @@ void add_floor(CLI::App& cmd, command_line& given) {
       ->needs(floor)
       ->check(CLI::IsMember{{"edge", "level"}})
       ->capture_default_str();
+  cmd.add_option("--floor-transport", given.floor_transport,
+                 "What the floor is reached by (default: as the coordinator; TCP if that is TLS)")
+      ->needs(floor)
+      ->check(CLI::IsMember{{"tcp"}});
 }
 
 // What all commands have. Returns the transport. `picture` is what it shows.
@@ -162,6 +167,7 @@ findings measure(workload const& work, command_line const& given) {
   work.check();
   auto how = given.how;
   how.unix_sockets = given.transport == "unix";
+  how.floor_on_tcp = given.floor_transport == "tcp";
   how.tls = given.transport == "tls";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
   if (given.rival) check_rival(work, *given.rival);

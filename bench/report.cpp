@@ -164,7 +164,9 @@ ratio comparison::of(std::vector<double> const& pairs) {
 std::string report::circumstances() const {
   auto const step = words.steps.substr(0, words.steps.size() - 1);  // the singular
   auto const over = transport == "unix" ? "Unix sockets" : transport == "tls" ? "TLS" : "TCP";
-  auto text = fmt::format("{}, {}", over, counted(steps_per_sample * ours.samples.size(), step));
+  auto text = std::string{over};
+  if (floor && floor_transport != transport) text += fmt::format(" (the {}: TCP)", beside);
+  text += fmt::format(", {}", counted(steps_per_sample * ours.samples.size(), step));
   if (floor) {
     text +=
         fmt::format(" a side in {} of samples, interleaved", counted(ours.samples.size(), "pair"));

@@ -65,6 +65,7 @@ struct report {
   vocabulary words;
   std::vector<parameter> parameters;
   std::string transport;
+  std::string floor_transport;  // never TLS
   std::uint64_t steps_per_sample{};
   cpu_plan cpus;
   std::string measured;  // the name of what was measured: "coxswain"
