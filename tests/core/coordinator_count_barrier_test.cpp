@@ -189,6 +189,49 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_zero_is_answered_in_the_same_turn) {
   BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
 }
 
+BOOST_AUTO_TEST_CASE(a_task_that_waits_at_one_is_named_where_it_is_missing) {
+  cluster c{2};
+  c.count_barrier(1, "n", 2);
+
+  auto const b = c.barrier(0, "b", 5s);
+  c.at(5s);
+
+  expect_words(c.text(b), {"1 of 2 tasks is missing: 1 (connected", "waits for count barrier 'n'"});
+}
+
+// Somebody may come who is not there yet.
+BOOST_AUTO_TEST_CASE(a_task_that_waits_at_one_is_never_stuck) {
+  cluster c{2};
+  c.log();
+  c.count_barrier(0, "n", 2, 1h);
+  c.barrier(1, "b", 1h);
+
+  c.at(60s);
+
+  BOOST_TEST(!contains(c.log(), "can never go on"));
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_leaves_or_fails_arrives_at_none_any_more) {
+  cluster c{2, with([](auto& o) {
+              o.recoverable = true;
+              o.leave_barrier = false;
+            })};
+  int const a = c.observer();
+  auto const of_leaver = c.count_barrier(0, "n", 3);
+  auto const of_failed = c.count_barrier(1, "n", 3);
+
+  c.leave(0);
+  c.report_error(1, errc::internal, "boom");
+  auto const waits = c.count_barrier(a, "n", 3);
+  c.count_barrier(a, "n", 3);
+
+  BOOST_TEST(c.code(of_leaver) == "CANCELLED");
+  BOOST_TEST(c.code(of_failed) == "CANCELLED");
+  BOOST_TEST(c.code(waits) == "waits");
+  c.count_barrier(a, "n", 3);
+  BOOST_TEST(c.code(waits) == "OK");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

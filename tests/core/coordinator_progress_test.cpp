@@ -144,15 +144,51 @@ BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
                          "task 1"});
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_does_something_beside_its_wait_is_not_excused) {
-  cluster c{2, watched()};
+BOOST_AUTO_TEST_CASE(a_task_that_once_waited_for_two_things_is_excused_while_it_waits_for_one) {
+  cluster c{2, watched(true)};
+  step(c, 0, 1);
   c.get(0, "a");
   c.get(0, "b");
+  c.at(50s);
   c.put(1, "a", "");
+  c.at(100s);
   c.put(1, "b", "");
-  step(c, 0, 1);
-  c.log();
   c.barrier(0, "b", 1h);
+  c.log();
+
+  c.at(200s);
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.barrier(1, "b", 1h);
+
+  c.at(260s - 1ns);
+  BOOST_TEST(c.log() == "");
+  c.at(260s);
+  expect_words(c.log(), {"task 0",
+                         "no progress for 4.3 min (of which it waited or was out of reach "
+                         "for 3.3 min): it is at step 1"});
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_at_a_count_barrier_is_one_for_others) {
+  cluster c{1, watched(true)};
+  step(c, 0, 1);
+  auto const waiting = c.count_barrier(0, "outside", 2, 1h);
+
+  c.at(100s);
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.count_barrier(c.observer("outside"), "outside", 2);
+  BOOST_TEST(c.code(waiting) == "OK");
+
+  c.at(160s - 1ns);
+  BOOST_TEST(c.state_of(0) == "connected");
+  c.at(160s);
+  BOOST_TEST(c.state_of(0) == "failed");
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_is_no_wait) {
+  cluster c{1, watched()};
+  step(c, 0, 1);
+  c.send(0, core::watch_keys_args{"", {}, 1h});
+  c.log();
 
   c.at(60s);
 

@@ -289,6 +289,22 @@ BOOST_AUTO_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck) {
   BOOST_TEST(a.waits[1].others == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(tasks_at_a_count_barrier_are_named_beside_the_others) {
+  cluster c{2};
+  int const o = c.observer();
+  c.count_barrier(o, "ready", 4);
+  c.count_barrier(1, "ready", 4);
+  c.count_barrier(0, "ready", 4);
+
+  auto const a = why(c, o);
+
+  BOOST_TEST_REQUIRE(a.waits.size() == 1u);
+  BOOST_TEST(a.waits[0].waiting == "0-1");
+  BOOST_TEST(a.waits[0].others == 1u);
+  BOOST_TEST(a.waits[0].missing->arrived == 3u);
+  BOOST_TEST(a.stuck == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_with_both) {
   cluster c{2};
   auto const first = c.get(0, "first");

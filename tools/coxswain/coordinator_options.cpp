@@ -85,7 +85,7 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                "A peer that reads nothing for so long is cut off", {.least = 1ms});
   add_duration(to, "--progress-timeout", core.progress_timeout,
                "A task that reports no further step for so long is named; 0: nobody looks. Time "
-               "in which it only waits for others does not count");
+               "in which a call of it waits for others does not count");
   to.add_flag("--fail-without-progress", core.fail_without_progress,
               "And it fails, with DEADLINE_EXCEEDED");
   add_duration(to, "--preemption-lead", core.preemption_lead,

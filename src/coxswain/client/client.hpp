@@ -314,9 +314,10 @@ class client {
 
   // Says that this task has reached a step of its work: shown to all who look at the job, and with
   // the coordinator's progress_timeout, a task that reports none beyond it for so long is named, or
-  // fails. The time during which it only waits for others does not count. A step that is not above
-  // the last one is shown, but is no progress. What is said to `reached_sync_point` is not reported
-  // by itself, so that a step costs no message unless the program wants it.
+  // fails. The time during which one of its calls waits for others does not count (a barrier, a
+  // get, a pop and the like; not a watch of keys, tasks or events). A step that is
+  // not above the last one is shown, but is no progress. What is said to `reached_sync_point` is
+  // not reported by itself, so that a step costs no message unless the program wants it.
   asio::awaitable<void> report_progress(std::uint64_t step);
 
   // Brings this task's devices and waits until all tasks have brought theirs for the same platform;

@@ -1,7 +1,7 @@
 #pragma once
-// How many calls of a task wait, and whether it does nothing but wait. A process may have several
-// threads or coroutines: while fewer of its calls wait than it ever had open at once, it may be
-// doing something beside. Not here: the calls (sessions).
+// How many calls of a task wait, and whether it certainly does nothing but wait for other tasks. A
+// process may have several threads or coroutines: while fewer of its calls wait than it ever had
+// open at once, it may be doing something beside. Not here: the calls (sessions).
 
 #include "coxswain/base/time.hpp"
 
@@ -12,31 +12,42 @@ namespace coxswain::core {
 
 class blocking_calls {
  public:
-  // `is_read`: anybody may answer it, as a get or a pop.
-  void begin(time_point now, bool is_read) {
+  enum class wait {
+    for_tasks,      // a barrier: for those who are missing
+    for_anybody,    // a get or a pop: whoever is there may answer it
+    for_outsiders,  // a count barrier: it is there for callers that are no task
+  };
+
+  void begin(time_point now, wait what) {
     most_ = std::max(most_, ++open_);
-    reads_ += is_read ? 1 : 0;
+    for_anybody_ += what == wait::for_anybody ? 1 : 0;
+    for_outsiders_ += what == wait::for_outsiders ? 1 : 0;
     last_began_ = now;
   }
-  void end(bool is_read) {
+  void end(wait what) {
     --open_;
-    reads_ -= is_read ? 1 : 0;
+    for_anybody_ -= what == wait::for_anybody ? 1 : 0;
+    for_outsiders_ -= what == wait::for_outsiders ? 1 : 0;
   }
 
   // Another process acts for the task; nothing is open.
   void renew() noexcept { most_ = 0; }
 
-  [[nodiscard]] bool only_wait() const noexcept { return open_ > 0 && open_ == most_; }
+  [[nodiscard]] bool only_wait() const noexcept {
+    return open_ > 0 && open_ == most_ && for_outsiders_ == 0;
+  }
 
   // While all only wait: since when.
   [[nodiscard]] time_point last_began() const noexcept { return last_began_; }
 
   [[nodiscard]] std::uint32_t open() const noexcept { return open_; }
-  [[nodiscard]] std::uint32_t reads() const noexcept { return reads_; }
+  [[nodiscard]] std::uint32_t for_anybody() const noexcept { return for_anybody_; }
+  [[nodiscard]] std::uint32_t for_outsiders() const noexcept { return for_outsiders_; }
 
  private:
   std::uint32_t open_{};
-  std::uint32_t reads_{};
+  std::uint32_t for_anybody_{};
+  std::uint32_t for_outsiders_{};
   std::uint32_t most_{};  // open at once
   time_point last_began_{};
 };

@@ -42,7 +42,8 @@ struct config {
   // A barrier that waits longer is logged each time this passes. Zero: never.
   duration waiting_log_period{10s};
   // A task that has reported a step and then none beyond it for so long makes no progress; the time
-  // during which it only waits for others does not count. Zero: nobody looks. And whether it fails.
+  // during which a call of it waits for others (no watch) does not count. Zero: nobody looks. And
+  // whether it fails.
   duration progress_timeout{};
   bool fail_without_progress{};
   // How long before a task is taken away the others stop for it (upstream's 15 min), and how long

@@ -411,6 +411,7 @@ std::string coordinator::state::waits_for(task_id id) const {
   if (!s) return {};
   barriers::barrier const* at_barrier = nullptr;
   std::string reads;
+  std::string at_count_barrier;
   parked const* at_exchange = nullptr;
   bool leaves = false;
   bool asks = false;
@@ -419,6 +420,7 @@ std::string coordinator::state::waits_for(task_id id) const {
     if (p.where == parked::place::leave) leaves = true;
     if (p.where == parked::place::alive) asks = true;
     if (reads.empty()) reads = read_text(p);
+    if (p.where == parked::place::count_barrier) at_count_barrier = p.name.get();
     if (p.where == parked::place::topology) at_exchange = &p;
     if (p.where != parked::place::barrier || at_barrier) continue;
     at_barrier = barriers_.open_round(p.number);
@@ -427,7 +429,7 @@ std::string coordinator::state::waits_for(task_id id) const {
   if (at_exchange) return "exchange of topologies " + quoted(at_exchange->name.get());
   if (leaves) return "the others to leave";
   if (asks) return "an alive query";
-  return reads;
+  return at_count_barrier.empty() ? reads : "count barrier " + quoted(at_count_barrier);
 }
 
 // What a get or a pop waits for; nothing of another request.
@@ -475,6 +477,7 @@ void coordinator::state::handle(call const& c, count_barrier_args& args) {
   parked p;
   p.where = parked::place::count_barrier;
   p.name = args.name;
+  p.task = c.task;
   p.number = *arrived;
   arm_call(c, p, args.timeout);
   park(c, std::move(p));

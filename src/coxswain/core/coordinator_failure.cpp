@@ -152,11 +152,11 @@ void coordinator::state::end_waits(task_id id, std::optional<parked::place> only
 
 // What it waits for alone: the others do not mind.
 void coordinator::state::end_reads(task_id id) {
-  auto const is_read = [](parked const& p) {
-    return p.where == parked::place::key || p.where == parked::place::keys ||
-           p.where == parked::place::queue || p.where == parked::place::preemption;
+  auto const is_its_own = [](parked const& p) {
+    return is_get_or_pop(p) || p.where == parked::place::count_barrier ||
+           p.where == parked::place::preemption;
   };
-  answer_waits(id, is_read, {errc::cancelled, who(id) + " is no longer in the job"});
+  answer_waits(id, is_its_own, {errc::cancelled, who(id) + " is no longer in the job"});
 }
 
 void coordinator::state::answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,

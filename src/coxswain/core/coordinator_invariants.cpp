@@ -142,12 +142,15 @@ void coordinator::state::check_blocked(task_id id) const {
   task const& t = roster_.at(id);
   std::uint32_t open = 0;
   std::uint32_t reads = 0;
+  std::uint32_t outside = 0;
   for (request_id const open_id : t.waits) {
     parked const& p = sessions_.find(t.held_by)->open.at(open_id);
     open += blocks(p) ? 1 : 0;
     reads += is_get_or_pop(p) ? 1 : 0;
+    outside += p.where == parked::place::count_barrier ? 1 : 0;
   }
-  invariant(t.blocked.open() == open && t.blocked.reads() == reads,
+  invariant(t.blocked.open() == open && t.blocked.for_anybody() == reads &&
+                t.blocked.for_outsiders() == outside,
             "a task's calls that wait are counted");
   invariant(!t.blocked.only_wait() || t.blocked.last_began() < observed_ || review_.armed(),
             "who has begun to wait will be looked at");

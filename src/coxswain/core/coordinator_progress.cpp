@@ -32,17 +32,22 @@ time_point coordinator::state::progress_expiry(progress const& p) const {
   return credited(p.rose, allowed);
 }
 
-// A task that only waits for others is not the one that holds them up.
-void coordinator::state::excuse(time_point now, task& t) {
-  if (!t.progress || !t.blocked.only_wait()) return;
-  t.progress->excused += now - std::max(t.blocked.last_began(), t.progress->rose.since);
+// A task of which a call waits for others is not the one that holds them up. It may have another
+// thread that hangs, but to blame, or to fail, who only waits for several things would be worse.
+void coordinator::state::wait_begins(time_point now, task& t) {
+  if (t.progress && t.blocked.open() == 0) t.progress->waits_since = now;
+}
+
+void coordinator::state::wait_has_ended(time_point now, task& t) {
+  if (!t.progress || t.blocked.open() > 0) return;
+  t.progress->excused += now - std::max(t.progress->waits_since, t.progress->rose.since);
 }
 
 // What it reported while it was out of reach is still on its way.
 void coordinator::state::come_back(time_point now, time_point since, task_id id) {
   task& t = roster_.at(id);
   if (!t.progress) return;
-  if (!t.blocked.only_wait()) t.progress->excused += now - since;
+  if (t.blocked.open() == 0) t.progress->excused += now - since;
   watch_progress(id);
 }
 
@@ -56,12 +61,12 @@ void coordinator::state::watch_progress(task_id id) {
   deadlines_.arm(t.progress_due, {expiry, due::no_progress, id.value});
 }
 
-// Who only waits is watched again when it goes on, who is suspect when it is back, and who is held
+// Who waits is watched again when it goes on, who is suspect when it is back, and who is held
 // back when it is read again.
 void coordinator::state::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
-  if (error || t.blocked.only_wait() || is_suspect(t)) return;
+  if (error || t.blocked.open() > 0 || is_suspect(t)) return;
   if (is_held_back(*sessions_.find(t.held_by))) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch_progress(id);

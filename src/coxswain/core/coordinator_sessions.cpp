@@ -234,8 +234,8 @@ void coordinator::state::park(call const& c, parked&& p) {
   if (is_wait) roster_.at(*p.task).waits.push_back(c.from.request);
   if (blocks(p)) {
     task& t = roster_.at(*p.task);
-    excuse(c.now, t);
-    t.blocked.begin(c.now, is_get_or_pop(p));
+    wait_begins(c.now, t);
+    t.blocked.begin(c.now, kind_of_wait(p));
     plan_review();
   }
   sessions_.park(c.by, c.from.request, std::move(p));
@@ -251,6 +251,12 @@ bool coordinator::state::is_get_or_pop(parked const& p) {
          p.where == parked::place::queue;
 }
 
+blocking_calls::wait coordinator::state::kind_of_wait(parked const& p) {
+  if (is_get_or_pop(p)) return blocking_calls::wait::for_anybody;
+  return p.where == parked::place::count_barrier ? blocking_calls::wait::for_outsiders
+                                                 : blocking_calls::wait::for_tasks;
+}
+
 std::optional<parked> coordinator::state::unpark(ticket who) {
   auto p = sessions_.unpark(who);
   if (!p) return p;
@@ -261,8 +267,8 @@ std::optional<parked> coordinator::state::unpark(ticket who) {
   }
   if (blocks(*p)) {
     task& t = roster_.at(*p->task);
-    excuse(observed_, t);
-    t.blocked.end(is_get_or_pop(*p));
+    t.blocked.end(kind_of_wait(*p));
+    wait_has_ended(observed_, t);
     watch_progress(*p->task);
     if (!stuck_told_.empty()) plan_review();
   }

@@ -98,7 +98,7 @@ wait_graph coordinator::state::graph_of_waits(time_point now) const {
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task_id const id{i};
     if (may_act(now, roster_.at(id))) g.acts(id);
-    if (roster_.at(id).blocked.reads() > 0) reading.push_back(id);
+    if (roster_.at(id).blocked.for_anybody() > 0) reading.push_back(id);
   }
   g.wait_for_anybody(std::move(reading));
   sessions_.all().each([&](session_id, session const& s) {
@@ -257,7 +257,7 @@ why_answer coordinator::state::why(time_point now) const {
     });
   }
   for (auto const& [name, w] : count_barriers_.all()) {
-    add([&, &name = name, &w = w] { return wait_in(now, name, w); });
+    add([&, &name = name, &w = w] { return wait_in(now, g, name, w); });
   }
   if (join_.is_open()) add([&] { return wait_in(now, g, kind::join, {}, join_); });
   if (leave_.is_open()) add([&] { return wait_in(now, g, kind::leave, {}, leave_); });
@@ -291,17 +291,23 @@ why_answer::wait coordinator::state::wait_in(time_point now, wait_graph const& g
   return w;
 }
 
-why_answer::wait coordinator::state::wait_in(time_point now, std::string const& name,
+why_answer::wait coordinator::state::wait_in(time_point now, wait_graph const& g,
+                                             std::string const& name,
                                              count_barriers::waiting const& waiting) const {
   why_answer::wait w;
   w.what = why_answer::kind::count_barrier;
   w.name = name;
-  w.others = static_cast<std::uint32_t>(waiting.arrived.size());
   barrier_failure& f = w.missing.emplace();
   f.round = waiting.number;
-  f.arrived = w.others;
+  f.arrived = static_cast<std::uint32_t>(waiting.arrived.size());
   f.expected = waiting.count;
-  for (auto const& [_, caller] : waiting.arrived) add_call(now, w, caller);
+  std::vector<task_id> tasks;
+  for (auto const& [_, caller] : waiting.arrived) {
+    add_call(now, w, caller);
+    if (auto const task = sessions_.parked_at(caller)->task) tasks.push_back(*task);
+  }
+  w.others = f.arrived - static_cast<std::uint32_t>(tasks.size());
+  add_tasks(w, g, std::move(tasks));
   return w;
 }
 

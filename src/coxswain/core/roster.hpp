@@ -28,9 +28,10 @@ struct challenger {
 // How far a task says that it is.
 struct progress {
   std::uint64_t step{};
-  liveness rose;       // when it was further than before
-  duration excused{};  // since then: it only waited for others, or was out of reach
-  bool told{};         // that it makes no progress
+  liveness rose;             // when it was further than before
+  time_point waits_since{};  // if a call of it waits
+  duration excused{};        // since then: it waited for others, or was out of reach
+  bool told{};               // that it makes no progress
 };
 
 // While there are newcomers, the holder owes a sign of life.

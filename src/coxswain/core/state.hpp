@@ -149,6 +149,7 @@ class coordinator::state {
   // Whether the task itself may have to wait for it.
   [[nodiscard]] static bool blocks(parked const& p);
   [[nodiscard]] static bool is_get_or_pop(parked const& p);
+  [[nodiscard]] static blocking_calls::wait kind_of_wait(parked const& p);
   // It waits no longer; where it waited is the caller's affair. Nothing if it did not wait.
   std::optional<parked> unpark(ticket who);
   // Takes a parked request out of wherever it waits. Nothing if it does not wait.
@@ -371,8 +372,8 @@ class coordinator::state {
   void handle(call const& c, report_progress_args& args);
   [[nodiscard]] bool watches_progress() const;
   [[nodiscard]] time_point progress_expiry(progress const& p) const;
-  // Before its calls that wait become more or fewer.
-  void excuse(time_point now, task& t);
+  void wait_begins(time_point now, task& t);
+  void wait_has_ended(time_point now, task& t);
   // Nothing that the task said was heard since then.
   void come_back(time_point now, time_point since, task_id id);
   void watch_progress(task_id id);
@@ -410,7 +411,8 @@ class coordinator::state {
   void handle(call const& c, why_args& args);
   [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g, why_answer::kind what,
                                          std::string name, meeting const& m) const;
-  [[nodiscard]] why_answer::wait wait_in(time_point now, std::string const& name,
+  [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
+                                         std::string const& name,
                                          count_barriers::waiting const& waiting) const;
   [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
                                          alive_queries::query const& q) const;
