@@ -146,15 +146,29 @@ void coordinator::state::forget_holder(task_id id) {
 // Answers what the task waits for, everywhere or in one place only.
 void coordinator::state::end_waits(task_id id, std::optional<parked::place> only,
                                    status const& why) {
+  if (!only) leave_count_barriers(id);
   answer_waits(
       id, [&](parked const& p) { return !only || p.where == *only; }, why);
 }
 
+// They are the session's, with a task or without one (semantics D17).
+void coordinator::state::leave_count_barriers(task_id id) {
+  task& t = roster_.at(id);
+  if (t.blocked.for_outsiders() == 0) return;
+  session& s = *sessions_.find(t.held_by);
+  std::erase_if(t.waits, [&](request_id const open_id) {
+    if (s.open.at(open_id).where != parked::place::count_barrier) return false;
+    s.open.disown(open_id);
+    t.blocked.end(blocking_calls::wait::for_outsiders);
+    return true;
+  });
+}
+
 // What it waits for alone: the others do not mind.
 void coordinator::state::end_reads(task_id id) {
+  leave_count_barriers(id);
   auto const is_its_own = [](parked const& p) {
-    return is_get_or_pop(p) || p.where == parked::place::count_barrier ||
-           p.where == parked::place::preemption;
+    return is_get_or_pop(p) || p.where == parked::place::preemption;
   };
   answer_waits(id, is_its_own, {errc::cancelled, who(id) + " is no longer in the job"});
 }

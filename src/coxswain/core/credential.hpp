@@ -1,6 +1,7 @@
 #pragma once
 // A token, and the role of who brings it. Not here: what a role may do (access).
 
+#include "coxswain/base/status.hpp"
 #include "coxswain/core/role.hpp"
 
 #include <cstddef>
@@ -17,6 +18,9 @@ struct credential {
 
   friend bool operator==(credential const&, credential const&) = default;
 };
+
+// INVALID_ARGUMENT: one is empty, or two are the same, so that their role could not be told.
+[[nodiscard]] status check(std::vector<credential> const& all);
 
 // Which of them has this token; none: nobody has the empty one. How long it takes tells nothing but
 // their number and lengths.

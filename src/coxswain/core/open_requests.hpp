@@ -73,6 +73,9 @@ class open_requests {
     return p;
   }
 
+  // It waits on, but for no task. It must be there.
+  void disown(request_id id) { find(id)->what.task.reset(); }
+
   [[nodiscard]] bool contains(request_id id) const { return find(id) != nullptr; }
   // It must be there.
   [[nodiscard]] parked const& at(request_id id) const { return find(id)->what; }

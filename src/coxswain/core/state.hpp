@@ -219,6 +219,7 @@ class coordinator::state {
   void end_waits(task_id id, std::optional<parked::place> only, status const& why);
   // Its gets and pops.
   void end_reads(task_id id);
+  void leave_count_barriers(task_id id);
   void answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
                     status const& why);
   void tell_job_error();
