@@ -300,6 +300,8 @@ BOOST_AUTO_TEST_CASE(another_token_opens_the_door_from_now_on) {
   inside.send(put_frame(1, "k", "v"));
   BOOST_TEST(inside.next().what.outcome.ok());
   BOOST_TEST((h.made->replace_credentials({}).code() == errc::invalid_argument));
+  BOOST_TEST(
+      (h.made->replace_credentials({{core::role::worker, ""}}).code() == errc::invalid_argument));
 }
 
 BOOST_AUTO_TEST_CASE(secrets_differ) {
@@ -464,6 +466,20 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_refused) {
                o.listen = {":0"};
                o.insecure = true;
              }).ok());
+  BOOST_TEST(refusal([](options& o) { o.core.heartbeat_timeout = 0s; }).message() ==
+             "heartbeat_timeout must be above zero.");
+  BOOST_TEST(refusal([](options& o) { o.core.reconnect_grace = -1ns; }).message() ==
+             "reconnect_grace must not be below zero.");
+  BOOST_TEST(refusal([](options& o) { o.core.memory_bytes_max = 0; }).code() ==
+             errc::invalid_argument);
+  BOOST_TEST(refusal([](options& o) { o.core.key_bytes_max = 0; }).code() ==
+             errc::invalid_argument);
+  BOOST_TEST(refusal([](options& o) {
+               o.core.credentials = {{core::role::reader, "poppy"}, {core::role::worker, "poppy"}};
+             }).message() == "The same token is given twice.");
+  BOOST_TEST(refusal([](options& o) {
+               o.core.credentials = {{core::role::reader, ""}};
+             }).message() == "A token is empty.");
   auto const large = refusal([](options& o) { o.core.value_bytes_max = std::size_t{1} << 31; });
   BOOST_TEST(large.code() == errc::invalid_argument);
   BOOST_TEST(contains(large.message(), "value_bytes_max is 2147483648"));

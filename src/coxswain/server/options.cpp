@@ -1,5 +1,7 @@
 #include "coxswain/server/options.hpp"
 
+#include "coxswain/wire/codec.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +20,53 @@ std::size_t machine_memory() {
   return pages * page;
 }
 
+status refusal(std::string why) { return {errc::invalid_argument, std::move(why)}; }
+
+status check_times(options const& o) {
+  struct time {
+    char const* name;
+    duration value;
+    duration least;
+  };
+  constexpr duration some{1};
+  time const all[] = {
+      {"heartbeat_timeout", o.core.heartbeat_timeout, some},
+      {"hello_timeout", o.core.hello_timeout, some},
+      {"stalled_reader_timeout", o.core.stalled_reader_timeout, some},
+      {"preemption_timeout", o.core.preemption_timeout, some},
+      {"reconnect_grace", o.core.reconnect_grace, {}},
+      {"waiting_log_period", o.core.waiting_log_period, {}},
+      {"progress_timeout", o.core.progress_timeout, {}},
+      {"preemption_lead", o.core.preemption_lead, {}},
+      {"linger", o.linger, {}},
+  };
+  for (auto const& [name, value, least] : all) {
+    if (value >= least) continue;
+    return refusal(std::string{name} +
+                   (least > duration{} ? " must be above zero." : " must not be below zero."));
+  }
+  return {};
+}
+
+status check_sizes(options const& o) {
+  if (o.core.memory_bytes_max == 0) return refusal("memory_bytes_max is 0: nothing has room.");
+  if (o.core.key_bytes_max == 0) return refusal("key_bytes_max is 0: there could be no key.");
+  if (o.core.frame_bytes_max() <= wire::message_bytes_max) return {};
+  return refusal("value_bytes_max is " + std::to_string(o.core.value_bytes_max) +
+                 ", but no message may have more than " + std::to_string(wire::message_bytes_max) +
+                 " bytes with what surrounds it.");
+}
+
 }  // namespace
 
 options::options() { core.memory_bytes_max = machine_memory() / 2; }
+
+status check(options const& o) {
+  if (o.listen.empty()) return refusal("A server needs an address to listen on.");
+  if (o.core.num_tasks == 0) return refusal("A job needs at least one task: num_tasks is 0.");
+  if (status why = check_times(o); !why.ok()) return why;
+  if (status why = check_sizes(o); !why.ok()) return why;
+  return core::check(o.core.credentials);
+}
 
 }  // namespace coxswain::server

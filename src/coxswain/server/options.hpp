@@ -1,6 +1,7 @@
 #pragma once
 // What a server is told at its start.
 
+#include "coxswain/base/status.hpp"
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/net/tls_options.hpp"
@@ -60,5 +61,8 @@ struct options {
   // neither block nor throw. See proto/coxswain/v1/recording.proto.
   std::function<void(std::string_view)> record;
 };
+
+// INVALID_ARGUMENT, and says which and why: with these nothing could be served.
+[[nodiscard]] status check(options const& o);
 
 }  // namespace coxswain::server

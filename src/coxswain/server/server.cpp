@@ -37,18 +37,7 @@ using counts = statistics;
 time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 options checked(options o) {
-  if (o.listen.empty()) {
-    throw error{{errc::invalid_argument, "A server needs an address to listen on."}};
-  }
-  if (o.core.num_tasks == 0) {
-    throw error{{errc::invalid_argument, "A job needs at least one task: num_tasks is 0."}};
-  }
-  if (o.core.frame_bytes_max() > wire::message_bytes_max) {
-    throw error{{errc::invalid_argument,
-                 "value_bytes_max is " + std::to_string(o.core.value_bytes_max) +
-                     ", but no message may have more than " +
-                     std::to_string(wire::message_bytes_max) + " bytes with what surrounds it."}};
-  }
+  if (status why = check(o); !why.ok()) throw error{std::move(why)};
   return o;
 }
 
@@ -236,6 +225,7 @@ status server::impl::replace_credentials(std::vector<core::credential> by) {
   if (by.empty()) {
     return {errc::invalid_argument, "A coordinator cannot be told to ask for no token any more."};
   }
+  if (status why = core::check(by); !why.ok()) return why;
   turn_.now = clock_now();
   dispatch_.replace_credentials(turn_.now, std::move(by));
   poller_.request_turn();

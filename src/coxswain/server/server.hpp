@@ -76,7 +76,7 @@ class server {
 
   // From now on whoever connects must bring one of these tokens. Sessions that there are go on, and
   // come back after a loss of connection without one. INVALID_ARGUMENT: there is none, which would
-  // let everybody in.
+  // let everybody in; one is empty, or two are the same.
   status replace_credentials(std::vector<core::credential> by);
 
   // It takes connections: it runs, and was not stopped.
