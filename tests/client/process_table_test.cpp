@@ -98,6 +98,16 @@ BOOST_AUTO_TEST_CASE(a_snapshot_is_kept_in_order_and_an_older_one_ignored) {
   BOOST_TEST(table.tasks().version == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(the_same_snapshot_again_does_not_take_back_what_was_marked) {
+  table.mark_failed(task_id{1}, {errc::internal, "boom"}).value();
+
+  BOOST_TEST(text(table.update(snapshot(1, {{0, 100}, {1, 101}}))) == "");
+
+  process const marked = member(1, 101);
+  BOOST_TEST(table.is_current({&marked, 1}).code() == errc::failed_precondition);
+  BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {1, 101, task_state::failed}}))) == "");
+}
+
 BOOST_AUTO_TEST_CASE(members_are_current_while_they_are_connected_in_their_incarnation) {
   process const both[] = {member(0, 100), member(1, 101)};
   BOOST_TEST(table.is_current(both).ok());

@@ -26,7 +26,8 @@ core::snapshot::task const* process_table::find(task_id task) const {
 
 std::vector<process> process_table::update(core::tasks_answer snapshot) {
   std::vector<process> lost;
-  if (snapshot.version < tasks_.version) return lost;
+  // The same one again would take back what mark_failed() said.
+  if (!tasks_.tasks.empty() && snapshot.version <= tasks_.version) return lost;
   std::sort(snapshot.tasks.begin(), snapshot.tasks.end(),
             [](shown_task const& a, shown_task const& b) { return a.id < b.id; });
   core::tasks_answer const before = std::exchange(tasks_, std::move(snapshot));
