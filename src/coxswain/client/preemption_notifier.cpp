@@ -3,6 +3,8 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/gate.hpp"
 
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -10,9 +12,50 @@ namespace coxswain {
 
 using moment = std::chrono::system_clock::time_point;
 
-struct preemption_notifier::state {
-  state(asio::any_io_executor executor, int signal) : signals{std::move(executor), signal} {}
+namespace {
 
+// What a signal did before the first notifier of those that there are. Asio would give it back to
+// its default, which for SIGTERM ends the process.
+class disposition {
+ public:
+  explicit disposition(int signal) : signal_{signal} {
+    std::lock_guard const lock{mutex};
+    if (auto& kept = before[signal_]; kept.notifiers++ == 0) {
+      ::sigaction(signal_, nullptr, &kept.action);
+    }
+  }
+  disposition(disposition const&) = delete;
+  disposition& operator=(disposition const&) = delete;
+
+  // After the signal is no longer caught. If others catch it, nothing happens.
+  void give_back() {
+    std::lock_guard const lock{mutex};
+    auto& kept = before[signal_];
+    struct sigaction now {};
+    if (--kept.notifiers > 0 || ::sigaction(signal_, nullptr, &now) != 0) return;
+    if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_DFL) {
+      ::sigaction(signal_, &kept.action, nullptr);
+    }
+  }
+
+ private:
+  struct kept_action {
+    int notifiers{};
+    struct sigaction action {};
+  };
+  inline static std::mutex mutex;
+  inline static std::map<int, kept_action> before;
+
+  int signal_;
+};
+
+}  // namespace
+
+struct preemption_notifier::state {
+  state(asio::any_io_executor executor, int signal)
+      : before{signal}, signals{std::move(executor), signal} {}
+
+  disposition before;
   asio::signal_set signals;
   std::optional<moment> noticed;
   net::gate told;  // or there will be nothing to tell
@@ -33,6 +76,7 @@ preemption_notifier::~preemption_notifier() {
   // The signal is given back at once, not when the context runs the next time. This alone would
   // leave the wait, which keeps the state, to nobody.
   state_->signals.clear(ignored);
+  state_->before.give_back();
   state_->told.open();
 }
 

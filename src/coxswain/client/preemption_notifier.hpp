@@ -1,7 +1,7 @@
 #pragma once
 // Notices by a signal that this process is about to be taken away, as batch systems and clouds
 // announce it (upstream's SIGTERM notifier, semantics 4.1 and 4.2). While one exists, the signal no
-// longer ends the process.
+// longer ends the process; after the last one it does what it did before the first.
 //
 //   preemption_notifier notifier{executor};
 //   co_await notifier.will_be_preempted_at();
