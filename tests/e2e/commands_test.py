@@ -511,6 +511,27 @@ class Coordinator(EndToEnd):
         self.assertEqual(done.code, USAGE)
         self.assertIn("nowhere", done.err)
 
+    def test_an_unknown_subcommand_is_named(self):
+        self.at = {}
+        for word, hint in (("nosuch", ""), ("barier", "; did you mean barrier?")):
+            done = self.coxswain(word, "--wait", "1s")
+            self.assertEqual(done.code, USAGE, done.err)
+            self.assertIn(f"coxswain: '{word}' is no subcommand{hint}\n", done.err)
+
+    def test_a_folder_is_no_file(self):
+        self.at = {}
+        for arguments in (("serve", "-n", "1", "--config", self.folder),
+                          ("status", "--token-file", self.folder), ("replay", self.folder)):
+            done = self.coxswain(*arguments)
+            self.assertEqual(done.code, USAGE, done.err)
+            self.assertIn(f"cannot read '{self.folder}': Is a directory", done.err)
+
+    def test_keys_do_nothing_to_a_terminal(self):
+        self.serve(1)
+        self.assertEqual(self.coxswain("put", "k\033[31m\ny", "v").code, 0)
+        done = self.coxswain("watch", "/", "--after", 0, "--count", 1)
+        self.assertEqual(done.out, "1 k?[31m y = v\n")
+
     def test_wrong_usage_exits_64(self):
         self.at = {}
         for command in ((), ("sing",), ("get",), ("put", "a"), ("get", "a", "--wait", "soon"),

@@ -1,9 +1,10 @@
 """coxswain replay: recordings of real coordinators, and what is told from them."""
 
+import os
 import signal
 import unittest
 
-from programs import EndToEnd, USAGE
+from programs import BIN, EndToEnd, USAGE
 
 
 class Recordings(EndToEnd):
@@ -44,6 +45,54 @@ class Recordings(EndToEnd):
         self.assertIn("all tasks have left", told.out)
         self.assertNotIn(b"sesame", path.read_bytes())
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+
+    def test_a_recording_that_was_cut_off_says_so(self):
+        path = self.folder / "job.recording"
+        coordinator = self.serve(1, "--record", path)
+        self.assertEqual(self.coxswain("put", "k", "v").code, 0)
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+        whole = path.read_bytes()
+        self.assertNotIn("ends within a record", self.replay(path).out)
+
+        for size in range(len(whole) - 1, len(whole) - 300, -50):
+            path.write_bytes(whole[:size])
+            told = self.replay(path)
+            self.assertEqual(told.code, 0, told.said())
+            self.assertNotRegex(told.out, r" -\d")
+        self.assertIn("the recording ends within a record", told.out)
+
+    def test_a_recording_follows_links_and_writes_into_pipes(self):
+        real, link, pipe = (self.folder / name for name in ("real", "link", "pipe"))
+        link.symlink_to(real)
+        real.write_bytes(b"something")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        for path in (link, pipe):
+            coordinator = self.serve(1, "--record", path)
+            coordinator.signal(signal.SIGTERM)
+            self.assertEqual(coordinator.wait(), 0)
+
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(self.replay(link).code, 0)
+        self.assertTrue(pipe.is_fifo())
+        copy = self.folder / "copy"
+        copy.write_bytes(os.read(reader, 1 << 16))
+        self.assertEqual(self.replay(copy).code, 0)
+
+    def test_a_recording_without_room_is_not_said_to_be_there(self):
+        path = self.folder / "job.recording"
+        script = (f"trap '' XFSZ; ulimit -f 0; "
+                  f"exec {BIN}/coxswain serve -n 1 --record {path} --listen 127.0.0.1:0")
+        coordinator = self.start("/bin/sh", "-c", script)
+        coordinator.line('"event"')
+        coordinator.signal(signal.SIGUSR1)
+        coordinator.line("is not whole: File too large", "err")
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+        self.assertRegex(coordinator.err, "(?s)is not whole.*is not whole")
+        self.assertNotIn("coxswain replay", coordinator.err)
 
     def test_a_moment_in_the_middle_can_be_looked_at(self):
         path = self.folder / "job.recording"

@@ -44,6 +44,17 @@ class Ready(EndToEnd):
         self.assertEqual(wait_for_file(path), "".join(one + "\n" for one in listeners))
         self.assertEqual([f.name for f in self.folder.iterdir() if not f.is_socket()], ["ports"])
 
+    def test_a_port_file_may_be_a_link_or_a_pipe(self):
+        real, link, pipe = (self.folder / name for name in ("real", "link", "pipe"))
+        link.symlink_to(real)
+        real.touch()
+        os.mkfifo(pipe)
+        for path in (link, pipe):
+            self.start("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0", "--port-file", path)
+        self.assertRegex(pipe.read_text(), r"^127\.0\.0\.1:\d+\n$")
+        self.assertRegex(wait_for_file(real), r"^127\.0\.0\.1:\d+\n$")
+        self.assertTrue(link.is_symlink() and pipe.is_fifo())
+
     def test_a_port_file_that_cannot_be_written_is_an_error(self):
         path = self.folder / "missing" / "ports"
 

@@ -50,7 +50,10 @@ int wait(barrier_command const& given) {
                         "for what runs below\n  coxswain task -- CMD...\n"
                         "see coxswain barrier --help"};
   }
-  if (given.count == 0) return act([&given](client& c) { return wait_for_tasks(c, given); });
+  if (given.count == 0) {
+    return act([&given](client& c) { return wait_for_tasks(c, given); },
+               given.remote.connect_timeout);
+  }
   return converse(given.remote, [&given](client& c) { return wait_for_callers(c, given); });
 }
 

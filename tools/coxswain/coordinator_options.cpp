@@ -172,8 +172,12 @@ void complete(coordinator_options& given) {
     given.server.descriptors_reserved = given.page.connections_max + 8;
   }
   if (given.record_file.empty()) return;
-  auto const file = std::make_shared<recording_file>(given.record_file);
-  given.server.record = [file](std::string_view bytes) { file->write(bytes); };
+  given.recording = std::make_shared<recording_file>(given.record_file);
+  given.server.record = [file = given.recording](std::string_view bytes) { file->write(bytes); };
+}
+
+void finish(coordinator_options& given) {
+  if (given.recording) given.recording->finish();
 }
 
 program_error cannot_start(error const& problem) {

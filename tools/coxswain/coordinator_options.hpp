@@ -2,6 +2,7 @@
 // The options of a coordinator that a command line offers, shared by the subcommands that hold one.
 
 #include "exit_code.hpp"
+#include "recording_file.hpp"
 #include "subcommand.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -10,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct coordinator_options {
   status_page::options page;
   bool has_page{};
   std::string record_file;
+  std::shared_ptr<recording_file> recording;  // of that name, once completed
   std::string token_file;
   std::string port_file;
   subcommand const* said_by{};  // knows what of it a file says
@@ -45,6 +48,9 @@ void add_http_options(CLI::App& to, coordinator_options& into);
 // Reads the tokens, which the status page needs, too, and makes the file of the recording. To be
 // called once, before the server is made. Throws program_error.
 void complete(coordinator_options& given);
+
+// When the coordinator is no more, and the log still is.
+void finish(coordinator_options& given);
 
 // What server::server says when it cannot be made, in terms of the command line.
 [[nodiscard]] program_error cannot_start(error const& problem);

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
 #include "remote.hpp"
 #include "table.hpp"
 
@@ -9,6 +10,8 @@
 
 #include <cstdio>
 #include <memory>
+
+#include <unistd.h>
 
 namespace coxswain::tools {
 namespace {
@@ -22,7 +25,10 @@ struct ls_command {
 asio::awaitable<void> list(client& c, ls_command const& given) {
   auto const found = co_await c.list(given.directory);
   if (!given.with_details) {
-    for (auto const& one : found) fmt::print("{}\n", one.key);
+    bool const is_read_by_people = ::isatty(STDOUT_FILENO) != 0;
+    for (auto const& one : found) {
+      fmt::print("{}\n", is_read_by_people ? harmless_line(one.key) : one.key);
+    }
     co_return;
   }
   table shown{{"version", align::right}, {"bytes", align::right}, {"key", align::left}};

@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace coxswain::tools {
 
@@ -37,25 +39,39 @@ bool has_terminal() {
   return terminal >= 0;
 }
 
+std::optional<std::string> replaceable(std::string const& path) {
+  std::error_code unknown;  // then opening it tells what is wrong
+  auto const there = std::filesystem::status(path, unknown);
+  using kind = std::filesystem::file_type;
+  if (there.type() == kind::not_found || there.type() == kind::none) return path;
+  if (there.type() != kind::regular) return std::nullopt;
+  auto const file = std::filesystem::canonical(path, unknown);
+  return unknown ? path : file.string();
+}
+
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines) {
-  auto const beside = fmt::format("{}.{}.tmp", path, ::getpid());
+  auto const file_name = replaceable(path);
+  auto const beside = file_name ? fmt::format("{}.{}.tmp", *file_name, ::getpid()) : path;
   std::ofstream file{beside, std::ios::trunc};
   for (auto const& line : lines) file << line << '\n';
   file.close();
-  if (file && std::rename(beside.c_str(), path.c_str()) == 0) return;
+  if (file && (!file_name || std::rename(beside.c_str(), file_name->c_str()) == 0)) return;
   auto const problem = errno;
-  std::remove(beside.c_str());
+  if (file_name) std::remove(beside.c_str());
   throw program_error{exit_code::failed,
                       fmt::format("cannot write '{}': {}", path, std::strerror(problem))};
 }
 
 std::string read_file(std::string const& path, std::string const& option) {
+  auto const unreadable = [&](int why) {
+    return program_error{exit_code::usage,
+                         fmt::format("{}: cannot read '{}': {}", option, path, std::strerror(why))};
+  };
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) throw unreadable(EISDIR);
   std::ifstream file{path, std::ios::binary};
   std::string content{std::istreambuf_iterator<char>{file}, {}};
-  if (!file) {
-    throw program_error{exit_code::usage, fmt::format("{}: cannot read '{}': {}", option, path,
-                                                      std::strerror(errno))};
-  }
+  if (!file) throw unreadable(errno);
   return content;
 }
 

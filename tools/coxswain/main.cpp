@@ -4,6 +4,7 @@
 #include "exit_code.hpp"
 #include "harmless_text.hpp"
 #include "help_formatter.hpp"
+#include "nearest.hpp"
 #include "version.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -14,6 +15,8 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -86,8 +89,23 @@ int once_printed(int code) {
   throw program_error{exit_code::failed, "standard output could not be written"};
 }
 
+// What comes first and is no subcommand, although one is needed.
+std::optional<std::string> unknown_subcommand(CLI::App const& program,
+                                              std::vector<std::string> const& arguments) {
+  bool const is_word = !arguments.empty() && !arguments.front().starts_with('-');
+  if (!is_word || !program.get_subcommands().empty()) return std::nullopt;
+  std::set<std::string> known;
+  for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
+    known.insert(one->get_name());
+  }
+  auto const near = nearest(arguments.front(), known);
+  auto const hint = near.empty() ? std::string{} : fmt::format("; did you mean {}?", near);
+  return fmt::format("'{}' is no subcommand{}", arguments.front(), hint);
+}
+
 int run_program(std::vector<std::string> arguments) {
   protect_command(arguments);
+  auto const given = arguments;
   // CLI11 takes what is last first.
   std::reverse(arguments.begin(), arguments.end());
   CLI::App program{purpose, "coxswain"};
@@ -112,7 +130,8 @@ int run_program(std::vector<std::string> arguments) {
     return program.exit(asked_for_help);
   } catch (CLI::ParseError const& problem) {
     auto const name = name_of(program);
-    auto const what = with_origin(program, problem.what());
+    auto const what =
+        unknown_subcommand(program, given).value_or(with_origin(program, problem.what()));
     return complain(name, fmt::format("{}\nsee {} --help", what, name), exit_code::usage);
   } catch (program_error const& problem) {
     return complain(name_of(program), problem.what(), problem.how());

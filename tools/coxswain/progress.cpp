@@ -23,7 +23,10 @@ void add_progress(CLI::App& program, action& chosen) {
   command.footer(task_help_end(
       "coxswain status shows it; with serve --progress-timeout a task that reports no further "
       "step\n"
-      "for so long is named. What is said to sync-point is not reported by itself.\n\n"
+      "for so long is named, unless it waits in a call, such as barrier; a get --wait has a "
+      "session of\nits own and is none of the task's. What is said to sync-point is not reported "
+      "by "
+      "itself.\n\n"
       "EXAMPLE\n  for step in $(seq 1000); do ./step $step && coxswain progress $step; done\n\n"));
 }
 

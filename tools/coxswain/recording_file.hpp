@@ -3,7 +3,6 @@
 // said, and the secrets with which sessions are resumed.
 
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,19 +11,26 @@ namespace coxswain::tools {
 // A recording that grows while the coordinator runs.
 class recording_file {
  public:
-  // Throws program_error: the file cannot be made.
+  // A file of this name is replaced; a pipe or a device is written to. Throws program_error: the
+  // file cannot be made.
   explicit recording_file(std::string path);
+
+  ~recording_file();
+  recording_file(recording_file const&) = delete;
+  recording_file& operator=(recording_file const&) = delete;
 
   // A failure is said in the log, and ends the recording.
   void write(std::string_view bytes);
 
+  // Nothing is written any more. Whether all of it was; if not, the log says so.
+  bool finish();
+
  private:
-  struct close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
+  void fail();
 
   std::string path_;
-  std::unique_ptr<std::FILE, close> file_;
+  std::FILE* file_{};  // none: it is finished, or has failed
+  bool has_failed_{};
 };
 
 // Writes a whole recording to a file of this process in the directory for temporary files, and says

@@ -22,16 +22,13 @@
 namespace coxswain::tools {
 namespace {
 
-// How long a `coxswain task` may take to let us in.
-constexpr duration admission_max = 5s;
-
 // An empty variable counts as none.
 std::string variable(char const* name) {
   auto const* const value = std::getenv(name);
   return value == nullptr ? std::string{} : value;
 }
 
-client_options acting_task() {
+client_options acting_task(duration connect_timeout) {
   auto const socket = variable(task_socket_variable);
   auto const number = variable("COXSWAIN_TASK_ID");
   std::uint32_t task{};
@@ -44,7 +41,7 @@ client_options acting_task() {
                         "COXSWAIN_TASK_ID"};
   }
   client_options options{"unix:" + socket, task_id{task}};
-  options.connect_timeout = admission_max;
+  options.connect_timeout = connect_timeout;
   return options;
 }
 
@@ -169,6 +166,8 @@ int converse(remote_options const& with, conversation talk) {
   return converse_as(observer(with), std::move(talk));
 }
 
-int act(conversation talk) { return converse_as(acting_task(), std::move(talk)); }
+int act(conversation talk, duration connect_timeout) {
+  return converse_as(acting_task(connect_timeout), std::move(talk));
+}
 
 }  // namespace coxswain::tools

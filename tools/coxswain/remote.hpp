@@ -38,9 +38,12 @@ inline constexpr auto task_socket_variable = "COXSWAIN_TASK_SOCKET";
 
 [[nodiscard]] bool is_inside_task();
 
+// How long a `coxswain task` may take to let us in, if nobody says.
+inline constexpr duration admission_max{5s};
+
 // The same as the task that this process was started for. Throws program_error (usage): there is
 // none.
-int act(conversation talk);
+int act(conversation talk, duration connect_timeout = admission_max);
 
 // The rest is for those who hold a session of another kind. Throws program_error.
 [[nodiscard]] client_options observer(remote_options const& with);

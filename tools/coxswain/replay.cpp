@@ -76,6 +76,9 @@ int replay_file(replay_command const& given) {
     for (auto& e : again.take_events()) told_now.push_back(std::move(e.text));
     if (is_event) check(*record, told_now);
   }
+  if (again.is_cut_off()) {
+    fmt::print("the recording ends within a record: what came then is missing\n");
+  }
   if (again.is_whole()) fmt::print("\n{}", status_text(again.look()));
   return static_cast<int>(exit_code::ok);
 }

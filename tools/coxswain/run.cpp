@@ -134,8 +134,11 @@ int run(run_command& given, std::vector<std::string> command) {
     io.stop();
   });
   io.run();
+  auto const code = problem ? 0 : all->code();
+  all.reset();
+  finish(given.coordinator);
   if (problem) std::rethrow_exception(problem);
-  return all->code();
+  return code;
 }
 
 constexpr auto run_footer = R"(Each process finds in its environment

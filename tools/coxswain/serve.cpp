@@ -234,7 +234,10 @@ int serve(serve_command& given, bool listens_as_told) {
   } catch (error const& problem) {
     throw cannot_start(problem);
   }
-  return running->run();
+  auto const code = running->run();
+  running.reset();
+  finish(given.coordinator);
+  return code;
 }
 
 constexpr auto serve_footer = R"(Ready is when standard output has one line of JSON:

@@ -8,6 +8,7 @@
 #include <boost/json/value_to.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -81,22 +82,25 @@ constexpr std::array fields{
     field{"attributes", read_attributes, written_attributes},
 };
 
-void read_field(core::device& into, std::string_view name, json::value const& from) {
-  for (auto const& one : fields) {
-    if (one.name == name) return one.read(into, from);
+// What is wrong with it; nothing.
+char const* read_field(core::device& into, std::string_view name, json::value const& from) {
+  auto const* const known = std::find_if(fields.begin(), fields.end(),
+                                         [name](field const& one) { return one.name == name; });
+  if (known == fields.end()) return "a device has no such field";
+  try {
+    known->read(into, from);
+  } catch (boost::system::system_error const&) {
+    return "its value is of another kind, or too large";
   }
-  throw boost::system::system_error{make_error_code(boost::system::errc::invalid_argument),
-                                    "a device has no such field"};
+  return nullptr;
 }
 
 core::device device_in(json::value const& from, std::string const& where) {
   core::device one;
   for (auto const& [name, value] : from.as_object()) {
-    try {
-      read_field(one, name, value);
-    } catch (boost::system::system_error const& problem) {
+    if (auto const* const problem = read_field(one, name, value)) {
       throw program_error{exit_code::usage, fmt::format("{}: its field '{}': {}", where,
-                                                        std::string_view{name}, problem.what())};
+                                                        std::string_view{name}, problem)};
     }
   }
   return one;

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "event_line.hpp"
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
 #include "json.hpp"
 #include "remote.hpp"
 #include "value_io.hpp"
@@ -36,8 +37,9 @@ std::string json_line(key_change const& one) {
 }
 
 std::string text_line(key_change const& one) {
-  if (!one.value) return fmt::format("{} {} removed", one.version, one.key);
-  return fmt::format("{} {} = {}", one.version, one.key, shown_value(*one.value));
+  auto const key = harmless_line(one.key);
+  if (!one.value) return fmt::format("{} {} removed", one.version, key);
+  return fmt::format("{} {} = {}", one.version, key, shown_value(*one.value));
 }
 
 // If the coordinator has forgotten changes meanwhile, all keys that are there, as if they had just

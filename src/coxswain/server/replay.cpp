@@ -4,6 +4,7 @@
 #include "coxswain/server/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -32,12 +33,14 @@ replay::replay(std::string_view recording)
     : reader_{recording},
       next_{reader_.next()},
       now_{beginning},
+      latest_{beginning},
       core_{config_of(reader_.head().settings), reader_.head().coordinator, beginning} {}
 
 std::optional<wire::record> replay::step(duration until) {
   if (!next_ || next_->at > until) return std::nullopt;
   auto const current = std::exchange(next_, reader_.next());
   now_ = beginning + current->at;
+  latest_ = std::max(latest_, now_);
   if (is_whole()) give(*current);
   return current;
 }

@@ -28,11 +28,15 @@ class replay {
   // that worked in another way.
   std::optional<wire::record> step(duration until = duration::max());
 
+  // After the last step: whether the recording ends within a record, as one of a coordinator that
+  // was killed.
+  [[nodiscard]] bool is_cut_off() const noexcept { return !next_ && reader_.is_cut_off(); }
+
   // What the core has told its log since it was last asked.
   [[nodiscard]] std::vector<core::event> take_events();
 
   // The whole job after the last step.
-  [[nodiscard]] core::snapshot look() const { return core_.look(now_); }
+  [[nodiscard]] core::snapshot look() const { return core_.look(latest_); }
 
  private:
   void give(wire::record const& input);
@@ -43,6 +47,7 @@ class replay {
   wire::recording_reader reader_;
   std::optional<wire::record> next_;
   time_point now_;
+  time_point latest_;  // what is due is judged by the time when a turn began, before what it read
   core::coordinator core_;
 };
 

@@ -93,6 +93,9 @@ class recording_reader {
   // INVALID_ARGUMENT, what follows is no record. Kinds that are not known are left out.
   std::optional<record> next();
 
+  // After the last record: whether it was cut off, so that what came then is missing.
+  [[nodiscard]] bool is_cut_off() const noexcept { return !rest_.empty(); }
+
  private:
   std::optional<std::string_view> take_item();
 
