@@ -2,7 +2,10 @@
 """The client for asyncio."""
 
 import asyncio
+import gc
+import os
 import threading
+import time
 import unittest
 
 import coxswain
@@ -80,6 +83,83 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             await asyncio.wait_for(job.pop("q", timeout=None), 0.01)
         await job.push("q", "kept")
         self.assertEqual((await job.pop("q")).value, b"kept")
+
+    async def test_what_comes_while_its_call_is_cancelled_is_not_lost(self):
+        at = self.coordinator()
+        a, b = await self.client(at), await self.client(at)
+        watch = await a.watch("d")
+        popped, told = [], []
+
+        async def pop():
+            popped.append((await a.pop("q")).value)
+
+        async def follow():
+            told.extend(change.value for change in await watch.next())
+
+        items = [str(i).encode() for i in range(300)]
+        for i, item in enumerate(items):
+            calls = [asyncio.create_task(pop()), asyncio.create_task(follow())]
+            await asyncio.sleep(0)
+            await b.push("q", item)
+            await b.put("d/k", item, overwrite=True)
+            for _ in range(i % 5):
+                await asyncio.sleep(0)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+        while len(popped) < len(items):
+            popped.append((await a.pop("q", LIMIT)).value)
+        while not told or told[-1] != items[-1]:
+            told.extend(change.value for change in await watch.next(LIMIT))
+
+        self.assertEqual((popped, told), (items, items))
+
+    async def test_what_nobody_claims_goes_back_to_its_queue(self):
+        at = self.coordinator()
+        b = coxswain.Client(at.address)  # while it waits, our loop stands still
+        self.addCleanup(b.close)
+        async with coxswain.AsyncClient(at.address, 0) as a:
+            call = asyncio.create_task(a.pop("q"))
+            while not b.status().waiting_pops:
+                await asyncio.sleep(0)
+            b.push("q", "x")
+            while b.status().waiting_pops:
+                pass
+            time.sleep(0.1)
+            call.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await call
+            with self.assertRaises(TimeoutError):
+                b.pop("q", 0.01)
+        self.assertEqual(b.pop("q", 0).value, b"x")
+
+    async def test_a_client_that_is_dropped_leaves_no_descriptor_behind(self):
+        at = self.coordinator()
+        for _ in range(3):
+            job = await asyncio.wait_for(coxswain.AsyncClient(at.address).connect(), LIMIT)
+            self.assertEqual(await job.try_get("k"), None)
+            del job
+            gc.collect()
+        await asyncio.sleep(0)
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        readable = asyncio.Event()
+        asyncio.get_running_loop().add_reader(reader, readable.set)
+        os.write(writer, b"x")
+        await asyncio.wait_for(readable.wait(), LIMIT)
+        asyncio.get_running_loop().remove_reader(reader)
+
+    async def test_a_client_is_connected_once_and_first(self):
+        job = coxswain.AsyncClient(self.coordinator().address)
+        job.close()
+        for call in (lambda: job.task, lambda: job.watch()):
+            with self.assertRaisesRegex(coxswain.FailedPrecondition, "not connected"):
+                await call()
+        await job.connect()
+        self.addCleanup(job.close)
+        with self.assertRaisesRegex(coxswain.FailedPrecondition, "connected before"):
+            await job.connect()
 
     async def test_errors_are_those_of_the_client(self):
         job = await self.client(self.coordinator())

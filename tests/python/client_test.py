@@ -3,6 +3,7 @@
 
 import dataclasses
 import datetime
+import fractions
 import pickle
 import threading
 
@@ -45,6 +46,39 @@ class Barriers(PythonTest):
         for wrong, kind in (("5", TypeError), (float("nan"), ValueError)):
             with self.assertRaises(kind):
                 self.jobs[0].barrier("never", wrong)
+
+    def test_numbers_keep_their_kind(self):
+        class Real:
+            def __float__(self):
+                return 3.5
+
+            def __int__(self):
+                return 3
+
+        alone = [self.jobs[0].task]
+        for operand, sum in ((fractions.Fraction(7, 2), 3.5), (Real(), 3.5), (True, 1), (2**40, 2**40),
+                             (memoryview(b"a"), b"a")):
+            how = "and" if isinstance(sum, bytes) else "sum"
+            self.assertEqual(self.jobs[0].reduce("n", operand, how, among=alone), sum)
+        for wrong in ("3", None, [1]):
+            with self.assertRaises(TypeError):
+                self.jobs[0].reduce("n", wrong, among=alone)
+        for call in (lambda: self.jobs[0].increment("n", Real()),
+                     lambda: self.jobs[0].increment("n", 3.0),
+                     lambda: self.jobs[0].reached_sync_point(Real()),
+                     lambda: self.jobs[0].report_progress(fractions.Fraction(4, 2))):
+            with self.assertRaises(TypeError):
+                call()
+
+    def test_a_task_is_a_number_from_zero_on(self):
+        for wrong in (-1, 2**32, 2**70):
+            with self.assertRaisesRegex(coxswain.InvalidArgument, f"there is no task {wrong}: "):
+                self.jobs[0].barrier("b", 1, among=[wrong])
+            with self.assertRaises(coxswain.InvalidArgument):
+                self.jobs[0].alive_tasks([wrong], 1)
+        for wrong in ("0", 0.0, None):
+            with self.assertRaises(TypeError):
+                self.jobs[0].barrier("b", 1, among=[wrong])
 
     def test_a_subset_meets_alone(self):
         self.assertEqual(self.jobs[1].barrier("mine", among=[1]), 1)

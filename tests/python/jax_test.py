@@ -260,6 +260,12 @@ class Life(PythonTest):
         self.assertIsNone(service._coordinator.error)
 
 
+def a_free_address():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{one.getsockname()[1]}"
+
+
 class Preemption(PythonTest):
     def test_a_signal_makes_all_stop_at_one_step(self):
         service = service_of(2)
@@ -285,6 +291,57 @@ class Preemption(PythonTest):
         steps = [self.out_of(program) for program in programs]
         self.assertEqual(steps[0], steps[1])
 
+    def test_a_second_signal_is_a_second_notice(self):
+        service = service_of(1)
+        self.addCleanup(service.shutdown)
+        code = ("import os, signal, sys, time\n"
+                "from coxswain import jax_compat\n"
+                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], 0)\n"
+                "client.connect()\n"
+                "manager = jax_compat.create_preemption_sync_manager()\n"
+                "manager.initialize(client)\n"
+                "step = 0\n"
+                "for notice in range(3):\n"
+                "    os.kill(os.getpid(), signal.SIGTERM)\n"
+                "    while not manager.reached_sync_point(step):\n"
+                "        step += 1\n"
+                "        time.sleep(0.001)\n"
+                "manager.shutdown()\n"
+                "client.shutdown()\n"
+                "print('stopped three times')\n")
+        self.assertEqual(self.out_of(self.python(code, service.address)), "stopped three times\n")
+
+    def test_a_manager_may_go_after_its_client(self):
+        for end in ("client.shutdown(); manager.shutdown(); del manager, client",
+                    "client.shutdown(); del manager, client", "del manager, client",
+                    "client.shutdown()"):
+            with self.subTest(end):
+                service = service_of(1)
+                code = ("import sys, time\n"
+                        "from coxswain import jax_compat\n"
+                        "client = jax_compat.get_distributed_runtime_client(sys.argv[1], 0)\n"
+                        "client.connect()\n"
+                        "manager = jax_compat.create_preemption_sync_manager()\n"
+                        "manager.initialize(client)\n"
+                        "start = time.monotonic()\n"
+                        f"{end}\n"
+                        "print(time.monotonic() - start < 4)\n")
+                self.assertEqual(self.out_of(self.python(code, service.address)), "True\n")
+                service.shutdown()
+
+    def test_a_signal_does_afterwards_what_it_did_before(self):
+        code = ("import os, signal, sys\n"
+                "from coxswain import jax_compat\n"
+                "caught = []\n"
+                "signal.signal(signal.SIGTERM, lambda *_: caught.append(1))\n"
+                "for _ in range(2):\n"
+                "    jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "    os.kill(os.getpid(), signal.SIGTERM)\n"
+                "    jax_compat.shutdown()\n"
+                "os.kill(os.getpid(), signal.SIGTERM)\n"
+                "print(caught)\n")
+        self.assertEqual(self.out_of(self.python(code, a_free_address())), "[1]\n")
+
     def test_a_manager_without_a_client(self):
         manager = jax_compat.create_preemption_sync_manager()
         with self.assertRaises(RuntimeError):
@@ -301,11 +358,6 @@ class Distributed(PythonTest):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def address(self):
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            return f"127.0.0.1:{one.getsockname()[1]}"
-
     def test_is_distributed_initialized(self):
         code = ("import sys\n"
                 "from coxswain import jax_compat\n"
@@ -317,12 +369,12 @@ class Distributed(PythonTest):
                 "jax_compat.shutdown()\n"
                 "jax_compat.shutdown()\n"
                 "print(jax_compat.is_initialized())\n")
-        said = self.out_of(self.python(code, self.address()))
-        self.assertRegex(said, "False True\n.*only once.*\nFalse\n")
+        said = self.out_of(self.python(code, a_free_address()))
+        self.assertRegex(said, "False True\n.*only be called once.*\nFalse\n")
 
     def test_concurrent_initialize_and_shutdown(self):
         for num in (1, 2, 4):
-            address = self.address()
+            address = a_free_address()
             states = [jax_compat.State() for _ in range(num)]
 
             def work(me):
@@ -333,7 +385,7 @@ class Distributed(PythonTest):
             together(*(lambda me=me: work(me) for me in range(num)))
 
     def test_the_environment_says_what_is_not_said(self):
-        os.environ |= {"JAX_COORDINATOR_ADDRESS": self.address(), "JAX_NUM_PROCESSES": "1",
+        os.environ |= {"JAX_COORDINATOR_ADDRESS": a_free_address(), "JAX_NUM_PROCESSES": "1",
                        "JAX_PROCESS_ID": "0", "JAX_PARTITION_INDEX": "3",
                        "JAX_COORDINATOR_BIND_ADDRESS": "127.0.0.1:0"}
         os.environ["JAX_COORDINATOR_BIND_ADDRESS"] = os.environ["JAX_COORDINATOR_ADDRESS"]
@@ -356,6 +408,24 @@ class Distributed(PythonTest):
         with self.assertRaises(ValueError):
             jax_compat.State().initialize("h:1", 1, 0)
 
+    def test_a_launcher_is_picked_by_its_name(self):
+        address = a_free_address()
+        port = address.rpartition(":")[2]
+        os.environ |= {"JAX_COORDINATOR_PORT": port,
+                       "OMPI_MCA_orte_hnp_uri": "1531576320.0;tcp://192.0.2.1:34911",
+                       "OMPI_COMM_WORLD_SIZE": "7", "OMPI_COMM_WORLD_RANK": "5",
+                       "OMPI_COMM_WORLD_LOCAL_RANK": "5",
+                       "SLURM_JOB_ID": "4711", "SLURM_STEP_NODELIST": "127.0.0.1",
+                       "SLURM_NTASKS": "1", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+        for method in ("slurm", "Slurm"):
+            state = jax_compat.State()
+            state.initialize(address, cluster_detection_method=method)
+            self.assertEqual((state.process_id, state.num_processes), (0, 1))
+            state.shutdown()
+        for absent in ("k8s", "nonesuch"):
+            with self.assertRaises(ValueError), self.assertLogs("coxswain.jax_compat", "ERROR"):
+                jax_compat.State().initialize(address, cluster_detection_method=absent)
+
     def test_slice_index_is_deprecated(self):
         with self.assertWarns(DeprecationWarning), self.assertRaises(ValueError):
             jax_compat.State().initialize("h:1", slice_index=1)
@@ -368,7 +438,10 @@ class Distributed(PythonTest):
                 "from jax._src import distributed\n"
                 "from jax._src.distributed import global_state\n"
                 "jax_compat.install()\n"
-                "jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "distributed.initialize(sys.argv[1], 1, 0)\n"
+                "assert jax.distributed.is_initialized()\n"
+                "assert distributed.State is jax_compat.State\n"
+                "jax_compat.install()\n"
                 "assert global_state is distributed.global_state\n"
                 "client = global_state.client\n"
                 "assert isinstance(client, jax_compat.DistributedRuntimeClient)\n"
@@ -379,11 +452,11 @@ class Distributed(PythonTest):
                 "jax_compat.shutdown()\n"
                 "assert global_state.client is None\n")
         path = os.pathsep.join([str(STANDIN), *sys.path])
-        said = self.out_of(self.python(code, self.address(), PYTHONPATH=path))
+        said = self.out_of(self.python(code, a_free_address(), PYTHONPATH=path))
         self.assertTrue(said.startswith("DEADLINE_EXCEEDED: "), said)
 
     def test_an_uncaught_exception_still_enters_the_shutdown(self):
-        address = self.address()
+        address = a_free_address()
         code = ("import sys\n"
                 "from coxswain import jax_compat\n"
                 "jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]))\n"

@@ -221,6 +221,8 @@ class InProcess(PythonTest):
         self.assertEqual(got, ["v"])
 
     def test_directories(self):
+        with self.assertRaises(ValueError):
+            self.signals.key_value_dir_get("d")
         for key in ("d/", "d/a", "d/b/c", "e"):
             self.signals.key_value_set(key, key)
         self.assertEqual([key for key, _ in self.signals.key_value_dir_get("d/")],

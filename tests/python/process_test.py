@@ -170,6 +170,19 @@ class Ends(PythonTest):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         self.assertEqual(job.barrier("b"), 1)
 
+    def test_a_child_that_ends_as_usual_ends_at_once(self):
+        code = ("import os, sys, threading, time\n"
+                "import coxswain\n"
+                "job = coxswain.Client(sys.argv[1])\n"
+                "waits = threading.Thread(target=job.get, args=('k', 60), daemon=True)\n"
+                "waits.start()\n"
+                "while not job.status().waiting_gets: pass\n"
+                "start = time.monotonic()\n"
+                "if os.fork() == 0: sys.exit(0)\n"
+                "os.wait()\n"
+                "print(time.monotonic() - start < 4)\n")
+        self.assertEqual(self.out_of(self.python(code, self.coordinator().address)), "True\n")
+
     def test_the_interpreter_ends_while_threads_wait(self):
         at = self.coordinator()
         for _ in range(5):

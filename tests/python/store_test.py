@@ -49,6 +49,14 @@ class Store(PythonTest):
         with self.assertRaises(ValueError):
             self.store.multi_set(["a"], [])
 
+    def test_a_key_without_a_letter_is_one_like_others(self):
+        self.store.multi_set(["a", "b/c"], ["1", "2"])
+        self.assertFalse(self.store.delete_key(""))
+        self.store.set("", "root")
+        self.assertEqual(self.store.get(""), b"root")
+        self.assertTrue(self.store.delete_key(""))
+        self.assertEqual(self.store.num_keys(), 2)
+
     def test_counters(self):
         self.assertEqual(self.store.add("n", 2), 2)
         self.assertEqual(self.store.add("n", -5), -3)
@@ -75,6 +83,9 @@ class Store(PythonTest):
         self.assertFalse(self.store.check(["k"]))
         self.assertEqual(self.store.compare_set("k", "", "first"), b"first")
         self.assertEqual(self.store.compare_set("k", "wrong", "second"), b"first")
+        self.store.set("empty", "")
+        self.assertEqual(self.store.compare_set("empty", "", "full"), b"full")
+        self.assertEqual(self.store.get("empty"), b"full")
         self.assertEqual(self.store.compare_set("k", b"first", b"second"), b"second")
 
     def test_waiting(self):

@@ -79,11 +79,12 @@ void compare(parameters& found) {
 
 }  // namespace
 
-parameters detect(surroundings const& of) {
+parameters detect(surroundings const& of, std::string_view only) {
   variables const env{of};
   auto found = of_coxswain(env);
   add(found, of_jax(env));
   for (auto const& one : launchers) {
+    if (!only.empty() && only != one.name) continue;
     if (!one.is_present(env)) continue;
     if (!found.launcher.empty()) {
       found.passed_over.emplace_back(one.name);

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::launch {
@@ -51,6 +52,7 @@ struct parameters {
   finding<std::string> listen;
 };
 
-[[nodiscard]] parameters detect(surroundings const& of);
+// With a launcher's name, only that one is asked, whatever else is present.
+[[nodiscard]] parameters detect(surroundings const& of, std::string_view only = {});
 
 }  // namespace coxswain::launch

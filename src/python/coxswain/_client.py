@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from coxswain import _native
 from coxswain._errors import Cancelled, Code, Error
 from coxswain._options import options_of
@@ -28,11 +30,16 @@ def expected_of(version, expected):
     return version, expected
 
 
-def kind_of(operand) -> str:
-    """Which of the native reductions an operand wants."""
+def operand_of(operand) -> tuple[str, int | float | bytes]:
+    """Which of the native reductions an operand wants, and as what."""
     if isinstance(operand, (bytes, bytearray, memoryview)):
-        return "bits"
-    return "float" if isinstance(operand, float) else "int"
+        return "bits", bytes(operand)
+    try:
+        return "int", operator.index(operand)
+    except TypeError:
+        if not hasattr(operand, "__float__"):
+            raise
+        return "float", float(operand)
 
 
 class Client:
@@ -202,8 +209,9 @@ class Client:
         """A barrier to which everybody brings an int, a float or bytes. Gives the "sum", "min" or
         "max" of the numbers; of bytes "and" or "or", bit by bit. All bring the same type.
         OutOfRange: the sum does not fit 64 bits."""
-        call = getattr(self._native, "reduce_" + kind_of(operand))
-        return call(name, operand, how, timeout, among, fail_when_lost)
+        kind, plain = operand_of(operand)
+        call = getattr(self._native, "reduce_" + kind)
+        return call(name, plain, how, timeout, among, fail_when_lost)
 
     def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                   among: Tasks = None, *, fail_when_lost: bool = False) -> int:

@@ -38,9 +38,10 @@ def options_of(address: str | None, settings: dict) -> _native.Options:
     return _apply(_native.Options(address), settings)
 
 
-def surroundings() -> Surroundings:
-    """What the launcher's environment says of this process: see ``coxswain detect``.
+def surroundings(launcher: str | None = None) -> Surroundings:
+    """What the launcher's environment says of this process: see ``coxswain detect``. With a name,
+    only that launcher is asked.
 
     Nothing is contacted. What is not known, or is malformed, is None.
     """
-    return shape.surroundings_of(_native.detect())
+    return shape.surroundings_of(_native.detect(launcher or ""))

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from collections import deque
 from typing import TYPE_CHECKING
 
 from coxswain import _native
-from coxswain._client import _UNSET, expected_of, kind_of
-from coxswain._errors import Cancelled, Code, Error
+from coxswain._client import _UNSET, Client, KeyWatch, ProcessMonitor, expected_of, operand_of
+from coxswain._errors import Cancelled, Code, Error, FailedPrecondition
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from typing import List  # for `list` is a method
 
@@ -32,31 +33,38 @@ __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
 class _Calls:
     """The calls of one client on one event loop."""
 
+    _is_closed = True
+
     def __init__(self):
         self.native = _native.Session()
         self._mailbox = _native.Mailbox()
         self._loop = asyncio.get_running_loop()
-        self._pending: dict[int, asyncio.Future] = {}
+        # With each, what to do with a value that nobody awaits any more.
+        self._pending: dict[int, tuple[asyncio.Future, Callable | None]] = {}
         self._last = 0
+        self.unclaimed: dict[str, deque] = {}  # items of queues
         self._is_closed = False
         self._loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
 
     def deliver(self) -> None:
         for number, value, problem in self._mailbox.take():
-            future = self._pending.pop(number, None)
-            if future is None or future.done():
-                continue
-            if problem is None:
+            future, keep = self._pending.pop(number)
+            if future.done():
+                if problem is None and keep is not None:
+                    keep(value)
+            elif problem is None:
                 future.set_result(value)
             else:
                 future.set_exception(problem)
         if self._is_closed and not self._pending:
             self._loop.remove_reader(self._mailbox.fileno())
 
-    async def ask(self, name: str, *arguments):
+    async def ask(self, name: str, *arguments, keep: Callable | None = None):
+        """``keep`` is given what comes of a call whose awaiting task is cancelled just then."""
         self._last += 1
         number = self._last
-        future = self._pending[number] = self._loop.create_future()
+        future = self._loop.create_future()
+        self._pending[number] = future, keep
         try:
             call = getattr(self.native, "begin_" + name)(self._mailbox, number, *arguments)
         except BaseException:
@@ -65,9 +73,17 @@ class _Calls:
         try:
             return await future
         except asyncio.CancelledError:
-            self._pending.pop(number, None)
-            self.native.cancel(call)
+            if number in self._pending:
+                self.native.cancel(call)
+            elif keep is not None and not future.cancelled() and future.exception() is None:
+                keep(future.result())
             raise
+
+    def __del__(self):
+        # The loop forgets the mailbox's descriptor before another file can get its number.
+        if self._is_closed or self._loop.is_closed():
+            return
+        self._loop.call_soon_threadsafe(_forget, self._loop, self._mailbox)
 
     def close(self) -> None:
         if self._is_closed or self._loop.is_closed():
@@ -84,6 +100,10 @@ def _deliver(of: weakref.ref) -> None:
         calls.deliver()
 
 
+def _forget(loop: asyncio.AbstractEventLoop, mailbox: _native.Mailbox) -> None:
+    loop.remove_reader(mailbox.fileno())
+
+
 class AsyncClient:
     """A process's membership in a job, for asyncio::
 
@@ -96,7 +116,7 @@ class AsyncClient:
     on which it was connected. The options are those of :class:`coxswain.Client`.
     """
 
-    _calls: _Calls
+    _opened: _Calls | None = None
 
     def __init__(self, address: str | None = None, task: int | None = None,
                  num_tasks: int | None = None, *, job: str | None = None,
@@ -120,19 +140,28 @@ class AsyncClient:
 
     async def connect(self) -> AsyncClient:
         """Connects; see Client."""
-        self._calls = _Calls()
+        if self._opened is not None:
+            raise FailedPrecondition("this client has been connected before")
+        self._opened = _Calls()
         try:
             await self._ask("connect", self._options)
         except BaseException:
-            self._calls.close()
+            self._opened.close()
+            self._opened = None
             raise
         return self
+
+    @property
+    def _calls(self) -> _Calls:
+        if self._opened is None:
+            raise FailedPrecondition("this client is not connected")
+        return self._opened
 
     async def _ask(self, name: str, *arguments):
         return await self._calls.ask(name, *arguments)
 
     async def __aenter__(self) -> AsyncClient:
-        if not hasattr(self, "_calls"):
+        if self._opened is None:
             await self.connect()
         if self.task is not None:
             try:
@@ -156,7 +185,8 @@ class AsyncClient:
 
     def close(self) -> None:
         """Ends the session; calls that are awaited raise Cancelled."""
-        self._calls.close()
+        if self._opened is not None:
+            self._opened.close()
 
     @property
     def task(self) -> int | None:
@@ -182,6 +212,9 @@ class AsyncClient:
         return await self._ask("join", timeout, take_over)
 
     async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
+        for queue, items in self._calls.unclaimed.items():
+            while items:
+                await self.push(queue, items.popleft()[0])
         await self._ask("leave", timeout)
 
     async def reset(self) -> None:
@@ -198,8 +231,8 @@ class AsyncClient:
     async def reduce(self, name: str, operand, how: str = "sum",
                      timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
                      fail_when_lost: bool = False):
-        return await self._ask("reduce_" + kind_of(operand), name, operand, how, timeout, among,
-                               fail_when_lost)
+        kind, plain = operand_of(operand)
+        return await self._ask("reduce_" + kind, name, plain, how, timeout, among, fail_when_lost)
 
     async def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                         among: Tasks = None, *, fail_when_lost: bool = False) -> int:
@@ -256,7 +289,12 @@ class AsyncClient:
         return await self._ask("push", queue, value)
 
     async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        return shape.queue_item_of(await self._ask("pop", queue, timeout))
+        """As Client.pop. An item that comes while the awaiting task is cancelled is what the next
+        pop of this client gives; when it leaves, the item goes back to the end of the queue."""
+        unclaimed = self._calls.unclaimed.setdefault(queue, deque())
+        item = (unclaimed.popleft() if unclaimed else
+                await self._calls.ask("pop", queue, timeout, keep=unclaimed.append))
+        return shape.queue_item_of(item)
 
     async def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
@@ -308,14 +346,18 @@ class AsyncKeyWatch:
     def __init__(self, calls: _Calls, raw: _native.KeyWatch, version: int):
         self._calls = calls
         self._raw = raw
+        self._unclaimed: deque = deque()
         self.version = version
 
     async def next(self, timeout: Timeout = None) -> List[KeyChange]:
-        changes, self.version = await self._calls.ask("watch_next", self._raw, timeout)
+        changes, self.version = (
+            self._unclaimed.popleft() if self._unclaimed else
+            await self._calls.ask("watch_next", self._raw, timeout, keep=self._unclaimed.append))
         return shape.changes_of(changes)
 
     async def list(self) -> List[KeyValue]:
         keys, self.version = await self._calls.ask("watch_list", self._raw)
+        self._unclaimed.clear()  # they are older
         return shape.keys_of(keys)
 
     async def __aiter__(self) -> AsyncIterator[KeyChange]:
@@ -330,9 +372,14 @@ class AsyncProcessMonitor:
     def __init__(self, calls: _Calls):
         self._calls = calls
         self._raw = _native.ProcessWatch()
+        self._unclaimed: deque = deque()
 
     async def next(self, timeout: Timeout = None) -> ProcessChange:
-        return shape.process_change_of(await self._calls.ask("processes_next", self._raw, timeout))
+        change = (
+            self._unclaimed.popleft() if self._unclaimed else
+            await self._calls.ask("processes_next", self._raw, timeout,
+                                  keep=self._unclaimed.append))
+        return shape.process_change_of(change)
 
     async def __aiter__(self) -> AsyncIterator[ProcessChange]:
         while True:
@@ -343,3 +390,16 @@ class AsyncProcessMonitor:
 
     def check_current(self, members: Sequence[Process]) -> None:
         self._raw.check_current([(one.task, one.incarnation) for one in members])
+
+
+def _document(here: type, there: type) -> None:
+    """What each method means is said once."""
+    for name, method in vars(here).items():
+        said = getattr(getattr(there, name, None), "__doc__", None)
+        if not name.startswith("_") and callable(method) and method.__doc__ is None:
+            method.__doc__ = said
+
+
+_document(AsyncClient, Client)
+_document(AsyncKeyWatch, KeyWatch)
+_document(AsyncProcessMonitor, ProcessMonitor)

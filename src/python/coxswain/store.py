@@ -47,8 +47,9 @@ class Store:
         self._timeout = _seconds(timeout)
 
     def _key(self, key: str) -> str:
-        # A slash more or less makes no other key for the coordinator, but does for torch.
-        return f"{self.prefix}/{key.replace('%', '%25').replace('/', '%2F')}"
+        # A slash more or less makes no other key for the coordinator, but does for torch, and so
+        # does none at all.
+        return f"{self.prefix}/{key.replace('%', '%25').replace('/', '%2F') or '%'}"
 
     def set(self, key: str, value: str | bytes) -> None:
         """Stores a value, also in the place of another."""
@@ -83,8 +84,10 @@ class Store:
                     ) -> bytes:
         """Stores a value if the key has the expected one, or is missing and "" is expected; gives
         what the key has then, or what was expected of a key that is missing."""
-        expected = expected_value or None  # "" stands for a missing key
+        expected = expected_value or None  # "" stands for a missing key, too
         swap = self.client.compare_and_set(self._key(key), desired_value, expected=expected)
+        if not swap and expected is None and not swap.found:
+            swap = self.client.compare_and_set(self._key(key), desired_value, expected=b"")
         if swap:
             return _bytes(desired_value)
         return _bytes(expected_value) if swap.found is None else swap.found

@@ -1,7 +1,12 @@
 #include "python/native/arguments.hpp"
 
+#include "coxswain/base/error.hpp"
+
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 
 namespace coxswain::python {
 namespace {
@@ -36,7 +41,19 @@ duration duration_of(py::handle said) {
 std::vector<task_id> tasks_of(py::handle said) {
   std::vector<task_id> tasks;
   if (said.is_none()) return tasks;
-  for (py::handle const one : said) tasks.push_back(task_id{py::cast<std::uint32_t>(one)});
+  for (py::handle const one : said) {
+    if (!PyIndex_Check(one.ptr())) {
+      throw py::type_error("a task is a whole number, not " + py::cast<std::string>(py::repr(one)));
+    }
+    constexpr auto most = std::numeric_limits<std::uint32_t>::max();
+    Py_ssize_t const number = PyNumber_AsSsize_t(one.ptr(), nullptr);  // the nearest that there is
+    if (number < 0 || number > Py_ssize_t{most}) {
+      throw error{{errc::invalid_argument, "there is no task " +
+                                               py::cast<std::string>(py::repr(one)) +
+                                               ": tasks are numbered from 0"}};
+    }
+    tasks.push_back(task_id{static_cast<std::uint32_t>(number)});
+  }
   return tasks;
 }
 

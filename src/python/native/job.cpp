@@ -19,11 +19,15 @@ core::severity severity_of(std::string const& level) {
   throw py::value_error("a severity is 'info', 'warning' or 'error', not '" + level + "'");
 }
 
+// Each time; the next notifier is there before the last one gives the signal back.
 asio::awaitable<void> preempt_at(client& c, int signal, duration in) {
   auto const executor = co_await asio::this_coro::executor;
-  preemption_notifier const notice{executor, signal};
-  co_await notice.will_be_preempted_at();
-  co_await c.preempt(in);
+  auto notifier = std::make_unique<preemption_notifier>(executor, signal);
+  for (;;) {
+    co_await notifier->will_be_preempted_at();
+    notifier = std::make_unique<preemption_notifier>(executor, signal);
+    co_await c.preempt(in);
+  }
 }
 
 }  // namespace
@@ -62,6 +66,7 @@ void bind_job(session_class& of) {
   of.def("preempt_at_signal", [](session& self, int signal, timeout in) {
     auto const start = [=](client& c) { return preempt_at(c, signal, in.value); };
     auto one = self.begin(start, std::make_shared<mailbox>(), 0);
+    self.end_with(one);
     static_cast<void>(self.reconnects());  // comes after it on the client's thread: the signal is
                                            // caught from now on
     return one;

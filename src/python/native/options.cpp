@@ -25,8 +25,8 @@ py::object known(launch::finding<Value> const& found) {
   return py::cast(*found.value());
 }
 
-py::dict detected() {
-  auto const found = launch::detect(process_surroundings());
+py::dict detected(std::string const& launcher) {
+  auto const found = launch::detect(process_surroundings(), launcher);
   py::dict all;
   all["launcher"] = found.launcher;
   all["address"] = known(found.address);

@@ -26,7 +26,10 @@ std::thread::id ender;
 
 // Python runs signal handlers there only. In a child it is the thread that called fork.
 bool is_main_thread() {
-  static int const watched = ::pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  static int const watched = ::pthread_atfork(nullptr, nullptr, [] {
+    ++forks;
+    away = 0;  // those threads are the parent's
+  });
   static_cast<void>(watched);
   thread_local bool known{};
   thread_local bool is_main{};

@@ -37,12 +37,17 @@ void session::cancel(std::shared_ptr<call> one) {
   worker_->try_post([one = std::move(one)] { one->cancel(); });
 }
 
+void session::end_with(std::shared_ptr<call> const& one) {
+  std::erase_if(endless_, [](auto const& kept) { return kept.expired(); });
+  endless_.push_back(one);
+}
+
 py::object session::connect(client_options options) {
   call_inside const here;
   return with_errors_of_python([&] {
     auto start = opening(std::move(options));
     auto const one = std::make_shared<call_of<decltype(start)>>();
-    connecting_ = one;
+    end_with(one);
     worker_->spawn(std::move(start), typename call_of<decltype(start)>::handler{one});
     wait_for(one->bell(), [&] { cancel(one); });
     return one->result();
@@ -52,15 +57,16 @@ py::object session::connect(client_options options) {
 std::shared_ptr<call> session::begin_connect(client_options options, std::shared_ptr<mailbox> to,
                                              std::uint64_t number) {
   auto one = begin(opening(std::move(options)), std::move(to), number);
-  connecting_ = one;
+  end_with(one);
   return one;
 }
 
 void session::close() {
   if (worker_->forked()) return;
   call_inside const here;
-  // Only what is not connected yet does not end with the client.
-  if (auto const one = connecting_.lock()) cancel(one);
+  for (auto const& kept : endless_) {
+    if (auto const one = kept.lock()) cancel(one);
+  }
   gil_released const meanwhile;
   worker_->close();
 }

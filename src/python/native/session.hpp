@@ -16,6 +16,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace coxswain::python {
 
@@ -70,6 +71,9 @@ class session : public std::enable_shared_from_this<session> {
   // Takes a call back. It ends with CANCELLED, unless it has ended before.
   void cancel(std::shared_ptr<call> one);
 
+  // `one` does not end with the client, but with the session.
+  void end_with(std::shared_ptr<call> const& one);
+
   // See client::connect; the client is there when this has ended.
   auto opening(client_options options) {
     return [this, options = std::move(options)](client&) { return worker_->open(options); };
@@ -93,7 +97,7 @@ class session : public std::enable_shared_from_this<session> {
       call_for<typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
 
   std::unique_ptr<client_worker> worker_;
-  std::weak_ptr<call> connecting_;
+  std::vector<std::weak_ptr<call>> endless_;  // by themselves
 };
 
 }  // namespace coxswain::python

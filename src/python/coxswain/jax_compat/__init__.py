@@ -37,18 +37,20 @@ def install() -> None:
     collectives of GPUs, do not take ours.
     """
     import importlib
+    import sys
+    import types
 
     internal = importlib.import_module("jax._src.distributed")
-    if getattr(internal.global_state, "client", None) is not None:
+    theirs = getattr(internal.global_state, "client", None)
+    if theirs is not None and theirs is not global_state.client:
         raise RuntimeError("install() comes before jax.distributed.initialize().")
     global_state.mirror_to(internal.global_state)
-    places = [internal]
     try:
-        places.append(importlib.import_module("jax.distributed"))
+        public = importlib.import_module("jax.distributed")
     except ImportError:
-        pass
-    for place in places:
+        public = sys.modules["jax.distributed"] = types.ModuleType("jax.distributed")
+        sys.modules["jax"].distributed = public
+    internal.State = State
+    for place in (internal, public):
         for function in (initialize, shutdown, is_initialized):
-            if place is internal and not hasattr(place, function.__name__):
-                continue
             setattr(place, function.__name__, function)

@@ -124,7 +124,8 @@ class DistributedRuntimeClient:
         """The job has failed, or the coordinator is lost."""
         if self._is_over:
             return
-        problem = error_class()(f"{error.cause.code.name}: {error}")
+        code = f"{error.cause.code.name}: "
+        problem = error_class()(code + str(error).removeprefix(code))
         if self._tell is not None:
             self._tell(problem)
             return
@@ -177,7 +178,7 @@ class DistributedRuntimeClient:
         with as_jax():
             value = session.try_get(_text(key, "key"))
         if value is None:
-            raise failed("NOT_FOUND", f"key {key} not found")
+            raise failed("NOT_FOUND", f"Config key {key} not found.")
         return value
 
     def key_value_increment(self, key: str, increment: int) -> int:

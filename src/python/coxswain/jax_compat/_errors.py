@@ -27,6 +27,8 @@ def as_jax():
     """Turns our errors into JAX's; ours is the cause."""
     try:
         yield
+    except AlreadyExists as problem:
+        raise error_class()(f"{problem}.") from problem
     except Error as problem:
         raise error_class()(str(problem)) from problem
 

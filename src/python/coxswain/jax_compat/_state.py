@@ -94,7 +94,8 @@ class State:
                    slice_index: int | None = None) -> None:
         _refuse_late()
         if self.client is not None or self.service is not None:
-            raise RuntimeError("distributed.initialize should be called only once.")
+            raise RuntimeError("distributed.initialize should only be called once. Until "
+                               "shutdown() it may be called only once.")
         address = coordinator_address or os.environ.get("JAX_COORDINATOR_ADDRESS")
         devices = _local_devices(local_device_ids)
         self.partition_index = _partition(partition_index, slice_index)
@@ -136,7 +137,7 @@ class State:
 
     def initialize_preemption_sync_manager(self) -> None:
         if self.preemption_sync_manager is not None:
-            raise RuntimeError("Preemption sync manager should be initialized only once.")
+            raise RuntimeError("Preemption sync manager should only be initialized once.")
         if self.client is None:
             raise RuntimeError("initialize() comes before the preemption sync manager.")
         manager = create_preemption_sync_manager()
@@ -165,10 +166,17 @@ def _refuse_late() -> None:
                            "a backend.")
 
 
+# What JAX calls them.
+_JAX_NAMES = {"k8s": "kubernetes", "mpi4py": "ompi"}
+
+
 def _detected(method: str | None):
-    found = surroundings()
-    if method is not None and method != found.launcher:
-        _log.error("cluster_detection_method %r is not what was found: %r", method, found.launcher)
+    if method is None:
+        return surroundings()
+    wanted = _JAX_NAMES.get(method.lower(), method.lower())
+    found = surroundings(wanted)
+    if wanted != found.launcher:
+        _log.error("cluster_detection_method %r: there is no such launcher", method)
     return found
 
 
@@ -219,9 +227,14 @@ def is_initialized() -> bool:
     return global_state.client is not None
 
 
+_process = os.getpid()
+
+
 @atexit.register
 def _shut_down() -> None:
     # Before the clients that nobody shuts down (jax_compat._client), and before their sessions end.
+    if os.getpid() != _process:
+        return  # what there is belongs to the parent
     try:
         shutdown()
     except Exception as problem:

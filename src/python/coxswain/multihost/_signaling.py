@@ -100,9 +100,9 @@ class InProcessSignalingClient:
 
     def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
         """All keys that begin so, also the key itself."""
+        directory = _directory(key)
         with self._changed:
-            return sorted(pair for pair in self._values.items()
-                          if pair[0].startswith(_directory(key)))
+            return sorted(pair for pair in self._values.items() if pair[0].startswith(directory))
 
     def wait_at_barrier(self, key: str, *, timeout_secs: float,
                         process_ids: Sequence[int] | None = None) -> None:
