@@ -55,7 +55,9 @@ class FourProcesses(PythonTest):
                       "assert made.exists()\n", folder)
 
     def test_reused_barrier_key(self):
-        self.each("for _ in range(2): multihost.sync_global_processes('[op=save] a b:c')\n")
+        self.each("for _ in range(2): multihost.sync_global_processes('[op=save] a b:c')\n"
+                  "if me < 2: multihost.sync_global_processes('a b:c', operation_id='save')\n"
+                  "else: multihost.sync_global_processes('[op=save] a b:c')\n")
 
     def test_not_all_processes_arrived_at_barrier(self):
         self.each("if me == 0:\n"
@@ -95,7 +97,13 @@ class FourProcesses(PythonTest):
                   "for _ in range(2):\n"
                   "    multihost.initialize_distributed_to_device_ids([2 * me, 2 * me + 1])\n"
                   "assert multihost.distributed_to_device_ids() == [[0, 1], [2, 3], [4, 5], [6, 7]]\n"
+                  "class Device:\n"
+                  "    def __init__(self, process): self.process_index = process\n"
+                  "devices = [Device(0), Device(1), Device(0)]\n"
+                  "assert multihost.unique_processes_from_devices(devices) == {0, 1}\n"
                   "multihost.initialize_runtime_to_distributed_ids(3 - me)\n"
+                  "assert multihost.unique_processes_from_devices(devices) == {2, 3}\n"
+                  "assert multihost.get_jax_distributed_client() is job\n"
                   "assert multihost.runtime_to_distributed_ids() == [3, 2, 1, 0]\n"
                   "assert multihost.runtime_to_distributed_process_id(0) == 3\n")
 

@@ -26,6 +26,12 @@ try:
         coordinator = coxswain.Coordinator(1)
         print("ready", flush=True)
         coordinator.wait_done()
+    elif wait == "stop":
+        import socket
+        coordinator = coxswain.Coordinator(1)
+        peer = socket.create_connection(("127.0.0.1", int(coordinator.address.rpartition(":")[2])))
+        print("ready", flush=True)
+        coordinator.stop()  # the peer does not go away
     else:
         job = coxswain.Client(address, 0)
         print("ready", flush=True)
@@ -45,7 +51,7 @@ except KeyboardInterrupt:
 class Signals(PythonTest):
     def test_ctrl_c_ends_each_kind_of_call_within_100_ms(self):
         at = self.coordinator(2)
-        for wait in ("connect", "join", "get", "failure", "watch", "wait_done"):
+        for wait in ("connect", "join", "get", "failure", "watch", "wait_done", "stop"):
             with self.subTest(wait):
                 program = self.python(WAITS, at.address, wait)
                 self.assertEqual(program.stdout.readline(), "ready\n")

@@ -39,12 +39,12 @@ class embedded : public std::enable_shared_from_this<embedded> {
     open_coordinators().erase(this);
     if (is_forked()) {
       static_cast<void>(server_.release());
-      if (watcher_.joinable()) watcher_.detach();
+      for (auto& one : threads_) one.detach();
       return;
     }
     gil_released const meanwhile;
     server_->stop("the coordinator's program ends");
-    if (watcher_.joinable()) watcher_.join();
+    for (auto& one : threads_) one.join();
     server_.reset();
   }
   embedded(embedded const&) = delete;
@@ -58,8 +58,12 @@ class embedded : public std::enable_shared_from_this<embedded> {
   void stop(std::string reason) {
     if (is_forked()) return;
     call_inside const here;
-    gil_released const meanwhile;
-    server_->stop(std::move(reason));
+    auto const done = std::make_shared<bell>();
+    start_thread([this, done, reason = std::move(reason)] {
+      server_->stop(reason);
+      done->ring();
+    });
+    wait_for(*done, [&] { done->ring(); });
   }
 
   // Whether the job is over; false: the time has passed.
@@ -70,22 +74,27 @@ class embedded : public std::enable_shared_from_this<embedded> {
       std::lock_guard const lock{mutex_};
       if (is_done_) return true;
       waiting_.push_back(done);
-      if (!watcher_.joinable()) start_watcher();
+      if (!std::exchange(is_watched_, true)) start_watcher();
     }
     auto const give_up = [&] { done->ring(); };
     return wait_for(*done, give_up, limit);
   }
 
  private:
-  // background_server's own wait hears neither signals nor a limit.
-  void start_watcher() {
+  // background_server's own waits hear neither signals nor a limit.
+  template <class Wait>
+  void start_thread(Wait wait) {
     signals_blocked const blocked;
-    watcher_ = std::thread{[this] {
+    threads_.emplace_back(std::move(wait));
+  }
+
+  void start_watcher() {
+    start_thread([this] {
       server_->wait_done();
       std::lock_guard const lock{mutex_};
       is_done_ = true;
       for (auto const& one : waiting_) one->ring();
-    }};
+    });
   }
 
   [[nodiscard]] bool is_forked() const { return ::getpid() != process_; }
@@ -94,8 +103,9 @@ class embedded : public std::enable_shared_from_this<embedded> {
   std::unique_ptr<server::background_server> server_;
   std::mutex mutex_;
   bool is_done_{};
+  bool is_watched_{};
   std::vector<std::shared_ptr<bell>> waiting_;
-  std::thread watcher_;
+  std::vector<std::thread> threads_;  // with the GIL
 };
 
 std::shared_ptr<embedded> start(server::options o) {

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from coxswain.multihost._collectives import broadcast_one_to_all, global_max
 from coxswain.multihost._identity import (
-    coordination_timeout, distributed_to_device_ids, get_client,
+    coordination_timeout, distributed_to_device_ids, get_client, get_jax_distributed_client,
     initialize_distributed_to_device_ids, initialize_runtime_to_distributed_ids, is_initialized,
-    is_primary_host, process_count, process_index, runtime_to_distributed_ids,
-    runtime_to_distributed_process_id, use)
+    is_jax_distributed_client_initialized, is_primary_host, process_count, process_index,
+    runtime_to_distributed_ids, runtime_to_distributed_process_id, unique_processes_from_devices,
+    use)
 from coxswain.multihost._signaling import (
     CoordinatorSignalingClient, InProcessSignalingClient, SignalingClient, get_signaling_client)
 from coxswain.multihost._sync import (
@@ -27,9 +28,10 @@ from coxswain.multihost._sync import (
 __all__ = [
     "CoordinatorSignalingClient", "InProcessSignalingClient", "SignalingClient",
     "broadcast_one_to_all", "coordination_timeout", "distributed_to_device_ids",
-    "get_barrier_sync_fn", "get_client", "get_signaling_client", "global_max",
-    "initialize_distributed_to_device_ids", "initialize_runtime_to_distributed_ids",
-    "is_initialized", "is_primary_host", "process_count", "process_index", "reached_preemption",
+    "get_barrier_sync_fn", "get_client", "get_jax_distributed_client", "get_signaling_client",
+    "global_max", "initialize_distributed_to_device_ids", "initialize_runtime_to_distributed_ids",
+    "is_initialized", "is_jax_distributed_client_initialized", "is_primary_host",
+    "process_count", "process_index", "reached_preemption",
     "runtime_to_distributed_ids", "runtime_to_distributed_process_id", "should_skip_process_sync",
-    "sync_global_processes", "unique_barrier_key", "use",
+    "sync_global_processes", "unique_barrier_key", "unique_processes_from_devices", "use",
 ]

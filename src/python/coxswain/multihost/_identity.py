@@ -54,6 +54,11 @@ def is_initialized() -> bool:
     return _membership is not None
 
 
+# What Orbax calls them.
+get_jax_distributed_client = get_client
+is_jax_distributed_client_initialized = is_initialized
+
+
 def coordination_timeout() -> int:
     """What everything here waits for when it is not told, in seconds."""
     return _TIMEOUT
@@ -129,3 +134,12 @@ def runtime_to_distributed_process_id(runtime_id: int) -> int:
     if (ids := membership().runtime_ids) is None:
         raise ValueError("initialize_runtime_to_distributed_ids() comes first.")
     return ids[runtime_id]
+
+
+def unique_processes_from_devices(devices) -> set[int]:
+    """The processes whose devices these are, a numpy array or any other iterable: by the
+    ``process_index`` of each, which is the runtime's number where those were exchanged."""
+    indices = {one.process_index for one in getattr(devices, "flat", devices)}
+    if _membership is None or _membership.runtime_ids is None:
+        return indices
+    return {runtime_to_distributed_process_id(one) for one in indices}

@@ -51,10 +51,14 @@ def get_barrier_sync_fn(processes: Collection[int] | None = None
 def sync_global_processes(name: str, timeout: float | None = None,
                           processes: Collection[int] | None = None,
                           barrier_sync_fn: Callable[..., None] | None = None,
-                          record_event_name: str | None = None) -> None:
-    """Waits until these processes, or all, have called this with the same name; 300 s unless said
-    otherwise. DeadlineExceeded, which is a TimeoutError: some did not come, and it says who.
-    ``record_event_name``: the time that it took is logged under this name."""
+                          record_event_name: str | None = None, *,
+                          operation_id: str | None = None) -> None:
+    """Waits until these processes, or all, have called this with the same name, and for the same
+    operation if there is one; 300 s unless said otherwise. DeadlineExceeded, which is a
+    TimeoutError: some did not come, and it says who. ``record_event_name``: the time that it took
+    is logged under this name."""
+    if operation_id is not None:
+        name = f"[op={operation_id}] {name}"
     if barrier_sync_fn is None:
         barrier_sync_fn = get_barrier_sync_fn(processes)
     seconds = _identity.coordination_timeout() if timeout is None else timeout
