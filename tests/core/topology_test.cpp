@@ -86,6 +86,12 @@ BOOST_AUTO_TEST_CASE(one_device_without_a_fabric_makes_the_boot_ids_count) {
   BOOST_TEST(built({mixed, host("b", 1, "f"), host("a", 1, "f")}) == "0:0 0:1 | 1:3 | 0:2");
 }
 
+// What NVML says of a device that is in no fabric.
+BOOST_AUTO_TEST_CASE(a_fabric_of_zeros_is_none) {
+  std::string const zeros{"00000000-0000-0000-0000-000000000000/0"};
+  BOOST_TEST(built({host("a", 1, zeros), host("b", 1, zeros)}) == "0:0 | 1:1");
+}
+
 BOOST_AUTO_TEST_CASE(a_task_may_have_devices_in_two_fabrics) {
   auto both = host("a", 3, "f");
   both.devices[1].fabric_uuid = "g";

@@ -21,10 +21,16 @@ status check_partition_indices(std::vector<local_topology> const& tasks) {
                                       " do not"};
 }
 
+// Zeros are what NVML says of a device that is in none, before the clique's number.
+bool has_fabric(device const& d) {
+  auto const cluster = std::string_view{d.fabric_uuid}.substr(0, d.fabric_uuid.find('/'));
+  return cluster.find_first_not_of("0-") != std::string_view::npos;
+}
+
 bool all_have_fabric(std::vector<local_topology> const& tasks) {
   return std::all_of(tasks.begin(), tasks.end(), [](local_topology const& t) {
     return std::none_of(t.devices.begin(), t.devices.end(),
-                        [](device const& d) { return d.fabric_uuid.empty(); });
+                        [](device const& d) { return !has_fabric(d); });
   });
 }
 

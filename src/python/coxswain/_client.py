@@ -291,7 +291,8 @@ class Client:
 
     def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
         """Takes the first item of a queue, and waits for one if there is none. An item goes to
-        exactly one caller; if this process dies before it has said more, it goes back."""
+        exactly one caller; if this process dies before it has said more, it goes back. One that
+        comes just when a signal handler raises is lost with the call."""
         return shape.queue_item_of(self._native.pop(queue, timeout))
 
     # --- Tasks and failures ----------------------------------------------------------------------
