@@ -62,17 +62,53 @@ BOOST_AUTO_TEST_CASE(delayed_preemption_no_sync_point_yet) {
   BOOST_TEST(freeze(c, 0) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(an_earlier_notice_goes_first_and_both_are_done) {
-  cluster c{2};
-  c.preempt(0, 0, 1h);
+BOOST_AUTO_TEST_CASE(an_earlier_notice_goes_first_and_those_of_its_time_join_it) {
+  cluster c{3};
+  c.preempt(0, 0, 30min);
+  c.preempt(0, 1, 20min);
+  c.preempt(0, 2, 20min + 1ns);
+  c.at(5min);
+  BOOST_TEST(freeze(c, 0) == 1u);
+  c.preempt(0, 0, 15min);  // joins
+  c.frozen(0, 1, 1);
+  c.frozen(1, 1, 1);
+  auto const last = c.frozen(2, 1, 1);
+  BOOST_TEST(step(c, last) == 2u);
+
+  c.at(5min + 1ns);
+  BOOST_TEST(freeze(c, 0) == 2u);
+  for (int i = 0; i < 3; ++i) c.frozen(i, 2, 7);
+
+  c.pass(2h);
+  BOOST_TEST(freeze(c, 0) == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_has_an_agreement_of_its_own) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  c.preempt(0, 0, 10h);
   c.preempt(0, 1, 20min);
   c.at(5min);
   BOOST_TEST(freeze(c, 0) == 1u);
-  c.frozen(0, 1, 1);
-  auto const last = c.frozen(1, 1, 1);
-  BOOST_TEST(step(c, last) == 2u);
+  c.at(6min);  // without an answer
+  BOOST_TEST(freeze(c, 0) == 0u);
+  c.heartbeat(0);
+  c.report_error(1, errc::internal, "taken away");
 
-  c.pass(2h);
+  c.at(9h + 45min - 1ns);
+  BOOST_TEST(freeze(c, 0) == 0u);
+  c.at(9h + 45min);
+  BOOST_TEST(freeze(c, 0) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_goes_with_its_task) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  c.preempt(0, 1, 10h);
+  c.preempt(0, 0, 1min);
+  BOOST_TEST(freeze(c, 0) == 1u);
+  c.report_error(1, errc::internal, "taken away");
+  c.frozen(0, 1, 1);
+
+  c.pass(20h);
   BOOST_TEST(freeze(c, 0) == 0u);
 }
 

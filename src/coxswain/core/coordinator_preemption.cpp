@@ -51,7 +51,7 @@ void coordinator::state::plan_agreement(time_point now) {
 }
 
 void coordinator::state::begin_agreement(time_point now) {
-  preemption_.begin();
+  preemption_.begin(deadline_after(now, options.preemption_lead));
   deadlines_.arm(preemption_alarm_,
                  {deadline_after(now, options.preemption_timeout), due::preemption});
   answer_ptr const freeze = share(freeze_request{preemption_.number()});
@@ -101,11 +101,13 @@ void coordinator::state::review_agreement() {
       "all tasks have agreed to stop at step " + std::to_string(point.step) +
           ", before a preemption");
   answer_all(preemption_.end(), share(point));
+  plan_agreement(observed_);
 }
 
 void coordinator::state::end_agreement(status why) {
   deadlines_.disarm(preemption_alarm_);
   answer_all(preemption_.end(), share(std::move(why)));
+  plan_agreement(observed_);
 }
 
 void coordinator::state::preemption_due(time_point now) {

@@ -1,12 +1,14 @@
 #include "coxswain/core/preemption.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 namespace coxswain::core {
 
 void preemption::post(task_id task, time_point death) {
+  later_.erase(task);
   auto const [at, is_new] = notices_.emplace(task, death);
   if (!is_new) at->second = std::min(at->second, death);
 }
@@ -17,9 +19,14 @@ std::optional<time_point> preemption::first_death() const {
   return std::min_element(notices_.begin(), notices_.end(), by_death)->second;
 }
 
-void preemption::begin() {
+void preemption::begin(time_point until) {
   open_ = true;
   ++number_;
+  for (auto at = notices_.begin(); at != notices_.end();) {
+    auto const next = std::next(at);
+    if (at->second > until) later_.insert(notices_.extract(at));
+    at = next;
+  }
 }
 
 std::optional<ticket> preemption::answered(task_id task, answer_of_task how) {
@@ -32,6 +39,7 @@ void preemption::withdraw(task_id task) { answers_.erase(task); }
 
 void preemption::forget(task_id task) {
   answers_.erase(task);
+  later_.erase(task);
   if (!open_) notices_.erase(task);
 }
 
@@ -44,7 +52,7 @@ std::optional<std::uint64_t> preemption::step() const {
 
 std::vector<ticket> preemption::end() {
   open_ = false;
-  notices_.clear();
+  notices_ = std::exchange(later_, {});
   std::vector<ticket> tickets;
   for (auto const& [_, how] : std::exchange(answers_, {})) tickets.push_back(how.who);
   return tickets;

@@ -26,8 +26,9 @@ class preemption {
   // The earliest death for which there was no agreement yet. Not while one is open.
   [[nodiscard]] std::optional<time_point> first_death() const;
 
-  // Begins an agreement for all notices so far.
-  void begin();
+  // Begins an agreement for the notices of deaths until then. Those of later ones wait for the
+  // next.
+  void begin(time_point until);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
 
   // Of the open agreement, or of the last one; zero before the first.
@@ -51,13 +52,15 @@ class preemption {
   // One past the largest step that was answered; nothing if no number is.
   [[nodiscard]] std::optional<std::uint64_t> step() const;
 
-  // Ends the agreement. Its notices are done with; those who answered are returned, by task.
+  // Ends the agreement. Its notices are done with, those that waited are the next one's; those who
+  // answered are returned, by task.
   std::vector<ticket> end();
 
  private:
   bool open_{};
   std::uint64_t number_{};
   std::map<task_id, time_point> notices_;
+  std::map<task_id, time_point> later_;  // while one is open
   std::map<task_id, answer_of_task> answers_;
 };
 

@@ -54,7 +54,8 @@ struct device {
   std::string compute_capability;
   std::int32_t core_count{};
   std::optional<std::int32_t> numa_node;
-  std::string fabric_uuid;  // of the fast interconnect that it is part of; empty or of zeros: of none
+  std::string
+      fabric_uuid;  // of the fast interconnect that it is part of; empty or of zeros: of none
   std::uint64_t memory_bytes{};
   std::uint32_t shared_memory_per_block_bytes{};
   std::string text;        // for people
