@@ -30,6 +30,7 @@ try:
         import socket
         coordinator = coxswain.Coordinator(1)
         peer = socket.create_connection(("127.0.0.1", int(coordinator.address.rpartition(":")[2])))
+        coxswain.Client(coordinator.address).close()  # who comes later is let in later
         print("ready", flush=True)
         coordinator.stop()  # the peer does not go away
     else:
