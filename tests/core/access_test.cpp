@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <variant>
+#include <vector>
 
 namespace coxswain::core {
 namespace {
@@ -76,6 +77,15 @@ BOOST_AUTO_TEST_CASE(a_credential_is_found_by_its_whole_token) {
 BOOST_AUTO_TEST_CASE(an_empty_token_lets_nobody_in) {
   BOOST_TEST(!credential_of({{role::worker, ""}}, ""));
   BOOST_TEST(!credential_of({}, ""));
+}
+
+BOOST_AUTO_TEST_CASE(tokens_are_not_empty_and_each_is_there_once) {
+  using all = std::vector<credential>;
+  BOOST_TEST(check(all{}).ok());
+  BOOST_TEST(check(all{{role::worker, "a"}, {role::worker, "b"}}).ok());
+  BOOST_TEST(check(all{{role::worker, ""}}).message() == "A token is empty.");
+  BOOST_TEST(check(all{{role::worker, "a"}, {role::reader, "a"}}).message() ==
+             "The same token is given twice.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

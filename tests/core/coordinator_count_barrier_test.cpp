@@ -218,10 +218,14 @@ BOOST_AUTO_TEST_CASE(the_arrival_of_a_task_that_leaves_or_fails_is_its_sessions)
             })};
   auto const of_leaver = c.count_barrier(0, "n", 3);
   auto const of_failed = c.count_barrier(1, "n", 3);
+  auto const reads = c.get(0, "k");
+  auto const waits = c.barrier(1, "b");
 
   c.leave(0);
   c.report_error(1, errc::internal, "boom");
 
+  BOOST_TEST(c.code(reads) == "CANCELLED");
+  BOOST_TEST(c.code(waits) != "waits");
   BOOST_TEST(c.code(of_leaver) == "waits");
   BOOST_TEST(c.code(of_failed) == "waits");
   c.count_barrier(c.observer(), "n", 3);

@@ -48,6 +48,15 @@ BOOST_AUTO_TEST_CASE(events_are_numbered_from_one_and_keep_their_time) {
   BOOST_TEST((log.since(2, severity::info).entries.at(0).at == 2s));
 }
 
+BOOST_AUTO_TEST_CASE(of_many_events_the_last_ones_are_kept) {
+  event_log log{3, 1'000'000};
+  for (int i = 1; i <= 10'000; ++i) log.add(i * 1s, told("event " + std::to_string(i)));
+
+  BOOST_TEST(log.size() == 3u);
+  BOOST_TEST(text(log.since(0, severity::info)) ==
+             "9998:event 9998 9999:event 9999 10000:event 10000 through 10000 lost 9997");
+}
+
 BOOST_AUTO_TEST_CASE(the_oldest_are_dropped_and_counted_as_lost_to_who_asks_for_them) {
   auto const log = log_of(5, 3);
 

@@ -32,6 +32,18 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_where_nothing_is_said) {
   BOOST_TEST(!found.address.value().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(a_launcher_that_is_named_is_the_only_one_that_is_asked) {
+  auto const both = with(slurm, open_mpi);
+  auto const only = [&](char const* name) { return detected(both, {}, name); };
+
+  BOOST_TEST(only("slurm").launcher == "slurm");
+  BOOST_TEST(text_of(only("slurm").task) == "3 from SLURM_PROCID");
+  BOOST_TEST(only("slurm").passed_over.empty());
+  BOOST_TEST(only("ompi").launcher == "ompi");
+  BOOST_TEST(only("kubernetes").launcher == "");
+  BOOST_TEST(only("nonesuch").launcher == "");
+}
+
 BOOST_AUTO_TEST_CASE(our_own_variables_win_over_all_others) {
   auto const found = detected(with(slurm, {{"COXSWAIN_ADDRESS", "unix:/tmp/c"},
                                            {"COXSWAIN_TASK_ID", "8"},

@@ -10,7 +10,8 @@ namespace coxswain::test {
 
 using environment = std::map<std::string, std::string>;
 
-inline launch::parameters detected(environment const& variables, environment const& files = {}) {
+inline launch::parameters detected(environment const& variables, environment const& files = {},
+                                   std::string const& only = {}) {
   auto look_up = [](environment const& in) {
     return [&in](std::string const& name) -> std::optional<std::string> {
       auto const found = in.find(name);
@@ -18,7 +19,7 @@ inline launch::parameters detected(environment const& variables, environment con
       return found->second;
     };
   };
-  return launch::detect({look_up(variables), look_up(files)});
+  return launch::detect({look_up(variables), look_up(files)}, only);
 }
 
 // With further variables, which win.

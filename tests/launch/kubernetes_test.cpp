@@ -80,6 +80,17 @@ BOOST_AUTO_TEST_CASE(row_7_26_a_host_name_that_is_no_pods_is_named) {
                    "'; allowed is the name of a pod of an Indexed Job, which ends with -3 as "
                    "JOB_COMPLETION_INDEX says; set COXSWAIN_ADDRESS.");
   }
+  BOOST_TEST(text_of(detected(with(jobset, {{"HOSTNAME", "node-17"}})).address)
+                 .starts_with("HOSTNAME is 'node-17'; allowed is the name of a pod"));
+}
+
+BOOST_AUTO_TEST_CASE(where_no_file_can_be_read_no_subdomain_is_known) {
+  auto const variable = [](std::string const& name) -> std::optional<std::string> {
+    auto const found = indexed_job.find(name);
+    return found == indexed_job.end() ? std::nullopt : std::optional{found->second};
+  };
+  BOOST_TEST(text_of(launch::detect({variable, {}}).address)
+                 .starts_with("HOSTNAME is 'train-3'; allowed is a pod with a subdomain"));
 }
 
 BOOST_AUTO_TEST_CASE(what_a_manifest_says_itself_is_not_asked_for) {

@@ -59,8 +59,9 @@ BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_that_cannot_be_expanded_is_na
 }
 
 BOOST_AUTO_TEST_CASE(row_7_1_a_coordinator_address_is_checked) {
-  for (std::string const value : {"worker-0-0", "worker-0-0:", ":1234", "worker-0-0:port",
-                                  "worker-0-0:0", "a:65536", "$(JAXOPERATOR_COORDINATOR_HOST)"}) {
+  for (std::string const value :
+       {"worker-0-0", "worker-0-0:", ":1234", "worker-0-0:port", "worker-0-0:0", "a:65536", "a:80x",
+        "$(JAXOPERATOR_COORDINATOR_HOST)"}) {
     auto const found = detected(with(aichor, {{"JAXOPERATOR_COORDINATOR_ADDRESS", value}}));
     BOOST_TEST(text_of(found.address) == "JAXOPERATOR_COORDINATOR_ADDRESS is '" + value +
                                              "'; allowed is host:port or [v6]:port.");
@@ -129,6 +130,9 @@ BOOST_AUTO_TEST_CASE(the_port_of_torchruns_own_store_is_left_to_it) {
   BOOST_TEST(text_of(found.address) ==
              "b12:29501 from MASTER_ADDR and MASTER_PORT + 1, because of "
              "TORCHELASTIC_USE_AGENT_STORE");
+  BOOST_TEST(text_of(detected(with(torchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "True"},
+                                              {"MASTER_PORT", "65535"}}))
+                         .address) == "b12:65535 from MASTER_ADDR and MASTER_PORT");
 }
 
 BOOST_AUTO_TEST_CASE(torchrun_in_a_slurm_step_has_started_the_process) {
@@ -155,6 +159,8 @@ BOOST_AUTO_TEST_CASE(the_variables_of_torch_distributed_suffice_without_torchrun
 BOOST_AUTO_TEST_CASE(a_rank_without_the_rest_is_no_launchers) {
   for (auto const* name : {"MASTER_ADDR", "RANK", "WORLD_SIZE"}) {
     BOOST_TEST(detected(without(torch, name)).launcher == "");
+    BOOST_TEST(detected(without(without(torchrun, name), "WORLD_SIZE")).launcher ==
+               (name == std::string{"WORLD_SIZE"} ? "torchrun" : ""));
   }
 }
 

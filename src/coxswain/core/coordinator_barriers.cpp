@@ -200,9 +200,7 @@ status coordinator::state::check_data(call const& c, barriers::barrier& b, std::
 
 // The same task asks again while it waits: the newer call has taken the older one's place.
 void coordinator::state::answer_superseded(ticket older) {
-  if (auto const p = unpark(older)) {
-    tally.count_request(operation_at(p->where), errc::cancelled);
-  }
+  tally.count_request(operation_at(unpark(older).value().where), errc::cancelled);
   sessions_.reply(older, share(status{errc::cancelled, "the same task asked again"}), true);
 }
 

@@ -21,7 +21,8 @@ finding<std::string> address_of(variables const& env) {
   auto const host = env["MASTER_ADDR"];
   auto const shown = host.find(':') == host.npos ? host + ":" : "[" + host + "]:";
   // torchrun itself listens at the port then, with the store of torch.distributed.
-  if (env["TORCHELASTIC_USE_AGENT_STORE"] == "True" && *port.value() < port_max) {
+  bool const is_taken = env["TORCHELASTIC_USE_AGENT_STORE"] == "True";
+  if (is_taken && *port.value() < port_max) {
     return {shown + std::to_string(*port.value() + 1),
             "MASTER_ADDR and MASTER_PORT + 1, because of TORCHELASTIC_USE_AGENT_STORE"};
   }

@@ -74,7 +74,7 @@ std::string refusal(std::string const& name, std::string const& value, std::stri
 
 std::string host_of(std::string const& address) {
   auto host = address.substr(0, address.find(']'));
-  if (!host.empty() && host.front() == '[') return host.substr(1);
+  if (host.starts_with('[')) return host.substr(1);
   return address.substr(0, address.rfind(':'));
 }
 

@@ -19,7 +19,9 @@ class variables {
 
   // Empty if it is not set.
   [[nodiscard]] std::string operator[](std::string const& name) const;
-  [[nodiscard]] bool has(std::string const& name) const { return !(*this)[name].empty(); }
+  [[nodiscard]] bool has(std::string_view name) const {
+    return !(*this)[std::string{name}].empty();
+  }
 
   [[nodiscard]] finding<std::string> text(std::string const& name) const;
 
