@@ -19,7 +19,7 @@ from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from typing import List  # for `list` is a method
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
         QueueItem, Swap, TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
+
+
+class _Unclaimed:
+    """What comes of calls of one kind whose awaiting tasks have been cancelled just then."""
+
+    def __init__(self):
+        self.values: deque = deque()
+        self.ending: set[asyncio.Future] = set()  # until then there may be a value
 
 
 class _Calls:
@@ -39,19 +47,24 @@ class _Calls:
         self.native = _native.Session()
         self._mailbox = _native.Mailbox()
         self._loop = asyncio.get_running_loop()
-        # With each, what to do with a value that nobody awaits any more.
-        self._pending: dict[int, tuple[asyncio.Future, Callable | None]] = {}
+        self._pending: dict[int, tuple[asyncio.Future, _Unclaimed | None]] = {}
         self._last = 0
-        self.unclaimed: dict[str, deque] = {}  # items of queues
+        self._kept: set[_Unclaimed] = set()  # those with values
+        self.of_queues: weakref.WeakValueDictionary[str, _Unclaimed] = weakref.WeakValueDictionary()
         self._is_closed = False
         self._loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
 
     def deliver(self) -> None:
         for number, value, problem in self._mailbox.take():
             future, keep = self._pending.pop(number)
-            if future.done():
-                if problem is None and keep is not None:
-                    keep(value)
+            if keep is not None and (future.done() or future in keep.ending):
+                if problem is None:
+                    self._keep(keep, value)
+                if not future.done():
+                    keep.ending.discard(future)
+                    future.set_result(None)
+            elif future.done():
+                continue
             elif problem is None:
                 future.set_result(value)
             else:
@@ -59,8 +72,22 @@ class _Calls:
         if self._is_closed and not self._pending:
             self._loop.remove_reader(self._mailbox.fileno())
 
-    async def ask(self, name: str, *arguments, keep: Callable | None = None):
-        """``keep`` is given what comes of a call whose awaiting task is cancelled just then."""
+    async def claim(self, keep: _Unclaimed, name: str, *arguments):
+        """As ask, but what comes while the awaiting task is cancelled is what the next one gets."""
+        while keep.ending:
+            await asyncio.wait(list(keep.ending))
+        if not keep.values:
+            return await self.ask(name, *arguments, keep=keep)
+        value = keep.values.popleft()
+        if not keep.values:
+            self._kept.discard(keep)
+        return value
+
+    def _keep(self, by: _Unclaimed, value) -> None:
+        by.values.append(value)
+        self._kept.add(by)
+
+    async def ask(self, name: str, *arguments, keep: _Unclaimed | None = None):
         self._last += 1
         number = self._last
         future = self._loop.create_future()
@@ -75,8 +102,12 @@ class _Calls:
         except asyncio.CancelledError:
             if number in self._pending:
                 self.native.cancel(call)
+                if keep is not None:
+                    ending = self._loop.create_future()
+                    self._pending[number] = ending, keep
+                    keep.ending.add(ending)
             elif keep is not None and not future.cancelled() and future.exception() is None:
-                keep(future.result())
+                self._keep(keep, future.result())
             raise
 
     def __del__(self):
@@ -212,9 +243,11 @@ class AsyncClient:
         return await self._ask("join", timeout, take_over)
 
     async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
-        for queue, items in self._calls.unclaimed.items():
-            while items:
-                await self.push(queue, items.popleft()[0])
+        for queue, kept in list(self._calls.of_queues.items()):
+            while kept.ending:
+                await asyncio.wait(list(kept.ending))
+            while kept.values:
+                await self.push(queue, kept.values.popleft()[0])
         await self._ask("leave", timeout)
 
     async def reset(self) -> None:
@@ -291,10 +324,8 @@ class AsyncClient:
     async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
         """As Client.pop. An item that comes while the awaiting task is cancelled is what the next
         pop of this client gives; when it leaves, the item goes back to the end of the queue."""
-        unclaimed = self._calls.unclaimed.setdefault(queue, deque())
-        item = (unclaimed.popleft() if unclaimed else
-                await self._calls.ask("pop", queue, timeout, keep=unclaimed.append))
-        return shape.queue_item_of(item)
+        unclaimed = self._calls.of_queues.setdefault(queue, _Unclaimed())
+        return shape.queue_item_of(await self._calls.claim(unclaimed, "pop", queue, timeout))
 
     async def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
@@ -346,18 +377,17 @@ class AsyncKeyWatch:
     def __init__(self, calls: _Calls, raw: _native.KeyWatch, version: int):
         self._calls = calls
         self._raw = raw
-        self._unclaimed: deque = deque()
+        self._unclaimed = _Unclaimed()
         self.version = version
 
     async def next(self, timeout: Timeout = None) -> List[KeyChange]:
-        changes, self.version = (
-            self._unclaimed.popleft() if self._unclaimed else
-            await self._calls.ask("watch_next", self._raw, timeout, keep=self._unclaimed.append))
+        changes, self.version = await self._calls.claim(
+            self._unclaimed, "watch_next", self._raw, timeout)
         return shape.changes_of(changes)
 
     async def list(self) -> List[KeyValue]:
         keys, self.version = await self._calls.ask("watch_list", self._raw)
-        self._unclaimed.clear()  # they are older
+        self._unclaimed.values.clear()  # they are older
         return shape.keys_of(keys)
 
     async def __aiter__(self) -> AsyncIterator[KeyChange]:
@@ -372,14 +402,11 @@ class AsyncProcessMonitor:
     def __init__(self, calls: _Calls):
         self._calls = calls
         self._raw = _native.ProcessWatch()
-        self._unclaimed: deque = deque()
+        self._unclaimed = _Unclaimed()
 
     async def next(self, timeout: Timeout = None) -> ProcessChange:
-        change = (
-            self._unclaimed.popleft() if self._unclaimed else
-            await self._calls.ask("processes_next", self._raw, timeout,
-                                  keep=self._unclaimed.append))
-        return shape.process_change_of(change)
+        return shape.process_change_of(await self._calls.claim(
+            self._unclaimed, "processes_next", self._raw, timeout))
 
     async def __aiter__(self) -> AsyncIterator[ProcessChange]:
         while True:
