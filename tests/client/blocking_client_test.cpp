@@ -200,6 +200,13 @@ BOOST_AUTO_TEST_CASE(connecting_in_vain_throws) {
   BOOST_TEST(outcome.code() == errc::deadline_exceeded);
 }
 
+BOOST_AUTO_TEST_CASE(a_name_whose_lookup_never_ends_holds_up_neither_the_call_nor_the_end) {
+  client_options lost{"coordinator.endless.invalid:8476"};
+  lost.connect_timeout = 10ms;
+  auto const outcome = outcome_of([&] { blocking_client{lost}; });
+  BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+}
+
 BOOST_AUTO_TEST_CASE(closing_ends_calls_of_other_threads) {
   blocking_client c{options()};
   auto waiting = std::async(std::launch::async,

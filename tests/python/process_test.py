@@ -16,12 +16,10 @@ WAITS = """
 import coxswain, sys, time
 address = sys.argv[1]
 wait = sys.argv[2]
-if wait == "connect":
-    print("ready", flush=True)
-    start = time.monotonic()
 try:
-    if wait == "connect":
-        coxswain.Client("127.0.0.1:9")
+    if wait in ("connect", "look up"):
+        print("ready", flush=True)
+        coxswain.Client("127.0.0.1:9" if wait == "connect" else "a.endless.invalid:9")
     elif wait == "wait_done":
         coordinator = coxswain.Coordinator(1)
         print("ready", flush=True)
@@ -52,9 +50,10 @@ except KeyboardInterrupt:
 class Signals(PythonTest):
     def test_ctrl_c_ends_each_kind_of_call_within_100_ms(self):
         at = self.coordinator(2)
-        for wait in ("connect", "join", "get", "failure", "watch", "wait_done", "stop"):
+        for wait in ("connect", "look up", "join", "get", "failure", "watch", "wait_done", "stop"):
             with self.subTest(wait):
-                program = self.python(WAITS, at.address, wait)
+                program = self.python(WAITS, at.address, wait,
+                                      LD_PRELOAD=os.environ["COXSWAIN_ENDLESS_NAMES"])
                 self.assertEqual(program.stdout.readline(), "ready\n")
                 self.wait_until_idle(program)
                 sent = time.monotonic()

@@ -1,6 +1,7 @@
 #include "coxswain/client/blocking_process_monitor.hpp"
 
 #include "coxswain/client/blocking_worker.hpp"
+#include "coxswain/net/signals_blocked.hpp"
 
 #include <condition_variable>
 #include <optional>
@@ -33,7 +34,7 @@ class blocking_process_monitor::teller {
 
   void start() {
     watched_ = worker_.begin([this](client& from) { return watch(from); }, stop_);
-    signals_blocked const blocked;
+    net::signals_blocked const blocked;
     try {
       thread_ = std::thread{[this] { tell_changes(); }};
     } catch (std::system_error const& problem) {

@@ -4,9 +4,8 @@
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/asio.hpp"
+#include "coxswain/net/signals_blocked.hpp"
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,22 +19,6 @@
 #include <utility>
 
 namespace coxswain {
-
-// While it lives, this thread takes no signals, and a thread that it starts never does.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(signals_blocked const&) = delete;
-  signals_blocked& operator=(signals_blocked const&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 template <class T>
 struct result_of_awaitable;
@@ -83,7 +66,7 @@ constexpr duration wait_max = std::chrono::hours{24 * 365};
 class client_worker {
  public:
   client_worker() : work_{io_.get_executor()} {
-    signals_blocked const blocked;
+    net::signals_blocked const blocked;
     thread_ = std::thread{[this] { io_.run(); }};
   }
 

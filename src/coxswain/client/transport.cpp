@@ -15,46 +15,6 @@ using boost::system::error_code;
 
 error_code last_error() { return {errno, boost::system::system_category()}; }
 
-struct addresses {
-  addresses() = default;
-
-  std::vector<net::socket_address> found;
-  status why;  // if none
-};
-
-addresses looked_up(result<std::vector<net::socket_address>> const& from) {
-  addresses to;
-  if (from) {
-    to.found = *from;
-  } else {
-    to.why = from.error();
-  }
-  return to;
-}
-
-// Only names are looked up, by a thread of Asio's.
-asio::awaitable<addresses> look_up(asio::any_io_executor executor, net::endpoint to) {
-  error_code failure;
-  if (!to.is_unix()) asio::ip::make_address(to.host(), failure);
-  if (!failure) co_return looked_up(to.resolve(net::endpoint::purpose::connect));
-
-  asio::ip::tcp::resolver resolver{executor};
-  std::string const host = to.host().empty() ? "localhost" : to.host();
-  auto const found = co_await resolver.async_resolve(
-      host, std::to_string(to.port()), asio::ip::resolver_base::numeric_service,
-      asio::redirect_error(asio::use_awaitable, failure));
-  addresses known;
-  for (auto const& one : found) {
-    auto const address = one.endpoint();
-    known.found.emplace_back(address.data(), static_cast<socklen_t>(address.size()));
-  }
-  if (known.found.empty()) {
-    known.why = status{errc::unavailable, "the host name '" + host + "' cannot be resolved: " +
-                                              (failure ? failure.message() : "it has no address")};
-  }
-  co_return known;
-}
-
 bool is_refusal(error_code failure) {
   return failure == error::connection_refused ||
          failure == boost::system::errc::no_such_file_or_directory;
@@ -64,12 +24,16 @@ bool is_refusal(error_code failure) {
 
 asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, net::endpoint to,
                                                std::uint64_t first) {
-  auto known = co_await look_up(self->executor_, to);
+  self->lookup_ = std::make_shared<net::name_lookup>(to);
+  auto const found = co_await net::name_lookup::run(self->lookup_);
   reach_failure failure;
-  failure.why = known.why;
+  if (!found) {
+    failure.why = found.error();
+    co_return failure;
+  }
   std::size_t refusals = 0;
-  for (std::size_t i = 0; i < known.found.size() && !self->dropped_; ++i) {
-    auto const& address = known.found[(first + i) % known.found.size()];
+  for (std::size_t i = 0; i < found->size() && !self->dropped_; ++i) {
+    auto const& address = (*found)[(first + i) % found->size()];
     auto const result = co_await connect(self, address);
     if (!result && !self->certificates_) {
       self->is_open_ = true;
@@ -88,7 +52,7 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
     failure.why = status{errc::unavailable,
                          "connecting to " + address.text() + " failed: " + result.message()};
   }
-  failure.refused = refusals != 0 && refusals == known.found.size();
+  failure.refused = refusals != 0 && refusals == found->size();
   co_return failure;
 }
 
@@ -182,6 +146,7 @@ void transport::peer_timeout(duration longest) noexcept {
 
 void transport::drop() noexcept {
   dropped_ = true;
+  if (lookup_) lookup_->abandon();
   close();
   socket_.close();
 }

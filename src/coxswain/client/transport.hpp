@@ -11,6 +11,7 @@
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/name_lookup.hpp"
 #include "coxswain/net/tls_stream.hpp"
 
 #include <boost/system/error_code.hpp>
@@ -85,6 +86,7 @@ class transport {
   asio::any_io_executor executor_;
   duration peer_timeout_;
   std::shared_ptr<net::tls_context const> certificates_;
+  std::shared_ptr<net::name_lookup> lookup_;
   std::optional<asio::posix::stream_descriptor>
       watch_;  // watches the descriptor of one of the next two
   std::unique_ptr<net::byte_stream> stream_;

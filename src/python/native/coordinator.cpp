@@ -5,6 +5,7 @@
 #include "python/native/patience.hpp"
 
 #include "coxswain/host/hosted_coordinator.hpp"
+#include "coxswain/net/signals_blocked.hpp"
 #include "coxswain/server/background_server.hpp"
 
 #include <memory>
@@ -84,7 +85,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
   // background_server's own waits hear neither signals nor a limit.
   template <class Wait>
   void start_thread(Wait wait) {
-    signals_blocked const blocked;
+    net::signals_blocked const blocked;
     threads_.emplace_back(std::move(wait));
   }
 

@@ -1,0 +1,24 @@
+#pragma once
+// While it lives, this thread takes no signals, and a thread that it starts never does.
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace coxswain::net {
+
+class signals_blocked {
+ public:
+  signals_blocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(signals_blocked const&) = delete;
+  signals_blocked& operator=(signals_blocked const&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace coxswain::net
