@@ -140,6 +140,49 @@ class FourProcesses(PythonTest):
                   "signals.key_value_delete('s/')\n"
                   "assert signals.key_value_try_get('s/1') is None\n")
 
+    def test_signals_of_an_operation_are_waited_for(self):
+        self.each("Signal, Contract = multihost.HandlerAwaitableSignal, "
+                  "multihost.AwaitableSignalsContract\n"
+                  "made = [Signal.STEP_DIRECTORY_CREATION, Signal.ITEM_DIRECTORY_CREATION]\n"
+                  "if me == 0:\n"
+                  "    assert Contract.get_awaitable_signals_from_contract('7') == []\n"
+                  "    Contract.add_to_awaitable_signals_contract([], '7')\n"
+                  "    Contract.add_to_awaitable_signals_contract(made[:1], '7')\n"
+                  "    Contract.add_to_awaitable_signals_contract(made, '7')\n"
+                  "multihost.sync_global_processes('contract')\n"
+                  "assert Contract.get_awaitable_signals_from_contract('7') == made\n"
+                  "if me == 0:\n"
+                  "    text = refuses(TimeoutError, multihost.wait_for_signals, made,\n"
+                  "                   timeout_secs=0.01, operation_id='7')\n"
+                  "    assert 'awaitable_signals_contract_7/step_directory_creation' in text, text\n"
+                  "    for _ in range(2): multihost.set_signals(made, '7')\n"
+                  "multihost.wait_for_signals(made, timeout_secs=60, operation_id='7')\n"
+                  "multihost.sync_global_processes('seen')\n"
+                  "if me == 0: Contract.remove_all_awaitable_signals('7')\n"
+                  "multihost.sync_global_processes('removed')\n"
+                  "assert Contract.get_awaitable_signals_from_contract('7') == []\n"
+                  "assert job.list('awaitable_signals_contract_7/') == []\n")
+
+    def test_a_decision_of_the_primary_is_read_at_a_key_with_a_trailing_slash(self):
+        self.each("signals = multihost.get_signaling_client()\n"
+                  "for step, save in enumerate(('True', 'False')):\n"
+                  "    key = f'7_continuous_checkpointing_policy_should_save_{step}/'\n"
+                  "    for _ in range(2):\n"
+                  "        if me == 0: signals.key_value_set(key, save, allow_overwrite=True)\n"
+                  "    assert signals.blocking_key_value_get(key, 300) == save\n")
+
+    def test_a_synchronized_value_is_set_by_all_together(self):
+        self.each("value = multihost.MultihostSynchronizedValue(0, 'v')\n"
+                  "def set(to): value.set(to)\n"
+                  "for i in range(1, 20):\n"
+                  "    setting = threading.Thread(target=set, args=[i])\n"
+                  "    setting.start()\n"
+                  "    setting.join()\n"
+                  "    assert value.get() == i\n"
+                  "late = multihost.MultihostSynchronizedValue('old', 'w', timeout=0.1)\n"
+                  "if me == 0: refuses(TimeoutError, late.set, 'new')\n"
+                  "assert late.get() == 'old'\n")
+
     def test_a_preemption_is_reached_by_all(self):
         self.each("if me == 2: job.preempt(60)\n"
                   "step = 0\n"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection
+from typing import Generic, TypeVar
 
 from coxswain._errors import Error
 from coxswain.multihost import _identity
+
+T = TypeVar("T")
 
 _log = logging.getLogger("coxswain.multihost")
 
@@ -66,6 +69,32 @@ def sync_global_processes(name: str, timeout: float | None = None,
     barrier_sync_fn(key=name, timeout_ms=int(seconds * 1000))
     if record_event_name is not None:
         _log.info("%s: %.3f s at barrier %r", record_event_name, time.monotonic() - start, name)
+
+
+class MultihostSynchronizedValue(Generic[T]):
+    """A value that all processes change together: nobody sees the new one before all have come to
+    set it, and nobody goes on before all have it."""
+
+    def __init__(self, value: T, name: str, *, timeout: float | None = None,
+                 processes: Collection[int] | None = None):
+        """``name`` is the same on all processes; the rest as in sync_global_processes."""
+        self._value = value
+        self._name = name
+        self._timeout = timeout
+        self._processes = processes
+
+    def get(self) -> T:
+        return self._value
+
+    def set(self, value: T) -> None:
+        """By all processes, as often as they like, on any thread. When it raises, whether the
+        others have theirs is not known."""
+        self._sync("set")
+        self._value = value
+        self._sync("done")
+
+    def _sync(self, what: str) -> None:
+        sync_global_processes(unique_barrier_key(what, self._name), self._timeout, self._processes)
 
 
 def reached_preemption(step: int) -> bool:
