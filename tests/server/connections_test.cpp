@@ -32,6 +32,15 @@ struct blocked_world : world {
   puppet& stream;
 };
 
+struct graceless_world : world {
+  graceless_world() : world{without_grace()} {}
+  static options without_grace() {
+    options o = with_defaults();
+    o.core.reconnect_grace = 0s;
+    return o;
+  }
+};
+
 BOOST_AUTO_TEST_SUITE(connections_test)
 
 BOOST_FIXTURE_TEST_CASE(each_is_written_once_in_a_turn, world) {
@@ -198,6 +207,27 @@ BOOST_FIXTURE_TEST_CASE(who_closes_is_lost, world) {
   BOOST_TEST(brain.connections() == 0u);
   BOOST_TEST_REQUIRE(brain.look(t0).tasks.size() == 1u);
   BOOST_TEST(brain.look(t0).tasks[0].suspect);
+}
+
+// A key that belongs to a task vanishes with it.
+BOOST_FIXTURE_TEST_CASE(what_one_said_before_another_closed_is_heard_first, graceless_world) {
+  add_puppet();
+  core::put_args owned;
+  owned.key = "k";
+  owned.owned = true;
+  send(join_frame(1, 0) + frame(owned, 2, task_id{0}));
+  run();
+  auto const task = std::move(peers.back());
+  auto const& stream = add_puppet();
+
+  send(try_get_frame(1, "k"));
+  ::shutdown(task.value(), SHUT_RDWR);
+  run();
+
+  BOOST_TEST(brain.look(t.now).keys == 0u);
+  message_reader reader;
+  reader.feed(stream.written);
+  BOOST_TEST(std::holds_alternative<core::value_answer>(reader.take().what.value));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_last_message_before_a_close_is_heard, world) {

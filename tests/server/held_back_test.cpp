@@ -12,6 +12,15 @@ namespace {
 using puppets::puppet;
 using puppets::t0;
 
+options narrow() {
+  options o = puppets::world::with_defaults();
+  o.queued_bytes_max = 1'000;
+  o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  o.core.heartbeat_timeout = 10s;
+  o.core.reconnect_grace = 0s;
+  return o;
+}
+
 // A peer that takes nothing has asked for a hundred things, and then put a key.
 struct world : puppets::world {
   world() : puppets::world{narrow()}, stream{add_puppet()} {
@@ -22,15 +31,6 @@ struct world : puppets::world {
     for (std::uint64_t i = 1; i <= 100; ++i) asked += try_get_frame(i, std::string(100, 'k'));
     send(asked + put_frame(101, "last", "v"));
     run();
-  }
-
-  static options narrow() {
-    options o = with_defaults();
-    o.queued_bytes_max = 1'000;
-    o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
-    o.core.heartbeat_timeout = 10s;
-    o.core.reconnect_grace = 0s;
-    return o;
   }
 
   outbox const& out() const { return brain.out(connection_id{std::uint64_t{1} << 32}); }
@@ -47,6 +47,10 @@ struct world : puppets::world {
   }
 
   puppet& stream;
+};
+
+struct narrow_world : puppets::world {
+  narrow_world() : puppets::world{narrow()} {}
 };
 
 BOOST_FIXTURE_TEST_SUITE(held_back_test, world)
@@ -149,6 +153,33 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
   BOOST_TEST(out().empty());
   BOOST_TEST(stream.shut);
   BOOST_TEST(keys() == 0u);
+}
+
+// All of it is read in one turn: a put, which answers a hundred gets, and then what the peer that
+// waits for them has to say.
+BOOST_FIXTURE_TEST_CASE(what_was_read_before_replies_began_to_wait_is_taken_when_they_have_room,
+                        narrow_world) {
+  auto& stream = add_puppet();
+  std::string asked;
+  for (std::uint64_t i = 1; i <= 100; ++i) asked += frame(core::get_args{"k"}, i);
+  send(asked);
+  run();
+  stream.room = 0;
+  add_puppet();
+  send(put_frame(1, "k", std::string(100, 'v')));
+  auto const last = put_frame(101, "last", "v");
+  BOOST_TEST_REQUIRE(::send(peers.front().value(), last.data(), last.size(), 0) ==
+                     static_cast<ssize_t>(last.size()));
+
+  run();
+  BOOST_TEST(brain.look(t.now).keys == 1u);
+
+  unblock(stream, 1 << 20);
+  for (int i = 0; i < 30; ++i) run();
+  BOOST_TEST(brain.look(t.now).keys == 2u);
+  message_reader reader;
+  reader.feed(stream.written);
+  for (std::uint64_t i = 1; i <= 101; ++i) BOOST_TEST(reader.take().id.value == i);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -74,6 +74,7 @@ struct world : net::turn_taker {
   void turn_begins() noexcept override { t.bytes_read = 0; }
   void turn_ends() noexcept override {
     ++turns;
+    t.take_in();
     all.visit_due();
     brain.advance(t.now);
     all.deliver();
@@ -116,11 +117,13 @@ struct world : net::turn_taker {
                        static_cast<ssize_t>(text.size()));
   }
 
-  // The last puppet's peer takes as much as `room` from now on.
+  // This puppet's peer takes as much as `room` from now on.
   void unblock(puppet& stream, std::size_t room) {
     stream.room = room;
     std::string sink(1 << 20, ' ');
-    while (::recv(peers.back().value(), sink.data(), sink.size(), 0) > 0) {
+    for (auto const& peer : peers) {
+      while (::recv(peer.value(), sink.data(), sink.size(), 0) > 0) {
+      }
     }
   }
 

@@ -14,12 +14,10 @@
 namespace coxswain::server {
 namespace {
 
-constexpr std::size_t buffer_bytes = 64 * 1024;
-
 // What one connection, and what all together may read in a turn before the others have theirs;
 // each may read one buffer in any case. And what one may write.
-constexpr std::size_t own_read_max = 4 * buffer_bytes;
-constexpr std::size_t turn_read_max = 16 * buffer_bytes;
+constexpr std::size_t own_read_max = 4 * intake::buffer_bytes;
+constexpr std::size_t turn_read_max = 16 * intake::buffer_bytes;
 constexpr std::size_t own_write_max = 1024 * 1024;
 
 // Gathered for one write.
@@ -52,8 +50,20 @@ turn::turn(dispatch& d, net::poller& p, options const& o, std::function<time_poi
       clock{std::move(tells_time)},
       linger{o.linger},
       look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)},
-      peer_timeout{o.core.heartbeat_timeout},
-      buffer(buffer_bytes) {}
+      peer_timeout{o.core.heartbeat_timeout} {}
+
+void turn::take_in() noexcept {
+  auto const pieces = read.pieces();
+  if (pieces.empty()) return;
+  now = clock();  // no deadline may begin before its call came
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i + 3 < pieces.size()) pieces[i + 3].from->expect_line();
+    if (i + 2 < pieces.size()) pieces[i + 2].from->expect_session();
+    if (i + 1 < pieces.size()) pieces[i + 1].from->expect_requests();
+    pieces[i].from->hear(pieces[i].bytes);
+  }
+  read.clear();
+}
 
 connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream)
     : turn_{t},
@@ -104,29 +114,45 @@ net::routine connection::read() {
 
 // Who is held back is read on when it has taken what waits for it: flush sees to that.
 connection::next connection::read_ready() {
-  if (!ended() && held_back_ && !out_->holds_back()) turn_.brain.go_on(turn_.now, id_);
   for (std::size_t own = 0;;) {
+    if (!ended() && held_back_) go_on();
     if (ended()) return next::stop;
-    held_back_ = out_->holds_back();
     if (held_back_) return next::wait;
-    turn_.brain.expect_session(id_);
-    auto const got = stream_->read_some(turn_.buffer);
+    if (turn_.read.is_full()) turn_.take_in();
+    auto const room = turn_.read.room();
+    auto const got = stream_->read_some(room);
     if (got.how == net::transfer::outcome::would_block) return next::wait;
     if (got.how != net::transfer::outcome::done) {
+      turn_.take_in();
       end(loss_of(got));
       return next::stop;
     }
     own += got.bytes;
     turn_.bytes_read += got.bytes;
-    turn_.now = turn_.clock();  // no deadline may begin before its call came
     // Who was told goodbye is read only so that it reads the goodbye.
-    if (phase_ == phase::open) {
-      turn_.brain.received(turn_.now, id_, {turn_.buffer.data(), got.bytes});
-      turn_.releases.look(turn_.brain.rounds_ended());
-      if (out_->holds_back()) continue;
-    }
-    if (got.bytes < turn_.buffer.size() && !ready_.hung_up()) return next::wait;
+    if (phase_ == phase::open) turn_.read.add(*this, got.bytes);
+    if (got.bytes < room.size() && !ready_.hung_up()) return next::wait;
+    turn_.take_in();
     if (own >= own_read_max || turn_.bytes_read >= turn_read_max) return next::another_turn;
+  }
+}
+
+// Takes what was read before replies began to wait, if they wait no longer.
+void connection::go_on() {
+  turn_.take_in();
+  if (out_->holds_back()) return;
+  turn_.brain.go_on(turn_.now, id_);
+  held_back_ = out_->holds_back();
+}
+
+void connection::hear(std::string_view bytes) noexcept {
+  if (ended()) return;
+  try {
+    turn_.brain.received(turn_.now, id_, bytes);
+    turn_.releases.look(turn_.brain.rounds_ended());
+    held_back_ = out_->holds_back();
+  } catch (std::exception const& e) {
+    give_up(e);
   }
 }
 
@@ -150,12 +176,11 @@ void connection::expect_flush() const noexcept {
 }
 
 void connection::expect_read() const noexcept {
-  if (ended()) return;
-  prefetch(*stream_);
-  turn_.brain.expect(id_);
+  if (!ended()) prefetch(*stream_);
 }
 
 void connection::has_room() noexcept {
+  turn_.take_in();
   awaits_room_ = false;
   flush();
 }
@@ -185,6 +210,7 @@ void connection::broke(core::loss how) {
   turn_.brain.broke(id_);
   while (read_ready() == next::another_turn) {
   }
+  turn_.take_in();
   end(how);
 }
 

@@ -8,6 +8,7 @@
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/routine.hpp"
 #include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/intake.hpp"
 #include "coxswain/server/release_clock.hpp"
 
 #include <cstddef>
@@ -24,15 +25,19 @@ struct turn {
   // `clock` tells the time now.
   turn(dispatch& d, net::poller& p, options const& o, std::function<time_point()> clock);
 
+  // Tells the core what was read. Before anything else that it is told, so that it hears all in the
+  // order in which it happened.
+  void take_in() noexcept;
+
   dispatch& brain;
   net::poller& poller;
   std::function<time_point()> clock;
   duration linger;           // how long a goodbye may take to be written
   duration look_period;      // how often readers that do not read are looked at
   duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing
-  time_point now{};          // when the last bytes were read, or the turn began
+  time_point now{};          // when the core was last told what was read, or the turn began
   std::size_t bytes_read{};  // in this turn, by all
-  std::vector<char> buffer;  // what is being read
+  intake read;               // and not yet told
   release_clock releases;
 
   // By all, since the beginning.
@@ -55,6 +60,14 @@ class alignas(64) connection final : private net::watched {
   // Writes what is queued, as far as the peer takes it; the rest follows when it takes more. After
   // a goodbye begins to close. Does not throw: what goes wrong ends the connection.
   void flush() noexcept;
+
+  // Tells the core what it sent. Does not throw: what goes wrong ends the connection.
+  void hear(std::string_view bytes) noexcept;
+
+  // Asks for the memory that `hear` takes: in this order, for each what the one before has led to.
+  void expect_line() const noexcept { turn_.brain.expect(id_); }
+  void expect_session() const noexcept { turn_.brain.expect_session(id_); }
+  void expect_requests() const noexcept { turn_.brain.expect_requests(id_); }
 
   // Reads in the next turn, for what its stream holds already.
   void read_soon() { ready_.poke_next_turn(); }
@@ -85,6 +98,7 @@ class alignas(64) connection final : private net::watched {
 
   net::routine read();
   [[nodiscard]] next read_ready();
+  void go_on();
   void has_room() noexcept override;
   void expect_read() const noexcept override;
   void write();
@@ -101,7 +115,7 @@ class alignas(64) connection final : private net::watched {
   phase phase_{phase::open};
   bool blocked_{};      // something waits for a peer that does not read
   bool awaits_room_{};  // the poller tells when the socket takes more
-  bool held_back_{};    // it was not read on, because replies wait for room
+  bool held_back_{};    // it is not read on, because replies wait for room
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;

@@ -67,9 +67,7 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
 void dispatch::received(time_point now, connection_id from, std::string_view bytes) {
   auto* const on = find(from);
   if (on == nullptr || !on->is_heard()) return;
-  assert(!on->held);
   now_ = now;
-  core_.expect_requests(from);
   on->decoder.feed(bytes);
   if (take_frames(now, from, *on)) return;
   recorder_.write(now, record_kind::heard, from);
@@ -102,6 +100,7 @@ void dispatch::expect(connection_id from) const noexcept {
 }
 
 void dispatch::expect_session(connection_id from) const noexcept { core_.expect_session(from); }
+void dispatch::expect_requests(connection_id from) const noexcept { core_.expect_requests(from); }
 
 // True if the core was told something. What frames make the core say is in the outboxes before it
 // is much, so that nobody asks for more than it reads.

@@ -45,8 +45,7 @@ class dispatch {
 
   // Bytes came in. Whole frames go to the core; anything less is a sign of life. What is no
   // protocol ends the session, and the connection gets a goodbye. Frames are taken one by one, and
-  // none while replies to the connection wait for room: what is left is kept. Not to be called
-  // while `out(from)` holds the connection back.
+  // none while replies to the connection wait for room: what is left is kept.
   void received(time_point now, connection_id from, std::string_view bytes);
 
   // `out(from)` holds the connection back no longer: takes what is left of the bytes that came in,
@@ -73,6 +72,7 @@ class dispatch {
   // found only once that is there.
   void expect(connection_id from) const noexcept;
   void expect_session(connection_id from) const noexcept;
+  void expect_requests(connection_id from) const noexcept;
 
   // The core's verbs. After each of them, and after each of those above, there may be something to
   // deliver and `next_deadline` may be another.

@@ -279,6 +279,7 @@ void server::impl::turn_ends() noexcept {
 }
 
 void server::impl::serve_turn() {
+  turn_.take_in();
   if (handshakes_) let_in();
   if (reload_at_ && *reload_at_ <= turn_.now) reload_now_and_then();
   connections_.visit_due();
@@ -406,7 +407,8 @@ void server::impl::refuse(net::descriptor socket, bool speaks_tls) {
   if (speaks_tls) return;
   ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(socket.value(), SHUT_WR);
-  ::recv(socket.value(), turn_.buffer.data(), turn_.buffer.size(), MSG_DONTWAIT);
+  auto const ignored = turn_.read.room();
+  ::recv(socket.value(), ignored.data(), ignored.size(), MSG_DONTWAIT);
 }
 
 void server::impl::out_of_room(int error) noexcept {
