@@ -7,6 +7,9 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <csignal>
 
 namespace coxswain::test {
@@ -175,6 +178,46 @@ BOOST_AUTO_TEST_CASE(a_signal_does_what_it_did_before_unless_somebody_wants_noti
     BOOST_TEST((handler() != SIG_DFL));
   }
   BOOST_TEST((handler() == SIG_DFL));
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_to_a_forked_child_ends_it_and_is_no_notice_for_its_parent) {
+  preemption_notifier const notifier{io.get_executor(), SIGUSR2};
+  pid_t const child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  BOOST_TEST_REQUIRE(child > 0);
+  ::kill(child, SIGUSR2);
+  int how = 0;
+  BOOST_TEST_REQUIRE(::waitpid(child, &how, 0) == child);
+  BOOST_TEST(WIFSIGNALED(how));
+  BOOST_TEST(WTERMSIG(how) == SIGUSR2);
+
+  bool noticed = false;
+  asio::co_spawn(io, notifier.will_be_preempted_at(),
+                 [&](std::exception_ptr problem, auto) { noticed = problem == nullptr; });
+  io.poll();
+  BOOST_TEST(!noticed);
+  ::raise(SIGUSR2);
+  while (!noticed) io.run_one();
+}
+
+BOOST_AUTO_TEST_CASE(a_forked_child_of_who_had_a_notifier_gets_none) {
+  { preemption_notifier const over{io.get_executor(), SIGUSR2}; }
+  pid_t const child = ::fork();
+  if (child == 0) {
+    int code = 1;
+    try {
+      asio::io_context own{1};
+      preemption_notifier const refused{own.get_executor(), SIGUSR2};
+    } catch (error const& e) {
+      code = e.code() == errc::failed_precondition ? 0 : 2;
+    }
+    ::_exit(code);
+  }
+  int how = 0;
+  BOOST_TEST_REQUIRE(::waitpid(child, &how, 0) == child);
+  BOOST_TEST((WIFEXITED(how) && WEXITSTATUS(how) == 0));
 }
 
 BOOST_AUTO_TEST_CASE(destructor_cancels_pending_calls) {

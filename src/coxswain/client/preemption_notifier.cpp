@@ -3,6 +3,8 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/gate.hpp"
 
+#include <pthread.h>
+
 #include <map>
 #include <mutex>
 #include <optional>
@@ -15,11 +17,20 @@ using moment = std::chrono::system_clock::time_point;
 namespace {
 
 // What a signal did before the first notifier of those that there are. Asio would give it back to
-// its default, which for SIGTERM ends the process.
+// its default, which for SIGTERM ends the process. And it would tell the parent of a signal that a
+// forked child gets, for they share its pipe: so in a child signals do at once what they did
+// before.
 class disposition {
  public:
   explicit disposition(int signal) : signal_{signal} {
+    static int const watched = ::pthread_atfork(before_fork, after_fork, in_child);
+    static_cast<void>(watched);
     std::lock_guard const lock{mutex};
+    if (is_inherited) {
+      throw error{status{errc::failed_precondition,
+                         "the process that forked this one has caught signals as notices of "
+                         "preemption; start a process that is to do so, too, by exec (spawn)"}};
+    }
     if (auto& kept = before[signal_]; kept.notifiers++ == 0) {
       ::sigaction(signal_, nullptr, &kept.action);
     }
@@ -30,6 +41,7 @@ class disposition {
   // After the signal is no longer caught. If others catch it, nothing happens.
   void give_back() {
     std::lock_guard const lock{mutex};
+    if (is_inherited) return;
     auto& kept = before[signal_];
     struct sigaction now {};
     if (--kept.notifiers > 0 || ::sigaction(signal_, nullptr, &now) != 0) return;
@@ -39,12 +51,32 @@ class disposition {
   }
 
  private:
+  static void before_fork() {
+    sigset_t all;
+    ::sigfillset(&all);
+    mutex.lock();
+    ::pthread_sigmask(SIG_SETMASK, &all, &mask_at_fork);
+  }
+  static void after_fork() {
+    ::pthread_sigmask(SIG_SETMASK, &mask_at_fork, nullptr);
+    mutex.unlock();
+  }
+  static void in_child() {
+    for (auto const& [signal, kept] : before) {
+      if (kept.notifiers > 0) ::sigaction(signal, &kept.action, nullptr);
+    }
+    is_inherited = !before.empty();
+    after_fork();
+  }
+
   struct kept_action {
     int notifiers{};
     struct sigaction action {};
   };
   inline static std::mutex mutex;
   inline static std::map<int, kept_action> before;
+  inline static bool is_inherited{};
+  inline static sigset_t mask_at_fork{};
 
   int signal_;
 };

@@ -1,7 +1,8 @@
 #pragma once
 // Notices by a signal that this process is about to be taken away, as batch systems and clouds
 // announce it (upstream's SIGTERM notifier, semantics 4.1 and 4.2). While one exists, the signal no
-// longer ends the process; after the last one it does what it did before the first.
+// longer ends the process; after the last one it does what it did before the first. In a child that
+// is forked meanwhile it does so, too: what is sent to the child is no notice for its parent.
 //
 //   preemption_notifier notifier{executor};
 //   co_await notifier.will_be_preempted_at();
@@ -19,7 +20,8 @@ namespace coxswain {
 
 class preemption_notifier {
  public:
-  // Throws boost::system::system_error: the signal cannot be caught.
+  // Throws boost::system::system_error: the signal cannot be caught; coxswain::error:
+  // FAILED_PRECONDITION, the process was forked by one that has had notifiers.
   explicit preemption_notifier(asio::any_io_executor executor, int signal = SIGTERM);
 
   // Calls that wait throw CANCELLED.
