@@ -2,6 +2,7 @@
 """The client for asyncio."""
 
 import asyncio
+import datetime
 import gc
 import os
 import threading
@@ -196,10 +197,16 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         monitor = first.process_monitor()
         await monitor.next()
         failing = asyncio.create_task(first.failure())
+        told = asyncio.get_running_loop().create_future()
+        first.on_failure(told.set_result)
+        second.on_failure(self.fail)
+        self.assertIsNone(await first.failure(0.01))
+        self.assertIsNone(await first.failure(datetime.timedelta(0)))
 
         second.close()
 
         self.assertEqual((await failing).cause.task, 1)
+        self.assertEqual((await told).cause.task, 1)
         self.assertEqual([one.task for one in (await monitor.next()).lost], [1])
 
     async def test_close_ends_what_is_awaited(self):

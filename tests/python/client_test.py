@@ -1,14 +1,22 @@
 #!/usr/bin/env python3
 """The client whose calls block, with all that it offers."""
 
+import array
 import dataclasses
 import datetime
 import fractions
+import gc
 import pickle
 import threading
 
 import coxswain
 from support import LIMIT, PythonTest, eventually, main, together
+
+
+class Lost(coxswain.NotFound):
+    def __init__(self, what):
+        super().__init__(f"{what} is lost")
+        self.what = what
 
 
 class Barriers(PythonTest):
@@ -35,8 +43,14 @@ class Barriers(PythonTest):
         self.assertEqual(problem.missing, (1,))
         self.assertEqual((problem.details.arrived, problem.details.expected), (1, 2))
         self.assertEqual(problem.details.known[0].state, "connected")
+        problem.add_note("in step 7")
         again = pickle.loads(pickle.dumps(problem))
+        self.assertEqual(again.__notes__, ["in step 7"])
         self.assertEqual((str(again), again.details), (str(problem), problem.details))
+
+    def test_an_error_of_ones_own_is_copied_whole(self):
+        again = pickle.loads(pickle.dumps(Lost("it")))
+        self.assertEqual((type(again), again.what, str(again)), (Lost, "it", "NOT_FOUND: it is lost"))
 
     def test_timeouts_are_seconds_or_timedeltas_or_for_ever(self):
         for timeout in (0, 0.01, datetime.timedelta(milliseconds=10), -1):
@@ -111,6 +125,81 @@ class Barriers(PythonTest):
 
     def test_observers_count(self):
         self.assertEqual(self.each(lambda job: job.count_barrier("c", 2)), [1, 1])
+
+
+class Whole:
+    """A number of another library."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __index__(self):
+        return self.number
+
+
+class Arguments(PythonTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.client(self.coordinator(), 0)
+        self.job.join()
+
+    def test_whole_numbers_are_of_any_type(self):
+        self.assertFalse(self.job.reached_sync_point(Whole(1)))
+        self.job.report_progress(Whole(2))
+        self.assertEqual(self.job.count_barrier("c", Whole(1)), 1)
+        self.assertEqual(self.job.put("k", "v"), 1)
+        self.assertTrue(self.job.compare_and_set("k", "w", version=Whole(1)))
+        self.assertEqual(self.job.watch("k", after=Whole(1)).next()[0].value, b"w")
+        self.assertEqual(len(self.job.tasks(after=Whole(0))), 1)
+        self.assertEqual(self.job.increment("n", Whole(-3)), -3)
+
+    def test_numbers_that_are_too_small_or_too_large_are_said(self):
+        for call, text in ((lambda: self.job.reached_sync_point(-1),
+                            "from 0 to 18446744073709551615 is wanted, not -1"),
+                           (lambda: self.job.count_barrier("c", 2**32),
+                            "from 0 to 4294967295 is wanted, not 4294967296"),
+                           (lambda: self.job.increment("n", 10**50), "not one of 51 digits")):
+            with self.assertRaises(coxswain.InvalidArgument) as caught:
+                call()
+            self.assertIn(text, str(caught.exception))
+
+    def test_what_is_not_taken_is_named_by_its_type(self):
+        secret = "secret" * 1000
+        for call, text in ((lambda: self.job.put(None, secret),
+                            "put(): argument 1 is str, not NoneType"),
+                           (lambda: self.job.put(7, secret), "put(): argument 1 is str, not int"),
+                           (lambda: self.job.put("k", 7),
+                            "put(): argument 2 is str, bytes or a buffer, not int"),
+                           (lambda: self.job.put("k", secret, overwrite=1),
+                            "put(): argument 3 is a bool, not int"),
+                           (lambda: self.job.report_progress(1.5),
+                            "report_progress(): argument 1 is a whole number, not float")):
+            with self.assertRaises(TypeError) as caught:
+                call()
+            self.assertEqual(str(caught.exception), text)
+        with self.assertRaises(UnicodeEncodeError):
+            self.job.put("\ud800", "v")
+
+    def test_bytes_are_of_any_type(self):
+        for value in (b"1234", bytearray(b"1234"), memoryview(b"1234"), array.array("b", b"1234"),
+                      "1234"):
+            self.job.put("k", value, overwrite=True)
+            self.assertEqual(self.job.get("k"), b"1234")
+        self.assertEqual(self.job.allgather("g", memoryview(b"x")), [b"x"])
+        self.assertTrue(self.job.compare_and_set("k", memoryview(b"5"), expected=memoryview(b"1234")))
+        with self.assertRaises(BufferError):
+            self.job.put("k", memoryview(b"1234")[::2], overwrite=True)
+
+    def test_version_zero_is_a_key_that_is_missing(self):
+        missing = self.job.compare_and_set("k", "v", version=1)
+        self.assertEqual((missing.stored, missing.version), (False, 0))
+        self.assertTrue(self.job.compare_and_set("k", "v", version=missing.version))
+        self.assertFalse(self.job.compare_and_set("k", "w", version=0))
+
+    def test_entries_are_a_mapping_or_pairs(self):
+        self.job.put_all([("a", "1"), ("b", b"2")])
+        self.assertEqual(self.job.put_all({"c": "3"}), 3)
+        self.assertEqual([one.key for one in self.job.list()], ["a", "b", "c"])
 
 
 class Keys(PythonTest):
@@ -218,6 +307,41 @@ class Job(PythonTest):
         self.assertIn("ZeroDivisionError: no more", str(error))
         eventually(lambda: told)
         self.assertEqual(told[0].cause, error.cause)
+
+    def test_an_exception_of_whatever_text_is_told_and_goes_on(self):
+        class Silent(Exception):
+            def __str__(self):
+                raise RuntimeError("no text")
+
+        for problem, text in ((ValueError("\ud800"), "ValueError: \\ud800"), (Silent(), "Silent: "),
+                              (ValueError("x" * 10_000_000), "ValueError: xxx")):
+            at = self.coordinator()
+            with self.assertRaises(type(problem)) as caught:
+                with coxswain.Client(at.address, 0):
+                    raise problem
+            self.assertIs(caught.exception, problem)
+            self.assertTrue(at.error.cause.message.startswith(text), at.error.cause.message[:100])
+
+    def test_who_has_left_within_the_block_leaves_no_second_time(self):
+        at = self.coordinator()
+        with coxswain.Client(at.address, 0) as job:
+            job.leave(LIMIT)
+        self.assertTrue(at.wait_done(LIMIT))
+        self.assertIsNone(at.error)
+
+    def test_a_client_that_is_dropped_fails_though_somebody_waits_for_a_failure(self):
+        at = self.coordinator()
+        told = []
+        job = self.client(at, 0)
+        self._cleanups.pop()  # which holds it
+        job.join()
+        job.on_failure(told.append)
+        with self.assertRaises(TypeError):
+            job.on_failure(None)
+        del job
+        gc.collect()
+        eventually(lambda: at.status().tasks[0].state == "failed")
+        self.assertEqual(told, [])
 
     def test_a_failure_may_not_come(self):
         self.assertIsNone(self.client(self.coordinator()).failure(0.01))
@@ -345,6 +469,11 @@ class Refusals(PythonTest):
     def test_nobody_there_is_a_timeout(self):
         with self.assertRaises(coxswain.DeadlineExceeded):
             coxswain.Client("127.0.0.1:9", connect_timeout=0.05)
+
+    def test_an_address_may_be_said_over_the_environment(self):
+        at = self.coordinator()
+        with coxswain.Client.from_environment(address=at.address, task=0) as job:
+            self.assertEqual(job.task, 0)
 
     def test_an_unknown_option_is_named(self):
         with self.assertRaisesRegex(TypeError, "tokn"):

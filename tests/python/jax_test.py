@@ -329,6 +329,17 @@ class Preemption(PythonTest):
                 self.assertEqual(self.out_of(self.python(code, service.address)), "True\n")
                 service.shutdown()
 
+    def test_workers_that_are_forked_and_ended_are_no_notice(self):
+        code = ("import multiprocessing, sys\n"
+                "from coxswain import jax_compat\n"
+                "jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "manager = jax_compat.global_state.preemption_sync_manager\n"
+                "with multiprocessing.get_context('fork').Pool(2) as workers:\n"
+                "    assert workers.map(abs, [-1, -2]) == [1, 2]\n"
+                "print(manager.reached_sync_point(1))\n"
+                "jax_compat.shutdown()\n")
+        self.assertEqual(self.out_of(self.python(code, a_free_address())), "False\n")
+
     def test_a_signal_does_afterwards_what_it_did_before(self):
         code = ("import os, signal, sys\n"
                 "from coxswain import jax_compat\n"
@@ -448,11 +459,24 @@ class Distributed(PythonTest):
                 "assert global_state.preemption_sync_manager.reached_sync_point(1) is False\n"
                 "assert (jax.process_index(), jax.process_count()) == (0, 1)\n"
                 "try: client.blocking_key_value_get('k', 1)\n"
-                "except jax.errors.JaxRuntimeError as problem: print(problem)\n"
+                "except jax.errors.JaxRuntimeError as what: problem = what\n"
+                "print(problem)\n"
+                "assert isinstance(problem, jax_compat.JaxRuntimeError)\n"
+                "import pickle\n"
+                "again = pickle.loads(pickle.dumps(problem))\n"
+                "assert isinstance(again, jax.errors.JaxRuntimeError) and str(again) == str(problem)\n"
+                "global_state.shutdown()\n"
+                "assert global_state.client is None and not jax.distributed.is_initialized()\n"
+                "global_state.initialize(sys.argv[2], 1, 0)\n"
+                "assert jax.distributed.is_initialized()\n"
+                "assert isinstance(global_state.client, jax_compat.DistributedRuntimeClient)\n"
                 "jax_compat.shutdown()\n"
-                "assert global_state.client is None\n")
+                "assert global_state.client is None\n"
+                "global_state.client = object()\n"
+                "assert jax.distributed.is_initialized()\n")
         path = os.pathsep.join([str(STANDIN), *sys.path])
-        said = self.out_of(self.python(code, a_free_address(), PYTHONPATH=path))
+        said = self.out_of(self.python(code, a_free_address(), a_free_address(),
+                                       PYTHONPATH=path))
         self.assertTrue(said.startswith("DEADLINE_EXCEEDED: "), said)
 
     def test_an_uncaught_exception_still_enters_the_shutdown(self):

@@ -54,6 +54,11 @@ class FourProcesses(PythonTest):
                       "multihost.sync_global_processes('made', record_event_name='/sync')\n"
                       "assert made.exists()\n", folder)
 
+    def test_a_wait_may_be_endless(self):
+        self.each("multihost.sync_global_processes('x', float('inf'))\n"
+                  "refuses(ValueError, multihost.sync_global_processes, 'y', float('nan'))\n"
+                  "refuses(TypeError, multihost.sync_global_processes, 'y', '5')\n")
+
     def test_reused_barrier_key(self):
         self.each("for _ in range(2): multihost.sync_global_processes('[op=save] a b:c')\n"
                   "if me < 2: multihost.sync_global_processes('a b:c', operation_id='save')\n"
@@ -121,7 +126,15 @@ class FourProcesses(PythonTest):
                   "assert (all['a'] == 1).all() and all['a'].dtype == numpy.float32\n"
                   "assert all['a'].shape == (2, 3) and all['a'].flags.writeable\n"
                   "assert all['b'][0] == 1 and all['b'][1][0] == 1.5\n"
-                  "refuses(TypeError, multihost.broadcast_one_to_all, object())\n")
+                  "refuses(TypeError, multihost.broadcast_one_to_all, object())\n"
+                  "from collections import namedtuple\n"
+                  "Pair = namedtuple('Pair', 'first second')\n"
+                  "both = multihost.broadcast_one_to_all(Pair(numpy.int64(me), None))\n"
+                  "assert isinstance(both, Pair) and both.first == 0 and both.second is None\n"
+                  "mine = numpy.arange(4) if me == 0 else numpy.arange(8, dtype=numpy.float32)\n"
+                  "if me == 0: assert (multihost.broadcast_one_to_all(mine) == mine).all()\n"
+                  "else: refuses(ValueError, multihost.broadcast_one_to_all, mine)\n"
+                  "refuses(TypeError, multihost.global_max, [1.7])\n")
 
     def test_signals(self):
         self.each("signals = multihost.get_signaling_client()\n"

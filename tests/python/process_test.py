@@ -20,6 +20,9 @@ try:
     if wait in ("connect", "look up"):
         print("ready", flush=True)
         coxswain.Client("127.0.0.1:9" if wait == "connect" else "a.endless.invalid:9")
+    elif wait == "listen":
+        print("ready", flush=True)
+        coxswain.Coordinator(1, listen="a.endless.invalid:9", insecure=True)
     elif wait == "wait_done":
         coordinator = coxswain.Coordinator(1)
         print("ready", flush=True)
@@ -50,7 +53,7 @@ except KeyboardInterrupt:
 class Signals(PythonTest):
     def test_ctrl_c_ends_each_kind_of_call_within_100_ms(self):
         at = self.coordinator(2)
-        for wait in ("connect", "look up", "join", "get", "failure", "watch", "wait_done", "stop"):
+        for wait in ("connect", "look up", "listen", "join", "get", "failure", "watch", "wait_done", "stop"):
             with self.subTest(wait):
                 program = self.python(WAITS, at.address, wait,
                                       LD_PRELOAD=os.environ["COXSWAIN_ENDLESS_NAMES"])
@@ -268,7 +271,7 @@ class Package(PythonTest):
     def test_both_clients_offer_the_same(self):
         blocking = {name for name in dir(coxswain.Client) if not name.startswith("_")}
         twin = {name for name in dir(coxswain.AsyncClient) if not name.startswith("_")}
-        self.assertEqual(blocking - twin, {"on_failure"})
+        self.assertEqual(blocking - twin, set())
         self.assertEqual(twin - blocking, {"connect"})
 
 

@@ -106,10 +106,13 @@ client_options::client_options(std::string address_of_coordinator)
 client_options::client_options(std::string address_of_coordinator, task_id acting_task)
     : address{std::move(address_of_coordinator)}, task{acting_task} {}
 
-client_options client_options::from_environment() {
+client_options client_options::from_environment(std::string address) {
   auto const found = launch::detect(process_surroundings());
-  if (!found.address.value()) refuse(no_address(found));
-  client_options options{*found.address.value()};
+  if (address.empty()) {
+    if (!found.address.value()) refuse(no_address(found));
+    address = *found.address.value();
+  }
+  client_options options{std::move(address)};
   if (auto const task = found.task.value()) options.task = task_id{*task};
   options.num_tasks = found.num_tasks.value();
   options.job = found.job.value().value_or("");

@@ -41,8 +41,9 @@ struct client_options {
   // of the first three is not there say JAX's variables or the
   // launcher's: see launch/detection.hpp. Empty counts as not set. Throws INVALID_ARGUMENT: no
   // address, or a variable that is malformed or contradicts another; the text names it, its value
-  // and what is allowed. Not while another thread changes the environment.
-  static client_options from_environment();
+  // and what is allowed. An `address` that is given stands over it. Not while another thread
+  // changes the environment.
+  static client_options from_environment(std::string address = {});
 
   std::string address;
 

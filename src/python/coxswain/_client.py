@@ -11,7 +11,7 @@ from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import List  # for `list` is a method
 
     from coxswain._types import (
@@ -22,12 +22,24 @@ __all__ = ["Client", "KeyWatch", "ProcessMonitor"]
 
 _UNSET: object = object()
 
+_REASON_BYTES_MAX = 4096
+
 
 def expected_of(version, expected):
     """What compare_and_set expects of a key; at most one of the two is said."""
     if version is not None and expected is not None:
         raise TypeError("say a version or a value, not both")
     return version, expected
+
+
+def reason_of(kind: type[BaseException], problem: BaseException) -> str:
+    """Why a task fails that an exception has ended, for the others to read."""
+    try:
+        text = str(problem)
+    except Exception:  # its class is broken
+        text = ""
+    said = f"{kind.__name__}: {text}".encode("utf-8", "backslashreplace")
+    return said[:_REASON_BYTES_MAX].decode("utf-8", "ignore")
 
 
 def operand_of(operand) -> tuple[str, int | float | bytes]:
@@ -68,6 +80,8 @@ class Client:
     Threads: any number may call at once. Fork: a child must make a client of its own; calls raise
     FailedPrecondition there, and the parent's session is not harmed.
     """
+
+    _has_left = False
 
     def __init__(self, address: str | None = None, task: int | None = None,
                  num_tasks: int | None = None, *, job: str | None = None,
@@ -126,7 +140,8 @@ class Client:
         """Leaves. After an exception the task fails instead, so that the others learn of it."""
         try:
             if problem is None or (isinstance(problem, SystemExit) and not problem.code):
-                self.leave()
+                if not self._has_left:
+                    self.leave()
             elif self.task is not None:
                 self._tell(kind, problem)
         finally:
@@ -134,7 +149,7 @@ class Client:
 
     def _tell(self, kind, problem) -> None:
         try:
-            self.report_error(Code.UNKNOWN, f"{kind.__name__}: {problem}")
+            self.report_error(Code.UNKNOWN, reason_of(kind, problem))
         except Error:
             pass  # the job has failed before, or the coordinator is gone
 
@@ -151,6 +166,7 @@ class Client:
         """Waits until all tasks leave, then ends the session. Internal: a task died or did not
         come. FailedPrecondition: the job had failed, and the task has left alone."""
         self._native.leave(timeout)
+        self._has_left = True
 
     def close(self) -> None:
         """Ends the session. A task that has not left fails at once, for everybody. Calls that other
@@ -168,6 +184,7 @@ class Client:
 
     @property
     def num_tasks(self) -> int:
+        """How many tasks the job has."""
         return self._native.num_tasks
 
     @property
@@ -236,9 +253,10 @@ class Client:
         when this task fails or leaves."""
         return self._native.put(key, value, overwrite, while_task_lives)
 
-    def put_all(self, entries: Mapping[str, Data], *, overwrite: bool = False) -> int:
+    def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
+                overwrite: bool = False) -> int:
         """Stores all values, or none of them."""
-        return self._native.put_all(list(entries.items()), overwrite)
+        return self._native.put_all(list(dict(entries).items()), overwrite)
 
     def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
         """Waits until the key has a value. Cancelled: the job failed or the coordinator stops."""
@@ -276,7 +294,7 @@ class Client:
     def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
                         expected: Data | None = None, while_task_lives: bool = False) -> Swap:
         """Stores a value if the key has this version, or this value, or, when neither is said, no
-        value. That it has not is no exception: see Swap."""
+        value, which version 0 says, too. That it has not is no exception: see Swap."""
         return shape.swap_of(self._native.compare_and_set(
             key, value, *expected_of(version, expected), while_task_lives))
 
@@ -327,9 +345,14 @@ class Client:
         return shape.job_error_of(self._native.failure_within(timeout))
 
     def on_failure(self, tell: Callable[[JobError], object]) -> None:
-        """Calls ``tell`` once, on a thread of its own, when :meth:`failure` would return."""
+        """Calls ``tell`` once, on a thread of its own, when :meth:`failure` would return; never, if
+        this client ends before."""
         import threading
-        threading.Thread(target=_watch_failure, args=(self._native, tell), daemon=True,
+        if not callable(tell):
+            raise TypeError(f"on_failure calls a function, not {type(tell).__name__}")
+        mailbox = _native.Mailbox()
+        self._native.begin_failure(mailbox, 0)
+        threading.Thread(target=_await_failure, args=(mailbox, tell), daemon=True,
                          name="coxswain-failure").start()
 
     def report_error(self, code: int, message: str) -> None:
@@ -365,11 +388,20 @@ class Client:
         return shape.why_of(self._native.why())
 
 
-def _watch_failure(native: _native.Session, tell) -> None:
-    try:
-        error = shape.job_error_of(native.failure_within(None))
-    except Cancelled:
-        return
+def told_failure(mailbox: _native.Mailbox) -> JobError | None:
+    """What a wait for the job's failure has come to; None: the client has ended before."""
+    [(_, error, problem)] = mailbox.take()
+    if problem is not None and not isinstance(problem, Cancelled):
+        raise problem
+    return shape.job_error_of(error)
+
+
+def _await_failure(mailbox: _native.Mailbox, tell) -> None:
+    import select
+    told = select.poll()
+    told.register(mailbox.fileno(), select.POLLIN)
+    told.poll()
+    error = told_failure(mailbox)
     if error is not None:
         tell(error)
 

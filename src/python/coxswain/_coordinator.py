@@ -85,6 +85,7 @@ class Coordinator:
 
     @property
     def address(self) -> str:
+        """The first of :attr:`addresses`."""
         return self.addresses[0]
 
     def status(self) -> JobStatus:

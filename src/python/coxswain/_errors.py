@@ -68,7 +68,15 @@ class Error(RuntimeError):
         return () if (details := self.details) is None else _numbers(details.missing)
 
     def __reduce__(self):
-        return type(self), (self.message, self._figures)
+        return _remade, (type(self), self.message, self._figures), self.__dict__
+
+
+def _remade(kind: type[Error], message: str, figures: tuple | None) -> Error:
+    """A class of the user's may have an __init__ of its own, which is not called again."""
+    ours = next(one for one in kind.__mro__ if one.__module__ == __name__)
+    made = ours(message, figures)
+    made.__class__ = kind
+    return made
 
 
 class Cancelled(Error):

@@ -34,7 +34,8 @@ def options_of(address: str | None, settings: dict) -> _native.Options:
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     if address is None:
-        return _apply(_native.Options.from_environment(), settings)
+        said = settings.get("address") or ""
+        return _apply(_native.Options.from_environment(said), settings)
     return _apply(_native.Options(address), settings)
 
 

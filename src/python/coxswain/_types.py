@@ -3,7 +3,7 @@ module."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
@@ -22,10 +22,10 @@ __all__ = [
 if TYPE_CHECKING:
     #: Seconds, a timedelta, or None: for ever.
     Timeout = Union[float, datetime.timedelta, None]
-    #: Text is encoded as UTF-8.
-    Data = Union[str, bytes]
+    #: Text is encoded as UTF-8. Any contiguous buffer is taken for bytes.
+    Data = Union[str, bytes, bytearray, memoryview]
     #: Task numbers; None: all tasks.
-    Tasks = Union[Sequence[int], None]
+    Tasks = Union[Iterable[int], None]
 
 
 @dataclass(frozen=True)

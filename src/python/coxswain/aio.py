@@ -13,13 +13,14 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from coxswain import _native
-from coxswain._client import _UNSET, Client, KeyWatch, ProcessMonitor, expected_of, operand_of
+from coxswain._client import (
+    _UNSET, Client, KeyWatch, ProcessMonitor, expected_of, operand_of, reason_of, told_failure)
 from coxswain._errors import Cancelled, Code, Error, FailedPrecondition
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from typing import List  # for `list` is a method
 
@@ -46,13 +47,13 @@ class _Calls:
     def __init__(self):
         self.native = _native.Session()
         self._mailbox = _native.Mailbox()
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._pending: dict[int, tuple[asyncio.Future, _Unclaimed | None]] = {}
         self._last = 0
         self._kept: set[_Unclaimed] = set()  # those with values
         self.of_queues: weakref.WeakValueDictionary[str, _Unclaimed] = weakref.WeakValueDictionary()
         self._is_closed = False
-        self._loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
+        self.loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
 
     def deliver(self) -> None:
         for number, value, problem in self._mailbox.take():
@@ -70,7 +71,7 @@ class _Calls:
             else:
                 future.set_exception(problem)
         if self._is_closed and not self._pending:
-            self._loop.remove_reader(self._mailbox.fileno())
+            self.loop.remove_reader(self._mailbox.fileno())
 
     async def claim(self, keep: _Unclaimed, name: str, *arguments):
         """As ask, but what comes while the awaiting task is cancelled is what the next one gets."""
@@ -90,7 +91,7 @@ class _Calls:
     async def ask(self, name: str, *arguments, keep: _Unclaimed | None = None):
         self._last += 1
         number = self._last
-        future = self._loop.create_future()
+        future = self.loop.create_future()
         self._pending[number] = future, keep
         try:
             call = getattr(self.native, "begin_" + name)(self._mailbox, number, *arguments)
@@ -103,7 +104,7 @@ class _Calls:
             if number in self._pending:
                 self.native.cancel(call)
                 if keep is not None:
-                    ending = self._loop.create_future()
+                    ending = self.loop.create_future()
                     self._pending[number] = ending, keep
                     keep.ending.add(ending)
             elif keep is not None and not future.cancelled() and future.exception() is None:
@@ -112,17 +113,17 @@ class _Calls:
 
     def __del__(self):
         # The loop forgets the mailbox's descriptor before another file can get its number.
-        if self._is_closed or self._loop.is_closed():
+        if self._is_closed or self.loop.is_closed():
             return
-        self._loop.call_soon_threadsafe(_forget, self._loop, self._mailbox)
+        self.loop.call_soon_threadsafe(_forget, self.loop, self._mailbox)
 
     def close(self) -> None:
-        if self._is_closed or self._loop.is_closed():
+        if self._is_closed or self.loop.is_closed():
             return self.native.close()
         self._is_closed = True
         self.native.close()
         # What is still awaited ends now, and keeps this alive until then.
-        self._loop.add_reader(self._mailbox.fileno(), self.deliver)
+        self.loop.add_reader(self._mailbox.fileno(), self.deliver)
         self.deliver()
 
 
@@ -148,6 +149,7 @@ class AsyncClient:
     """
 
     _opened: _Calls | None = None
+    _has_left = False
 
     def __init__(self, address: str | None = None, task: int | None = None,
                  num_tasks: int | None = None, *, job: str | None = None,
@@ -205,10 +207,11 @@ class AsyncClient:
     async def __aexit__(self, kind, problem, trace) -> None:
         try:
             if problem is None or (isinstance(problem, SystemExit) and not problem.code):
-                await self.leave()
+                if not self._has_left:
+                    await self.leave()
             elif self.task is not None:
                 try:
-                    await self.report_error(Code.UNKNOWN, f"{kind.__name__}: {problem}")
+                    await self.report_error(Code.UNKNOWN, reason_of(kind, problem))
                 except Error:
                     pass  # the job has failed before, or the coordinator is gone
         finally:
@@ -249,6 +252,7 @@ class AsyncClient:
             while kept.values:
                 await self.push(queue, kept.values.popleft()[0])
         await self._ask("leave", timeout)
+        self._has_left = True
 
     async def reset(self) -> None:
         await self._ask("reset")
@@ -281,8 +285,9 @@ class AsyncClient:
                   while_task_lives: bool = False) -> int:
         return await self._ask("put", key, value, overwrite, while_task_lives)
 
-    async def put_all(self, entries: Mapping[str, Data], *, overwrite: bool = False) -> int:
-        return await self._ask("put_all", [*entries.items()], overwrite)
+    async def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
+                      overwrite: bool = False) -> int:
+        return await self._ask("put_all", [*dict(entries).items()], overwrite)
 
     async def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
         return await self._ask("get", key, timeout)
@@ -342,11 +347,31 @@ class AsyncClient:
     def process_monitor(self) -> AsyncProcessMonitor:
         return AsyncProcessMonitor(self._calls)
 
-    async def failure(self) -> JobError:
-        error = shape.job_error_of(await self._ask("failure"))
-        if error is None:
-            raise Cancelled("the client has ended")
-        return error
+    async def failure(self, timeout: Timeout = None) -> JobError | None:
+        if hasattr(timeout, "total_seconds"):
+            timeout = timeout.total_seconds()
+        try:
+            error = await asyncio.wait_for(self._ask("failure"), timeout)
+        except asyncio.TimeoutError:
+            return None
+        return shape.job_error_of(error)
+
+    def on_failure(self, tell: Callable[[JobError], object]) -> None:
+        """Calls ``tell`` once, from the event loop, when :meth:`failure` would return; never, if
+        this client ends before."""
+        if not callable(tell):
+            raise TypeError(f"on_failure calls a function, not {type(tell).__name__}")
+        loop = self._calls.loop
+        mailbox = _native.Mailbox()
+
+        def told() -> None:
+            loop.remove_reader(mailbox.fileno())
+            error = told_failure(mailbox)
+            if error is not None:
+                tell(error)
+
+        loop.add_reader(mailbox.fileno(), told)
+        self._calls.native.begin_failure(mailbox, 0)
 
     async def report_error(self, code: int, message: str) -> None:
         await self._ask("report_error", int(code), message)
@@ -420,11 +445,11 @@ class AsyncProcessMonitor:
 
 
 def _document(here: type, there: type) -> None:
-    """What each method means is said once."""
-    for name, method in vars(here).items():
+    """What each method and property means is said once."""
+    for name, member in vars(here).items():
         said = getattr(getattr(there, name, None), "__doc__", None)
-        if not name.startswith("_") and callable(method) and method.__doc__ is None:
-            method.__doc__ = said
+        if not name.startswith("_") and said and member.__doc__ is None:
+            member.__doc__ = said
 
 
 _document(AsyncClient, Client)

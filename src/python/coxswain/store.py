@@ -44,6 +44,7 @@ class Store:
         return datetime.timedelta(seconds=self._timeout)
 
     def set_timeout(self, timeout: datetime.timedelta | float) -> None:
+        """What calls wait for that are not told."""
         self._timeout = _seconds(timeout)
 
     def _key(self, key: str) -> str:

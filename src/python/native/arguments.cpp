@@ -21,7 +21,91 @@ duration of_seconds(double seconds) {
   return std::chrono::duration_cast<duration>(std::chrono::duration<double>{seconds});
 }
 
+std::string type_of(py::handle passed) { return Py_TYPE(passed.ptr())->tp_name; }
+
+// A whole number, whatever its type; null if it is none.
+py::object index_of(py::handle passed) {
+  if (!PyIndex_Check(passed.ptr())) return {};
+  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(passed.ptr()));
+  if (!number) throw py::error_already_set();
+  return number;
+}
+
+[[noreturn]] void out_of_range(place at, py::handle passed, std::string const& least,
+                               std::string const& most) {
+  std::string number = py::str(passed);
+  if (number.size() > 30) number = "one of " + std::to_string(number.size()) + " digits";
+  throw error{{errc::invalid_argument, at.name + "(): a whole number from " + least + " to " +
+                                           most + " is wanted, not " + number}};
+}
+
+std::string copy_of(char const* begin, Py_ssize_t size) {
+  return {begin, static_cast<std::size_t>(size)};
+}
+
+std::string text_in(py::handle passed) {
+  Py_ssize_t size = 0;
+  char const* const begin = PyUnicode_AsUTF8AndSize(passed.ptr(), &size);
+  if (begin == nullptr) throw py::error_already_set();
+  return copy_of(begin, size);
+}
+
 }  // namespace
+
+void place::refuse(char const* what, py::handle passed) const {
+  throw py::type_error(name + "(): argument " + std::to_string(number) + " is " + what + ", not " +
+                       type_of(passed));
+}
+
+std::string text_of(place at, py::handle passed) {
+  if (PyUnicode_Check(passed.ptr())) return text_in(passed);
+  if (PyBytes_Check(passed.ptr())) {
+    return copy_of(PyBytes_AS_STRING(passed.ptr()), PyBytes_GET_SIZE(passed.ptr()));
+  }
+  at.refuse("str", passed);
+}
+
+content content_of(place at, py::handle passed) {
+  if (PyUnicode_Check(passed.ptr())) return {text_in(passed)};
+  if (PyObject_CheckBuffer(passed.ptr()) == 0) at.refuse("str, bytes or a buffer", passed);
+  Py_buffer view;
+  if (PyObject_GetBuffer(passed.ptr(), &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+  content copied{copy_of(static_cast<char const*>(view.buf), view.len)};
+  PyBuffer_Release(&view);
+  return copied;
+}
+
+bool flag_of(place at, py::handle passed) {
+  bool const is_numpys = type_of(passed).starts_with("numpy.bool");
+  if (!PyBool_Check(passed.ptr()) && !is_numpys) at.refuse("a bool", passed);
+  return PyObject_IsTrue(passed.ptr()) == 1;
+}
+
+double real_of(place at, py::handle passed) {
+  if (!PyFloat_Check(passed.ptr())) at.refuse("a float", passed);
+  return PyFloat_AS_DOUBLE(passed.ptr());
+}
+
+std::int64_t whole_number_of(place at, py::handle passed, std::int64_t least, std::int64_t most) {
+  auto const number = index_of(passed);
+  if (!number) at.refuse("a whole number", passed);
+  int overflow = 0;
+  std::int64_t const value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0 || value < least || value > most) {
+    out_of_range(at, number, std::to_string(least), std::to_string(most));
+  }
+  return value;
+}
+
+std::uint64_t whole_number_of(place at, py::handle passed, std::uint64_t most) {
+  auto const number = index_of(passed);
+  if (!number) at.refuse("a whole number", passed);
+  std::uint64_t const value = PyLong_AsUnsignedLongLong(number.ptr());
+  bool const failed = PyErr_Occurred() != nullptr;
+  if (failed) PyErr_Clear();  // negative, or too large
+  if (failed || value > most) out_of_range(at, number, "0", std::to_string(most));
+  return value;
+}
 
 duration duration_of(py::handle said) {
   if (said.is_none()) return without_limit;

@@ -1,6 +1,7 @@
 #pragma once
-// What Python passes, as our types: seconds, timedelta or None as a duration; numbers as tasks;
-// str and bytes as text (pybind11's own caster of std::string).
+// What Python passes, as our types. pybind11's own casters serve where a value is set and nowhere
+// else: their errors repeat all arguments, however long they are, and their whole numbers are ints
+// and not what Python takes for one (numpy's).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -8,6 +9,14 @@
 
 #include <pybind11/stl.h>
 
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace coxswain::python {
@@ -17,11 +26,120 @@ struct timeout {
   duration value{};
 };
 
+// A value: text, which is UTF-8 then, or bytes in whatever object (bytes, bytearray, memoryview,
+// numpy's arrays).
+struct content {
+  std::string bytes;
+};
+
+// Which argument of which operation.
+struct place {
+  std::string const& name;
+  std::size_t number;
+
+  // TypeError: `what` was wanted there. What was passed is named by its type only.
+  [[noreturn]] void refuse(char const* what, py::handle passed) const;
+};
+
 // Throws ValueError (not a number) and TypeError.
 [[nodiscard]] duration duration_of(py::handle said);
 
 // Of what Python passes as a sequence of numbers; None is empty.
 [[nodiscard]] std::vector<task_id> tasks_of(py::handle said);
+
+[[nodiscard]] std::string text_of(place at, py::handle passed);
+[[nodiscard]] content content_of(place at, py::handle passed);
+[[nodiscard]] bool flag_of(place at, py::handle passed);
+[[nodiscard]] double real_of(place at, py::handle passed);
+
+// INVALID_ARGUMENT: it is not between the two.
+[[nodiscard]] std::int64_t whole_number_of(place at, py::handle passed, std::int64_t least,
+                                           std::int64_t most);
+[[nodiscard]] std::uint64_t whole_number_of(place at, py::handle passed, std::uint64_t most);
+
+template <class T>
+struct argument_of;
+
+// What is passed at a place, as a T. Throws TypeError, and what its type says above.
+template <class T>
+[[nodiscard]] T argument(place at, py::handle passed) {
+  return argument_of<T>::from(at, passed);
+}
+
+template <>
+struct argument_of<std::string> {
+  static std::string from(place at, py::handle passed) { return text_of(at, passed); }
+};
+template <>
+struct argument_of<content> {
+  static content from(place at, py::handle passed) { return content_of(at, passed); }
+};
+template <>
+struct argument_of<bool> {
+  static bool from(place at, py::handle passed) { return flag_of(at, passed); }
+};
+template <>
+struct argument_of<double> {
+  static double from(place at, py::handle passed) { return real_of(at, passed); }
+};
+template <>
+struct argument_of<timeout> {
+  static timeout from(place, py::handle passed) { return {duration_of(passed)}; }
+};
+template <>
+struct argument_of<py::object> {
+  static py::object from(place, py::handle passed) {
+    return py::reinterpret_borrow<py::object>(passed);
+  }
+};
+template <std::integral Number>
+struct argument_of<Number> {
+  static Number from(place at, py::handle passed) {
+    constexpr auto least = std::numeric_limits<Number>::min();
+    constexpr auto most = std::numeric_limits<Number>::max();
+    if constexpr (std::signed_integral<Number>) {
+      return static_cast<Number>(whole_number_of(at, passed, least, most));
+    } else {
+      return static_cast<Number>(whole_number_of(at, passed, most));
+    }
+  }
+};
+template <class Tag, class Rep>
+struct argument_of<id<Tag, Rep>> {
+  static id<Tag, Rep> from(place at, py::handle passed) {
+    return id<Tag, Rep>{argument<Rep>(at, passed)};
+  }
+};
+template <class T>
+struct argument_of<std::optional<T>> {
+  static std::optional<T> from(place at, py::handle passed) {
+    if (passed.is_none()) return std::nullopt;
+    return argument<T>(at, passed);
+  }
+};
+template <class First, class Second>
+struct argument_of<std::pair<First, Second>> {
+  static std::pair<First, Second> from(place at, py::handle passed) {
+    if (!py::isinstance<py::sequence>(passed) || py::len(passed) != 2) at.refuse("a pair", passed);
+    auto const both = py::reinterpret_borrow<py::sequence>(passed);
+    return {argument<First>(at, py::object{both[0]}), argument<Second>(at, py::object{both[1]})};
+  }
+};
+template <class T>
+struct argument_of<std::vector<T>> {
+  static std::vector<T> from(place at, py::handle passed) {
+    std::vector<T> all;
+    for (py::handle const one : passed) all.push_back(argument<T>(at, one));
+    return all;
+  }
+};
+// One of our own.
+template <class T>
+struct argument_of<std::shared_ptr<T>> {
+  static std::shared_ptr<T> from(place, py::handle passed) {
+    return py::cast<std::shared_ptr<T>>(passed);
+  }
+};
 
 }  // namespace coxswain::python
 

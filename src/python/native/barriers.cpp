@@ -54,15 +54,15 @@ void bind_barriers(session_class& of) {
     };
   });
   offer(of, "allgather",
-        [](std::string name, std::string data, timeout time, py::object const& among, bool strict) {
-          return [name = std::move(name), data = std::move(data),
+        [](std::string name, content data, timeout time, py::object const& among, bool strict) {
+          return [name = std::move(name), data = std::move(data.bytes),
                   options = at_barrier(time, among, strict)](client& c) {
             return c.all_gather(name, data, options);
           };
         });
   offer(of, "all_equal",
-        [](std::string name, std::string data, timeout time, py::object const& among, bool strict) {
-          return [name = std::move(name), data = std::move(data),
+        [](std::string name, content data, timeout time, py::object const& among, bool strict) {
+          return [name = std::move(name), data = std::move(data.bytes),
                   options = at_barrier(time, among, strict)](client& c) {
             return c.all_equal(name, data, options);
           };
@@ -76,9 +76,9 @@ void bind_barriers(session_class& of) {
            py::object const& among,
            bool strict) { return reduce(std::move(name), operand, how, time, among, strict); });
   offer(of, "reduce_bits",
-        [](std::string name, std::string operand, std::string const& how, timeout time,
+        [](std::string name, content operand, std::string const& how, timeout time,
            py::object const& among, bool strict) {
-          return [name = std::move(name), operand = std::move(operand), how = bitwise_of(how),
+          return [name = std::move(name), operand = std::move(operand.bytes), how = bitwise_of(how),
                   options = at_barrier(time, among, strict)](client& c) {
             return c.reduce_bits(name, operand, how, options);
           };

@@ -8,6 +8,7 @@
 #include "coxswain/net/signals_blocked.hpp"
 #include "coxswain/server/background_server.hpp"
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,10 +31,8 @@ std::set<embedded*>& open_coordinators() {
 
 class embedded : public std::enable_shared_from_this<embedded> {
  public:
-  explicit embedded(server::options const& o) {
-    gil_released const meanwhile;
-    server_ = std::make_unique<server::background_server>(o);
-  }
+  explicit embedded(std::unique_ptr<server::background_server> server)
+      : server_{std::move(server)} {}
 
   // With the GIL.
   ~embedded() {
@@ -109,9 +108,37 @@ class embedded : public std::enable_shared_from_this<embedded> {
   std::vector<std::thread> threads_;  // with the GIL
 };
 
+// A server that is being made; that may take as long as to look up a name.
+struct server_to_be {
+  bell done;
+  std::unique_ptr<server::background_server> server;
+  std::exception_ptr failure;
+};
+
+// Whoever gives up leaves the server to the thread that makes it.
+std::unique_ptr<server::background_server> made_server(server::options o) {
+  call_inside const here;
+  auto const made = std::make_shared<server_to_be>();
+  auto const make = [made, o = std::move(o)] {
+    try {
+      made->server = std::make_unique<server::background_server>(o);
+    } catch (...) {
+      made->failure = std::current_exception();
+    }
+    made->done.ring();
+  };
+  {
+    net::signals_blocked const blocked;
+    std::thread{make}.detach();
+  }
+  wait_for(made->done, [&] { made->done.ring(); });
+  if (made->failure) std::rethrow_exception(made->failure);
+  return std::move(made->server);
+}
+
 std::shared_ptr<embedded> start(server::options o) {
   o.core.version = COXSWAIN_VERSION;
-  auto made = std::make_shared<embedded>(o);
+  auto made = std::make_shared<embedded>(made_server(std::move(o)));
   open_coordinators().insert(made.get());
   return made;
 }

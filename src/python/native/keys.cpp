@@ -18,39 +18,42 @@ key_lifetime lifetime_of(bool with_task) {
 }
 
 // At most one of them is given.
-expectation expected_of(std::optional<std::uint64_t> version, std::optional<std::string> value) {
+expectation expected_of(std::optional<std::uint64_t> version, std::optional<content> value) {
+  if (version == 0) return expectation::absent();  // as an answer says it
   if (version) return expectation::version(*version);
-  if (value) return expectation::value(*value);
+  if (value) return expectation::value(value->bytes);
   return expectation::absent();
 }
 
 }  // namespace
 
 void bind_keys(session_class& of) {
-  offer(of, "put", [](std::string key, std::string value, bool overwrite, bool with_task) {
-    return [key = std::move(key), value = std::move(value), mode = mode_of(overwrite),
+  offer(of, "put", [](std::string key, content value, bool overwrite, bool with_task) {
+    return [key = std::move(key), value = std::move(value.bytes), mode = mode_of(overwrite),
             lifetime = lifetime_of(with_task)](client& c) {
       return c.put(key, value, mode, lifetime);
     };
   });
-  offer(of, "put_all",
-        [](std::vector<std::pair<std::string, std::string>> entries, bool overwrite) {
-          return [entries = std::move(entries), mode = mode_of(overwrite)](client& c) {
-            return c.put_all(entries, mode);
-          };
-        });
+  offer(of, "put_all", [](std::vector<std::pair<std::string, content>> given, bool overwrite) {
+    std::vector<std::pair<std::string, std::string>> entries;
+    for (auto& [key, value] : given) entries.emplace_back(std::move(key), std::move(value.bytes));
+    return [entries = std::move(entries), mode = mode_of(overwrite)](client& c) {
+      return c.put_all(entries, mode);
+    };
+  });
   offer(of, "compare_and_set",
-        [](std::string key, std::string value, std::optional<std::uint64_t> version,
-           std::optional<std::string> expected, bool with_task) {
-          return [key = std::move(key), value = std::move(value),
+        [](std::string key, content value, std::optional<std::uint64_t> version,
+           std::optional<content> expected, bool with_task) {
+          return [key = std::move(key), value = std::move(value.bytes),
                   what = expected_of(version, std::move(expected)),
                   lifetime = lifetime_of(with_task)](client& c) {
             return c.compare_and_set(key, value, what, lifetime);
           };
         });
-  offer(of, "append", [](std::string key, std::string more) {
-    return
-        [key = std::move(key), more = std::move(more)](client& c) { return c.append(key, more); };
+  offer(of, "append", [](std::string key, content more) {
+    return [key = std::move(key), more = std::move(more.bytes)](client& c) {
+      return c.append(key, more);
+    };
   });
   offer(of, "get", [](std::string key, timeout time) {
     return [=, key = std::move(key)](client& c) { return c.get(key, time.value); };
@@ -74,8 +77,8 @@ void bind_keys(session_class& of) {
   offer(of, "increment", [](std::string key, std::int64_t by) {
     return [=, key = std::move(key)](client& c) { return c.increment(key, by); };
   });
-  offer(of, "push", [](std::string queue, std::string value) {
-    return [queue = std::move(queue), value = std::move(value)](client& c) {
+  offer(of, "push", [](std::string queue, content value) {
+    return [queue = std::move(queue), value = std::move(value.bytes)](client& c) {
       return c.push(queue, value);
     };
   });

@@ -3,39 +3,44 @@
 // the client's thread, and is offered twice: `name(arguments)` blocks, and
 // `begin_name(mailbox, number, arguments)` returns at once.
 
+#include "python/native/arguments.hpp"
 #include "python/native/session.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace coxswain::python {
 
 using session_class = py::class_<session, std::shared_ptr<session>>;
 
-// An argument that is taken as it is: 3.5 is no whole number, whatever its type.
-template <class>
-py::arg exact() {
-  return py::arg().noconvert();
+// Calls `use` with what Python passes, as what it takes.
+template <class... Arguments, class Use>
+auto with_arguments(std::string const& name, py::args const& given, Use const& use) {
+  if (given.size() != sizeof...(Arguments)) {
+    throw py::type_error(name + "() takes " + std::to_string(sizeof...(Arguments)) +
+                         " arguments, not " + std::to_string(given.size()));
+  }
+  return [&]<std::size_t... At>(std::index_sequence<At...>) {
+    return use(argument<std::remove_cvref_t<Arguments>>({name, At + 1}, given[At])...);
+  }
+  (std::index_sequence_for<Arguments...>{});
 }
 
 template <class Make, class Start, class... Arguments>
 void offer_as(session_class& of, char const* name, Make make, Start (Make::*)(Arguments...) const) {
-  of.def(
-      name,
-      [make](session& self, Arguments... arguments) {
-        return self.ask(make(std::move(arguments)...));
-      },
-      exact<Arguments>()...);
+  of.def(name, [make, name = std::string{name}](session& self, py::args const& given) {
+    return self.ask(with_arguments<Arguments...>(name, given, make));
+  });
   auto const begin = "begin_" + std::string{name};
   of.def(
-      begin.c_str(),
-      [make](session& self, std::shared_ptr<mailbox> to, std::uint64_t number,
-             Arguments... arguments) {
-        return self.begin(make(std::move(arguments)...), std::move(to), number);
-      },
-      py::arg(), py::arg(), exact<Arguments>()...);
+      begin.c_str(), [make, name = std::string{name}](session& self, std::shared_ptr<mailbox> to,
+                                                      std::uint64_t number, py::args const& given) {
+        return self.begin(with_arguments<Arguments...>(name, given, make), std::move(to), number);
+      });
 }
 
 // `make` is a lambda.

@@ -43,7 +43,7 @@ py::dict detected(std::string const& launcher) {
 void bind_options(py::module_& into) {
   py::class_<client_options>(into, "Options")
       .def(py::init<std::string>())
-      .def_static("from_environment", &client_options::from_environment)
+      .def_static("from_environment", &client_options::from_environment, py::arg("address"))
       .def_readwrite("address", &client_options::address)
       .def_readwrite("task", &client_options::task)
       .def_readwrite("recoverable", &client_options::recoverable)

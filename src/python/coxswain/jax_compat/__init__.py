@@ -31,7 +31,8 @@ __all__ = [
 
 def install() -> None:
     """Puts ours in the place of JAX's: ``jax.distributed.initialize``, ``shutdown`` and
-    ``is_initialized``, and what ``jax._src.distributed.global_state`` holds after them.
+    ``is_initialized``, and what ``jax._src.distributed.global_state`` holds after them. Its methods
+    become ours, too.
 
     Needs JAX, but not its native client. Device runtimes that want that very client, such as the
     collectives of GPUs, do not take ours.

@@ -31,7 +31,7 @@ def _seconds(timeout_in_ms: int) -> float:
     return operator.index(timeout_in_ms) / 1000
 
 
-def _text(value: str, what: str) -> str:
+def text_of(value: str, what: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{what} is a str, not {type(value).__name__}")
     return value
@@ -53,7 +53,7 @@ class DistributedRuntimeClient:
                  shutdown_timeout: int | None,
                  missed_heartbeat_callback: Callable[[RuntimeError], object] | None,
                  shutdown_on_destruction: bool | None):
-        self._address = _text(address, "address")
+        self._address = text_of(address, "address")
         self._node_id = operator.index(node_id)
         self._init_timeout = operator.index(init_timeout or 0) or INIT_TIMEOUT
         self._shutdown_timeout = (SHUTDOWN_TIMEOUT if shutdown_timeout is None
@@ -143,7 +143,7 @@ class DistributedRuntimeClient:
         session = self._session
         with as_jax():
             try:
-                session.barrier(_text(barrier_id, "barrier_id"), _seconds(timeout_in_ms), among,
+                session.barrier(text_of(barrier_id, "barrier_id"), _seconds(timeout_in_ms), among,
                                 False)
             except InvalidArgument as problem:
                 if not among or self._node_id in among:
@@ -165,18 +165,20 @@ class DistributedRuntimeClient:
         return self.blocking_key_value_get_bytes(key, timeout_in_ms).decode()
 
     def blocking_key_value_get_bytes(self, key: str, timeout_in_ms: int) -> bytes:
+        """Waits until the key has a value."""
         session = self._session
         with as_jax():
-            return session.get(_text(key, "key"), _seconds(timeout_in_ms))
+            return session.get(text_of(key, "key"), _seconds(timeout_in_ms))
 
     def key_value_try_get(self, key: str) -> str:
         """The key's value, which is UTF-8. NOT_FOUND: it has none."""
         return self.key_value_try_get_bytes(key).decode()
 
     def key_value_try_get_bytes(self, key: str) -> bytes:
+        """The key's value. NOT_FOUND: it has none."""
         session = self._session
         with as_jax():
-            value = session.try_get(_text(key, "key"))
+            value = session.try_get(text_of(key, "key"))
         if value is None:
             raise failed("NOT_FOUND", f"Config key {key} not found.")
         return value
@@ -185,31 +187,33 @@ class DistributedRuntimeClient:
         """Adds to a decimal counter, zero if the key is missing; gives the sum."""
         session = self._session
         with as_jax():
-            return session.increment(_text(key, "key"), operator.index(increment))
+            return session.increment(text_of(key, "key"), operator.index(increment))
 
     def key_value_set(self, key: str, value: str, allow_overwrite: bool = False) -> None:
         """Stores a value. ALREADY_EXISTS: the key has one, and may not be overwritten."""
-        self.key_value_set_bytes(key, _text(value, "value").encode(), allow_overwrite)
+        self.key_value_set_bytes(key, text_of(value, "value").encode(), allow_overwrite)
 
     def key_value_set_bytes(self, key: str, value: bytes, allow_overwrite: bool = False) -> None:
+        """As key_value_set, of bytes."""
         session = self._session
         with as_jax():
-            session.put(_text(key, "key"), _bytes(value), allow_overwrite, False)
+            session.put(text_of(key, "key"), _bytes(value), allow_overwrite, False)
 
     def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
         """All keys below a directory, with their values, in order."""
         return [(name, value.decode()) for name, value in self.key_value_dir_get_bytes(key)]
 
     def key_value_dir_get_bytes(self, key: str) -> list[tuple[str, bytes]]:
+        """As key_value_dir_get, of bytes."""
         session = self._session
         with as_jax():
-            return [(name, value) for name, value, _ in session.list(_text(key, "key"))]
+            return [(name, value) for name, value, _ in session.list(text_of(key, "key"))]
 
     def key_value_delete(self, key: str) -> None:
         """Removes the key and all below it."""
         session = self._session
         with as_jax():
-            session.remove(_text(key, "key"), False)
+            session.remove(text_of(key, "key"), False)
 
 
 def _watch(of: weakref.ref, session: _native.Session) -> None:

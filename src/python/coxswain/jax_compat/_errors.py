@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 
 from coxswain._errors import AlreadyExists, Error, InvalidArgument
 
 
 class JaxRuntimeError(RuntimeError):
-    """What calls raise in a process that has not imported JAX."""
+    """What calls raise."""
+
+    def __reduce__(self):
+        return _remade, (str(self),)
 
 
 def error_class() -> type[RuntimeError]:
-    """JAX's own class where JAX is imported, so that ``except jax.errors.JaxRuntimeError`` fits."""
-    errors = getattr(sys.modules.get("jax"), "errors", None)
-    return getattr(errors, "JaxRuntimeError", JaxRuntimeError)
+    """Where JAX is imported a class that is also JAX's own, so that ``except
+    jax.errors.JaxRuntimeError`` fits, too."""
+    theirs = getattr(getattr(sys.modules.get("jax"), "errors", None), "JaxRuntimeError", None)
+    return JaxRuntimeError if theirs is None else _both(theirs)
+
+
+@functools.cache
+def _both(theirs: type[RuntimeError]) -> type[RuntimeError]:
+    if issubclass(theirs, JaxRuntimeError):
+        return theirs
+    return type("JaxRuntimeError", (JaxRuntimeError, theirs), {"__doc__": theirs.__doc__})
+
+
+def _remade(text: str) -> RuntimeError:
+    return error_class()(text)
 
 
 def failed(code: str, message: str) -> RuntimeError:

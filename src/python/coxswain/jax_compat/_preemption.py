@@ -21,6 +21,8 @@ class PreemptionSyncManager:
         self._notice: _native.Call | None = None
 
     def initialize(self, distributed_client: DistributedRuntimeClient) -> None:
+        """Notices SIGTERM from now on, for this client. FAILED_PRECONDITION: it does already, the
+        client is not connected, or the process was forked by one that did."""
         if self._native is not None:
             raise failed("FAILED_PRECONDITION", "The preemption sync manager is initialised.")
         self._native = distributed_client._session
@@ -42,4 +44,5 @@ class PreemptionSyncManager:
 
 
 def create_preemption_sync_manager() -> PreemptionSyncManager:
+    """One that is to be initialised."""
     return PreemptionSyncManager()

@@ -6,6 +6,7 @@ import os
 
 from coxswain._coordinator import Coordinator
 from coxswain._errors import Error
+from coxswain.jax_compat._client import text_of
 from coxswain.jax_compat._errors import failed
 
 # jaxlib's own, in seconds.
@@ -38,7 +39,7 @@ def get_distributed_runtime_service(
     is the clients' to say; with a ``shutdown_timeout`` of 0 each task leaves alone, and otherwise
     the clients say how long to wait. UNKNOWN: it cannot listen there.
     """
-    host, _, port = address.rpartition(":")
+    host, _, port = text_of(address, "address").rpartition(":")
     token = os.environ.get("COXSWAIN_TOKEN")
     try:
         return DistributedRuntimeService(Coordinator(

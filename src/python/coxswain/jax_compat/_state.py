@@ -60,6 +60,7 @@ class State:
 
     _FIELDS = ("process_id", "num_processes", "service", "client", "preemption_sync_manager",
                "coordinator_address", "partition_index")
+    _METHODS = ("initialize", "initialize_preemption_sync_manager", "shutdown")
 
     def __init__(self):
         self._mirror = None
@@ -80,10 +81,16 @@ class State:
             setattr(self._mirror, name, value)
 
     def mirror_to(self, other) -> None:
-        """From now on the other object, JAX's own state, has what this one has."""
+        """From now on the other object, JAX's own state, has what this one has, and does what this
+        one does."""
         self._mirror = other
-        for name in self._FIELDS:
+        for name in (*self._FIELDS, *self._METHODS):
             setattr(other, name, getattr(self, name))
+
+    @property
+    def has_client(self) -> bool:
+        """Also if somebody has put one into JAX's own state."""
+        return any(state is not None and state.client is not None for state in (self, self._mirror))
 
     def initialize(self, coordinator_address: str | None = None, num_processes: int | None = None,
                    process_id: int | None = None,
@@ -92,6 +99,7 @@ class State:
                    heartbeat_timeout_seconds: int = 100, shutdown_timeout_seconds: int = 300,
                    coordinator_bind_address: str | None = None, partition_index: int | None = None,
                    slice_index: int | None = None) -> None:
+        """See jax_compat.initialize."""
         _refuse_late()
         if self.client is not None or self.service is not None:
             raise RuntimeError("distributed.initialize should only be called once. Until "
@@ -136,6 +144,7 @@ class State:
             raise
 
     def initialize_preemption_sync_manager(self) -> None:
+        """From now on SIGTERM is a notice of preemption; once."""
         if self.preemption_sync_manager is not None:
             raise RuntimeError("Preemption sync manager should only be initialized once.")
         if self.client is None:
@@ -183,6 +192,8 @@ def _detected(method: str | None):
 def _checked(address, num_processes, process_id) -> tuple[str, int, int]:
     if address is None:
         raise ValueError("coordinator_address should be defined.")
+    if not isinstance(address, str):
+        raise TypeError(f"coordinator_address is a str, not {type(address).__name__}")
     if num_processes is None:
         raise ValueError("Number of processes must be defined.")
     if process_id is None:
@@ -224,7 +235,8 @@ def shutdown() -> None:
 
 
 def is_initialized() -> bool:
-    return global_state.client is not None
+    """Whether this process has a client."""
+    return global_state.has_client
 
 
 _process = os.getpid()

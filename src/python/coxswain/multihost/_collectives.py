@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 from coxswain.multihost import _identity
 
 _BYTES = (bytes, bytearray, memoryview)
@@ -15,40 +17,56 @@ def _gather(name: str, data: bytes) -> list[bytes]:
     return client.allgather(f"coxswain/multihost/{name}", data, _identity.coordination_timeout())
 
 
-def _packed(value) -> tuple[bytes, tuple]:
+def _packed(value) -> tuple[bytes, str]:
+    """A value's bytes, and what they are."""
+    if isinstance(value, _BYTES):
+        return bytes(value), "bytes"
     import numpy
     array = numpy.asarray(value)
     if array.dtype.hasobject:
-        raise TypeError(f"only bytes, numbers and arrays of numbers are sent, not {value!r}")
-    return array.tobytes(), (array.dtype, array.shape)
+        raise TypeError("only bytes, numbers and arrays of numbers are sent, not "
+                        f"{type(value).__name__}")
+    return array.tobytes(), f"{array.dtype.str} {' '.join(map(str, array.shape))}"
+
+
+def _unpacked(data: bytes, form: str):
+    if form == "bytes":
+        return data
+    import numpy
+    dtype, *shape = form.split()
+    return numpy.frombuffer(data, dtype).reshape([int(one) for one in shape]).copy()
 
 
 def broadcast_one_to_all(value, is_source: bool | None = None):
-    """The source's value for everybody: bytes, a number, a numpy array, or a list, tuple or dict of
-    such. Each process brings one of the same structure, types and shapes; process 0 is the source
-    unless ``is_source`` says so in one other process. Structures of numbers become arrays."""
+    """The source's value for everybody: bytes, a number, a numpy array, None, or a list, tuple or
+    dict of such. Each process brings one of the same structure, types and shapes; process 0 is the
+    source unless ``is_source`` says so in one other process. Structures of numbers become arrays.
+    ValueError: there is not one source, or this process brings something else than it."""
+    if value is None:
+        return None
     if isinstance(value, dict):
         return {key: broadcast_one_to_all(value[key], is_source) for key in sorted(value)}
     if isinstance(value, (list, tuple)):
-        return type(value)(broadcast_one_to_all(one, is_source) for one in value)
+        parts = [broadcast_one_to_all(one, is_source) for one in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     if is_source is None:
         is_source = _identity.process_index() == 0
-    data, form = (bytes(value), None) if isinstance(value, _BYTES) else _packed(value)
-    told = _gather("broadcast", b"\1" + data if is_source else b"\0")
-    sources = [one[1:] for one in told if one[:1] == b"\1"]
+    data, form = _packed(value)
+    told = _gather("broadcast", form.encode() + b"\n" + data if is_source else b"")
+    sources = [one for one in told if one]
     if len(sources) != 1:
         raise ValueError(f"{len(sources)} processes are the source of a broadcast")
-    if form is None:
-        return sources[0]
-    import numpy
-    dtype, shape = form
-    return numpy.frombuffer(sources[0], dtype).reshape(shape).copy()
+    said, _, data = sources[0].partition(b"\n")
+    if said.decode() != form:
+        raise ValueError(f"the source of a broadcast brings {said.decode()!r}, this process "
+                         f"{form!r}")
+    return _unpacked(data, form)
 
 
 def global_max(values: list[int]) -> list[int]:
-    """The greatest of everybody's first, second, ... number. All bring as many."""
+    """The greatest of everybody's first, second, ... whole number. All bring as many."""
     told = [[int(number) for number in one.split()]
-            for one in _gather("max", " ".join(str(int(one)) for one in values).encode())]
+            for one in _gather("max", " ".join(str(index(one)) for one in values).encode())]
     if len({len(one) for one in told}) != 1:
         raise ValueError(f"the processes bring {sorted({len(one) for one in told})} numbers")
     return [max(column) for column in zip(*told)]

@@ -51,6 +51,7 @@ def get_client() -> Client:
 
 
 def is_initialized() -> bool:
+    """Whether there is a client: see use."""
     return _membership is not None
 
 

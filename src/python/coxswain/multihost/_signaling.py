@@ -16,13 +16,25 @@ from coxswain.multihost import _identity
 class SignalingClient(Protocol):
     """Keys with texts; times are seconds."""
 
-    def key_value_set(self, key: str, value: str, *, allow_overwrite: bool = False) -> None: ...
-    def blocking_key_value_get(self, key: str, timeout_secs: float) -> str: ...
-    def key_value_try_get(self, key: str) -> str | None: ...
-    def key_value_delete(self, key: str) -> None: ...
-    def key_value_dir_get(self, key: str) -> list[tuple[str, str]]: ...
+    def key_value_set(self, key: str, value: str, *, allow_overwrite: bool = False) -> None:
+        """Stores a text; an error if there is one and it may not be overwritten."""
+
+    def blocking_key_value_get(self, key: str, timeout_secs: float) -> str:
+        """Waits until the key has a text. TimeoutError."""
+
+    def key_value_try_get(self, key: str) -> str | None:
+        """The key's text, if it has one."""
+
+    def key_value_delete(self, key: str) -> None:
+        """Removes the key, and what is below it."""
+
+    def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
+        """All keys below a directory, which ends with a slash (else ValueError), and their texts.
+        """
+
     def wait_at_barrier(self, key: str, *, timeout_secs: float,
-                        process_ids: Sequence[int] | None = None) -> None: ...
+                        process_ids: Sequence[int] | None = None) -> None:
+        """Waits for these processes, or all. TimeoutError."""
 
 
 def _directory(key: str) -> str:

@@ -33,6 +33,7 @@ class AwaitableSignalsContract:
     @classmethod
     def get_awaitable_signals_from_contract(cls, operation_id: str
                                             ) -> list[HandlerAwaitableSignal]:
+        """Those that have been added; none if nobody has added any."""
         key = _key(HandlerAwaitableSignal.AWAITABLE_SIGNALS_CONTRACT, operation_id)
         names = get_signaling_client().key_value_try_get(key)
         return [HandlerAwaitableSignal(name) for name in names.split(",")] if names else []
@@ -63,7 +64,7 @@ def set_signals(signals: Sequence[HandlerAwaitableSignal], operation_id: str) ->
 
 def wait_for_signals(signals: Sequence[HandlerAwaitableSignal], *, timeout_secs: float,
                      operation_id: str) -> None:
-    """Waits until all of these have been given, each for so long at most. DeadlineExceeded, which
-    is a TimeoutError, says which one has not."""
+    """Waits until all of these have been given, each for so long at most. TimeoutError, which is a
+    DeadlineExceeded where there is a client, says which one has not."""
     for signal in signals:
         get_signaling_client().blocking_key_value_get(_key(signal, operation_id), timeout_secs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Collection
 from typing import Generic, TypeVar
@@ -51,6 +52,11 @@ def get_barrier_sync_fn(processes: Collection[int] | None = None
     return wait
 
 
+def _milliseconds(seconds: float) -> float:
+    """Whole, unless it is for ever."""
+    return int(seconds * 1000) if math.isfinite(seconds) else seconds
+
+
 def sync_global_processes(name: str, timeout: float | None = None,
                           processes: Collection[int] | None = None,
                           barrier_sync_fn: Callable[..., None] | None = None,
@@ -66,7 +72,7 @@ def sync_global_processes(name: str, timeout: float | None = None,
         barrier_sync_fn = get_barrier_sync_fn(processes)
     seconds = _identity.coordination_timeout() if timeout is None else timeout
     start = time.monotonic()
-    barrier_sync_fn(key=name, timeout_ms=int(seconds * 1000))
+    barrier_sync_fn(key=name, timeout_ms=_milliseconds(seconds))
     if record_event_name is not None:
         _log.info("%s: %.3f s at barrier %r", record_event_name, time.monotonic() - start, name)
 
@@ -84,6 +90,7 @@ class MultihostSynchronizedValue(Generic[T]):
         self._processes = processes
 
     def get(self) -> T:
+        """What was set last; the first value before that."""
         return self._value
 
     def set(self, value: T) -> None:
