@@ -27,6 +27,10 @@ constexpr std::size_t pieces_max = 64;
 // input, the kernel would send a reset, which may destroy the goodbye on its way.
 constexpr duration drain_time = 1s;
 
+// When the core is told what was read, the memory that this takes is asked for so many earlier. For
+// the first ones it is asked for before they are read.
+constexpr std::size_t expected_early = 3;
+
 // A peer that reads nothing is looked at so often until the core cuts it off.
 constexpr int looks = 3;
 constexpr duration look_period_min = 1ms;
@@ -56,6 +60,7 @@ void turn::take_in() noexcept {
   auto const pieces = read.pieces();
   if (pieces.empty()) return;
   now = clock();  // no deadline may begin before its call came
+  pieces[0].from->expect_requests();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i + 3 < pieces.size()) pieces[i + 3].from->expect_line();
     if (i + 2 < pieces.size()) pieces[i + 2].from->expect_session();
@@ -120,6 +125,10 @@ connection::next connection::read_ready() {
     if (held_back_) return next::wait;
     if (turn_.read.is_full()) turn_.take_in();
     auto const room = turn_.read.room();
+    if (turn_.read.pieces().size() < expected_early) {
+      expect_line();
+      expect_session();
+    }
     auto const got = stream_->read_some(room);
     if (got.how == net::transfer::outcome::would_block) return next::wait;
     if (got.how != net::transfer::outcome::done) {
