@@ -273,6 +273,27 @@ BOOST_AUTO_TEST_CASE(the_answers_that_go_out_in_masses_are_written_as_protobuf_w
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_listing_is_written_as_protobuf_would_write_it) {
+  core::listing_answer listing;
+  v1::ServerMessage message;
+  message.mutable_listing();
+  BOOST_TEST(encode({{}, listing}).head == message.SerializeAsString());
+
+  for (std::size_t const size : {0u, 1u, 127u, 128u, 16'383u, 16'384u}) {
+    for (std::uint64_t const version : {std::uint64_t{0}, std::uint64_t{127}, largest}) {
+      std::string const text(size, 'x');
+      listing.entries.push_back({text, bytes{text}, version});
+      listing.version = version;
+      auto& entry = *message.mutable_listing()->add_entries();
+      entry.set_key(text);
+      entry.set_value(text);
+      entry.set_version(version);
+      message.mutable_listing()->set_version(version);
+      BOOST_TEST((encode({{}, listing}).head == message.SerializeAsString()));
+    }
+  }
+}
+
 // Times.
 
 BOOST_AUTO_TEST_CASE(a_timeout_is_rounded_up_and_never_negative) {

@@ -273,6 +273,47 @@ void append_quickly(std::string& head, bytes&, core::stored_answer const& from) 
   append_body(head, v1::ServerMessage::kStoredFieldNumber, fields.written());
 }
 
+std::size_t bytes_of(core::listing_answer::entry const& one) {
+  return content_field_bytes(one.key.size()) + number_field_bytes(one.version) +
+         content_field_bytes(one.value.size());
+}
+
+void append_content(std::string& out, int field, std::string_view content) {
+  if (content.empty()) return;
+  std::array<char, number_field_bytes_max> room;
+  field_writer head{room.data()};
+  head.put_head(field, content.size());
+  out.append(head.written()).append(content);
+}
+
+void append_number(std::string& out, int field, std::uint64_t value) {
+  std::array<char, number_field_bytes_max> room;
+  field_writer whole{room.data()};
+  whole.put_number(field, value);
+  out.append(whole.written());
+}
+
+void append_quickly(std::string& head, bytes&, core::listing_answer const& from) {
+  using entry = v1::Listing::Entry;
+  std::size_t listing_bytes = number_field_bytes(from.version);
+  for (auto const& one : from.entries) {
+    auto const entry_bytes = bytes_of(one);
+    listing_bytes += 1 + varint_bytes(entry_bytes) + entry_bytes;
+  }
+  head.reserve(head.size() + number_field_bytes_max + listing_bytes);
+  append_body(head, v1::ServerMessage::kListingFieldNumber, {}, listing_bytes);
+  for (auto const& one : from.entries) {
+    std::array<char, number_field_bytes_max> room;
+    field_writer begin{room.data()};
+    begin.put_head(v1::Listing::kEntriesFieldNumber, bytes_of(one));
+    head.append(begin.written());
+    append_content(head, entry::kKeyFieldNumber, one.key);
+    append_number(head, entry::kVersionFieldNumber, one.version);
+    append_content(head, entry::kValueFieldNumber, one.value.view());
+  }
+  append_number(head, v1::Listing::kVersionFieldNumber, from.version);
+}
+
 void append_quickly(std::string&, bytes&, std::monostate) {}
 
 void append_with_protobuf(std::string& head, bytes& tail, core::answer const& answer) {

@@ -3,6 +3,7 @@
 // something at once. Their numbers are below 2048. Private to wire.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,6 +13,18 @@ namespace coxswain::wire {
 inline constexpr std::size_t varint_bytes_max = 10;
 inline constexpr std::size_t tag_bytes_max = 2;
 inline constexpr std::size_t number_field_bytes_max = tag_bytes_max + varint_bytes_max;
+
+[[nodiscard]] constexpr std::size_t varint_bytes(std::uint64_t value) noexcept {
+  return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
+// How many bytes a field takes whose number is below 16; none if it is zero or empty.
+[[nodiscard]] constexpr std::size_t number_field_bytes(std::uint64_t value) noexcept {
+  return value == 0 ? 0 : 1 + varint_bytes(value);
+}
+[[nodiscard]] constexpr std::size_t content_field_bytes(std::size_t content_bytes) noexcept {
+  return content_bytes == 0 ? 0 : 1 + varint_bytes(content_bytes) + content_bytes;
+}
 
 class field_writer {
  public:
