@@ -62,6 +62,8 @@ class barrier_data final : public rounds {
     return all;
   }
 
+  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
+
   // About 256 MiB of answers in a sample.
   std::uint64_t steps_by_default() const override {
     constexpr std::uint64_t sent_max = std::uint64_t{256} * 1024 * 1024;

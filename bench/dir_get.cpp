@@ -122,11 +122,15 @@ class dir_get final : public workload {
         listing_bytes_max / std::max<std::uint64_t>(listing_bytes(), 1), 10, 10'000);
   }
 
+  std::vector<side_kind> rivals() const override { return {side_kind::redis, side_kind::etcd}; }
+
   std::size_t connections(side_kind) const override { return given_.connections; }
   void configure(core::config& coordinator) const override { coordinator.num_tasks = 1; }
 
   std::unique_ptr<load> make_load(side_kind kind, address server) const override {
-    return std::make_unique<dir_get_load>(std::move(server), make_peer(kind, 0), given_);
+    rival_plan plan;
+    plan.lists = true;
+    return std::make_unique<dir_get_load>(std::move(server), make_peer(kind, 0, plan), given_);
   }
 
  private:

@@ -36,6 +36,7 @@ constexpr std::uint32_t watch_stream = 1;
 // Fields of etcd's messages (rpc.proto, kv.proto).
 namespace field {
 constexpr std::uint32_t key = 1;
+constexpr std::uint32_t range_end = 2;
 constexpr std::uint32_t put_value = 2;
 constexpr std::uint32_t put_prev_kv = 4;
 constexpr std::uint32_t range_serializable = 7;
@@ -82,8 +83,8 @@ std::uint64_t take_varint(std::string_view& from) {
   throw bench_error{"it sent nonsense: a message that ends in a number"};
 }
 
-// The first field of this number, if there is one.
-std::optional<found_field> find(std::string_view message, std::uint32_t wanted) {
+// The first field of this number, if there is one. What comes after it is left in `message`.
+std::optional<found_field> take(std::string_view& message, std::uint32_t wanted) {
   while (!message.empty()) {
     auto const tag = take_varint(message);
     found_field found{take_varint(message), {}};
@@ -97,6 +98,10 @@ std::optional<found_field> find(std::string_view message, std::uint32_t wanted) 
     if (tag >> 3 == wanted) return found;
   }
   return std::nullopt;
+}
+
+std::optional<found_field> find(std::string_view message, std::uint32_t wanted) {
+  return take(message, wanted);
 }
 
 class etcd_peer final : public peer {
@@ -136,9 +141,14 @@ class etcd_peer final : public peer {
 
   void expect(std::vector<core::answer> models) override {
     value_sizes_.clear();
+    listed_ = 0;
     for (auto const& m : models) {
-      auto const* const value = std::get_if<core::value_answer>(&m.value);
-      if (value != nullptr) value_sizes_.push_back(value->value.view().size());
+      if (auto const* const value = std::get_if<core::value_answer>(&m.value)) {
+        value_sizes_.push_back(value->value.view().size());
+      } else if (auto const* const listing = std::get_if<core::listing_answer>(&m.value)) {
+        listed_ = listing->entries.size();
+        for (auto const& one : listing->entries) value_sizes_.push_back(one.value.view().size());
+      }
     }
   }
 
@@ -153,6 +163,7 @@ class etcd_peer final : public peer {
       return verdict::respond;
     }
     if (plan_.subscribers > 0 && item.stream == watch_stream) return judge_watch(item.content);
+    if (listed_ > 0) return judge_listing(item.content);
     return plan_.tasks > 0 ? judge_arrival(item.content) : judge_key(item.content);
   }
 
@@ -194,6 +205,11 @@ class etcd_peer final : public peer {
     check_window(how, 0);
     if (how.connection >= plan_.subscribers) get(out, how.connection, args.key);
   }
+  // All keys whose names begin with the directory's and a slash: up to the next character.
+  void say(std::string& out, asking const& how, core::list_args const& args) {
+    check_window(how, 0);
+    get(out, how.connection, args.directory + '/', args.directory + char{'/' + 1});
+  }
   void say(std::string& out, asking const& how, core::count_keys_args const&) {
     get(out, how.connection, watched_key);
   }
@@ -219,9 +235,11 @@ class etcd_peer final : public peer {
     lines_[connection].append_call(out, put_path, message);
   }
 
-  void get(std::string& out, std::size_t connection, std::string_view key) {
+  void get(std::string& out, std::size_t connection, std::string_view key,
+           std::string_view end = {}) {
     std::string message;
     append_text(message, field::key, key);
+    if (!end.empty()) append_text(message, field::range_end, end);
     append_true(message, field::range_serializable);
     lines_[connection].append_call(out, range_path, message);
   }
@@ -263,6 +281,17 @@ class etcd_peer final : public peer {
     throw bench_error{fmt::format("it answered with a value of {} bytes, as no key has", size)};
   }
 
+  verdict judge_listing(std::string_view message) const {
+    std::size_t keys = 0;
+    while (auto const kv = take(message, field::answer_kv)) {
+      auto const value = find(kv->text, field::kv_value);
+      if (keys < listed_ && value_sizes_[keys] != (value ? value->text.size() : 0)) break;
+      ++keys;
+    }
+    if (keys == listed_) return verdict::answer;
+    throw bench_error{fmt::format("its listing has {} of {} keys", keys, listed_)};
+  }
+
   rival_plan plan_;
   std::vector<http2_writer> lines_;  // by connection
   std::string reply_;                // that a connection needs
@@ -270,6 +299,7 @@ class etcd_peer final : public peer {
   bool is_introduced_{};
   std::int64_t without_value_{};  // puts, less the answers that have no value
   std::vector<std::size_t> value_sizes_;
+  std::size_t listed_{};  // keys of a directory
 };
 
 }  // namespace

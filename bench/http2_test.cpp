@@ -138,6 +138,31 @@ BOOST_AUTO_TEST_CASE(more_than_http2_lets_a_client_send_is_refused) {
   BOOST_CHECK_THROW(etcd->ask(out, {0, std::nullopt}, put), bench_error);
 }
 
+BOOST_AUTO_TEST_CASE(a_directory_in_etcd_has_all_its_keys) {
+  auto const etcd = make_etcd_peer({});
+  std::string out;
+  etcd->open(0);
+  etcd->ask(out, {0, std::nullopt}, core::list_args{"a/b"});
+  BOOST_TEST(out.find("a/b/") != std::string::npos);
+  BOOST_TEST(out.find("a/b0") != std::string::npos);
+
+  core::listing_answer listing;
+  for (auto const* key : {"a/b/c", "a/b/d"})
+    listing.entries.push_back({key, bytes{std::string{"v"}}, 1});
+  core::answer listed;
+  listed.value = std::move(listing);
+  etcd->expect({std::move(listed)});
+  std::string const head{'m', 0, 0, 0, 1};
+  std::string const key = "\x12\x03\x2a\x01v";
+  auto const judge = [&](std::string const& keys) {
+    auto const answer = head + keys;
+    return etcd->judge({answer, answer.size()});
+  };
+  BOOST_TEST((judge(key + key) == verdict::answer));
+  BOOST_CHECK_THROW((void)judge(key), bench_error);
+  BOOST_CHECK_THROW((void)judge(key + "\x12\x04\x2a\x02vv"), bench_error);
+}
+
 BOOST_AUTO_TEST_CASE(a_key_that_etcd_has_not_is_noticed) {
   auto const etcd = make_etcd_peer({});
   std::string out;

@@ -98,6 +98,9 @@ struct rival_plan {
   std::uint32_t tasks{};        // that meet at a barrier; zero: there is none
   std::uint32_t subscribers{};  // the first connections: they wait for what is published
   redis_barrier barrier{redis_barrier::script};
+  std::uint64_t gathered_bytes{};  // that each brings to the barrier, for all; zero: none
+  bool sums{};                     // all get the sum of what they bring to the barrier
+  bool lists{};                    // keys are read by directories
 };
 
 // Speaks the protocol of Redis.

@@ -100,6 +100,47 @@ BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_says_the_round) {
                     bench_error);
 }
 
+BOOST_AUTO_TEST_CASE(a_barrier_with_data_is_a_message_with_that_of_all) {
+  rival_plan plan;
+  plan.tasks = 2;
+  plan.subscribers = 2;
+  plan.gathered_bytes = 3;
+  auto const redis = make_redis_peer(plan);
+  core::barrier_args arrival;
+  arrival.name = "b";
+  arrival.data = "ddd";
+  std::string out;
+  redis->ask(out, {0, task_id{0}}, arrival);
+  redis->ask(out, {1, task_id{1}}, arrival);
+  std::string const head = ">3\r\n$7\r\nmessage\r\n$4\r\nstep\r\n";
+
+  BOOST_TEST(out.ends_with("$4\r\ndata\r\n$1\r\n1\r\n$3\r\nddd\r\n"));
+  BOOST_TEST((redis->judge(whole(head + "$8\r\n2:dddddd\r\n")) == verdict::answer));
+  BOOST_CHECK_THROW((void)redis->judge(whole(head + "$5\r\n2:ddd\r\n")), bench_error);
+  BOOST_CHECK_THROW((void)redis->judge(whole(head + "$8\r\n4:dddddd\r\n")), bench_error);
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_is_a_hash_with_all_its_keys) {
+  rival_plan plan;
+  plan.lists = true;
+  auto const redis = make_redis_peer(plan);
+  core::put_args put;
+  put.key = "a/b/c";
+  put.value = "v";
+  std::string out;
+  redis->ask(out, {}, put);
+  BOOST_TEST(out == "*4\r\n$4\r\nHSET\r\n$3\r\na/b\r\n$1\r\nc\r\n$1\r\nv\r\n");
+
+  core::listing_answer listing;
+  listing.entries.push_back({"a/b/c", bytes{std::string{"v"}}, 1});
+  core::answer listed;
+  listed.value = std::move(listing);
+  redis->expect({std::move(listed)});
+  BOOST_TEST((redis->judge(whole("*2\r\n$1\r\nc\r\n$1\r\nv\r\n")) == verdict::answer));
+  BOOST_CHECK_THROW((void)redis->judge(whole("*0\r\n")), bench_error);
+  BOOST_CHECK_THROW((void)redis->judge(whole("*2\r\n$1\r\nc\r\n$0\r\n\r\n")), bench_error);
+}
+
 BOOST_AUTO_TEST_CASE(who_counts_the_last_arrival_tells_all_once) {
   rival_plan plan;
   plan.tasks = 2;

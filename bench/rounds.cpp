@@ -78,19 +78,23 @@ void rounds::configure(core::config& coordinator) const { coordinator.num_tasks 
 
 std::size_t rounds::floor_answers_together() const { return who_.floor_tasks(); }
 
-rival_plan rounds::redis(std::uint32_t tasks) const {
+rival_plan rounds::rival(std::uint32_t tasks, core::barrier_args const& arrival) const {
   rival_plan plan;
   plan.tasks = tasks;
   plan.subscribers = tasks;
   plan.barrier = redis_barrier_;
+  plan.gathered_bytes = arrival.gather ? arrival.data.size() : 0;
+  plan.sums = arrival.reduce != core::reduction::none;
   return plan;
 }
 
 std::unique_ptr<load> rounds::make_load(side_kind kind, address server) const {
   auto const tasks = who_.tasks(kind);
+  auto round = shape(tasks);
+  auto speaks = make_peer(kind, tasks, rival(tasks, round.arrival));
   return std::make_unique<rounds_load>(
-      crowd{std::move(server), make_peer(kind, tasks, redis(tasks)), who_.connections(kind), tasks},
-      shape(tasks), arrivals::parse(arrivals_));
+      crowd{std::move(server), std::move(speaks), who_.connections(kind), tasks}, std::move(round),
+      arrivals::parse(arrivals_));
 }
 
 }  // namespace coxswain::bench

@@ -63,7 +63,7 @@ class rounds : public workload {
   [[nodiscard]] virtual round_shape shape(std::uint32_t tasks) const = 0;
 
  private:
-  [[nodiscard]] rival_plan redis(std::uint32_t tasks) const;
+  [[nodiscard]] rival_plan rival(std::uint32_t tasks, core::barrier_args const& arrival) const;
 
   population who_;
   std::string arrivals_{"together"};
