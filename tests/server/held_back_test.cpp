@@ -182,6 +182,26 @@ BOOST_FIXTURE_TEST_CASE(what_was_read_before_replies_began_to_wait_is_taken_when
   for (std::uint64_t i = 1; i <= 101; ++i) BOOST_TEST(reader.take().id.value == i);
 }
 
+// Once for what the turn before has left, and once for what came meanwhile.
+BOOST_FIXTURE_TEST_CASE(who_is_read_twice_in_a_turn_loses_nothing, narrow_world) {
+  auto& stream = add_puppet();
+  stream.room = 0;
+  std::string asked;
+  for (std::uint64_t i = 1; i <= 100; ++i) asked += try_get_frame(i, std::string(100, 'k'));
+  send(asked);
+  stream.at_read = [&] { send(put_frame(101, "last", "v")); };
+  last->read_soon();
+
+  run();
+  unblock(stream, 1 << 20);
+  for (int i = 0; i < 30; ++i) run();
+
+  BOOST_TEST(brain.look(t.now).keys == 1u);
+  message_reader reader;
+  reader.feed(stream.written);
+  for (std::uint64_t i = 1; i <= 101; ++i) BOOST_TEST(reader.take().id.value == i);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

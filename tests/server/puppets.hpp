@@ -24,7 +24,11 @@ inline constexpr time_point t0{1000s};
 struct puppet final : net::byte_stream {
   explicit puppet(net::descriptor socket) : input{std::move(socket), 100s} {}
 
-  net::transfer read_some(std::span<char> into) noexcept override { return input.read_some(into); }
+  net::transfer read_some(std::span<char> into) noexcept override {
+    auto const got = input.read_some(into);
+    if (at_read) std::exchange(at_read, nullptr)();
+    return got;
+  }
   net::transfer write_some(std::span<iovec const> pieces) noexcept override {
     ++writes;
     if (at_write) std::exchange(at_write, nullptr)();
@@ -57,6 +61,7 @@ struct puppet final : net::byte_stream {
   std::size_t room{std::numeric_limits<std::size_t>::max()};
   std::size_t unread{};
   std::string written;
+  std::function<void()> at_read;
   std::function<void()> at_write;
   int writes{};
   bool broken{};
@@ -103,7 +108,7 @@ struct world : net::turn_taker {
     auto stream = std::make_unique<puppet>(std::move(ends.first));
     auto& made = *stream;
     peers.push_back(std::move(ends.second));
-    all.add(brain.open(t.now, "peer", {}), std::move(stream));
+    last = &all.add(brain.open(t.now, "peer", {}), std::move(stream));
     send(hello_frame());
     run(t.now);
     message_reader reader;
@@ -134,6 +139,7 @@ struct world : net::turn_taker {
   turn t{brain, polled, o, [this] { return t.now; }};
   connections all{t};
   std::vector<net::descriptor> peers;
+  connection* last{};  // the last puppet's
   int turns{};
 };
 

@@ -120,10 +120,10 @@ net::routine connection::read() {
 // Who is held back is read on when it has taken what waits for it: flush sees to that.
 connection::next connection::read_ready() {
   for (std::size_t own = 0;;) {
+    if (is_unheard_ || turn_.read.is_full()) turn_.take_in();
     if (!ended() && held_back_) go_on();
     if (ended()) return next::stop;
     if (held_back_) return next::wait;
-    if (turn_.read.is_full()) turn_.take_in();
     auto const room = turn_.read.room();
     if (turn_.read.pieces().size() < expected_early) {
       expect_line();
@@ -139,7 +139,10 @@ connection::next connection::read_ready() {
     own += got.bytes;
     turn_.bytes_read += got.bytes;
     // Who was told goodbye is read only so that it reads the goodbye.
-    if (phase_ == phase::open) turn_.read.add(*this, got.bytes);
+    if (phase_ == phase::open) {
+      turn_.read.add(*this, got.bytes);
+      is_unheard_ = true;
+    }
     if (got.bytes < room.size() && !ready_.hung_up()) return next::wait;
     turn_.take_in();
     if (own >= own_read_max || turn_.bytes_read >= turn_read_max) return next::another_turn;
@@ -155,6 +158,7 @@ void connection::go_on() {
 }
 
 void connection::hear(std::string_view bytes) noexcept {
+  is_unheard_ = false;
   if (ended()) return;
   try {
     turn_.brain.received(turn_.now, id_, bytes);

@@ -116,6 +116,7 @@ class alignas(64) connection final : private net::watched {
   bool blocked_{};      // something waits for a peer that does not read
   bool awaits_room_{};  // the poller tells when the socket takes more
   bool held_back_{};    // it is not read on, because replies wait for room
+  bool is_unheard_{};   // the core was not told what was read last
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;
