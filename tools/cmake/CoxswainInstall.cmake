@@ -17,17 +17,6 @@ foreach(library IN ITEMS c host status client server launch net wire proto core 
     string(APPEND libraries " -lcoxswain_${library}")
   endif()
 endforeach()
-if(COXSWAIN_LTO)
-  # What only this very compiler could link.
-  install(CODE "
-    file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libcoxswain_*.a\")
-    foreach(archive IN LISTS archives)
-      execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --wildcard --remove-section=.gnu.lto_*
-        --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_* \"\${archive}\"
-        COMMAND_ERROR_IS_FATAL ANY)
-    endforeach()"
-    COMPONENT development)
-endif()
 install(EXPORT coxswain-targets NAMESPACE coxswain:: DESTINATION ${package} COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/proto/coxswain/v1/coxswain.proto
   DESTINATION ${CMAKE_INSTALL_DATADIR}/coxswain/proto/coxswain/v1 COMPONENT development)

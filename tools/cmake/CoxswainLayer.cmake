@@ -1,5 +1,4 @@
-# Where programs go, how a layer of the house is declared, which programs are optimised across
-# layers, and which warnings our own code obeys.
+# Where programs go, how a layer of the house is declared, and which warnings our own code obeys.
 
 if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
@@ -11,19 +10,6 @@ target_compile_options(coxswain_warnings INTERFACE
   # GCC 12 warns falsely where a short literal is appended to a std::string at -O3 (GCC PR 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${COXSWAIN_WERROR}>:-Werror>)
-
-# Layers have both, what gcc's optimiser takes when it links and what any linker takes: tests are
-# linked without it, since that takes as long as to compile all layers again.
-set(coxswain_lto)
-if(COXSWAIN_LTO)
-  set(coxswain_lto -flto=auto)
-  add_link_options(-fno-lto)
-endif()
-
-# coxswain_optimise_whole(TARGET): a program for users, all layers of which are optimised together.
-function(coxswain_optimise_whole target)
-  target_link_options(${target} PRIVATE ${coxswain_lto})
-endfunction()
 
 # coxswain_layer(NAME SOURCES ... HEADERS ... LINK ...): one static library per layer, named
 # coxswain_NAME with the alias coxswain::NAME. HEADERS are those that are installed and must stand
@@ -41,7 +27,4 @@ function(coxswain_layer name)
   target_sources(${target} PUBLIC FILE_SET HEADERS
     BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${arg_HEADERS})
   target_link_libraries(${target} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:coxswain_warnings>)
-  if(COXSWAIN_LTO)
-    target_compile_options(${target} PRIVATE ${coxswain_lto} -ffat-lto-objects)
-  endif()
 endfunction()
