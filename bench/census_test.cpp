@@ -50,7 +50,7 @@ class told {
     r.kind = kind;
     r.connection = connection_id{connection};
     r.content = content;
-    wire::encoded_record{r}.append_to(bytes_);
+    wire::append(bytes_, r);
     return *this;
   }
   std::string bytes_;

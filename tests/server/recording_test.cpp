@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_not_replaced_by_what_is_none) {
   wire::record wrong;
   wrong.kind = wire::record_kind::credentials_replaced;
   wrong.content = "captain token-1";
-  wire::encoded_record{wrong}.append_to(bytes);
+  wire::append(bytes, wrong);
   replay r{bytes};
 
   BOOST_CHECK_THROW(r.step(), error);

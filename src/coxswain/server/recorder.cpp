@@ -136,29 +136,31 @@ void recorder::write_message(time_point now, connection_id from, std::string_vie
   write(what);
 }
 
-void recorder::write(wire::record const& what) {
-  if (!is_on()) return;
-  wire::encoded_record const record{what};
-  if (pass_on_) {
-    buffer_.clear();
-    record.append_to(buffer_);
-    pass_on_(buffer_);
-  }
-  if (kept_bytes_max_ > 0) keep(record);
+std::size_t recorder::block::add(wire::record const& what) noexcept {
+  char* const begin = bytes_.get() + used_;
+  auto const bytes = static_cast<std::size_t>(wire::write(what, begin) - begin);
+  used_ += bytes;
+  ++records_;
+  return bytes;
 }
 
-void recorder::keep(wire::encoded_record const& record) {
-  auto const bytes = record.size();
-  if (kept_.empty() || kept_.back().bytes.size() + bytes > block_bytes) {
-    kept_.emplace_back().bytes.reserve(std::max(block_bytes, bytes));
+void recorder::write(wire::record const& what) {
+  if (pass_on_) {
+    buffer_.clear();
+    wire::append(buffer_, what);
+    pass_on_(buffer_);
   }
-  auto& last = kept_.back();
-  record.append_to(last.bytes);
-  ++last.records;
-  kept_bytes_ += bytes;
+  if (kept_bytes_max_ > 0) keep(what);
+}
+
+void recorder::keep(wire::record const& what) {
+  if (kept_.empty() || !kept_.back().has_room_for(what)) {
+    kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));
+  }
+  kept_bytes_ += kept_.back().add(what);
   while (kept_bytes_ > kept_bytes_max_ && kept_.size() > 1) {
-    kept_bytes_ -= kept_.front().bytes.size();
-    head_.lost += kept_.front().records;
+    kept_bytes_ -= kept_.front().bytes().size();
+    head_.lost += kept_.front().records();
     kept_.pop_front();
   }
 }
@@ -166,7 +168,7 @@ void recorder::keep(wire::encoded_record const& record) {
 std::string recorder::recording() const {
   std::string all;
   wire::append(all, head_);
-  for (auto const& one : kept_) all += one.bytes;
+  for (auto const& one : kept_) all += one.bytes();
   return all;
 }
 

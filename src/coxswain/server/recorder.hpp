@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,13 +43,30 @@ class recorder {
   [[nodiscard]] std::string recording() const;
 
  private:
-  struct block {
-    std::string bytes;
-    std::uint64_t records{};
+  // Records one after the other.
+  class block {
+   public:
+    explicit block(std::size_t room)
+        : bytes_{std::make_unique_for_overwrite<char[]>(room)}, room_{room} {}
+
+    [[nodiscard]] std::string_view bytes() const noexcept { return {bytes_.get(), used_}; }
+    [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
+
+    [[nodiscard]] bool has_room_for(wire::record const& what) const noexcept {
+      return wire::bytes_max(what) <= room_ - used_;
+    }
+    // There must be room. Returns how many bytes it takes.
+    std::size_t add(wire::record const& what) noexcept;
+
+   private:
+    std::unique_ptr<char[]> bytes_;
+    std::size_t room_;
+    std::size_t used_{};
+    std::uint64_t records_{};
   };
 
   void write(wire::record const& what);
-  void keep(wire::encoded_record const& record);
+  void keep(wire::record const& what);
   [[nodiscard]] bool is_on() const noexcept { return kept_bytes_max_ > 0 || pass_on_; }
 
   std::size_t kept_bytes_max_;

@@ -34,35 +34,41 @@ void append(std::string& out, recording_head const& head) {
   append_message(out, to);
 }
 
-// By hand, since each message that comes in is recorded.
-encoded_record::encoded_record(record const& what) noexcept : content_{what.content} {
-  using fields = v1::Record;
-  static_assert(length_bytes + 4 * number_field_bytes_max <= sizeof(before_));
-  static_assert(sizeof(core::session_secret) + 2 + 2 * number_field_bytes_max <= sizeof(after_));
-  field_writer before{before_.data() + length_bytes};
-  before.put_number(fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
-  before.put_number(fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
-  before.put_number(fields::kConnectionFieldNumber, what.connection.value);
-  if (!content_.empty()) before.put_head(fields::kContentFieldNumber, content_.size());
-  before_bytes_ = static_cast<std::uint8_t>(length_bytes + before.written().size());
-
-  field_writer after{after_.data()};
-  if (what.secret) {
-    after.put_head(fields::kSecretFieldNumber, what.secret->size());
-    after.put({reinterpret_cast<char const*>(what.secret->data()), what.secret->size()});
-  }
-  after.put_number(fields::kNumberFieldNumber, what.number);
-  after.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
-  after_bytes_ = static_cast<std::uint8_t>(after.written().size());
-
-  auto const length = length_prefix(size() - length_bytes);
-  std::copy(length.begin(), length.end(), before_.begin());
+std::size_t bytes_max(record const& what) noexcept {
+  constexpr std::size_t numbers = 7;  // of the fields, and the sizes of two
+  return length_bytes + numbers * number_field_bytes_max + what.content.size() +
+         sizeof(core::session_secret);
 }
 
-void encoded_record::append_to(std::string& out) const {
-  out.append(before_.data(), before_bytes_);
-  out += content_;
-  if (after_bytes_ != 0) out.append(after_.data(), after_bytes_);
+// By hand, since each message that comes in is recorded.
+char* write(record const& what, char* to) noexcept {
+  using fields = v1::Record;
+  field_writer body{to + length_bytes};
+  body.put_number(fields::kAtNsFieldNumber, static_cast<std::uint64_t>(what.at.count()));
+  body.put_number(fields::kKindFieldNumber, static_cast<std::uint64_t>(what.kind));
+  body.put_number(fields::kConnectionFieldNumber, what.connection.value);
+  if (!what.content.empty()) {
+    body.put_head(fields::kContentFieldNumber, what.content.size());
+    body.put(what.content);
+  }
+  if (what.secret) {
+    body.put_head(fields::kSecretFieldNumber, what.secret->size());
+    body.put({reinterpret_cast<char const*>(what.secret->data()), what.secret->size()});
+  }
+  body.put_number(fields::kNumberFieldNumber, what.number);
+  body.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
+
+  auto const bytes = body.written().size();
+  auto const length = length_prefix(bytes);
+  std::copy(length.begin(), length.end(), to);
+  return to + length_bytes + bytes;
+}
+
+void append(std::string& out, record const& what) {
+  auto const before = out.size();
+  out.resize(before + bytes_max(what));
+  char const* const end = write(what, out.data() + before);
+  out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
 recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {

@@ -8,7 +8,6 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/messages.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -58,27 +57,14 @@ struct record {
   errc code{};
 };
 
-// Appends the head with its length.
+// Append the head, or a record, with its length.
 void append(std::string& out, recording_head const& head);
+void append(std::string& out, record const& what);
 
-// A record as it is written: with its length, and in pieces, of which the content stays where it
-// is. It must stay valid.
-class encoded_record {
- public:
-  explicit encoded_record(record const& what) noexcept;
-
-  [[nodiscard]] std::size_t size() const noexcept {
-    return before_bytes_ + content_.size() + after_bytes_;
-  }
-  void append_to(std::string& out) const;
-
- private:
-  std::array<char, 52> before_;
-  std::array<char, 42> after_;
-  std::uint8_t before_bytes_;
-  std::uint8_t after_bytes_;
-  std::string_view content_;
-};
+// The same for who has room already: `to` has it for `bytes_max`. Returns the end of what was
+// written.
+[[nodiscard]] std::size_t bytes_max(record const& what) noexcept;
+char* write(record const& what, char* to) noexcept;
 
 // Reads a recording from beginning to end.
 class recording_reader {
