@@ -67,6 +67,18 @@ BOOST_AUTO_TEST_CASE(an_open_round_is_found_by_its_sequence_until_it_ends) {
   h.all.end(b, nullptr, {});
 }
 
+BOOST_AUTO_TEST_CASE(a_name_is_found_until_it_is_forgotten) {
+  house h{100, 0};
+  auto& b = h.all.at("a");
+  h.all.open(b, h.three, {}, start);
+  BOOST_TEST(h.all.find("a") == &b);
+  BOOST_TEST(h.all.find("a") == &b);
+
+  h.all.end(b, nullptr, {});
+
+  BOOST_TEST(h.all.find("a") == nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(open_rounds_are_listed_in_the_order_in_which_they_opened) {
   house h;
   for (auto const* const name : {"z", "a", "m"}) h.all.open(h.all.at(name), h.three, {}, start);

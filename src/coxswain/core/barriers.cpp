@@ -22,8 +22,11 @@ barriers::barrier& barriers::at(std::string_view name) {
 }
 
 barriers::barrier* barriers::find(std::string_view name) {
+  if (found_last_ && found_last_->name == name) return found_last_;
   auto const found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : &found->second;
+  if (found == by_name_.end()) return nullptr;
+  found_last_ = &found->second;
+  return found_last_;
 }
 
 barriers::barrier const* barriers::find(std::string_view name) const {
@@ -162,6 +165,7 @@ void barriers::rest(barrier& b) {
   if (idle_.size() <= idle_max_) return;
   auto const oldest = by_name_.find(*idle_.front());
   idle_.pop_front();
+  if (found_last_ == &oldest->second) found_last_ = nullptr;
   by_name_.erase(oldest);
 }
 

@@ -128,6 +128,7 @@ class barriers {
   std::size_t owed_max_;
   std::size_t idle_max_;
   std::unordered_map<std::string, barrier, name_hash, name_equal> by_name_;
+  barrier* found_last_{};  // many ask for the same one in turn
   std::map<round_sequence, barrier*> open_;
   std::map<debt_key, debt> debts_;
   claims claims_;

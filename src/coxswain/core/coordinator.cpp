@@ -273,6 +273,7 @@ void coordinator::take_events(std::vector<event>& into) {
   into.clear();
   into.swap(state_->events);
 }
+std::size_t coordinator::untold() const { return state_->events.size(); }
 std::size_t coordinator::frame_bytes_max(connection_id of) const {
   return state_->frame_bytes_max(of);
 }

@@ -105,6 +105,9 @@ class coordinator {
   // What is to be logged, in order. Swapped with `into`, which is cleared first.
   void take_events(std::vector<event>& into);
 
+  // How many of these there are.
+  [[nodiscard]] std::size_t untold() const;
+
   // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 

@@ -131,7 +131,11 @@ class open_requests {
 
   // Half of all are moved after half of all were taken.
   void forget_taken() {
-    std::erase_if(slots_, [](slot const& one) { return !one.waits; });
+    if (empty()) {
+      slots_.clear();
+    } else {
+      std::erase_if(slots_, [](slot const& one) { return !one.waits; });
+    }
     taken_ = 0;
     if (slots_.empty() && slots_.capacity() > kept_room) slots_.shrink_to_fit();
   }

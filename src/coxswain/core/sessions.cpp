@@ -82,7 +82,7 @@ void sessions::hand_over(ticket who, answer_ptr what, std::string queue) {
   send(who, std::move(what), true, false, std::move(queue));
 }
 
-void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, std::string queue) {
+void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, seldom_text queue) {
   session* const s = find(who.session);
   if (!s) return;
   bool const attached = s->attached != connection_id{};

@@ -148,7 +148,7 @@ class sessions {
 
  private:
   void forget_first(session& s);
-  void send(ticket who, answer_ptr what, bool keep, bool is_leave, std::string queue);
+  void send(ticket who, answer_ptr what, bool keep, bool is_leave, seldom_text queue);
   std::vector<undelivered> take_items(session& s,
                                       std::function<bool(kept_reply const&)> const& is_taken);
 

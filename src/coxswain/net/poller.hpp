@@ -15,6 +15,7 @@
 
 #include <sys/epoll.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -68,8 +69,12 @@ class poller {
   // What belongs to Asio, and must be gone before the io_context is.
   struct loop {
     loop(asio::io_context& context, int events) : epoll{context, events}, alarm{context} {}
-    asio::posix::stream_descriptor epoll;
-    asio::steady_timer alarm;
+    // With the context's own executor: each wait through any_io_executor costs more.
+    asio::posix::basic_stream_descriptor<asio::io_context::executor_type> epoll;
+    asio::basic_waitable_timer<std::chrono::steady_clock,
+                               asio::wait_traits<std::chrono::steady_clock>,
+                               asio::io_context::executor_type>
+        alarm;
   };
 
   std::uint64_t add(readiness* who, int descriptor);

@@ -200,10 +200,9 @@ void connection::has_room() noexcept {
 
 void connection::write() {
   std::array<iovec, pieces_max> room;
-  for (std::size_t own = 0;;) {
-    auto const pieces = out_->fill(room);
-    if (pieces.empty()) return all_written();
+  for (std::size_t own = 0; !out_->empty();) {
     if (own >= own_write_max) return await_room();
+    auto const pieces = out_->fill(room);
     auto const wanted = size_of(pieces);
     auto const sent = stream_->write_some(pieces);
     ++turn_.sends;
@@ -216,6 +215,7 @@ void connection::write() {
     }
     if (sent.bytes < wanted) return await_reader();
   }
+  all_written();
 }
 
 // What the peer said before it went is heard all the same: a Bye, an acknowledgement.

@@ -149,11 +149,10 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   on->out.written(count, encoder_);
   encoder_.forget();
   if (std::exchange(on->blocked, false)) write_progressed(now, to);
-  tell_if_held_back(now, to, *on);
+  if (on->held != on->out.holds_back()) tell_held_back(now, to, *on);
 }
 
-void dispatch::tell_if_held_back(time_point now, connection_id id, line& on) {
-  if (on.held == on.out.holds_back()) return;
+void dispatch::tell_held_back(time_point now, connection_id id, line& on) {
   on.held = !on.held;
   recorder_.write(now, on.held ? record_kind::held_back : record_kind::read_again, id);
   if (on.held) return core_.held_back(now, id);
@@ -208,6 +207,8 @@ void dispatch::stop(time_point now, std::string reason) {
 
 void dispatch::advance(time_point now) {
   now_ = std::max(now_, now);
+  auto const next = core_.next_deadline();
+  if (!next || now < *next) return;
   recorder_.write(now, record_kind::advanced);
   core_.advance(now);
 }
@@ -216,7 +217,7 @@ std::optional<time_point> dispatch::next_deadline() const { return core_.next_de
 
 bool dispatch::deliver(std::vector<connection_id>& dirty) {
   tell_log();  // first: it may call us back, and that has consequences, too
-  collect(now_);
+  if (core_.unsent() != 0) collect(now_);
   encoder_.forget();
   dirty.clear();
   dirty.swap(dirty_);
@@ -253,7 +254,7 @@ void dispatch::collect(time_point now) {
       on->out.abandon();  // out of memory: its client asks again on another connection
     }
     if (!std::exchange(on->dirty, true)) dirty_.push_back(one.to);
-    tell_if_held_back(now, one.to, *on);
+    if (on->held != on->out.holds_back()) tell_held_back(now, one.to, *on);
   }
   outgoing_.clear();  // so that no answer lives longer because of it
   if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
@@ -262,6 +263,7 @@ void dispatch::collect(time_point now) {
 
 // The log is foreign code: what it throws is its own affair.
 void dispatch::tell_log() {
+  if (core_.untold() == 0 && reported_.empty()) return;
   std::vector<core::event> events;
   core_.take_events(events);
   for (auto const& one : events) recorder_.write_event(now_, one);

@@ -74,8 +74,9 @@ class dispatch {
   void expect_session(connection_id from) const noexcept;
   void expect_requests(connection_id from) const noexcept;
 
-  // The core's verbs. After each of them, and after each of those above, there may be something to
-  // deliver and `next_deadline` may be another.
+  // The core's verbs; it is not told of a time before `next_deadline`. After each of them, and
+  // after each of those above, there may be something to deliver and `next_deadline` may be
+  // another.
   void task_ended(time_point now, task_id task, status why);
   status preempt(time_point now, task_id task, duration in);
   void replace_credentials(time_point now, std::vector<core::credential> by);
@@ -130,7 +131,7 @@ class dispatch {
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
-  void tell_if_held_back(time_point now, connection_id id, line& on);
+  void tell_held_back(time_point now, connection_id id, line& on);
   bool malformed(time_point now, connection_id from, line& on, status const& why);
   void write_progressed(time_point now, connection_id to);
   void tell_log();

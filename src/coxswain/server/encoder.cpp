@@ -2,6 +2,7 @@
 
 #include "coxswain/wire/codec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace coxswain::server {
@@ -26,11 +27,11 @@ encoded_reply const& encoder::encode(core::answer_ptr const& what) {
 }
 
 void encoder::forget() {
-  if (next_ == 0) return;
-  for (auto& one : last_) {
-    one.what = nullptr;
-    one.reply.copied.clear();
-    one.reply.shared = one.reply.tail = {};
+  for (std::size_t i = 0; i < std::min(next_, last_.size()); ++i) {
+    last_[i].what = nullptr;
+    auto& [copied, shared, tail] = last_[i].reply;
+    copied.clear();
+    shared = tail = {};
   }
   next_ = 0;
 }

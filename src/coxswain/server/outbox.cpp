@@ -161,7 +161,7 @@ void outbox::refill(encoder& by) {
 }
 
 void outbox::compact() {
-  if (waiting_begin_ == waiting_.size()) {
+  if (!waiting_.empty() && waiting() == 0) {
     waiting_ = std::vector<waiting_reply>{};
     waiting_begin_ = 0;
   } else if (waiting_begin_ >= 1024 && waiting_begin_ >= waiting_.size() / 2) {
@@ -169,7 +169,7 @@ void outbox::compact() {
                    waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_begin_));
     waiting_begin_ = 0;
   }
-  if (references_begin_ == references_.size()) {
+  if (!references_.empty() && references_begin_ == references_.size()) {
     references_ = std::vector<reference>{};
     references_begin_ = 0;
   }

@@ -7,10 +7,12 @@
 namespace coxswain::wire {
 namespace {
 
+// `prefix` has `length_bytes`.
 std::size_t length_of(std::string_view prefix) noexcept {
-  std::size_t length = 0;
-  for (char const byte : prefix) length = length << 8 | static_cast<unsigned char>(byte);
-  return length;
+  auto const byte = [prefix](std::size_t i) {
+    return std::uint32_t{static_cast<unsigned char>(prefix[i])};
+  };
+  return byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
 }
 
 // The record type and the major version with which TLS begins.
@@ -29,11 +31,10 @@ status too_long(std::size_t length, std::size_t limit) {
 
 std::array<char, length_bytes> length_prefix(std::size_t payload_bytes) noexcept {
   assert(payload_bytes <= std::numeric_limits<std::uint32_t>::max());
-  std::array<char, length_bytes> prefix{};
-  for (std::size_t i = length_bytes; i-- > 0; payload_bytes >>= 8) {
-    prefix[i] = static_cast<char>(payload_bytes & 0xff);
-  }
-  return prefix;
+  auto const byte = [payload_bytes](int shift) {
+    return static_cast<char>(payload_bytes >> shift);
+  };
+  return {byte(24), byte(16), byte(8), byte(0)};
 }
 
 void append_length(std::string& out, std::size_t payload_bytes) {
@@ -69,7 +70,8 @@ result<std::optional<std::string_view>> frame_decoder::next() {
 bool frame_decoder::take_prefix() noexcept {
   if (prefix_bytes_ == length_bytes) return true;
   if (prefix_bytes_ == 0 && input_.size() >= length_bytes) {
-    length_ = length_of(take(length_bytes));
+    length_ = length_of(input_);
+    input_.remove_prefix(length_bytes);
     prefix_bytes_ = length_bytes;
     return true;
   }
@@ -82,8 +84,10 @@ bool frame_decoder::take_prefix() noexcept {
 
 std::optional<std::string_view> frame_decoder::take_payload() {
   if (partial_.empty() && input_.size() >= length_) {
+    std::string_view const payload{input_.data(), length_};
+    input_.remove_prefix(length_);
     prefix_bytes_ = 0;
-    return take(length_);
+    return payload;
   }
   store(take(length_ - partial_.size()));
   if (partial_.size() < length_) return std::nullopt;
