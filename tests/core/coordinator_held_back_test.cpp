@@ -35,6 +35,22 @@ BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
 }
 
+BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
+  cluster c{2, impatient()};
+  c[0].beats = false;
+  c.at(4s);
+  c.held_back(0);
+  c.at(11s);
+  c.held_back(0);
+  c.at(12s);
+  c.read_again(0);
+
+  c.at(18s - 1ns);
+  BOOST_TEST(c.error() == "none");
+  c.at(18s);
+  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+}
+
 BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;

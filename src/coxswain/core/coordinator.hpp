@@ -70,7 +70,8 @@ class coordinator {
   void write_progressed(time_point now, connection_id to);
 
   // Nothing is read from the peer until it has taken what waits for it; and: it is read again.
-  // Meanwhile its silence says nothing: that it reads is its sign of life.
+  // Meanwhile its silence says nothing: that it reads is its sign of life. Said again, either
+  // changes nothing.
   void held_back(time_point now, connection_id from);
   void read_again(time_point now, connection_id from);
 

@@ -136,7 +136,8 @@ void coordinator::state::write_progressed(time_point now, connection_id to) {
 
 void coordinator::state::held_back(time_point now, connection_id from) {
   observe(now);
-  if (connection* const c = sessions_.find(from)) c->held_back = alive_since(now);
+  connection* const c = sessions_.find(from);
+  if (c && !c->held_back) c->held_back = alive_since(now);
 }
 
 // That what waited was written is no sign of life: the kernel takes it for a peer that is gone,
