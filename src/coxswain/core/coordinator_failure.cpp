@@ -19,7 +19,7 @@ constexpr std::size_t cause_bytes_max = 512;
 
 // "task 12 (b12:3391) failed: UNAVAILABLE: its connection was lost"
 std::string coordinator::state::has_failed(task_id id) const {
-  return who(id) + " failed: " + shortened(roster_.at(id).failure->text(), cause_bytes_max);
+  return who(id) + " failed: " + shortened(roster_.at(id).error().text(), cause_bytes_max);
 }
 
 status coordinator::state::job_failed(errc code) const {
@@ -51,7 +51,7 @@ void coordinator::state::handle(call const& c, reset_args& args) {
                                          " has failed; join without a reset"});
   }
   roster_.set_state(*c.task, task_state::never_connected);
-  t.failure.reset();
+  t.last->failure = {};
   log(severity::info, event_kind::other, who(*c.task) + " was reset and may join again", c.task);
   answer_now(c, share(status{}), true);
 }
@@ -73,7 +73,8 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
   log(severity::error, event_kind::failed, who(id) + " failed: " + why.text(), id);
-  t.failure = std::make_unique<status const>(why);
+  if (!t.last) t.last = std::make_unique<last_holder>();
+  t.last->failure = why;
   bool const spares_job = t.recoverable && !error;
   end_reads(id);
   end_waits(id, parked::place::alive, {errc::internal, who(id) + " failed: " + why.text()});
@@ -132,15 +133,16 @@ void coordinator::state::forget_holder(task_id id) {
   task& t = roster_.at(id);
   end_probe(id);
   deadlines_.disarm(t.progress_due);
-  if (session* const s = sessions_.find(t.held_by)) {
-    t.last_heard = s->heard.since;
+  if (!t.last) t.last = std::make_unique<last_holder>();
+  t.last->session = std::exchange(t.held_by, {});
+  if (session* const s = sessions_.find(t.last->session)) {
+    t.last->heard = s->heard.since;
     // The last one takes its place: a session of many tasks may lose them one by one.
     task_id const last = s->tasks.back();
     s->tasks[t.place] = last;
     roster_.at(last).place = t.place;
     s->tasks.pop_back();
   }
-  t.last_held_by = std::exchange(t.held_by, {});
 }
 
 // Answers what the task waits for, everywhere or in one place only.

@@ -120,9 +120,8 @@ void coordinator::state::check_tasks() const {
     invariant(!t.challenge || !t.challenge->by.empty(), "who is challenged is by somebody");
     invariant(t.state != task_state::failed || error || t.recoverable,
               "a failed task has failed the job, unless it is recoverable");
-    invariant(t.state == task_state::failed || !t.failure, "who has not failed has no error");
-    invariant(t.held_by == session_id{} || t.last_held_by == session_id{},
-              "a task is held now or was before");
+    invariant(t.state == task_state::failed || t.error().ok(), "who has not failed has no error");
+    invariant(t.held_by == session_id{} || !t.last, "a task is held now or was before");
     check_blocked(task_id{i});
     waits += t.waits.size();
     challengers += t.challenge ? t.challenge->by.size() : 0;

@@ -29,7 +29,8 @@ bool coordinator::state::is_suspect(task const& t) const {
 
 std::optional<time_point> coordinator::state::last_heard(task const& t) const {
   session const* const s = sessions_.find(t.held_by);
-  return s ? s->heard.since : t.last_heard;
+  if (s) return s->heard.since;
+  return t.last ? t.last->heard : std::nullopt;
 }
 
 // --- Join ------------------------------------------------------------------------------------
@@ -76,7 +77,8 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   t.place = static_cast<std::uint32_t>(c.by.tasks.size());
   c.by.tasks.push_back(*c.task);
   std::erase(c.by.replaced, *c.task);
-  session* const last = sessions_.find(std::exchange(t.last_held_by, {}));
+  auto const before = std::exchange(t.last, nullptr);
+  session* const last = before ? sessions_.find(before->session) : nullptr;
   if (last && last != &c.by) last->replaced.push_back(*c.task);
 }
 
@@ -128,10 +130,7 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
 }
 
-void coordinator::state::connect(task_id id) {
-  roster_.set_state(id, task_state::connected);
-  roster_.at(id).failure.reset();
-}
+void coordinator::state::connect(task_id id) { roster_.set_state(id, task_state::connected); }
 
 void coordinator::state::release_join(time_point now) {
   std::vector<task_id> const joined = join_.in_order();

@@ -41,6 +41,13 @@ struct challenge {
   alarm probe;
 };
 
+// What is known of a task for which nobody acts any more.
+struct last_holder {
+  session_id session{};
+  std::optional<time_point> heard;  // as it was when its session ended
+  status failure;                   // why the task failed; ok: it has not
+};
+
 // There are many, so what few of them have lies elsewhere.
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
@@ -48,11 +55,9 @@ struct task {
   std::uint32_t place{};                          // in the `tasks` of the session that holds it
   alarm progress_due;
   incarnation self{};
-  session_id held_by{};                   // acts for it while it is joining or connected
-  session_id last_held_by{};              // acted for it before, while nobody does
-  std::optional<time_point> last_heard;   // as it was when its session ended
-  origin from;                            // of who holds it, or held it last
-  std::unique_ptr<status const> failure;  // why it failed; null: it has not
+  session_id held_by{};               // acts for it while it is joining or connected
+  std::unique_ptr<last_holder> last;  // null: it is held, or it never was
+  origin from;                        // of who holds it, or held it last
 
   // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
   std::vector<request_id> waits;
@@ -63,7 +68,7 @@ struct task {
 
   [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }
   [[nodiscard]] bool is_probed() const noexcept { return challenge && challenge->probe.armed(); }
-  [[nodiscard]] status error() const { return failure ? *failure : status{}; }
+  [[nodiscard]] status error() const { return last ? last->failure : status{}; }
 };
 
 class roster {
