@@ -45,6 +45,18 @@ class job {
     all_say([](std::uint32_t) { return step(); });
   }
 
+  // So many requests come at once, and all replies are written.
+  void ask_much(std::uint32_t task, std::size_t requests) {
+    std::string all;
+    for (std::size_t i = 0; i < requests; ++i) {
+      wire::append_frame(all, {request_id{id_of(task, ++calls_)}, 0, task_id{task},
+                               core::try_get_args{"a key that nobody has ever put"}});
+    }
+    brain_.received(now_, connections_[task / per_session_], all);
+    while (brain_.deliver(dirty_)) write_all();
+    say_that_it_lives(task);
+  }
+
   // Allocations by the arrivals of all but the first and the last, who begin and end the round.
   [[nodiscard]] std::size_t allocations_of_arrivals() {
     ++calls_;
@@ -133,10 +145,10 @@ server::options with_short_memory() {
   return o;
 }
 
-// By how much a job grows while its tasks join, a hundred by each session.
-std::size_t growth(std::uint32_t tasks) {
-  job j{options_for(tasks), 100};
+// What a job takes whose tasks have joined, a hundred by each session.
+std::size_t size(std::uint32_t tasks) {
   std::size_t const before = test::live_bytes();
+  job j{options_for(tasks), 100};
   j.join();
   return test::live_bytes() - before;
 }
@@ -155,9 +167,18 @@ BOOST_AUTO_TEST_CASE(an_idle_task_costs_less_than_two_kibibytes_of_heap) {
 }
 
 BOOST_AUTO_TEST_CASE(one_more_of_a_hundred_tasks_of_a_session_costs_less_than_400_bytes) {
-  std::size_t const each = (growth(10'000) - growth(2'000)) / 8'000;
+  std::size_t const each = (size(10'000) - size(2'000)) / 8'000;
   BOOST_TEST_MESSAGE(each << " bytes for each more task");
   BOOST_TEST(each < 400U);
+}
+
+BOOST_AUTO_TEST_CASE(who_was_told_much_takes_no_more_than_before) {
+  job j{with_short_memory()};
+  j.join();
+  j.ask_much(7, 4);
+  std::size_t const before = test::live_bytes();
+  j.ask_much(7, 1000);
+  BOOST_TEST(test::live_bytes() < before + 1024);
 }
 
 BOOST_AUTO_TEST_CASE(an_arrival_allocates_nothing) {

@@ -156,7 +156,8 @@ void connection::write_out() {
   if (!transport_ || !transport_->is_open()) return;
   for (;;) {
     if (written_ == bytes_.size()) {
-      if (bytes_.capacity() > kept_capacity_max) bytes_ = std::string{};
+      // By a swap, since an empty string that is assigned leaves the memory where it is.
+      if (bytes_.capacity() > kept_capacity_max) std::string{}.swap(bytes_);
       agent_.take_bytes(bytes_);
       written_ = 0;
       if (bytes_.empty()) return;

@@ -24,6 +24,9 @@ constexpr std::size_t spare_part = 32;
 // A length prefix, and an id as a Protobuf field.
 constexpr std::size_t frame_head_max = 4 + 1 + 10;
 
+// An empty string that is assigned leaves the memory where it is.
+void free_memory(std::string& of) noexcept { std::string{}.swap(of); }
+
 iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
 
 }  // namespace
@@ -117,7 +120,7 @@ void outbox::written(std::size_t count, encoder& by) {
 
 void outbox::abandon() noexcept {
   memory_->subtract(copied_.size() - copied_begin_ + waiting_bytes_);
-  copied_ = std::string{};
+  free_memory(copied_);
   references_ = std::vector<reference>{};
   waiting_ = std::vector<waiting_reply>{};
   queued_ = copied_begin_ = references_begin_ = reference_offset_ = 0;
@@ -176,7 +179,7 @@ void outbox::compact() {
   if (copied_begin_ == copied_.size() && references_.empty()) {
     copied_.clear();
     copied_begin_ = 0;
-    if (copied_.capacity() > kept_capacity) copied_ = std::string{};
+    if (copied_.capacity() > kept_capacity) free_memory(copied_);
   } else if (copied_begin_ >= cut_min && copied_begin_ >= copied_.size() / 2) {
     copied_.erase(0, copied_begin_);
     references_.erase(references_.begin(),
