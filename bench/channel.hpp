@@ -15,6 +15,7 @@ namespace coxswain::bench {
 
 enum class message_kind : std::uint32_t {
   failure,     // to the parent: what went wrong, an exit code and text; nothing follows
+  memory,      // to the parent: a std::uint64_t, the server's bytes before it is one
   listening,   // to the parent: the address, as text
   progress,    // to the parent: a std::uint64_t, how many connections are open
   done,        // to the parent: connected, or finished

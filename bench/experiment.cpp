@@ -29,6 +29,9 @@ constexpr std::size_t descriptors_besides = 128;
 
 constexpr std::uint64_t samples_without_floor = 10;
 
+// A process's memory varies by some pages from one start to the next.
+constexpr int smaller_samples = 5;
+
 double seconds(duration d) { return std::chrono::duration<double>{d}.count(); }
 
 class experiment {
@@ -175,8 +178,10 @@ void experiment::measure_memory(report& r) {
   auto const fewer = work_.smaller();
   if (!fewer || !options_.address.empty()) return;
   live_.show("memory of fewer tasks");
-  r.ours.smaller = measure_new(ours_, *fewer, 1);
-  if (floor_) r.floor->smaller = measure_new(*floor_, *fewer, 1);
+  for (int i = 0; i < smaller_samples; ++i) {
+    r.ours.smaller.push_back(measure_new(ours_, *fewer, 1));
+    if (floor_) r.floor->smaller.push_back(measure_new(*floor_, *fewer, 1));
+  }
 }
 
 void experiment::conclude(report& r) {

@@ -37,23 +37,29 @@ std::optional<double> median_of(std::vector<sample> const& samples, Figure const
   std::vector<double> all;
   for (auto const& s : samples) {
     if (!s.server_before || !s.server_after) return std::nullopt;
-    all.push_back(figure(*s.server_before, *s.server_after));
+    all.push_back(figure(s));
   }
   if (all.empty()) return std::nullopt;
   return median(std::move(all));
 }
 
-double bytes_after(memory_use const& /*before*/, memory_use const& after) {
-  return static_cast<double>(after.now_bytes);
+double bytes_after(sample const& s) { return static_cast<double>(s.server_after->now_bytes); }
+
+double peak_bytes(sample const& s) {
+  return static_cast<double>(std::max(s.server_after->peak_bytes, s.server_after->now_bytes));
 }
 
-double bytes_added(memory_use const& before, memory_use const& after) {
-  return static_cast<double>(after.now_bytes) - static_cast<double>(before.now_bytes);
+double bytes_added_at_peak(sample const& s) {
+  return std::max(0.0, peak_bytes(s) - static_cast<double>(s.server_before->now_bytes));
 }
 
-double bytes_added_at_peak(memory_use const& before, memory_use const& after) {
-  auto const peak = std::max(after.peak_bytes, after.now_bytes);
-  return peak > before.now_bytes ? static_cast<double>(peak - before.now_bytes) : 0.0;
+// Of the whole server.
+double bytes_used(sample const& s) {
+  return bytes_after(s) - static_cast<double>(s.server_first_bytes);
+}
+
+double bytes_used_at_peak(sample const& s) {
+  return peak_bytes(s) - static_cast<double>(s.server_first_bytes);
 }
 
 // For each part the ratio of a pair.
@@ -128,13 +134,13 @@ std::optional<double> side_result::server_growth_bytes() const {
 }
 
 std::optional<double> side_result::server_bytes_per_task(bool at_peak) const {
-  if (!smaller || samples.empty()) return connected_bytes_per_task;
-  auto const added = at_peak ? bytes_added_at_peak : bytes_added;
-  auto const with_all = median_of(samples, added);
-  auto const with_fewer = median_of({*smaller}, added);
+  if (smaller.empty() || samples.empty()) return connected_bytes_per_task;
+  auto const bytes = at_peak ? bytes_used_at_peak : bytes_used;
+  auto const with_all = median_of(samples, bytes);
+  auto const with_fewer = median_of(smaller, bytes);
   if (!with_all || !with_fewer) return std::nullopt;
   auto const tasks = static_cast<double>(samples.front().found.operations);
-  auto const fewer = static_cast<double>(smaller->found.operations);
+  auto const fewer = static_cast<double>(smaller.front().found.operations);
   if (tasks <= fewer) return std::nullopt;
   return (*with_all - *with_fewer) / (tasks - fewer);
 }

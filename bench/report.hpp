@@ -19,7 +19,7 @@ namespace coxswain::bench {
 // All samples of one side.
 struct side_result {
   std::vector<sample> samples;
-  std::optional<sample> smaller;  // of the same work with fewer tasks
+  std::vector<sample> smaller;  // of the same work with fewer tasks
   // By how much the server grew while its tasks connected and joined, for each; none if they do so
   // in the samples.
   std::optional<double> connected_bytes_per_task;

@@ -11,18 +11,21 @@
 
 #include <malloc.h>
 #include <poll.h>
+#include <unistd.h>
 
 namespace coxswain::bench {
 namespace {
 
 void run_server(side_plan const& plan, channel& control) {
+  if (is_rival(plan.kind)) become_rival(plan.kind, plan.at, plan.directory, control);
   ::malloc_trim(0);  // what our parent has freed would hide how much the server needs
+  auto const memory = memory_of(::getpid());
+  control.send_number(message_kind::memory, memory ? memory->now_bytes : 0);
   if (plan.kind == side_kind::floor || plan.kind == side_kind::second_floor) {
     serve_floor(
         address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
         [&control](std::string const& where) { control.send(message_kind::listening, where); });
   }
-  if (is_rival(plan.kind)) become_rival(plan.kind, plan.at, plan.directory, control);
   coordinator_plan coordinator;
   coordinator.listen = plan.at;
   coordinator.tls = plan.tls.value_or(tls_options{});
@@ -84,6 +87,7 @@ side::side(side_plan plan, interrupts const& signals)
       [this](channel& control) { run_server(plan_, control); });
   server_pid_ = server_->pid();
   plan_.running_as = server_pid_;
+  if (!is_rival(plan_.kind)) server_first_bytes_ = number_of(server_->receive(signals_));
   plan_.at = server_->receive(signals_).payload;
   if (!is_rival(plan_.kind)) return;
   await_rival(address{plan_.at}, plan_.directory, [this] { return server_->ending(); });
@@ -116,6 +120,7 @@ sample side::measure(std::uint64_t steps) {
     return cpu_time_of(*server_pid_);
   };
   sample s;
+  s.server_first_bytes = server_first_bytes_;
   if (server_) forget_peak(*server_pid_);
   if (server_pid_) s.server_before = memory_of(*server_pid_);
   auto const server_before = server_cpu();

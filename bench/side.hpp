@@ -42,6 +42,7 @@ struct sample {
   tally found;
   // None: a server whose process is not known.
   std::optional<duration> server_cpu;
+  std::uint64_t server_first_bytes{};  // of its process, before it was a server; zero: not known
   std::optional<memory_use> server_before;
   std::optional<memory_use> server_after;
   duration load_cpu{};  // preparations included
@@ -90,6 +91,7 @@ class side {
   interrupts const& signals_;
   std::unique_ptr<child_process> server_;  // none: it runs already
   std::optional<pid_t> server_pid_;
+  std::uint64_t server_first_bytes_{};
   std::unique_ptr<child_process> load_;
   std::optional<double> bytes_connected_;
   std::vector<pid_t> further_;  // of the load

@@ -106,9 +106,9 @@ void add_memory(table& t, report const& r) {
   t.add("  growth during a sample", of(&side_result::server_growth_bytes));
   bool const at_peak = r.words.counts_peak;
   if (!r.ours.server_bytes_per_task(at_peak)) return;
-  auto const* const what = !r.ours.smaller ? "  per task, when all have joined"
-                           : at_peak       ? "  per task, at most"
-                                           : "  per idle task";
+  auto const* const what = r.ours.smaller.empty() ? "  per task, when all have joined"
+                           : at_peak              ? "  per task, at most"
+                                                  : "  per idle task";
   t.add(what, [at_peak](side_result const& s) {
     auto const bytes = s.server_bytes_per_task(at_peak);
     return bytes ? bytes_text(*bytes) : std::string{"unknown"};
