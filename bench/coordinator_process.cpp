@@ -47,6 +47,7 @@ void serve_coordinator(coordinator_plan plan, channel& control) {
   asio::io_context io{1};
   server::options options;
   options.listen = {plan.listen};
+  options.owns_process = true;
   options.tls = plan.tls;
   options.handshakes_per_second_max = 1'000'000;              // all tasks are on one host
   plan.job.memory_bytes_max = options.core.memory_bytes_max;  // as much as this machine allows

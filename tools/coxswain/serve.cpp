@@ -96,6 +96,7 @@ service::service(asio::io_context& io, serve_command const& given, log const& to
 // the log. What is to be done about it waits until the server is at rest.
 server::options service::with_log(serve_command const& given, service& self, log const& to) {
   auto options = given.coordinator.server;
+  options.owns_process = true;
   options.log = [write = to.sink(), &self](core::event const& e) {
     write(e);
     if (e.level != core::severity::error || self.watches_failure_) return;

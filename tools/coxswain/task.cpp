@@ -95,6 +95,7 @@ class hosting {
     options.core.attempt = meant.core.attempt;
     options.core.credentials = std::move(meant.core.credentials);
     options.tls = std::move(meant.tls);
+    options.owns_process = true;
     options.log = lines.sink();
     return options;
   }

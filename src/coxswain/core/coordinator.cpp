@@ -287,6 +287,7 @@ void coordinator::replace_credentials(std::vector<credential> by) {
   state_->replace_credentials(std::move(by));
   state_->follow_up();
 }
+bool coordinator::job_has_started() const noexcept { return state_->job_has_started(); }
 snapshot coordinator::look(time_point now) const { return state_->look(now); }
 why_answer coordinator::why(time_point now) const { return state_->why(now); }
 events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least) const {

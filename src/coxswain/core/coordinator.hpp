@@ -112,6 +112,9 @@ class coordinator {
   // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 
+  // All tasks were there at once, for the first time.
+  [[nodiscard]] bool job_has_started() const noexcept;
+
   // A picture of the whole job.
   [[nodiscard]] snapshot look(time_point now) const;
 

@@ -66,6 +66,7 @@ class coordinator::state {
   void follow_up();
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+  [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] snapshot look(time_point now) const;
   [[nodiscard]] why_answer why(time_point now) const;
   [[nodiscard]] events_answer events_since(std::optional<std::uint64_t> after,

@@ -11,6 +11,7 @@
 #include "coxswain/server/unwelcome.hpp"
 #include "coxswain/wire/codec.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -95,6 +96,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   void let_in() noexcept;
   void serve_turn();
   void settle();
+  void trim_heap();
   void finish();
   void tear_down() noexcept;
   void reload_now_and_then() noexcept;
@@ -126,6 +128,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   bool is_started_{};
   bool in_turn_{};
   bool closed_{};
+  bool is_heap_trimmed_{};
 };
 
 server::impl::impl(asio::io_context& io, options o)
@@ -317,6 +320,13 @@ void server::impl::settle() {
     if (lingered || dispatch_.drained()) job_done_.open();
   }
   if (stop_by_ && (connections_.size() == 0 || turn_.now >= *stop_by_)) finish();
+  if (options_.owns_process && !is_heap_trimmed_) trim_heap();
+}
+
+void server::impl::trim_heap() {
+  if (!dispatch_.brain().job_has_started()) return;
+  ::malloc_trim(0);
+  is_heap_trimmed_ = true;
 }
 
 void server::impl::finish() {
