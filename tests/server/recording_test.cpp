@@ -2,6 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/recorder.hpp"
 #include "coxswain/server/replay.hpp"
 #include "coxswain/server/settings.hpp"
 #include "tests/server/messages.hpp"
@@ -226,6 +227,39 @@ BOOST_AUTO_TEST_CASE(that_time_passes_is_told_when_something_is_due) {
   BOOST_TEST(times_told() == before);
   j.d.advance(due);
   BOOST_TEST(times_told() == before + 1);
+}
+
+BOOST_AUTO_TEST_CASE(texts_that_differ_in_numbers_only_take_little_room_and_are_read_whole) {
+  std::string passed_on;
+  options o;
+  o.record_bytes_max = 128 * 1024;
+  o.record = [&](std::string_view bytes) { passed_on += bytes; };
+  recorder r{o, incarnation{77}, t0};
+  std::vector<std::string> told;
+  for (int i = 0; i < 20'000; ++i) {
+    told.push_back("a text that is about the number " + std::to_string(i) + " and no other");
+    if (i % 1000 == 999) told.push_back("something else");
+  }
+  for (auto const& text : told) {
+    r.write_event(t0, {core::severity::info, text});
+    r.write(t0, wire::record_kind::advanced);
+  }
+  auto const texts_in = [](std::string_view recording) {
+    wire::recording_reader reader{recording};
+    std::vector<std::string> texts;
+    while (auto const one = reader.next()) {
+      if (one->kind == wire::record_kind::event) texts.emplace_back(one->content);
+    }
+    return texts;
+  };
+  auto const kept = texts_in(r.recording());
+
+  BOOST_TEST(passed_on.size() < 30 * told.size());
+  BOOST_TEST((texts_in(passed_on) == told));
+  BOOST_TEST(kept.size() > 4'000u);
+  BOOST_TEST(kept.size() < told.size());
+  told.erase(told.begin(), told.end() - static_cast<std::ptrdiff_t>(kept.size()));
+  BOOST_TEST((kept == told));
 }
 
 BOOST_AUTO_TEST_CASE(who_wants_all_of_it_gets_all_of_it) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace coxswain::wire {
 namespace {
@@ -48,7 +49,16 @@ std::string by_protobuf(record const& what) {
   if (what.secret) made.set_secret(std::string{what.secret->begin(), what.secret->end()});
   made.set_number(what.number);
   made.set_code(static_cast<std::uint32_t>(what.code));
+  made.set_same_words(what.same_words);
   return item(made);
+}
+
+record event(std::string_view text) { return {1s, record_kind::event, {}, text, {}, 0, {}}; }
+
+record numbers_of_event(std::string_view numbers) {
+  auto made = event(numbers);
+  made.same_words = true;
+  return made;
 }
 
 v1::Record of_kind(int kind) {
@@ -84,7 +94,6 @@ BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
 
   recording_reader reader{bytes};
   auto const first = reader.next();
-  auto const second = reader.next();
 
   BOOST_TEST(
       (reader.head() == recording_head{incarnation{7}, 1'700'000'000'000, {{"job", "train"}}, 3}));
@@ -94,6 +103,7 @@ BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
   BOOST_TEST((first->connection == connection_id{9}));
   BOOST_TEST(first->content == "10.0.0.1:5");
   BOOST_TEST((first->secret == connected.secret));
+  auto const second = reader.next();
   BOOST_TEST_REQUIRE(second.has_value());
   BOOST_TEST((second->kind == record_kind::task_ended));
   BOOST_TEST(second->content == "killed");
@@ -112,11 +122,54 @@ BOOST_AUTO_TEST_CASE(a_record_is_written_as_protobuf_would_write_it) {
       for (std::string const& content : {""s, "x"s, std::string(127, 'x'), std::string(5000, 0)}) {
         BOOST_TEST((written({at, {}, {}, content, {}, number, {}}) ==
                     by_protobuf({at, {}, {}, content, {}, number, {}})));
-        record const full{at,     record_kind::advanced, connection_id{number}, content, secret,
-                          number, errc::unauthenticated};
+        record const full{at,
+                          record_kind::advanced,
+                          connection_id{number},
+                          content,
+                          secret,
+                          number,
+                          errc::unauthenticated,
+                          true};
         BOOST_TEST((written(full) == by_protobuf(full)));
       }
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_event_with_the_words_of_the_one_before_is_read_whole) {
+  std::string bytes = head_alone();
+  append(bytes, event("task 9 of 10"));
+  append(bytes, record{1s, record_kind::advanced, {}, {}, {}, 0, {}});
+  append(bytes, numbers_of_event("\12\12"));
+  append(bytes, event("nothing"));
+  append(bytes, numbers_of_event(""));
+
+  recording_reader reader{bytes};
+  std::vector<std::string> texts;
+  while (auto const one = reader.next()) {
+    BOOST_TEST(!one->same_words);
+    if (one->kind == record_kind::event) texts.emplace_back(one->content);
+  }
+  BOOST_TEST((texts == std::vector{"task 9 of 10"s, "task 10 of 10"s, "nothing"s, "nothing"s}));
+}
+
+BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
+  std::string first = head_alone();
+  append(first, numbers_of_event(""));
+  std::string too_few = head_alone();
+  append(too_few, event("task 9 of 10"));
+  append(too_few, numbers_of_event("\12"));
+  std::string too_many = head_alone();
+  append(too_many, event("task 9"));
+  append(too_many, numbers_of_event("\12\12"));
+
+  for (std::string const& bytes : {first, too_few, too_many}) {
+    recording_reader reader{bytes};
+    BOOST_TEST(complaint([&] {
+                 while (reader.next()) continue;
+               }) ==
+               "INVALID_ARGUMENT: This is no recording that can be read: an event has other words "
+               "than it says.");
   }
 }
 

@@ -1,60 +1,18 @@
 // An event is the time since the one before it, its severity, the length of what follows, and that:
-// kind, task, barrier, the place of the text's words, and the text's numbers. Numbers are of seven
-// bits in a byte, the lowest first.
+// kind, task, barrier, the place of the text's words, and the text's numbers. Numbers are as those
+// of texts.
 
 #include "coxswain/core/event_block.hpp"
 
+#include "coxswain/base/text_numbers.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace coxswain::core {
 namespace {
 
 constexpr std::size_t block_bytes = 4096;
-
-// In the words of a text: here comes a number; and: the next character is one of the text.
-constexpr char number_mark = '\0';
-constexpr char plain_mark = '\1';
-
-// So many fit into 64 bits, whatever they are.
-constexpr std::size_t digits_max = 19;
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_mark(char c) noexcept { return c == number_mark || c == plain_mark; }
-
-void append_number(std::string& to, std::uint64_t number) {
-  for (; number >= 0x80; number >>= 7) to += static_cast<char>(number | 0x80);
-  to += static_cast<char>(number);
-}
-
-// Splits a text into its words, which are returned, and its numbers. Zeros before a number are
-// words.
-std::string take_numbers_out(std::string_view text, std::string& numbers) {
-  std::string words;
-  words.reserve(text.size());
-  while (!text.empty()) {
-    std::size_t plain = 0;
-    while (plain < text.size() && !is_digit(text[plain]) && !is_mark(text[plain])) ++plain;
-    words += text.substr(0, plain);
-    text.remove_prefix(plain);
-    if (text.empty()) break;
-    bool const is_leading_zero = text[0] == '0' && text.size() > 1 && is_digit(text[1]);
-    if (is_leading_zero || is_mark(text[0])) {
-      if (is_mark(text[0])) words += plain_mark;
-      words += text[0];
-      text.remove_prefix(1);
-      continue;
-    }
-    std::uint64_t number = 0;
-    auto const most = text.substr(0, digits_max);
-    auto const rest = std::from_chars(most.data(), most.data() + most.size(), number).ptr;
-    append_number(numbers, number);
-    words += number_mark;
-    text.remove_prefix(static_cast<std::size_t>(rest - most.data()));
-  }
-  return words;
-}
 
 }  // namespace
 
@@ -121,27 +79,18 @@ event event_block::reader::take_event(severity level) {
 }
 
 std::string event_block::reader::take_text() {
-  std::string_view words = block_.words_[static_cast<std::size_t>(take_number())];
-  std::string text;
-  while (!words.empty()) {
-    if (words[0] == number_mark) {
-      text += std::to_string(take_number());
-    } else {
-      if (words[0] == plain_mark) words.remove_prefix(1);
-      text += words[0];
-    }
-    words.remove_prefix(1);
-  }
-  return text;
+  std::string_view const words = block_.words_[static_cast<std::size_t>(take_number())];
+  auto numbers = rest();
+  auto text = put_numbers_in(words, numbers);
+  at_ = block_.bytes_.size() - numbers.size();
+  return *std::move(text);
 }
 
 std::uint64_t event_block::reader::take_number() noexcept {
-  std::uint64_t number = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    auto const byte = static_cast<unsigned char>(block_.bytes_[at_++]);
-    number |= std::uint64_t{byte & 0x7fu} << shift;
-    if (byte < 0x80) return number;
-  }
+  auto from = rest();
+  auto const number = coxswain::take_number(from);
+  at_ = block_.bytes_.size() - from.size();
+  return *number;
 }
 
 }  // namespace coxswain::core

@@ -40,6 +40,9 @@ class event_block {
     [[nodiscard]] std::optional<events_answer::entry> next(std::uint64_t after, severity at_least);
 
    private:
+    [[nodiscard]] std::string_view rest() const noexcept {
+      return std::string_view{block_.bytes_}.substr(at_);
+    }
     [[nodiscard]] std::uint64_t take_number() noexcept;
     [[nodiscard]] std::string take_text();
     [[nodiscard]] event take_event(severity level);

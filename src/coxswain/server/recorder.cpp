@@ -1,5 +1,6 @@
 #include "coxswain/server/recorder.hpp"
 
+#include "coxswain/base/text_numbers.hpp"
 #include "coxswain/server/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
@@ -101,12 +102,20 @@ void recorder::write_credentials(time_point now, std::vector<core::credential> b
 }
 
 void recorder::write_event(time_point now, core::event const& what) {
+  if (!is_on()) return;
   wire::record told;
   told.at = now - start_;
   told.kind = wire::record_kind::event;
   told.content = what.text;
   told.number = static_cast<std::uint64_t>(what.level);
+  std::string numbers;
+  auto words = take_numbers_out(what.text, numbers);
+  if (words == words_ && !begins_block(told)) {
+    told.content = numbers;
+    told.same_words = true;
+  }
   write(told);
+  words_ = std::move(words);
 }
 
 void recorder::write_message(time_point now, connection_id from, std::string_view payload,
@@ -153,9 +162,15 @@ void recorder::write(wire::record const& what) {
   if (kept_bytes_max_ > 0) keep(what);
 }
 
+bool recorder::begins_block(wire::record const& what) const noexcept {
+  return kept_bytes_max_ > 0 && (kept_.empty() || !kept_.back().has_room_for(what));
+}
+
+// What lies in one block can be read without those before it.
 void recorder::keep(wire::record const& what) {
-  if (kept_.empty() || !kept_.back().has_room_for(what)) {
+  if (begins_block(what)) {
     kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));
+    words_.reset();
   }
   kept_bytes_ += kept_.back().add(what);
   while (kept_bytes_ > kept_bytes_max_ && kept_.size() > 1) {

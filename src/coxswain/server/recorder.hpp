@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,7 @@ class recorder {
 
   void write(wire::record const& what);
   void keep(wire::record const& what);
+  [[nodiscard]] bool begins_block(wire::record const& what) const noexcept;
   [[nodiscard]] bool is_on() const noexcept { return kept_bytes_max_ > 0 || pass_on_; }
 
   std::size_t kept_bytes_max_;
@@ -78,6 +80,7 @@ class recorder {
   std::deque<block> kept_;
   std::size_t kept_bytes_{};
   std::string buffer_;
+  std::optional<std::string> words_;  // of the last event, if the block has it
 };
 
 }  // namespace coxswain::server

@@ -31,14 +31,14 @@ void fill_value(core::request& what, std::size_t bytes) {
 
 replay::replay(std::string_view recording)
     : reader_{recording},
-      next_{reader_.next()},
       now_{beginning},
       latest_{beginning},
       core_{config_of(reader_.head().settings), reader_.head().coordinator, beginning} {}
 
 std::optional<wire::record> replay::step(duration until) {
+  if (!next_) next_ = reader_.next();
   if (!next_ || next_->at > until) return std::nullopt;
-  auto const current = std::exchange(next_, reader_.next());
+  auto const current = std::exchange(next_, std::nullopt);
   now_ = beginning + current->at;
   latest_ = std::max(latest_, now_);
   if (is_whole()) give(*current);

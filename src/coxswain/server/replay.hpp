@@ -23,9 +23,9 @@ class replay {
   // read, and nothing happens again.
   [[nodiscard]] bool is_whole() const noexcept { return head().lost == 0; }
 
-  // The next record, whose input the core was given; none at the end, and none if it is later than
-  // `until`. Throws coxswain::error: INVALID_ARGUMENT, the record is damaged, or of a coordinator
-  // that worked in another way.
+  // The next record, whose input the core was given, valid until the next step; none at the end,
+  // and none if it is later than `until`. Throws coxswain::error: INVALID_ARGUMENT, the record is
+  // damaged, or of a coordinator that worked in another way.
   std::optional<wire::record> step(duration until = duration::max());
 
   // After the last step: whether the recording ends within a record, as one of a coordinator that
@@ -45,7 +45,7 @@ class replay {
   void give_preemption(wire::record const& input);
 
   wire::recording_reader reader_;
-  std::optional<wire::record> next_;
+  std::optional<wire::record> next_;  // was read and is later than what was asked for
   time_point now_;
   time_point latest_;  // what is due is judged by the time when a turn began, before what it read
   core::coordinator core_;

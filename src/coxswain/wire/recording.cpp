@@ -1,6 +1,7 @@
 #include "coxswain/wire/recording.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/base/text_numbers.hpp"
 #include "coxswain/v1/recording.pb.h"
 #include "coxswain/wire/codec_fields.hpp"
 #include "coxswain/wire/field_writer.hpp"
@@ -35,7 +36,7 @@ void append(std::string& out, recording_head const& head) {
 }
 
 std::size_t bytes_max(record const& what) noexcept {
-  constexpr std::size_t numbers = 7;  // of the fields, and the sizes of two
+  constexpr std::size_t numbers = 8;  // of the fields, and the sizes of two
   return length_bytes + numbers * number_field_bytes_max + what.content.size() +
          sizeof(core::session_secret);
 }
@@ -57,6 +58,7 @@ char* write(record const& what, char* to) noexcept {
   }
   body.put_number(fields::kNumberFieldNumber, what.number);
   body.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
+  body.put_number(fields::kSameWordsFieldNumber, what.same_words ? 1 : 0);
 
   auto const bytes = body.written().size();
   auto const length = length_prefix(bytes);
@@ -103,9 +105,25 @@ std::optional<record> recording_reader::next() {
     to.secret = secret_of(from.secret());
     to.number = from.number();
     to.code = errc_of(from.code());
+    to.same_words = from.same_words();
+    if (to.kind == record_kind::event) complete_text(to);
     return to;
   }
   return std::nullopt;
+}
+
+void recording_reader::complete_text(record& of) {
+  if (!of.same_words) {
+    std::string numbers;
+    words_ = take_numbers_out(of.content, numbers);
+    return;
+  }
+  auto numbers = of.content;
+  auto text = words_ ? put_numbers_in(*words_, numbers) : std::nullopt;
+  if (!text || !numbers.empty()) throw malformed("an event has other words than it says.");
+  text_ = *std::move(text);
+  of.content = text_;
+  of.same_words = false;
 }
 
 std::optional<std::string_view> recording_reader::take_item() {

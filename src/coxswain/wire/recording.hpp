@@ -55,6 +55,7 @@ struct record {
   std::optional<core::session_secret> secret;
   std::uint64_t number{};
   errc code{};
+  bool same_words{};  // an event whose `content` is only the numbers of its text
 };
 
 // Append the head, or a record, with its length.
@@ -69,14 +70,15 @@ char* write(record const& what, char* to) noexcept;
 // Reads a recording from beginning to end.
 class recording_reader {
  public:
-  // `bytes` must stay valid as long as the reader and its records are used. Throws
-  // coxswain::error: INVALID_ARGUMENT, they do not begin with a head of a version that is known.
+  // `bytes` must stay valid as long as the reader is used. Throws coxswain::error:
+  // INVALID_ARGUMENT, they do not begin with a head of a version that is known.
   explicit recording_reader(std::string_view bytes);
 
   [[nodiscard]] recording_head const& head() const noexcept { return head_; }
 
-  // The next record; none at the end, or where the recording was cut off. Throws coxswain::error:
-  // INVALID_ARGUMENT, what follows is no record. Kinds that are not known are left out.
+  // The next record, valid until another is asked for; none at the end, or where the recording was
+  // cut off. The text of an event is whole. Throws coxswain::error: INVALID_ARGUMENT, what follows
+  // is no record. Kinds that are not known are left out.
   std::optional<record> next();
 
   // After the last record: whether it was cut off, so that what came then is missing.
@@ -84,8 +86,11 @@ class recording_reader {
 
  private:
   std::optional<std::string_view> take_item();
+  void complete_text(record& of);
 
   std::string_view rest_;
+  std::optional<std::string> words_;  // of the last event
+  std::string text_;
   recording_head head_;
 };
 
