@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import List  # for `list` is a method
 
+    from typing_extensions import Self
+
     from coxswain._types import (
         Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
         QueueItem, Swap, TaskList, Tasks, Timeout, Topology, Why)
@@ -106,7 +108,7 @@ class Client:
         self._open(options_of(address, settings))
 
     @classmethod
-    def from_environment(cls, **settings) -> Client:
+    def from_environment(cls, **settings) -> Self:
         """Connects to the coordinator that the environment names: ``COXSWAIN_ADDRESS``,
         ``_TASK_ID``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``, ``_TOKEN``; JAX's variables; or those
         of the launcher (torchrun, AIchor, Open MPI, Slurm, TPU, Kubernetes). InvalidArgument: they
@@ -126,7 +128,7 @@ class Client:
 
     # --- The job ---------------------------------------------------------------------------------
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> Self:
         """Joins, unless this is an observer."""
         if self.task is not None:
             try:

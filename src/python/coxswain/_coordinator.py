@@ -10,6 +10,8 @@ TYPE_CHECKING = False  # for type checkers it is true; typing takes long to impo
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typing_extensions import Self
+
     from coxswain._types import JobError, JobStatus, Timeout
 
 __all__ = ["Coordinator"]
@@ -61,7 +63,7 @@ class Coordinator:
         self._native = _native.Coordinator(options)
 
     @classmethod
-    def of_task_0(cls, **settings) -> Coordinator | None:
+    def of_task_0(cls, **settings) -> Self | None:
         """The coordinator that the environment's job wants to meet, if this process is its task 0;
         else None. To be made before the client, and to be stopped after it. It listens where
         ``COXSWAIN_LISTEN`` says, else at the port of the coordinator's address."""
@@ -72,7 +74,7 @@ class Coordinator:
         self._native = _native.Coordinator(_native.ServerOptions.hosting(client))
         return self
 
-    def __enter__(self) -> Coordinator:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind, problem, trace) -> None:

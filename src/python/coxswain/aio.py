@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections import deque
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from coxswain import _native
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from typing import List  # for `list` is a method
+
+    from typing_extensions import Self
 
     from coxswain._types import (
         Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
@@ -165,13 +168,13 @@ class AsyncClient:
         self._options = options_of(address, settings)
 
     @classmethod
-    def from_environment(cls, **settings) -> AsyncClient:
+    def from_environment(cls, **settings) -> Self:
         """As Client.from_environment, but does not connect yet."""
         self = cls.__new__(cls)
         self._options = options_of(None, settings)
         return self
 
-    async def connect(self) -> AsyncClient:
+    async def connect(self) -> Self:
         """Connects; see Client."""
         if self._opened is not None:
             raise FailedPrecondition("this client has been connected before")
@@ -193,7 +196,7 @@ class AsyncClient:
     async def _ask(self, name: str, *arguments):
         return await self._calls.ask(name, *arguments)
 
-    async def __aenter__(self) -> AsyncClient:
+    async def __aenter__(self) -> Self:
         if self._opened is None:
             await self.connect()
         if self.task is not None:
@@ -348,10 +351,9 @@ class AsyncClient:
         return AsyncProcessMonitor(self._calls)
 
     async def failure(self, timeout: Timeout = None) -> JobError | None:
-        if hasattr(timeout, "total_seconds"):
-            timeout = timeout.total_seconds()
+        seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else timeout
         try:
-            error = await asyncio.wait_for(self._ask("failure"), timeout)
+            error = await asyncio.wait_for(self._ask("failure"), seconds)
         except asyncio.TimeoutError:
             return None
         return shape.job_error_of(error)
