@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <thread>
 #include <utility>
 
 #include <malloc.h>
@@ -33,6 +34,15 @@ void run_server(side_plan const& plan, channel& control) {
   coordinator.record_bytes_max = plan.work->record_bytes_max();
   plan.work->configure(coordinator.job);
   serve_coordinator(std::move(coordinator), control);
+}
+
+// What a server does after its last answer is work, too: a coordinator gives memory back.
+void await_rest(pid_t server) {
+  for (int i = 0; i < 50; ++i) {
+    auto const used = cpu_time_of(server);
+    std::this_thread::sleep_for(1ms);
+    if (cpu_time_of(server) == used) return;
+  }
 }
 
 // False if nothing came for so long; zero is without limit.
@@ -109,6 +119,7 @@ void side::connect(std::function<void(std::uint64_t)> const& progress) {
     else
       progress(number_of(m));
   }
+  if (server_pid_) await_rest(*server_pid_);
   auto const after = before ? memory_of(*server_pid_) : std::nullopt;
   if (!after) return;
   bytes_connected_ = static_cast<double>(after->now_bytes) - static_cast<double>(before->now_bytes);
@@ -128,6 +139,7 @@ sample side::measure(std::uint64_t steps) {
 
   load_->send_number(message_kind::steps, steps);
   s.found = tally::from_bytes(receive_from_load().payload);
+  if (server_pid_) await_rest(*server_pid_);
   if (server_before) s.server_cpu = *server_cpu() - *server_before;
   s.load_cpu = load_cpu_time() - load_before;
   if (server_pid_) s.server_after = memory_of(*server_pid_);
