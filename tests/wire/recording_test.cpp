@@ -163,7 +163,12 @@ BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
   append(too_many, event("task 9"));
   append(too_many, numbers_of_event("\12\12"));
 
-  for (std::string const& bytes : {first, too_few, too_many}) {
+  std::string too_long = head_alone();
+  std::string const long_text(shared_words_max + 1, 'x');
+  append(too_long, event(long_text));
+  append(too_long, numbers_of_event(""));
+
+  for (std::string const& bytes : {first, too_few, too_many, too_long}) {
     recording_reader reader{bytes};
     BOOST_TEST(complaint([&] {
                  while (reader.next()) continue;
@@ -191,6 +196,16 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_refused) {
 
   BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
              "INVALID_ARGUMENT: This is no recording that can be read: a record is damaged.");
+}
+
+BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
+  for (duration const at : {duration::max(), duration::min(), -1ns}) {
+    std::string bytes = head_alone();
+    append(bytes, record{at, record_kind::advanced, {}, {}, {}, 0, {}});
+    BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
+               "INVALID_ARGUMENT: This is no recording that can be read: a record is from no "
+               "possible time.");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {

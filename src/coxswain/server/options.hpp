@@ -49,9 +49,8 @@ struct options {
   // How long a stop waits for the last bytes to be read by the peers.
   duration linger{2s};
 
-  // The process is the coordinator's own. When the whole job has joined, the free memory between
-  // what stays is given back to the system (glibc's malloc_trim): the process does not grow by it
-  // for as long as the job runs.
+  // The process is the coordinator's own. When the whole job has met at the join barrier, the
+  // free memory between what stays is given back to the system (glibc's malloc_trim).
   bool owns_process{false};
 
   // Told each event, on the server's thread. Must not block.

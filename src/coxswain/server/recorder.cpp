@@ -110,10 +110,12 @@ void recorder::write_event(time_point now, core::event const& what) {
   told.number = static_cast<std::uint64_t>(what.level);
   std::string numbers;
   auto words = take_numbers_out(what.text, numbers);
-  if (words == words_ && !begins_block(told)) {
+  bool const is_short = words.size() <= wire::shared_words_max;
+  if (is_short && words == words_ && !begins_block(told)) {
     told.content = numbers;
     told.same_words = true;
   }
+  words_.reset();  // until it is written
   write(told);
   words_ = std::move(words);
 }

@@ -82,6 +82,10 @@ void replay::give(wire::record const& input) {
 void replay::give_message(wire::record const& input) {
   auto message = wire::decode_client(input.content);
   if (!message) throw error{message.error()};
+  if (input.number > core_.options().frame_bytes_max()) {
+    throw error{{errc::invalid_argument,
+                 "A value that the recording leaves out is larger than its coordinator took."}};
+  }
   if (input.number > 0) fill_value(message->what, input.number);
   core_.received(now_, input.connection, *std::move(message));
 }

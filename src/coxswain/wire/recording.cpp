@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::uint32_t version = 1;
 
+// More than a century.
+constexpr auto at_max = std::uint64_t{1} << 62;
+
 error malformed(std::string const& what) {
   return error{{errc::invalid_argument, "This is no recording that can be read: " + what}};
 }
@@ -94,6 +97,7 @@ std::optional<record> recording_reader::next() {
     v1::Record from;
     if (!parse(*item, from)) throw malformed("a record is damaged.");
     if (!v1::Record::Kind_IsValid(from.kind())) continue;
+    if (from.at_ns() > at_max) throw malformed("a record is from no possible time.");
     record to;
     to.at = duration{static_cast<std::int64_t>(from.at_ns())};
     to.kind = static_cast<record_kind>(from.kind());
@@ -119,7 +123,8 @@ void recording_reader::complete_text(record& of) {
     return;
   }
   auto numbers = of.content;
-  auto text = words_ ? put_numbers_in(*words_, numbers) : std::nullopt;
+  bool const is_known = words_ && words_->size() <= shared_words_max;
+  auto text = is_known ? put_numbers_in(*words_, numbers) : std::nullopt;
   if (!text || !numbers.empty()) throw malformed("an event has other words than it says.");
   text_ = *std::move(text);
   of.content = text_;

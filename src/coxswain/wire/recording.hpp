@@ -58,6 +58,10 @@ struct record {
   bool same_words{};  // an event whose `content` is only the numbers of its text
 };
 
+// Longer texts without their numbers are not shared by events: a reader makes the text anew each
+// time.
+constexpr std::size_t shared_words_max = 4096;
+
 // Append the head, or a record, with its length.
 void append(std::string& out, recording_head const& head);
 void append(std::string& out, record const& what);
