@@ -195,8 +195,9 @@ std::string coordinator::state::overdue_text(time_point now, parked const& p) co
            waited + ": " + std::to_string(w.arrived.size()) + " of " + std::to_string(w.count) +
            " had arrived";
   }
-  return who(*p.task) + " is held by another incarnation, from " + roster_.at(*p.task).from.peer() +
-         ", of which it was not yet known after " + waited + " whether it lives; join again";
+  return who(*p.task) + " is held by another incarnation, from " +
+         from_of(roster_.at(*p.task)).peer() + ", of which it was not yet known after " + waited +
+         " whether it lives; join again";
 }
 
 // The alarm is never put off here: when it is due, the meeting is asked until when it waits. So

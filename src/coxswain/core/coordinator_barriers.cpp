@@ -398,7 +398,7 @@ missing_task coordinator::state::describe_missing(time_point now, task_id id) co
   m.state = t.state;
   m.suspect = is_suspect(t);
   if (auto const heard = last_heard(t)) m.last_heard = now - *heard;
-  m.label = t.from.label();
+  m.label = from_of(t).label();
   m.waits_for = waits_for(id);
   if (t.progress) m.step = t.progress->step;
   return m;

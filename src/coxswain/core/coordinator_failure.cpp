@@ -136,6 +136,7 @@ void coordinator::state::forget_holder(task_id id) {
   if (!t.last) t.last = std::make_unique<last_holder>();
   t.last->session = std::exchange(t.held_by, {});
   if (session* const s = sessions_.find(t.last->session)) {
+    t.last->from = s->from;
     t.last->heard = s->heard.since;
     // The last one takes its place: a session of many tasks may lose them one by one.
     task_id const last = s->tasks.back();

@@ -149,7 +149,6 @@ void coordinator::state::carry_on(time_point now, connection_id from,
   s.grace.reset();
   for (task_id const task : s.tasks) {
     come_back(now, s.heard.since, task);
-    roster_.at(task).from = s.from;
     log(severity::info, event_kind::back, who(task) + " is back", task);
     roster_.changed();
   }

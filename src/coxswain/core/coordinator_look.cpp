@@ -42,8 +42,8 @@ snapshot coordinator::state::look(time_point now) const {
     if (auto const at = last_heard(t)) heard = now - *at;
     std::optional<task_progress> made;
     if (t.progress) made = task_progress{t.progress->step, now - t.progress->rose.since};
-    s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, t.from.label(),
-                       t.from.peer(), t.error(), t.recoverable, made});
+    s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, from_of(t).label(),
+                       from_of(t).peer(), t.error(), t.recoverable, made});
   }
   for (auto const& [_, b] : barriers_.open_rounds()) {
     s.barriers.push_back(picture(now, snapshot::kind::tasks, b->name, b->round));

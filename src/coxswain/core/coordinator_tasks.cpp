@@ -17,9 +17,16 @@ constexpr duration probe_min = 1s;
 // "task 12 (b12:3391)"
 std::string coordinator::state::who(task_id id) const {
   std::string text = "task " + std::to_string(id.value);
-  task const& t = roster_.at(id);
-  if (!t.from.label().empty()) text += " (" + t.from.label() + ")";
+  std::string const& label = from_of(roster_.at(id)).label();
+  if (!label.empty()) text += " (" + label + ")";
   return text;
+}
+
+// Of who holds it, or held it last.
+origin const& coordinator::state::from_of(task const& t) const {
+  static origin const nowhere;
+  if (session const* const s = sessions_.find(t.held_by)) return s->from;
+  return t.last ? t.last->from : nowhere;
 }
 
 bool coordinator::state::is_suspect(task const& t) const {
@@ -73,7 +80,6 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   }
   t.self = args.self;
   t.held_by = c.from.session;
-  t.from = c.by.from;
   t.place = static_cast<std::uint32_t>(c.by.tasks.size());
   c.by.tasks.push_back(*c.task);
   std::erase(c.by.replaced, *c.task);
@@ -255,7 +261,7 @@ void coordinator::state::admit_challenger(time_point now, task_id id) {
 void coordinator::state::holder_lives(task_id id) {
   end_challenge(id,
                 share(status{errc::aborted, who(id) + " is alive in another incarnation, from " +
-                                                roster_.at(id).from.peer() +
+                                                from_of(roster_.at(id)).peer() +
                                                 "; two processes have the same task id"}));
 }
 

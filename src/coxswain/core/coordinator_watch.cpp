@@ -43,8 +43,8 @@ answer_ptr coordinator::state::tasks_now() {
   all.tasks.reserve(roster_.size());
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
-    all.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, std::nullopt, t.from.label(),
-                         t.from.peer(), t.error(), t.recoverable});
+    all.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, std::nullopt,
+                         from_of(t).label(), from_of(t).peer(), t.error(), t.recoverable});
   }
   shown = share(std::move(all));
   tasks_shown_ = boost::shared_ptr<answer const>{shown};

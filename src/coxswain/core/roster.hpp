@@ -44,6 +44,7 @@ struct challenge {
 // What is known of a task for which nobody acts any more.
 struct last_holder {
   session_id session{};
+  origin from;
   std::optional<time_point> heard;  // as it was when its session ended
   status failure;                   // why the task failed; ok: it has not
 };
@@ -57,7 +58,6 @@ struct task {
   incarnation self{};
   session_id held_by{};               // acts for it while it is joining or connected
   std::unique_ptr<last_holder> last;  // null: it is held, or it never was
-  origin from;                        // of who holds it, or held it last
 
   // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
   std::vector<request_id> waits;

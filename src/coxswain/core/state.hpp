@@ -230,6 +230,7 @@ class coordinator::state {
   [[nodiscard]] status not_joined() const;
   [[nodiscard]] std::string who(task_id id) const;
   [[nodiscard]] std::string has_failed(task_id id) const;
+  [[nodiscard]] origin const& from_of(task const& t) const;
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
   [[nodiscard]] bool is_suspect(task const& t) const;
 
