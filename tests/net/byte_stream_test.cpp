@@ -27,7 +27,7 @@ iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), tex
 
 // Both kinds of socket.
 struct streams {
-  explicit streams(std::pair<descriptor, descriptor> ends)
+  explicit streams(std::pair<socket, socket> ends)
       : here{std::move(ends.first), 100s}, there{std::move(ends.second), 100s} {}
 
   std::string read(std::size_t room = 1024) {

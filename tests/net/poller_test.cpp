@@ -38,7 +38,7 @@ struct diary final : turn_taker {
 // Reads what comes, a buffer of four bytes at a time, and writes it into the diary.
 class reader final : private watched {
  public:
-  reader(poller& by, diary& book, descriptor socket, bool polite = false)
+  reader(poller& by, diary& book, socket socket, bool polite = false)
       : book_{book},
         polite_{polite},
         socket_{std::move(socket)},
@@ -69,7 +69,7 @@ class reader final : private watched {
 
   diary& book_;
   bool polite_;
-  descriptor socket_;
+  socket socket_;
 
  public:
   readiness ready;
@@ -120,7 +120,7 @@ struct world {
   diary book;
   std::optional<asio::io_context> io{std::in_place, 1};
   std::optional<poller> polled{std::in_place, *io, book};
-  std::deque<descriptor> peers;
+  std::deque<socket> peers;
   std::vector<std::unique_ptr<reader>> readers;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // Connected sockets for tests, and waiting for what the kernel does without a sleep.
 
-#include "coxswain/net/descriptor.hpp"
+#include "coxswain/net/socket.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -18,15 +18,15 @@
 
 namespace coxswain::net {
 
-inline std::pair<descriptor, descriptor> unix_pair() {
+inline std::pair<socket, socket> unix_pair() {
   std::array<int, 2> ends{};
   BOOST_TEST_REQUIRE(
       ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) == 0);
-  return {descriptor{ends[0]}, descriptor{ends[1]}};
+  return {socket{ends[0]}, socket{ends[1]}};
 }
 
-inline std::pair<descriptor, descriptor> tcp_pair() {
-  descriptor const listening{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+inline std::pair<socket, socket> tcp_pair() {
+  socket const listening{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -35,9 +35,9 @@ inline std::pair<descriptor, descriptor> tcp_pair() {
   BOOST_TEST_REQUIRE(::bind(listening.value(), at, size) == 0);
   BOOST_TEST_REQUIRE(::listen(listening.value(), 1) == 0);
   BOOST_TEST_REQUIRE(::getsockname(listening.value(), at, &size) == 0);
-  descriptor here{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  socket here{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   BOOST_TEST_REQUIRE(::connect(here.value(), at, size) == 0);
-  descriptor there{::accept4(listening.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+  socket there{::accept4(listening.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
   int on = 1;
   BOOST_TEST_REQUIRE(::ioctl(here.value(), FIONBIO, &on) == 0);
   return {std::move(here), std::move(there)};

@@ -11,7 +11,7 @@
 
 namespace coxswain::net {
 
-inline std::unique_ptr<byte_stream> plain(descriptor socket) {
+inline std::unique_ptr<byte_stream> plain(socket socket) {
   return std::make_unique<socket_stream>(std::move(socket), 100s);
 }
 
@@ -21,7 +21,7 @@ struct tls_pair {
       : tls_pair{server, client, std::move(host), unix_pair()} {}
 
   tls_pair(tls_options const& server, tls_options const& client, std::string host,
-           std::pair<descriptor, descriptor> ends)
+           std::pair<socket, socket> ends)
       : server_context{tls_context::side::server, server},
         client_context{tls_context::side::client, client},
         here{plain(std::move(ends.first)), server_context},

@@ -179,6 +179,31 @@ class Ends(PythonTest):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         self.assertEqual(job.barrier("b"), 1)
 
+    def test_the_death_of_a_process_is_noticed_while_its_child_lives(self):
+        at = self.coordinator(2)
+        code = ("import os, signal, sys\n"
+                "import coxswain\n"
+                "job = coxswain.Client(sys.argv[1], 1)\n"
+                "job.join()\n"
+                "job.barrier('joined')\n"
+                "child = os.fork()\n"
+                "if child == 0:\n"
+                "    while True: signal.pause()\n"
+                "print(child, flush=True)\n"
+                "os.kill(os.getpid(), signal.SIGKILL)\n")
+        program = self.python(code, at.address)
+        job = self.client(at, 0)
+        job.join()
+        job.barrier("joined")
+        child = int(program.stdout.readline())
+        try:
+            # The heartbeat timeout is 100 s.
+            with self.assertRaises(coxswain.Internal) as failed:
+                job.barrier("next", timeout=LIMIT)
+        finally:
+            os.kill(child, signal.SIGKILL)
+        self.assertIn("its connection was lost", str(failed.exception))
+
     def test_a_child_that_ends_as_usual_ends_at_once(self):
         code = ("import os, sys, threading, time\n"
                 "import coxswain\n"

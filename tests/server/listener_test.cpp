@@ -49,17 +49,17 @@ status refusal(std::string const& address, bool must_be_private = true) {
   }
 }
 
-net::descriptor connect_to(std::string const& address) {
+net::socket connect_to(std::string const& address) {
   auto const where = net::endpoint::parse(address).value();
   auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
-  net::descriptor socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  net::socket socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
   BOOST_TEST_REQUIRE(::connect(socket.value(), at.data(), at.size()) == 0, address);
   return socket;
 }
 
 // A Unix socket's file that a process left behind.
 void leave_stale(std::string const& path) {
-  net::descriptor const socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  net::socket const socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(address.sun_path, sizeof(address.sun_path) - 1);
@@ -71,7 +71,7 @@ void leave_stale(std::string const& path) {
 struct world : net::turn_taker, doorkeeper {
   void turn_begins() noexcept override {}
   void turn_ends() noexcept override {}
-  void accepted(net::descriptor socket, std::string peer) noexcept override {
+  void accepted(net::socket socket, std::string peer) noexcept override {
     sockets.push_back(std::move(socket));
     peers.push_back(std::move(peer));
   }
@@ -90,7 +90,7 @@ struct world : net::turn_taker, doorkeeper {
   asio::io_context io{1};
   net::poller polled{io, *this};
   std::optional<listener> made;
-  std::vector<net::descriptor> sockets;
+  std::vector<net::socket> sockets;
   std::vector<std::string> peers;
   std::vector<int> errors;
 };
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_socket_that_was_inherited_is_taken_over) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_listening_socket_is_not_taken_over) {
-  net::descriptor const idle{::socket(AF_INET, SOCK_STREAM, 0)};
+  net::socket const idle{::socket(AF_INET, SOCK_STREAM, 0)};
   for (auto const& name :
        {std::string{"fd://"}, std::string{"fd://x"}, std::string{"fd://-1"}, std::string{"fd://3 "},
         std::string{"fd://999999"}, "fd://" + std::to_string(idle.value())}) {
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_does_not_exist) {
 
 BOOST_FIXTURE_TEST_CASE(everybody_in_the_backlog_is_accepted, world) {
   listen("127.0.0.1:0");
-  std::vector<net::descriptor> clients;
+  std::vector<net::socket> clients;
   for (int i = 0; i < 50; ++i) clients.push_back(connect_to(made->address()));
 
   run();

@@ -22,7 +22,7 @@ inline constexpr time_point t0{1000s};
 // A stream whose peer reads as the test says: `room` is what it takes, `unread` what it has not
 // read of that. Input comes from a socket.
 struct puppet final : net::byte_stream {
-  explicit puppet(net::descriptor socket) : input{std::move(socket), 100s} {}
+  explicit puppet(net::socket socket) : input{std::move(socket), 100s} {}
 
   net::transfer read_some(std::span<char> into) noexcept override {
     auto const got = input.read_some(into);
@@ -138,7 +138,7 @@ struct world : net::turn_taker {
   net::poller polled{io, *this};
   turn t{brain, polled, o, [this] { return t.now; }};
   connections all{t};
-  std::vector<net::descriptor> peers;
+  std::vector<net::socket> peers;
   connection* last{};  // the last puppet's
   int turns{};
 };

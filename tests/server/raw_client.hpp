@@ -30,7 +30,7 @@ class raw_client {
   raw_client(asio::io_context& io, std::string const& address) : io_{io} {
     auto const where = net::endpoint::parse(address).value();
     auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
-    socket_ = net::descriptor{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    socket_ = net::socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
     BOOST_TEST_REQUIRE(::connect(socket_.value(), at.data(), at.size()) == 0, address);
     int on = 1;
     ::ioctl(socket_.value(), FIONBIO, &on);
@@ -101,7 +101,7 @@ class raw_client {
 
  private:
   asio::io_context& io_;
-  net::descriptor socket_;
+  net::socket socket_;
   message_reader reader_;
 };
 

@@ -64,7 +64,7 @@ class tls_client {
   static std::unique_ptr<net::byte_stream> connect(std::string const& address) {
     auto const where = net::endpoint::parse(address).value();
     auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
-    net::descriptor socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    net::socket socket{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
     BOOST_TEST_REQUIRE(::connect(socket.value(), at.data(), at.size()) == 0, address);
     int on = 1;
     ::ioctl(socket.value(), FIONBIO, &on);

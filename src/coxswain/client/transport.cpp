@@ -59,7 +59,7 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
 asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self,
                                                net::socket_address to) {
   int const type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-  self->socket_ = net::descriptor{::socket(to.family(), type, 0)};
+  self->socket_ = net::socket{::socket(to.family(), type, 0)};
   int const socket = self->socket_.value();
   if (socket < 0) co_return last_error();
   if (::connect(socket, to.data(), to.size()) != 0 && errno != EINPROGRESS && errno != EINTR) {

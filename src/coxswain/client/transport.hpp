@@ -92,7 +92,7 @@ class transport {
   std::unique_ptr<net::byte_stream> stream_;
   net::tls_stream* tls_{};  // the stream, if it is one
   std::string peer_;
-  net::descriptor socket_;  // while it is being connected
+  net::socket socket_;  // while it is being connected
   bool is_open_{};
   bool dropped_{};
 };

@@ -65,7 +65,7 @@ void tune(int socket, duration peer_timeout) noexcept {
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(interval.count()));
 }
 
-socket_stream::socket_stream(descriptor connected, duration peer_timeout) noexcept
+socket_stream::socket_stream(socket connected, duration peer_timeout) noexcept
     : socket_{std::move(connected)} {
   tune(socket_.value(), peer_timeout);
 }

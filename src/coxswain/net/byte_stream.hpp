@@ -4,7 +4,7 @@
 // descriptor. Not here: frames (wire/frame), queues (server/outbox).
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/net/descriptor.hpp"
+#include "coxswain/net/socket.hpp"
 
 #include <boost/system/error_code.hpp>
 
@@ -60,7 +60,7 @@ class socket_stream final : public byte_stream {
   // `connected` is a connected, non-blocking stream socket. Sets what the house wants of it: no
   // delay of small writes; keepalive; and a peer that acknowledges nothing for `peer_timeout` is an
   // error (ETIMEDOUT).
-  socket_stream(descriptor connected, duration peer_timeout) noexcept;
+  socket_stream(socket connected, duration peer_timeout) noexcept;
 
   [[nodiscard]] transfer read_some(std::span<char> into) noexcept override;
   [[nodiscard]] transfer write_some(std::span<iovec const> pieces) noexcept override;
@@ -69,7 +69,7 @@ class socket_stream final : public byte_stream {
   [[nodiscard]] int native_handle() const noexcept override { return socket_.value(); }
 
  private:
-  descriptor socket_;
+  socket socket_;
 };
 
 // The options that socket_stream sets, for sockets that others own. What the socket does not know

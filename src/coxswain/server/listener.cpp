@@ -64,7 +64,7 @@ status not_private(std::string const& where) {
 
 // Somebody accepts connections there, or might: only a refusal says that nobody does.
 bool is_alive(net::socket_address const& at) {
-  net::descriptor const probe{::socket(AF_UNIX, socket_flags, 0)};
+  net::socket const probe{::socket(AF_UNIX, socket_flags, 0)};
   return ::connect(probe.value(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
 }
 
@@ -89,7 +89,7 @@ int get(int socket, int level, int option) {
 }
 
 // It is ours from now on, unless this throws.
-net::descriptor inherited(std::string const& address) {
+net::socket inherited(std::string const& address) {
   std::string_view const digits{address.begin() + inherited_prefix.size(), address.end()};
   int number{};
   auto const parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -103,7 +103,7 @@ net::descriptor inherited(std::string const& address) {
   }
   ::fcntl(number, F_SETFL, ::fcntl(number, F_GETFL) | O_NONBLOCK);
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
-  return net::descriptor{number};
+  return net::socket{number};
 }
 
 std::string peer_of(int socket) {
@@ -163,7 +163,7 @@ listener::listener(std::string const& address, bool must_be_private) {
 
 // Zero, or an errno.
 int listener::listen_on(net::socket_address const& at, net::endpoint const& where) {
-  net::descriptor socket{::socket(at.family(), socket_flags, 0)};
+  net::socket socket{::socket(at.family(), socket_flags, 0)};
   if (!socket) return errno;
   if (!where.is_unix()) set(socket.value(), SOL_SOCKET, SO_REUSEADDR, 1);
   // All addresses are those of IPv4, too.
@@ -201,8 +201,7 @@ net::routine listener::accept() {
 
 listener::next listener::accept_ready() noexcept {
   for (int count = 0; count < accepted_max; ++count) {
-    net::descriptor socket{
-        ::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+    net::socket socket{::accept4(socket_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)};
     int const error = errno;
     if (socket) {
       welcome(std::move(socket));
@@ -216,7 +215,7 @@ listener::next listener::accept_ready() noexcept {
   return next::another_turn;
 }
 
-void listener::welcome(net::descriptor socket) noexcept {
+void listener::welcome(net::socket socket) noexcept {
   try {
     auto peer = peer_of(socket.value());
     keeper_->accepted(std::move(socket), std::move(peer));

@@ -2,11 +2,11 @@
 // One listening socket, TCP or Unix, and its accept loop. Not here: what becomes of who was
 // accepted (server).
 
-#include "coxswain/net/descriptor.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/routine.hpp"
+#include "coxswain/net/socket.hpp"
 
 #include <sys/types.h>
 
@@ -20,7 +20,7 @@ namespace coxswain::server {
 class doorkeeper {
  public:
   // `socket` is connected and non-blocking; `peer` is its address for people.
-  virtual void accepted(net::descriptor socket, std::string peer) noexcept = 0;
+  virtual void accepted(net::socket socket, std::string peer) noexcept = 0;
   // The process or the machine has no room for another connection (`error` is an errno). The
   // listener rests until go_on() is called.
   virtual void out_of_room(int error) noexcept = 0;
@@ -68,11 +68,11 @@ class listener {
   [[nodiscard]] int listen_on(net::socket_address const& at, net::endpoint const& where);
   net::routine accept();
   [[nodiscard]] next accept_ready() noexcept;
-  void welcome(net::descriptor socket) noexcept;
+  void welcome(net::socket socket) noexcept;
 
   std::string address_;
   std::optional<socket_file> file_;
-  net::descriptor socket_;
+  net::socket socket_;
   doorkeeper* keeper_{};
   std::optional<net::readiness> ready_;
   net::routine loop_;

@@ -87,12 +87,12 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
  private:
   void turn_begins() noexcept override;
   void turn_ends() noexcept override;
-  void accepted(net::descriptor socket, std::string peer) noexcept override;
+  void accepted(net::socket socket, std::string peer) noexcept override;
   void out_of_room(int error) noexcept override;
 
   void start();
   connection& take(std::unique_ptr<net::byte_stream> stream, std::string peer);
-  void refuse(net::descriptor socket, bool speaks_tls);
+  void refuse(net::socket socket, bool speaks_tls);
   void let_in() noexcept;
   void serve_turn();
   void settle();
@@ -360,7 +360,7 @@ void server::impl::complain(core::severity level, std::string text) noexcept {
 
 // --- Who comes in ------------------------------------------------------------------------------
 
-void server::impl::accepted(net::descriptor socket, std::string peer) noexcept {
+void server::impl::accepted(net::socket socket, std::string peer) noexcept {
   try {
     bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
     auto const underway = handshakes_ ? handshakes_->size() : 0;
@@ -407,7 +407,7 @@ void server::impl::let_in() noexcept {
 
 // Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
 // destroyed by a reset. To who speaks TLS nothing can be said.
-void server::impl::refuse(net::descriptor socket, bool speaks_tls) {
+void server::impl::refuse(net::socket socket, bool speaks_tls) {
   ++counts_.connections_refused;
   if (!std::exchange(crowded_, true)) {
     complain(core::severity::warning, "connections are refused: there are " +

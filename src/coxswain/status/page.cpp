@@ -2,6 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/socket.hpp"
 #include "coxswain/status/http_connection.hpp"
 #include "coxswain/status/page_floor.hpp"
 
@@ -130,6 +131,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
 // --- Who comes in --------------------------------------------------------------------------------
 
 asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
+  net::close_on_fork(self->acceptor_.native_handle());
   boost::system::error_code problem;
   while (!self->floor_.is_closed) {
     asio::ip::tcp::socket socket{self->acceptor_.get_executor()};
@@ -223,6 +225,7 @@ asio::awaitable<void> page::impl::follow(std::shared_ptr<impl> self) {
 void page::impl::close() noexcept {
   boost::system::error_code ignored;
   floor_.is_closed = true;
+  net::keep_on_fork(acceptor_.native_handle());
   acceptor_.close(ignored);
   try {
     pause_.cancel();
