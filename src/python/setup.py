@@ -33,8 +33,9 @@ class BuildByCMake(build_ext):
                      f"-DPython3_EXECUTABLE={sys.executable}", *pybind11(),
                      *(f"-DCOXSWAIN_{part}=OFF" for part in ("TESTS", "BENCH", "TOOLS"))]
         subprocess.run(configure, check=True)
-        subprocess.run(["cmake", "--build", build, "--target", "coxswain_python", "--parallel"],
-                       check=True)
+        jobs = subprocess.check_output([sys.executable, ROOT / "tools/parallel_jobs.py"], text=True)
+        subprocess.run(["cmake", "--build", build, "--target", "coxswain_python",
+                        "--parallel", jobs.strip()], check=True)
         module, = (build / "python/coxswain").glob("_native*.so")
         to = pathlib.Path(self.get_ext_fullpath(extension.name))
         to.parent.mkdir(parents=True, exist_ok=True)
