@@ -1,0 +1,140 @@
+"""The README's commands, in its order, as a reader copies them: each block of bash is run by a shell
+in a directory that looks like a clone after tools/test. Not here: the examples in other languages
+(tests/tidy/readme_test.py, and their own tests).
+"""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import unittest
+
+from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+QUICKSTART = (ROOT / "tools/quickstart").read_text(encoding="utf-8")
+
+BLOCK = re.compile(r"(?:^<!-- not run by tests/e2e/readme_test\.py: (.*) -->\n)?^```bash\n(.*?)^```\n",
+                   re.M | re.S)
+ANY_BLOCK = re.compile(r"^```\w*\n.*?^```\n", re.M | re.S)
+# What may not stand outside of all blocks.
+COMMAND = re.compile(
+    r"^ +(?:\$ |(?:\./|sudo|apt-get|coxswain|srun|python3|pip|curl|cmake|build/)[\w./-]* ).*", re.M)
+UNTIL_CTRL_C = re.compile(r"(coxswain serve .*?) +# until Ctrl-C\n")
+
+# What this test runs in the place of a line, and why.
+INSTEAD = {
+    "./tools/quickstart": ("build/release/bin/coxswain-quickstart", "the build that it begins with is this one"),
+    "./tools/test": (":", "this test is a part of it"),
+}
+# A program that this configuration does not build; release builds all.
+LEFT_OUT = os.environ.get("COXSWAIN_README_WITHOUT", "")
+if LEFT_OUT:
+    INSTEAD[LEFT_OUT] = (":", "it is not built in this configuration")
+
+# A server that was just started is given the time that a reader takes to type the next line.
+PREFACE = """set -e -o pipefail
+until_it_listens() {
+  until (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; do :; done
+}
+"""
+
+
+def lines_to_run(block):
+    lines = []
+    for line in block.splitlines():
+        words = line.split()
+        if words and words[0] in INSTEAD:
+            replacement, why = INSTEAD[words[0]]
+            print(f"not run: {line}\n  {why}")
+            line = replacement
+        lines.append(line)
+        served = re.match(r"coxswain serve .*:(\d+).* &$", line)
+        if served:
+            lines.append(f"until_it_listens {served[1]}")
+    return lines
+
+
+class Readme(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.clone = self.folder / "clone"
+        (self.clone / "build").mkdir(parents=True)
+        for entry in ROOT.iterdir():
+            if entry.name not in ("build", ".git"):
+                (self.clone / entry.name).symlink_to(entry)
+        (self.clone / "build/release").symlink_to(BIN.parent)
+        # Others may use the ports that the README names.
+        self.ports = {port: str(free_port()) for port in ("8476", "8477")}
+        self.exports = ""
+
+    def shell(self, script):
+        for port, other in self.ports.items():
+            script = re.sub(rf"\b{port}\b", other, script)
+        home = {name: str(self.folder)
+                for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME")}
+        shell = subprocess.Popen(
+            ["bash", "-v", "-c", script], cwd=self.clone, env=clean_environment(home),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", start_new_session=True)
+        self.addCleanup(self.end, shell)
+        return shell
+
+    def end(self, shell):
+        try:
+            os.killpg(shell.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        shell.communicate()
+
+    def run_block(self, block):
+        interrupted = UNTIL_CTRL_C.fullmatch(block)
+        if interrupted:
+            self.interrupt(interrupted[1])
+            return
+        script = "\n".join([PREFACE + self.exports, *lines_to_run(block), "wait"])
+        shell = self.shell(script)
+        try:
+            output, _ = shell.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            self.end(shell)
+            self.fail(f"this does not end:\n{block}")
+        self.assertEqual(shell.returncode, 0, f"{block}\nprinted\n{output}")
+        self.exports += "".join(re.findall(r"^export .*\n", block, re.M))
+
+    def interrupt(self, command):
+        shell = self.shell(f"{self.exports}\nexec {command}")
+        self.assertTrue(any('"event"' in line for line in shell.stdout), command)
+        os.killpg(shell.pid, signal.SIGINT)
+        output, _ = shell.communicate(timeout=LIMIT)
+        self.assertIn(shell.returncode, (0, 128 + signal.SIGINT), f"{command}\nprinted\n{output}")
+
+    def test_every_block_runs(self):
+        blocks = BLOCK.findall(README)
+        self.assertGreater(len(blocks), 8)
+        for why_not, block in blocks:
+            if why_not:
+                print(f"not run: {block}  {why_not}")
+            else:
+                self.run_block(block)
+
+    def test_no_command_is_outside_of_the_blocks(self):
+        outside = COMMAND.findall(ANY_BLOCK.sub("", README))
+
+        self.assertEqual(outside, [], "a block of commands begins with ```bash")
+
+    def test_what_quickstart_shows_next_runs(self):
+        text = re.search(r"<<END\n(.*?)^END$", QUICKSTART, re.M | re.S)[1]
+        script = f'root={self.clone} build={self.clone}/build/release\ncat <<END\n{text}END\n'
+        shown = subprocess.check_output(["bash", "-c", script], text=True)
+        commands = re.findall(r"^  (.*\n)", shown, re.M)
+
+        self.assertEqual(len(commands), 4, shown)
+        self.run_block("".join(commands).replace("--rounds 300000", "--rounds 300"))
+
+
+if __name__ == "__main__":
+    unittest.main()
