@@ -157,13 +157,15 @@ BOOST_AUTO_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_it) 
   BOOST_TEST(refusal() == "accepted");
 }
 
-BOOST_AUTO_TEST_CASE(a_launcher_without_an_address_is_named) {
+BOOST_AUTO_TEST_CASE(a_launcher_without_an_address_is_named_with_what_to_set) {
   environment env;
   env.set("OMPI_COMM_WORLD_RANK", "0");
 
   BOOST_TEST(refusal() ==
              "COXSWAIN_ADDRESS is not set, and the launcher 'ompi' does not say it; allowed is the "
-             "coordinator's host:port, [v6]:port or unix:/path.");
+             "coordinator's host:port, [v6]:port or unix:/path. No variable names a host. Set "
+             "COXSWAIN_ADDRESS to the host of task 0, or of coxswain serve, and a free port, for "
+             "example: mpirun -x COXSWAIN_ADDRESS=b12:8476.");
 }
 
 BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allowed) {

@@ -10,6 +10,8 @@ from programs import PATH, EndToEnd, USAGE, free_port
 SCRIPT = """coxswain all-gather ids $COXSWAIN_TASK_ID | paste -s -d ,"""
 SLURM = {"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": "b[12-13]", "SLURM_NTASKS": "4",
          "SLURM_PROCID": "3", "SLURM_LOCALID": "1"}
+MPICH = {"PMI_RANK": "1", "PMI_SIZE": "2", "MPI_LOCALRANKID": "1"}
+LSF = {"LSB_JOBID": "7", "LSB_MCPU_HOSTS": "b12 2 b13 2"}
 
 
 def everyone(tasks):
@@ -56,6 +58,22 @@ local_task  1          SLURM_LOCALID
         found = json.loads(self.detect({}, "--json").out)
         self.assertIsNone(found["launcher"])
         self.assertIsNone(found["address"])
+
+    def test_what_a_launcher_cannot_say_is_listed_with_what_to_set(self):
+        missing = ("No variable names a host. Set COXSWAIN_ADDRESS to the host of task 0, or of "
+                   "coxswain serve, and a free port, for example: mpiexec -genv COXSWAIN_ADDRESS "
+                   "b12:8476.")
+
+        done = self.detect(MPICH)
+        self.assertEqual((done.code, done.out, done.err), (0, f"""launcher pmi
+PARAMETER   VALUE  FROM
+task        1      PMI_RANK
+num_tasks   2      PMI_SIZE
+local_task  1      MPI_LOCALRANKID
+no address: {missing}
+""", ""))
+        done = self.detect(MPICH, "--json")
+        self.assertEqual(json.loads(done.out)["address"], {"value": None, "missing": missing})
 
     def test_a_wrong_variable_is_named_with_what_is_allowed(self):
         env = SLURM | {"SLURM_PROCID": "x"}
@@ -145,6 +163,20 @@ class Launched(EndToEnd):
         done = self.coxswain("task", "--host-if-task-0", "--task-id", 0, "--", "true")
         self.assertEqual(done.code, USAGE)
         self.assertIn("how many tasks the job has is not known", done.err)
+
+    def test_what_the_launcher_does_not_say_is_named_at_once(self):
+        self.at = {}
+        for env, arguments, text in (
+                (MPICH, ("task", "--", "true"), "--address is required. No variable names a host."),
+                (MPICH, ("get", "key"), "--address is required. No variable names a host."),
+                (LSF, ("task", "--", "true"), "see coxswain detect. LSF numbers no processes."),
+                (LSF, ("serve",), "see coxswain detect."),
+                ({"PMIX_RANK": "0", "COXSWAIN_ADDRESS": "127.0.0.1:1"},
+                 ("task", "--host-if-task-0", "--", "true"), "Set COXSWAIN_NUM_TASKS.")):
+            with self.subTest(arguments):
+                done = self.coxswain(*arguments, env=env)
+                self.assertEqual(done.code, USAGE)
+                self.assertIn(text, done.err)
 
     def test_who_finds_nothing_says_what_is_needed(self):
         self.at = {}

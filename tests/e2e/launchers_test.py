@@ -1,5 +1,6 @@
-"""Jobs under real launchers: mpirun, and Slurm on one machine. The argument names the one to try; if
-it is not installed, the test says so and is skipped.
+"""Jobs under real launchers: mpirun of Open MPI, mpiexec of MPICH, and Slurm on one machine, also with
+that mpiexec in its jobs. The argument names the one to try; if it is not installed, the test says so
+and is skipped.
 """
 
 import json
@@ -11,7 +12,7 @@ import tempfile
 import unittest
 
 import real_launchers
-from programs import BIN, EndToEnd, LIMIT, clean_environment
+from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port
 
 SKIPPED = 77
 TASKS = 3
@@ -29,14 +30,14 @@ class Launched(EndToEnd):
             [*self.launcher, *command], env=clean_environment(path | self.environment | (env or {})),
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
 
-    def check_what_is_detected(self):
+    def check_what_is_detected(self, launcher=None):
         done = self.launch("coxswain", "detect", "--json")
 
         self.assertEqual(done.returncode, 0, done.stderr)
         found = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(sorted(one["task"]["value"] for one in found), list(range(TASKS)))
         for one in found:
-            self.assertEqual(one["launcher"], self.name)
+            self.assertEqual(one["launcher"], launcher or self.name)
             self.assertEqual(one["num_tasks"]["value"], TASKS)
             self.assertEqual(one["address"], found[0]["address"])
             self.assertGreaterEqual(int(one["address"]["value"].rsplit(":", 1)[1]), 61440)
@@ -59,7 +60,7 @@ class Launched(EndToEnd):
 
 class Mpirun(Launched):
     name = "ompi"
-    launcher = "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(TASKS)
+    launcher = "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", str(TASKS)
     environment = {}
 
     def test_mpirun_says_who_everybody_is(self):
@@ -69,6 +70,31 @@ class Mpirun(Launched):
         self.check_that_task_0_hosts()
 
     def test_programs_under_mpirun_find_a_coordinator_of_its_own(self):
+        self.check_that_a_coordinator_of_its_own_is_found()
+
+
+class Mpiexec(Launched):
+    launcher = "mpiexec.mpich", "-n", str(TASKS)
+
+    def setUp(self):
+        super().setUp()
+        self.environment = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
+
+    def test_mpiexec_says_who_everybody_is_and_what_is_missing(self):
+        self.environment = {}
+
+        done = self.launch("coxswain", "detect", "--json")
+
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(sorted(one["task"]["value"] for one in found), list(range(TASKS)))
+        for one in found:
+            self.assertEqual((one["launcher"], one["num_tasks"]["value"]), ("pmi", TASKS))
+            self.assertIn("Set COXSWAIN_ADDRESS", one["address"]["missing"])
+
+    def test_task_0_of_mpiexec_hosts_the_coordinator(self):
+        self.check_that_task_0_hosts()
+
+    def test_programs_under_mpiexec_find_a_coordinator_of_its_own(self):
         self.check_that_a_coordinator_of_its_own_is_found()
 
 
@@ -95,6 +121,15 @@ class Srun(Launched):
     def test_programs_under_srun_find_a_coordinator_of_its_own(self):
         self.check_that_a_coordinator_of_its_own_is_found()
 
+    def test_srun_that_speaks_pmi_is_slurm(self):
+        self.launcher = (*self.launcher, "--mpi=pmi2")
+        self.check_what_is_detected()
+
+    @unittest.skipUnless(shutil.which("mpiexec.mpich"), "MPICH is not installed")
+    def test_mpiexec_in_a_slurm_job_numbers_the_tasks(self):
+        self.launcher = "salloc", "-n", str(TASKS), "mpiexec.mpich", "-n", str(TASKS)
+        self.check_what_is_detected("pmi")
+
     def test_the_batch_script_that_is_deployed_runs(self):
         script = os.path.join(os.path.dirname(__file__), "../../tools/deploy/job.sbatch")
         out = self.folder / "out"
@@ -107,11 +142,15 @@ class Srun(Launched):
         self.assertEqual(sorted(out.read_text().splitlines()), sorted(GATHERED * TASKS))
 
 
+CLASSES = {"mpirun": Mpirun, "mpich": Mpiexec, "slurm": Srun}
+
+
 def why_not(launcher):
     if launcher == "slurm":
         return real_launchers.why_not()
-    return "" if shutil.which("mpirun") else \
-        "mpirun is not installed: tools/install_dependencies --launchers"
+    program = CLASSES[launcher].launcher[0]
+    return "" if shutil.which(program) else \
+        f"{program} is not installed: tools/install_dependencies --launchers"
 
 
 if __name__ == "__main__":
@@ -119,4 +158,4 @@ if __name__ == "__main__":
     if reason := why_not(which):
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
-    unittest.main(defaultTest={"mpirun": "Mpirun", "slurm": "Srun"}[which])
+    unittest.main(defaultTest=CLASSES[which].__name__)

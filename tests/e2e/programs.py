@@ -33,7 +33,7 @@ PATH = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 # The variables that the programs read: ours and those of launchers.
 READ_BY_US = ("COXSWAIN_", "JAX", "SLURM_", "OMPI_", "TPU_", "MEGASCALE_", "MASTER_", "TORCHELASTIC_",
-              "KUBERNETES_")
+              "KUBERNETES_", "PMI_", "PMIX_", "MPI_LOCAL", "PBS_", "LSB_")
 
 
 def clean_environment(changes=None):

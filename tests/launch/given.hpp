@@ -33,9 +33,10 @@ inline environment without(environment variables, std::string const& name) {
   return variables;
 }
 
-// "VALUE from VARIABLES", the text of what is wrong, or "nothing".
+// "VALUE from VARIABLES", the text of what is wrong, "missing: WHY", or "nothing".
 template <class Value>
 std::string text_of(launch::finding<Value> const& what) {
+  if (!what.why_missing().empty()) return "missing: " + what.why_missing();
   if (!what.is_there()) return "nothing";
   if (!what.problem().ok()) return what.problem().message();
   std::string value;

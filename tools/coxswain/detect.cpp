@@ -31,6 +31,7 @@ class text_view {
  public:
   template <class Value>
   void add(std::string const& name, launch::finding<Value> const& what) {
+    if (!what.why_missing().empty()) missing_ += "no " + name + ": " + what.why_missing() + "\n";
     if (!what.is_there()) return;
     bool const is_wrong = !what.problem().ok();
     rows_.add({name, is_wrong ? "?" : fmt::format("{}", *what.value()), what.from()});
@@ -39,13 +40,14 @@ class text_view {
   }
 
   [[nodiscard]] std::string text() const {
-    return is_empty_ ? "nothing was found\n" : rows_.text();
+    return (is_empty_ ? "nothing was found\n" : rows_.text()) + missing_;
   }
   [[nodiscard]] std::string const& problems() const { return problems_; }
 
  private:
   table rows_{{"PARAMETER"}, {"VALUE"}, {"FROM"}};
   std::string problems_;
+  std::string missing_;
   bool is_empty_{true};
 };
 
@@ -60,6 +62,9 @@ class json_view {
   template <class Value>
   void add(std::string const& name, launch::finding<Value> const& what) {
     all_[name] = nullptr;
+    if (!what.why_missing().empty()) {
+      all_[name] = json::object{{"value", nullptr}, {"missing", what.why_missing()}};
+    }
     if (!what.is_there()) return;
     json::object one{{"value", nullptr}, {"from", what.from()}};
     if (what.problem().ok()) {
@@ -104,10 +109,12 @@ what the first of these says:
   1. COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS
   2. JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES
   3. the first launcher that is present: torchrun, aichor (JAXOPERATOR_...), ompi (mpirun), slurm
-     (srun), gketpu, torch (MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE), kubernetes (Indexed Jobs
-     and JobSets)
-Ports that no launcher says are computed as JAX does; JAX_COORDINATOR_PORT is another. Nothing is
-contacted. A wrong variable, named with what is allowed, makes the exit code 64.
+     (srun), gketpu, torch (MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE), pmi (mpiexec of MPICH
+     and Intel MPI), pmix, pbs, lsf, kubernetes (Indexed Jobs and JobSets)
+pmi, pmix and Open MPI 5 name no host: the address is that of the Slurm, PBS or LSF job in which
+they run, or has to be set. Ports that no launcher says are computed as JAX does;
+JAX_COORDINATOR_PORT is another. Nothing is contacted. A wrong variable, named with what is allowed,
+makes the exit code 64; what a launcher cannot say is listed with what to set instead.
 
 EXAMPLES
   srun -n 4 coxswain detect

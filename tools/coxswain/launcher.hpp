@@ -14,6 +14,14 @@ namespace coxswain::tools {
 // Detected once. Its values throw coxswain::error (INVALID_ARGUMENT) where a variable is wrong.
 [[nodiscard]] launch::parameters const& launched();
 
+// Why the launcher does not say one of its parameters, and what to set, after a space; empty if
+// nobody knows.
+template <class Value>
+[[nodiscard]] std::string why_missing(launch::finding<Value> launch::parameters::*what) {
+  auto const& why = (launched().*what).why_missing();
+  return why.empty() ? "" : " " + why;
+}
+
 // What it says of one of its parameters, as the fallback of an option.
 template <class Value>
 [[nodiscard]] subcommand::fallback said_by_launcher(

@@ -45,6 +45,16 @@ client_options acting_task(duration connect_timeout) {
   return options;
 }
 
+// What nobody has said is the launcher's to say. One that starts processes on several hosts and
+// names none of them makes the default a guess, and every process but one would wait in vain.
+std::string launchers_address() {
+  auto const& found = launched().address;
+  if (!found.why_missing().empty()) {
+    throw program_error{exit_code::usage, "--address is required. " + found.why_missing()};
+  }
+  return found.value().value_or(address_default);
+}
+
 // Nobody there within the time is another thing than a call that took too long; and whatever else
 // the coordinator has against a Hello is a refusal.
 exit_code why_not_connected(errc code) {
@@ -144,8 +154,7 @@ bool is_inside_task() { return !variable(task_socket_variable).empty(); }
 
 client_options observer(remote_options const& with) {
   bool const is_said = !with.address.empty();
-  client_options options{is_said ? with.address
-                                 : launched().address.value().value_or(address_default)};
+  client_options options{is_said ? with.address : launchers_address()};
   options.job = with.job;
   if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
   options.token = read_token(with.token_file);

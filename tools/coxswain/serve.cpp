@@ -214,7 +214,8 @@ void complete_num_tasks(std::uint32_t& num_tasks) {
   if (!said) {
     throw program_error{exit_code::usage,
                         "--num-tasks is required: neither it nor COXSWAIN_NUM_TASKS nor a launcher "
-                        "says how many tasks the job has; see coxswain detect"};
+                        "says how many tasks the job has; see coxswain detect." +
+                            why_missing(&launch::parameters::num_tasks)};
   }
   num_tasks = *said;
 }

@@ -45,7 +45,8 @@ struct task_command {
 program_error no_task() {
   return {exit_code::usage,
           "--task-id is required: neither it nor COXSWAIN_TASK_ID nor a launcher says which task "
-          "this is; see coxswain detect"};
+          "this is; see coxswain detect." +
+              why_missing(&launch::parameters::task)};
 }
 
 // Who we are, where the command line does not say it, is the launcher's to say.

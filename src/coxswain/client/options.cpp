@@ -74,11 +74,14 @@ tls_options tls_from_environment() {
 }
 
 std::string no_address(launch::parameters const& found) {
-  auto const launcher = found.launcher.empty()
-                            ? "no launcher was found that says it"
-                            : "the launcher '" + found.launcher + "' does not say it";
-  return "COXSWAIN_ADDRESS is not set, and " + launcher +
-         "; allowed is the coordinator's host:port, [v6]:port or unix:/path.";
+  constexpr auto allowed = "allowed is the coordinator's host:port, [v6]:port or unix:/path.";
+  if (found.launcher.empty()) {
+    return std::string{"COXSWAIN_ADDRESS is not set, and no launcher was found that says it; "} +
+           allowed;
+  }
+  auto const& why = found.address.why_missing();
+  return "COXSWAIN_ADDRESS is not set, and the launcher '" + found.launcher +
+         "' does not say it; " + allowed + (why.empty() ? "" : " " + why);
 }
 
 std::string_view name_of(client_event::kind what) {

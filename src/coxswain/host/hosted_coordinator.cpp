@@ -31,14 +31,17 @@ std::vector<std::string> listeners_for(std::string const& address) {
   return {":" + std::to_string(where.port())};
 }
 
+std::string no_num_tasks() {
+  auto const why = launch::detect(process_surroundings()).num_tasks.why_missing();
+  return "Task 0 is to be the coordinator's process, but how many tasks the job has is not known: "
+         "neither the options nor COXSWAIN_NUM_TASKS nor a launcher says it." +
+         (why.empty() ? "" : " " + why);
+}
+
 }  // namespace
 
 server::options hosting_options(client_options const& of) {
-  if (!of.num_tasks) {
-    throw error{{errc::invalid_argument,
-                 "Task 0 is to be the coordinator's process, but how many tasks the job has is not "
-                 "known: neither the options nor COXSWAIN_NUM_TASKS nor a launcher says it."}};
-  }
+  if (!of.num_tasks) throw error{{errc::invalid_argument, no_num_tasks()}};
   server::options options;
   options.listen = listeners_for(of.address);
   options.core.num_tasks = *of.num_tasks;

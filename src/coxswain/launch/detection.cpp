@@ -13,8 +13,8 @@ struct launcher {
   parameters (*read)(variables const&);
 };
 
-// As JAX has it, and before that who starts processes below another launcher; what is written by
-// hand goes before what Kubernetes numbers by itself.
+// As JAX has it, and before that who starts processes below another launcher. What is written by
+// hand goes before launchers that know only a part, and before what Kubernetes numbers by itself.
 constexpr std::array launchers{
     launcher{"torchrun", has_torchrun, of_torch},
     launcher{"aichor", has_aichor, of_aichor},
@@ -22,6 +22,10 @@ constexpr std::array launchers{
     launcher{"slurm", has_slurm, of_slurm},
     launcher{"gketpu", has_tpu, of_tpu},
     launcher{"torch", has_torch, of_torch},
+    launcher{"pmi", has_pmi, of_pmi},
+    launcher{"pmix", has_pmix, of_pmix},
+    launcher{"pbs", has_pbs, of_pbs},
+    launcher{"lsf", has_lsf, of_lsf},
     launcher{"kubernetes", has_kubernetes, of_kubernetes},
 };
 
@@ -52,10 +56,12 @@ void add(finding<Value>& to, finding<Value> const& from) {
 }
 
 void add(parameters& to, parameters const& from) {
-  if (!to.address.is_there() && from.address.is_there()) {
+  if (!to.address.is_there()) {
     to.address = from.address;
-    add(to.job, from.job);
-    add(to.attempt, from.attempt);
+    if (from.address.is_there()) {
+      add(to.job, from.job);
+      add(to.attempt, from.attempt);
+    }
   }
   add(to.task, from.task);
   add(to.num_tasks, from.num_tasks);

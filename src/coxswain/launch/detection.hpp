@@ -11,11 +11,19 @@
 //      torchrun    TORCHELASTIC_RUN_ID with MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
 //      aichor      JAXOPERATOR_COORDINATOR_ADDRESS, _COORDINATOR_HOST, _NUM_PROCESSES, _PROCESS_ID
 //      ompi        OMPI_MCA_orte_hnp_uri, OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK
-//      slurm       SLURM_JOB_ID, _STEP_NODELIST, _NTASKS, _PROCID, _LOCALID: all of them
+//      slurm       SLURM_JOB_ID, _STEP_NODELIST, _NTASKS, _PROCID, _LOCALID: all of them, but not
+//                  where mpiexec of MPICH or Intel MPI sets PMI_RANK and MPI_LOCALRANKID
 //      gketpu      TPU_WORKER_ID with TPU_PROCESS_ADDRESSES or TPU_WORKER_HOSTNAMES
 //      torch       MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE without torchrun
+//      pmi         PMI_RANK, PMI_SIZE, MPI_LOCALRANKID: MPICH, Intel MPI
+//      pmix        PMIX_RANK
+//      pbs         PBS_JOBID, _NODEFILE, PBS_VNODENUM or _NODENUM, PBS_NP: OpenPBS, TORQUE
+//      lsf         LSB_JOBID, _JOBINDEX, LSB_MCPU_HOSTS or _HOSTS, LSB_DJOB_NUMPROC
 //      kubernetes  KUBERNETES_SERVICE_HOST with JOB_COMPLETION_INDEX: an Indexed Job, or with
 //                  JOBSET_NAME a JobSet
+// pmi, pmix and Open MPI 5 name no host: the address is then that of the Slurm, PBS or LSF job in
+// which they run. What a launcher cannot say is missing, with a reason.
+//
 // Where a launcher says no port it is computed as JAX does, or is JAX_COORDINATOR_PORT. A variable
 // that is empty counts as not set.
 

@@ -25,6 +25,14 @@ class finding {
     return made;
   }
 
+  // There is a launcher, but its environment lacks this parameter. `text` is a sentence that says
+  // why and what to set.
+  static finding missing(std::string text) {
+    finding made;
+    made.why_missing_ = std::move(text);
+    return made;
+  }
+
   // Somebody says something, be it wrong.
   [[nodiscard]] bool is_there() const noexcept { return !from_.empty(); }
 
@@ -33,6 +41,9 @@ class finding {
 
   // The variables that say it: "SLURM_PROCID", "MASTER_ADDR and MASTER_PORT".
   [[nodiscard]] std::string const& from() const noexcept { return from_; }
+
+  // Empty: nobody knows why.
+  [[nodiscard]] std::string const& why_missing() const noexcept { return why_missing_; }
 
   // None: nobody says anything. Throws coxswain::error with the problem, if there is one.
   [[nodiscard]] std::optional<Value> const& value() const {
@@ -44,6 +55,7 @@ class finding {
   std::optional<Value> value_;
   status problem_;
   std::string from_;
+  std::string why_missing_;
 };
 
 }  // namespace coxswain::launch

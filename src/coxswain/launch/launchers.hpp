@@ -20,6 +20,27 @@ namespace coxswain::launch {
 [[nodiscard]] bool has_slurm(variables const& env);
 [[nodiscard]] parameters of_slurm(variables const& env);
 
+// Any process of a Slurm job: the address, the job and the attempt.
+[[nodiscard]] bool has_slurm_job(variables const& env);
+[[nodiscard]] parameters of_slurm_job(variables const& env);
+
+[[nodiscard]] bool has_pmi(variables const& env);
+[[nodiscard]] bool has_hydra(variables const& env);  // PMI of MPICH's or Intel MPI's mpiexec
+[[nodiscard]] parameters of_pmi(variables const& env);
+
+[[nodiscard]] bool has_pmix(variables const& env);
+[[nodiscard]] parameters of_pmix(variables const& env);
+
+[[nodiscard]] bool has_pbs(variables const& env);
+[[nodiscard]] parameters of_pbs(variables const& env);
+
+[[nodiscard]] bool has_lsf(variables const& env);
+[[nodiscard]] parameters of_lsf(variables const& env);
+
+// Address, job and attempt of the Slurm, PBS or LSF job in which a launcher runs that names no host
+// itself. Without one the address is missing; `example` is a command that sets it.
+[[nodiscard]] parameters batch_job_around(variables const& env, std::string const& example);
+
 [[nodiscard]] bool has_tpu(variables const& env);
 [[nodiscard]] parameters of_tpu(variables const& env);
 

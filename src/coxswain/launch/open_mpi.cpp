@@ -1,6 +1,6 @@
 // Open MPI's mpirun (semantics 7.21). Up to its release 4 the URI of mpirun itself says where the
-// job began; later ones set the ranks only, and the address is for others to say. The coordinator's
-// host is mpirun's, which is to be that of rank 0.
+// job began; later ones set the ranks only, and the address is that of the batch job around it, if
+// there is one. The coordinator's host is mpirun's, which is to be that of rank 0.
 
 #include "coxswain/launch/launchers.hpp"
 
@@ -39,11 +39,12 @@ bool has_open_mpi(variables const& env) {
 }
 
 parameters of_open_mpi(variables const& env) {
+  auto const uri = env[uri_variable];
   parameters said;
+  if (uri.empty()) said = batch_job_around(env, "mpirun -x COXSWAIN_ADDRESS=b12:8476");
   said.task = env.number<std::uint32_t>("OMPI_COMM_WORLD_RANK");
   said.num_tasks = env.number<std::uint32_t>("OMPI_COMM_WORLD_SIZE", 1);
   said.local_task = env.number<std::uint32_t>("OMPI_COMM_WORLD_LOCAL_RANK");
-  auto const uri = env[uri_variable];
   if (uri.empty()) return said;
   std::uint64_t job{};
   auto const parsed = std::from_chars(uri.data(), uri.data() + uri.size(), job);

@@ -1,5 +1,6 @@
 // A Slurm step (semantics 7.22): what srun starts. The batch script is no step, and no task. The
-// coordinator's host is the step's first.
+// coordinator's host is the step's first. Where mpiexec of MPICH or Intel MPI starts processes in a
+// Slurm job, Slurm's numbers are those of mpiexec's proxies, one for each host.
 
 #include "coxswain/launch/launchers.hpp"
 
@@ -34,14 +35,29 @@ std::string first_host(std::string_view list) {
   return host;
 }
 
-finding<std::string> address_of(variables const& env, std::uint64_t job) {
-  auto const hosts = env[hosts_variable];
+finding<std::string> address_of(variables const& env, std::string const& variable,
+                                std::uint64_t job) {
+  auto const hosts = env[variable];
   auto const host = first_host(hosts);
   if (host.empty()) {
     return finding<std::string>::wrong(
-        refusal(hosts_variable, hosts, "a list of hosts, such as b12,b[014-016]"), hosts_variable);
+        refusal(variable, hosts, "a list of hosts, such as b12,b[014-016]"), variable);
   }
-  return env.address_at(host, port_of_job(job), std::string{hosts_variable} + " and SLURM_JOB_ID");
+  return env.address_at(host, port_of_job(job), variable + " and SLURM_JOB_ID");
+}
+
+// Address, job and attempt. `variable` holds the hosts.
+parameters place_of(variables const& env, std::string const& variable) {
+  parameters said;
+  said.attempt = env.number<std::uint64_t>("SLURM_RESTART_COUNT");
+  auto const job = env.number<std::uint64_t>("SLURM_JOB_ID");
+  if (!job.problem().ok()) {
+    said.address = finding<std::string>::wrong(job.problem().message(), job.from());
+    return said;
+  }
+  said.address = address_of(env, variable, *job.value());
+  said.job = {"slurm-" + std::to_string(*job.value()), job.from()};
+  return said;
 }
 
 // srun sets both; if they differ, somebody has set one of them by hand.
@@ -58,23 +74,22 @@ finding<std::uint32_t> num_tasks_of(variables const& env) {
 }  // namespace
 
 bool has_slurm(variables const& env) {
-  return std::all_of(needed.begin(), needed.end(), [&](auto* name) { return env.has(name); });
+  return !has_hydra(env) &&
+         std::all_of(needed.begin(), needed.end(), [&](auto* name) { return env.has(name); });
 }
 
 parameters of_slurm(variables const& env) {
-  parameters said;
+  auto said = place_of(env, hosts_variable);
   said.task = env.number<std::uint32_t>("SLURM_PROCID");
   said.num_tasks = num_tasks_of(env);
   said.local_task = env.number<std::uint32_t>("SLURM_LOCALID");
-  said.attempt = env.number<std::uint64_t>("SLURM_RESTART_COUNT");
-  auto const job = env.number<std::uint64_t>("SLURM_JOB_ID");
-  if (!job.problem().ok()) {
-    said.address = finding<std::string>::wrong(job.problem().message(), job.from());
-    return said;
-  }
-  said.address = address_of(env, *job.value());
-  said.job = {"slurm-" + std::to_string(*job.value()), job.from()};
   return said;
 }
+
+bool has_slurm_job(variables const& env) {
+  return env.has("SLURM_JOB_ID") && env.has("SLURM_JOB_NODELIST");
+}
+
+parameters of_slurm_job(variables const& env) { return place_of(env, "SLURM_JOB_NODELIST"); }
 
 }  // namespace coxswain::launch

@@ -12,8 +12,8 @@ struct surroundings {
   // The value of an environment variable; none: it is not set.
   std::function<std::optional<std::string>(std::string const& name)> variable;
 
-  // What a file holds; none: it cannot be read. Asked for /etc/hosts only, and only by the process
-  // of an Indexed Job. May be empty.
+  // What a file holds; none: it cannot be read. Asked for /etc/hosts by the process of an Indexed
+  // Job, for PBS_NODEFILE by that of a PBS job, and for nothing else. May be empty.
   std::function<std::optional<std::string>(std::string const& path)> file;
 };
 

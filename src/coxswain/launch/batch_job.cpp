@@ -1,0 +1,28 @@
+// The batch job around launchers that number processes and name no host.
+
+#include "coxswain/launch/launchers.hpp"
+
+namespace coxswain::launch {
+
+parameters batch_job_around(variables const& env, std::string const& example) {
+  parameters around;
+  if (has_slurm_job(env)) {
+    around = of_slurm_job(env);
+  } else if (has_pbs(env)) {
+    around = of_pbs(env);
+  } else if (has_lsf(env)) {
+    around = of_lsf(env);
+  } else {
+    around.address = finding<std::string>::missing(
+        "No variable names a host. Set COXSWAIN_ADDRESS to the host of task 0, or of coxswain "
+        "serve, and a free port, for example: " +
+        example + ".");
+  }
+  parameters said;
+  said.address = around.address;
+  said.job = around.job;
+  said.attempt = around.attempt;
+  return said;
+}
+
+}  // namespace coxswain::launch
