@@ -110,7 +110,7 @@ elseif(how STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${coxswain_build} --prefix ${work}/prefix)
   list(APPEND settings -D CMAKE_PREFIX_PATH=${work}/prefix)
 else()
-  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source})
+  list(APPEND settings -D COXSWAIN_SOURCE=${coxswain_source} -D COXSWAIN_UNITY=${unity})
 endif()
 refuse_paths_of_this_machine(${work}/prefix)
 

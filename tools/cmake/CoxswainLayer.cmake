@@ -11,6 +11,25 @@ target_compile_options(coxswain_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${COXSWAIN_WERROR}>:-Werror>)
 
+# coxswain_precompile(HEADERS ... FOR TARGET...): with COXSWAIN_UNITY, the headers are parsed once for
+# all C++ sources of the targets, which must have the compiler flags and definitions of the first.
+# Without HEADERS, the others use what the first has already. Not with a compiler launcher: ccache, by
+# default, does not cache what includes a precompiled header.
+function(coxswain_precompile)
+  cmake_parse_arguments(arg "" "" "HEADERS;FOR" ${ARGN})
+  if(NOT COXSWAIN_UNITY OR CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  list(POP_FRONT arg_FOR first)
+  list(TRANSFORM arg_HEADERS REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+  if(arg_HEADERS)
+    target_precompile_headers(${first} PRIVATE ${arg_HEADERS})
+  endif()
+  foreach(target IN LISTS arg_FOR)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endforeach()
+endfunction()
+
 # coxswain_layer(NAME SOURCES ... HEADERS ... LINK ...): one static library per layer, named
 # coxswain_NAME with the alias coxswain::NAME. HEADERS are those that are installed and must stand
 # alone; LINK mirrors the arrows of ARCHITECTURE.md.
