@@ -17,11 +17,12 @@ core::config watched(bool fails = false) {
   });
 }
 
-// "step 7, 3 s old", or "none".
+// "step 7, 3 s old", "step 7, 60 s old, overdue", or "none".
 std::string shown(cluster const& c, std::size_t task) {
   auto const p = c.look().tasks.at(task).progress;
   if (!p) return "none";
-  return "step " + std::to_string(p->step) + ", " + std::to_string(p->age / 1s) + " s old";
+  return "step " + std::to_string(p->step) + ", " + std::to_string(p->age / 1s) + " s old" +
+         (p->overdue ? ", overdue" : "");
 }
 
 BOOST_AUTO_TEST_SUITE(coordinator_progress_test)
@@ -91,6 +92,21 @@ BOOST_AUTO_TEST_CASE(a_task_without_progress_is_named_to_the_nanosecond_and_once
   c.at(300s);
   BOOST_TEST(c.log() == "");
   BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_is_shown_as_overdue_until_its_next_step) {
+  cluster c{1, watched()};
+  step(c, 0, 7);
+
+  c.at(60s - 1ns);
+  BOOST_TEST(shown(c, 0) == "step 7, 59 s old");
+  c.at(60s);
+  BOOST_TEST(shown(c, 0) == "step 7, 60 s old, overdue");
+  c.at(90s);
+  step(c, 0, 7);
+  BOOST_TEST(shown(c, 0) == "step 7, 90 s old, overdue");
+  step(c, 0, 8);
+  BOOST_TEST(shown(c, 0) == "step 8, 0 s old");
 }
 
 BOOST_AUTO_TEST_CASE(each_step_gives_a_task_its_time_again) {

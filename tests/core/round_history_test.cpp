@@ -10,10 +10,10 @@
 namespace coxswain::core {
 namespace {
 
-// A round in which this task came last, so much after the one before it.
-snapshot::finished_round last_was(std::uint32_t task, duration margin = 1ms) {
+// A round in which this task came last, this long after the median.
+snapshot::finished_round last_was(std::uint32_t task, duration lag = 1ms) {
   snapshot::finished_round r;
-  r.margin = margin;
+  r.lag = lag;
   r.last_task = task_id{task};
   return r;
 }
@@ -23,8 +23,8 @@ std::vector<std::string> text(std::vector<snapshot::straggler> const& all) {
   std::vector<std::string> found;
   for (auto const& s : all) {
     found.push_back(std::to_string(s.task.value) + ' ' + std::to_string(s.times_last) + '/' +
-                    std::to_string(s.of) + ' ' + std::to_string(s.margin_mean / 1ms) + "ms/" +
-                    std::to_string(s.margin_max / 1ms) + "ms");
+                    std::to_string(s.of) + ' ' + std::to_string(s.lag_mean / 1ms) + "ms/" +
+                    std::to_string(s.lag_max / 1ms) + "ms");
   }
   return found;
 }

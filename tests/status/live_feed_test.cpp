@@ -140,6 +140,23 @@ BOOST_AUTO_TEST_CASE(those_who_stand_at_the_same_place_share_one_text) {
   BOOST_TEST((w.feed.next(a) == w.feed.next(b)));
 }
 
+BOOST_AUTO_TEST_CASE(that_a_task_is_overdue_is_news_and_that_time_passes_is_not) {
+  world w;
+  w.job.tasks[1].progress = core::task_progress{7, 1s, false};
+  w.look();
+  live_feed::place me;
+  w.told(me);
+
+  w.job.tasks[1].progress->age = 59s;
+  BOOST_TEST(!w.look());
+  w.job.tasks[1].progress->overdue = true;
+  BOOST_TEST(w.look());
+
+  auto const update = w.told(me);
+  BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
+  BOOST_TEST(update.at("tasks").at(0).at("no_progress").as_bool());
+}
+
 BOOST_AUTO_TEST_CASE(of_the_finished_rounds_only_new_ones_are_told) {
   world w;
   w.job.rounds.push_back({1, "b", round_number{1}, 1s, 3, errc::ok, 2ms, 1ms, task_id{2}});

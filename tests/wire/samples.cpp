@@ -106,7 +106,7 @@ core::snapshot::finished_round finished_round() {
   made.tasks = 8;
   made.outcome = errc::aborted;
   made.spread = 1500us;
-  made.margin = 7us;
+  made.lag = 7us;
   made.last_task = task_id{0};
   return made;
 }
@@ -127,7 +127,7 @@ core::snapshot whole_job() {
   made.tasks[0].peer = "10.0.0.12:41234";
   made.tasks[0].error = status{errc::aborted, "replaced"};
   made.tasks[0].recoverable = true;
-  made.tasks[0].progress = {largest, 60s};
+  made.tasks[0].progress = {largest, 60s, true};
   made.barriers = {open_barrier(), {}};
   made.error = failed_job();
   made.keys = 1;

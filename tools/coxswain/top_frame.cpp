@@ -14,7 +14,7 @@ constexpr std::string_view help_text{R"(coxswain top shows a job, live.
 TASKS               each task, or several in one place, by state
 OPEN BARRIERS       who has arrived, who is missing, and when the barrier fails
 WHO WAITS FOR WHAT  the same for keys and queues; STUCK: those will never go on
-WHO COMES LAST      in the last 256 rounds, by how much after the one before
+WHO COMES LAST      hosts, in the last 256 rounds; lag after the median arrival
 BARRIER LATENCY     from the first task to the last, in those; x: it failed
 EVENTS              what the coordinator has logged; seconds since its start
 

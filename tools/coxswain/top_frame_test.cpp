@@ -68,12 +68,16 @@ job_view failed_job() {
   w.missing->known[0].label = "b12:3391";
   w.missing->known[0].waits_for = "key 'k'";
   view.why.waits.push_back(w);
-  job.stragglers = {{task_id{12}, 40, 3ms, 1s, 64}, {task_id{3}, 1, 1ms, 1ms, 64}};
+  job.tasks[13].label = "b13:3391";
+  job.tasks[14].label = "b13:3392";
   for (std::uint64_t i = 1; i <= 64; ++i) {
     core::snapshot::finished_round r;
     r.number = i;
     r.at = i * 1s;
     r.spread = i * 1ms;
+    if (i <= 40) r.last_task = task_id{i % 2 == 0 ? 13U : 14U};
+    if (i == 41) r.last_task = task_id{3};
+    r.lag = i == 40 ? 1s : 2ms;
     if (i == 64) r.outcome = errc::internal;
     job.rounds.push_back(r);
   }
@@ -120,8 +124,8 @@ OPEN BARRIERS  2, the oldest first
 WHO WAITS FOR WHAT  1 wait
   barrier 'step' round 7: tasks 0-11,13-136,138-199 for 12.0 s
     for task 12: connected, b12:3391, waits for key 'k'
-WHO COMES LAST  2 tasks, in the last 64 rounds
-  task 12 40 times, by 3.00 ms on average, 1.00 s at most
+WHO COMES LAST  of the last 64 rounds; lag after the median arrival
+  b13: 40 times, 26.9 ms on average, 1.00 s at most; tasks 13-14
 BARRIER LATENCY  median 32.0 ms, longest 63.0 ms, 1 failed, 64 rounds in 63.0 s
   ▁▂▃▃▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇████████████████x
 EVENTS

@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -283,20 +285,64 @@ section waits_section(job_view const& view) {
 
 // --- What has been -----------------------------------------------------------------------------
 
+namespace {
+
+// Whoever came last in rounds: a host, or a task that names none.
+struct latecomer {
+  std::string name;
+  std::set<task_id> tasks;
+  std::size_t times{};
+  duration lag_sum{};
+  duration lag_max{};
+};
+
+// "b12" of "b12:3391".
+std::string host_of(core::snapshot::task const& t) {
+  return t.label.substr(0, std::min(t.label.rfind(':'), t.label.size()));
+}
+
+// Most often last first; among equals, the one with more lag.
+std::vector<latecomer> latecomers(core::snapshot const& job) {
+  std::map<std::string, latecomer> by_name;
+  for (auto const& r : job.rounds) {
+    if (!r.last_task) continue;
+    auto const host = host_of(job.tasks[r.last_task->value]);
+    auto const name = host.empty() ? fmt::format("task {}", r.last_task->value) : host;
+    auto& one = by_name[name];
+    one.name = name;
+    if (!host.empty()) one.tasks.insert(*r.last_task);
+    ++one.times;
+    one.lag_sum += r.lag;
+    one.lag_max = std::max(one.lag_max, r.lag);
+  }
+  std::vector<latecomer> all;
+  for (auto& [_, one] : by_name) all.push_back(std::move(one));
+  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) {
+    return std::pair{a.times, a.lag_sum} > std::pair{b.times, b.lag_sum};
+  });
+  return all;
+}
+
+}  // namespace
+
 section stragglers_section(job_view const& view) {
-  auto const& found = view.job.stragglers;
+  auto const found = latecomers(view.job);
   if (found.empty()) return known(rank::stragglers, 0, {});
   lines all;
-  all.push_back(
-      title("WHO COMES LAST", fmt::format("{} task{}, in the last {} rounds", found.size(),
-                                          plural(found.size()), found.front().of)));
+  all.push_back(title(
+      "WHO COMES LAST",
+      fmt::format("of the last {} rounds; lag after the median arrival", view.job.rounds.size())));
   for (std::size_t i = 0; i < std::min(found.size(), stragglers_shown); ++i) {
     auto const& s = found[i];
     styled_line line{"  "};
-    line.add(fmt::format("task {}", s.task.value), style::bold);
-    all.push_back(
-        line.add(fmt::format(" {} time{}, by {} on average, {} at most", s.times_last,
-                             plural(s.times_last), text_of(s.margin_mean), text_of(s.margin_max))));
+    line.add(s.name, style::bold);
+    line.add(fmt::format(": {} time{}, {} on average, {} at most", s.times, plural(s.times),
+                         text_of(s.lag_sum / s.times), text_of(s.lag_max)));
+    if (!s.tasks.empty()) {
+      line.add(fmt::format("; task{} {}", plural(s.tasks.size()),
+                           ranges_of({s.tasks.begin(), s.tasks.end()})));
+    }
+    all.push_back(std::move(line));
   }
   return known(rank::stragglers, 2, std::move(all));
 }

@@ -41,7 +41,7 @@ snapshot coordinator::state::look(time_point now) const {
     std::optional<duration> heard;
     if (auto const at = last_heard(t)) heard = now - *at;
     std::optional<task_progress> made;
-    if (t.progress) made = task_progress{t.progress->step, now - t.progress->rose.since};
+    if (auto const& p = t.progress) made = task_progress{p->step, now - p->rose.since, p->told};
     s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, from_of(t).label(),
                        from_of(t).peer(), t.error(), t.recoverable, made});
   }

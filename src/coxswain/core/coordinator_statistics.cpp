@@ -43,7 +43,8 @@ void coordinator::state::note_round(time_point now, barriers::barrier const& b, 
     };
     parked const& last = call_of(in_order.back());
     over.spread = last.since - call_of(in_order.front()).since;
-    over.margin = last.since - call_of(in_order[in_order.size() - 2]).since;
+    // Of an even number the earlier one in the middle: if half of them are late, that half is.
+    over.lag = last.since - call_of(in_order[(in_order.size() - 1) / 2]).since;
     if (outcome == errc::ok) over.last_task = last.task;
   }
   rounds_.add(b.name, std::move(over));

@@ -392,6 +392,7 @@ struct key_changes_answer {
 struct task_progress {
   std::uint64_t step{};
   duration age{};  // since a step was above the one before
+  bool overdue{};  // a warning said that this is longer than the progress timeout
   friend bool operator==(task_progress const&, task_progress const&) = default;
 };
 
@@ -432,7 +433,7 @@ struct snapshot {
     std::uint32_t tasks{};
     errc outcome{};
     duration spread{};  // from the first arrival to the last, of those that were there at the end
-    duration margin{};  // from the arrival before the last to the last
+    duration lag{};     // from the median arrival to the last
     std::optional<task_id> last_task{};  // none: it failed, or there was only one task
     friend bool operator==(finished_round const&, finished_round const&) = default;
   };
@@ -440,8 +441,8 @@ struct snapshot {
   struct straggler {
     task_id task{};
     std::uint32_t times_last{};
-    duration margin_mean{};
-    duration margin_max{};
+    duration lag_mean{};
+    duration lag_max{};
     std::uint32_t of{};  // in how many rounds somebody came last
     friend bool operator==(straggler const&, straggler const&) = default;
   };

@@ -41,17 +41,17 @@ std::vector<snapshot::straggler> round_history::stragglers() const {
     snapshot::straggler& one = by_task[*round.last_task];
     one.task = *round.last_task;
     ++one.times_last;
-    one.margin_mean += round.margin;  // divided below
-    one.margin_max = std::max(one.margin_max, round.margin);
+    one.lag_mean += round.lag;  // divided below
+    one.lag_max = std::max(one.lag_max, round.lag);
   }
   std::vector<snapshot::straggler> found;
   for (auto& [_, one] : by_task) {
-    one.margin_mean /= one.times_last;
+    one.lag_mean /= one.times_last;
     one.of = looked_at;
     found.push_back(one);
   }
   std::stable_sort(found.begin(), found.end(), [](auto const& a, auto const& b) {
-    return std::pair{a.times_last, a.margin_mean} > std::pair{b.times_last, b.margin_mean};
+    return std::pair{a.times_last, a.lag_mean} > std::pair{b.times_last, b.lag_mean};
   });
   if (found.size() > stragglers_max) found.resize(stragglers_max);
   return found;

@@ -157,6 +157,7 @@ json::value object_of(core::snapshot::task const& t) {
       {"recoverable", t.recoverable},
       {"step", step},
       {"step_age_ms", milliseconds_of(age)},
+      {"no_progress", t.progress && t.progress->overdue},
   };
 }
 
@@ -185,7 +186,7 @@ json::value object_of(core::snapshot::finished_round const& r) {
       {"tasks", r.tasks},
       {"outcome", name(r.outcome)},
       {"spread_ms", milliseconds_of(r.spread)},
-      {"margin_ms", milliseconds_of(r.margin)},
+      {"lag_ms", milliseconds_of(r.lag)},
       {"last_task", last},
   };
 }
@@ -194,8 +195,8 @@ json::value object_of(core::snapshot::straggler const& s) {
   return json::object{
       {"task", s.task.value},
       {"times_last", s.times_last},
-      {"margin_ms_mean", milliseconds_of(s.margin_mean)},
-      {"margin_ms_max", milliseconds_of(s.margin_max)},
+      {"lag_ms_mean", milliseconds_of(s.lag_mean)},
+      {"lag_ms_max", milliseconds_of(s.lag_max)},
       {"of", s.of},
   };
 }

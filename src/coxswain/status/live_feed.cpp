@@ -31,8 +31,9 @@ core::why_answer timeless(core::why_answer why) {
 bool same(core::snapshot::task const& a, core::snapshot::task const& b) {
   return a.state == b.state && a.suspect == b.suspect && a.self == b.self &&
          a.recoverable == b.recoverable && a.progress.has_value() == b.progress.has_value() &&
-         (!a.progress || a.progress->step == b.progress->step) && a.label == b.label &&
-         a.peer == b.peer && a.error == b.error;
+         (!a.progress ||
+          (a.progress->step == b.progress->step && a.progress->overdue == b.progress->overdue)) &&
+         a.label == b.label && a.peer == b.peer && a.error == b.error;
 }
 
 bool same(std::vector<core::snapshot::barrier> const& a,

@@ -95,7 +95,7 @@ void encode(core::snapshot::finished_round const& from, v1::JobStatus::FinishedR
   to.set_tasks(from.tasks);
   to.set_outcome(static_cast<std::uint32_t>(from.outcome));
   to.set_spread_us(to_microseconds(from.spread));
-  to.set_margin_us(to_microseconds(from.margin));
+  to.set_lag_us(to_microseconds(from.lag));
   if (from.last_task) to.set_last_task(from.last_task->value);
 }
 
@@ -108,7 +108,7 @@ core::snapshot::finished_round decode(v1::JobStatus::FinishedRound& from) {
   to.tasks = from.tasks();
   to.outcome = errc_of(from.outcome());
   to.spread = from_microseconds(from.spread_us());
-  to.margin = from_microseconds(from.margin_us());
+  to.lag = from_microseconds(from.lag_us());
   if (from.has_last_task()) to.last_task = task_id{from.last_task()};
   return to;
 }
@@ -116,8 +116,8 @@ core::snapshot::finished_round decode(v1::JobStatus::FinishedRound& from) {
 void encode(core::snapshot::straggler const& from, v1::JobStatus::Straggler& to) {
   to.set_task(from.task.value);
   to.set_times_last(from.times_last);
-  to.set_margin_mean_us(to_microseconds(from.margin_mean));
-  to.set_margin_max_us(to_microseconds(from.margin_max));
+  to.set_lag_mean_us(to_microseconds(from.lag_mean));
+  to.set_lag_max_us(to_microseconds(from.lag_max));
   to.set_of(from.of);
 }
 
@@ -125,8 +125,8 @@ core::snapshot::straggler decode(v1::JobStatus::Straggler& from) {
   core::snapshot::straggler to;
   to.task = task_id{from.task()};
   to.times_last = from.times_last();
-  to.margin_mean = from_microseconds(from.margin_mean_us());
-  to.margin_max = from_microseconds(from.margin_max_us());
+  to.lag_mean = from_microseconds(from.lag_mean_us());
+  to.lag_max = from_microseconds(from.lag_max_us());
   to.of = from.of();
   return to;
 }
@@ -146,6 +146,7 @@ void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
   if (!from.progress) return;
   to.mutable_progress()->set_step(from.progress->step);
   to.mutable_progress()->set_age_ms(to_milliseconds(from.progress->age));
+  to.mutable_progress()->set_overdue(from.progress->overdue);
 }
 
 core::snapshot::task decode(v1::JobStatus::Task& from) {
@@ -160,7 +161,8 @@ core::snapshot::task decode(v1::JobStatus::Task& from) {
   if (from.has_error()) to.error = decode(*from.mutable_error());
   to.recoverable = from.recoverable();
   if (from.has_progress()) {
-    to.progress = {from.progress().step(), from_milliseconds(from.progress().age_ms())};
+    to.progress = {from.progress().step(), from_milliseconds(from.progress().age_ms()),
+                   from.progress().overdue()};
   }
   return to;
 }
