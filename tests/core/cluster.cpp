@@ -280,6 +280,15 @@ void cluster::task_ended(std::uint32_t task, status why) {
   settle();
 }
 
+status cluster::operator_cancels(std::string name, std::optional<std::uint64_t> round,
+                                 std::string by) {
+  core::cancel_barrier_args what{std::move(name), {}};
+  if (round) what.round = round_number{*round};
+  auto outcome = brain_->cancel(now_, what, by);
+  settle();
+  return outcome;
+}
+
 void cluster::stop(std::string reason) {
   stopped_ = true;
   brain_->stop(now_, std::move(reason));

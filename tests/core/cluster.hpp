@@ -136,6 +136,8 @@ class cluster {
   void read_again(int who);
   void task_ended(std::uint32_t task, status why);
   void stop(std::string reason = "test");
+  // By whoever runs the coordinator.
+  status operator_cancels(std::string name, std::optional<std::uint64_t> round, std::string by);
 
   // --- Calls ---
   call send(caller who, core::request what, duration timeout = without_limit);

@@ -31,6 +31,30 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(one) == "CANCELLED");
 }
 
+BOOST_AUTO_TEST_CASE(the_operator_of_the_coordinator_cancels_a_round_and_is_named) {
+  cluster c{2};
+  auto const waiting = c.barrier(0, "b");
+
+  BOOST_TEST(c.operator_cancels("b", 1, "10.0.0.9 over HTTP").ok());
+
+  BOOST_TEST(c.round(waiting) == "round 1 CANCELLED 1/2 missing 1");
+  expect_words(c.text(waiting), {"Barrier 'b' round 1 failed", "cancelled by 10.0.0.9 over HTTP"});
+}
+
+BOOST_AUTO_TEST_CASE(the_operator_cancels_only_a_round_that_is_open) {
+  cluster c{2};
+  auto const waiting = c.barrier(0, "b");
+
+  auto const other = c.operator_cancels("b", 2, "me");
+  auto const none = c.operator_cancels("c", {}, "me");
+
+  BOOST_TEST((other.code() == errc::failed_precondition));
+  BOOST_TEST(other.message() == "the open round of barrier 'b' is 1, not 2");
+  BOOST_TEST((none.code() == errc::failed_precondition));
+  BOOST_TEST((c.operator_cancels("", {}, "me").code() == errc::invalid_argument));
+  BOOST_TEST(c.code(waiting) == "waits");
+}
+
 BOOST_AUTO_TEST_CASE(cancel_after_barrier_has_passed) {
   cluster c{2};
   auto const zero = c.barrier(0, "b");

@@ -106,6 +106,29 @@ BOOST_AUTO_TEST_CASE(what_the_owner_asked_for_happens_again) {
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
+BOOST_AUTO_TEST_CASE(a_round_that_the_operator_cancelled_is_cancelled_again) {
+  options two;
+  two.core.num_tasks = 2;
+  job j{two};
+  auto const task = j.greeted();
+  j.d.received(j.now, task, join_frame(1, 0));
+  j.d.received(j.now, task, join_frame(2, 1));
+  j.d.received(j.now, task, barrier_frame(3, 0, "b"));
+  BOOST_TEST(!j.d.cancel(j.now, {"b", round_number{2}}, "me").ok());
+  BOOST_TEST(j.d.cancel(j.now, {"b", round_number{1}}, "me").ok());
+  j.d.received(j.now, task, barrier_frame(4, 0, "b"));
+  BOOST_TEST(j.d.cancel(j.now, {"b", {}}, "me").ok());
+  j.settle();
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  auto const all = again(r);
+
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+  BOOST_TEST(r.look().rounds.size() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(it_can_be_stopped_at_any_moment) {
   job j;
   auto const task = j.greeted();

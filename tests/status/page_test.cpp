@@ -275,6 +275,37 @@ BOOST_AUTO_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay) {
   BOOST_TEST(has(told, "will be preempted in 90 s"));
 }
 
+BOOST_AUTO_TEST_CASE(a_round_is_cancelled_over_http_and_again_in_a_replay) {
+  page_house h;
+  auto tasks = h.greeted();
+  tasks.send(server::join_frame(1, 0) + server::join_frame(2, 1) +
+             server::barrier_frame(3, 0, "step"));
+  h.until([&] { return h.made->look().barriers.size() == 1; });
+  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"step","round":7})").code == 409);
+  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"step","round":1})").body ==
+             "{\"cancelled\":\"step\"}\n");
+  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"step"})").code == 409);
+
+  auto const recording = h.made->recording();
+  server::replay r{recording};
+  while (r.step()) {
+  }
+  auto const ended = r.look().rounds;
+  BOOST_TEST_REQUIRE(ended.size() == 1u);
+  BOOST_TEST((ended[0].outcome == errc::cancelled));
+  BOOST_TEST(has(h.get("/api/v1/events").body, "cancelled by 127.0.0.1 over HTTP"));
+}
+
+BOOST_AUTO_TEST_CASE(a_visitor_learns_its_role) {
+  page_house open;
+  BOOST_TEST(open.get("/api/v1/role").body == "{\"role\":\"worker\"}\n");
+  guarded h;
+  BOOST_TEST(h.get("/api/v1/role").code == 401);
+  BOOST_TEST(h.get("/api/v1/role", bearer("look")).body == "{\"role\":\"reader\"}\n");
+  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"b"})", bearer("look")).code == 403);
+  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"b"})", bearer("steer")).code == 409);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_posted_is_looked_at_closely) {
   page_house h;
   for (auto const* const body :
@@ -282,6 +313,11 @@ BOOST_AUTO_TEST_CASE(what_is_posted_is_looked_at_closely) {
         R"({"task":1})", R"({"task":1,"in":5})", R"({"task":1,"in":"soon"})",
         R"({"task":4294967297,"in":"1s"})", "[[[[[[[[[[[[[[[[[[[["}) {
     BOOST_TEST(h.post("/api/v1/preempt", body).code == 400, body);
+  }
+  for (auto const* const body :
+       {"{}", R"({"barrier":7})", R"({"barrier":""})", R"({"barrier":"b","round":0})",
+        R"({"barrier":"b","round":"1"})"}) {
+    BOOST_TEST(h.post("/api/v1/cancel", body).code == 400, body);
   }
   BOOST_TEST(h.ask("POST", "/api/v1/drain", "Content-Type: text/plain\r\n", "{}").code == 415);
   BOOST_TEST(h.ask("POST", "/api/v1/drain", "", "{}").code == 415);

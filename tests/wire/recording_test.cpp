@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
-  auto const known = static_cast<int>(record_kind::credentials_replaced);
+  auto const known = static_cast<int>(record_kind::round_cancelled);
   std::string const bytes =
       head_alone() + item(of_kind(known + 1)) + item(of_kind(-1)) + item(of_kind(known));
 
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
   auto const only = reader.next();
 
   BOOST_TEST_REQUIRE(only.has_value());
-  BOOST_TEST((only->kind == record_kind::credentials_replaced));
+  BOOST_TEST((only->kind == record_kind::round_cancelled));
   BOOST_TEST(!reader.next().has_value());
 }
 

@@ -284,6 +284,11 @@ status coordinator::preempt(time_point now, task_id task, duration in) {
   state_->follow_up();
   return outcome;
 }
+status coordinator::cancel(time_point now, cancel_barrier_args const& what, std::string const& by) {
+  status outcome = state_->cancel(now, what, by, std::nullopt);
+  state_->follow_up();
+  return outcome;
+}
 void coordinator::replace_credentials(std::vector<credential> by) {
   state_->replace_credentials(std::move(by));
   state_->follow_up();

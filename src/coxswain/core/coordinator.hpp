@@ -84,6 +84,11 @@ class coordinator {
   // job has failed.
   status preempt(time_point now, task_id task, duration in);
 
+  // The operator of the coordinator cancels the open round of a barrier, as a client does with
+  // cancel_barrier_args; the failure names `by`. FAILED_PRECONDITION: no round of it is open, or
+  // another one than that.
+  status cancel(time_point now, cancel_barrier_args const& what, std::string const& by);
+
   // From now on a Hello must bring one of these tokens. Sessions that there are go on as they were.
   void replace_credentials(std::vector<credential> by);
 

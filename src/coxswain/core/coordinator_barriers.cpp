@@ -290,25 +290,30 @@ void coordinator::state::fail_rounds_of(time_point now, task_id id, std::string 
 }
 
 void coordinator::state::handle(call const& c, cancel_barrier_args& args) {
-  if (status why = checked_name(args.name); !why.ok()) return refuse(c, std::move(why));
-  barriers::barrier* const b = barriers_.find(args.name);
-  if (!b || !b->round.is_open()) {
-    return refuse(c, {errc::failed_precondition,
-                      "barrier " + quoted(args.name) + " has no open round to cancel"});
-  }
-  if (args.round && *args.round != b->number) {
-    return refuse(c, {errc::failed_precondition, "the open round of barrier " + quoted(args.name) +
-                                                     " is " + std::to_string(b->number.value) +
-                                                     ", not " + std::to_string(args.round->value)});
-  }
-  if (c.task && !b->round.expected().index_of(*c.task)) {
-    return refuse(
-        c, {errc::permission_denied, "task " + std::to_string(c.task->value) +
-                                         " does not take part in barrier " + quoted(args.name)});
-  }
   std::string const by = c.task ? who(*c.task) : "observer " + c.by.from.label();
-  fail_round(c.now, *b, {errc::cancelled, failed_text(*b, "cancelled by " + by)});
+  if (status why = cancel(c.now, args, by, c.task); !why.ok()) return refuse(c, std::move(why));
   answer_now(c, share(status{}), true);
+}
+
+status coordinator::state::cancel(time_point now, cancel_barrier_args const& what,
+                                  std::string const& by, std::optional<task_id> task) {
+  if (status why = checked_name(what.name); !why.ok()) return why;
+  barriers::barrier* const b = barriers_.find(what.name);
+  if (!b || !b->round.is_open()) {
+    return {errc::failed_precondition,
+            "barrier " + quoted(what.name) + " has no open round to cancel"};
+  }
+  if (what.round && *what.round != b->number) {
+    return {errc::failed_precondition, "the open round of barrier " + quoted(what.name) + " is " +
+                                           std::to_string(b->number.value) + ", not " +
+                                           std::to_string(what.round->value)};
+  }
+  if (task && !b->round.expected().index_of(*task)) {
+    return {errc::permission_denied, "task " + std::to_string(task->value) +
+                                         " does not take part in barrier " + quoted(what.name)};
+  }
+  fail_round(now, *b, {errc::cancelled, failed_text(*b, "cancelled by " + by)});
+  return {};
 }
 
 // --- Deadlines -------------------------------------------------------------------------------

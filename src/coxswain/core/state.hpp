@@ -59,6 +59,9 @@ class coordinator::state {
   void read_again(time_point now, connection_id from);
   void task_ended(time_point now, task_id id, status why);
   status preempt(time_point now, task_id id, duration in);
+  // Only a participant may, of tasks.
+  status cancel(time_point now, cancel_barrier_args const& what, std::string const& by,
+                std::optional<task_id> task);
   void replace_credentials(std::vector<credential> by);
   void stop(time_point now, std::string reason);
   void advance(time_point now);

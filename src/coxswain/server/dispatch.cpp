@@ -193,6 +193,13 @@ status dispatch::preempt(time_point now, task_id task, duration in) {
   return core_.preempt(now, task, in);
 }
 
+status dispatch::cancel(time_point now, core::cancel_barrier_args const& what,
+                        std::string const& by) {
+  now_ = now;
+  recorder_.write_cancelled(now, what, by);
+  return core_.cancel(now, what, by);
+}
+
 void dispatch::replace_credentials(time_point now, std::vector<core::credential> by) {
   now_ = now;
   recorder_.write_credentials(now, by);

@@ -79,6 +79,7 @@ class dispatch {
   // another.
   void task_ended(time_point now, task_id task, status why);
   status preempt(time_point now, task_id task, duration in);
+  status cancel(time_point now, core::cancel_barrier_args const& what, std::string const& by);
   void replace_credentials(time_point now, std::vector<core::credential> by);
   void stop(time_point now, std::string reason);
   void advance(time_point now);

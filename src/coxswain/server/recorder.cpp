@@ -96,6 +96,17 @@ void recorder::write_preempted(time_point now, task_id task, duration in) {
   write(what);
 }
 
+void recorder::write_cancelled(time_point now, core::cancel_barrier_args const& round,
+                               std::string_view by) {
+  auto const content = (round.name + '\0').append(by);
+  wire::record what;
+  what.at = now - start_;
+  what.kind = wire::record_kind::round_cancelled;
+  what.content = content;
+  what.number = round.round.value_or(round_number{}).value;
+  write(what);
+}
+
 void recorder::write_credentials(time_point now, std::vector<core::credential> by) {
   credentials_ = std::move(by);
   write(now, wire::record_kind::credentials_replaced, {}, recorded(credentials_));

@@ -32,6 +32,7 @@ class recorder {
                        core::session_secret const& secret);
   void write_task_ended(time_point now, task_id task, status const& why);
   void write_preempted(time_point now, task_id task, duration in);
+  void write_cancelled(time_point now, core::cancel_barrier_args const& what, std::string_view by);
   // Messages that come later are judged by them.
   void write_credentials(time_point now, std::vector<core::credential> by);
   void write_event(time_point now, core::event const& what);

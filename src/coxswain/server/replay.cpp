@@ -74,6 +74,7 @@ void replay::give(wire::record const& input) {
     case kind::read_again: core_.read_again(now_, input.connection); break;
     case kind::preempted: give_preemption(input); break;
     case kind::credentials_replaced: give_credentials(content); break;
+    case kind::round_cancelled: give_cancellation(input); break;
   }
   std::vector<core::outgoing> unread;
   core_.take_outgoing(unread);
@@ -99,6 +100,18 @@ void replay::give_preemption(wire::record const& input) {
   // The outcome was for who asked.
   static_cast<void>(core_.preempt(now_, task_id{static_cast<std::uint32_t>(input.number)},
                                   duration{nanoseconds}));
+}
+
+void replay::give_cancellation(wire::record const& input) {
+  auto const end = input.content.find('\0');
+  if (end == input.content.npos) {
+    throw error{{errc::invalid_argument, "A cancelled round of the recording has no barrier."}};
+  }
+  core::cancel_barrier_args what;
+  what.name = input.content.substr(0, end);
+  if (input.number > 0) what.round = round_number{input.number};
+  // The outcome was for the operator.
+  static_cast<void>(core_.cancel(now_, what, std::string{input.content.substr(end + 1)}));
 }
 
 void replay::give_credentials(std::string const& text) {

@@ -43,6 +43,7 @@ class replay {
   void give_message(wire::record const& input);
   void give_credentials(std::string const& text);
   void give_preemption(wire::record const& input);
+  void give_cancellation(wire::record const& input);
 
   wire::recording_reader reader_;
   std::optional<wire::record> next_;  // was read and is later than what was asked for

@@ -20,6 +20,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace coxswain::server {
@@ -67,8 +68,15 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
 
   void stop(std::string reason);
-  void task_ended(task_id task, status why);
-  status preempt(task_id task, duration in);
+  void task_ended(task_id task, status why) {
+    act([&] { dispatch_.task_ended(turn_.now, task, std::move(why)); });
+  }
+  status preempt(task_id task, duration in) {
+    return act([&] { return dispatch_.preempt(turn_.now, task, in); });
+  }
+  status cancel(core::cancel_barrier_args const& what, std::string const& by) {
+    return act([&] { return dispatch_.cancel(turn_.now, what, by); });
+  }
   void reload_certificates();
   void report(core::severity level, std::string text) noexcept;
   status replace_credentials(std::vector<core::credential> by);
@@ -94,6 +102,13 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   connection& take(std::unique_ptr<net::byte_stream> stream, std::string peer);
   void refuse(net::socket socket, bool speaks_tls);
   void let_in() noexcept;
+  // An input of the owner, and a turn for what follows from it.
+  template <class Input>
+  std::invoke_result_t<Input> act(Input input) {
+    turn_.now = clock_now();
+    poller_.request_turn();
+    return input();
+  }
   void serve_turn();
   void settle();
   void trim_heap();
@@ -189,19 +204,6 @@ void server::impl::stop(std::string reason) {
   poller_.request_turn();
 }
 
-void server::impl::task_ended(task_id task, status why) {
-  turn_.now = clock_now();
-  dispatch_.task_ended(turn_.now, task, std::move(why));
-  poller_.request_turn();
-}
-
-status server::impl::preempt(task_id task, duration in) {
-  turn_.now = clock_now();
-  auto outcome = dispatch_.preempt(turn_.now, task, in);
-  poller_.request_turn();
-  return outcome;
-}
-
 void server::impl::reload_certificates() {
   if (!certificates_) return;
   reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
@@ -229,9 +231,7 @@ status server::impl::replace_credentials(std::vector<core::credential> by) {
     return {errc::invalid_argument, "A coordinator cannot be told to ask for no token any more."};
   }
   if (status why = core::check(by); !why.ok()) return why;
-  turn_.now = clock_now();
-  dispatch_.replace_credentials(turn_.now, std::move(by));
-  poller_.request_turn();
+  act([&] { dispatch_.replace_credentials(turn_.now, std::move(by)); });
   return {};
 }
 
@@ -453,6 +453,10 @@ void server::report(core::severity level, std::string text) {
 void server::reload_certificates() { impl_->reload_certificates(); }
 
 status server::preempt(task_id task, duration in) { return impl_->preempt(task, in); }
+
+status server::cancel(core::cancel_barrier_args const& what, std::string const& by) {
+  return impl_->cancel(what, by);
+}
 
 status server::replace_credentials(std::vector<core::credential> by) {
   return impl_->replace_credentials(std::move(by));

@@ -66,6 +66,10 @@ class server {
   // those of core::coordinator::preempt.
   status preempt(task_id task, duration in);
 
+  // Cancels the open round of a barrier; the failure that its tasks get names `by`. Errors: those
+  // of core::coordinator::cancel.
+  status cancel(core::cancel_barrier_args const& what, std::string const& by);
+
   // Reads the files of `options::tls` again now, instead of when `reload_period` is over: for
   // connections that are made from now on. Throws coxswain::error as net::tls_context does; what
   // was read before is still used then. Without TLS there is nothing to do.

@@ -17,7 +17,7 @@ bool is_above(std::string_view path) { return path.size() > 1 && path.ends_with(
 
 std::span<routes::route const> routes::all() {
   using enum core::role;
-  static constexpr std::array<route, 18> known{{
+  static constexpr std::array<route, 20> known{{
       {"/", false, true, reader, &routes::site},
       {"/livez", false, true, reader, &routes::livez},
       {"/readyz", false, true, reader, &routes::readyz},
@@ -32,8 +32,10 @@ std::span<routes::route const> routes::all() {
       {"/api/v1/events", false, false, reader, &routes::events},
       {"/api/v1/keys", false, false, reader, &routes::keys},
       {"/api/v1/keys/", false, false, reader, &routes::key},
+      {"/api/v1/role", false, false, reader, &routes::role},
       {"/api/v1/live", false, false, reader, &routes::live},
       {"/api/v1/preempt", true, false, operator_, &routes::preempt},
+      {"/api/v1/cancel", true, false, operator_, &routes::cancel},
       {"/api/v1/drain", true, false, operator_, &routes::drain},
       {"/login", true, true, reader, &routes::login},
   }};

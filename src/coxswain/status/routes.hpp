@@ -1,10 +1,10 @@
 #pragma once
 // What is answered to which request. Whoever looks is answered from `job_picture` and the functions
 // of `server::server` that change nothing, so nothing of it is recorded. Whoever acts goes through
-// the server's verbs of its owner, `preempt` and `stop`, as `coxswain run` does with `task_ended`:
-// the recorder writes them down as inputs of the core, and a replay does them again. A session
-// inside the process would have had to shake hands, send heartbeats and acknowledge replies, for
-// two requests that are answered at once.
+// the server's verbs of its owner, `preempt`, `cancel` and `stop`, as `coxswain run` does with
+// `task_ended`: the recorder writes them down as inputs of the core, and a replay does them again.
+// A session inside the process would have had to shake hands, send heartbeats and acknowledge
+// replies, for two requests that are answered at once.
 //
 // Does no I/O. Not here: who may come in (gatekeeper), HTTP's bytes (http_connection).
 
@@ -74,8 +74,10 @@ class routes {
   http_answer keys(question const& q);
   http_answer key(question const& q);
   http_answer barrier(question const& q);
+  http_answer role(question const& q);
   http_answer live(question const& q);
   http_answer preempt(question const& q);
+  http_answer cancel(question const& q);
   http_answer drain(question const& q);
   http_answer login(question const& q);
 

@@ -61,6 +61,24 @@ http_answer routes::preempt(question const& q) {
   return json_of(serialized(done) + "\n");
 }
 
+http_answer routes::cancel(question const& q) {
+  auto const given = object_in(q.asked.body);
+  if (!given) return refusal(given.error());
+  auto const barrier = text_in(*given, "barrier");
+  if (!barrier) return refusal(barrier.error());
+  core::cancel_barrier_args what{*barrier, {}};
+  if (auto const* const round = given->if_contains("round")) {
+    if (!round->is_int64() || round->get_int64() < 1) {
+      return refusal({errc::invalid_argument,
+                      R"("round" must be a round's number: {"barrier": "step", "round": 3})"});
+    }
+    what.round = round_number{static_cast<std::uint64_t>(round->get_int64())};
+  }
+  auto const by = q.asked.peer + " over HTTP";
+  if (status why = server_.cancel(what, by); !why.ok()) return refusal(why);
+  return json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n");
+}
+
 // The answer goes out first: the program may end with the coordinator.
 http_answer routes::drain(question const& q) {
   auto done = json_of("{\"stopping\":true}\n");

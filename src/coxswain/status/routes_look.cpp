@@ -176,6 +176,10 @@ http_answer routes::events(question const& q) {
   return json_of(serialized(all) + "\n");
 }
 
+http_answer routes::role(question const& q) {
+  return json_of(serialized(json::object{{"role", name(q.as)}}) + "\n");
+}
+
 // --- Keys --------------------------------------------------------------------------------------
 
 http_answer routes::keys(question const& q) {

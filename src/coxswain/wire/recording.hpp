@@ -45,6 +45,7 @@ enum class record_kind : std::uint8_t {
   read_again,
   preempted,
   credentials_replaced,
+  round_cancelled,
 };
 
 struct record {
