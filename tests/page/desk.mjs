@@ -22,6 +22,7 @@ beforeEach(async () => {
   others = [];
   await feed.tell({start: true});
   await feed.tell({token: null});
+  await feed.tell({answer: {}});
 });
 afterEach(async () => {
   for (const page of others) await page.context().close();

@@ -7,6 +7,8 @@ Each line of its input is a JSON object with one command:
     {"state": MESSAGE}     what everybody is sent who connects from now on
     {"send": MESSAGE}      is sent to all who are connected
     {"token": TEXT}        is asked for from now on; null: none is
+    {"answer": {PATH: [CODE, OBJECT]}}  what these paths below /api/v1/ answer, with their queries;
+                           others answer {}
     {"stop": true}         refuses connections and cuts those that are open
     {"start": true}        is there again, on the same port, if it is not
 Each line of its output is a JSON object: {"port": N}, and {"done": COMMAND} after each command.
@@ -46,6 +48,7 @@ class Feed:
         self.lock = threading.Lock()
         self.state = None
         self.token = None
+        self.answers = {}
         self.readers = set()
 
     def join(self, reader):
@@ -86,15 +89,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif self.headers.get("Upgrade", "").lower() == "websocket":
             self.talk()
         else:
-            self.answer(200, b"{}", ("Content-Type", "application/json"))
+            self.answer_as_told()
+
+    def answer_as_told(self):
+        code, what = self.feed.answers.get(self.path.removeprefix("/api/v1/"), (200, {}))
+        self.answer(code, json.dumps(what).encode(), ("Content-Type", "application/json"))
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if self.path == "/login" and json.loads(body)["token"] == self.feed.token:
+        if self.path.startswith("/api/v1/"):
+            self.answer_as_told()
+        elif self.path == "/login" and json.loads(body)["token"] == self.feed.token:
             cookie = f"coxswain={self.feed.token}; HttpOnly; SameSite=Strict; Path=/"
             self.answer(204, b"", ("Set-Cookie", cookie))
         else:
-            self.answer(401, b"")
+            why = {"code": "UNAUTHENTICATED", "message": "This is no token of the job."}
+            self.answer(401, json.dumps(why).encode(), ("Content-Type", "application/json"))
 
     def is_known(self):
         token = self.feed.token
@@ -157,6 +167,8 @@ def main():
             feed.send(json.dumps(value).encode())
         elif command == "token":
             feed.token = value
+        elif command == "answer":
+            feed.answers = value
         elif command == "stop":
             server.shutdown()
             server.server_close()

@@ -91,7 +91,7 @@ test('a killed task is the headline within a second', async () => {
   const {url, processes} = await startJob(nothing, '--reconnect-grace', '0s');
   const page = await pageOf(url);
 
-  const said = await noteWhen(page, '#failure-title', `Task ${VICTIM} failed`);
+  const said = await noteWhen(page, '#verdict-title', `Task ${VICTIM} failed`);
   const killedAt = Date.now();
   processes[VICTIM].kill('SIGKILL');
   const took = (await said()) - killedAt;
@@ -117,7 +117,7 @@ test('a lost task is suspect within a second, and failed after its grace', async
   const took = (await said()) - killedAt;
 
   assert.ok(took < 1000, `${took} ms`);
-  await page.locator('#failure-title', {hasText: `Task ${VICTIM} failed`}).waitFor();
+  await page.locator('#verdict-title', {hasText: `Task ${VICTIM} failed`}).waitFor();
 });
 
 test('who does not come to a barrier is missed by name', async () => {
@@ -129,5 +129,33 @@ test('who does not come to a barrier is missed by name', async () => {
   await page.locator('#waits .known .task-link', {hasText: String(VICTIM)}).waitFor();
   const waiting = page.locator('#legend [data-state="waiting"] b', {hasText: String(TASKS - 1)});
   await waiting.waitFor();
+  assert.deepEqual(page.complaints, []);
+});
+
+test('a round is cancelled on the page, and those who wait learn by whom', async () => {
+  const barrier = [path.join(process.env.COXSWAIN_BIN, 'coxswain'), 'barrier', 'step'];
+  const {url} = await startJob((task) => (task === VICTIM ? nothing() : barrier));
+  const page = await pageOf(url);
+
+  await page.locator('#barriers .missing', {hasText: `missing ${VICTIM}`}).waitFor();
+  await page.locator('#barriers .cancel').click();
+  await page.locator('#confirm-yes').click();
+
+  await page.locator('#notice', {hasText: 'Round 1 of ‘step’ was cancelled.'}).waitFor();
+  const told = page.locator('#events .text', {hasText: 'cancelled by 127.0.0.1 over HTTP'});
+  await told.first().waitFor();
+  assert.deepEqual(page.complaints, []);
+});
+
+test('a key of the job is found, and its value', async () => {
+  const coxswain = path.join(process.env.COXSWAIN_BIN, 'coxswain');
+  const puts = ['sh', '-c', `"${coxswain}" put 'a/b c' hello && exec sleep 60`];
+  const {url} = await startJob((task) => (task === VICTIM ? puts : nothing()));
+  const page = await pageOf(url);
+
+  await page.locator('#keys-prefix').fill('a/');
+  await page.locator('#keys button', {hasText: 'a/b c'}).click();
+
+  await page.locator('#keys-value-text', {hasText: 'hello'}).waitFor();
   assert.deepEqual(page.complaints, []);
 });

@@ -25,6 +25,7 @@ export function task(number, changes = {}) {
     recoverable: false,
     step: 4180,
     step_age_ms: 900,
+    no_progress: false,
     ...changes,
   };
 }
@@ -99,7 +100,7 @@ export function round(number, changes = {}) {
     tasks: 4,
     outcome: 'OK',
     spread_ms: 12,
-    margin_ms: 3,
+    lag_ms: 3,
     last_task: 0,
     ...changes,
   };
@@ -117,27 +118,10 @@ export function manyRounds(count, tasks, seed = 7) {
       round: isCheckpoint ? (place + 1) / 25 : place + 1,
       tasks,
       spread_ms: isCheckpoint ? spread * 60 : spread,
-      margin_ms: spread * chance() * 0.5,
+      lag_ms: spread * (0.5 + chance() * 0.5),
       last_task: Math.floor(chance() * chance() * tasks),
     });
   });
-}
-
-// Who came last in these rounds, as the coordinator counts it.
-export function stragglersOf(rounds) {
-  const byTask = new Map();
-  for (const {last_task: last, margin_ms: margin} of rounds) {
-    if (!byTask.has(last)) byTask.set(last, []);
-    byTask.get(last).push(margin);
-  }
-  const all = [...byTask].map(([number, margins]) => ({
-    task: number,
-    times_last: margins.length,
-    margin_ms_mean: margins.reduce((a, b) => a + b) / margins.length,
-    margin_ms_max: Math.max(...margins),
-    of: rounds.length,
-  }));
-  return all.sort((a, b) => b.times_last - a.times_last).slice(0, 20);
 }
 
 // The first message of a feed. `changes` are of the state; `beside` of the message.
@@ -166,7 +150,6 @@ export function job(count, changes = {}, beside = {}) {
       lateness_p99_ms: 0.41,
       lateness_max_ms: 1.2,
       rounds: [],
-      stragglers: [],
       ...changes,
     },
     why: {stuck: null, waits: [], more: 0},
@@ -183,7 +166,6 @@ export function update(changes = {}) {
     barriers: [],
     barriers_more: 0,
     rounds: [],
-    stragglers: [],
     events: [],
     ...changes,
   };
@@ -194,6 +176,26 @@ const joined = (count) => [
   event(2, `all ${count} tasks have joined`, {kind: 'joined'}),
 ];
 
+// What the coordinator answers an operator who browses its keys.
+export const answers = {
+  role: [200, {role: 'operator'}],
+  'keys?prefix=&limit=100': [
+    200,
+    {
+      keys: Array.from({length: 100}, (_, number) => ({
+        key: `address/${number}`,
+        version: 12 + number,
+        bytes: 14,
+      })),
+      version: 9210,
+      more: true,
+    },
+  ],
+};
+
+// One task, a host, and those that have not come yet.
+const LARGE_MISSING = '17,4032-4039,9960-9999';
+
 // Whole scenes, by name.
 export const scenes = {
   four() {
@@ -203,7 +205,6 @@ export const scenes = {
       {
         barriers: [barrier()],
         rounds,
-        stragglers: stragglersOf(rounds),
       },
       {events: joined(4)},
     );
@@ -228,7 +229,6 @@ export const scenes = {
           }),
         ],
         rounds,
-        stragglers: stragglersOf(rounds),
         waiting_gets: 1,
       },
       {
@@ -250,6 +250,10 @@ export const scenes = {
       },
     );
     Object.assign(message.state.tasks[93], {suspect: true, last_heard_ms: 7200});
+    Object.assign(message.state.tasks[17], {step: 4177, step_age_ms: 31000});
+    Object.assign(message.state.tasks[140], {step: 4179, step_age_ms: 640000, no_progress: true});
+    message.state.barriers[0].missing = '17,93,140';
+    message.state.barriers[0].arrived = 197;
     message.why.waits = [
       wait({
         waiting,
@@ -373,8 +377,9 @@ export const scenes = {
       count,
       {
         rounds,
-        stragglers: stragglersOf(rounds),
-        barriers: [barrier({arrived: 6211, expected: count, missing: '17,6212-9999', age_ms: 840})],
+        barriers: [
+          barrier({arrived: 9951, expected: count, missing: LARGE_MISSING, age_ms: 12840}),
+        ],
       },
       {events: joined(count)},
     );
@@ -389,19 +394,42 @@ export const scenes = {
       message.state.tasks[number].state = 'never connected';
     message.why.waits = [
       wait({
-        waiting: '0-16,18-6211',
-        arrived: 6211,
+        waiting: '0-16,18-4031,4040-9959',
+        arrived: 9951,
         expected: count,
-        missing: '17,6212-9999',
+        missing: LARGE_MISSING,
         known: [known(17)],
       }),
     ];
     return message;
   },
 
+  // Hosts of a job whose slowest host always comes last.
+  slowHost() {
+    const late = Array.from({length: 60}, (_, place) =>
+      round(place + 1, {
+        tasks: 16,
+        spread_ms: 1504,
+        lag_ms: 1500,
+        last_task: 8 + ((place * 5) % 8),
+      }),
+    );
+    return job(16, {rounds: late});
+  },
+
+  two() {
+    const rounds = manyRounds(30, 2);
+    return job(2, {
+      barriers: [barrier({arrived: 1, expected: 2, missing: '1', age_ms: 7000})],
+      rounds,
+    });
+  },
+
   // Every state at once.
   states() {
-    const message = job(14);
+    const message = job(16, {
+      barriers: [barrier({arrived: 2, expected: 4, missing: '14', age_ms: 5000})],
+    });
     const set = (number, changes) => Object.assign(message.state.tasks[number], changes);
     set(2, {state: 'joining'});
     set(3, {
@@ -414,7 +442,8 @@ export const scenes = {
     set(4, {suspect: true});
     set(5, {state: 'failed', error: {code: 'INTERNAL', message: 'exited with status 1'}});
     set(6, {state: 'left'});
-    message.why.waits = [wait({waiting: '1', missing: '0'})];
+    set(15, {no_progress: true});
+    message.why.waits = [wait({waiting: '1', missing: '14'})];
     return message;
   },
 };

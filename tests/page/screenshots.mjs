@@ -5,13 +5,14 @@
 
 import path from 'node:path';
 
-import {scenes} from './jobs.mjs';
+import {answers, scenes} from './jobs.mjs';
 import {Feed, launch, live, open} from './page.mjs';
 
 const shapes = {
-  light: {colorScheme: 'light', viewport: {width: 1280, height: 840}},
-  dark: {colorScheme: 'dark', viewport: {width: 1280, height: 840}},
-  phone: {colorScheme: 'light', viewport: {width: 360, height: 740}, deviceScaleFactor: 2},
+  light: {colorScheme: 'light', viewport: {width: 1280, height: 1000}},
+  dark: {colorScheme: 'dark', viewport: {width: 1280, height: 1000}},
+  phone: {colorScheme: 'light', viewport: {width: 390, height: 844}, deviceScaleFactor: 2},
+  wide: {colorScheme: 'dark', viewport: {width: 2560, height: 1440}},
 };
 
 const words = process.argv.slice(2).filter((word) => word !== '--whole');
@@ -22,6 +23,7 @@ const all = Object.keys(scenes).flatMap((scene) =>
 );
 
 const feed = await Feed.start();
+await feed.tell({answer: answers});
 const browser = await launch();
 for (const name of wanted.length > 0 ? wanted : all) {
   const [scene, shape] = name.split('-');

@@ -12,10 +12,12 @@ test('the legend counts each state', async () => {
   assert.deepEqual(await counts(page), {
     connected: '8',
     waiting: '1',
-    connecting: '1',
-    never: '1',
+    missing: '1',
+    stalled: '1',
     suspect: '1',
     failed: '1',
+    connecting: '1',
+    never: '1',
     left: '1',
   });
   assert.equal(await text(page, '#job'), 'train-7b');
@@ -39,7 +41,7 @@ test('each state has a shape of its own, without colours', async () => {
     }),
   );
 
-  assert.equal(new Set(shapes).size, 7);
+  assert.equal(new Set(shapes).size, 9);
 });
 
 test('a change of a task is shown within a second', async () => {
@@ -63,18 +65,25 @@ test('a change of a task is shown within a second', async () => {
 
 test('the cause of failure is the headline', async () => {
   const page = await show(scenes.working());
-  assert.ok(await page.locator('#failure').isHidden());
+  assert.equal(await text(page, '#verdict-title'), '3 tasks are missing');
+  assert.equal(await page.title(), '⚠ train-7b · Coxswain');
 
   const {error} = scenes.failed().state;
   await feed.tell({send: update({summary: {error}})});
-  await page.locator('#failure').waitFor();
+  await page.locator('#verdict-title', {hasText: 'Task 93 failed'}).waitFor();
 
-  assert.equal(await text(page, '#failure-title'), 'Task 93 failed');
-  assert.match(await text(page, '#failure-why'), /b011:3305 · ABORTED: .*signal 9/);
-  assert.equal(await text(page, '#failure-later-count'), '2 later failures');
+  assert.match(await text(page, '#verdict-why'), /b011:3305 · ABORTED: .*signal 9/);
+  assert.equal(await text(page, '#failures-count'), '2 later failures');
+  await page.locator('#failures-count').click();
+  assert.deepEqual(await page.locator('#failures-list li').allInnerTexts(), [
+    'Task 93: ABORTED: the process was killed by signal 9 (SIGKILL)',
+    'Task 17: INTERNAL: exited with status 1',
+    'Task 40: INTERNAL: exited with status 1',
+  ]);
+  assert.match(await text(page, '#announcement'), /^Task 93 failed\./);
   assert.equal(await page.title(), '✕ train-7b · Coxswain');
   const size = await page
-    .locator('#failure-title')
+    .locator('#verdict-title')
     .evaluate((title) => parseFloat(getComputedStyle(title).fontSize));
   assert.ok(size >= 24, `${size} px`);
 });
@@ -83,8 +92,53 @@ test('a failure that is nobody’s is the job’s', async () => {
   const error = {cause: {task: null, code: 'CANCELLED', message: 'by the operator'}, later: []};
   const page = await show(job(2, {error}));
 
-  assert.equal(await text(page, '#failure-title'), 'The job has failed');
-  assert.ok(await page.locator('#failure-later').isHidden());
+  assert.equal(await text(page, '#verdict-title'), 'The job has failed');
+  assert.equal(await text(page, '#failures-count'), 'In full');
+});
+
+test('the verdict says what is the matter, the worst first', async () => {
+  const set = (...changes) =>
+    update({tasks: changes.map(([number, change]) => task(number, change))});
+  const page = await show(scenes.empty());
+  const says = (title) => page.locator('#verdict-title', {hasText: title}).waitFor();
+  await says('Waiting for tasks to join');
+
+  await feed.tell({send: set(...Array.from({length: 16}, (_, number) => [number, {}]))});
+  await says('Running');
+  await feed.tell({send: set([3, {no_progress: true}], [4, {no_progress: true}])});
+  await says('2 tasks are without progress');
+  assert.equal((await counts(page)).stalled, '2');
+  await feed.tell({send: set([5, {suspect: true}])});
+  await says('Task 5 is suspect');
+  await feed.tell({
+    send: update({barriers: [barrier({arrived: 15, expected: 16, missing: '7', age_ms: 3000})]}),
+  });
+  await says('Task 7 is missing');
+  assert.match(await text(page, '#verdict-why'), /step · round 418: 15 of 16 tasks arrived/);
+  await feed.tell({
+    send: update({why: scenes.stuck().why}),
+  });
+  await says('Stuck');
+  await feed.tell({
+    send: set(...Array.from({length: 16}, (_, number) => [number, {state: 'left'}])),
+  });
+  await feed.tell({send: update({why: {stuck: null, waits: [], more: 0}})});
+  await says('Done');
+});
+
+test('tasks are missing once half of the others wait, or after long', async () => {
+  const page = await show(job(16));
+  const missing = async (arrived, age) => {
+    const open = barrier({arrived, expected: 16, missing: '8-15', age_ms: age});
+    await feed.tell({send: update({barriers: [open]})});
+    await page.locator('#barriers .amount', {hasText: `${arrived} / 16`}).waitFor();
+    return (await counts(page)).missing;
+  };
+
+  assert.equal(await missing(8, 0), '0');
+  assert.equal(await missing(9, 2000), '8');
+  assert.equal(await missing(7, 3000), '0');
+  assert.equal(await missing(6, 10000), '8');
 });
 
 test('open barriers show who is missing, and their ages count on', async () => {
@@ -105,18 +159,93 @@ test('open barriers show who is missing, and their ages count on', async () => {
   assert.equal(await line.count(), 0);
 });
 
-test('the missing are shown in the grid', async () => {
+test('the missing are shown in the grid, round after round, until one leaves', async () => {
   const page = await show(job(40, {barriers: [barrier({missing: '7,9-12'})]}));
+  const said = (wanted) => page.locator('#search-result', {hasText: wanted}).waitFor();
 
-  await page.getByRole('button', {name: 'Show the missing'}).click();
+  await page.locator('#barriers .show').click();
+  await said('5 tasks missing at step · round 418');
+  assert.equal(await page.locator('#barriers .show').getAttribute('aria-pressed'), 'true');
+  await feed.tell({send: update({barriers: [barrier({missing: '9-12'})]})});
+  await said('4 tasks missing at step · round 418');
+  await feed.tell({send: update()});
+  await said('No round of ‘step’ is open; the next is shown.');
+  await feed.tell({send: update({barriers: [barrier({round: 419, missing: '30'})]})});
+  await said('1 task missing at step · round 419');
 
-  assert.equal(await text(page, '#details .task strong'), '7');
+  await page.locator('#barriers .show').click();
+  await said('All tasks are shown.');
+  await page.locator('#barriers .show').click();
+  await page.locator('#show-all').click();
+  await said('All tasks are shown.');
+  await page.locator('#barriers .show').click();
+  await page.locator('#grid').focus();
+  await page.keyboard.press('Escape');
+  await said('All tasks are shown.');
+  assert.equal(await page.locator('#barriers .show').getAttribute('aria-pressed'), 'false');
+});
+
+test('tasks are grouped by host, each with its state', async () => {
+  const page = await show(scenes.working());
+
+  assert.equal(await text(page, '#tasks-count'), '200 on 25 hosts');
+  const lines = page.locator('#hosts li');
+  assert.equal(await lines.count(), 25);
+  const first = (await lines.allInnerTexts()).slice(0, 4).map((one) => one.replace(/\s+/g, ' '));
+  assert.deepEqual(first, [
+    'b011 8 tasks: 1 suspect, 7 waiting',
+    'b002 8 tasks: 1 missing, 7 waiting',
+    'b017 8 tasks: 1 missing, 7 waiting',
+    'b000 8 tasks: waiting',
+  ]);
+  const column = () =>
+    page.evaluate(() => {
+      const width = document.getElementById('grid').clientWidth;
+      const hosts = Array.from({length: 25}, (_, host) => ({
+        name: `b${host}`,
+        tasks: Array.from({length: 8}, (__, place) => 8 * host + place),
+      }));
+      const layout = layOutHosts(hosts, 200, width, gridHeight(200, innerHeight));
+      return layout.blocks.every(({left, top, columns}, host) => {
+        const {x, y} = placeOf(layout, 8 * host);
+        return x === left && y === top && columns * layout.pitch <= width;
+      });
+    });
+  assert.ok(await column());
+
+  await page.locator('#hosts').getByText('b017').click();
+  assert.equal(await text(page, '#search-result'), '8 tasks on b017');
+  await feed.tell({send: update({tasks: [task(140, {process: 'c1:1'})]})});
+  await page.locator('#tasks-count', {hasText: '200 on 26 hosts'}).waitFor();
+  await page.locator('#search-result', {hasText: '7 tasks on b017'}).waitFor();
+});
+
+test('where no two tasks share a host there are no groups', async () => {
+  const tasks = Array.from({length: 4}, (_, number) => task(number, {process: `h${number}:1`}));
+  const page = await show(job(4, {tasks}));
+
+  assert.ok(await page.locator('#order').isHidden());
+  assert.equal(await page.locator('#hosts li').count(), 4);
+});
+
+test('progress is among the figures', async () => {
+  const page = await show(scenes.working());
+  const figure = page.locator('#figures div', {hasText: 'Progress'});
+
+  assert.equal(await figure.locator('strong').innerText(), '4,177');
+  assert.equal(await figure.locator('span').innerText(), '3 behind (task 17)');
+  await feed.tell({send: update({tasks: [task(17), task(140)]})});
+  await figure.locator('span', {hasText: 'all alike'}).waitFor();
 });
 
 test('who waits for what, and that some are stuck, is said', async () => {
   const page = await show(scenes.stuck());
 
-  assert.match(await text(page, '#stuck'), /tasks 0-1 wait for each other and can never go on/);
+  assert.equal(await text(page, '#verdict-title'), 'Stuck');
+  assert.match(
+    await text(page, '#verdict-why'),
+    /tasks 0-1 wait for each other and can never go on/,
+  );
   assert.equal(await page.locator('#waits > li').count(), 2);
   const first = await text(page, '#waits > li:first-child');
   assert.match(first, /barrier ‘a’ round 1\s+stuck/i);
@@ -140,7 +269,7 @@ test('who waits for what, and that some are stuck, is said', async () => {
     more: 3,
   };
   await feed.tell({send: update({why})});
-  await page.locator('#stuck').waitFor({state: 'hidden'});
+  await page.locator('#verdict-title', {hasText: 'Running'}).waitFor();
   assert.match(
     await text(page, '#waits'),
     /key ‘address\/0’\s+2 callers of no task\s+for 0 s · no limit/,
@@ -148,25 +277,43 @@ test('who waits for what, and that some are stuck, is said', async () => {
   assert.equal(await text(page, '#waits-more'), 'and 3 more');
 });
 
-test('stragglers are named, and lead to their task', async () => {
-  const stragglers = [
-    {task: 3, times_last: 12, margin_ms_mean: 4.2, margin_ms_max: 31, of: 40},
-    {task: 1, times_last: 2, margin_ms_mean: 0.31, margin_ms_max: 0.4, of: 40},
-  ];
-  const page = await show(job(4, {stragglers, rounds: [round(1)]}));
+test('hosts that come last are named, with their lag, and lead to their tasks', async () => {
+  const page = await show(scenes.slowHost());
 
-  assert.deepEqual(await page.locator('#stragglers tr').allInnerTexts(), [
-    '3\t12×\t4.2 ms\t31 ms',
-    '1\t2×\t0.31 ms\t0.40 ms',
-  ]);
-  await page.getByRole('button', {name: 'Show task 3'}).click();
-  assert.equal(await text(page, '#details .task strong'), '3');
+  const rows = await page.locator('#stragglers tr').allInnerTexts();
+  assert.deepEqual(
+    rows.map((row) => row.replace(/\s+/g, ' ')),
+    ['b001 tasks 8–15 60× 1.5 s 1.5 s'],
+  );
+  assert.equal(await text(page, '#stragglers-of'), 'in 60 rounds');
+  await page.locator('#stragglers button').click();
+  assert.equal(await text(page, '#search-result'), '8 tasks on b001');
+});
+
+test('tasks that come last are named where no two share a host', async () => {
+  const tasks = [0, 1, 2].map((number) =>
+    task(number, {process: number < 2 ? `h${number}:1` : ''}),
+  );
+  const rounds = [
+    round(1, {last_task: 1, lag_ms: 31}),
+    round(2, {last_task: 1, lag_ms: 1}),
+    round(3, {last_task: 2, lag_ms: 0.31}),
+    round(4, {last_task: null, lag_ms: 900, outcome: 'INTERNAL'}),
+  ];
+  const page = await show(job(3, {tasks, rounds}));
+
+  assert.deepEqual(
+    (await page.locator('#stragglers tr').allInnerTexts()).map((row) => row.replace(/\s+/g, ' ')),
+    ['1 2× 16 ms 31 ms', '2 1× 0.31 ms 0.31 ms'],
+  );
+  await page.getByRole('button', {name: 'Show task 1', exact: true}).click();
+  assert.equal(await text(page, '#details .task strong'), '1');
 });
 
 test('the chart reads rounds aloud', async () => {
   const rounds = [
     round(1, {spread_ms: 5}),
-    round(2, {spread_ms: 250, margin_ms: 180, last_task: 3}),
+    round(2, {spread_ms: 250, lag_ms: 180, last_task: 3}),
     round(3, {spread_ms: 7, outcome: 'DEADLINE_EXCEEDED', last_task: null}),
   ];
   const page = await show(job(4, {rounds}));
@@ -184,7 +331,7 @@ test('the chart reads rounds aloud', async () => {
   await page.keyboard.press('ArrowLeft');
   assert.equal(
     await text(page, '#chart-reading'),
-    '‘step’ round 2: 250 ms for 4 tasks; task 3 last, 180 ms after the one before',
+    '‘step’ round 2: 250 ms for 4 tasks; task 3 last, 180 ms after the median',
   );
 
   await feed.tell({send: update({rounds: [round(4, {name: 'checkpoint'})]})});
@@ -249,13 +396,22 @@ test('texts of strangers are shown as text', async () => {
     ],
     more: 0,
   };
+  const keys = [{key: markup, version: 1, bytes: markup.length}];
+  await feed.tell({
+    answer: {
+      'keys?prefix=&limit=100': [200, {keys, version: 1, more: false}],
+      [`keys/${encodeURIComponent(markup)}`]: [200, {...keys[0], value: markup}],
+    },
+  });
   const page = await show(message);
 
+  await page.locator('#keys button').click();
+  await page.locator('#keys-value-facts', {hasText: 'version 1'}).waitFor();
+  assert.equal(await text(page, '#keys-value-text'), markup);
+  assert.ok((await text(page, '#verdict-why')).includes(markup));
   await page.locator('#grid').focus();
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('End');
   assert.equal(await text(page, '#job'), markup);
-  assert.equal(await text(page, '#stuck-why'), markup);
   assert.equal(await text(page, '#details .process strong'), markup);
   assert.equal(await text(page, '#events .text'), markup);
   assert.ok((await text(page, '#waits')).includes(`key '${markup}'`));
@@ -269,7 +425,7 @@ test('an empty job says so', async () => {
 
   assert.equal(await text(page, '#details'), 'No task has connected yet.');
   assert.equal((await counts(page)).never, '16');
-  for (const none of ['barriers', 'waits', 'stragglers', 'events']) {
+  for (const none of ['barriers', 'waits', 'stragglers', 'hosts', 'keys', 'events']) {
     assert.ok(await page.locator(`#${none}-none`).isVisible(), none);
   }
 });

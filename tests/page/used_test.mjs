@@ -3,25 +3,30 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
-import {clockOf, counts, feed, show, text, visit} from './desk.mjs';
-import {barrier, event, job, scenes, task, update} from './jobs.mjs';
+import {clockOf, counts, feed, fresh, show, text, visit} from './desk.mjs';
+import {barrier, event, job, known, round, scenes, task, update, wait} from './jobs.mjs';
 import {live} from './page.mjs';
 
+const AS_OPERATOR = {role: [200, {role: 'operator'}]};
+
 test('everything can be reached and done with the keyboard', async () => {
+  await feed.tell({answer: AS_OPERATOR});
   const page = await show(scenes.working());
   const selected = () => text(page, '#details .task strong');
 
   await page.keyboard.press('/');
   await page.keyboard.type('b011:3305');
   assert.equal(await selected(), '93');
-  assert.equal(await text(page, '#search-result'), '1 match');
+  assert.equal(await text(page, '#search-result'), '1 task found by ‘b011:3305’');
 
   await page.locator('#grid').focus();
   await page.keyboard.press('ArrowRight');
   assert.equal(await selected(), '94');
-  assert.equal(await text(page, '#announcement'), 'Task 94, at a barrier');
+  assert.equal(await text(page, '#announcement'), 'Task 94, waiting');
   await page.keyboard.press('ArrowUp');
-  assert.equal(await selected(), '74');
+  assert.equal(await selected(), '92');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await selected(), '94');
   await page.keyboard.press('End');
   assert.equal(await selected(), '199');
   await page.keyboard.press('Home');
@@ -31,23 +36,33 @@ test('everything can be reached and done with the keyboard', async () => {
   assert.match(await text(page, '#details'), /Point at a task/);
 
   const reached = new Set();
+  await page.locator('#grid-canvas').click({position: {x: 10, y: 30}});
   await page.evaluate(() => document.activeElement.blur());
-  for (let presses = 0; presses < 60; ++presses) {
+  for (let presses = 0; presses < 120; ++presses) {
     await page.keyboard.press('Tab');
     reached.add(
-      await page.evaluate(() => document.activeElement.id || document.activeElement.dataset.state),
+      await page.evaluate(() => {
+        const {id, dataset} = document.activeElement;
+        return id || dataset.state || document.activeElement.getAttribute('aria-labelledby');
+      }),
     );
   }
   for (const id of [
+    'drain',
     'theme',
+    'verdict-show',
+    'order',
     'search',
     'failed',
     'grid',
+    'preempt',
     'rounds-name',
+    'keys-prefix',
     'chart',
     'severity',
     'events-text',
-    'events',
+    'events-title',
+    'hosts-title',
   ]) {
     assert.ok(reached.has(id), `${id} of ${[...reached]}`);
   }
@@ -57,7 +72,7 @@ test('a host is searched for, and Enter goes on to the next', async () => {
   const page = await show(scenes.working());
 
   await page.locator('#search').fill('B002:');
-  assert.equal(await text(page, '#search-result'), '8 matches');
+  assert.equal(await text(page, '#search-result'), '8 tasks found by ‘b002:’');
   assert.equal(await text(page, '#details .task strong'), '16');
   await page.locator('#search').press('Enter');
   assert.equal(await text(page, '#details .task strong'), '17');
@@ -68,11 +83,12 @@ test('pointing at a task shows it, and the selection comes back', async () => {
   const page = await show(scenes.working());
   const at = (number) =>
     page.evaluate((wanted) => {
-      const layout = layOut(
-        200,
-        document.getElementById('grid').clientWidth,
-        Math.min(480, innerHeight * 0.6),
-      );
+      const hosts = Array.from({length: 25}, (_, host) => ({
+        name: `b${String(host).padStart(3, '0')}`,
+        tasks: Array.from({length: 8}, (__, place) => 8 * host + place),
+      }));
+      const {clientWidth} = document.getElementById('grid');
+      const layout = layOutHosts(hosts, 200, clientWidth, gridHeight(200, innerHeight));
       const {x, y} = placeOf(layout, wanted);
       return {x: x + layout.size / 2, y: y + layout.size / 2};
     }, number);
@@ -132,9 +148,9 @@ const READABLE = [
   '.facts dt',
   '#link',
   '#theme',
-  '#failure-title',
-  '#failure-why',
-  '#failure-later-count',
+  '#verdict-title',
+  '#verdict-why',
+  '#failures-count',
   '.figures dt',
   '.figures strong',
   '.figures span',
@@ -142,7 +158,11 @@ const READABLE = [
   '#search',
   '#legend button',
   '#legend .empty',
-  '#details',
+  '#search-result',
+  '#details strong',
+  '#hosts span',
+  '.note',
+  '.which',
   '#waits .times',
   '#waits .missing',
   '#waits .badge',
@@ -157,18 +177,32 @@ const READABLE = [
 
 for (const colorScheme of ['light', 'dark']) {
   test(`all text can be read in ${colorScheme} (WCAG AA)`, async () => {
+    await feed.tell({answer: AS_OPERATOR});
     const message = scenes.failed();
     message.why = scenes.stuck().why;
     const page = await show(message, {colorScheme});
 
-    for (const [selector, ratio] of await contrasts(page, [
-      ...READABLE,
-      '#stuck h2',
-      '#stuck-why',
-    ])) {
+    for (const [selector, ratio] of await contrasts(page, READABLE)) {
       assert.ok(ratio >= 4.5, `${selector}: ${ratio.toFixed(2)}`);
     }
-    const marks = ['connected', 'waiting', 'connecting', 'never', 'suspect', 'failed', 'left'];
+    await feed.tell({state: scenes.stuck()});
+    await page.reload();
+    await live(page);
+    const warning = ['#verdict-title', '#verdict-why', '#barriers .missing', '#barriers .cancel'];
+    for (const [selector, ratio] of await contrasts(page, warning)) {
+      assert.ok(ratio >= 4.5, `${selector}: ${ratio.toFixed(2)}`);
+    }
+    const marks = [
+      'connected',
+      'waiting',
+      'missing',
+      'stalled',
+      'suspect',
+      'failed',
+      'connecting',
+      'never',
+      'left',
+    ];
     const pale = await page.evaluate((names) => {
       const probe = document.body.appendChild(document.createElement('p'));
       probe.style.background = 'var(--surface)';
@@ -221,7 +255,7 @@ test('a phone needs no horizontal scrolling, whatever there is', async () => {
 
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.equal(width, 360);
-  await page.locator('#grid-canvas').tap({position: {x: 60, y: 10}});
+  await page.locator('#grid-canvas').tap({position: {x: 20, y: 30}});
   assert.match(await text(page, '#details .task strong'), /^\d+$/);
 });
 
@@ -233,7 +267,7 @@ test('ten thousand tasks are drawn within a second, and updated without jank', a
   await feed.tell({send: scenes.large()});
   await page.locator('#tasks-count', {hasText: '10,000'}).waitFor();
   const first = (await now()) - start;
-  assert.equal((await counts(page)).waiting, '6,210');
+  assert.equal((await counts(page)).waiting, '9,909');
   const updates = [];
   for (let batch = 0; batch < 10; ++batch) {
     const tasks = Array.from({length: 500}, (_, at) => task(batch * 500 + at, {suspect: true}));
@@ -261,7 +295,7 @@ test('every mark is inside, for any number of tasks on any screen', async () => 
           placeOf(layout, number),
         );
         const isInside = ends.every(
-          ({x, y}) => x + layout.size <= width && y + layout.size <= heightOf(layout),
+          ({x, y}) => x + layout.size <= width && y + layout.size <= layout.height,
         );
         if (!isInside || layout.size < 1) found.push([count, width]);
       }
@@ -270,6 +304,47 @@ test('every mark is inside, for any number of tasks on any screen', async () => 
   });
 
   assert.deepEqual(outside, []);
+});
+
+test('every mark of a host is inside, each in a place of its own', async () => {
+  const page = await show(scenes.four());
+
+  const wrong = await page.evaluate(() => {
+    const found = [];
+    for (const [count, each] of [
+      [2, 1],
+      [16, 8],
+      [200, 8],
+      [199, 64],
+      [3000, 1000],
+      [10000, 8],
+      [10000, 4],
+    ]) {
+      const hosts = Array.from({length: Math.ceil(count / each)}, (_, host) => ({
+        name: host === 3 ? null : `a-host-with-a-rather-long-name-${host}`,
+        tasks: Array.from(
+          {length: Math.min(each, count - host * each)},
+          (__, at) => host * each + at,
+        ),
+      }));
+      for (const width of [WIDTH_MIN, 320, 777, 1640]) {
+        const layout = layOutHosts(hosts, count, width, 480);
+        const places = new Set();
+        for (let number = 0; number < count; ++number) {
+          const {x, y} = placeOf(layout, number);
+          places.add(x * 65536 + y);
+          const isInside = x + layout.size <= width && y + layout.size <= layout.height;
+          const isFound = taskAt(layout, x + layout.size / 2, y + layout.size / 2) === number;
+          if (!isInside || (number % 97 === 0 && !isFound))
+            found.push([count, each, width, number]);
+        }
+        if (places.size !== count) found.push([count, each, width]);
+      }
+    }
+    return found.slice(0, 5);
+  });
+
+  assert.deepEqual(wrong, []);
 });
 
 test('a window that comes to a sharper screen is drawn anew', async () => {
@@ -309,7 +384,7 @@ test('the page connects again when the coordinator is back', async () => {
   await live(page);
 
   assert.equal(await text(page, '#job'), 'next');
-  assert.equal(await text(page, '#tasks-count'), '3');
+  assert.equal(await text(page, '#tasks-count'), '3 on 1 host');
   assert.equal(await text(page, '#chart-reading'), 'No round has finished yet.');
   assert.match(age, /^for /);
 });
@@ -340,7 +415,7 @@ test('a locked job asks for its token', async () => {
   await live(page);
 
   assert.ok(await page.locator('#login').isHidden());
-  assert.equal(await text(page, '#tasks-count'), '4');
+  assert.equal(await text(page, '#tasks-count'), '4 on 1 host');
 });
 
 test('nothing is taken from elsewhere, and nothing moves for who wants calm', async () => {
@@ -351,9 +426,12 @@ test('nothing is taken from elsewhere, and nothing moves for who wants calm', as
   await live(page);
 
   assert.deepEqual(
-    asked.filter((url) => !url.startsWith('data:')),
-    [feed.url],
+    [...new Set(asked.map((url) => new URL(url)).filter(({protocol}) => protocol !== 'data:'))]
+      .map(({href, origin}) => [href, origin])
+      .filter(([, origin]) => `${origin}/` !== feed.url),
+    [],
   );
+  assert.ok(asked.includes(feed.url));
   const moving = await page.evaluate(
     () =>
       [...document.querySelectorAll('*')].filter(
@@ -363,4 +441,197 @@ test('nothing is taken from elsewhere, and nothing moves for who wants calm', as
       ).length,
   );
   assert.equal(moving, 0);
+});
+
+test('nothing moves while the job runs (CLS below 0.05)', async () => {
+  await feed.tell({state: scenes.empty()});
+  for (const viewport of [
+    {width: 1280, height: 900},
+    {width: 390, height: 844},
+    {width: 2560, height: 1440},
+  ]) {
+    const page = await visit({viewport});
+    await live(page);
+    await page.evaluate(() => {
+      window.shift = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) window.shift += entry.value;
+      }).observe({type: 'layout-shift', buffered: false});
+    });
+
+    const tasks = Array.from({length: 16}, (_, number) => task(number));
+    for (let part = 0; part < 4; ++part) {
+      await feed.tell({send: update({tasks: tasks.slice(4 * part, 4 * part + 4)})});
+      await frames(page);
+    }
+    for (let number = 1; number <= 12; ++number) {
+      const open = barrier({round: number, arrived: 15, expected: 16, missing: '7', age_ms: 3000});
+      const waits = [wait({round: number, waiting: '0-6,8-15', known: [known(7)]})];
+      await feed.tell({
+        send: update({
+          barriers: [open],
+          why: {stuck: null, waits, more: 0},
+          events: [event(number, 'x')],
+        }),
+      });
+      await frames(page);
+      await feed.tell({
+        send: update({rounds: [round(number)], why: {stuck: null, waits: [], more: 0}}),
+      });
+      await frames(page);
+    }
+    const {error} = scenes.failed().state;
+    await feed.tell({send: update({summary: {error}, tasks: [task(5, {suspect: true})]})});
+    await page.locator('#verdict[data-level="bad"]').waitFor();
+    await frames(page);
+
+    const shift = await page.evaluate(() => window.shift);
+    console.log(`${viewport.width} px: layout shift ${shift.toFixed(4)}`);
+    assert.ok(shift < 0.05, `${viewport.width} px: ${shift}`);
+  }
+});
+
+// Until the page has drawn what it was told.
+function frames(page) {
+  return page.evaluate(
+    () =>
+      new Promise((done) => {
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+      }),
+  );
+}
+
+test('a link shows the same selection', async () => {
+  const page = await show(scenes.working());
+  await page.locator('#barriers .show').click();
+  await page.locator('#grid').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  await page.locator('#severity').selectOption('warning');
+  await page.locator('#events-text').fill('connection');
+  await page.locator('#keys-prefix').fill('address/');
+
+  const other = await visit({});
+  await other.goto(page.url());
+  await live(other);
+
+  assert.equal(await text(other, '#details .task strong'), '1');
+  assert.equal(await text(other, '#search-result'), '3 tasks missing at step · round 418');
+  assert.equal(await other.locator('#severity').inputValue(), 'warning');
+  assert.equal(await other.locator('#events li').count(), 1);
+  assert.equal(await other.locator('#keys-prefix').inputValue(), 'address/');
+
+  for (const [link, shown] of [
+    ['#state=suspect', '1 task suspect'],
+    ['#host=b017', '8 tasks on b017'],
+    ['#find=b002%3A', '8 tasks found by ‘b002:’'],
+    ['#task=99999&state=nonsense', 'All tasks are shown.'],
+    ['#', 'All tasks are shown.'],
+  ]) {
+    const linked = await fresh();
+    await linked.goto(`${feed.url}${link}`);
+    await live(linked);
+    assert.equal(await text(linked, '#search-result'), shown, link);
+    assert.deepEqual(linked.complaints, []);
+  }
+});
+
+const keyed = (...names) => ({
+  keys: names.map((key) => ({key, version: 7, bytes: 5})),
+  version: 9,
+  more: false,
+});
+
+test('keys are browsed by their beginning, and a value is shown', async () => {
+  await feed.tell({
+    answer: {
+      'keys?prefix=&limit=100': [200, {...keyed('address/0', 'address/1'), more: true}],
+      'keys?prefix=&limit=102': [200, keyed('address/0', 'address/1', 'zeta')],
+      'keys?prefix=ze&limit=100': [200, keyed('zeta')],
+      'keys/address%2F0': [200, {key: 'address/0', version: 7, bytes: 5, value: 'b0:80'}],
+      'keys/address%2F1': [
+        200,
+        {key: 'address/1', version: 7, bytes: 2, value: null, value_hex: 'ff00'},
+      ],
+      'keys/zeta': [404, {code: 'NOT_FOUND', message: "there is no key 'zeta'"}],
+    },
+  });
+  const page = await show(job(4));
+  const row = (key) => page.locator('#keys button', {hasText: key});
+  const facts = (wanted) => page.locator('#keys-value-facts', {hasText: wanted}).waitFor();
+
+  await row('address/0').click();
+  await facts('version 7 · 5 B');
+  assert.equal(await text(page, '#keys-value-text'), 'b0:80');
+  await row('address/1').click();
+  await page.locator('#keys-value-text', {hasText: 'bytes, in hexadecimal: ff00'}).waitFor();
+  await page.locator('#keys-more').click();
+  await row('zeta').click();
+  await facts("there is no key 'zeta'");
+  assert.match(page.url(), /key=zeta/);
+  await page.locator('#keys-value-close').click();
+  assert.ok(await page.locator('#keys-value').isHidden());
+
+  await page.locator('#keys-prefix').fill('ze');
+  await row('address/0').waitFor({state: 'detached'});
+  await page.locator('#keys-prefix').fill('no such');
+  await page.locator('#keys-none', {hasText: 'No key begins like this.'}).waitFor();
+});
+
+// What the page posts when the button of the question is pressed.
+async function posted(page, press) {
+  const request = page.waitForRequest((one) => one.method() === 'POST');
+  await press();
+  const one = await request;
+  return [new URL(one.url()).pathname, one.postDataJSON()];
+}
+
+test('an operator cancels a round, preempts a task and drains, each after a question', async () => {
+  await feed.tell({answer: AS_OPERATOR});
+  const page = await show(scenes.four());
+  const yes = () => page.locator('#confirm-yes').click();
+
+  await page.locator('#barriers .cancel').click();
+  assert.equal(await text(page, '#confirm-title'), 'Cancel round 418 of ‘step’?');
+  await page.locator('#confirm-no').click();
+  assert.ok(await page.locator('#confirm').isHidden());
+
+  await page.locator('#barriers .cancel').click();
+  assert.deepEqual(await posted(page, yes), ['/api/v1/cancel', {barrier: 'step', round: 418}]);
+  await page.locator('#notice', {hasText: 'Round 418 of ‘step’ was cancelled.'}).waitFor();
+
+  await page.locator('#grid').focus();
+  await page.keyboard.press('End');
+  await page.locator('#preempt').click();
+  await page.locator('#confirm-value').fill('90s');
+  assert.deepEqual(await posted(page, yes), ['/api/v1/preempt', {task: 3, in: '90s'}]);
+
+  await page.locator('#drain').click();
+  assert.deepEqual(await posted(page, yes), ['/api/v1/drain', {}]);
+  await page.locator('#notice', {hasText: 'The coordinator stops.'}).waitFor();
+});
+
+test('what the coordinator refuses stands in the question', async () => {
+  const why = {code: 'FAILED_PRECONDITION', message: "barrier 'step' has no open round to cancel"};
+  await feed.tell({answer: {...AS_OPERATOR, cancel: [400, why]}});
+  const page = await show(scenes.four());
+
+  await page.locator('#barriers .cancel').click();
+  await page.locator('#confirm-yes').click();
+
+  await page.locator('#confirm-refused', {hasText: why.message}).waitFor();
+  assert.ok(await page.locator('#confirm').isVisible());
+  await page.keyboard.press('Escape');
+  assert.ok(await page.locator('#confirm').isHidden());
+});
+
+test('who may only look sees no buttons of operators', async () => {
+  await feed.tell({answer: {role: [200, {role: 'reader'}]}});
+  const page = await show(scenes.four());
+
+  await page.locator('#grid').focus();
+  await page.keyboard.press('End');
+  for (const one of ['#barriers .cancel', '#preempt', '#drain']) {
+    assert.ok(await page.locator(one).isHidden(), one);
+  }
 });

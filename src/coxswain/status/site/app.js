@@ -8,10 +8,13 @@ class Page {
     this.linkState = 'connecting';
     this.nextTry = 0;
     this.lostAt = null; // when the feed was lost: times stand still from then on
-    this.tasks = new TasksPanel(this.job);
+    this.actions = new Actions();
+    this.tasks = new TasksPanel(this.job, this.actions);
+    this.keys = new KeysPanel();
     this.chart = new LatencyChart(byId('chart'), byId('chart-canvas'), byId('chart-reading'));
     this.events = new EventsPanel();
     this.theme = new Theme(() => this.recolour());
+    this.colours = coloursOf(MARK_COLOURS);
     this.link = new Link(
       (message) => this.take(message),
       (state, at) => this.showLink(state, at),
@@ -28,9 +31,22 @@ class Page {
       this.logIn();
     });
     byId('rounds-name').addEventListener('change', () => this.showRounds());
+    byId('verdict-show').addEventListener('click', ({target}) => this.showMissing(target.barrier));
+    byId('barriers').addEventListener('click', ({target}) => {
+      const {barrier} = target.closest('li');
+      if (target.matches('.show')) this.showMissing(barrier);
+      if (target.matches('.cancel')) this.actions.cancel(barrier);
+    });
     document.addEventListener('click', ({target}) => {
-      if (target.dataset.task) this.tasks.selectAndSee(Number(target.dataset.task));
-      if (target.dataset.missing) this.tasks.showMissing(rangesOf(target.dataset.missing));
+      const {task, host} = target.dataset;
+      if (task !== undefined) this.tasks.selectAndSee(Number(task));
+      if (host === undefined) return;
+      this.tasks.showHost(host);
+      this.tasks.see();
+    });
+    this.tasks.onBright = () => this.tick();
+    window.addEventListener('hashchange', () => {
+      for (const panel of [this.tasks, this.keys, this.events]) panel.restore();
     });
     document.addEventListener('keydown', (event) => {
       if (event.key !== '/' || event.target.matches('input, select')) return;
@@ -44,31 +60,42 @@ class Page {
   }
 
   take(message) {
+    const isFirst = !this.job.facts;
     this.job.apply(message, performance.now());
-    if (this.job.facts) this.show();
+    if (!this.job.facts) return;
+    this.show();
+    if (isFirst) this.tasks.restore();
+  }
+
+  // Pressed again, it shows all tasks.
+  showMissing(barrier) {
+    if (this.tasks.isShowing(barrier)) return this.tasks.brighten(null);
+    this.tasks.showMissing(barrier);
+    this.tasks.see();
   }
 
   show() {
     document.body.classList.add('has-state');
     this.tick();
-    showFailure(this.job);
-    showStuck(this.job);
     showFigures(this.job);
-    showStragglers(this.job);
-    this.tasks.show(this.now());
+    showLatecomers(this.job);
     this.showRounds();
+    this.keys.show(this.job.facts, this.now());
     this.events.show(this.job.events);
-    this.showTitle();
   }
 
   tick() {
     if (this.linkState === 'waiting') this.showLinkText();
     if (!this.job.facts) return;
     const now = this.now();
+    this.job.look(now);
     showHeader(this.job, now);
-    showBarriers(this.job, now);
+    showVerdict(this.job, now, (barrier) => this.tasks.isShowing(barrier));
+    showBarriers(this.job, now, (barrier) => this.tasks.isShowing(barrier));
     showWaits(this.job, now);
-    this.tasks.tick(now);
+    showHosts(this.job, this.colours);
+    this.tasks.show(now);
+    this.showTitle(now);
   }
 
   showRounds() {
@@ -90,22 +117,23 @@ class Page {
   }
 
   // The tab says at once how the job is.
-  showTitle() {
-    const {facts, why} = this.job;
-    const [sign, colour] = facts.error
-      ? ['✕ ', 'failed']
-      : why.stuck
-        ? ['⚠ ', 'suspect']
-        : ['', 'connected'];
-    document.title = `${sign}${facts.job} · Coxswain`;
-    const fill = coloursOf([colour])[colour];
-    const circle = `<circle cx="8" cy="8" r="7" fill="${fill}"/>`;
+  showTitle(now) {
+    const {level} = verdictOf(this.job, now);
+    const [sign, colour] = {
+      bad: ['✕ ', 'failed'],
+      warn: ['⚠ ', 'suspect'],
+      good: ['', 'connected'],
+    }[level];
+    document.title = `${sign}${this.job.facts.job} · Coxswain`;
+    const circle = `<circle cx="8" cy="8" r="7" fill="${this.colours[colour]}"/>`;
     const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${circle}</svg>`;
     const url = `data:image/svg+xml,${encodeURIComponent(icon)}`;
     if (byId('icon').href !== url) byId('icon').href = url;
   }
 
   recolour() {
+    this.colours = coloursOf(MARK_COLOURS);
+    byId('hosts').replaceChildren();
     this.tasks.recolour();
     this.chart.recolour();
   }
@@ -114,6 +142,7 @@ class Page {
     if (state === 'live') {
       this.lostAt = null;
       announce('live');
+      this.actions.findRole();
     } else {
       if (this.linkState === 'live') announce('The connection is lost.');
       this.lostAt ??= performance.now();

@@ -1,6 +1,6 @@
 // The chart of how long rounds of barriers took, from the first arrival to the last, over time.
 
-const CHART_HEIGHT = 240;
+const CHART_HEIGHT = 228;
 const CHART_EDGE = {left: 56, right: 12, top: 12, bottom: 24};
 const BUCKET_WIDTH = 6; // in pixels, when there are too many rounds to show each
 const SPREAD_MIN_MS = 0.01;
@@ -200,7 +200,7 @@ class LatencyChart {
   summary() {
     const spreads = this.rounds.map((round) => round.spread_ms).sort((a, b) => a - b);
     if (spreads.length === 0) return 'No round has finished yet.';
-    const shown = this.isCrowded() ? ' Bars: from the median to the longest.' : '';
+    const shown = this.isCrowded() ? ' Bars: median to longest.' : '';
     return (
       `${plural(spreads.length, 'round')}: median ${textOfDuration(quantile(spreads, 0.5))}, ` +
       `99 % within ${textOfDuration(quantile(spreads, 0.99))}, ` +
@@ -219,7 +219,7 @@ function textOfRound(round) {
   const who =
     round.last_task === null
       ? ''
-      : `; task ${round.last_task} last, ${textOfDuration(round.margin_ms)} after the one before`;
+      : `; task ${round.last_task} last, ${textOfDuration(round.lag_ms)} after the median`;
   const outcome = round.outcome === 'OK' ? '' : `, ${round.outcome}`;
   return (
     `‘${round.name}’ round ${round.round}${outcome}: ${textOfDuration(round.spread_ms)} for ` +

@@ -5,13 +5,31 @@ const SEVERITIES = ['info', 'warning', 'error'];
 class EventsPanel {
   constructor() {
     this.events = [];
-    byId('severity').addEventListener('change', () => this.draw());
-    byId('events-text').addEventListener('input', () => this.draw());
+    this.restore();
+    byId('severity').addEventListener('change', () => this.filter());
+    byId('events-text').addEventListener('input', () => this.filter());
   }
 
   show(events) {
     if (events === this.events) return;
     this.events = events;
+    this.draw();
+  }
+
+  // What an address says that this page has made.
+  restore() {
+    const severity = address.get('severity');
+    byId('severity').value = SEVERITIES.includes(severity) ? severity : SEVERITIES[0];
+    byId('events-text').value = address.get('contains') ?? '';
+    this.draw();
+  }
+
+  filter() {
+    const severity = byId('severity').value;
+    address.set({
+      severity: severity === SEVERITIES[0] ? null : severity,
+      contains: byId('events-text').value,
+    });
     this.draw();
   }
 
@@ -30,6 +48,7 @@ class EventsPanel {
       () => {},
     );
     byId('events').hidden = shown.length === 0;
+    setText(byId('events-none'), this.events.length > 0 ? 'No such event.' : 'No events yet.');
     byId('events-none').hidden = shown.length > 0;
     setText(
       byId('events-count'),

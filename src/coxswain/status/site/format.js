@@ -61,6 +61,20 @@ function rangesOf(text) {
   });
 }
 
+// [3, 17, 18, 19] as "3, 17–19".
+function rangesText(numbers) {
+  const ranges = [];
+  for (const number of numbers.sort((a, b) => a - b)) {
+    const last = ranges[ranges.length - 1];
+    if (last?.[1] === number - 1) {
+      last[1] = number;
+    } else {
+      ranges.push([number, number]);
+    }
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(', ');
+}
+
 // For people; `cut` more are not named.
 function textOfRanges(text, cut) {
   const ranges = text.replaceAll('-', '–').replaceAll(',', ', ');

@@ -1,6 +1,5 @@
 // The grid of all tasks, on a canvas; and the selection in it.
 
-const GRID_HEIGHT_MAX = 480;
 const RING_SIZE_MAX = 12; // marks smaller than this get a ring when they need attention
 const RINGS_MAX = 64; // more of them need no ring to be seen
 
@@ -12,6 +11,7 @@ class TaskGrid {
     this.canvas = canvas;
     this.onSelect = onSelect;
     this.shown = new Uint8Array(0);
+    this.hosts = []; // with the worst state of each; empty: they are not grouped
     this.isBright = null; // a function of a task's number; null: all are
     this.selected = null;
     this.hovered = null;
@@ -33,13 +33,17 @@ class TaskGrid {
     this.redrawSoon();
   }
 
-  show(shown) {
-    const isOther = shown.length !== this.shown.length;
+  // `hosts` as in Job; empty: in the order of their numbers. `states` are those of the hosts.
+  show(shown, hosts, states) {
+    const isOther = shown.length !== this.shown.length || hosts !== this.hosts;
+    const isSame = !isOther && shown.every((state, number) => state === this.shown[number]);
     this.shown = shown;
+    this.hosts = hosts;
+    this.states = states;
     if (this.selected !== null && this.selected >= shown.length) this.select(null);
     if (isOther) {
       this.resize();
-    } else {
+    } else if (!isSame) {
       this.redrawSoon();
     }
   }
@@ -59,9 +63,14 @@ class TaskGrid {
     const width = this.host.clientWidth;
     if (this.shown.length === 0 || width < WIDTH_MIN) return;
     this.ratio = window.devicePixelRatio;
-    const height = Math.min(GRID_HEIGHT_MAX, window.innerHeight * 0.6);
-    this.layout = layOut(this.shown.length, width, height);
-    this.context = sized(this.canvas, width, heightOf(this.layout));
+    const count = this.shown.length;
+    const height = gridHeight(count, window.innerHeight);
+    this.host.style.height = `${height}px`;
+    this.layout =
+      this.hosts.length > 0
+        ? layOutHosts(this.hosts, count, width, height)
+        : layOut(count, width, height);
+    this.context = sized(this.canvas, width, this.layout.height);
     this.stamps = null;
     this.image = null;
     this.draw();
@@ -89,6 +98,7 @@ class TaskGrid {
     this.context.putImageData(this.image, 0, 0);
     this.drawNumbers();
     this.drawLabels();
+    this.drawHosts();
     this.drawRings();
     if (this.hovered !== null) this.outline(this.hovered, this.colours.muted, 1);
     if (this.selected !== null) this.outline(this.selected, this.colours.text, 2);
@@ -113,7 +123,7 @@ class TaskGrid {
 
   drawLabels() {
     const {rows, columns, pitch, left, size, labelEvery} = this.layout;
-    if (size >= NUMBER_SIZE_MIN) return;
+    if (size >= NUMBER_SIZE_MIN || !rows) return;
     this.setFont(10, 'right');
     this.context.fillStyle = this.colours.muted;
     for (let row = 0; row < rows; row += labelEvery) {
@@ -123,6 +133,41 @@ class TaskGrid {
         EDGE + row * pitch + Math.max(5, size / 2),
       );
     }
+  }
+
+  // The names of hosts; without room for names, a frame around each that is in trouble as a whole.
+  drawHosts() {
+    this.framed = new Set();
+    this.layout.blocks.forEach(({name, tasks, left, top, width, height}, place) => {
+      if (name === undefined) return;
+      const state = STATES[this.states[place]].name;
+      const isTroubled = TROUBLES.includes(state);
+      if (this.layout.isNamed) {
+        this.setFont(11, 'left');
+        this.context.fillStyle = isTroubled ? this.colours.text : this.colours.muted;
+        const text = fitted(this.context, name ?? 'no host yet', width - (isTroubled ? 14 : 0));
+        if (isTroubled) this.stampName(state, left, top - NAME_HEIGHT + 4);
+        this.context.fillText(text, left + (isTroubled ? 14 : 0), top - NAME_HEIGHT / 2);
+      } else if (this.isLost(tasks)) {
+        const gap = gapOf(this.layout.pitch);
+        this.context.lineWidth = 1;
+        this.context.strokeStyle = this.colours[state];
+        for (const number of tasks) this.framed.add(number);
+        this.context.strokeRect(left - 1.5, top - 1.5, width - gap + 3, height - gap + 3);
+      }
+    });
+  }
+
+  // All of them are in trouble.
+  isLost(tasks) {
+    return tasks.every((number) => TROUBLES.includes(STATES[this.shown[number]].name));
+  }
+
+  stampName(state, x, y) {
+    this.context.save();
+    this.context.translate(x, y);
+    drawMark(this.context, state, 10, this.colours);
+    this.context.restore();
   }
 
   setFont(size, align) {
@@ -147,10 +192,14 @@ class TaskGrid {
   drawRings() {
     const {size} = this.layout;
     if (size >= RING_SIZE_MAX) return;
-    for (const name of ['suspect', 'failed']) {
+    for (const name of TROUBLES) {
       const state = STATE_NUMBER[name];
       const numbers = [];
-      this.shown.forEach((one, number) => one === state && numbers.push(number));
+      this.shown.forEach((one, number) => {
+        // Of several side by side, the first.
+        const isFirst = one === state && this.shown[number - 1] !== state;
+        if (isFirst && !this.framed.has(number)) numbers.push(number);
+      });
       if (numbers.length > RINGS_MAX) continue;
       for (const number of numbers) this.ring(number, size, this.colours[name]);
     }
@@ -195,32 +244,59 @@ class TaskGrid {
 
   key(event) {
     if (!this.layout || event.altKey || event.ctrlKey || event.metaKey) return;
-    const {columns, rows} = this.layout;
-    const page = Math.max(1, Math.floor(rows / 4)) * columns;
+    const page = Math.ceil(this.shown.length / 8);
     const steps = {
-      ArrowLeft: -1,
-      ArrowRight: 1,
-      ArrowUp: -columns,
-      ArrowDown: columns,
-      PageUp: -page,
-      PageDown: page,
-      Home: -Infinity,
-      End: Infinity,
+      ArrowLeft: () => this.step(-1),
+      ArrowRight: () => this.step(1),
+      ArrowUp: () => this.climb(-1),
+      ArrowDown: () => this.climb(1),
+      PageUp: () => this.step(-page),
+      PageDown: () => this.step(page),
+      Home: () => this.step(-Infinity),
+      End: () => this.step(Infinity),
     };
     if (event.key === 'Escape') {
       this.select(null);
     } else if (event.key in steps) {
       event.preventDefault();
-      this.step(steps[event.key]);
+      steps[event.key]();
     }
   }
 
-  // The first step only begins the selection.
+  // In the order in which the tasks are shown. The first step only begins the selection.
   step(by) {
-    const last = this.shown.length - 1;
-    const from = this.selected ?? (Number.isFinite(by) ? -by : 0);
-    const to = from + by;
-    if (Math.abs(by) > 1 && Number.isFinite(by) && (to < 0 || to > last)) return;
-    this.select(Math.min(last, Math.max(0, to)));
+    const order = this.layout.blocks.flatMap(({tasks}) => tasks);
+    const from = this.selected === null ? (by > 0 ? -1 : 1) : order.indexOf(this.selected);
+    const to = Math.min(order.length - 1, Math.max(0, from + by));
+    this.selectAndScroll(this.selected === null && Number.isFinite(by) ? order[0] : order[to]);
   }
+
+  climb(direction) {
+    if (this.selected === null) return this.step(1);
+    const next = taskBeyond(this.layout, this.selected, direction);
+    if (next !== null) this.selectAndScroll(next);
+  }
+
+  selectAndScroll(number) {
+    this.select(number);
+    this.reveal(number);
+  }
+
+  // Where the marks are higher than the grid, it is scrolled.
+  reveal(number) {
+    if (!this.layout) return;
+    const {y} = placeOf(this.layout, number);
+    const {scrollTop, clientHeight} = this.host;
+    if (y < scrollTop || y + this.layout.pitch > scrollTop + clientHeight) {
+      this.host.scrollTop = y - clientHeight / 2;
+    }
+  }
+}
+
+// As much of the text as there is room for.
+function fitted(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let length = text.length;
+  while (length > 1 && context.measureText(`…${text.slice(-length)}`).width > width) --length;
+  return `…${text.slice(-length)}`;
 }

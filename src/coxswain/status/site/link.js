@@ -74,16 +74,14 @@ class Link {
       headers: {'Content-Type': 'application/json'},
       body: JSON.stringify({token}),
     }).catch(() => null);
-    if (!answer) return 'The coordinator cannot be reached.';
-    if (!answer.ok)
-      return (await answer.json().catch(() => null))?.message ?? 'This is no token of the job.';
+    if (!answer?.ok) return whyRefused(answer);
     this.open();
     return '';
   }
 }
 
 async function isLocked() {
-  const answer = await fetch('api/v1/barriers', {cache: 'no-store'}).catch(() => null);
+  const answer = await fetch('api/v1/role', {cache: 'no-store'}).catch(() => null);
   await answer?.body?.cancel();
   return answer?.status === 401;
 }

@@ -3,10 +3,12 @@
 const MARK_COLOURS = [
   'connected',
   'waiting',
-  'connecting',
-  'never',
+  'missing',
+  'stalled',
   'suspect',
   'failed',
+  'connecting',
+  'never',
   'left',
   'on-mark',
   'on-failed',
@@ -27,6 +29,17 @@ const GLYPHS = {
   waiting(path) {
     path.rect(-0.6, -0.8, 0.4, 1.6);
     path.rect(0.2, -0.8, 0.4, 1.6);
+  },
+  missing(path) {
+    path.arc(0, 0, 0.95, 0, 2 * Math.PI);
+    path.arc(0, 0, 0.45, 0, 2 * Math.PI, true);
+  },
+  stalled(path) {
+    path.moveTo(-0.8, -0.9);
+    path.lineTo(0.8, -0.9);
+    path.lineTo(-0.8, 0.9);
+    path.lineTo(0.8, 0.9);
+    path.closePath();
   },
   connecting(path) {
     path.arc(0, 0, 0.5, 0, 2 * Math.PI);
@@ -51,6 +64,7 @@ const GLYPHS = {
   },
 };
 
+const LOUD = new Set(['failed', 'missing']);
 const HOLLOW = new Set(['never', 'connecting', 'left']);
 
 // The tile alone: filled, or an outline for who is not there.
@@ -77,7 +91,7 @@ function drawTile(context, state, size, colours) {
 
 function glyphColour(state, colours) {
   if (HOLLOW.has(state)) return colours[state];
-  return state === 'failed' ? colours['on-failed'] : colours['on-mark'];
+  return LOUD.has(state) ? colours['on-failed'] : colours['on-mark'];
 }
 
 // The mark of a state in the square from (0, 0) to (size, size).

@@ -3,17 +3,31 @@
 // The order is that of the legend; a task is shown in exactly one of these.
 const STATES = [
   {name: 'connected', text: 'connected'},
-  {name: 'waiting', text: 'at a barrier'},
-  {name: 'connecting', text: 'connecting'},
-  {name: 'never', text: 'never connected'},
+  {name: 'waiting', text: 'waiting'},
+  {name: 'missing', text: 'missing'},
+  {name: 'stalled', text: 'no progress'},
   {name: 'suspect', text: 'suspect'},
   {name: 'failed', text: 'failed'},
+  {name: 'connecting', text: 'connecting'},
   {name: 'left', text: 'left'},
+  {name: 'never', text: 'never connected'},
 ];
 const STATE_NUMBER = Object.fromEntries(STATES.map((state, number) => [state.name, number]));
 
+// Worst first: a host is shown as its worst task.
+const TROUBLES = ['failed', 'suspect', 'missing', 'stalled'];
+const BY_CONCERN = [...TROUBLES, 'never', 'connecting', 'waiting', 'connected', 'left'].map(
+  (name) => STATE_NUMBER[name],
+);
+
+// In the first moments of a round most tasks are still on their way. They count as missing once
+// half of the others wait for them, or everybody there has waited for long.
+const MISSING_AFTER_MS = 2000;
+const MISSING_ANYWAY_AFTER_MS = 10000;
+
 const ROUNDS_KEPT = 4096;
 const EVENTS_KEPT = 1000;
+const LATECOMERS_OF = 256;
 
 // Waits that are for other tasks, in one way or the other; the others are for keys and items.
 const MEETINGS = new Set([
@@ -58,8 +72,8 @@ class Job {
     this.barriers = [];
     this.barriersMore = 0;
     this.rounds = [];
-    this.stragglers = [];
     this.events = [];
+    this.hosts = []; // {name, tasks}, in the order of their first tasks; name null: not known
     this.why = {stuck: null, waits: [], more: 0};
     this.receivedAt = {facts: 0, why: 0};
   }
@@ -78,14 +92,9 @@ class Job {
       this.rounds = [];
       this.events = [];
     }
-    const {tasks, barriers, rounds, stragglers, ...facts} = state;
+    const {tasks, barriers, rounds, ...facts} = state;
     this.tasks = [];
-    this.stragglers = [];
-    this.take(
-      {summary: facts, tasks, barriers, barriers_more: 0, rounds, stragglers, why, events},
-      {},
-      now,
-    );
+    this.take({summary: facts, tasks, barriers, barriers_more: 0, rounds, why, events}, {}, now);
   }
 
   update(message, now) {
@@ -95,42 +104,124 @@ class Job {
   take(message, facts, now) {
     this.facts = {...facts, ...message.summary};
     this.receivedAt.facts = now;
-    for (const task of message.tasks ?? []) this.tasks[task.task] = {...task, receivedAt: now};
+    let isElsewhere = false;
+    for (const task of message.tasks ?? []) {
+      isElsewhere ||= this.tasks[task.task]?.process !== task.process;
+      this.tasks[task.task] = {...task, receivedAt: now};
+    }
+    if (isElsewhere) this.findHosts();
     this.barriers = message.barriers ?? this.barriers;
     this.barriersMore = message.barriers_more ?? 0;
     this.rounds = appended(this.rounds, message.rounds ?? [], ROUNDS_KEPT);
-    this.stragglers = message.stragglers ?? this.stragglers;
     this.events = appended(this.events, message.events ?? [], EVENTS_KEPT);
     if (message.why) {
       this.why = message.why;
       this.receivedAt.why = now;
     }
-    this.look();
+    this.look(now);
+  }
+
+  findHosts() {
+    const byName = new Map();
+    this.tasks.forEach((task, number) => {
+      const name = hostOf(task);
+      if (!byName.has(name)) byName.set(name, {name, tasks: []});
+      byName.get(name).tasks.push(number);
+    });
+    const unknown = byName.get(null);
+    byName.delete(null);
+    this.hosts = [...byName.values(), ...(unknown ? [unknown] : [])];
   }
 
   // Decides what each task is shown as.
-  look() {
+  look(now) {
     this.shown = new Uint8Array(this.tasks.length);
     this.tasks.forEach((task, number) => {
       this.shown[number] = STATE_NUMBER[stateOf(task)];
     });
     for (const wait of this.why.waits.filter(({kind}) => MEETINGS.has(kind))) {
-      for (const [first, last] of rangesOf(wait.waiting)) this.mark(first, last);
+      this.mark(wait.waiting, ['connected'], 'waiting');
+    }
+    this.tasks.forEach((task, number) => {
+      const isStalled = task.no_progress && this.shown[number] === STATE_NUMBER.connected;
+      if (isStalled) this.shown[number] = STATE_NUMBER.stalled;
+    });
+    for (const {missing} of this.overdue(now)) {
+      this.mark(missing, ['connected', 'waiting', 'stalled', 'never'], 'missing');
     }
   }
 
-  // Those that are connected wait.
-  mark(first, last) {
-    for (let number = first; number <= last && number < this.shown.length; ++number) {
-      if (this.shown[number] === STATE_NUMBER.connected) this.shown[number] = STATE_NUMBER.waiting;
+  // Those of the ranges that are shown as one of these states become another.
+  mark(ranges, from, to) {
+    const states = from.map((name) => STATE_NUMBER[name]);
+    for (const [first, last] of rangesOf(ranges)) {
+      for (let number = first; number <= last && number < this.shown.length; ++number) {
+        if (states.includes(this.shown[number])) this.shown[number] = STATE_NUMBER[to];
+      }
     }
   }
 
-  // How many tasks are shown as each state.
-  counts() {
+  // The open barriers at which tasks are missing; longest open first.
+  overdue(now) {
+    const since = now - this.receivedAt.facts;
+    return this.barriers
+      .filter(({missing, arrived, expected, age_ms: age}) => {
+        const limit = 2 * arrived >= expected ? MISSING_AFTER_MS : MISSING_ANYWAY_AFTER_MS;
+        return missing && age + since >= limit;
+      })
+      .sort((a, b) => b.age_ms - a.age_ms);
+  }
+
+  // The state that a host is shown as, and how many of its tasks are in each.
+  stateOfHost({tasks}) {
+    const counts = this.counts(tasks);
+    return {worst: BY_CONCERN.find((state) => counts[state] > 0), counts};
+  }
+
+  // Who came last in the rounds that we know: hosts, or tasks if no two share one. Most often last
+  // first.
+  latecomers() {
+    const isByHost = this.isGrouped();
+    const found = new Map();
+    let of = 0;
+    for (const {last_task: last, lag_ms: lag} of this.rounds.slice(-LATECOMERS_OF)) {
+      if (last === null || !this.tasks[last]) continue;
+      ++of;
+      const host = isByHost ? hostOf(this.tasks[last]) : null;
+      const key = host ?? last;
+      if (!found.has(key)) found.set(key, {host, tasks: new Set(), times: 0, sum: 0, longest: 0});
+      const one = found.get(key);
+      one.tasks.add(last);
+      ++one.times;
+      one.sum += lag;
+      one.longest = Math.max(one.longest, lag);
+    }
+    const all = [...found.values()].sort((a, b) => b.times - a.times || b.sum - a.sum);
+    return {all, of};
+  }
+
+  // Whether grouping by host says anything.
+  isGrouped() {
+    return this.hosts.length > 1 && this.hosts.length < this.tasks.length;
+  }
+
+  // How many tasks are shown as each state; of all, or of these.
+  counts(tasks = this.shown.keys()) {
     const counts = new Array(STATES.length).fill(0);
-    for (const state of this.shown) ++counts[state];
+    for (const number of tasks) ++counts[this.shown[number]];
     return counts;
+  }
+
+  // The steps that were reported; null: none was.
+  progress() {
+    let [lowest, highest, reported] = [null, null, 0];
+    for (const task of this.tasks) {
+      if (task.step === null) continue;
+      ++reported;
+      if (lowest === null || task.step < lowest.step) lowest = task;
+      if (highest === null || task.step > highest.step) highest = task;
+    }
+    return reported > 0 ? {lowest, highest, reported} : null;
   }
 
   waitsOf(number) {
@@ -145,6 +236,11 @@ class Job {
   roundsEnded() {
     return this.rounds.length > 0 ? this.rounds[this.rounds.length - 1].number : 0;
   }
+}
+
+// "b12" of "b12:3391"; null: it has not said.
+function hostOf({process}) {
+  return process ? process.replace(/:[^:]*$/, '') : null;
 }
 
 function stateOf(task) {

@@ -1,5 +1,8 @@
-// What stands beside the grid: headline, figures, barriers, waits, stragglers. Each function puts
-// what the job says at `now` into its part of the page.
+// What stands beside the grid: verdict, figures, barriers, waits, latecomers, hosts. Each function
+// puts what the job says at `now` into its part of the page.
+
+const LATECOMERS_MAX = 50;
+const HOSTS_MAX = 100;
 
 function showHeader(job, now) {
   const {facts} = job;
@@ -9,22 +12,103 @@ function showHeader(job, now) {
   setText(byId('uptime'), textOfSeconds(job.uptime(now)));
 }
 
-function showFailure(job) {
+// How the job is, in one line and a few words. The worst comes first.
+function verdictOf(job, now) {
+  const {facts, why, tasks} = job;
+  const counts = job.counts();
+  const inState = (name) => counts[STATE_NUMBER[name]];
+  if (facts.error) return verdictOfFailure(job);
+  if (why.stuck) return {level: 'warn', title: 'Stuck', why: why.stuck};
+  const [late] = job.overdue(now);
+  if (late) return verdictOfMissing(job, late);
+  if (inState('suspect') > 0) {
+    return verdictOfState(job, 'suspect', 'suspect', 'its connection was lost');
+  }
+  if (inState('stalled') > 0) {
+    const text = 'no step reported within the progress timeout';
+    return verdictOfState(job, 'stalled', 'without progress', text);
+  }
+  const here = tasks.length - inState('never') - inState('connecting') - inState('left');
+  if (inState('left') === tasks.length) {
+    return {level: 'good', title: 'Done', why: `${allOf(tasks.length)} left in good order.`};
+  }
+  if (inState('never') + inState('connecting') > 0) {
+    const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} have joined.`;
+    return {level: 'good', title: 'Waiting for tasks to join', why: text};
+  }
+  const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} are connected.`;
+  return {level: 'good', title: 'Running', why: `${text} None is missing.`};
+}
+
+function allOf(count) {
+  return count === 1 ? 'The task' : `All ${textOfCount(count)} tasks`;
+}
+
+function verdictOfFailure(job) {
+  const {cause} = job.facts.error;
+  const process = job.tasks[cause.task]?.process;
+  return {
+    level: 'bad',
+    title: cause.task === null ? 'The job has failed' : `Task ${cause.task} failed`,
+    why: `${process ? `${process} · ` : ''}${textOfError(cause)}`,
+  };
+}
+
+function verdictOfMissing(job, barrier) {
+  const count = barrier.expected - barrier.arrived;
+  const named = rangesOf(barrier.missing).flatMap(([first, last]) =>
+    first === last ? [first] : [],
+  );
+  const [only] = count === 1 ? named : [];
+  const missing = textOfRanges(barrier.missing, barrier.missing_cut);
+  const process = job.tasks[only]?.process;
+  return {
+    level: 'warn',
+    barrier,
+    title:
+      only === undefined ? `${textOfCount(count)} tasks are missing` : `Task ${only} is missing`,
+    why:
+      `${titleOf(barrier)}: ${textOfCount(barrier.arrived)} of ` +
+      `${plural(barrier.expected, 'task')} arrived; missing ${missing}` +
+      `${process ? ` (${process})` : ''}`,
+  };
+}
+
+function verdictOfState(job, state, inWords, text) {
+  const numbers = [...job.shown.keys()].filter((one) => job.shown[one] === STATE_NUMBER[state]);
+  const [first] = numbers;
+  const count = numbers.length;
+  const {process} = job.tasks[first];
+  const where = process ? ` (${process})` : '';
+  const others = count > 1 ? `; ${plural(count - 1, 'other')} likewise` : '';
+  return {
+    level: 'warn',
+    title: `${count === 1 ? `Task ${first} is` : `${textOfCount(count)} tasks are`} ${inWords}`,
+    why: `Task ${first}${where}: ${text}${others}`,
+  };
+}
+
+// What has failed is said in full below; each of a list that may be cut.
+function showVerdict(job, now, isShown) {
+  const {level, title, why, barrier} = verdictOf(job, now);
+  const isOther = byId('verdict-title').textContent !== title;
+  byId('verdict').dataset.level = level;
+  setText(byId('verdict-title'), title);
+  setText(byId('verdict-why'), why);
+  if (isOther) announce(`${title}. ${why}`);
+  byId('verdict-show').hidden = !barrier;
+  if (barrier) updateShowButton(byId('verdict-show'), barrier, isShown(barrier));
   const {error} = job.facts;
-  byId('failure').hidden = !error;
+  byId('failures').hidden = !error;
   if (!error) return;
   const {cause, later} = error;
   setText(
-    byId('failure-title'),
-    cause.task === null ? 'The job has failed' : `Task ${cause.task} failed`,
+    byId('failures-count'),
+    later.length > 0 ? plural(later.length, 'later failure') : 'In full',
   );
-  const process = job.tasks[cause.task]?.process;
-  setText(byId('failure-why'), `${process ? `${process} · ` : ''}${textOfError(cause)}`);
-  byId('failure-later').hidden = later.length === 0;
-  setText(byId('failure-later-count'), plural(later.length, 'later failure'));
   keepInStep(
-    byId('failure-later-list'),
-    later.map((failure, place) => ({failure, place})),
+    byId('failures-list'),
+    [cause, ...later].map((failure, place) => ({failure, place})),
     ({place}) => place,
     () => make('li'),
     (line, {failure}) =>
@@ -39,22 +123,28 @@ function textOfError({code, message}) {
   return message ? `${code}: ${message}` : code;
 }
 
-function showStuck(job) {
-  byId('stuck').hidden = !job.why.stuck;
-  setText(byId('stuck-why'), job.why.stuck ?? '');
-}
-
 function figuresOf(job) {
   const {facts} = job;
-  const counts = job.counts();
-  const there = counts[STATE_NUMBER.connected] + counts[STATE_NUMBER.waiting];
+  const there = job.tasks.filter(({state, suspect}) => state === 'connected' && !suspect).length;
   return [
     ['Connected', textOfCount(there), `of ${textOfCount(job.tasks.length)}`],
     ['Open barriers', textOfCount(job.barriers.length + job.barriersMore), ''],
     ['Rounds', textOfCount(job.roundsEnded()), 'finished'],
+    ['Progress (slowest step)', ...progressOf(job)],
     ['Keys', textOfCount(facts.keys), textOfBytes(facts.key_bytes)],
     ['Memory', textOfBytes(facts.memory_bytes), `of ${textOfBytes(facts.memory_bytes_max)}`],
-    ['Deadlines late', textOfDuration(facts.lateness_p99_ms), 'p99'],
+  ];
+}
+
+// The step of the task that is furthest behind, since the others wait for it sooner or later.
+function progressOf(job) {
+  const found = job.progress();
+  if (!found) return ['–', 'no step reported'];
+  const {lowest, highest} = found;
+  const by = highest.step - lowest.step;
+  return [
+    textOfCount(lowest.step),
+    by === 0 ? 'all alike' : `${textOfCount(by)} behind (task ${lowest.task})`,
   ];
 }
 
@@ -105,7 +195,12 @@ function makeBarrier() {
     bar,
     make('p', {className: 'times'}),
     make('p', {className: 'missing'}),
-    make('button', {type: 'button', className: 'plain', textContent: 'Show the missing'}),
+    make(
+      'div',
+      {className: 'row'},
+      make('button', {type: 'button', className: 'plain show', textContent: 'Show the missing'}),
+      make('button', {type: 'button', className: 'plain act cancel', textContent: 'Cancel…'}),
+    ),
   );
 }
 
@@ -117,8 +212,14 @@ const BARRIER_KINDS = {
   topology: (barrier) => `${barrier.name} · topology`,
 };
 
-function updateBarrier(line, barrier, since) {
-  const title = (BARRIER_KINDS[barrier.kind] ?? ((other) => other.name))(barrier);
+function titleOf(barrier) {
+  return (BARRIER_KINDS[barrier.kind] ?? ((other) => other.name))(barrier);
+}
+
+// `isShown`: the grid shows its missing.
+function updateBarrier(line, barrier, since, isShown) {
+  const title = titleOf(barrier);
+  line.barrier = barrier;
   setText(line.querySelector('.name'), title);
   setText(
     line.querySelector('.amount'),
@@ -135,19 +236,26 @@ function updateBarrier(line, barrier, since) {
     'missing',
     barrier.missing && `missing ${textOfRanges(barrier.missing, barrier.missing_cut)}`,
   );
-  const button = line.querySelector('button');
+  const button = line.querySelector('.show');
   button.hidden = !barrier.missing;
-  button.dataset.missing = barrier.missing;
+  updateShowButton(button, barrier, isShown);
+  line.querySelector('.cancel').hidden = barrier.kind !== 'tasks';
 }
 
-function showBarriers(job, now) {
+function updateShowButton(button, barrier, isShown) {
+  button.barrier = barrier;
+  button.setAttribute('aria-pressed', String(isShown));
+  setText(button, isShown ? 'Show all again' : 'Show the missing');
+}
+
+function showBarriers(job, now, isShown) {
   const since = now - job.receivedAt.facts;
   keepInStep(
     byId('barriers'),
     job.barriers,
-    ({kind, name, round}) => `${kind} ${round} ${name}`,
+    ({kind, name}) => `${kind} ${name}`,
     makeBarrier,
-    (line, barrier) => updateBarrier(line, barrier, since),
+    (line, barrier) => updateBarrier(line, barrier, since, isShown(barrier)),
   );
   showSize('barriers', job.barriers.length, job.barriersMore);
 }
@@ -185,11 +293,13 @@ function textOfWaiters({waiting, waiting_cut: cut, others}) {
 }
 
 function textOfKnown(known, since) {
+  // Of a task that is there, only changes are told, and heartbeats are none.
+  const isThere = known.state === 'connected' && !known.suspect;
   const heard = known.last_heard_ms;
   return [
     known.suspect ? `${known.state}, suspect` : known.state,
     known.process,
-    heard === null ? '' : `heard ${textOfSeconds(heard + since)} ago`,
+    isThere || heard === null ? '' : `heard ${textOfSeconds(heard + since)} ago`,
     known.step === null ? '' : `at step ${textOfCount(known.step)}`,
     known.waits_for && `waits for ${known.waits_for}`,
   ]
@@ -224,47 +334,93 @@ function showWaits(job, now) {
   keepInStep(
     byId('waits'),
     job.why.waits,
-    ({kind, name, round}) => `${kind} ${round} ${name}`,
+    ({kind, name}) => `${kind} ${name}`,
     makeWait,
     (line, wait) => updateWait(line, wait, since),
   );
   showSize('waits', job.why.waits.length, job.why.more);
 }
 
-function makeStraggler({task}) {
-  const times = make('td', {className: 'share'}, make('span'), make('i'));
+// The name of a host, which shows its tasks.
+function hostButton(name) {
+  const button = make('button', {type: 'button', className: 'task-link', textContent: name});
+  button.dataset.host = name;
+  return button;
+}
+
+function makeLatecomer({host, tasks}) {
+  const [task] = tasks;
   return make(
     'tr',
     {},
-    make('th', {scope: 'row'}, taskButton(task)),
-    times,
+    make(
+      'th',
+      {scope: 'row'},
+      host === null ? taskButton(task) : hostButton(host),
+      make('span', {className: 'which'}),
+    ),
+    make('td', {className: 'share'}, make('span'), make('i')),
     make('td'),
     make('td'),
   );
 }
 
-// The bars are compared with that of whom comes last most often.
-function updateStraggler(row, straggler, most) {
-  const [times, mean, longest] = row.querySelectorAll('td');
-  setText(times.firstElementChild, `${textOfCount(straggler.times_last)}×`);
-  times.lastElementChild.style.width = `${(48 * straggler.times_last) / Math.max(1, most)}px`;
-  setText(mean, textOfDuration(straggler.margin_ms_mean));
-  setText(longest, textOfDuration(straggler.margin_ms_max));
+// The bars are compared with that of the one that comes last most often.
+function updateLatecomer(row, {host, tasks, times, sum, longest}, most) {
+  const [share, mean, most_ms] = row.querySelectorAll('td');
+  setText(
+    row.querySelector('.which'),
+    host === null ? '' : `task${tasks.size === 1 ? '' : 's'} ${rangesText([...tasks])}`,
+  );
+  setText(share.firstElementChild, `${textOfCount(times)}×`);
+  share.lastElementChild.style.width = `${(40 * times) / Math.max(1, most)}px`;
+  setText(mean, textOfDuration(sum / times));
+  setText(most_ms, textOfDuration(longest));
 }
 
-function showStragglers(job) {
-  const {stragglers} = job;
+function showLatecomers(job) {
+  const {all, of} = job.latecomers();
   keepInStep(
     byId('stragglers'),
-    stragglers,
-    ({task}) => task,
-    makeStraggler,
-    (row, straggler) => updateStraggler(row, straggler, stragglers[0].times_last),
+    all.slice(0, LATECOMERS_MAX),
+    ({host, tasks}) => host ?? `task ${[...tasks][0]}`,
+    makeLatecomer,
+    (row, one) => updateLatecomer(row, one, all[0].times),
   );
-  byId('stragglers-table').hidden = stragglers.length === 0;
-  byId('stragglers-none').hidden = stragglers.length > 0;
-  setText(
-    byId('stragglers-of'),
-    stragglers.length > 0 ? `of the last ${plural(stragglers[0].of, 'round')}` : '',
+  byId('stragglers-table').hidden = all.length === 0;
+  byId('stragglers-none').hidden = all.length > 0;
+  setText(byId('stragglers-who'), job.isGrouped() ? 'Host' : 'Task');
+  setText(byId('stragglers-of'), of > 0 ? `in ${plural(of, 'round')}` : '');
+}
+
+// Hosts in trouble come first, each with what its tasks are like.
+function showHosts(job, colours) {
+  const known = job.hosts.map((host) => ({host, ...job.stateOfHost(host)}));
+  const order = (one) => BY_CONCERN.indexOf(one.worst);
+  known.sort((a, b) => order(a) - order(b) || a.host.tasks[0] - b.host.tasks[0]);
+  const named = known.filter(({host}) => host.name !== null);
+  keepInStep(
+    byId('hosts'),
+    named.slice(0, HOSTS_MAX),
+    ({host}) => host.name,
+    ({host}) => make('li', {}, make('i'), hostButton(host.name), make('span')),
+    (line, {host, worst, counts}) => {
+      if (line.dataset.worst !== String(worst)) {
+        line.dataset.worst = worst;
+        line.firstChild.replaceWith(markCanvas(STATES[worst].name, colours));
+      }
+      setText(line.lastChild, textOfHost(host, counts));
+    },
   );
+  showSize('hosts', Math.min(named.length, HOSTS_MAX), Math.max(0, named.length - HOSTS_MAX));
+}
+
+// "8 tasks: 1 missing, 7 waiting".
+function textOfHost({tasks}, counts) {
+  const parts = BY_CONCERN.filter((state) => counts[state] > 0).map((state) =>
+    counts[state] === tasks.length
+      ? STATES[state].text
+      : `${textOfCount(counts[state])} ${STATES[state].text}`,
+  );
+  return `${plural(tasks.length, 'task')}: ${parts.join(', ')}`;
 }

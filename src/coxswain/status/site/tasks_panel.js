@@ -1,10 +1,13 @@
-// The panel of tasks: legend, search, details, and what is brightened in the grid.
+// The panel of tasks: legend, search, details, and which of them the grid shows bright.
+
+const UNGROUPED = [];
 
 class TasksPanel {
-  constructor(job) {
+  constructor(job, actions) {
     this.job = job;
-    this.bright = null; // {what: 'state' | 'search' | 'missing', holds(number)}
+    this.bright = null; // {what: 'state' | 'search' | 'missing' | 'host', text(), holds(number)}
     this.looked = null; // whose details are shown
+    this.isByNumber = address.get('order') === 'number';
     this.grid = new TaskGrid(byId('grid'), byId('grid-canvas'), (number, isHover) =>
       this.look(number, isHover),
     );
@@ -14,6 +17,13 @@ class TasksPanel {
       event.preventDefault();
       this.selectNextMatch();
     });
+    byId('show-all').addEventListener('click', () => this.brighten(null));
+    byId('preempt').addEventListener('click', () => actions.preempt(this.looked));
+    byId('order').addEventListener('click', () => {
+      this.isByNumber = !this.isByNumber;
+      address.set({order: this.isByNumber ? 'number' : null});
+      this.draw();
+    });
     byId('grid').addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.brighten(null);
     });
@@ -22,19 +32,51 @@ class TasksPanel {
   show(now) {
     const {job} = this;
     this.now = now;
-    setText(byId('tasks-count'), textOfCount(job.tasks.length));
+    const hosts = job.hosts.filter(({name}) => name !== null).length;
+    const where = hosts > 0 ? ` on ${plural(hosts, 'host')}` : '';
+    setText(byId('tasks-count'), `${textOfCount(job.tasks.length)}${where}`);
     const counts = job.counts();
     [...byId('legend').children].forEach((button, state) => {
       setText(button.querySelector('b'), textOfCount(counts[state]));
       button.classList.toggle('empty', counts[state] === 0);
     });
-    this.grid.show(job.shown);
+    this.showMissingAgain();
+    this.draw();
+    this.showMatches();
     this.showDetails();
   }
 
-  tick(now) {
-    this.now = now;
-    this.showDetails();
+  draw() {
+    const {job} = this;
+    const hosts = job.isGrouped() && !this.isByNumber ? job.hosts : UNGROUPED;
+    byId('order').hidden = !job.isGrouped();
+    byId('order').setAttribute('aria-pressed', String(hosts !== UNGROUPED));
+    this.grid.show(
+      job.shown,
+      hosts,
+      hosts.map((host) => job.stateOfHost(host).worst),
+    );
+  }
+
+  // What an address says that this page has made.
+  restore() {
+    const [state, host, missing] = ['state', 'host', 'missing'].map((name) => address.get(name));
+    const task = Number(address.get('task') ?? NaN);
+    const text = address.get('find');
+    if (text) {
+      byId('search').value = text;
+      this.search();
+    } else if (state in STATE_NUMBER) {
+      this.showState(STATE_NUMBER[state]);
+    } else if (host) {
+      this.showHost(host);
+    } else if (missing) {
+      const [kind, ...name] = missing.split(':');
+      this.showMissing({kind, name: name.join(':')});
+    } else {
+      this.brighten(null);
+    }
+    if (task in this.job.tasks) this.grid.selectAndScroll(task);
   }
 
   makeLegend() {
@@ -50,7 +92,10 @@ class TasksPanel {
         );
         button.dataset.state = name;
         button.setAttribute('aria-pressed', 'false');
-        button.addEventListener('click', () => this.toggleState(state));
+        button.addEventListener('click', () => {
+          if (this.bright?.state === state) return this.brighten(null);
+          this.showState(state);
+        });
         return button;
       }),
     );
@@ -64,26 +109,66 @@ class TasksPanel {
     });
   }
 
-  toggleState(state) {
-    const isOn = this.bright?.state === state;
+  showState(state) {
+    const {name, text} = STATES[state];
     this.brighten(
-      isOn ? null : {what: 'state', state, holds: (number) => this.job.shown[number] === state},
+      {what: 'state', state, text: () => text, holds: (number) => this.job.shown[number] === state},
+      {state: name},
     );
   }
 
-  showMissing(ranges) {
-    this.brighten({what: 'missing', holds: (number) => isWithin(ranges, number)});
-    this.selectAndSee(ranges[0][0]);
+  showHost(name) {
+    this.brighten(
+      {what: 'host', name, text: () => `on ${name}`, holds: (number) => this.isOn(number, name)},
+      {host: name},
+    );
   }
 
-  brighten(bright) {
+  isOn(number, name) {
+    return hostOf(this.job.tasks[number]) === name;
+  }
+
+  // Of whichever round of the barrier is open, until something else is shown.
+  showMissing({kind, name}) {
+    const bright = {what: 'missing', kind, name, ranges: []};
+    bright.holds = (number) => bright.ranges.length === 0 || isWithin(bright.ranges, number);
+    bright.text = () =>
+      bright.title
+        ? `missing at ${bright.title}`
+        : `No round of ‘${name}’ is open; the next is shown.`;
+    this.brighten(bright, {missing: `${kind}:${name}`});
+  }
+
+  showMissingAgain() {
+    const {bright} = this;
+    if (bright?.what !== 'missing') return;
+    const open = this.job.barriers.find(
+      ({kind, name}) => kind === bright.kind && name === bright.name,
+    );
+    bright.title = open && titleOf(open);
+    bright.ranges = rangesOf(open?.missing);
+    this.grid.redrawSoon();
+  }
+
+  // Whether the missing of this barrier are shown now.
+  isShowing({kind, name}) {
+    return (
+      this.bright?.what === 'missing' && this.bright.kind === kind && this.bright.name === name
+    );
+  }
+
+  // `link` is what the address says of it.
+  brighten(bright, link = {}) {
     this.bright = bright;
-    this.grid.brighten(bright?.holds ?? null);
+    address.set({state: null, host: null, missing: null, find: null, ...link});
     [...byId('legend').children].forEach((button, state) => {
       button.setAttribute('aria-pressed', String(bright?.state === state));
     });
     if (bright?.what !== 'search') byId('search').value = '';
+    this.showMissingAgain();
+    this.grid.brighten(bright?.holds ?? null);
     this.showMatches();
+    this.onBright?.();
   }
 
   // A number is a task; anything else is looked for in processes and addresses.
@@ -95,9 +180,9 @@ class TasksPanel {
       /^\d+$/.test(text) && Number(text) < tasks.length
         ? (number) => number === Number(text)
         : (number) => `${tasks[number].process} ${tasks[number].peer}`.toLowerCase().includes(text);
-    this.brighten({what: 'search', holds});
+    this.brighten({what: 'search', text: () => `found by ‘${text}’`, holds}, {find: text});
     const first = this.matches()[0];
-    if (first !== undefined) this.grid.select(first);
+    if (first !== undefined) this.grid.selectAndScroll(first);
   }
 
   matches() {
@@ -105,9 +190,12 @@ class TasksPanel {
   }
 
   showMatches() {
-    const text =
-      this.bright?.what === 'search' ? plural(this.matches().length, 'match', 'matches') : '';
-    setText(byId('search-result'), text);
+    const {bright} = this;
+    byId('show-all').hidden = !bright;
+    if (!bright) return setText(byId('search-result'), 'All tasks are shown.');
+    const isWaiting = bright.what === 'missing' && !bright.title;
+    const count = isWaiting ? '' : `${plural(this.matches().length, 'task')} `;
+    setText(byId('search-result'), `${count}${bright.text()}`);
   }
 
   selectNextMatch() {
@@ -115,17 +203,22 @@ class TasksPanel {
     const matches = this.matches();
     if (matches.length === 0) return;
     const next = matches.find((number) => number > (this.grid.selected ?? -1));
-    this.grid.select(next ?? matches[0]);
+    this.grid.selectAndScroll(next ?? matches[0]);
   }
 
   selectAndSee(number) {
-    this.grid.select(number);
+    this.grid.selectAndScroll(number);
+    this.see();
+  }
+
+  see() {
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     byId('tasks').scrollIntoView({block: 'nearest', behavior: isCalm ? 'auto' : 'smooth'});
   }
 
   look(number, isHover) {
     this.looked = number;
+    if (!isHover) address.set({task: number === null ? null : String(number)});
     this.showDetails();
     if (!isHover && number !== null) announce(this.inWords(this.job.tasks[number]));
   }
@@ -139,19 +232,11 @@ class TasksPanel {
     const task = this.looked === null ? null : this.job.tasks[this.looked];
     const details = byId('details');
     details.classList.toggle('empty', !task);
-    if (!task) {
-      keepInStep(
-        details,
-        this.hints(),
-        (text) => text,
-        () => make('p'),
-        setText,
-      );
-      return;
-    }
+    byId('preempt').hidden = task?.state !== 'connected';
+    const shown = task ? detailsOf(this.job, task, this.now) : [['', this.hint()]];
     keepInStep(
       details,
-      detailsOf(this.job, task, this.now),
+      shown,
       ([name]) => name,
       ([name]) =>
         make(
@@ -164,12 +249,12 @@ class TasksPanel {
     );
   }
 
-  hints() {
-    if (this.job.shown.length === 0) return [];
+  hint() {
+    if (this.job.shown.length === 0) return '';
     const isEmpty = this.job.shown.every((state) => state === STATE_NUMBER.never);
     return isEmpty
-      ? ['No task has connected yet.']
-      : ['Point at a task, or move with the arrow keys, to see more.'];
+      ? 'No task has connected yet.'
+      : 'Point at a task, or move with the arrow keys, to see more.';
   }
 }
 
@@ -177,18 +262,24 @@ class TasksPanel {
 function detailsOf(job, task, now) {
   const since = now - task.receivedAt;
   const waits = job.waitsOf(task.task).map(textOfWait).join(', ');
-  // Of a task that is there, only changes are told, and signs of life are none.
+  const missing = job.barriers
+    .filter((barrier) => isWithin(rangesOf(barrier.missing), task.task))
+    .map(titleOf)
+    .join(', ');
+  // Of a task that is there, only changes are told, and heartbeats are none.
   const isThere = task.state === 'connected' && !task.suspect;
   const heard = task.last_heard_ms;
   const step =
     task.step === null
       ? ''
-      : `${textOfCount(task.step)}, ${textOfSeconds(task.step_age_ms + since)} ago`;
+      : `${textOfCount(task.step)}, ${textOfSeconds(task.step_age_ms + since)} ago` +
+        `${task.no_progress ? ', no progress since' : ''}`;
   return [
     ['task', String(task.task)],
     ['state', task.suspect ? `${task.state}, suspect: its connection was lost` : task.state],
     ['error', task.error ? textOfError(task.error) : ''],
     ['waits for', waits],
+    ['missing at', missing],
     ['process', task.process],
     ['peer', task.peer],
     ['last heard', isThere || heard === null ? '' : `${textOfSeconds(heard + since)} ago`],

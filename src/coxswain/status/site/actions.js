@@ -1,0 +1,106 @@
+// What an operator does: each is asked about first. Who may only look sees no buttons for it.
+
+const ROLES_THAT_ACT = ['operator', 'worker'];
+
+class Actions {
+  constructor() {
+    this.asked = null; // {path, body, done}
+    byId('confirm-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.act();
+    });
+    byId('confirm-no').addEventListener('click', () => byId('confirm').close());
+    byId('drain').addEventListener('click', () => this.drain());
+  }
+
+  async findRole() {
+    const answer = await fetch('api/v1/role', {cache: 'no-store'}).catch(() => null);
+    const role = answer?.ok ? (await answer.json()).role : null;
+    document.body.classList.toggle('can-act', ROLES_THAT_ACT.includes(role));
+  }
+
+  cancel({name, round, arrived, expected}) {
+    this.ask({
+      title: `Cancel round ${round} of ‘${name}’?`,
+      text:
+        `${textOfCount(arrived)} of ${plural(expected, 'task')} wait there. ` +
+        'They, and those still to come, get CANCELLED from this round.',
+      button: 'Cancel the round',
+      path: 'api/v1/cancel',
+      body: () => ({barrier: name, round}),
+      done: `Round ${round} of ‘${name}’ was cancelled.`,
+    });
+  }
+
+  preempt(task) {
+    this.ask({
+      title: `Preempt task ${task}?`,
+      text: 'All tasks agree on a step at which they save their state and stop.',
+      field: 'Time until the task is taken away',
+      value: '10m',
+      button: 'Preempt the task',
+      path: 'api/v1/preempt',
+      body: (value) => ({task, in: value}),
+      done: `The notice for task ${task} was posted.`,
+    });
+  }
+
+  drain() {
+    this.ask({
+      title: 'Drain the coordinator?',
+      text:
+        'It takes no more connections, ends all calls that wait, says goodbye to every task, and ' +
+        'stops. The job cannot go on without it.',
+      button: 'Drain it',
+      path: 'api/v1/drain',
+      body: () => ({}),
+      done: 'The coordinator stops.',
+    });
+  }
+
+  ask(what) {
+    this.asked = what;
+    setText(byId('confirm-title'), what.title);
+    setText(byId('confirm-text'), what.text);
+    setText(byId('confirm-yes'), what.button);
+    setText(byId('confirm-refused'), '');
+    byId('confirm-field').hidden = !what.field;
+    setText(byId('confirm-label'), what.field ?? '');
+    byId('confirm-value').value = what.value ?? '';
+    byId('confirm').showModal();
+    (what.field ? byId('confirm-value') : byId('confirm-no')).focus();
+  }
+
+  async act() {
+    const {path, body, done} = this.asked;
+    byId('confirm-yes').disabled = true;
+    const answer = await fetch(path, {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json'},
+      body: JSON.stringify(body(byId('confirm-value').value)),
+    }).catch(() => null);
+    byId('confirm-yes').disabled = false;
+    if (answer?.ok) {
+      byId('confirm').close();
+      return notify(done);
+    }
+    setText(byId('confirm-refused'), await whyRefused(answer));
+  }
+}
+
+async function whyRefused(answer) {
+  if (!answer) return 'The coordinator cannot be reached.';
+  const said = await answer.json().catch(() => null);
+  return said?.message ?? `The coordinator answered ${answer.status}.`;
+}
+
+// A line at the bottom, for a while.
+function notify(text) {
+  const line = byId('notice');
+  setText(line, text);
+  line.hidden = false;
+  clearTimeout(notify.timer);
+  notify.timer = setTimeout(() => {
+    line.hidden = true;
+  }, 6000);
+}
