@@ -145,9 +145,10 @@ class TaskGrid {
       if (this.layout.isNamed) {
         this.setFont(11, 'left');
         this.context.fillStyle = isTroubled ? this.colours.text : this.colours.muted;
-        const text = fitted(this.context, name ?? 'no host yet', width - (isTroubled ? 14 : 0));
+        const beside = isTroubled ? 14 : 0; // for the mark
+        const text = fitted(this.context, name ?? 'no host yet', width + BLOCK_GAP - beside);
         if (isTroubled) this.stampName(state, left, top - NAME_HEIGHT + 4);
-        this.context.fillText(text, left + (isTroubled ? 14 : 0), top - NAME_HEIGHT / 2);
+        this.context.fillText(text, left + beside, top - NAME_HEIGHT / 2);
       } else if (this.isLost(tasks)) {
         const gap = gapOf(this.layout.pitch);
         this.context.lineWidth = 1;

@@ -23,7 +23,7 @@ const ROW_LENGTHS = [
 // How high the grid is: the same whatever the tasks do, so that nothing below it moves.
 function gridHeight(count, windowHeight) {
   if (count <= 8) return 96;
-  return count <= FEW ? 240 : Math.round(Math.min(480, windowHeight * 0.6));
+  return count <= FEW ? 240 : Math.round(Math.min(720, Math.max(320, windowHeight / 2)));
 }
 
 function gapOf(pitch) {
