@@ -510,6 +510,7 @@ test('a link shows the same selection', async () => {
   await page.locator('#severity').selectOption('warning');
   await page.locator('#events-text').fill('connection');
   await page.locator('#keys-prefix').fill('address/');
+  await page.waitForURL(/task=1&.*prefix=address/);
 
   const other = await visit({});
   await other.goto(page.url());
@@ -568,7 +569,7 @@ test('keys are browsed by their beginning, and a value is shown', async () => {
   await page.locator('#keys-more').click();
   await row('zeta').click();
   await facts("there is no key 'zeta'");
-  assert.match(page.url(), /key=zeta/);
+  await page.waitForURL(/key=zeta/);
   await page.locator('#keys-value-close').click();
   assert.ok(await page.locator('#keys-value').isHidden());
 
