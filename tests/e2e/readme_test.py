@@ -8,6 +8,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import sys
 import unittest
 
 from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port
@@ -16,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 QUICKSTART = (ROOT / "tools/quickstart").read_text(encoding="utf-8")
 
-BLOCK = re.compile(r"(?:^<!-- not run by tests/e2e/readme_test\.py: (.*) -->\n)?^```bash\n(.*?)^```\n",
+BLOCK = re.compile(r"(?:^<!-- not run by tests/e2e/readme_test\.py: ([^\n]*) -->\n)?^```bash\n(.*?)^```\n",
                    re.M | re.S)
 ANY_BLOCK = re.compile(r"^```\w*\n.*?^```\n", re.M | re.S)
 # What may not stand outside of all blocks.
@@ -29,10 +30,8 @@ INSTEAD = {
     "./tools/quickstart": ("build/release/bin/coxswain-quickstart", "the build that it begins with is this one"),
     "./tools/test": (":", "this test is a part of it"),
 }
-# A program that this configuration does not build; release builds all.
-LEFT_OUT = os.environ.get("COXSWAIN_README_WITHOUT", "")
-if LEFT_OUT:
-    INSTEAD[LEFT_OUT] = (":", "it is not built in this configuration")
+# Words of lines that need what this configuration does not build; release builds all.
+NOT_BUILT = set(os.environ.get("COXSWAIN_README_WITHOUT", "").split(":"))
 
 # A server that was just started is given the time that a reader takes to type the next line.
 PREFACE = """set -e -o pipefail
@@ -46,8 +45,10 @@ def lines_to_run(block):
     lines = []
     for line in block.splitlines():
         words = line.split()
-        if words and words[0] in INSTEAD:
-            replacement, why = INSTEAD[words[0]]
+        replacement, why = INSTEAD.get(words[0] if words else "", (line, ""))
+        if NOT_BUILT.intersection(words):
+            replacement, why = ":", "what it needs is not built in this configuration"
+        if why:
             print(f"not run: {line}\n  {why}")
             line = replacement
         lines.append(line)
@@ -67,6 +68,11 @@ class Readme(EndToEnd):
             if entry.name not in ("build", ".git"):
                 (self.clone / entry.name).symlink_to(entry)
         (self.clone / "build/release").symlink_to(BIN.parent)
+        # The module is for the Python that CMake has found, and so is this test.
+        python = self.folder / "bin/python3"
+        python.parent.mkdir()
+        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        python.chmod(0o755)
         # Others may use the ports that the README names.
         self.ports = {port: str(free_port()) for port in ("8476", "8477")}
         self.exports = ""
@@ -76,6 +82,7 @@ class Readme(EndToEnd):
             script = re.sub(rf"\b{port}\b", other, script)
         home = {name: str(self.folder)
                 for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME")}
+        home["PATH"] = f"{self.folder}/bin{os.pathsep}{os.environ['PATH']}"
         shell = subprocess.Popen(
             ["bash", "-v", "-c", script], cwd=self.clone, env=clean_environment(home),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
