@@ -26,7 +26,7 @@ ARROWS = {
     "launch": ("base/",),
     "host": ("base/", "core/", "net/", "launch/", "client/", "server/"),
     "status": ("base/", "core/", "net/", "server/"),
-    "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/"),
+    "python": ("base/", "core/", "net/", "launch/", "client/", "server/", "host/", "status/"),
 }
 
 # The layers whose namespace is coxswain::LAYER.

@@ -86,6 +86,16 @@ class Together(TaskTest):
         self.assertEqual(text, [{"task": 0, "data": "a\nb"}, {"task": 1, "data": "a\nb"}])
         self.assertEqual(data, [{"task": 0, "data": ""}, {"task": 1, "data": None, "data_hex": "ff"}])
 
+    def test_jaxs_programs_find_the_coordinator(self):
+        at = self.serve(2, "--no-join-barrier", "--no-leave-barrier", "--listen", "127.0.0.1:0",
+                        "--listen", f"unix:{self.folder}/socket")
+        tcp, unix = at.addresses
+        for task, address, expected in ((0, tcp, tcp), (1, unix, "")):
+            done = self.coxswain("task", "--task-id", task, "--address", address, "--", "sh", "-c",
+                                 "echo $JAX_COORDINATOR_ADDRESS",
+                                 env={"JAX_COORDINATOR_ADDRESS": "elsewhere:1"})
+            self.assertEqual((done.code, done.out), (0, expected + "\n"), done.err)
+
     def test_some_of_the_tasks_meet_alone(self):
         job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit
             coxswain barrier few --among 0,2 && coxswain all-gather few $COXSWAIN_TASK_ID --among 0,2""")

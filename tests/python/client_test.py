@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import fractions
 import gc
+import inspect
 import pickle
 import threading
 
@@ -43,7 +44,7 @@ class Barriers(PythonTest):
         self.assertEqual(problem.missing, (1,))
         self.assertEqual((problem.details.arrived, problem.details.expected), (1, 2))
         self.assertEqual(problem.details.known[0].state, "connected")
-        problem.add_note("in step 7")
+        problem.__notes__ = ["in step 7"]  # as add_note does, from Python 3.11 on
         again = pickle.loads(pickle.dumps(problem))
         self.assertEqual(again.__notes__, ["in step 7"])
         self.assertEqual((str(again), again.details), (str(problem), problem.details))
@@ -454,6 +455,10 @@ class Topologies(PythonTest):
             self.jobs[0].exchange_topology("x", coxswain.Topology(partition_index=-1))
 
 
+class Strange:
+    """Nothing that any call takes."""
+
+
 class Refusals(PythonTest):
     def test_a_wrong_token_is_refused_at_once(self):
         at = self.coordinator(token="right")
@@ -479,9 +484,43 @@ class Refusals(PythonTest):
         with self.assertRaisesRegex(TypeError, "tokn"):
             coxswain.Client.from_environment(tokn="x")
 
-    def test_a_number_that_is_no_task(self):
-        with self.assertRaises(TypeError):
+    def test_what_is_no_task_and_other_wrong_settings_are_said_in_a_sentence(self):
+        with self.assertRaisesRegex(
+                coxswain.InvalidArgument, "task: a whole number from 0 to 4294967295 is wanted, not -1"):
             coxswain.Client("127.0.0.1:9", -1)
+        for settings, text in (
+                ({"task": "a"}, "task is a whole number, not str"),
+                ({"address": 5}, "address is str, not int"),
+                ({"num_tasks": 1.5}, "num_tasks is a whole number, not float"),
+                ({"job": 7}, "job is str, not int"), ({"token": 7}, "token is str, not int"),
+                ({"attempt": "x"}, "attempt is a whole number, not str"),
+                ({"label": 7}, "label is str, not int"),
+                ({"recoverable": "yes"}, "recoverable is a bool, not str"),
+                ({"connect_timeout": "1s"}, "a timeout is a number of seconds")):
+            for client in (coxswain.Client, coxswain.AsyncClient):
+                with self.subTest(settings), self.assertRaises(TypeError) as caught:
+                    client(**{"address": "127.0.0.1:9", **settings})
+                self.assertTrue(str(caught.exception).startswith(text), caught.exception)
+        with self.assertRaisesRegex(TypeError, "^launcher is str, not int$"):
+            coxswain.surroundings(5)
+
+    def test_no_call_lists_the_native_modules_signatures(self):
+        at = self.coordinator()
+        job = self.client(at, 0)
+        job.join()
+        watch, monitor = job.watch(), job.process_monitor()
+        for target in (job, at, watch, monitor):
+            for name in dir(target):
+                method = getattr(target, name)
+                if name.startswith("_") or not inspect.ismethod(method):
+                    continue
+                for given in range(1, 4):
+                    with self.subTest(f"{type(target).__name__}.{name}", given=given):
+                        try:
+                            method(*[Strange()] * given)
+                        except (TypeError, ValueError, AttributeError) as problem:
+                            self.assertNotIn("incompatible", str(problem))
+                            self.assertNotIn("_native", str(problem))
 
     def test_after_close_calls_are_cancelled(self):
         job = self.client(self.coordinator())

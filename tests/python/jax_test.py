@@ -7,11 +7,13 @@ import pathlib
 import signal
 import socket
 import sys
+import threading
 import time
 import unittest.mock
 
 from coxswain import jax_compat
-from support import LIMIT, PythonTest, eventually, main, together
+from support import (
+    LIMIT, PythonTest, a_free_address, answer_all, eventually, impatient, main, together)
 
 STANDIN = pathlib.Path(__file__).resolve().parent / "standin"
 
@@ -260,12 +262,6 @@ class Life(PythonTest):
         self.assertIsNone(service._coordinator.error)
 
 
-def a_free_address():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{one.getsockname()[1]}"
-
-
 class Preemption(PythonTest):
     def test_a_signal_makes_all_stop_at_one_step(self):
         service = service_of(2)
@@ -403,6 +399,54 @@ class Distributed(PythonTest):
         state = jax_compat.State()
         state.initialize()
         self.assertEqual((state.process_id, state.num_processes, state.partition_index), (0, 1, 3))
+        state.shutdown()
+
+    def test_process_0_uses_a_coordinator_that_is_there(self):
+        there = self.coordinator(2, job="night", token="pull")
+        os.environ |= {"COXSWAIN_JOB": "night", "COXSWAIN_TOKEN": "pull",
+                       "JAX_COORDINATOR_ADDRESS": there.address}
+        states = [jax_compat.State() for _ in range(2)]
+
+        together(*(lambda me=me: states[me].initialize(
+            num_processes=2, process_id=me, initialization_timeout=LIMIT) for me in (0, 1)))
+
+        self.assertIsNone(states[0].service)
+        self.assertEqual([one.state for one in there.status().tasks], ["connected"] * 2)
+        together(*(one.shutdown for one in states))
+
+    def test_a_coordinator_of_another_job_is_not_used(self):
+        there = self.coordinator(2)
+        os.environ |= {"COXSWAIN_JOB": "night"}
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: .*'night'"):
+            jax_compat.State().initialize(there.address, 2, 0)
+        del os.environ["COXSWAIN_JOB"]
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: .* has 2$"):
+            jax_compat.State().initialize(there.address, 3, 0)
+
+    def test_something_else_that_listens_there_is_named_as_that(self):
+        for reply in (b"HTTP/1.0 400 Bad Request\r\n\r\n", b""):
+            with self.subTest(reply), socket.create_server(("127.0.0.1", 0)) as other:
+                threading.Thread(target=answer_all, args=(other, reply), daemon=True).start()
+                address = f"127.0.0.1:{other.getsockname()[1]}"
+                with impatient(), self.assertRaisesRegex(
+                        RuntimeError, "^UNKNOWN: cannot start server .*in use.*"
+                        f"No coordinator answers at {address}"):
+                    jax_compat.State().initialize(address, 1, 0)
+
+    def test_a_coordinator_that_is_quicker_is_used(self):
+        address = a_free_address()
+        started = []
+
+        def too_late(*_, **__):
+            if not started:
+                started.append(self.coordinator(1, listen=address))
+            return coordinator(*_, **__)
+
+        coordinator = jax_compat._service.Coordinator
+        with unittest.mock.patch.object(jax_compat._service, "Coordinator", too_late):
+            state = jax_compat.State()
+            state.initialize(address, 1, 0, initialization_timeout=LIMIT)
+        self.assertIsNone(state.service)
         state.shutdown()
 
     def test_what_is_missing_or_wrong_is_said(self):

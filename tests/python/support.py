@@ -4,10 +4,12 @@ process, and Python programs of their own. Not here: any test.
 
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import time
 import unittest
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 
 import coxswain
@@ -74,6 +76,30 @@ def eventually(condition):
         if time.monotonic() > deadline:
             raise AssertionError("it did not happen")
         time.sleep(0.001)
+
+
+def a_free_address():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{one.getsockname()[1]}"
+
+
+def answer_all(listener, reply):
+    """Gives everybody who connects a reply that is no coordinator's, until the listener is closed."""
+    kept = []
+    while True:
+        try:
+            kept.append(listener.accept()[0])
+        except OSError:
+            return
+        if reply:
+            with kept.pop() as peer:
+                peer.sendall(reply)
+
+
+def impatient():
+    """Patches how long a listener may take to show that it is a coordinator."""
+    return unittest.mock.patch("coxswain._coordinator._ANSWER_TIMEOUT", 0.2)
 
 
 def main():

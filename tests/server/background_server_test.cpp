@@ -1,6 +1,7 @@
 #include "coxswain/server/background_server.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/server/server.hpp"
 #include "tests/server/raw_client.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -41,6 +42,24 @@ BOOST_AUTO_TEST_CASE(it_serves_when_it_is_made) {
   BOOST_TEST(made.look().sessions == 1u);
   BOOST_TEST((made.look().tasks.at(0).state == task_state::connected));
   BOOST_TEST(!made.error().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(what_lives_beside_the_server_runs_on_its_thread) {
+  background_server made{for_tasks(3)};
+  std::thread::id thread;
+  std::size_t tasks{};
+  auto const look = [&](asio::io_context&, server& beside) {
+    thread = std::this_thread::get_id();
+    tasks = beside.look().tasks.size();
+  };
+
+  made.run(look);
+
+  BOOST_TEST((thread != std::this_thread::get_id()));
+  BOOST_TEST(tasks == 3u);
+  auto const refuse = [](asio::io_context&, server&) { throw error{{errc::unavailable, "no"}}; };
+  BOOST_CHECK_THROW(made.run(refuse), error);
+  BOOST_TEST(!made.recording().empty());
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_served_throws) {

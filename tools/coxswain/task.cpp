@@ -185,8 +185,8 @@ The command, and everything that it starts, acts for the task with
   put and cas with --while-task-lives, fail, reset and leave.
 Several may run at once; Ctrl-C takes back the call of one. They find the task by
 COXSWAIN_TASK_SOCKET, a Unix socket in a folder below TMPDIR that only this user may enter.
-COXSWAIN_TASK_ID and COXSWAIN_NUM_TASKS are set as well. All other subcommands have sessions of
-their own, as everywhere.
+COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS and JAX_COORDINATOR_ADDRESS are set as well.
+All other subcommands have sessions of their own, as everywhere.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh

@@ -91,7 +91,9 @@ child_command task_run::command() const {
   command.arguments = options_.command;
   command.shares_streams = true;
   command.descriptors = options_.descriptors;
+  bool const is_tcp = !as.address.starts_with("unix:");
   command.environment = {{"COXSWAIN_ADDRESS", as.address},
+                         {"JAX_COORDINATOR_ADDRESS", is_tcp ? as.address : ""},
                          {"COXSWAIN_JOB", as.job},
                          {"COXSWAIN_TOKEN", as.token},
                          {"COXSWAIN_TOKEN_FILE", ""},

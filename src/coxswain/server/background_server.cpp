@@ -81,6 +81,10 @@ class background_server::impl {
     if (!is_own_thread()) stopped_.wait();
   }
 
+  void run_beside(beside const& work) {
+    run([&](server& s) { work(io_, s); });
+  }
+
   void wait_done() const { done_.wait(); }
 
   [[nodiscard]] std::vector<std::string> const& addresses() const { return server_.addresses(); }
@@ -131,6 +135,12 @@ std::optional<job_error> background_server::error() const {
 void background_server::task_ended(task_id task, status why) {
   impl_->run([&](server& s) { s.task_ended(task, std::move(why)); });
 }
+
+std::string background_server::recording() const {
+  return impl_->run([](server& s) { return s.recording(); });
+}
+
+void background_server::run(beside const& work) { impl_->run_beside(work); }
 
 void background_server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 

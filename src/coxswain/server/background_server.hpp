@@ -13,14 +13,18 @@
 // signals.
 
 #include "coxswain/core/messages.hpp"
+#include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace coxswain::server {
+
+class server;
 
 class background_server {
  public:
@@ -44,6 +48,15 @@ class background_server {
 
   // As server::task_ended: this task has ended, and why. Returns when it is known.
   void task_ended(task_id task, status why);
+
+  // What was put into the coordinator's core, as server::recording; also after stop.
+  [[nodiscard]] std::string recording() const;
+
+  // Runs `work` on the server's thread and returns when it has ended; throws what it throws. For
+  // what lives on the io_context beside the server, such as a status page; that is also destroyed
+  // here, before the server is.
+  using beside = std::function<void(asio::io_context&, class server&)>;
+  void run(beside const& work);
 
   // An orderly stop: returns when every peer has read its goodbye, or `linger` has passed. From the
   // log it returns at once. A second call waits for the first.

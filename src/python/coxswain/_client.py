@@ -111,8 +111,9 @@ class Client:
     def from_environment(cls, **settings) -> Self:
         """Connects to the coordinator that the environment names: ``COXSWAIN_ADDRESS``,
         ``_TASK_ID``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``, ``_TOKEN``; JAX's variables; or those
-        of the launcher (torchrun, AIchor, Open MPI, Slurm, TPU, Kubernetes). InvalidArgument: they
-        say no address, or one is malformed.
+        of the launcher; ``coxswain detect`` shows what they say. InvalidArgument: they say no
+        address, or one is malformed. Where nothing has started a coordinator, the process of task 0
+        can: see :meth:`Coordinator.of_task_0`.
         """
         self = cls.__new__(cls)
         self._open(options_of(None, settings))

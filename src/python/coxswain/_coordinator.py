@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from coxswain import _native
+from coxswain._errors import DeadlineExceeded, Unavailable
 from coxswain._options import options_of
 from coxswain._shape import shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Callable, Sequence
 
     from typing_extensions import Self
 
@@ -16,63 +18,128 @@ if TYPE_CHECKING:
 
 __all__ = ["Coordinator"]
 
-_SETTINGS = ("job", "attempt", "recoverable", "insecure", "join_barrier", "leave_barrier",
-             "fail_without_progress", "memory_bytes_max", "value_bytes_max", "gather_bytes_max",
-             "heartbeat_timeout", "reconnect_grace", "progress_timeout", "preemption_lead",
-             "preemption_timeout")
+# How long a listener may take to show that it is a coordinator, in seconds.
+_ANSWER_TIMEOUT = 5.0
 
 
 class Coordinator:
     """The coordinator of a job of ``num_tasks`` tasks, on a native thread of its own::
 
-        with coxswain.Coordinator(2) as coordinator:
+        with coxswain.Coordinator(2, http="8477") as coordinator:
             start_workers(coordinator.address)
             coordinator.wait_done()
 
+    Times are seconds or timedeltas, sizes are bytes. What is None has the default of ``coxswain
+    serve``, which has the same options.
+
+    Where it listens, and who gets in:
+
     ``listen``: "host:port" (port 0: any), ":port" (all addresses) or "unix:/path", or several.
-    Where others can reach it, it needs a token, certificates of its clients (``tls_ca``), or
-    ``insecure=True``. ``token`` gives the role of a worker; ``tokens`` are pairs of a role
-    ("reader", "operator", "worker") and a token. Times are seconds or timedeltas. The other options
-    are those of ``coxswain serve``.
+        Where others can reach it, it needs a token, certificates of its clients (``tls_ca``), or
+        ``insecure=True``.
+    ``token``: the one secret, which gives the role of a worker. ``tokens``: pairs of a role
+        ("reader", "operator", "worker") and a secret.
+    ``tls_cert``, ``tls_key``: PEM files; it speaks TLS 1.3 only, from 1.2 on with
+        ``tls_min="1.2"``. ``tls_ca``: its clients need certificates of this authority.
+        ``tls_peer_uri_prefix``: and these need a URI name that begins so.
+    ``handshakes_per_second_max``: TLS handshakes that one host may begin (1000).
+    ``connections_max``: connections at once (the limit of open files less 64).
+    ``hello_timeout``: how long a new connection may take to say Hello (10 s).
+    ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
+
+    How the job runs:
+
+    ``recoverable``: a task that fails does not fail the job, unless it says otherwise itself.
+    ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true).
+    ``heartbeat_timeout``: a task that is silent for so long has failed (100 s).
+    ``reconnect_grace``: so long may a lost connection take to come back (2 s).
+    ``progress_timeout``: a task that reports no further step for so long is named (0: off), and
+        fails with ``fail_without_progress``.
+    ``preemption_lead``: so long before a task is taken away all agree on a step (15 min).
+        ``preemption_timeout``: how long they may take to agree (30 s).
+    ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
+
+    Limits:
+
+    ``memory_bytes_max``: values, replies and gathered data, all together (half of the machine's
+        memory). ``value_bytes_max`` (1 GiB), ``key_bytes_max`` (4 KiB), ``gather_bytes_max`` of one
+        barrier (64 MiB).
+    ``changes_max``, ``change_bytes_max``: changes of keys that are kept for watches (65,536 and
+        64 MiB).
+    ``open_requests_max`` of a session (4096), and ``open_requests_max_per_task`` in addition (16).
+    ``queued_bytes_max``: what may be queued for one session before it is read no more (64 MiB).
+    ``stalled_reader_timeout``: a peer that reads nothing for so long is cut off (30 s).
+
+    Looking at it:
+
+    ``http``: a status page at "port", ":port" or "host:port" (port 0: any; without a host on
+        127.0.0.1); see :attr:`http_address`. It asks for the same tokens and certificates.
+        ``http_connections_max``: its connections at once (256).
+    ``record``: a file that everything it is told is written to, for ``coxswain replay``. Only this
+        user may read it.
+    ``record_bytes_max``: how much of that is kept in memory for :meth:`recording` (16 MiB; 0:
+        none). ``record_value_bytes_max``: longer values are left out (1 KiB).
     """
 
-    def __init__(self, num_tasks: int, *, listen: str | Sequence[str] = "127.0.0.1:0",
-                 token: str | None = None, tokens: Sequence[tuple[str, str]] = (),
-                 tls_ca: str | None = None, tls_cert: str | None = None,
-                 tls_key: str | None = None, tls_peer_uri_prefix: str | None = None,
-                 job: str | None = None, attempt: int | None = None,
-                 recoverable: bool | None = None, insecure: bool | None = None,
-                 join_barrier: bool | None = None, leave_barrier: bool | None = None,
-                 heartbeat_timeout: Timeout = None, reconnect_grace: Timeout = None,
-                 progress_timeout: Timeout = None, fail_without_progress: bool | None = None,
-                 preemption_lead: Timeout = None, preemption_timeout: Timeout = None,
+    def __init__(self, num_tasks: int, *, listen: str | Sequence[str] | None = None,
+                 insecure: bool | None = None, token: str | None = None,
+                 tokens: Sequence[tuple[str, str]] | None = None, tls_ca: str | None = None,
+                 tls_cert: str | None = None, tls_key: str | None = None,
+                 tls_peer_uri_prefix: str | None = None, tls_min: str | None = None,
+                 handshakes_per_second_max: int | None = None, connections_max: int | None = None,
+                 hello_timeout: Timeout = None, job: str | None = None, attempt: int | None = None,
+                 recoverable: bool | None = None, join_barrier: bool | None = None,
+                 leave_barrier: bool | None = None, heartbeat_timeout: Timeout = None,
+                 reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
+                 fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
+                 preemption_timeout: Timeout = None, linger: Timeout = None,
                  memory_bytes_max: int | None = None, value_bytes_max: int | None = None,
-                 gather_bytes_max: int | None = None):
+                 key_bytes_max: int | None = None, gather_bytes_max: int | None = None,
+                 changes_max: int | None = None, change_bytes_max: int | None = None,
+                 open_requests_max: int | None = None,
+                 open_requests_max_per_task: int | None = None,
+                 queued_bytes_max: int | None = None, stalled_reader_timeout: Timeout = None,
+                 http: str | int | None = None, http_connections_max: int | None = None,
+                 record: str | os.PathLike[str] | None = None,
+                 record_bytes_max: int | None = None, record_value_bytes_max: int | None = None):
         said = locals()
-        options = _native.ServerOptions()
-        options.num_tasks = num_tasks
-        options.listen = [listen] if isinstance(listen, str) else list(listen)
-        for name in _SETTINGS:
-            if said[name] is not None:
-                setattr(options, name, said[name])
-        for role, secret in (*tokens, *([("worker", token)] if token else ())):
-            options.add_token(role, secret)
-        if any((tls_ca, tls_cert, tls_key, tls_peer_uri_prefix)):
-            options.use_tls(*(str(one or "") for one in
-                              (tls_ca, tls_cert, tls_key, tls_peer_uri_prefix)))
-        self._native = _native.Coordinator(options)
+        settings = {name: said[name] for name in ("num_tasks", *_SETTINGS)}
+        self._native = _native.Coordinator(_apply(_native.CoordinatorOptions(), settings))
 
     @classmethod
     def of_task_0(cls, **settings) -> Self | None:
-        """The coordinator that the environment's job wants to meet, if this process is its task 0;
-        else None. To be made before the client, and to be stopped after it. It listens where
-        ``COXSWAIN_LISTEN`` says, else at the port of the coordinator's address."""
-        client = options_of(None, settings)
+        """The coordinator that the environment's job wants to meet, in the process of its task 0::
+
+            coordinator = coxswain.Coordinator.of_task_0()   # None in all other processes
+            with coxswain.Client.from_environment() as job:
+                ...
+
+        None, too, if a coordinator is there already: ``coxswain run``, ``coxswain task`` or
+        ``coxswain serve`` has started it. To be made before the client and kept until that has
+        left; the job has lost its coordinator when this process ends.
+
+        The job, its number of tasks, the token and the files of TLS are the client's, from the
+        environment: see ``Client.from_environment``. It listens where ``COXSWAIN_LISTEN`` says,
+        else at the port of the coordinator's address. Further settings are those of
+        ``Coordinator``, and ``address``. Raises ``Unavailable``: it cannot listen there, for
+        example because something else does.
+        """
+        unknown = settings.keys() - {*_SETTINGS, *_OF_CLIENTS}
+        if unknown:
+            raise TypeError(f"Coordinator has no option {', '.join(sorted(unknown))}")
+        ours = {name: value for name, value in settings.items() if name in _OF_CLIENTS}
+        client = options_of(None, ours)
         if client.task != 0:
             return None
-        self = cls.__new__(cls)
-        self._native = _native.Coordinator(_native.ServerOptions.hosting(client))
-        return self
+        rest = {name: value for name, value in settings.items() if name not in _OF_CLIENTS}
+
+        def start() -> Self:
+            self = cls.__new__(cls)
+            options = _apply(_native.CoordinatorOptions.hosting(client), rest)
+            self._native = _native.Coordinator(options)
+            return self
+
+        return started_unless_there(start, lambda: options_of(None, ours))
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +157,11 @@ class Coordinator:
         """The first of :attr:`addresses`."""
         return self.addresses[0]
 
+    @property
+    def http_address(self) -> str | None:
+        """"host:port" of the status page, if there is one."""
+        return self._native.http_address
+
     def status(self) -> JobStatus:
         """What the whole job is doing; also after :meth:`stop`."""
         return shape.status_of(self._native.look())
@@ -98,6 +170,11 @@ class Coordinator:
     def error(self) -> JobError | None:
         """Why the job failed, if it did."""
         return shape.job_error_of(self._native.error())
+
+    def recording(self) -> bytes:
+        """The last things that it was told, for a file that ``coxswain replay`` reads; also after
+        :meth:`stop`."""
+        return self._native.recording()
 
     def task_ended(self, task: int, code: int, message: str) -> None:
         """For who has started a task and saw it end: it has failed, without a grace."""
@@ -109,5 +186,84 @@ class Coordinator:
         return self._native.wait_done(timeout)
 
     def stop(self, reason: str = "stopped by its program") -> None:
-        """An orderly stop: returns when every peer has read its goodbye, or 2 s have passed."""
+        """An orderly stop: returns when every peer has read its goodbye, or ``linger`` has passed.
+        ``Unavailable``: not all of the recording could be written."""
         self._native.stop(reason)
+
+
+_SETTINGS = tuple(Coordinator.__init__.__kwdefaults__)
+# What an environment says to clients, and a coordinator takes from them.
+_OF_CLIENTS = ("address", "task", "num_tasks", "job", "attempt", "token", "tls_ca", "tls_cert",
+               "tls_key", "tls_peer_uri_prefix")
+_TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
+
+
+def _apply(options: _native.CoordinatorOptions, settings: dict) -> _native.CoordinatorOptions:
+    given = {name: value for name, value in settings.items() if value is not None}
+    least = given.pop("tls_min", None)
+    if least not in (None, "1.2", "1.3"):
+        raise ValueError(f"tls_min is '1.2' or '1.3', not {least!r}")
+    files = {name: str(given.pop(name)) for name in _TLS if name in given}
+    if files:
+        options.use_tls(*(files.get(name, "") for name in _TLS), least == "1.2")
+    elif least is not None:
+        raise ValueError("tls_min needs tls_cert and tls_key")
+    for role, secret in given.pop("tokens", ()):
+        options.add_token(role, secret)
+    if token := given.pop("token", None):
+        options.add_token("worker", token)
+    if isinstance(given.get("listen"), str):
+        given["listen"] = [given["listen"]]
+    for name in ("http", "record"):
+        if name in given:
+            given[name] = str(given[name])
+    for name, value in given.items():
+        setattr(options, name, value)
+    return options
+
+
+def started_unless_there(start: Callable[[], Coordinator],
+                         client: Callable[[], _native.Options]) -> Coordinator | None:
+    """``start()``; but None if a coordinator answers at the client's address already. What that has
+    against the client is raised."""
+    if not _why_nobody_answers(client()):
+        return None
+    try:
+        return start()
+    except Unavailable as problem:
+        # Somebody was quicker; it may be the coordinator.
+        why = _why_nobody_answers(client())
+        if not why:
+            return None
+        raise Unavailable(f"{problem.message} No coordinator answers at {client().address} either: "
+                          f"{why}") from problem
+
+
+def _why_nobody_answers(client: _native.Options) -> str:
+    if not _is_listened_at(client.address):
+        return "nobody listens there."
+    client.task = None
+    client.connect_timeout = _ANSWER_TIMEOUT
+    session = _native.Session()
+    try:
+        session.connect(client)
+    except DeadlineExceeded as problem:
+        return problem.message
+    finally:
+        session.close()
+    return ""
+
+
+def _is_listened_at(address: str) -> bool:
+    """Whether anybody is there to ask; a client would try again for as long as it may."""
+    import socket
+    try:
+        if address.startswith("unix:"):
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.connect(address.removeprefix("unix:"))
+        else:
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host.strip("[]"), int(port)), _ANSWER_TIMEOUT).close()
+    except (OSError, ValueError):
+        return False
+    return True

@@ -39,6 +39,21 @@ def options_of(address: str | None, settings: dict) -> _native.Options:
     return _apply(_native.Options(address), settings)
 
 
+def said_by_environment() -> dict[str, str | int]:
+    """Which job to meet and what to show there, as COXSWAIN_... say: settings of a client as well
+    as of a coordinator."""
+    import os
+    said = {name: os.environ.get(f"COXSWAIN_{name.upper()}")
+            for name in ("job", "attempt", "token", *_TLS)}
+    settings = {name: value for name, value in said.items() if value}
+    if path := os.environ.get("COXSWAIN_TOKEN_FILE"):
+        with open(path, encoding="utf-8") as file:
+            settings["token"] = file.read().strip()
+    if "attempt" in settings:
+        settings["attempt"] = int(settings["attempt"])
+    return settings
+
+
 def surroundings(launcher: str | None = None) -> Surroundings:
     """What the launcher's environment says of this process: see ``coxswain detect``. With a name,
     only that launcher is asked.

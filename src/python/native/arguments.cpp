@@ -35,8 +35,9 @@ py::object index_of(py::handle passed) {
                                std::string const& most) {
   std::string number = py::str(passed);
   if (number.size() > 30) number = "one of " + std::to_string(number.size()) + " digits";
-  throw error{{errc::invalid_argument, at.name + "(): a whole number from " + least + " to " +
-                                           most + " is wanted, not " + number}};
+  auto const where = at.number == 0 ? at.name : at.name + "()";
+  throw error{{errc::invalid_argument, where + ": a whole number from " + least + " to " + most +
+                                           " is wanted, not " + number}};
 }
 
 std::string copy_of(char const* begin, Py_ssize_t size) {
@@ -53,8 +54,8 @@ std::string text_in(py::handle passed) {
 }  // namespace
 
 void place::refuse(char const* what, py::handle passed) const {
-  throw py::type_error(name + "(): argument " + std::to_string(number) + " is " + what + ", not " +
-                       type_of(passed));
+  auto const where = number == 0 ? name : name + "(): argument " + std::to_string(number);
+  throw py::type_error(where + " is " + what + ", not " + type_of(passed));
 }
 
 std::string text_of(place at, py::handle passed) {

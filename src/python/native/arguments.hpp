@@ -1,7 +1,7 @@
 #pragma once
-// What Python passes, as our types. pybind11's own casters serve where a value is set and nowhere
-// else: their errors repeat all arguments, however long they are, and their whole numbers are ints
-// and not what Python takes for one (numpy's).
+// What Python passes, as our types. pybind11's own casters take none of it: their errors list its
+// types and repeat all arguments, however long they are, and their whole numbers are ints and not
+// what Python takes for one (numpy's).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -32,7 +32,7 @@ struct content {
   std::string bytes;
 };
 
-// Which argument of which operation.
+// Which argument of which operation, from 1; or with 0 the setting of that name.
 struct place {
   std::string const& name;
   std::size_t number;
@@ -141,29 +141,53 @@ struct argument_of<std::shared_ptr<T>> {
   }
 };
 
+// Calls `use` with what Python passes, as what it takes.
+template <class... Arguments, class Use>
+auto with_arguments(std::string const& name, py::args const& given, Use const& use) {
+  if (given.size() != sizeof...(Arguments)) {
+    throw py::type_error(name + "() takes " + std::to_string(sizeof...(Arguments)) +
+                         " arguments, not " + std::to_string(given.size()));
+  }
+  return [&]<std::size_t... At>(std::index_sequence<At...>) {
+    return use(argument<std::remove_cvref_t<Arguments>>({name, At + 1}, given[At])...);
+  }
+  (std::index_sequence_for<Arguments...>{});
+}
+
+// Defines a method of a lambda (Self&, Arguments...).
+template <class Class, class Use, class Result, class Self, class... Arguments>
+void define_as(Class& of, char const* name, Use use, Result (Use::*)(Self&, Arguments...) const) {
+  of.def(name, [use, name = std::string{name}](Self& self, py::args const& given) {
+    auto const use_it = [&](Arguments... each) { return use(self, std::move(each)...); };
+    return with_arguments<Arguments...>(name, given, use_it);
+  });
+}
+template <class Class, class Use>
+void define(Class& of, char const* name, Use use) {
+  define_as(of, name, use, &Use::operator());
+}
+
+// Defines a setting of a lambda (Self&, Value), which is only written unless there is a getter.
+template <class Class, class Set, class Self, class Value, class Get>
+void setting_as(Class& of, char const* name, Set set, void (Set::*)(Self&, Value) const, Get get) {
+  auto const take = [set, name = std::string{name}](Self& self, py::object const& value) {
+    set(self, argument<Value>({name, 0}, value));
+  };
+  of.def_property(name, get, take);
+}
+template <class Class, class Set, class Get = std::nullptr_t>
+void setting(Class& of, char const* name, Set set, Get get = nullptr) {
+  setting_as(of, name, set, &Set::operator(), get);
+}
+
 }  // namespace coxswain::python
 
 namespace pybind11::detail {
-
-template <>
-struct type_caster<coxswain::python::timeout> {
-  PYBIND11_TYPE_CASTER(coxswain::python::timeout, const_name("float | timedelta | None"));
-  bool load(handle from, bool) {
-    value.value = coxswain::python::duration_of(from);
-    return true;
-  }
-};
 
 template <class Tag, class Rep>
 struct type_caster<coxswain::id<Tag, Rep>> {
   using one = coxswain::id<Tag, Rep>;
   PYBIND11_TYPE_CASTER(one, const_name("int"));
-  bool load(handle from, bool convert) {
-    make_caster<Rep> number;
-    if (!number.load(from, convert)) return false;
-    value.value = cast_op<Rep>(number);
-    return true;
-  }
   static handle cast(one from, return_value_policy, handle) { return int_(from.value).release(); }
 };
 

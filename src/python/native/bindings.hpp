@@ -12,6 +12,7 @@ void bind_job(session_class& of);
 void bind_keys(session_class& of);
 void bind_topology(py::module_& into, session_class& of);
 void bind_watches(py::module_& into, session_class& of);
+void bind_coordinator_options(py::module_& into);
 void bind_coordinator(py::module_& into);
 
 // For the end of the interpreter: sessions first, then coordinators.

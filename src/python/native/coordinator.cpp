@@ -2,11 +2,13 @@
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
+#include "python/native/coordinator_options.hpp"
 #include "python/native/patience.hpp"
+#include "python/native/recording_file.hpp"
 
-#include "coxswain/host/hosted_coordinator.hpp"
 #include "coxswain/net/signals_blocked.hpp"
 #include "coxswain/server/background_server.hpp"
+#include "coxswain/status/page.hpp"
 
 #include <exception>
 #include <memory>
@@ -29,41 +31,64 @@ std::set<embedded*>& open_coordinators() {
   return *all;
 }
 
+// The coordinator, and what lives beside it.
+struct parts {
+  std::shared_ptr<recording_file> recording;
+  std::unique_ptr<server::background_server> server;
+  std::unique_ptr<status_page::page> page;
+
+  parts() = default;
+  parts(parts&&) = default;
+  parts& operator=(parts&&) = delete;
+  ~parts() {
+    if (server && page) server->run([this](auto&, auto&) { page.reset(); });
+  }
+};
+
 class embedded : public std::enable_shared_from_this<embedded> {
  public:
-  explicit embedded(std::unique_ptr<server::background_server> server)
-      : server_{std::move(server)} {}
+  explicit embedded(parts made) : parts_{std::move(made)} {}
 
   // With the GIL.
   ~embedded() {
     open_coordinators().erase(this);
     if (is_forked()) {
-      static_cast<void>(server_.release());
+      static_cast<void>(parts_.page.release());
+      static_cast<void>(parts_.server.release());
       for (auto& one : threads_) one.detach();
       return;
     }
     gil_released const meanwhile;
-    server_->stop("the coordinator's program ends");
+    parts_.server->stop("the coordinator's program ends");
     for (auto& one : threads_) one.join();
-    server_.reset();
+    parts const ends_here{std::move(parts_)};
   }
   embedded(embedded const&) = delete;
   embedded& operator=(embedded const&) = delete;
 
   server::background_server& server() {
     if (is_forked()) throw error{{errc::failed_precondition, "coordinator used after fork"}};
-    return *server_;
+    return *parts_.server;
   }
 
+  // Where the status page is; none: there is none.
+  [[nodiscard]] std::optional<std::string> http_address() const {
+    if (!parts_.page) return std::nullopt;
+    return parts_.page->address();
+  }
+
+  // Throws coxswain::error: the recording is not whole.
   void stop(std::string reason) {
     if (is_forked()) return;
     call_inside const here;
     auto const done = std::make_shared<bell>();
     start_thread([this, done, reason = std::move(reason)] {
-      server_->stop(reason);
+      parts_.server->stop(reason);
       done->ring();
     });
     wait_for(*done, [&] { done->ring(); });
+    if (!parts_.recording) return;
+    if (auto const outcome = parts_.recording->finish(); !outcome.ok()) throw error{outcome};
   }
 
   // Whether the job is over; false: the time has passed.
@@ -90,7 +115,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
 
   void start_watcher() {
     start_thread([this] {
-      server_->wait_done();
+      parts_.server->wait_done();
       std::lock_guard const lock{mutex_};
       is_done_ = true;
       for (auto const& one : waiting_) one->ring();
@@ -100,7 +125,7 @@ class embedded : public std::enable_shared_from_this<embedded> {
   [[nodiscard]] bool is_forked() const { return ::getpid() != process_; }
 
   pid_t process_{::getpid()};
-  std::unique_ptr<server::background_server> server_;
+  parts parts_;
   std::mutex mutex_;
   bool is_done_{};
   bool is_watched_{};
@@ -108,108 +133,77 @@ class embedded : public std::enable_shared_from_this<embedded> {
   std::vector<std::thread> threads_;  // with the GIL
 };
 
-// A server that is being made; that may take as long as to look up a name.
-struct server_to_be {
+// A coordinator that is being made; that may take as long as to look up a name.
+struct parts_to_be {
   bell done;
-  std::unique_ptr<server::background_server> server;
+  std::optional<parts> made;
   std::exception_ptr failure;
 };
 
-// Whoever gives up leaves the server to the thread that makes it.
-std::unique_ptr<server::background_server> made_server(server::options o) {
+parts parts_of(coordinator_options o) {
+  parts made;
+  if (!o.record_file.empty()) {
+    made.recording = std::make_shared<recording_file>(o.record_file);
+    o.server.record = [file = made.recording](std::string_view bytes) { file->write(bytes); };
+  }
+  auto const page = page_options(o);
+  if (page) o.server.descriptors_reserved = page->connections_max + 8;
+  made.server = std::make_unique<server::background_server>(std::move(o.server));
+  if (page) {
+    made.server->run([&](asio::io_context& io, server::server& beside) {
+      made.page = std::make_unique<status_page::page>(io, beside, *page);
+    });
+  }
+  return made;
+}
+
+// Whoever gives up leaves the coordinator to the thread that makes it.
+parts made_parts(coordinator_options o) {
   call_inside const here;
-  auto const made = std::make_shared<server_to_be>();
-  auto const make = [made, o = std::move(o)] {
+  auto const to_be = std::make_shared<parts_to_be>();
+  auto const make = [to_be, o = std::move(o)] {
     try {
-      made->server = std::make_unique<server::background_server>(o);
+      to_be->made.emplace(parts_of(o));
     } catch (...) {
-      made->failure = std::current_exception();
+      to_be->failure = std::current_exception();
     }
-    made->done.ring();
+    to_be->done.ring();
   };
   {
     net::signals_blocked const blocked;
     std::thread{make}.detach();
   }
-  wait_for(made->done, [&] { made->done.ring(); });
-  if (made->failure) std::rethrow_exception(made->failure);
-  return std::move(made->server);
+  wait_for(to_be->done, [&] { to_be->done.ring(); });
+  if (to_be->failure) std::rethrow_exception(to_be->failure);
+  return std::move(*to_be->made);
 }
 
-std::shared_ptr<embedded> start(server::options o) {
-  o.core.version = COXSWAIN_VERSION;
-  auto made = std::make_shared<embedded>(made_server(std::move(o)));
+std::shared_ptr<embedded> start(coordinator_options o) {
+  o.server.core.version = COXSWAIN_VERSION;
+  auto made = std::make_shared<embedded>(made_parts(std::move(o)));
   open_coordinators().insert(made.get());
   return made;
-}
-
-core::role role_of(std::string const& name) {
-  if (auto const found = core::role_named(name)) return *found;
-  throw py::value_error("a role is 'reader', 'operator' or 'worker', not '" + name + "'");
-}
-
-// A property in seconds for one of the core's durations.
-template <class Member>
-void add_duration(py::class_<server::options>& to, char const* name, Member member) {
-  to.def_property(
-      name,
-      [member](server::options const& o) {
-        return std::chrono::duration<double>{o.core.*member}.count();
-      },
-      [member](server::options& o, timeout time) { o.core.*member = time.value; });
-}
-
-template <class Member>
-void add_setting(py::class_<server::options>& to, char const* name, Member member) {
-  to.def_property(
-      name, [member](server::options const& o) { return o.core.*member; },
-      [member](server::options& o, std::remove_cvref_t<decltype(o.core.*member)> value) {
-        o.core.*member = std::move(value);
-      });
-}
-
-void bind_server_options(py::module_& into) {
-  py::class_<server::options> one{into, "ServerOptions"};
-  one.def(py::init<>())
-      .def_static("hosting", hosting_options)
-      .def_readwrite("listen", &server::options::listen)
-      .def_readwrite("insecure", &server::options::insecure)
-      .def("add_token",
-           [](server::options& o, std::string const& role, std::string token) {
-             o.core.credentials.push_back({role_of(role), std::move(token)});
-           })
-      .def("use_tls", [](server::options& o, std::string authorities, std::string certificate,
-                         std::string key, std::string peer_uri_prefix) {
-        o.tls.authorities_file = std::move(authorities);
-        o.tls.certificate_file = std::move(certificate);
-        o.tls.key_file = std::move(key);
-        o.tls.peer_uri_prefix = std::move(peer_uri_prefix);
-      });
-  using config = core::config;
-  add_setting(one, "num_tasks", &config::num_tasks);
-  add_setting(one, "job", &config::job);
-  add_setting(one, "attempt", &config::attempt);
-  add_setting(one, "recoverable", &config::recoverable);
-  add_setting(one, "join_barrier", &config::join_barrier);
-  add_setting(one, "leave_barrier", &config::leave_barrier);
-  add_setting(one, "fail_without_progress", &config::fail_without_progress);
-  add_setting(one, "memory_bytes_max", &config::memory_bytes_max);
-  add_setting(one, "value_bytes_max", &config::value_bytes_max);
-  add_setting(one, "gather_bytes_max", &config::gather_bytes_max);
-  add_duration(one, "heartbeat_timeout", &config::heartbeat_timeout);
-  add_duration(one, "reconnect_grace", &config::reconnect_grace);
-  add_duration(one, "progress_timeout", &config::progress_timeout);
-  add_duration(one, "preemption_lead", &config::preemption_lead);
-  add_duration(one, "preemption_timeout", &config::preemption_timeout);
 }
 
 }  // namespace
 
 void bind_coordinator(py::module_& into) {
-  bind_server_options(into);
-  py::class_<embedded, std::shared_ptr<embedded>>(into, "Coordinator")
-      .def(py::init(&start))
+  bind_coordinator_options(into);
+  py::class_<embedded, std::shared_ptr<embedded>> one{into, "Coordinator"};
+  one.def(py::init(&start))
       .def_property_readonly("addresses", [](embedded& self) { return self.server().addresses(); })
+      .def_property_readonly("http_address", &embedded::http_address)
+      .def("recording",
+           [](embedded& self) {
+             call_inside const here;
+             auto& server = self.server();
+             std::string bytes;
+             {
+               gil_released const meanwhile;
+               bytes = server.recording();
+             }
+             return py::bytes{bytes};
+           })
       .def("look",
            [](embedded& self) {
              call_inside const here;
@@ -221,26 +215,24 @@ void bind_coordinator(py::module_& into) {
              }
              return given(seen);
            })
-      .def("error",
-           [](embedded& self) -> py::object {
-             call_inside const here;
-             auto& server = self.server();
-             std::optional<job_error> why;
-             {
-               gil_released const meanwhile;
-               why = server.error();
-             }
-             return why ? given(*why) : py::none();
-           })
-      .def("task_ended",
-           [](embedded& self, task_id task, std::uint32_t code, std::string why) {
-             call_inside const here;
-             auto& server = self.server();
-             gil_released const meanwhile;
-             server.task_ended(task, {errc_of(code), std::move(why)});
-           })
-      .def("stop", &embedded::stop)
-      .def("wait_done", [](embedded& self, timeout time) { return self.wait_done(time.value); });
+      .def("error", [](embedded& self) -> py::object {
+        call_inside const here;
+        auto& server = self.server();
+        std::optional<job_error> why;
+        {
+          gil_released const meanwhile;
+          why = server.error();
+        }
+        return why ? given(*why) : py::none();
+      });
+  define(one, "task_ended", [](embedded& self, task_id task, std::uint32_t code, std::string why) {
+    call_inside const here;
+    auto& server = self.server();
+    gil_released const meanwhile;
+    server.task_ended(task, {errc_of(code), std::move(why)});
+  });
+  define(one, "stop", [](embedded& self, std::string reason) { self.stop(std::move(reason)); });
+  define(one, "wait_done", [](embedded& self, timeout time) { return self.wait_done(time.value); });
 }
 
 void close_everything() {

@@ -48,7 +48,7 @@ void bind_job(session_class& of) {
   offer(of, "inspect", []() { return [](client& c) { return c.inspect(); }; });
   offer(of, "why", []() { return [](client& c) { return c.why(); }; });
   offer(of, "failure", []() { return [](client& c) { return c.failure(); }; });
-  of.def("failure_within", [](session& self, timeout time) {
+  define(of, "failure_within", [](session& self, timeout time) {
     return self.ask_within(time.value, [](client& c) { return c.failure(); });
   });
   offer(of, "reset", []() { return [](client& c) { return c.reset(); }; });
@@ -63,7 +63,7 @@ void bind_job(session_class& of) {
     return [=](client& c) { return c.preempt(in.value, who); };
   });
   // Nobody waits for it; `cancel` ends it.
-  of.def("preempt_at_signal", [](session& self, int signal, timeout in) {
+  define(of, "preempt_at_signal", [](session& self, int signal, timeout in) {
     auto const start = [=](client& c) { return preempt_at(c, signal, in.value); };
     auto one = self.begin(start, std::make_shared<mailbox>(), 0);
     self.end_with(one);

@@ -17,19 +17,6 @@ namespace coxswain::python {
 
 using session_class = py::class_<session, std::shared_ptr<session>>;
 
-// Calls `use` with what Python passes, as what it takes.
-template <class... Arguments, class Use>
-auto with_arguments(std::string const& name, py::args const& given, Use const& use) {
-  if (given.size() != sizeof...(Arguments)) {
-    throw py::type_error(name + "() takes " + std::to_string(sizeof...(Arguments)) +
-                         " arguments, not " + std::to_string(given.size()));
-  }
-  return [&]<std::size_t... At>(std::index_sequence<At...>) {
-    return use(argument<std::remove_cvref_t<Arguments>>({name, At + 1}, given[At])...);
-  }
-  (std::index_sequence_for<Arguments...>{});
-}
-
 template <class Make, class Start, class... Arguments>
 void offer_as(session_class& of, char const* name, Make make, Start (Make::*)(Arguments...) const) {
   of.def(name, [make, name = std::string{name}](session& self, py::args const& given) {

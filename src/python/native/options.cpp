@@ -7,16 +7,13 @@
 #include "coxswain/client/process_surroundings.hpp"
 #include "coxswain/launch/detection.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace coxswain::python {
 namespace {
-
-py::object fence_of(client_options const& o) {
-  if (!o.fence_after) return py::none();
-  return py::float_(std::chrono::duration<double>{*o.fence_after}.count());
-}
 
 // What is there and allowed; else None.
 template <class Value>
@@ -41,34 +38,45 @@ py::dict detected(std::string const& launcher) {
 }  // namespace
 
 void bind_options(py::module_& into) {
-  py::class_<client_options>(into, "Options")
-      .def(py::init<std::string>())
-      .def_static("from_environment", &client_options::from_environment, py::arg("address"))
-      .def_readwrite("address", &client_options::address)
-      .def_readwrite("task", &client_options::task)
-      .def_readwrite("recoverable", &client_options::recoverable)
-      .def_readwrite("num_tasks", &client_options::num_tasks)
-      .def_readwrite("job", &client_options::job)
-      .def_readwrite("attempt", &client_options::attempt)
-      .def_readwrite("token", &client_options::token)
-      .def_readwrite("label", &client_options::label)
-      .def_readwrite("incarnation", &client_options::incarnation)
-      .def_property(
-          "connect_timeout",
-          [](client_options const& o) {
-            return std::chrono::duration<double>{o.connect_timeout}.count();
-          },
-          [](client_options& o, timeout time) { o.connect_timeout = time.value; })
-      .def_property("fence_after", fence_of,
-                    [](client_options& o, timeout time) { o.fence_after = time.value; })
-      .def("use_tls", [](client_options& o, std::string authorities, std::string certificate,
-                         std::string key, std::string peer_uri_prefix) {
-        o.tls.authorities_file = std::move(authorities);
-        o.tls.certificate_file = std::move(certificate);
-        o.tls.key_file = std::move(key);
-        o.tls.peer_uri_prefix = std::move(peer_uri_prefix);
-      });
-  into.def("detect", detected);
+  py::class_<client_options> one{into, "Options"};
+  auto const address_in = [](py::object const& passed) {
+    return argument<std::string>({"address", 0}, passed);
+  };
+  one.def(py::init([=](py::object const& at) { return client_options{address_in(at)}; }))
+      .def_static(
+          "from_environment",
+          [=](py::object const& at) { return client_options::from_environment(address_in(at)); })
+      .def_property_readonly("num_tasks", [](client_options const& o) { return o.num_tasks; })
+      .def_property_readonly("task", [](client_options const& o) { return o.task; });
+  using o = client_options;
+  setting(
+      one, "address", [](o& of, std::string value) { of.address = std::move(value); },
+      [](o const& of) { return of.address; });
+  setting(
+      one, "task", [](o& of, std::optional<task_id> value) { of.task = value; },
+      [](o const& of) { return of.task; });
+  setting(one, "recoverable", [](o& of, std::optional<bool> value) { of.recoverable = value; });
+  setting(one, "num_tasks",
+          [](o& of, std::optional<std::uint32_t> value) { of.num_tasks = value; });
+  setting(one, "job", [](o& of, std::string value) { of.job = std::move(value); });
+  setting(one, "attempt", [](o& of, std::optional<std::uint64_t> value) { of.attempt = value; });
+  setting(one, "token", [](o& of, std::string value) { of.token = std::move(value); });
+  setting(one, "label", [](o& of, std::string value) { of.label = std::move(value); });
+  setting(one, "incarnation",
+          [](o& of, std::optional<incarnation> value) { of.incarnation = value; });
+  setting(one, "connect_timeout", [](o& of, timeout value) { of.connect_timeout = value.value; });
+  setting(one, "fence_after", [](o& of, timeout value) { of.fence_after = value.value; });
+  define(one, "use_tls",
+         [](o& of, std::string authorities, std::string certificate, std::string key,
+            std::string peer_uri_prefix) {
+           of.tls.authorities_file = std::move(authorities);
+           of.tls.certificate_file = std::move(certificate);
+           of.tls.key_file = std::move(key);
+           of.tls.peer_uri_prefix = std::move(peer_uri_prefix);
+         });
+  into.def("detect", [](py::object const& launcher) {
+    return detected(argument<std::string>({"launcher", 0}, launcher));
+  });
 }
 
 }  // namespace coxswain::python

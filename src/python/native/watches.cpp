@@ -123,17 +123,16 @@ void bind_watches(py::module_& into, session_class& of) {
   offer(of, "watch_list",
         [](watch_ptr at) { return [at = std::move(at)](client&) { return list(at); }; });
 
-  py::class_<process_watch, process_watch_ptr>(into, "ProcessWatch")
-      .def(py::init<>())
-      .def("mark_failed",
-           [](process_watch& self, task_id task, std::uint32_t code, std::string message) {
-             return given(self.mark_failed(task, errc_of(code), std::move(message)));
-           })
-      .def("check_current",
-           [](process_watch const& self,
-              std::vector<std::pair<std::uint32_t, std::uint64_t>> const& members) {
-             self.check_current(processes_of(members));
-           });
+  py::class_<process_watch, process_watch_ptr> watch{into, "ProcessWatch"};
+  watch.def(py::init<>());
+  define(watch, "mark_failed",
+         [](process_watch& self, task_id task, std::uint32_t code, std::string message) {
+           return given(self.mark_failed(task, errc_of(code), std::move(message)));
+         });
+  define(watch, "check_current",
+         [](process_watch& self, std::vector<std::pair<std::uint32_t, std::uint64_t>> members) {
+           self.check_current(processes_of(members));
+         });
   offer(of, "processes_next", [](process_watch_ptr at, timeout time) {
     return [=, at = std::move(at)](client& c) { return process_watch::next(at, c, time.value); };
   });

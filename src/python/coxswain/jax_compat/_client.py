@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from coxswain import _native
 from coxswain._errors import Cancelled, Error, InvalidArgument
-from coxswain._options import options_of
+from coxswain._options import options_of, said_by_environment
 from coxswain._shape import shape
 from coxswain.jax_compat._errors import as_jax, error_class, failed
 
@@ -94,8 +94,8 @@ class DistributedRuntimeClient:
             raise failed("FAILED_PRECONDITION", f"Task {self._node_id} has connected before.")
         until = time.monotonic() + self._init_timeout
         session = _native.Session()
-        settings = {"task": self._node_id, "connect_timeout": float(self._init_timeout),
-                    "token": os.environ.get("COXSWAIN_TOKEN")}
+        settings = {**said_by_environment(), "task": self._node_id,
+                    "connect_timeout": float(self._init_timeout)}
         try:
             with as_jax():
                 session.connect(options_of(self._address, settings))
@@ -237,8 +237,9 @@ def get_distributed_runtime_client(
 
     ``missed_heartbeat_callback`` is called once when the job has failed or the coordinator is lost;
     without one the process ends then, as with jaxlib. ``heartbeat_timeout`` is the coordinator's to
-    say, ``rpc_timeout`` is used by nothing, and nothing is compressed. A token is taken from
-    ``COXSWAIN_TOKEN``.
+    say, ``rpc_timeout`` is used by nothing, and nothing is compressed. The job's name, the token
+    and the files of TLS are taken from ``COXSWAIN_JOB``, ``COXSWAIN_TOKEN`` and
+    ``COXSWAIN_TLS_...``.
     """
     return DistributedRuntimeClient(address, node_id, init_timeout, shutdown_timeout,
                                     missed_heartbeat_callback, shutdown_on_destruction)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
-from coxswain._coordinator import Coordinator
-from coxswain._errors import Error
+from coxswain._coordinator import Coordinator, started_unless_there
+from coxswain._errors import Error, FailedPrecondition
+from coxswain._options import options_of, said_by_environment
 from coxswain.jax_compat._client import text_of
 from coxswain.jax_compat._errors import failed
 
@@ -35,17 +34,44 @@ def get_distributed_runtime_service(
         recoverable: bool | None = None) -> DistributedRuntimeService:
     """Starts the coordinator of a job in this process. Times are whole seconds.
 
-    As jaxlib's it takes anybody in, unless ``COXSWAIN_TOKEN`` is set. ``cluster_register_timeout``
-    is the clients' to say; with a ``shutdown_timeout`` of 0 each task leaves alone, and otherwise
-    the clients say how long to wait. UNKNOWN: it cannot listen there.
+    As jaxlib's it takes anybody in, unless ``COXSWAIN_TOKEN`` or the files of TLS are set.
+    ``cluster_register_timeout`` is the clients' to say; with a ``shutdown_timeout`` of 0 each task
+    leaves alone, and otherwise the clients say how long to wait. UNKNOWN: it cannot listen there.
     """
-    host, _, port = text_of(address, "address").rpartition(":")
-    token = os.environ.get("COXSWAIN_TOKEN")
     try:
-        return DistributedRuntimeService(Coordinator(
-            num_nodes, listen=f":{port}" if host == "[::]" else address, token=token or None,
-            insecure=not token, recoverable=bool(recoverable),
-            leave_barrier=shutdown_timeout != 0 and not recoverable,
-            heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT))
+        return DistributedRuntimeService(
+            _coordinator(address, num_nodes, heartbeat_timeout, shutdown_timeout, recoverable))
     except Error as problem:
         raise failed("UNKNOWN", f"cannot start server at {address}: {problem}") from problem
+
+
+def service_unless_there(bind: str, num_nodes: int, address: str, heartbeat_timeout: int,
+                         shutdown_timeout: int, recoverable: bool
+                         ) -> DistributedRuntimeService | None:
+    """As get_distributed_runtime_service; but None if the coordinator of this job is at the address
+    already. UNKNOWN: neither is it, nor can it be started."""
+    def client():
+        return options_of(address, {**said_by_environment(), "num_tasks": num_nodes})
+
+    def start():
+        return _coordinator(bind, num_nodes, heartbeat_timeout, shutdown_timeout, recoverable)
+
+    try:
+        started = started_unless_there(start, client)
+    except FailedPrecondition as problem:  # the coordinator that is there refuses this job
+        raise failed(problem.code.name, problem.message) from problem
+    except Error as problem:
+        raise failed("UNKNOWN", f"cannot start server at {bind}: {problem}") from problem
+    return None if started is None else DistributedRuntimeService(started)
+
+
+def _coordinator(address: str, num_nodes: int, heartbeat_timeout: int | None,
+                 shutdown_timeout: int | None, recoverable: bool | None) -> Coordinator:
+    host, _, port = text_of(address, "address").rpartition(":")
+    said = said_by_environment()
+    is_guarded = "token" in said or ("tls_ca" in said and "tls_cert" in said)
+    return Coordinator(
+        num_nodes, listen=f":{port}" if host == "[::]" else address, insecure=not is_guarded,
+        recoverable=bool(recoverable), leave_barrier=shutdown_timeout != 0 and not recoverable,
+        heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT, **said)
+

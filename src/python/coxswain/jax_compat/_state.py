@@ -13,8 +13,7 @@ from coxswain._options import surroundings
 from coxswain.jax_compat._client import (
     DistributedRuntimeClient, get_distributed_runtime_client)
 from coxswain.jax_compat._preemption import PreemptionSyncManager, create_preemption_sync_manager
-from coxswain.jax_compat._service import (
-    DistributedRuntimeService, get_distributed_runtime_service)
+from coxswain.jax_compat._service import DistributedRuntimeService, service_unless_there
 
 _log = logging.getLogger("coxswain.jax_compat")
 
@@ -116,18 +115,19 @@ class State:
             if devices is None and found.launcher in _WITH_LOCAL_TASK:
                 devices = None if found.local_task is None else [found.local_task]
         address, num_processes, process_id = _checked(address, num_processes, process_id)
-        bind = (coordinator_bind_address or os.environ.get("JAX_COORDINATOR_BIND_ADDRESS")
-                or "[::]:" + address.rsplit(":", 1)[1])
+        bind = coordinator_bind_address or os.environ.get("JAX_COORDINATOR_BIND_ADDRESS")
+        if not bind:
+            is_tcp = not address.startswith("unix:")
+            bind = "[::]:" + address.rsplit(":", 1)[1] if is_tcp else address
         _restrict_devices(devices)
 
         self.coordinator_address, self.num_processes = address, num_processes
         self.process_id = process_id
         try:
             if process_id == 0:
-                self.service = get_distributed_runtime_service(
-                    bind, num_processes, heartbeat_timeout=heartbeat_timeout_seconds,
-                    shutdown_timeout=shutdown_timeout_seconds,
-                    recoverable=_setting("jax_enable_recoverability", False))
+                self.service = service_unless_there(
+                    bind, num_processes, address, heartbeat_timeout_seconds,
+                    shutdown_timeout_seconds, _setting("jax_enable_recoverability", False))
             client = get_distributed_runtime_client(
                 address, process_id, init_timeout=initialization_timeout,
                 # The coordinator's time for the shutdown is the least of the clients'.
@@ -223,9 +223,13 @@ def initialize(coordinator_address: str | None = None, num_processes: int | None
                heartbeat_timeout_seconds: int = 100, shutdown_timeout_seconds: int = 300,
                coordinator_bind_address: str | None = None, partition_index: int | None = None,
                slice_index: int | None = None) -> None:
-    """As jax.distributed.initialize: process 0 starts the coordinator, everybody connects, and it
+    """As jax.distributed.initialize: process 0 starts the coordinator, unless one is at the address
+    already (``coxswain run``, ``coxswain task``, ``coxswain serve``); everybody connects, and it
     returns when all have. What is None says the environment: JAX's variables, ours, or the
-    launcher's (``coxswain detect``)."""
+    launcher's (``coxswain detect``).
+
+    RuntimeError: "UNKNOWN: cannot start server" if something that is no coordinator of this job
+    listens there."""
     global_state.initialize(**locals())
 
 

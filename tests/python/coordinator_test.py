@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""The coordinator in a Python process: its options, its page and recording, and that of task 0."""
+
+import os
+import pathlib
+import socket
+import stat
+import tempfile
+import threading
+import unittest.mock
+import urllib.error
+import urllib.request
+
+import coxswain
+from support import PythonTest, a_free_address, answer_all, impatient, main
+
+# A value for each option that is not the default.
+EVERY_OPTION = {
+    "listen": ["127.0.0.1:0"], "insecure": True, "token": "pull", "tokens": [("reader", "look")],
+    "handshakes_per_second_max": 7, "connections_max": 50, "hello_timeout": 5.0, "job": "night",
+    "attempt": 3, "recoverable": True, "join_barrier": False, "leave_barrier": False,
+    "heartbeat_timeout": 50.0, "reconnect_grace": 1.0, "progress_timeout": 60,
+    "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1,
+    "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,
+    "gather_bytes_max": 1 << 20, "changes_max": 10, "change_bytes_max": 1 << 20,
+    "open_requests_max": 100, "open_requests_max_per_task": 1, "queued_bytes_max": 1 << 20,
+    "stalled_reader_timeout": 20, "http": 0, "http_connections_max": 4,
+    "record_bytes_max": 1 << 20, "record_value_bytes_max": 10,
+}
+OF_FILES = {"tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "record"}
+
+
+class Options(PythonTest):
+    def test_every_option_is_taken_and_described(self):
+        self.coordinator(2, **EVERY_OPTION)
+
+        names = set(coxswain.Coordinator.__init__.__kwdefaults__)
+        self.assertEqual(names, EVERY_OPTION.keys() | OF_FILES)
+        for name in names:
+            self.assertIn(f"``{name}", coxswain.Coordinator.__doc__)
+
+    def test_options_take_effect(self):
+        at = self.coordinator(1, job="night", value_bytes_max=10, key_bytes_max=3)
+        with self.assertRaises(coxswain.FailedPrecondition):
+            self.client(at)
+        job = self.client(at, job="night")
+        with self.assertRaisesRegex(coxswain.Error, "10"):
+            job.put("k", "v" * 11)
+        with self.assertRaisesRegex(coxswain.Error, "3"):
+            job.put("keys", "v")
+
+    def test_what_is_not_taken_is_said_in_a_sentence(self):
+        for name, value in {**EVERY_OPTION, "num_tasks": 1}.items():
+            if name in ("http", "tokens", "listen"):
+                continue
+            with self.subTest(name), self.assertRaises(TypeError) as caught:
+                coxswain.Coordinator(**{"num_tasks": 1, name: object()})
+            self.assertRegex(str(caught.exception), rf"^(add_{name}|{name}|a timeout)\b.* not ")
+        with self.assertRaisesRegex(TypeError, "^listen is str, not int"):
+            coxswain.Coordinator(1, listen=[5])
+        with self.assertRaisesRegex(ValueError, "tls_min is '1.2' or '1.3', not '1.1'"):
+            coxswain.Coordinator(1, tls_min="1.1")
+
+
+class Page(PythonTest):
+    def get(self, at, target, token=None):
+        request = urllib.request.Request(f"http://{at.http_address}{target}")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urllib.request.urlopen(request) as reply:
+                return reply.status, reply.read()
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                return refusal.code, refusal.read()
+
+    def test_it_shows_the_job_to_those_who_have_a_token(self):
+        at = self.coordinator(2, http="127.0.0.1:0", token="pull")
+
+        self.assertEqual(self.get(at, "/livez")[0], 200)
+        self.assertEqual(self.get(at, "/api/v1/state")[0], 401)
+        self.assertIn(b'"num_tasks":2', self.get(at, "/api/v1/state", "pull")[1])
+        at.stop()
+        self.assertNotEqual(self.get(at, "/readyz")[0], 200)
+
+    def test_without_http_there_is_none(self):
+        self.assertIsNone(self.coordinator().http_address)
+
+    def test_where_it_cannot_listen_there_is_no_coordinator(self):
+        with self.assertRaises(coxswain.Unavailable):
+            coxswain.Coordinator(1, http=self.coordinator(1).address)
+
+
+class Recording(PythonTest):
+    def test_it_is_kept_in_memory_and_written_to_a_file_of_this_user(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "job.recording")
+            path.touch(0o644)
+            at = self.coordinator(1, record=path)
+            self.client(at).put("k", "v")
+            at.stop()
+
+            self.assertIn(b"k", path.read_bytes())
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.assertIn(b"k", at.recording())
+
+    def test_what_cannot_be_written_is_said(self):
+        with self.assertRaisesRegex(coxswain.Unavailable, "'/nowhere/r': No such file"):
+            coxswain.Coordinator(1, record="/nowhere/r")
+        at = coxswain.Coordinator(1, record="/dev/full")
+        with self.assertRaisesRegex(coxswain.Unavailable, "'/dev/full': No space left"):
+            at.stop()
+
+
+class OfTask0(PythonTest):
+    def setUp(self):
+        super().setUp()
+        self.address = a_free_address()
+        said = {"COXSWAIN_ADDRESS": self.address, "COXSWAIN_TASK_ID": "0", "COXSWAIN_NUM_TASKS": "1",
+                "COXSWAIN_JOB": "night", "COXSWAIN_TOKEN": "pull"}
+        patch = unittest.mock.patch.dict(os.environ, said)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_the_process_of_task_0_is_the_coordinator(self):
+        with coxswain.Coordinator.of_task_0(http=0, recoverable=True) as at:
+            self.assertEqual(at.address, self.address)
+            self.assertIsNotNone(at.http_address)
+            with coxswain.Client.from_environment() as job:
+                job.barrier("b")
+
+    def test_no_other_process_is(self):
+        os.environ |= {"COXSWAIN_TASK_ID": "1", "COXSWAIN_NUM_TASKS": "2"}
+        self.assertIsNone(coxswain.Coordinator.of_task_0())
+
+    def test_a_coordinator_that_is_there_is_left_to_it(self):
+        self.coordinator(1, listen=self.address, job="night", token="pull")
+        self.assertIsNone(coxswain.Coordinator.of_task_0())
+        os.environ["COXSWAIN_JOB"] = "day"
+        with self.assertRaises(coxswain.FailedPrecondition):
+            coxswain.Coordinator.of_task_0()
+
+    def test_something_else_that_listens_there_is_named(self):
+        port = int(self.address.rpartition(":")[2])
+        with socket.create_server(("127.0.0.1", port)) as other:
+            threading.Thread(target=answer_all, args=(other, b"HTTP/1.0 400\r\n"),
+                             daemon=True).start()
+            with impatient(), self.assertRaisesRegex(
+                    coxswain.Unavailable, f"in use.* No coordinator answers at {self.address}"):
+                coxswain.Coordinator.of_task_0()
+
+    def test_an_unknown_option_is_named(self):
+        with self.assertRaisesRegex(TypeError, "tokn"):
+            coxswain.Coordinator.of_task_0(tokn="x")
+
+
+if __name__ == "__main__":
+    main()
