@@ -1,9 +1,11 @@
 """Has CMake build the native module. What the package is stands in pyproject.toml."""
 
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import sysconfig
 
 import setuptools
 from setuptools.command.build_ext import build_ext
@@ -27,8 +29,10 @@ def pybind11():
 
 class BuildByCMake(build_ext):
     def build_extension(self, extension):
-        build = pathlib.Path(self.build_temp).resolve()
+        # One folder may serve several Pythons, one after the other (tools/wheels).
+        build = pathlib.Path(os.environ.get("COXSWAIN_PYTHON_BUILD", self.build_temp)).resolve()
         configure = ["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+                     "-U", "Python3_*", "-U", "_Python3_*", "-U", "PYTHON_*", "-U", "pybind11_DIR",
                      "-DCOXSWAIN_PYTHON=ON", "-DCOXSWAIN_UNITY=ON", "-DCOXSWAIN_INSTALL=OFF",
                      f"-DPython3_EXECUTABLE={sys.executable}", *pybind11(),
                      *(f"-DCOXSWAIN_{part}=OFF" for part in ("TESTS", "BENCH", "TOOLS"))]
@@ -36,7 +40,8 @@ class BuildByCMake(build_ext):
         jobs = subprocess.check_output([sys.executable, ROOT / "tools/parallel_jobs.py"], text=True)
         subprocess.run(["cmake", "--build", build, "--target", "coxswain_python",
                         "--parallel", jobs.strip()], check=True)
-        module, = (build / "python/coxswain").glob("_native*.so")
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
+        module = build / "python/coxswain" / f"_native{suffix}"
         to = pathlib.Path(self.get_ext_fullpath(extension.name))
         to.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["strip", "--strip-unneeded", "-o", to, module], check=True)

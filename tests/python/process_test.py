@@ -2,9 +2,13 @@
 """The package and the process it lives in: Ctrl-C, fork, the interpreter's end, other threads."""
 
 import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 import threading
 import time
 
@@ -280,6 +284,22 @@ class Package(PythonTest):
             "print([m for m in ('asyncio', 'dataclasses', 'google.protobuf', 'jax', 'numpy', 'torch',"
             " 'typing') if m in set(sys.modules) - before])"))
         self.assertEqual(said, "[]\n")
+
+    def test_a_module_for_another_python_or_none_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, "coxswain")
+            shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+            module = next(package.glob("_native*.so"))
+            other = module.rename(package / "_native.cpython-27m-x86_64-linux-gnu.so")
+            for texts in ((other.name, f"needs {module.name}", "pip install ./src/python"),
+                          ("is not built in", str(package), "build/release/python")):
+                program = subprocess.run([sys.executable, "-B", "-c", "import coxswain.store"],
+                                         env={**os.environ, "PYTHONPATH": folder},
+                                         capture_output=True, text=True, timeout=LIMIT)
+                self.assertIn("\nImportError: coxswain's native module", program.stderr)
+                for text in texts:
+                    self.assertIn(text, program.stderr)
+                other.unlink(missing_ok=True)
 
     def test_all_names_are_there(self):
         for name in coxswain.__all__:

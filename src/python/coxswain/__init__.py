@@ -3,14 +3,29 @@
     with coxswain.Client.from_environment() as job:
         job.barrier("epoch-1", timeout=60)
 
-``Client`` blocks, ``AsyncClient`` is for asyncio, ``Coordinator`` embeds the coordinator.
+``Client`` blocks, ``AsyncClient`` is for asyncio, ``Coordinator`` embeds the coordinator. Values
+are bytes: what is passed as str is stored as UTF-8, and ``get`` gives bytes.
+
+Where a job has no coordinator of its own, the process of task 0 can be it::
+
+    coordinator = coxswain.Coordinator.of_task_0()   # before the client
+    with coxswain.Client.from_environment() as job:
+        ...
 """
 
 from __future__ import annotations
 
 import atexit as _atexit
 
-from coxswain import _client, _coordinator, _errors, _native, _options
+try:
+    import coxswain._native as _native
+except ModuleNotFoundError as problem:
+    if problem.name != "coxswain._native":
+        raise
+    from coxswain._build import why_not_native
+    raise ImportError(why_not_native(), name=problem.name) from None
+
+from coxswain import _client, _coordinator, _errors, _options
 from coxswain._client import *
 from coxswain._coordinator import *
 from coxswain._errors import *
