@@ -113,6 +113,29 @@ BOOST_AUTO_TEST_CASE(a_full_transport_that_moves_again_is_a_sign_of_life) {
   BOOST_TEST(lab.out() == "close | open | disconnected");
 }
 
+BOOST_AUTO_TEST_CASE(a_guest_whose_coxswain_task_has_gone_ends_at_once) {
+  auto options = agent_lab::default_options();
+  options.hello.acts_for = core::guest_args{task_id{1}, "0123456789abcdef"};
+  auto lab = agent_lab::open(options);
+  lab.a.call(t0, core::get_args{"k", {}}, 300s);
+  lab.lose(t0 + 2s);
+  (void)lab.out();
+
+  lab.a.connect_failed(t0 + 2s, refused, true);
+
+  BOOST_TEST(contains(lab.out(), "done #1 UNAVAILABLE | ended UNAVAILABLE"));
+  BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
+             "outcome unknown: coxswain task has gone, for whose task this client acts: connection "
+             "refused");
+  BOOST_TEST(lab.a.over());
+
+  agent_lab early{options};
+  early.a.start(t0);
+  early.a.connect_failed(t0, refused, true);
+  BOOST_TEST(early.a.over());
+  BOOST_TEST((early.a.end().code() == errc::unavailable));
+}
+
 BOOST_AUTO_TEST_CASE(the_fence_falls_after_the_heartbeat_timeout_without_the_coordinator) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 300s);

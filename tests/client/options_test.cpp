@@ -93,6 +93,36 @@ BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
   BOOST_TEST((options.connect_timeout == 300s));
 }
 
+BOOST_AUTO_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "b12:8476");
+  env.set("COXSWAIN_TASK_ID", "3");
+  env.set("COXSWAIN_TASK_SOCKET", "/tmp/t/task");
+  env.set("COXSWAIN_TASK_SECRET", "0123456789abcdef");
+  env.set("COXSWAIN_TASK_INCARNATION", "18446744073709551615");
+
+  auto const options = client_options::from_environment();
+  BOOST_TEST(options.is_guest());
+  BOOST_TEST(options.address == "b12:8476");
+  BOOST_TEST(options.pass->socket == "/tmp/t/task");
+  BOOST_TEST(options.pass->secret == "0123456789abcdef");
+  BOOST_TEST(options.pass->self.value == 18446744073709551615u);
+  BOOST_TEST((client_options{"b12:8476", task_id{3}}.is_guest()));
+
+  BOOST_TEST((!client_options{"b12:8476"}.is_guest()));
+  BOOST_TEST((!client_options{"b12:8476", task_id{4}}.is_guest()));
+  BOOST_TEST((!client_options{"b13:8476", task_id{3}}.is_guest()));
+  for (auto const* name : {"COXSWAIN_TASK_SOCKET", "COXSWAIN_TASK_SECRET",
+                           "COXSWAIN_TASK_INCARNATION", "COXSWAIN_TASK_ID"}) {
+    std::string const value = std::getenv(name);
+    env.set(name, "");
+    BOOST_TEST(!task_pass::from_environment());
+    env.set(name, value);
+  }
+  env.set("COXSWAIN_TASK_INCARNATION", "1x");
+  BOOST_TEST(!task_pass::from_environment());
+}
+
 BOOST_AUTO_TEST_CASE(outside_of_launchers_only_the_address_is_required) {
   environment env;
   env.set("COXSWAIN_ADDRESS", "unix:/tmp/c");

@@ -1,4 +1,4 @@
-#include "coxswain/client/sync_points.hpp"
+#include "coxswain/base/sync_points.hpp"
 
 #include <boost/test/unit_test.hpp>
 

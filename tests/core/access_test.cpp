@@ -30,7 +30,7 @@ using operators =
     requests<put_args, put_all_args, compare_and_set_args, append_args, increment_args, remove_args,
              push_args, pop_args, count_barrier_args, cancel_barrier_args, preempt_args>;
 using workers = requests<join_args, leave_args, barrier_args, report_error_args, reset_args,
-                         report_progress_args, frozen_args, exchange_topology_args>;
+                         report_progress_args, grant_args, frozen_args, exchange_topology_args>;
 
 static_assert(everybody::size + readers::size + operators::size + workers::size ==
               std::variant_size_v<request>);

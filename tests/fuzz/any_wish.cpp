@@ -86,6 +86,11 @@ wish any_preemption(dice& chance, std::uint32_t num_tasks, std::optional<task_id
   return {task, preempt_args{any_task(chance, num_tasks), any_timeout(chance)}};
 }
 
+wish any_grant(dice& chance, task_id home) {
+  if (chance.one_in(6)) return {home, grant_args{}};
+  return {home, grant_args{chance.one_in(10) ? "short" : secret_of_grants}};
+}
+
 wish any_reset(dice& chance, std::uint32_t num_tasks) {
   task_id const task = any_task(chance, num_tasks);
   return {task, reset_args{incarnation{chance.one_in(6) ? chance.upto(9) : task.value}}};
@@ -194,7 +199,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(22) : chance.upto(27)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(23) : chance.upto(28)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -231,6 +236,7 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 24: return {task, any_watch_of_job(chance)};
     case 25: return any_exchange(chance, task);
     case 26: return {task, any_question(chance)};
+    case 27: return any_grant(chance, home);
     default: return any_count(chance, task);
   }
 }

@@ -12,6 +12,8 @@ namespace coxswain::core {
 
 inline std::vector<duration> const short_times{1ns, 1ms, 20ms, 50ms, 120ms, 400ms};
 
+inline constexpr auto secret_of_grants = "sixteen bytes or more";
+
 // Rarely one that the job has not.
 [[nodiscard]] task_id any_task(test::dice& chance, std::uint32_t num_tasks);
 

@@ -259,6 +259,7 @@ class world {
       args.token = "sesame";
       if (chance_.one_in(10)) args.token = chance_.one_of(std::array{"open", "barley", "oat"});
       if (chance_.one_in(40)) args.version = 9;
+      if (chance_.one_in(4)) args.acts_for = guest_args{home(c), secret_of_grants};
       m.what = std::move(args);
     }
     brain_->received(now_, id, std::move(m));

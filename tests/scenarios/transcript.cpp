@@ -10,6 +10,8 @@
 namespace coxswain::scenarios {
 namespace {
 
+constexpr auto secret_of_grants = "0123456789abcdef";
+
 std::vector<std::string> split(std::string_view line) {
   std::istringstream in{std::string{line}};
   std::vector<std::string> words;
@@ -126,6 +128,7 @@ void transcript::act(std::string const& name, std::vector<std::string> const& wo
   if (verb == "reads-again") return coordinator_->write_progressed(now_, c.connection);
   if (verb == "garbage") return coordinator_->malformed(now_, c.connection, "garbage");
   if (verb == "resumes") return resume(c);
+  if (verb == "visits") return greet(c, name, task_of(word(words, 1)));
   if (!c.session) greet(c, name);
   send(c, request_of(name, words));
 }
@@ -175,6 +178,9 @@ core::request transcript::request_of(std::string const& name,
   if (verb == "is-at") {
     return core::frozen_args{std::stoull(word(words, 1)), std::stoull(word(words, 2))};
   }
+  if (verb == "grants") return core::grant_args{secret_of_grants};
+  if (verb == "ends-grant") return core::grant_args{};
+  if (verb == "reaches") return core::frozen_args{0, std::stoull(word(words, 1))};
   if (verb == "is-at-step") return core::report_progress_args{std::stoull(word(words, 1))};
   if (verb == "asks-why") return core::why_args{};
   if (auto const of_keys = key_request_of(words)) return *of_keys;
@@ -248,10 +254,14 @@ void transcript::connect(std::string const& name) {
   c.is_deaf = false;
 }
 
-void transcript::greet(client& c, std::string const& name) {
+void transcript::greet(client& c, std::string const& name, std::optional<task_id> as_guest_of) {
   connect(name);
   core::hello_args hello;
   hello.label = name;
+  if (as_guest_of) {
+    c.task = as_guest_of;
+    hello.acts_for = core::guest_args{*as_guest_of, secret_of_grants};
+  }
   coordinator_->received(now_, c.connection, {{}, 0, {}, hello});
   take_outputs();
 }

@@ -49,7 +49,7 @@ class transcript {
   [[nodiscard]] static std::optional<core::request> task_request_of(
       std::vector<std::string> const& words);
   void connect(std::string const& name);
-  void greet(client& c, std::string const& name);
+  void greet(client& c, std::string const& name, std::optional<task_id> as_guest_of = {});
   void resume(client& c);
   void send(client& c, core::request what);
   void advance(time_point to);

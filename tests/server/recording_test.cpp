@@ -184,6 +184,38 @@ BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
   BOOST_TEST(r.look().keys == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(secrets_of_grants_are_left_out_and_count_as_before) {
+  options o;
+  o.core.credentials = {{core::role::worker, "open-sesame"}};
+  job j{o};
+  auto const say = [&](connection_id from, core::request what, std::uint64_t id) {
+    core::client_message message;
+    message.id = request_id{id};
+    message.task = task_id{0};
+    message.what = std::move(what);
+    std::string bytes;
+    wire::append_frame(bytes, message);
+    j.d.received(j.now, from, bytes);
+    j.settle();
+  };
+  auto const host = j.greeted("open-sesame");
+  say(host, core::join_args{incarnation{5}}, 1);
+  say(host, core::grant_args{"open-poppy-poppy"}, 2);
+  for (auto const* secret : {"open-poppy-poppy", "open-poppy-daisy", "open"}) {
+    core::hello_args hello;
+    hello.acts_for = core::guest_args{task_id{0}, secret};
+    say(j.d.open(j.now, "10.0.0.1:5", core::session_secret{}), hello, 0);
+  }
+
+  auto const recording = j.d.recording();
+  replay r{recording};
+  auto const all = again(r);
+
+  BOOST_TEST(!contains(recording, "open-"));
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST(r.look().sessions == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(tokens_that_are_replaced_count_as_before) {
   options o;
   o.core.credentials = {{core::role::worker, "open-sesame"}};

@@ -33,10 +33,12 @@ world::world(std::uint64_t seed, core::config options, habits ways)
       coordinator{with(std::move(options), ways, log, now), incarnation{seed | 1}, started},
       ways_{ways} {}
 
-process& world::add(std::optional<task_id> task, std::optional<duration> fence_after) {
+process& world::add(std::optional<task_id> task, std::optional<duration> fence_after,
+                    std::optional<core::guest_args> acts_for) {
   agent_options o;
   o.address = "simulated:1";
   o.hello.label = task ? "host" + std::to_string(task->value) + ":1" : "observer:1";
+  o.hello.acts_for = std::move(acts_for);
   o.task = task;
   o.fence_after = fence_after;
   o.seed = ++processes_seeded_;

@@ -32,8 +32,9 @@ class world {
   world(std::uint64_t seed, core::config options, habits ways = {});
 
   // Adds a process; its agent starts at once. After `fence_after` without the coordinator it gives
-  // up; none: as the coordinator says.
-  process& add(std::optional<task_id> task, std::optional<duration> fence_after = std::nullopt);
+  // up; none: as the coordinator says. With `acts_for` it is a guest.
+  process& add(std::optional<task_id> task, std::optional<duration> fence_after = std::nullopt,
+               std::optional<core::guest_args> acts_for = std::nullopt);
 
   // Something that happens at a time.
   void at(time_point when, std::function<void()> what);

@@ -239,6 +239,10 @@ std::vector<core::client_message> sample_requests() {
   std::vector<core::client_message> made;
   made.emplace_back().answered_through = largest;  // a heartbeat
   add(made, core::hello_args{2, "training", 3, "password", "b12:3391"});
+  core::hello_args guest{1, "training", {}, {}, "b12:3392"};
+  guest.acts_for =
+      core::guest_args{task_id{4'000'000'000}, std::string{"sixteen bytes \0\xff", 16}};
+  add(made, std::move(guest));
   add(made, core::resume_args{
                 session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}});
   add(made, core::bye_args{true});
@@ -282,6 +286,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::exchange_topology_args{"gpu\xff", local_topology(), 34s});
   add(made, core::report_progress_args{largest});
   add(made, core::why_args{});
+  add(made, core::grant_args{std::string{"sixteen bytes \0\xff", 16}});
   return made;
 }
 

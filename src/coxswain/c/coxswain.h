@@ -124,7 +124,8 @@ typedef struct coxswain_client_options {
 
 // Opens a session, trying again while the coordinator is not there yet. Without options they are
 // read from the environment and its launcher's variables, as client_options::from_environment()
-// does; not while another thread changes them. DEADLINE_EXCEEDED: not in time; the text says what
+// does; not while another thread changes them. Below `coxswain task` a client of its task acts for
+// the task that is joined already. DEADLINE_EXCEEDED: not in time; the text says what
 // went wrong last. FAILED_PRECONDITION (another job, protocol or number of tasks; one side speaks
 // TLS and the other does not), UNAUTHENTICATED (the token; a certificate that either side refuses):
 // at once. INVALID_ARGUMENT: an option is malformed, or says something that this library is too old

@@ -62,6 +62,12 @@ void agent::connect_failed(time_point now, status why, bool refused) {
     complete(leave, {});
     return end_quietly();
   }
+  if (refused && options_.hello.acts_for) {
+    phase_ = phase::waiting;
+    status const gone{errc::unavailable,
+                      "coxswain task has gone, for whose task this client acts: " + why.message()};
+    return give_up(gone, gone.message());
+  }
   attempt_failed(now, std::move(why));
 }
 

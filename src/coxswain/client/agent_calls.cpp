@@ -43,7 +43,8 @@ bool needs_task(core::request const& what) {
          std::holds_alternative<core::frozen_args>(what) ||
          std::holds_alternative<core::alive_args>(what) ||
          std::holds_alternative<core::exchange_topology_args>(what) ||
-         std::holds_alternative<core::report_progress_args>(what) || is_owned(what);
+         std::holds_alternative<core::report_progress_args>(what) ||
+         std::holds_alternative<core::grant_args>(what) || is_owned(what);
 }
 
 // A key as the coordinator counts it: without slashes at its ends and without double ones.
@@ -113,6 +114,7 @@ std::size_t bytes_of(core::request const& what) {
     if constexpr (requires { args.key; }) bytes += args.key.size();
     if constexpr (requires { args.value; }) bytes += args.value.size();
     if constexpr (requires { args.name; }) bytes += args.name.size();
+    if constexpr (requires { args.secret.data(); }) bytes += args.secret.size();
     if constexpr (requires { args.data; }) bytes += args.data.size();
     if constexpr (requires { args.directory; }) bytes += args.directory.size();
     if constexpr (requires { args.queue; }) bytes += args.queue.size();

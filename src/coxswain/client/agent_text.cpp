@@ -70,6 +70,7 @@ struct describe {
     return quoted("watch of directory", a.directory);
   }
   std::string operator()(core::preempt_args const&) const { return "notice of a preemption"; }
+  std::string operator()(core::grant_args const&) const { return "a grant"; }
   std::string operator()(core::frozen_args const&) const { return "agreement on a step"; }
   std::string operator()(core::reset_args const&) const { return "reset"; }
   std::string operator()(core::alive_args const&) const { return "alive query"; }

@@ -148,7 +148,8 @@ connection_ptr const& connection_of(client const& of) { return of.connection_; }
 asio::awaitable<client> client::connect(client_options options) { return open(std::move(options)); }
 
 asio::awaitable<client> client::open(client_options options) {
-  auto const to = net::endpoint::parse(options.address);
+  bool const is_guest = options.is_guest();
+  auto const to = net::endpoint::parse(is_guest ? "unix:" + options.pass->socket : options.address);
   if (!to) throw error{to.error()};
   if (options.label.empty()) options.label = label_of_process();
   auto executor = co_await asio::this_coro::executor;

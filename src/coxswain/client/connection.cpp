@@ -23,6 +23,8 @@ agent_options for_agent(client_options const& from, net::endpoint const& to) {
   options.hello.attempt = from.attempt;
   options.hello.token = from.token;
   options.hello.label = from.label;
+  if (from.is_guest())
+    options.hello.acts_for = core::guest_args{from.pass->task, from.pass->secret};
   options.task = from.task;
   options.num_tasks = from.num_tasks;
   options.connect_timeout = from.connect_timeout;
@@ -52,6 +54,7 @@ connection::connection(asio::any_io_executor executor, client_options options, n
       to_{std::move(to)},
       certificates_{certificates_for(options_, to_)},
       agent_{for_agent(options_, to_)} {
+  if (options_.is_guest()) options_.incarnation = options_.pass->self;
   if (!options_.incarnation) options_.incarnation = coxswain::incarnation{random_number()};
 }
 
@@ -64,6 +67,10 @@ void connection::start() {
 }
 
 connection::place connection::ask(question q, std::unique_ptr<waiter> who) {
+  if (q.what == question::kind::stop && options_.is_guest()) {
+    // Other programs are the same task: only the coordinator knows its steps.
+    q = question{core::frozen_args{0, q.step}, without_limit};
+  }
   if (q.what == question::kind::call) {
     auto const id = agent_.call(now(), std::move(q.request), q.timeout);
     open_question asked;

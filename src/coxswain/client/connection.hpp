@@ -8,9 +8,9 @@
 // Not thread-safe: everything happens on the executor's thread. May outlive the executor's context,
 // after which it may only be destroyed: what belongs to Asio ends with the last coroutine.
 
+#include "coxswain/base/sync_points.hpp"
 #include "coxswain/client/agent.hpp"
 #include "coxswain/client/options.hpp"
-#include "coxswain/client/sync_points.hpp"
 #include "coxswain/client/transport.hpp"
 #include "coxswain/client/waiter.hpp"
 #include "coxswain/net/asio.hpp"

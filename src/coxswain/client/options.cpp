@@ -4,9 +4,11 @@
 #include "coxswain/client/process_surroundings.hpp"
 #include "coxswain/launch/detection.hpp"
 
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace coxswain {
@@ -20,6 +22,16 @@ std::optional<std::string> variable(char const* name) {
   char const* const value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string{value};
+}
+
+template <class Number>
+std::optional<Number> number_in(char const* name) {
+  auto const text = variable(name);
+  if (!text) return std::nullopt;
+  Number number{};
+  auto const* const end = text->data() + text->size();
+  auto const [parsed, problem] = std::from_chars(text->data(), end, number);
+  return problem == std::errc{} && parsed == end ? std::optional{number} : std::nullopt;
 }
 
 [[noreturn]] void refuse(std::string const& text) {
@@ -103,11 +115,33 @@ std::string client_event::text() const {
   return text;
 }
 
+std::optional<task_pass> task_pass::from_environment() {
+  auto const socket = variable("COXSWAIN_TASK_SOCKET");
+  auto const secret = variable("COXSWAIN_TASK_SECRET");
+  auto const task = number_in<std::uint32_t>("COXSWAIN_TASK_ID");
+  auto const self = number_in<std::uint64_t>("COXSWAIN_TASK_INCARNATION");
+  auto const address = variable("COXSWAIN_ADDRESS");
+  if (!socket || !secret || !task || !self || !address) return std::nullopt;
+  task_pass pass;
+  pass.socket = *socket;
+  pass.secret = *secret;
+  pass.task = task_id{*task};
+  pass.self = incarnation{*self};
+  pass.address = *address;
+  return pass;
+}
+
 client_options::client_options(std::string address_of_coordinator)
-    : address{std::move(address_of_coordinator)} {}
+    : pass{task_pass::from_environment()}, address{std::move(address_of_coordinator)} {}
 
 client_options::client_options(std::string address_of_coordinator, task_id acting_task)
-    : address{std::move(address_of_coordinator)}, task{acting_task} {}
+    : client_options{std::move(address_of_coordinator)} {
+  task = acting_task;
+}
+
+bool client_options::is_guest() const {
+  return pass && pass->task == task && pass->address == address;
+}
 
 client_options client_options::from_environment(std::string address) {
   auto const found = launch::detect(process_surroundings());

@@ -30,6 +30,19 @@ struct client_event {
   [[nodiscard]] std::string text() const;
 };
 
+// How a program that `coxswain task` has started acts for the task as which `coxswain task` has
+// joined: by a socket and a secret, in COXSWAIN_TASK_SOCKET, _TASK_SECRET and _TASK_INCARNATION.
+struct task_pass {
+  std::string socket;  // a Unix socket's path
+  std::string secret;  // granted for this command
+  task_id task;        // COXSWAIN_TASK_ID
+  coxswain::incarnation self;
+  std::string address;  // the coordinator's, COXSWAIN_ADDRESS
+
+  // Nothing where a variable is missing or malformed: not below `coxswain task`.
+  static std::optional<task_pass> from_environment();
+};
+
 struct client_options {
   // `address`: "host:port", "[v6]:port" or "unix:/path". Without a task the client is an observer:
   // it may look, use keys and count barriers, but neither join nor take part in barriers.
@@ -44,6 +57,13 @@ struct client_options {
   // and what is allowed. An `address` that is given stands over it. Not while another thread
   // changes the environment.
   static client_options from_environment(std::string address = {});
+
+  // Below `coxswain task`: a client for that task of that coordinator, whoever names them, acts for
+  // the task which `coxswain task` has joined, instead of joining beside it: a guest. Its join
+  // finds the task joined, its leave takes effect when the command ends. Read by the constructors,
+  // on the same terms as from_environment.
+  std::optional<task_pass> pass;
+  [[nodiscard]] bool is_guest() const;
 
   std::string address;
 
@@ -82,7 +102,8 @@ struct client_options {
   // states. `without_limit`: never.
   std::optional<duration> fence_after;
 
-  // Tells this process from an earlier one of the same task. None: drawn at random.
+  // Tells this process from an earlier one of the same task. None: drawn at random. That of a guest
+  // is its task's.
   std::optional<coxswain::incarnation> incarnation;
 
   // Told each event, on the client's executor, never from within a call. Must be quick and must

@@ -50,6 +50,7 @@ constexpr rule rule_of(barrier_args const&) { return {role::worker, "wait at bar
 constexpr rule rule_of(report_error_args const&) { return {role::worker, "report errors"}; }
 constexpr rule rule_of(report_progress_args const&) { return {role::worker, "report progress"}; }
 constexpr rule rule_of(reset_args const&) { return {role::worker, "reset tasks"}; }
+constexpr rule rule_of(grant_args const&) { return {role::worker, "let programs act for a task"}; }
 constexpr rule rule_of(frozen_args const&) { return {role::worker, "agree on a step"}; }
 constexpr rule rule_of(exchange_topology_args const&) {
   return {role::worker, "exchange topologies"};

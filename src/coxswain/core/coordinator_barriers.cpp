@@ -374,8 +374,9 @@ std::vector<task_id> coordinator::state::awaited(meeting const& m) const {
   std::vector<task_id> missing = m.missing();
   // The leave waits for nobody who has left, and not for recoverable ones that have failed.
   std::erase_if(missing, [&](task_id id) {
-    task_state const now_is = roster_.at(id).state;
-    return now_is == task_state::left || (&m == &leave_ && now_is == task_state::failed);
+    task const& t = roster_.at(id);
+    return t.state == task_state::left ||
+           (&m == &leave_ && (t.state == task_state::failed || t.parted));
   });
   return missing;
 }
@@ -410,16 +411,14 @@ missing_task coordinator::state::describe_missing(time_point now, task_id id) co
 }
 
 std::string coordinator::state::waits_for(task_id id) const {
-  session const* const s = sessions_.find(roster_.at(id).held_by);
-  if (!s) return {};
   barriers::barrier const* at_barrier = nullptr;
   std::string reads;
   std::string at_count_barrier;
   parked const* at_exchange = nullptr;
   bool leaves = false;
   bool asks = false;
-  for (request_id const open_id : roster_.at(id).waits) {
-    parked const& p = s->open.at(open_id);
+  for (ticket const who : roster_.at(id).waits) {
+    parked const& p = *sessions_.parked_at(who);
     if (p.where == parked::place::leave) leaves = true;
     if (p.where == parked::place::alive) asks = true;
     if (reads.empty()) reads = read_text(p);

@@ -32,6 +32,7 @@ status coordinator::state::job_failed(errc code) const {
 void coordinator::state::handle(call const& c, report_error_args& args) {
   if (!c.task) return refuse(c, not_joined());
   if (args.what.ok()) return refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
+  if (c.by.guest_of) roster_.set_parted(*c.task, false);
   fail_task(c.now, *c.task,
             {args.what.code(), shortened(args.what.message(), options.error_bytes_max)});
   answer_now(c, share(status{}), true);
@@ -46,7 +47,7 @@ void coordinator::state::handle(call const& c, reset_args& args) {
     return refuse(c, {errc::failed_precondition,
                       who(*c.task) + " has not failed: it is " + std::string{name(t.state)}});
   }
-  if (t.self != args.self) {
+  if (t.self != args.self && !c.by.guest_of) {
     return refuse(c, {errc::aborted, "another incarnation of " + who(*c.task) +
                                          " has failed; join without a reset"});
   }
@@ -72,6 +73,7 @@ void coordinator::state::task_ended(time_point now, task_id id, status why) {
 void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
+  if (t.parted) return depart(now, id);
   log(severity::error, event_kind::failed, who(id) + " failed: " + why.text(), id);
   if (!t.last) t.last = std::make_unique<last_holder>();
   t.last->failure = why;
@@ -134,8 +136,9 @@ void coordinator::state::forget_holder(task_id id) {
   end_probe(id);
   deadlines_.disarm(t.progress_due);
   if (!t.last) t.last = std::make_unique<last_holder>();
-  t.last->session = std::exchange(t.held_by, {});
-  if (session* const s = sessions_.find(t.last->session)) {
+  session_id const held_by = std::exchange(t.held_by, {});
+  if (held_by != session_id{}) t.last->session = held_by;
+  if (session* const s = sessions_.find(held_by)) {
     t.last->from = s->from;
     t.last->heard = s->heard.since;
     // The last one takes its place: a session of many tasks may lose them one by one.
@@ -158,10 +161,9 @@ void coordinator::state::end_waits(task_id id, std::optional<parked::place> only
 void coordinator::state::leave_count_barriers(task_id id) {
   task& t = roster_.at(id);
   if (t.blocked.for_outsiders() == 0) return;
-  session& s = *sessions_.find(t.held_by);
-  std::erase_if(t.waits, [&](request_id const open_id) {
-    if (s.open.at(open_id).where != parked::place::count_barrier) return false;
-    s.open.disown(open_id);
+  std::erase_if(t.waits, [&](ticket const who) {
+    if (sessions_.parked_at(who)->where != parked::place::count_barrier) return false;
+    sessions_.find(who.session)->open.disown(who.request);
     t.blocked.end(blocking_calls::wait::for_outsiders);
     return true;
   });
@@ -171,7 +173,8 @@ void coordinator::state::leave_count_barriers(task_id id) {
 void coordinator::state::end_reads(task_id id) {
   leave_count_barriers(id);
   auto const is_its_own = [](parked const& p) {
-    return is_get_or_pop(p) || p.where == parked::place::preemption;
+    return is_get_or_pop(p) || p.where == parked::place::preemption ||
+           p.where == parked::place::sync_point;
   };
   answer_waits(id, is_its_own, {errc::cancelled, who(id) + " is no longer in the job"});
 }
@@ -180,10 +183,9 @@ void coordinator::state::answer_waits(task_id id, std::function<bool(parked cons
                                       status const& why) {
   task const& t = roster_.at(id);
   if (t.waits.empty()) return;
-  session const& s = *sessions_.find(t.held_by);
   std::vector<ticket> waiting;
-  for (request_id const open_id : t.waits) {
-    if (chosen(s.open.at(open_id))) waiting.push_back({t.held_by, open_id});
+  for (ticket const who : t.waits) {
+    if (chosen(*sessions_.parked_at(who))) waiting.push_back(who);
   }
   answer_all(waiting, share(why));
 }

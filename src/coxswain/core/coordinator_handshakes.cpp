@@ -22,7 +22,9 @@ status coordinator::state::refusal(hello_args const& args) const {
             "the client speaks protocol version " + std::to_string(args.version) +
                 ", this coordinator version " + std::to_string(protocol_version)};
   }
-  if (!role_of(args)) {
+  if (args.acts_for) {
+    if (auto const by = host_of(*args.acts_for); !by) return by.error();
+  } else if (!role_of(args)) {
     return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
                                                       : "the token is not this coordinator's"};
   }
@@ -47,7 +49,7 @@ status coordinator::state::refusal(hello_args const& args) const {
 }
 
 std::optional<role> coordinator::state::role_of(hello_args const& args) const {
-  if (options.credentials.empty()) return role::worker;
+  if (options.credentials.empty() || args.acts_for) return role::worker;
   auto const found = credential_of(options.credentials, args.token);
   return found ? std::optional{options.credentials[*found].as} : std::nullopt;
 }
@@ -75,8 +77,12 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   s.from = {args.label, c.peer};
   s.given = *role_of(args);
   s.heard = alive_since(now);
+  if (args.acts_for) s.guest_of = std::make_unique<guest>(guest{host_of(*args.acts_for).value()});
   session_id const id = sessions_.add(std::move(s));
   c.session = id;
+  if (auto* const g = args.acts_for ? grant_of(*sessions_.find(id)) : nullptr) {
+    g->guests.push_back(id);
+  }
   arm_expiry(id, *sessions_.find(id));
 
   tally.count_request(operation_of<hello_args>, errc::ok);

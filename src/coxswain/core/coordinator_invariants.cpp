@@ -81,10 +81,22 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
         t.challenge && std::any_of(t.challenge->by.begin(), t.challenge->by.end(), is_it),
         "who asks to join joins or challenges");
   }
-  invariant(t.held_by == who.session && t.is_connected(), "who waits for a task holds it");
-  invariant(std::count(t.waits.begin(), t.waits.end(), who.request) == 1, "a task's wait is known");
+  session const& by = *sessions_.find(who.session);
+  session_id const holder = by.guest_of ? by.guest_of->of.holder : who.session;
+  invariant(t.held_by == holder && t.is_connected(),
+            "the task of a wait is held by its session, or by the host of that guest");
+  invariant(std::count(t.waits.begin(), t.waits.end(), who) == 1, "a task's wait is known");
+  auto const at = by.guest_of ? grants_.find(by.guest_of->of) : grants_.end();
+  auto const is_one = [&](std::vector<ticket> const& of) {
+    return std::count(of.begin(), of.end(), who) == 1;
+  };
   if (p.where == parked::place::leave) {
-    invariant(leave_.is_open() && leave_.arrival_of(*p.task)->who == who, "a leave has arrived");
+    auto const* const arrival = leave_.is_open() ? leave_.arrival_of(*p.task) : nullptr;
+    invariant(arrival && (by.guest_of ? is_one(at->second.leaving) : arrival->who == who),
+              "a leave has arrived");
+  }
+  if (p.where == parked::place::sync_point) {
+    invariant(is_one(at->second.at_sync_point), "a guest at a step waits for an agreement");
   }
   if (p.where == parked::place::alive) {
     auto const& called = alive_queries_.all().at(p.number).called.at(*p.task);
@@ -103,6 +115,7 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
 void coordinator::state::check_tasks() const {
   std::size_t waits = 0;
   std::size_t challengers = 0;
+  std::uint32_t parted = 0;
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
     bool const is_here = t.is_connected() || t.state == task_state::joining;
@@ -124,6 +137,8 @@ void coordinator::state::check_tasks() const {
     invariant(t.held_by == session_id{} || !t.last, "a task is held now or was before");
     check_blocked(task_id{i});
     waits += t.waits.size();
+    parted += t.parted ? 1 : 0;
+    invariant(!t.parted || t.is_connected(), "only a connected task has parted");
     challengers += t.challenge ? t.challenge->by.size() : 0;
   }
   std::size_t for_tasks = 0;
@@ -132,6 +147,7 @@ void coordinator::state::check_tasks() const {
       for_tasks += p.task && p.where != parked::place::join ? 1 : 0;
     });
   });
+  invariant(parted == roster_.parted(), "parted tasks are counted");
   invariant(waits == for_tasks, "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
@@ -142,8 +158,8 @@ void coordinator::state::check_blocked(task_id id) const {
   std::uint32_t open = 0;
   std::uint32_t reads = 0;
   std::uint32_t outside = 0;
-  for (request_id const open_id : t.waits) {
-    parked const& p = sessions_.find(t.held_by)->open.at(open_id);
+  for (ticket const who : t.waits) {
+    parked const& p = *sessions_.parked_at(who);
     open += blocks(p) ? 1 : 0;
     reads += is_get_or_pop(p) ? 1 : 0;
     outside += p.where == parked::place::count_barrier ? 1 : 0;
@@ -192,8 +208,25 @@ void coordinator::state::check_meetings() const {
                  preemption_.answers().size() < roster_.count(task_state::connected)),
             "an agreement waits for somebody, and not for ever");
   invariant(!leave_.is_open() || !leave_is_complete(), "the leave waits for somebody");
-  invariant(!leave_.is_open() || leave_.arrived() == count_parked(parked::place::leave),
-            "who waits to leave has an open request");
+  std::size_t leaving = 0;
+  std::size_t at_sync_point = 0;
+  if (leave_.is_open()) {
+    leave_.each([&](task_id, meeting::arrival const& a) { leaving += a.who != ticket{} ? 1 : 0; });
+  }
+  for (auto const& [by, g] : grants_) {
+    invariant(sessions_.find(by.holder) != nullptr, "the session of a grant is there");
+    for (session_id const id : g.guests) {
+      session const* const s = sessions_.find(id);
+      invariant(s && s->guest_of && s->guest_of->of == by,
+                "a grant and its guests know each other");
+    }
+    leaving += g.leaving.size();
+    at_sync_point += g.at_sync_point.size();
+  }
+  invariant(leaving == count_parked(parked::place::leave),
+            "every leave that waits is an open request");
+  invariant(at_sync_point == count_parked(parked::place::sync_point),
+            "a guest that waits for an agreement has an open request");
 }
 
 void coordinator::state::check_keys() const {

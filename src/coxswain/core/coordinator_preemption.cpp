@@ -68,6 +68,7 @@ void coordinator::state::tell_agreement(session& s) {
 
 void coordinator::state::handle(call const& c, frozen_args& args) {
   if (!c.task) return refuse(c, not_joined());
+  if (c.by.guest_of) return reach_sync_point(c, args);
   if (!preemption_.is_open() || args.agreement != preemption_.number()) {
     return refuse(c, {errc::failed_precondition,
                       "agreement " + std::to_string(args.agreement) + " on a step is over"});
@@ -76,6 +77,11 @@ void coordinator::state::handle(call const& c, frozen_args& args) {
   p.where = parked::place::preemption;
   p.task = c.task;
   park(c, std::move(p));
+  if (auto* const g = find(grants_, host{c.from.session, *c.task})) {
+    // Its guests know how far the task is.
+    g->steps.freeze(args.agreement);
+    args.step = std::max(args.step, g->steps.reported());
+  }
   if (auto const older = preemption_.answered(*c.task, {args.step, c.from})) {
     answer_superseded(*older);
   }
@@ -101,12 +107,14 @@ void coordinator::state::review_agreement() {
       "all tasks have agreed to stop at step " + std::to_string(point.step) +
           ", before a preemption");
   answer_all(preemption_.end(), share(point));
+  end_sync_points(point.step);
   plan_agreement(observed_);
 }
 
 void coordinator::state::end_agreement(status why) {
   deadlines_.disarm(preemption_alarm_);
   answer_all(preemption_.end(), share(std::move(why)));
+  end_sync_points(std::nullopt);
   plan_agreement(observed_);
 }
 

@@ -66,7 +66,7 @@ void coordinator::state::watch_progress(task_id id) {
 void coordinator::state::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
-  if (error || t.blocked.open() > 0 || is_suspect(t)) return;
+  if (error || t.parted || t.blocked.open() > 0 || is_suspect(t)) return;
   if (is_held_back(*sessions_.find(t.held_by))) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch_progress(id);

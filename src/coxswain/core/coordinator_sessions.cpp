@@ -207,6 +207,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   std::vector<session_id> ended;
   sessions_.all().each([&](session_id id, session&) { ended.push_back(id); });
   for (session_id const id : ended) end_session(now, id, why);
+  grants_.clear();
   keys_.forget_changes();  // nobody can ask for them any more
   deadlines_.disarm(review_);
 }
@@ -219,6 +220,7 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   s.open.each([&](request_id open_id, parked const&) { open.push_back(open_id); });
   for (request_id const open_id : open) release({id, open_id});
   deadlines_.disarm(s.expiry);
+  if (auto* const g = grant_of(s)) std::erase(g->guests, id);
   std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) forget_holder(task);
   std::vector<undelivered> items = sessions_.take_undelivered(s);
@@ -227,12 +229,13 @@ void coordinator::state::end_session(time_point now, session_id id, status const
   if (stopping_) return;
   put_back(std::move(items));
   for (task_id const task : tasks) fail_task(now, task, why);
+  end_grants(now, id, {why.code(), "the session of its task has ended: " + why.message()});
 }
 
 void coordinator::state::park(call const& c, parked&& p) {
   p.since = c.now;
   bool const is_wait = p.task && p.where != parked::place::join;
-  if (is_wait) roster_.at(*p.task).waits.push_back(c.from.request);
+  if (is_wait) roster_.at(*p.task).waits.push_back(c.from);
   if (blocks(p)) {
     task& t = roster_.at(*p.task);
     wait_begins(c.now, t);
@@ -242,9 +245,10 @@ void coordinator::state::park(call const& c, parked&& p) {
   sessions_.park(c.by, c.from.request, std::move(p));
 }
 
-// An agreement on a step is answered for the task, which may go on meanwhile.
+// An agreement on a step is answered for the task, which may go on meanwhile; and it ends in time.
 bool coordinator::state::blocks(parked const& p) {
-  return p.task && p.where != parked::place::join && p.where != parked::place::preemption;
+  return p.task && p.where != parked::place::join && p.where != parked::place::preemption &&
+         p.where != parked::place::sync_point;
 }
 
 bool coordinator::state::is_get_or_pop(parked const& p) {
@@ -264,7 +268,7 @@ std::optional<parked> coordinator::state::unpark(ticket who) {
   deadlines_.disarm(p->deadline);
   if (p->task && p->where != parked::place::join) {
     auto& waits = roster_.at(*p->task).waits;
-    waits.erase(std::find(waits.begin(), waits.end(), who.request));
+    waits.erase(std::find(waits.begin(), waits.end(), who));
   }
   if (blocks(*p)) {
     task& t = roster_.at(*p->task);
@@ -284,7 +288,7 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::count_barrier: count_barriers_.withdraw(p->name.get(), p->number); break;
     case parked::place::barrier: leave_round(p->number, *p->task); break;
     case parked::place::join: abandon_join(*p->task, who); break;
-    case parked::place::leave: abandon_leave(*p->task); break;
+    case parked::place::leave: abandon_leave(*p->task, who); break;
     case parked::place::preemption: preemption_.withdraw(*p->task); break;
     case parked::place::keys: end_joint_get(p->number); break;
     case parked::place::queue: queues_.withdraw(p->name.get(), p->number); break;
@@ -293,6 +297,9 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::tasks: watchers_of_tasks_.withdraw(p->number); break;
     case parked::place::events: watchers_of_events_.withdraw(p->number); break;
     case parked::place::topology: topologies_.withdraw(p->name.get(), *p->task); break;
+    case parked::place::sync_point:
+      if (auto* const g = grant_of(*sessions_.find(who.session))) std::erase(g->at_sync_point, who);
+      break;
   }
   return p;
 }
@@ -352,7 +359,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
   c.task = *task;
   std::visit(
       [&]<class Args>(Args& args) {
-        if (makes_something<Args> && s.tasks.empty()) s.produces = true;
+        if (makes_something<Args> && s.tasks.empty() && !s.guest_of) s.produces = true;
         if constexpr (requires { handle(c, args); }) handle(c, args);
       },
       message.what);
@@ -360,8 +367,8 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
 
 status coordinator::state::admissible(session const& s, client_message const& message) const {
   if (status why = permission(s.given, message.what); !why.ok()) return why;
-  std::size_t const limit =
-      options.open_requests_max + options.open_requests_max_per_task * s.tasks.size();
+  std::size_t const limit = options.open_requests_max + options.open_requests_max_per_task *
+                                                            (s.tasks.size() + (s.guest_of ? 1 : 0));
   if (s.open.size() + s.kept.size() >= limit) {
     return {errc::resource_exhausted,
             "this session has " + std::to_string(limit) +
@@ -393,7 +400,9 @@ result<std::optional<task_id>> coordinator::state::acting_task(
     // Who has nothing but tasks that others hold now is no observer.
     if (s.tasks.empty() && !s.replaced.empty() && !joins) return replaced(s.replaced.back());
     bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();
-    return is_plain ? std::optional{s.tasks.front()} : std::nullopt;
+    if (is_plain) return std::optional{s.tasks.front()};
+    if (s.guest_of) return acting_guest(s, message);
+    return std::nullopt;
   }
   task_id const id = *message.task;
   if (!roster_.has(id)) {
@@ -401,9 +410,13 @@ result<std::optional<task_id>> coordinator::state::acting_task(
                                               "; the job has tasks 0 to " +
                                               std::to_string(roster_.size() - 1)};
   }
-  if (joins) return std::optional{id};
+  if (joins && !s.guest_of) return std::optional{id};
   task const& t = roster_.at(id);
   if (t.is_connected() && t.held_by == by) return std::optional{id};
+  if (s.guest_of) {
+    auto const as_guest = acting_guest(s, message);
+    if (!as_guest || *as_guest) return as_guest;
+  }
   if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) return replaced(id);
   if (error) return job_failed(errc::failed_precondition);
   if (t.state == task_state::failed) return status{errc::failed_precondition, has_failed(id)};

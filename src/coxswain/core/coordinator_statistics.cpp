@@ -19,6 +19,7 @@ operation coordinator::state::operation_at(parked::place where) {
     case parked::place::keys: return operation_of<get_all_args>;
     case parked::place::queue: return operation_of<pop_args>;
     case parked::place::key_changes: return operation_of<watch_keys_args>;
+    case parked::place::sync_point:
     case parked::place::preemption: return operation_of<frozen_args>;
     case parked::place::alive: return operation_of<alive_args>;
     case parked::place::tasks: return operation_of<watch_tasks_args>;

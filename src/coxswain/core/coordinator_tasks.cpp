@@ -46,6 +46,16 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (!c.task) return refuse(c, {errc::invalid_argument, "a Join must name its task"});
   task& t = roster_.at(*c.task);
   if (error) return refuse(c, job_failed(errc::aborted));
+  if (c.by.guest_of) {
+    if (t.is_connected()) {
+      c.by.guest_of->is_member = true;
+      roster_.set_parted(*c.task, false);
+      return answer_now(c, share(join_answer{t.came_late}), true);
+    }
+    args.self = t.self;
+    args.recoverable = t.recoverable;
+    args.take_over = false;
+  }
   if (args.take_over && !is_recoverable(args)) {
     return refuse(c, {errc::invalid_argument, "only a recoverable task may take over, and " +
                                                   who(*c.task) + " does not join as one"});
@@ -79,13 +89,14 @@ void coordinator::state::hold(call const& c, join_args const& args) {
     t.progress.reset();
   }
   t.self = args.self;
-  t.held_by = c.from.session;
-  t.place = static_cast<std::uint32_t>(c.by.tasks.size());
-  c.by.tasks.push_back(*c.task);
-  std::erase(c.by.replaced, *c.task);
+  t.held_by = c.by.guest_of ? c.by.guest_of->of.holder : c.from.session;
+  session& by = *sessions_.find(t.held_by);
+  t.place = static_cast<std::uint32_t>(by.tasks.size());
+  by.tasks.push_back(*c.task);
+  std::erase(by.replaced, *c.task);
   auto const before = std::exchange(t.last, nullptr);
   session* const last = before ? sessions_.find(before->session) : nullptr;
-  if (last && last != &c.by) last->replaced.push_back(*c.task);
+  if (last && last != &by) last->replaced.push_back(*c.task);
 }
 
 // Another session acts for the task from now on. The old one's calls for it end here, so that they
@@ -106,13 +117,16 @@ bool coordinator::state::is_recoverable(join_args const& args) const {
 
 void coordinator::state::enter(call const& c, join_args const& args) {
   hold(c, args);
-  roster_.at(*c.task).recoverable = is_recoverable(args);
+  task& t = roster_.at(*c.task);
+  t.recoverable = is_recoverable(args);
+  t.came_late = job_started_;
+  if (c.by.guest_of) c.by.guest_of->is_member = true;
   if (job_started_ || !options.join_barrier) {
     connect(*c.task);
     log(severity::info, event_kind::joined,
         who(*c.task) + " from " + c.by.from.peer() + " has joined", c.task);
     answer_now(c, share(join_answer{job_started_}), true);
-    tell_agreement(c.by);
+    tell_agreement(*sessions_.find(t.held_by));
     return plan_agreement(c.now);
   }
   roster_.set_state(*c.task, task_state::joining);
@@ -287,29 +301,37 @@ void coordinator::state::end_probe(task_id id) {
 
 void coordinator::state::handle(call const& c, leave_args& args) {
   if (!c.task) return refuse(c, not_joined());
-  if (error || !options.leave_barrier || args.timeout <= 0s) return leave_alone(c);
+  bool const alone = error || !options.leave_barrier || args.timeout <= 0s;
+  if (alone || roster_.at(*c.task).parted) return leave_alone(c);
   if (!leave_.is_open()) {
     leave_.open(everyone_, c.now);
     arm_log(leave_alarms_, c.now, {{}, due::leave_log});
   }
-  meeting::arrival a;
-  a.who = c.from;
-  a.deadline = deadline_after(c.now, args.timeout);
-  if (auto const older = leave_.arrive(*c.task, std::move(a))) {
-    answer_superseded(*older);
+  grant* const shared = c.by.guest_of ? grant_of(c.by) : nullptr;
+  if (shared) shared->leaving.push_back(c.from);
+  if (!shared || !leave_.arrival_of(*c.task)) {
+    meeting::arrival a;
+    if (!shared) a.who = c.from;
+    a.deadline = deadline_after(c.now, args.timeout);
+    auto const older = leave_.arrive(*c.task, std::move(a));
+    if (older && *older != ticket{}) answer_superseded(*older);
   }
   parked p;
   p.where = parked::place::leave;
   p.task = c.task;
   park(c, std::move(p));
   if (leave_is_complete()) return release_leave(c.now);
-  arm_deadline(leave_alarms_, deadline_after(c.now, args.timeout), {{}, due::leave});
+  arm_deadline(leave_alarms_, leave_.deadline(), {{}, due::leave});
 }
 
 // Without the barrier; it may be the last one for whom others wait.
 void coordinator::state::leave_alone(call const& c) {
-  end_waits(*c.task, parked::place::leave, {errc::cancelled, "the same task asked again"});
-  depart(c.now, *c.task);
+  if (c.by.guest_of) {
+    part(c.by);
+  } else {
+    end_waits(*c.task, parked::place::leave, {errc::cancelled, "the same task asked again"});
+    depart(c.now, *c.task);
+  }
   auto const reply = share(error ? job_failed(errc::failed_precondition) : status{});
   tally.count_request(c.what, reply->outcome.code());
   sessions_.reply(c.from, reply, true, true);
@@ -318,14 +340,13 @@ void coordinator::state::leave_alone(call const& c) {
 
 bool coordinator::state::leave_is_complete() const {
   // Recoverable tasks that have failed are not waited for (semantics D11).
-  return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) ==
+  return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) +
+             roster_.parted() ==
          roster_.size();
 }
 
 void coordinator::state::release_leave(time_point now) {
-  std::vector<task_id> const leaving = leave_.in_order();
-  std::vector<ticket> const tickets = leave_.tickets();
-  close_leave();
+  auto const [leaving, tickets] = close_leave();
   for (task_id const id : leaving) depart(now, id);
   answer_all(tickets, share(status{}));
   std::uint32_t const failed = roster_.count(task_state::failed);
@@ -334,26 +355,43 @@ void coordinator::state::release_leave(time_point now) {
                   : "all tasks have left, but for " + std::to_string(failed) + " that had failed");
 }
 
-void coordinator::state::close_leave() {
+// Gives who departs now, and all who are to be answered: a task whose guests leave stays with its
+// holder.
+std::pair<std::vector<task_id>, std::vector<ticket>> coordinator::state::close_leave() {
+  std::vector<task_id> leaving = leave_.in_order();
+  std::vector<ticket> tickets = leave_.tickets();
   leave_.close();
   disarm(leave_alarms_);
+  if (grants_.empty()) return {std::move(leaving), std::move(tickets)};
+  std::vector<task_id> departing;
+  for (std::size_t i = 0; i < leaving.size(); ++i) {
+    if (tickets[i] != ticket{}) departing.push_back(leaving[i]);
+    take_leaving_guests(leaving[i], tickets);
+  }
+  std::erase(tickets, ticket{});
+  return {std::move(departing), std::move(tickets)};
 }
 
 // Those who wanted to leave have left, though not in order: their clients are gone whatever they
 // are told (semantics D11).
 void coordinator::state::fail_leave(time_point now, answer_ptr const& what) {
   if (!leave_.is_open()) return;
-  std::vector<task_id> const leaving = leave_.in_order();
-  std::vector<ticket> const tickets = leave_.tickets();
-  close_leave();
+  auto const [leaving, tickets] = close_leave();
   for (task_id const id : leaving) {
     if (roster_.at(id).is_connected()) depart(now, id);
   }
   answer_all(tickets, what);
 }
 
-void coordinator::state::abandon_leave(task_id id) {
+void coordinator::state::abandon_leave(task_id id, ticket asker) {
   if (!leave_.is_open()) return;
+  if (auto* const g = grant_of(*sessions_.find(asker.session))) {
+    std::erase(g->leaving, asker);
+    if (!g->leaving.empty()) return;
+    asker = {};
+  }
+  auto const* const arrival = leave_.arrival_of(id);
+  if (!arrival || arrival->who != asker) return;
   leave_.withdraw(id);
   if (leave_.arrived() == 0) close_leave();
 }

@@ -136,9 +136,8 @@ std::vector<coordinator::state::stuck_call> coordinator::state::stuck_in(
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
     if (!t.is_connected() || g.is_able(task_id{i})) continue;
-    session const& s = *sessions_.find(t.held_by);
-    auto const first = std::find_if(t.waits.begin(), t.waits.end(), [&](request_id const open_id) {
-      return blocks(s.open.at(open_id));
+    auto const first = std::find_if(t.waits.begin(), t.waits.end(), [&](ticket const who) {
+      return blocks(*sessions_.parked_at(who));
     });
     stuck.push_back({task_id{i}, *first});
   }
@@ -176,9 +175,9 @@ std::string coordinator::state::stuck_text(wait_graph const& g,
   std::vector<stuck_group> groups;
   std::vector<task_id> all;
   std::size_t others = 0;
-  for (auto const& [id, open_id] : stuck) {
+  for (auto const& [id, waits_with] : stuck) {
     all.push_back(id);
-    parked const& p = sessions_.find(roster_.at(id).held_by)->open.at(open_id);
+    parked const& p = *sessions_.parked_at(waits_with);
     auto const alike = std::find_if(groups.begin(), groups.end(), [&](stuck_group const& one) {
       return wait_alike(*one.call, p);
     });

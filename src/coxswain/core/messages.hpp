@@ -40,12 +40,20 @@ using session_secret = std::array<std::uint8_t, 16>;
 
 // --- In --------------------------------------------------------------------------------------
 
+// Which task a session is a guest of, and the secret that was granted for it.
+struct guest_args {
+  task_id task{};
+  std::string secret;
+  friend bool operator==(guest_args const&, guest_args const&) = default;
+};
+
 struct hello_args {
   std::uint32_t version{protocol_version};
   std::string job;
   std::optional<std::uint64_t> attempt;
   std::string token;
   std::string label;
+  std::optional<guest_args> acts_for{};
 
   friend bool operator==(hello_args const&, hello_args const&) = default;
 };
@@ -277,19 +285,26 @@ struct report_progress_args {
   friend bool operator==(report_progress_args const&, report_progress_args const&) = default;
 };
 
+inline constexpr std::size_t grant_secret_bytes_min = 16;
+inline constexpr std::size_t grant_secret_bytes_max = 64;
+
+struct grant_args {
+  std::string secret;  // empty: takes the grant back
+  friend bool operator==(grant_args const&, grant_args const&) = default;
+};
+
 struct why_args {
   friend bool operator==(why_args const&, why_args const&) = default;
 };
 
 // std::monostate is a heartbeat.
-using request =
-    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args,
-                 leave_args, report_error_args, barrier_args, cancel_barrier_args,
-                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 increment_args, inspect_args, preempt_args, frozen_args, reset_args,
-                 compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
-                 push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
-                 watch_events_args, exchange_topology_args, report_progress_args, why_args>;
+using request = std::variant<
+    std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args, leave_args,
+    report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args, get_args,
+    try_get_args, list_args, remove_args, increment_args, inspect_args, preempt_args, frozen_args,
+    reset_args, compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
+    push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args, watch_events_args,
+    exchange_topology_args, report_progress_args, why_args, grant_args>;
 
 struct client_message {
   request_id id{};

@@ -33,11 +33,12 @@ struct parked {
     alive,
     tasks,
     events,
-    topology
+    topology,
+    sync_point  // a guest, until an agreement has ended
   };
   seldom_text name;  // of the key, the count barrier, the queue, the directory or the platform
   std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
-                           // round, the watch, the alive query, the watcher
+                           // round, the watch, the alive query, the watcher; or the step
   time_point since;
   std::optional<task_id> task;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all

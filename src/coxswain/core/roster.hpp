@@ -53,14 +53,18 @@ struct last_holder {
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
   bool recoverable{};                             // its failure does not fail the job
-  std::uint32_t place{};                          // in the `tasks` of the session that holds it
+  bool came_late{};                               // the job had started when it joined
+  bool parted{};  // a guest of it has left: it goes when its holder does, and nobody waits for it
+                  // to leave; changed by roster only
+  std::uint32_t place{};  // in the `tasks` of the session that holds it
   alarm progress_due;
   incarnation self{};
   session_id held_by{};               // acts for it while it is joining or connected
   std::unique_ptr<last_holder> last;  // null: it is held, or it never was
 
-  // Its requests that wait in barriers, alive queries, for keys or to leave; oldest first.
-  std::vector<request_id> waits;
+  // What waits for it in barriers, alive queries, for keys or to leave, oldest first: requests of
+  // the session that holds it, and of its guests.
+  std::vector<ticket> waits;
   blocking_calls blocked;
 
   std::unique_ptr<core::progress> progress;    // of this incarnation; null: it reports none
@@ -82,7 +86,11 @@ class roster {
   [[nodiscard]] task& at(task_id id) { return tasks_[id.value]; }
   [[nodiscard]] task const& at(task_id id) const { return tasks_[id.value]; }
 
+  // It has not parted then.
   void set_state(task_id id, task_state state);
+
+  void set_parted(task_id id, bool parted);
+  [[nodiscard]] std::uint32_t parted() const noexcept { return parted_; }
 
   // Rises with every change of what is shown of the tasks. Whoever changes anything of it but the
   // state says so by `changed`.
@@ -97,6 +105,7 @@ class roster {
  private:
   std::vector<task> tasks_;
   std::array<std::uint32_t, 5> counts_{};
+  std::uint32_t parted_{};
   std::uint64_t version_{};
 };
 

@@ -5,6 +5,7 @@
 
 #include "coxswain/base/fifo.hpp"
 #include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/guests.hpp"
 #include "coxswain/core/liveness.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/core/open_requests.hpp"
@@ -57,9 +58,10 @@ struct session {
   std::uint64_t carrier{};   // the number of the connection that carried it last
   origin from;
   role given{role::worker};
-  std::vector<task_id> tasks;     // joined or joining; a task knows its place in it
-  std::vector<task_id> replaced;  // it acted for these until another session did
-  std::uint32_t probed{};         // how many of its tasks owe a sign of life
+  std::vector<task_id> tasks;       // joined or joining; a task knows its place in it
+  std::vector<task_id> replaced;    // it acted for these until another session did
+  std::unique_ptr<guest> guest_of;  // null: it acts for its own tasks only
+  std::uint32_t probed{};           // how many of its tasks owe a sign of life
   liveness heard;
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;

@@ -1,11 +1,5 @@
 #pragma once
-// The coordinator's state and its private verbs. They are defined, one file for each concern, in
-// coordinator.cpp (time), coordinator_handshakes.cpp, coordinator_sessions.cpp,
-// coordinator_tasks.cpp (join, leave), coordinator_failure.cpp, coordinator_barriers.cpp,
-// coordinator_alive.cpp, coordinator_preemption.cpp, coordinator_topology.cpp,
-// coordinator_keys.cpp, coordinator_key_watches.cpp, coordinator_queues.cpp, coordinator_watch.cpp,
-// coordinator_progress.cpp, coordinator_statistics.cpp, coordinator_why.cpp, coordinator_look.cpp
-// and coordinator_invariants.cpp.
+// The coordinator's state and its private verbs, which coordinator*.cpp define by concern.
 
 #include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
@@ -14,6 +8,7 @@
 #include "coxswain/core/counted_answer.hpp"
 #include "coxswain/core/deadlines.hpp"
 #include "coxswain/core/event_log.hpp"
+#include "coxswain/core/guests.hpp"
 #include "coxswain/core/joint_gets.hpp"
 #include "coxswain/core/key_watches.hpp"
 #include "coxswain/core/kv_store.hpp"
@@ -211,8 +206,8 @@ class coordinator::state {
   [[nodiscard]] bool leave_is_complete() const;
   void release_leave(time_point now);
   void fail_leave(time_point now, answer_ptr const& what);
-  void abandon_leave(task_id id);
-  void close_leave();
+  void abandon_leave(task_id id, ticket asker);
+  std::pair<std::vector<task_id>, std::vector<ticket>> close_leave();
   void depart(time_point now, task_id id);
   void meeting_due(time_point now, due_item const& item);
   void log_meeting(time_point now, due_item const& item);
@@ -236,6 +231,20 @@ class coordinator::state {
   [[nodiscard]] origin const& from_of(task const& t) const;
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
   [[nodiscard]] bool is_suspect(task const& t) const;
+
+  // Guests.
+  void handle(call const& c, grant_args& args);
+  [[nodiscard]] result<host> host_of(guest_args const& args) const;
+  [[nodiscard]] std::optional<host> host_of(task_id id) const;
+  [[nodiscard]] grant* grant_of(session const& s);
+  [[nodiscard]] result<std::optional<task_id>> acting_guest(session const& s,
+                                                            client_message const& message) const;
+  void part(session& by);
+  void take_leaving_guests(task_id id, std::vector<ticket>& into);
+  void reach_sync_point(call const& c, frozen_args const& args);
+  void end_sync_points(std::optional<std::uint64_t> step);
+  void end_grants(time_point now, session_id holder, status const& why);
+  void dismiss(time_point now, std::vector<session_id> guests, status const& why);
 
   // Barriers.
   void handle(call const& c, barrier_args& args);
@@ -394,7 +403,7 @@ class coordinator::state {
   // Who waits for what, and who is stuck.
   struct stuck_call {
     task_id task;
-    request_id request;  // the first that it waits with
+    ticket call;  // the first that it waits with
     friend bool operator==(stuck_call const&, stuck_call const&) = default;
   };
   // Those who are stuck in the same way.
@@ -468,6 +477,7 @@ class coordinator::state {
   alarms join_alarms_;
   meeting leave_;
   alarms leave_alarms_;
+  grants grants_;
   preemption preemption_;
   alarm preemption_alarm_;
   alive_queries alive_queries_;

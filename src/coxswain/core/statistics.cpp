@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, operations> names{"heartbeat",
                                                          "exchange_topology",
                                                          "report_progress",
                                                          "why",
+                                                         "grant",
                                                          "unknown"};
 
 static_assert(std::none_of(names.begin(), names.end(), [](auto one) { return one.empty(); }),

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -31,6 +32,22 @@ std::string* value_in(core::request& what) {
         return nullptr;
       },
       what);
+}
+
+// That of a grant, wherever it is named.
+std::string* secret_in(core::request& what) {
+  if (auto* const granted = std::get_if<core::grant_args>(&what)) return &granted->secret;
+  auto* const hello = std::get_if<core::hello_args>(&what);
+  return hello && hello->acts_for ? &hello->acts_for->secret : nullptr;
+}
+
+// Equal for equal secrets, and too short to tell them. What is no secret stays none.
+std::string recorded_secret(std::string const& secret) {
+  bool const is_one = secret.size() >= core::grant_secret_bytes_min &&
+                      secret.size() <= core::grant_secret_bytes_max;
+  if (!is_one) return secret;
+  auto const digits = std::to_string(std::hash<std::string>{}(secret));
+  return "secret " + std::string(20 - digits.size(), '0') + digits;
 }
 
 std::string payload_of(core::client_message const& message) {
@@ -142,11 +159,18 @@ void recorder::write_message(time_point now, connection_id from, std::string_vie
   std::string other;
   auto* const hello = std::get_if<core::hello_args>(&message.what);
   auto* const value = payload.size() > value_bytes_max_ ? value_in(message.what) : nullptr;
-  if (hello && !hello->token.empty()) {
-    auto const known = core::credential_of(credentials_, hello->token);
-    auto token = std::exchange(hello->token, known ? recorded_token(*known) : "wrong");
+  auto* const secret = secret_in(message.what);
+  if (secret || (hello && !hello->token.empty())) {
+    std::string token;
+    if (hello && !hello->token.empty()) {
+      auto const known = core::credential_of(credentials_, hello->token);
+      token = std::exchange(hello->token, known ? recorded_token(*known) : "wrong");
+    }
+    std::string granted;
+    if (secret) granted = std::exchange(*secret, recorded_secret(*secret));
     other = payload_of(message);
-    hello->token = std::move(token);
+    if (hello) hello->token = std::move(token);
+    if (secret) *secret = std::move(granted);
     what.content = other;
   } else if (value && value->size() > value_bytes_max_) {
     auto left_out = std::exchange(*value, {});

@@ -31,6 +31,9 @@ void encode(core::hello_args const& from, v1::ClientMessage& message) {
   if (from.attempt) to.set_attempt(*from.attempt);
   to.set_token(text(from.token));
   to.set_label(text(from.label));
+  if (!from.acts_for) return;
+  to.mutable_acts_for()->set_task(from.acts_for->task.value);
+  to.mutable_acts_for()->set_secret(from.acts_for->secret);
 }
 
 core::hello_args decode(v1::Hello& from) {
@@ -40,6 +43,10 @@ core::hello_args decode(v1::Hello& from) {
   if (from.has_attempt()) to.attempt = from.attempt();
   to.token = std::move(*from.mutable_token());
   to.label = std::move(*from.mutable_label());
+  if (from.has_acts_for()) {
+    auto& acts_for = *from.mutable_acts_for();
+    to.acts_for = {task_id{acts_for.task()}, std::move(*acts_for.mutable_secret())};
+  }
   return to;
 }
 
@@ -270,6 +277,12 @@ void encode(core::report_progress_args from, v1::ClientMessage& message) {
 
 core::report_progress_args decode(v1::ReportProgress& from) { return {from.step()}; }
 
+void encode(core::grant_args const& from, v1::ClientMessage& message) {
+  message.mutable_grant()->set_secret(from.secret);
+}
+
+core::grant_args decode(v1::Grant& from) { return {std::move(*from.mutable_secret())}; }
+
 void encode(core::why_args, v1::ClientMessage& message) { message.mutable_why(); }
 
 core::why_args decode(v1::Why&) { return {}; }
@@ -318,6 +331,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kExchangeTopology: return decode(*from.mutable_exchange_topology());
     case v1::ClientMessage::kReportProgress: return decode(*from.mutable_report_progress());
     case v1::ClientMessage::kWhy: return decode(*from.mutable_why());
+    case v1::ClientMessage::kGrant: return decode(*from.mutable_grant());
   }
   return decode_absent(from);
 }

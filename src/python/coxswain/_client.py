@@ -111,9 +111,10 @@ class Client:
     def from_environment(cls, **settings) -> Self:
         """Connects to the coordinator that the environment names: ``COXSWAIN_ADDRESS``,
         ``_TASK_ID``, ``_NUM_TASKS``, ``_JOB``, ``_ATTEMPT``, ``_TOKEN``; JAX's variables; or those
-        of the launcher; ``coxswain detect`` shows what they say. InvalidArgument: they say no
-        address, or one is malformed. Where nothing has started a coordinator, the process of task 0
-        can: see :meth:`Coordinator.of_task_0`.
+        of the launcher; ``coxswain detect`` shows what they say. Below ``coxswain task`` a client
+        of its task acts for the task that is joined already. InvalidArgument: they say no address,
+        or one is malformed. Where nothing has started a coordinator, the process of task 0 can: see
+        :meth:`Coordinator.of_task_0`.
         """
         self = cls.__new__(cls)
         self._open(options_of(None, settings))

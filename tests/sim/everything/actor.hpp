@@ -3,7 +3,7 @@
 // errands at the same time. What becomes of its calls is written into the history. Not here: what
 // it wants (wishes) and what goes wrong (job).
 
-#include "coxswain/client/sync_points.hpp"
+#include "coxswain/base/sync_points.hpp"
 #include "tests/sim/everything/history.hpp"
 #include "tests/sim/everything/plan.hpp"
 #include "tests/sim/world.hpp"

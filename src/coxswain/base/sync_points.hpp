@@ -1,7 +1,7 @@
 #pragma once
 // Where a task stops together with the others before one of them is taken away (semantics D22): the
-// steps it has reported, and those that were agreed on. Not here: messages and those who wait
-// (connection).
+// steps it has reported, and those that were agreed on. A client keeps them for its task, the
+// coordinator for a task whose guests report steps. Not here: messages and those who wait.
 //
 // Not thread-safe.
 
@@ -36,6 +36,9 @@ class sync_points {
     reported_ = last_;
     return reported_;
   }
+
+  // What was reported for the last agreement.
+  [[nodiscard]] std::uint64_t reported() const noexcept { return reported_; }
 
   // The agreement has ended, with a step if all went well.
   void agreed(std::uint64_t agreement, std::optional<std::uint64_t> step) {

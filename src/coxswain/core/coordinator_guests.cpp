@@ -1,0 +1,171 @@
+// Guests: who may act for a task that another session holds, and where that differs from its
+// holder's acting.
+
+#include "coxswain/core/state.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+answer_ptr sync_answer(std::uint64_t step, bool stops) {
+  return stops ? make_ok_answer(sync_point{0, step}) : make_answer({});
+}
+
+}  // namespace
+
+// --- Grants ----------------------------------------------------------------------------------
+
+void coordinator::state::handle(call const& c, grant_args& args) {
+  if (!c.task) return refuse(c, not_joined());
+  if (c.by.guest_of) {
+    return refuse(
+        c, {errc::failed_precondition, "only the session that has joined as " + who(*c.task) +
+                                           " can let others act for it, not a guest"});
+  }
+  std::size_t const size = args.secret.size();
+  if (size != 0 && (size < grant_secret_bytes_min || size > grant_secret_bytes_max)) {
+    return refuse(
+        c, {errc::invalid_argument,
+            "the secret of a grant has " + std::to_string(grant_secret_bytes_min) + " to " +
+                std::to_string(grant_secret_bytes_max) + " bytes, not " + std::to_string(size)});
+  }
+  host const by{c.from.session, *c.task};
+  if (auto const* const before = find(grants_, by)) {
+    dismiss(c.now, before->guests,
+            {errc::failed_precondition, "the command of " + who(by.task) + " has ended"});
+    grants_.erase(by);
+  }
+  if (size != 0) {
+    grant& g = grants_[by];
+    g.secret = std::move(args.secret);
+    // Its holder has answered for it already.
+    if (preemption_.answers().contains(by.task)) g.steps.freeze(preemption_.number());
+  }
+  answer_now(c, share(status{}), true);
+}
+
+result<host> coordinator::state::host_of(guest_args const& args) const {
+  auto const by = host_of(args.task);
+  auto const at = by ? grants_.find(*by) : grants_.end();
+  if (at != grants_.end() && equal_in_constant_time(at->second.secret, args.secret)) return *by;
+  for (auto const& [other, g] : grants_) {
+    if (other.task != args.task || !equal_in_constant_time(g.secret, args.secret)) continue;
+    return status{
+        errc::failed_precondition,
+        who(args.task) + " is held by another session: the host of this guest was replaced"};
+  }
+  return status{errc::unauthenticated,
+                "the client wants to act for task " + std::to_string(args.task.value) +
+                    ", but its secret is not one that this task has granted, or the command that "
+                    "it was granted to has ended"};
+}
+
+std::optional<host> coordinator::state::host_of(task_id id) const {
+  if (!roster_.has(id)) return std::nullopt;
+  task const& t = roster_.at(id);
+  if (t.held_by != session_id{}) return host{t.held_by, id};
+  return t.last ? std::optional{host{t.last->session, id}} : std::nullopt;
+}
+
+grant* coordinator::state::grant_of(session const& s) {
+  return s.guest_of ? find(grants_, s.guest_of->of) : nullptr;
+}
+
+// The task of the guest as long as its host holds it; nothing if nobody does. A Join and a Reset
+// are for a task that nobody holds.
+result<std::optional<task_id>> coordinator::state::acting_guest(
+    session const& s, client_message const& message) const {
+  task_id const id = s.guest_of->of.task;
+  if (message.task && *message.task != id) {
+    return status{errc::failed_precondition, "this session is a guest that acts for task " +
+                                                 std::to_string(id.value) + ", not for task " +
+                                                 std::to_string(message.task->value)};
+  }
+  if (host_of(id) != s.guest_of->of) {
+    return status{errc::aborted,
+                  who(id) + " is held by another session: the host of this guest was replaced"};
+  }
+  bool const joins = std::holds_alternative<join_args>(message.what) ||
+                     std::holds_alternative<reset_args>(message.what);
+  if (roster_.at(id).is_connected() || (joins && message.task)) return std::optional{id};
+  return std::optional<task_id>{};
+}
+
+void coordinator::state::end_grants(time_point now, session_id holder, status const& why) {
+  if (grants_.empty()) return;
+  auto at = grants_.lower_bound(host{holder, {}});
+  while (at != grants_.end() && at->first.holder == holder) {
+    dismiss(now, at->second.guests, why);
+    at = grants_.erase(at);
+  }
+}
+
+void coordinator::state::dismiss(time_point now, std::vector<session_id> guests,
+                                 status const& why) {
+  if (!guests.empty()) tell_job_error();
+  for (session_id const id : guests) {
+    connection_id const at = sessions_.find(id)->attached;
+    if (at != connection_id{}) say_goodbye(at, why, false);
+    end_session(now, id, why);
+  }
+}
+
+// --- Joining and leaving ---------------------------------------------------------------------
+
+// The task itself leaves when its holder does. But others need not wait for it to leave, unless it
+// waits to leave itself, or another of its guests has joined and is still there.
+void coordinator::state::part(session& by) {
+  by.guest_of->is_member = false;
+  auto const& guests = grant_of(by)->guests;
+  task_id const id = by.guest_of->of.task;
+  bool const waits = leave_.is_open() && leave_.arrival_of(id);
+  bool const is_last = std::none_of(guests.begin(), guests.end(), [&](session_id other) {
+    return sessions_.find(other)->guest_of->is_member;
+  });
+  if (!waits && is_last) roster_.set_parted(id, true);
+}
+
+void coordinator::state::take_leaving_guests(task_id id, std::vector<ticket>& into) {
+  auto const by = host_of(id);
+  grant* const g = by ? find(grants_, *by) : nullptr;
+  if (!g) return;
+  for (ticket const asker : std::exchange(g->leaving, {})) {
+    if (roster_.at(id).is_connected()) part(*sessions_.find(asker.session));
+    into.push_back(asker);
+  }
+}
+
+// --- Sync points -----------------------------------------------------------------------------
+
+// A guest asks with each step, so that the steps of several programs are those of one task.
+void coordinator::state::reach_sync_point(call const& c, frozen_args const& args) {
+  if (args.agreement != 0) {
+    return refuse(c, {errc::invalid_argument,
+                      "a guest names no agreement on a step: its host answers for the task"});
+  }
+  grant& g = *grant_of(c.by);
+  if (auto const stops = g.reached(args.step)) {
+    return answer_now(c, sync_answer(args.step, *stops), true);
+  }
+  parked p;
+  p.where = parked::place::sync_point;
+  p.task = c.task;
+  p.number = args.step;
+  park(c, std::move(p));
+  g.at_sync_point.push_back(c.from);
+}
+
+void coordinator::state::end_sync_points(std::optional<std::uint64_t> step) {
+  for (auto& [_, g] : grants_) {
+    g.steps.agreed(preemption_.number(), step);
+    for (ticket const waiting : std::exchange(g.at_sync_point, {})) {
+      std::uint64_t const reached = sessions_.parked_at(waiting)->number;
+      answer_parked(waiting, sync_answer(reached, g.reached(reached).value_or(false)));
+    }
+  }
+}
+
+}  // namespace coxswain::core
