@@ -2,10 +2,19 @@
 // does one after the other what its arguments say:
 //
 //   coxswain-e2e-task step:3 barrier:start get:key leave
+//
+// Its client blocks; with --coroutines first, barriers and the leave are those of the other one.
+// die:FILE kills the process if there is no such file yet, which there is then.
 
 #include "coxswain/client/blocking_client.hpp"
+#include "coxswain/client/client.hpp"
 
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,10 +22,17 @@ using namespace coxswain;
 
 namespace {
 
+void die_once(std::string const& file) {
+  if (std::filesystem::exists(file)) return;
+  std::ofstream{file};
+  std::raise(SIGKILL);
+}
+
 void act(blocking_client& job, std::string_view what) {
   auto const colon = what.find(':');
   std::string const name{colon == what.npos ? "" : what.substr(colon + 1)};
   std::string_view const verb = what.substr(0, colon);
+  if (verb == "die") return die_once(name);
   if (verb == "step") return job.report_progress(std::stoull(name));
   if (verb == "leave") return job.leave();
   if (verb == "barrier") {
@@ -28,9 +44,30 @@ void act(blocking_client& job, std::string_view what) {
   }
 }
 
+asio::awaitable<void> live(std::span<char*> actions) {
+  client job = co_await client::connect(client_options::from_environment());
+  co_await job.join();
+  std::cout << "joined" << std::endl;
+  for (std::string const what : actions) {
+    auto const name = what.substr(what.find(':') + 1);
+    if (what.starts_with("die:")) die_once(name);
+    if (what.starts_with("barrier:")) co_await job.barrier(name);
+    if (what == "leave") co_await job.leave();
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
+  if (argc > 1 && argv[1] == std::string_view{"--coroutines"}) {
+    asio::io_context io{1};
+    std::exception_ptr problem;
+    auto take = [&problem](std::exception_ptr p) { problem = std::move(p); };
+    asio::co_spawn(io, live({argv + 2, argv + argc}), take);
+    io.run();
+    if (problem) std::rethrow_exception(problem);
+    return 0;
+  }
   blocking_client job{client_options::from_environment()};
   job.join();
   std::cout << "joined" << std::endl;

@@ -441,8 +441,9 @@ class Command(TaskTest):
         self.assertEqual((new.wait(), new.out), (0, "here"), new.said())
         go_on.write_text("\n")
 
-        self.assertEqual(old.wait(), 1, old.said())
-        self.assertIn("coxswain barrier: ABORTED", old.err)
+        self.assertEqual(old.wait(), REFUSED, old.said())
+        self.assertIn("coxswain barrier: FAILED_PRECONDITION: task 0", old.err)
+        self.assertIn("was replaced", old.err)
 
     def test_wrong_usage(self):
         self.at = {}
@@ -464,8 +465,9 @@ class Command(TaskTest):
                 self.assertIn("coxswain task -- CMD", done.err)
 
     def test_a_task_that_has_ended_is_unavailable(self):
-        gone = {"COXSWAIN_TASK_SOCKET": str(self.folder / "gone"), "COXSWAIN_TASK_ID": "0"}
-        self.at = gone
+        self.at = {"COXSWAIN_TASK_SOCKET": str(self.folder / "gone"), "COXSWAIN_TASK_ID": "0",
+                   "COXSWAIN_TASK_SECRET": "s", "COXSWAIN_TASK_INCARNATION": "1",
+                   "COXSWAIN_ADDRESS": "127.0.0.1:1"}
 
         self.assertEqual(self.coxswain("barrier", "b").code, UNAVAILABLE)
 

@@ -1,4 +1,4 @@
-// coxswain leave: this task leaves the job before its command ends.
+// coxswain leave: this task leaves with the others before its command ends.
 
 #include "commands.hpp"
 #include "exit_code.hpp"
@@ -24,14 +24,15 @@ asio::awaitable<void> leave(client& c, duration timeout) {
 void add_leave(CLI::App& program, action& chosen) {
   auto timeout = std::make_shared<duration>(core::timeout_default);
   auto& command = add_subcommand(
-      program, "leave", "Leaves the job with all others, before the command ends", chosen,
+      program, "leave", "Leaves with all other tasks before the command ends", chosen,
       [timeout] { return act([timeout](client& c) { return leave(c, *timeout); }); });
   add_duration(command, "--timeout", *timeout, "How long all tasks may take to leave",
                {.may_be_forever = true});
   command.name_variables();
   command.footer(task_help_end(
-      "What the command does then is no longer part of the job, and its end no failure. Without\n"
-      "this the task leaves when its command ends.\n\n"
+      "Waits until all tasks leave. Then nobody waits for this task any more, and the end of its\n"
+      "command is no failure; the task stays until then. Without this it leaves when its command\n"
+      "ends.\n\n"
       "EXAMPLE\n  coxswain leave && ./upload-results\n\n"));
 }
 

@@ -9,38 +9,24 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <charconv>
 #include <csignal>
-#include <cstdint>
-#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace coxswain::tools {
 namespace {
 
-// An empty variable counts as none.
-std::string variable(char const* name) {
-  auto const* const value = std::getenv(name);
-  return value == nullptr ? std::string{} : value;
-}
-
 client_options acting_task(duration connect_timeout) {
-  auto const socket = variable(task_socket_variable);
-  auto const number = variable("COXSWAIN_TASK_ID");
-  std::uint32_t task{};
-  auto const* const end = number.data() + number.size();
-  auto const [parsed, problem] = std::from_chars(number.data(), end, task);
-  if (socket.empty() || problem != std::errc{} || parsed != end) {
+  auto const pass = task_pass::from_environment();
+  if (!pass) {
     throw program_error{exit_code::usage,
                         "this acts for a task, and there is none: start it below\n"
                         "  coxswain task -- CMD...\nwhich sets COXSWAIN_TASK_SOCKET and "
-                        "COXSWAIN_TASK_ID"};
+                        "COXSWAIN_TASK_SECRET"};
   }
-  client_options options{"unix:" + socket, task_id{task}};
+  client_options options{pass->address, pass->task};
   options.connect_timeout = connect_timeout;
   return options;
 }
@@ -104,21 +90,10 @@ class outcome {
   bool is_over_{};
 };
 
-// A session with `coxswain task` is not resumed: with its connection the task has gone.
-auto end_when_lost(outcome& ending) {
-  return [&ending](client_event const& happened) {
-    if (happened.what != client_event::kind::disconnected) return;
-    program_error const problem{exit_code::unavailable,
-                                "coxswain task has gone: " + happened.why.text()};
-    ending.end(std::make_exception_ptr(problem));
-  };
-}
-
 int converse_as(client_options options, conversation talk) try {
   asio::io_context io{1};
   outcome ending{io};
   auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
-  if (options.task) options.on_event = end_when_lost(ending);
   asio::co_spawn(io, hold(std::move(options), talk),
                  asio::bind_cancellation_slot(ending.slot(), take));
   while (!ending.is_over() && io.run_one() > 0) continue;
@@ -150,7 +125,7 @@ void add_remote_options(subcommand& to, remote_options& into) {
   to.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
 }
 
-bool is_inside_task() { return !variable(task_socket_variable).empty(); }
+bool is_inside_task() { return task_pass::from_environment().has_value(); }
 
 client_options observer(remote_options const& with) {
   bool const is_said = !with.address.empty();

@@ -33,12 +33,9 @@ using conversation = std::function<asio::awaitable<void>(client&)>;
 // and give 128 + their number. Throws program_error.
 int converse(remote_options const& with, conversation talk);
 
-// Set for the COMMAND of `coxswain task`: where those whom it starts act for its task.
-inline constexpr auto task_socket_variable = "COXSWAIN_TASK_SOCKET";
-
 [[nodiscard]] bool is_inside_task();
 
-// How long a `coxswain task` may take to let us in, if nobody says.
+// How long it may take to reach the coordinator by way of `coxswain task`, if nobody says.
 inline constexpr duration admission_max{5s};
 
 // The same as the task that this process was started for. Throws program_error (usage): there is

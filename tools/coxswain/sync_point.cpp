@@ -4,24 +4,15 @@
 #include "exit_code.hpp"
 #include "remote.hpp"
 
-#include "coxswain/client/asking.hpp"
-
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <utility>
-#include <variant>
 
 namespace coxswain::tools {
 namespace {
 
-// Our client has no say in it: the one that holds the task's session answers (visitor.hpp).
 asio::awaitable<void> reach(client& c, std::uint64_t step, bool& stops) {
-  core::frozen_args const reached{0, step};
-  question q{reached, without_limit};
-  auto const answer = co_await ask(connection_of(c), std::move(q));
-  throw_unless_ok(answer);
-  stops = std::holds_alternative<core::sync_point>(answer.value);
+  stops = co_await c.reached_sync_point(step);
 }
 
 int reach(std::uint64_t step) {

@@ -180,13 +180,17 @@ and how. When the job fails, the command gets SIGTERM, and SIGKILL after --kill-
 SIGTERM are passed on to it. Its input, output and errors are ours, but a terminal is no input.
 What it leaves running is killed when it ends.
 
-The command, and everything that it starts, acts for the task with
+Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
+do the subcommands
   barrier, all-gather, reduce, all-equal, alive, topology, progress, sync-point, preempt, cancel,
   put and cas with --while-task-lives, fail, reset and leave.
-Several may run at once; Ctrl-C takes back the call of one. They find the task by
-COXSWAIN_TASK_SOCKET, a Unix socket in a folder below TMPDIR that only this user may enter.
-COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS and JAX_COORDINATOR_ADDRESS are set as well.
-All other subcommands have sessions of their own, as everywhere.
+Several may run at once; what a program waited for ends with it, and the task goes on. A program's
+join finds the task joined; its leave waits for the others, and takes effect when the command
+ends. Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory
+below TMPDIR that only this user may enter, and show COXSWAIN_TASK_SECRET, which is good for this
+command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _TASK_INCARNATION and
+JAX_COORDINATOR_ADDRESS are set as well. All other subcommands have sessions of their own, as
+everywhere.
 
 EXAMPLE
   coxswain run -n 4 -- coxswain task -- sh train.sh

@@ -13,13 +13,22 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <random>
 #include <utility>
 
 namespace coxswain::tools {
 namespace {
 
-// The report of a failure does not hold up the end: without it the task fails as well.
+// What is said at the end does not hold it up: without it the session's end says as much.
 constexpr duration report_max = 5s;
+
+// 16 random bytes, in hexadecimal.
+std::string new_secret() {
+  std::random_device device;
+  std::string secret;
+  for (int i = 0; i < 4; ++i) secret += fmt::format("{:08x}", device());
+  return secret;
+}
 
 std::string text_of(failure const& one) {
   if (!one.task) return one.why.text();
@@ -38,10 +47,9 @@ task_run::task_run(asio::io_context& io, task_run_options options)
 
 asio::awaitable<void> task_run::run() {
   job_ = co_await connect(options_.client);
-  door_ = std::make_shared<task_door>(job_);
   co_await job_.join(options_.join);
+  co_await let_programs_act();
 
-  asio::co_spawn(patience_.get_executor(), task_door::serve(door_), asio::detached);
   std::optional<program_error> problem;
   try {
     start_command();
@@ -56,7 +64,7 @@ asio::awaitable<void> task_run::run() {
 
   command_.reset();
   code_ = how.code();
-  door_->close({errc::failed_precondition, "the command of the task has ended"});
+  co_await end_grant();
   if (how.is_good()) {
     co_await job_.leave(options_.leave_timeout);
   } else {
@@ -68,7 +76,7 @@ void task_run::end() noexcept {
   command_.reset();
   signals_.cancel();
   patience_.cancel();
-  if (door_) door_->close({errc::unavailable, "the task has ended"});
+  if (forwarder_) forwarder_->close();
   job_ = client{};
 }
 
@@ -85,6 +93,26 @@ void task_run::await_signal() {
   });
 }
 
+// Below another `coxswain task` they do so by way of that one, as we do.
+asio::awaitable<void> task_run::let_programs_act() {
+  if (options_.client.is_guest()) co_return;
+  secret_ = new_secret();
+  core::grant_args const args{secret_};
+  question q{args, patience};
+  auto const granted = co_await ask(connection_of(job_), std::move(q));
+  throw_unless_ok(granted);
+  forwarder_ = std::make_shared<forwarder>(job_);
+  asio::co_spawn(patience_.get_executor(), forwarder::serve(forwarder_), asio::detached);
+}
+
+// The programs that are left get no further.
+asio::awaitable<void> task_run::end_grant() {
+  if (!forwarder_) co_return;
+  question q{core::grant_args{}, report_max};
+  co_await ask(connection_of(job_), std::move(q));
+  forwarder_->close();
+}
+
 child_command task_run::command() const {
   auto const& as = options_.client;
   child_command command;
@@ -98,8 +126,13 @@ child_command task_run::command() const {
                          {"COXSWAIN_TOKEN", as.token},
                          {"COXSWAIN_TOKEN_FILE", ""},
                          {"COXSWAIN_TASK_ID", std::to_string(as.task->value)},
-                         {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())},
-                         {task_socket_variable, door_->path()}};
+                         {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())}};
+  if (forwarder_) {
+    auto& variables = command.environment;
+    variables.emplace_back("COXSWAIN_TASK_SOCKET", forwarder_->path());
+    variables.emplace_back("COXSWAIN_TASK_SECRET", secret_);
+    variables.emplace_back("COXSWAIN_TASK_INCARNATION", std::to_string(job_.incarnation().value));
+  }
   for (auto& variable : tls_variables(as.tls)) command.environment.push_back(std::move(variable));
   return command;
 }
@@ -140,8 +173,7 @@ asio::awaitable<void> task_run::pause() {
 }
 
 asio::awaitable<void> task_run::report(std::string what) {
-  bool const is_member = connection_of(job_)->may_be_member();  // no longer after coxswain leave
-  if (has_failed_ || !is_member) co_return;
+  if (has_failed_) co_return;
   core::report_error_args args;
   args.what = status{errc::aborted, std::move(what)};
   question q{std::move(args), report_max};

@@ -1,12 +1,12 @@
 #pragma once
-// A COMMAND that is one task of a job: this process joins, runs it, lets those whom it starts act
-// for the task, and leaves or reports its failure when it has ended. When the job fails, the
-// COMMAND is ended. Not here: the command line (task.cpp), what is done for the task (visitor).
+// A COMMAND that is one task of a job: this process joins, runs it, lets the programs that it
+// starts act for the task, and leaves or reports its failure when it has ended. When the job fails,
+// the COMMAND is ended. Not here: the command line (task.cpp), what the programs say (forwarder).
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD, SIGINT and SIGTERM.
 
 #include "child_process.hpp"
-#include "task_door.hpp"
+#include "forwarder.hpp"
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -51,11 +51,13 @@ class task_run {
 
  private:
   void await_signal();
+  asio::awaitable<void> let_programs_act();
   [[nodiscard]] child_command command() const;
   void start_command();
   asio::awaitable<ending> command_ended();
   asio::awaitable<void> end_with_job();
   asio::awaitable<void> pause();
+  asio::awaitable<void> end_grant();
   asio::awaitable<void> report(std::string what);
 
   task_run_options options_;
@@ -64,7 +66,8 @@ class task_run {
   asio::steady_timer patience_;
   asio::cancellation_signal cancel_;
   client job_;
-  std::shared_ptr<task_door> door_;
+  std::shared_ptr<forwarder> forwarder_;  // null: this program acts for a task itself
+  std::string secret_;                    // of those who act for the task
   std::optional<child_process> command_;
   bool has_failed_{};  // the job, as we were told
   std::optional<int> code_;

@@ -58,7 +58,7 @@ def train(job, folder):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "checkpoints")
     folder.mkdir(exist_ok=True)
     with coxswain.Client.from_environment(recoverable=True) as job:
         job.on_failure(lambda error: print(f"the job has failed: {error}", file=sys.stderr))

@@ -1,0 +1,146 @@
+"""One program, every launcher: each of our clients, started in each way, with a kill in the middle;
+and programs below `coxswain task`, one after the other and at once.
+"""
+
+import os
+import signal
+import unittest
+
+from programs import BIN, PATH, EndToEnd, free_port
+
+# What a client of each kind is started with, but for the file that says whether it has died.
+KINDS = {
+    "coroutines": [BIN / "coxswain-e2e-task", "--coroutines", "die:{}", "barrier:met", "leave"],
+    "blocking": [BIN / "coxswain-e2e-task", "die:{}", "barrier:met", "leave"],
+    "c": [BIN / "coxswain-e2e-task-c", "{}", "met"],
+}
+
+
+class GuestsTest(EndToEnd):
+
+    def program(self, kind, file):
+        return " ".join(str(word).format(file) for word in KINDS[kind])
+
+    def script(self, kind, file):
+        """Task 1 is killed once and started again; task 0 lives."""
+        lives, dies = self.program(kind, "-" if kind != "coroutines" and kind != "blocking"
+                                   else "/dev/null"), self.program(kind, file)
+        return f"[ $COXSWAIN_TASK_ID = 0 ] && exec {lives}; {dies} || exec {dies}"
+
+    def environment(self):
+        return PATH | {"TMPDIR": str(self.folder)}
+
+    def shell(self, script, env):
+        return self.start("/bin/sh", "-c", script, env=self.environment() | env)
+
+
+class EveryLauncher(GuestsTest):
+    """Each way to start two tasks gives the programs that are to end."""
+
+    def under_run(self, script):
+        return [self.start("coxswain", "run", "-n", 2, "--recoverable", "--", "sh", "-c", script,
+                           env=self.environment())]
+
+    def under_run_and_task(self, script):
+        return [self.start("coxswain", "run", "-n", 2, "--", "coxswain", "task", "--", "sh", "-c",
+                           script, env=self.environment())]
+
+    def under_task_that_hosts(self, script):
+        port = free_port()
+        return [self.start("coxswain", "task", "--host-if-task-0", "--task-id", task, "--num-tasks", 2,
+                           "--address", f"127.0.0.1:{port}", "--", "sh", "-c", script,
+                           env=self.environment()) for task in range(2)]
+
+    def under_serve(self, script):
+        self.serve(2, "--recoverable")
+        return [self.shell(script, self.at | {"COXSWAIN_TASK_ID": str(task),
+                                              "COXSWAIN_NUM_TASKS": "2"}) for task in range(2)]
+
+    def check(self, way):
+        for kind in KINDS:
+            with self.subTest(kind=kind):
+                file = self.folder / f"died-{kind}"
+                programs = way(self.script(kind, file))
+                codes = [one.wait() for one in programs]
+                self.assertEqual(set(codes), {0}, "\n".join(one.said() for one in programs))
+                self.assertTrue(file.exists())
+
+    def test_run(self):
+        self.check(self.under_run)
+
+    def test_run_and_task(self):
+        self.check(self.under_run_and_task)
+
+    def test_task_that_hosts(self):
+        self.check(self.under_task_that_hosts)
+
+    def test_serve(self):
+        self.check(self.under_serve)
+
+
+class Programs(GuestsTest):
+
+    def task(self, task, script, *options):
+        return self.start("coxswain", "task", "--task-id", task, *options, "--", "sh", "-c", script,
+                          env=self.environment() | self.at)
+
+    def run_script(self, script, tasks=2):
+        return self.run_to_end("coxswain", "run", "-n", tasks, "--", "coxswain", "task", "--", "sh", "-c",
+                               script, env=self.environment())
+
+    def test_two_programs_in_sequence_are_one_task(self):
+        script = "set -e; " + "; ".join(self.program(kind, os.devnull) for kind in ("blocking", "c"))
+        job = self.run_script(script)
+
+        self.assertEqual(job.code, 0, job.said())
+
+    def test_two_programs_at_once_are_one_task(self):
+        program = f"{BIN}/coxswain-e2e-task"
+        job = self.run_script(f"{program} barrier:a leave & {program} barrier:b leave && wait $!")
+
+        self.assertEqual(job.code, 0, job.said())
+
+    def test_a_program_that_says_leave_leaves_when_the_command_ends(self):
+        self.serve(2)
+        program = f"{BIN}/coxswain-e2e-task"
+        go_on = self.folder / "go-on"
+        os.mkfifo(go_on)
+        first = self.task(0, f"{program} leave; echo has left; read x < {go_on}")
+        second = self.task(1, f"{program} leave")
+        first.line("has left")
+        self.assertEqual(second.wait(), 0, second.said())
+        self.wait_for_status("task 1 left", lambda s: s["tasks"][1]["state"] == "left")
+        self.assertEqual(self.status()["tasks"][0]["state"], "connected")
+
+        go_on.write_text("\n")
+
+        self.assertEqual(first.wait(), 0, first.said())
+        self.wait_for_status("task 0 left", lambda s: s["tasks"][0]["state"] == "left")
+
+    def test_the_end_of_a_killed_task_ends_its_programs(self):
+        self.serve(2, "--no-join-barrier")
+        task = self.task(0, f"{BIN}/coxswain-e2e-task barrier:never; echo $?")
+        self.wait_for_status("the barrier", lambda s: s["barriers"])
+
+        task.signal(signal.SIGKILL)
+
+        task.line("coxswain task has gone", "err")
+        self.wait_for_status("the failure", lambda s: s["error"])
+
+    def test_a_program_with_a_wrong_secret_is_refused(self):
+        self.serve(1)
+        task = self.task(0, f"COXSWAIN_TASK_SECRET=0123456789abcdef {BIN}/coxswain-e2e-task; echo $?")
+
+        task.line("1")
+        task.line("its secret is not one that this task has granted", "err")
+        self.assertEqual(task.wait(), 0, task.said())
+
+    def test_a_task_below_a_task_is_the_same_task(self):
+        job = self.run_script("coxswain task -- sh -c 'coxswain barrier b'")
+
+        self.assertEqual(job.code, 0, job.said())
+        self.assertEqual(sorted(job.lines["out"]), [f"[{k}] round 1 of 'b' is complete" for k in range(2)])
+
+
+if __name__ == "__main__":
+    unittest.main()
