@@ -463,6 +463,13 @@ class Distributed(PythonTest):
         with self.assertRaises(ValueError):
             jax_compat.State().initialize("h:1", 1, 0)
 
+    def test_what_a_launcher_cannot_say_is_named_with_what_to_set(self):
+        os.environ |= {"PMIX_RANK": "1"}
+        with self.assertRaisesRegex(ValueError, "coordinator_address .*Set COXSWAIN_ADDRESS"):
+            jax_compat.State().initialize()
+        with self.assertRaisesRegex(ValueError, "Number of processes .*Set COXSWAIN_NUM_TASKS"):
+            jax_compat.State().initialize("h:1")
+
     def test_a_launcher_is_picked_by_its_name(self):
         address = a_free_address()
         port = address.rpartition(":")[2]

@@ -297,6 +297,7 @@ class Surroundings:
     task: int | None
     num_tasks: int | None
     local_task: int | None
+    missing: dict[str, str]  # what the launcher cannot say, with a sentence on what to set instead
 
 
 # Of the native module's tuples.

@@ -32,6 +32,14 @@ py::dict detected(std::string const& launcher) {
   all["task"] = known(found.task);
   all["num_tasks"] = known(found.num_tasks);
   all["local_task"] = known(found.local_task);
+  py::dict missing;
+  auto const note = [&](char const* name, std::string const& why) {
+    if (!why.empty()) missing[name] = why;
+  };
+  note("address", found.address.why_missing());
+  note("task", found.task.why_missing());
+  note("num_tasks", found.num_tasks.why_missing());
+  all["missing"] = missing;
   return all;
 }
 

@@ -18,7 +18,7 @@ from coxswain.jax_compat._service import DistributedRuntimeService, service_unle
 _log = logging.getLogger("coxswain.jax_compat")
 
 # Launchers that know which of a machine's tasks this is; it then has one device.
-_WITH_LOCAL_TASK = ("slurm", "ompi")
+_WITH_LOCAL_TASK = ("slurm", "ompi", "pmi")
 
 
 def _setting(name: str, default: bool) -> bool:
@@ -105,16 +105,18 @@ class State:
                                "shutdown() it may be called only once.")
         address = coordinator_address or os.environ.get("JAX_COORDINATOR_ADDRESS")
         devices = _local_devices(local_device_ids)
+        missing = {}
         self.partition_index = _partition(partition_index, slice_index)
         if (None in (address, num_processes, process_id, devices)
                 and cluster_detection_method != "deactivate"):
             found = _detected(cluster_detection_method)
+            missing = found.missing
             address = address or found.address
             num_processes = found.num_tasks if num_processes is None else num_processes
             process_id = found.task if process_id is None else process_id
             if devices is None and found.launcher in _WITH_LOCAL_TASK:
                 devices = None if found.local_task is None else [found.local_task]
-        address, num_processes, process_id = _checked(address, num_processes, process_id)
+        address, num_processes, process_id = _checked(address, num_processes, process_id, missing)
         bind = coordinator_bind_address or os.environ.get("JAX_COORDINATOR_BIND_ADDRESS")
         if not bind:
             is_tcp = not address.startswith("unix:")
@@ -189,15 +191,16 @@ def _detected(method: str | None):
     return found
 
 
-def _checked(address, num_processes, process_id) -> tuple[str, int, int]:
+def _checked(address, num_processes, process_id, missing: dict[str, str]) -> tuple[str, int, int]:
     if address is None:
-        raise ValueError("coordinator_address should be defined.")
+        raise ValueError(f"coordinator_address should be defined. {missing.get('address', '')}")
     if not isinstance(address, str):
         raise TypeError(f"coordinator_address is a str, not {type(address).__name__}")
     if num_processes is None:
-        raise ValueError("Number of processes must be defined.")
+        raise ValueError(f"Number of processes must be defined. {missing.get('num_tasks', '')}")
     if process_id is None:
-        raise ValueError("The process id of the current process must be defined.")
+        raise ValueError("The process id of the current process must be defined. "
+                         f"{missing.get('task', '')}")
     _whole(num_processes, "num_processes")
     if not 0 <= _whole(process_id, "process_id") < num_processes:
         raise ValueError(f"process_id {process_id} is not among {num_processes} processes.")
