@@ -1,24 +1,39 @@
 """What tools/deploy offers: well-formed, of one mind with itself, and understood by what detects
-launchers. The batch script is run by launchers_test.py.
+launchers; and the commands that it runs, with the README's train.py on this machine. Under a real
+Slurm the batch script is run by launchers_test.py.
 """
 
 import json
+import os
 import pathlib
 import re
 import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import unittest
 
-from programs import BIN, EndToEnd, LIMIT
+from programs import BIN, PATH, EndToEnd, LIMIT, free_port
 
 try:
     import yaml
 except ImportError:
     yaml = None
 
-DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "tools/deploy"
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
+DEPLOY = TOOLS / "deploy"
+PYTHON = os.environ.get("COXSWAIN_PYTHON", "")
+
+# Starts the tasks of one machine, as the manifest's settings say, and gives the worst of their codes.
+SRUN = """#!/bin/bash
+export SLURM_JOB_ID=7 SLURM_STEP_NODELIST=localhost SLURM_NTASKS={tasks}
+[ "$1" = --kill-on-bad-exit=1 ] && shift
+for ((task = 0; task < {tasks}; ++task)); do SLURM_PROCID=$task SLURM_LOCALID=$task "$@" & done
+code=0
+for ((task = 0; task < {tasks}; ++task)); do wait -n || code=$?; done
+exit $code
+"""
 
 
 def variables_of(container, fields):
@@ -108,6 +123,72 @@ class Manifests(EndToEnd):
         self.assertEqual(self.detected(env), {
             "address": "worker-0-0.experiment-6f4a:1234", "task": 1, "num_tasks": count,
             "attempt": None})
+
+
+@unittest.skipUnless(yaml, "python3-yaml is not installed")
+@unittest.skipUnless(PYTHON, "the Python package is not built")
+class Trained(EndToEnd):
+    """The commands of the manifests, with containers that are played: their folder has train.py, and
+    their environment is what the manifest and its platform say."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "train.py").write_text((TOOLS / "examples/train.py").read_text())
+        (self.folder / "python").symlink_to(sys.executable)
+
+    def container(self, command, env):
+        path = {"PATH": f"{self.folder}{os.pathsep}{PATH['PATH']}", "PYTHONPATH": PYTHON}
+        return self.start("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.folder, *command, env=path | env)
+
+    def assert_trained(self, containers, tasks):
+        codes = [one.wait() for one in containers]
+        said = "".join(one.said() for one in containers)
+        self.assertEqual(set(codes), {0}, said)
+        ends = re.findall(r"stopped after 400 steps with weight \S+", said)
+        self.assertEqual((len(ends), len(set(ends))), (tasks, 1), said)
+
+    def manifest(self, name):
+        return list(yaml.safe_load_all((DEPLOY / name).read_text()))[-1]
+
+    def test_the_indexed_job_trains(self):
+        spec = self.manifest("indexed-job.yaml")["spec"]
+        container = spec["template"]["spec"]["containers"][0]
+        # Where the coordinator is stands in /etc/hosts of a pod.
+        env = variables_of(container, {}) | {"KUBERNETES_SERVICE_HOST": "10.0.0.1",
+                                             "COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
+        self.assert_trained([self.container(container["command"],
+                                            env | {"JOB_COMPLETION_INDEX": str(task)})
+                             for task in range(spec["completions"])], spec["completions"])
+
+    def test_the_job_set_trains(self):
+        job = self.manifest("jobset.yaml")["spec"]["replicatedJobs"][0]["template"]["spec"]
+        container = job["template"]["spec"]["containers"][0]
+        env = variables_of(container, {
+            "metadata.labels['jobset.sigs.k8s.io/coordinator']": "127.0.84.76",
+            "metadata.labels['jobset.sigs.k8s.io/restart-attempt']": "2"})
+        env |= {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+        self.assert_trained([self.container(container["command"],
+                                            env | {"JOB_COMPLETION_INDEX": str(task)})
+                             for task in range(job["completions"])], job["completions"])
+
+    def test_aichors_command_trains(self):
+        spec = self.manifest("aichor.yaml")["spec"]
+        count = spec["types"]["Worker"]["count"]
+        env = {"JAXOPERATOR_COORDINATOR_ADDRESS": f"127.0.0.1:{free_port()}",
+               "JAXOPERATOR_COORDINATOR_HOST": "127.0.0.1", "JAXOPERATOR_NUM_PROCESSES": str(count)}
+        self.assert_trained([self.container(shlex.split(spec["command"]),
+                                            env | {"JAXOPERATOR_PROCESS_ID": str(task)})
+                             for task in range(count)], count)
+
+    def test_the_batch_script_trains(self):
+        script = (DEPLOY / "job.sbatch").read_text()
+        nodes, each = (int(number) for number in re.findall(r"--(?:nodes|ntasks-per-node)=(\d+)", script))
+        line, = re.findall(r"sbatch job\.sbatch (.*)", script)
+        srun = self.folder / "srun"
+        srun.write_text(SRUN.format(tasks=nodes * each))
+        srun.chmod(0o755)
+        job = self.container(["bash", DEPLOY / "job.sbatch", *shlex.split(line)], {})
+        self.assert_trained([job], nodes * each)
 
 
 class Units(EndToEnd):

@@ -3,10 +3,14 @@ and programs below `coxswain task`, one after the other and at once.
 """
 
 import os
+import pathlib
 import signal
+import sys
 import unittest
 
 from programs import BIN, PATH, EndToEnd, free_port
+
+PROGRAM = pathlib.Path(__file__).with_name("guest_program.py")
 
 # What a client of each kind is started with, but for the file that says whether it has died.
 KINDS = {
@@ -14,6 +18,11 @@ KINDS = {
     "blocking": [BIN / "coxswain-e2e-task", "die:{}", "barrier:met", "leave"],
     "c": [BIN / "coxswain-e2e-task-c", "{}", "met"],
 }
+IN_PYTHON = ("python", "asyncio", "store", "multihost", "jax_compat", "explicit")
+
+PYTHON = os.environ.get("COXSWAIN_PYTHON", "")
+if PYTHON:
+    KINDS |= {kind: [sys.executable, "-B", PROGRAM, kind, "{}"] for kind in IN_PYTHON}
 
 
 class GuestsTest(EndToEnd):
@@ -28,7 +37,7 @@ class GuestsTest(EndToEnd):
         return f"[ $COXSWAIN_TASK_ID = 0 ] && exec {lives}; {dies} || exec {dies}"
 
     def environment(self):
-        return PATH | {"TMPDIR": str(self.folder)}
+        return PATH | {"PYTHONPATH": PYTHON, "TMPDIR": str(self.folder)}
 
     def shell(self, script, env):
         return self.start("/bin/sh", "-c", script, env=self.environment() | env)
