@@ -104,6 +104,18 @@ class Recording(PythonTest):
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
         self.assertIn(b"k", at.recording())
 
+    def test_a_forked_child_writes_nothing_into_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "job.recording")
+            code = ("import coxswain, os, sys\n"
+                    "at = coxswain.Coordinator(1, record=sys.argv[1])\n"
+                    "coxswain.Client(at.address).put('once', 'v')\n"
+                    "if os.fork() == 0: sys.exit(0)\n"
+                    "os.wait()\n"
+                    "at.stop()\n")
+            self.out_of(self.python(code, path))
+            self.assertEqual(path.read_bytes().count(b"once"), 1)
+
     def test_what_cannot_be_written_is_said(self):
         with self.assertRaisesRegex(coxswain.Unavailable, "'/nowhere/r': No such file"):
             coxswain.Coordinator(1, record="/nowhere/r")

@@ -4,36 +4,37 @@
 
 #include "coxswain/base/status.hpp"
 
-#include <cstdio>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 
 namespace coxswain::python {
 
+// Its buffer is its own: a child that was forked must not write what is in the C library's.
 class recording_file {
  public:
   // A file of this name is replaced. Throws coxswain::error: UNAVAILABLE, it cannot be made.
   explicit recording_file(std::string path);
 
+  ~recording_file();
+  recording_file(recording_file const&) = delete;
+  recording_file& operator=(recording_file const&) = delete;
+
   // On the server's thread. The first failure ends the recording.
-  void write(std::string_view bytes) noexcept;
+  void write(std::string_view bytes);
 
   // Nothing is written any more. UNAVAILABLE: not all of it was, and why.
   [[nodiscard]] status finish();
 
  private:
-  void fail() noexcept;
-
-  struct closing {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
+  void flush();
+  void close() noexcept;
 
   std::string path_;
   std::mutex mutex_;
-  std::unique_ptr<std::FILE, closing> file_;  // null: it is finished, or has failed
-  int problem_{};                             // errno
+  std::string buffer_;
+  int descriptor_{-1};  // -1: it is finished, or has failed
+  int problem_{};       // errno
 };
 
 }  // namespace coxswain::python
