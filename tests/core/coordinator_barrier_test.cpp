@@ -158,8 +158,8 @@ BOOST_AUTO_TEST_CASE(barrier_timeout_is_the_same_for_all_and_names_who_is_missin
   BOOST_TEST(c.text(zero) == c.text(one));
   expect_words("DEADLINE_EXCEEDED: " + c.text(zero),
                {"DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "1 s",
-                "1 of 3 tasks is missing: 2 (connected, last heard 6 s ago, host2:1002)", "2/3",
-                "task 1 first"});
+                "1 of 3 tasks is missing: 2 (connected, last heard at 00:00:00.0, host2:1002)",
+                "2/3", "task 1 first"});
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_barrier_says_in_figures_who_is_missing) {
@@ -439,7 +439,7 @@ BOOST_AUTO_TEST_CASE(barrier_fails_when_a_participant_dies) {
   c.at(2s);
 
   BOOST_TEST(c.code(zero) == "INTERNAL");
-  expect_words(c.text(zero), {"task 2 (host2:1002) failed", "connection was lost 2 s ago"});
+  expect_words(c.text(zero), {"task 2 (host2:1002) failed", "connection was lost at 00:00:00.0"});
 }
 
 BOOST_AUTO_TEST_CASE(a_participant_that_dies_while_it_waits_fails_the_round_of_the_others) {

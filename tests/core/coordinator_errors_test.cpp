@@ -201,6 +201,8 @@ BOOST_AUTO_TEST_CASE(failures_after_the_64th_later_one_are_no_news) {
   BOOST_TEST(told.size() == 65u);
   BOOST_TEST(told.back().later.size() == 64u);
   BOOST_TEST(told.back().later.back().why.message() == "boom 65");
+  BOOST_TEST(c.look().error->later.size() == 64u);
+  BOOST_TEST(c.look().error->later_count == 68u);
 }
 
 // D24: everything is bounded. What is pushed to everybody is held once, but by all.

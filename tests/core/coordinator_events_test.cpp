@@ -98,13 +98,64 @@ BOOST_AUTO_TEST_CASE(who_asks_for_dropped_events_is_told_how_many_were_lost) {
 
   auto const late = watch(c, 0, n);
 
-  BOOST_TEST(events(c, late).lost == 7u);
-  BOOST_TEST(events(c, late).entries.size() == 3u);
+  // Three of each: suspect, and back.
+  BOOST_TEST(events(c, late).lost == 4u);
+  BOOST_TEST(events(c, late).entries.size() == 6u);
   BOOST_TEST(events(c, late).through == n + 10);
-  auto const severe = watch(c, 0, n, severity::error);
-  BOOST_TEST(events(c, severe).lost == 7u);
-  BOOST_TEST(events(c, severe).entries.empty());
+  auto const severe = watch(c, 0, n, severity::warning);
+  BOOST_TEST(events(c, severe).lost == 2u);
+  BOOST_TEST(events(c, severe).entries.size() == 3u);
   BOOST_TEST(events(c, watch(c, 0)).lost == 0u);
+  BOOST_TEST(c.code(watch(c, 0, n, severity::error)) == "waits");
+}
+
+BOOST_AUTO_TEST_CASE(the_cause_stays_in_sight_however_much_follows_it) {
+  constexpr int tasks = 300;
+  cluster c{tasks, with([](auto& o) { o.events_max = 20; })};
+  c.check_less();
+  int const o = c.observer();
+  for (int i = 1; i < tasks; ++i) {
+    c.report_error(i, errc::internal, "boom " + std::to_string(i));
+  }
+  for (int i = 0; i < 100; ++i) c.blink(0);
+
+  auto const& severe = events(c, watch(c, o, std::nullopt, severity::error)).entries;
+
+  BOOST_TEST_REQUIRE(severe.size() == 2u);
+  BOOST_TEST((severe[0].what.kind == event_kind::job_failed));
+  BOOST_TEST((severe[0].what.task == task_id{1}));
+  BOOST_TEST((severe[1].what.kind == event_kind::failed));
+  BOOST_TEST(severe[1].count == 299u);
+  BOOST_TEST(severe[1].tasks == "1-299");
+  BOOST_TEST(c.look().error->later_count == 298u);
+  auto const& last = events(c, watch(c, o, std::nullopt, severity::warning)).entries.back();
+  BOOST_TEST((last.what.kind == event_kind::suspect));
+  BOOST_TEST(last.count == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for) {
+  cluster c{3};
+  for (int i = 0; i < 3; ++i) c.blink(i);
+
+  auto const& all = events(c, c.send(0, core::watch_events_args{{}, severity::info, 0s, 1}, 0s));
+
+  BOOST_TEST_REQUIRE(all.entries.size() == 2u);
+  BOOST_TEST((all.entries[0].what.kind == event_kind::suspect));
+  BOOST_TEST((all.entries[1].what.kind == event_kind::back));
+}
+
+BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
+  cluster c{2, with([](auto& o) { o.started = {1'795'438'987'212, 3600}; })};
+  int const o = c.observer();
+  c.at(1s);
+  c.lose(1);
+  c.at(3s);
+
+  auto const& severe = events(c, watch(c, o, std::nullopt, severity::error)).entries;
+
+  BOOST_TEST_REQUIRE(severe.size() == 2u);
+  BOOST_TEST(rfc3339(severe[0].time) == "2026-11-23T14:03:10.212+01:00");
+  expect_words(severe[0].what.text, {"its connection was lost at 14:03:08.2 and"});
 }
 
 BOOST_AUTO_TEST_CASE(an_event_of_the_future_is_refused) {
@@ -165,8 +216,8 @@ BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
   c.leave(a);
   c.leave(b);
 
-  // other, other, joined; waiting, round_failed; suspect, back; stalled; refused; left
-  BOOST_TEST(kinds(c, watch(c, a)) == "0:0 0:1 1 8:epoch 6:epoch 4:1 5:1 10 9 2:0 2:1 2 ");
+  // joining, joining, joined; waiting, round_failed; suspect, back; stalled; refused; left
+  BOOST_TEST(kinds(c, watch(c, a)) == "14:0 14:1 1 8:epoch 6:epoch 4:1 5:1 10 9 2:0 2:1 2 ");
 }
 
 BOOST_AUTO_TEST_CASE(however_a_barrier_fails_it_is_one_event) {

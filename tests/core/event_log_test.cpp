@@ -23,8 +23,23 @@ std::string text(events_answer const& a) {
   return all + "through " + std::to_string(a.through) + " lost " + std::to_string(a.lost);
 }
 
+constexpr wall_time noon{std::int64_t{12} * 60 * 60 * 1000, 60 * 60};
+
+// Letters only, so that no two of them are alike.
+std::string unlike(int i) {
+  std::string text;
+  for (; i > 0; i /= 26) text += static_cast<char>('a' + i % 26);
+  return text;
+}
+
+event about(std::uint32_t task, std::string text, severity level = severity::error) {
+  event e = told(std::move(text), level);
+  e.task = task_id{task};
+  return e;
+}
+
 event_log log_of(int count, std::size_t events_max) {
-  event_log log{events_max, 1'000'000};
+  event_log log{{events_max, 1'000'000, 16}, noon};
   for (int i = 0; i < count; ++i) log.add(i * 1s, told(std::string(1, static_cast<char>('a' + i))));
   return log;
 }
@@ -32,7 +47,7 @@ event_log log_of(int count, std::size_t events_max) {
 BOOST_AUTO_TEST_SUITE(event_log_test)
 
 BOOST_AUTO_TEST_CASE(an_empty_log_has_nothing_to_say) {
-  event_log const log{10, 1000};
+  event_log const log{{10, 1000, 16}, noon};
 
   BOOST_TEST(log.last() == 0u);
   BOOST_TEST(text(log.since(std::nullopt, severity::info)) == "through 0 lost 0");
@@ -45,16 +60,117 @@ BOOST_AUTO_TEST_CASE(events_are_numbered_from_one_and_keep_their_time) {
   BOOST_TEST(text(log.since(std::nullopt, severity::info)) == "1:a 2:b 3:c through 3 lost 0");
   BOOST_TEST(text(log.since(2, severity::info)) == "3:c through 3 lost 0");
   BOOST_TEST(text(log.since(3, severity::info)) == "through 3 lost 0");
-  BOOST_TEST((log.since(2, severity::info).entries.at(0).at == 2s));
+  auto const last = log.since(2, severity::info).entries.at(0);
+  BOOST_TEST((last.at == 2s));
+  BOOST_TEST(rfc3339(last.time) == "1970-01-01T13:00:02.000+01:00");
+  BOOST_TEST(last.first == 3u);
+  BOOST_TEST(last.count == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(of_many_events_the_last_ones_are_kept) {
-  event_log log{3, 1'000'000};
-  for (int i = 1; i <= 10'000; ++i) log.add(i * 1s, told("event " + std::to_string(i)));
+  event_log log{{3, 1'000'000, 16}, noon};
+  for (int i = 1; i <= 10'000; ++i) log.add(i * 1s, told(unlike(i)));
 
   BOOST_TEST(log.size() == 3u);
-  BOOST_TEST(text(log.since(0, severity::info)) ==
-             "9998:event 9998 9999:event 9999 10000:event 10000 through 10000 lost 9997");
+  BOOST_TEST(text(log.since(9'000, severity::info)) ==
+             "9998:" + unlike(9998) + " 9999:" + unlike(9999) + " 10000:" + unlike(10'000) +
+                 " through 10000 lost 3");  // of those long ago, no more are remembered
+}
+
+BOOST_AUTO_TEST_CASE(ten_thousand_alike_events_become_one_line_with_a_count) {
+  event_log log{{100, 1'000'000, 16}, noon};
+  log.add(0s, told("the cause", severity::error));
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    auto const who = "task " + std::to_string(i) + " (host-" + unlike(static_cast<int>(i)) + ")";
+    log.add((i + 1) * 1ms, about(i, who + " failed: lost at 14:03:07." + std::to_string(i)), who);
+  }
+
+  auto const all = log.since(0, severity::error);
+
+  BOOST_TEST_REQUIRE(all.entries.size() == 2u);
+  BOOST_TEST(all.entries[0].what.text == "the cause");
+  auto const& one = all.entries[1];
+  BOOST_TEST(one.number == 10'001u);
+  BOOST_TEST(one.first == 2u);
+  BOOST_TEST(one.count == 10'000u);
+  BOOST_TEST((one.at == 10'000ms));
+  BOOST_TEST((one.first_at == 1ms));
+  BOOST_TEST(one.tasks == "0-9999");
+  BOOST_TEST(one.what.text.starts_with("task 9999 ("));
+  BOOST_TEST(all.lost == 0u);
+  BOOST_TEST(all.through == 10'001u);
+}
+
+BOOST_AUTO_TEST_CASE(up_to_sixteen_alike_events_stay_lines_of_their_own) {
+  event_log log{{100, 1'000'000, 16}, noon};
+  for (std::uint32_t i = 0; i < 16; ++i) log.add(0s, about(i, "lost " + std::to_string(i)));
+  BOOST_TEST(log.size() == 16u);
+  BOOST_TEST(log.since(0, severity::info).entries[15].first == 1u);
+
+  log.add(0s, about(20, "lost 20"));
+
+  auto const all = log.since(15, severity::info).entries;
+  BOOST_TEST_REQUIRE(all.size() == 1u);
+  BOOST_TEST(all[0].number == 17u);
+  BOOST_TEST(all[0].count == 17u);
+  BOOST_TEST(all[0].tasks == "0-15,20");
+}
+
+BOOST_AUTO_TEST_CASE(alike_events_more_than_a_minute_apart_stay_lines_of_their_own) {
+  event_log log{{100, 1'000'000, 16}, noon};
+  for (int i = 0; i < 17; ++i) log.add(i * 1min, told("round 1 failed"));
+  BOOST_TEST(log.size() == 1u);
+
+  event_log calm{{100, 1'000'000, 16}, noon};
+  for (int i = 0; i < 17; ++i) calm.add(i * (1min + 1ns), told("round 1 failed"));
+  BOOST_TEST(calm.size() == 17u);
+}
+
+BOOST_AUTO_TEST_CASE(what_differs_in_kind_severity_or_words_is_not_alike) {
+  event_log log{{100, 1'000'000, 16}, noon};
+  for (int i = 0; i < 10; ++i) {
+    log.add(0s, told("x 1"));
+    log.add(0s, told("x 1", severity::warning));
+    log.add(0s, told("y 1"));
+    auto other = told("x 1");
+    other.kind = event_kind::waiting;
+    log.add(0s, other);
+  }
+
+  BOOST_TEST(log.size() == 40u);
+}
+
+BOOST_AUTO_TEST_CASE(each_severity_has_room_of_its_own_and_so_has_the_failure_of_the_job) {
+  event_log log{{3, 1'000'000, 16}, noon};
+  event failed = told("the job has failed", severity::error);
+  failed.kind = event_kind::job_failed;
+  log.add(0s, failed);
+  log.add(0s, told("w", severity::warning));
+  for (int i = 1; i <= 100; ++i) {
+    log.add(0s, told(unlike(i)));
+    log.add(0s, told(unlike(i), severity::error));
+  }
+
+  BOOST_TEST(text(log.since(std::nullopt, severity::error)) ==
+             "1:the job has failed 198:" + unlike(98) + " 200:" + unlike(99) +
+                 " 202:" + unlike(100) + " through 202 lost 0");
+  BOOST_TEST(text(log.since(std::nullopt, severity::warning)).find(" 2:w ") != std::string::npos);
+  BOOST_TEST(log.size() == 8u);
+  BOOST_TEST(log.lost(197, severity::error) == 0u);
+  BOOST_TEST(log.lost(195, severity::error) == 1u);
+  BOOST_TEST(log.lost(194, severity::info) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_if_asked_for) {
+  event_log log{{10, 1'000'000, 16}, noon};
+  log.add(0s, told("e", severity::error));
+  for (auto const* const t : {"w", "v", "u"}) log.add(0s, told(t, severity::warning));
+  for (auto const* const t : {"i", "j", "k"}) log.add(0s, told(t));
+
+  BOOST_TEST(text(log.since(std::nullopt, severity::info, 2)) ==
+             "1:e 3:v 4:u 6:j 7:k through 7 lost 0");
+  BOOST_TEST(text(log.since(std::nullopt, severity::warning, 1)) == "1:e 4:u through 7 lost 0");
+  BOOST_TEST(text(log.since(5, severity::info, 1)) == "6:j 7:k through 7 lost 0");
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_are_dropped_and_counted_as_lost_to_who_asks_for_them) {
@@ -69,7 +185,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_are_dropped_and_counted_as_lost_to_who_asks_for_
 }
 
 BOOST_AUTO_TEST_CASE(less_severe_events_are_left_out) {
-  event_log log{10, 1'000'000};
+  event_log log{{10, 1'000'000, 16}, noon};
   log.add(1s, told("i", severity::info));
   log.add(2s, told("w", severity::warning));
   log.add(3s, told("e", severity::error));
@@ -83,9 +199,10 @@ BOOST_AUTO_TEST_CASE(less_severe_events_are_left_out) {
 }
 
 BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {
-  event_log log{1000, 5000};
-  for (int i = 0; i < 100; ++i) log.add(0s, told(std::string(1000, 'x')));
-  BOOST_TEST(log.size() == 4u);
+  event_log log{{1000, 10'000, 16}, noon};
+  for (int i = 0; i < 100; ++i) log.add(0s, told(std::string(1000, 'x') + unlike(i)));
+  BOOST_TEST(log.size() > 1u);
+  BOOST_TEST(log.size() < 5u);  // twice: what alike events have in common is as long
 
   log.add(0s, told(std::string(9000, 'y')));
 
@@ -94,8 +211,8 @@ BOOST_AUTO_TEST_CASE(the_log_is_bounded_in_bytes_but_keeps_the_last) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_is_bounded_and_says_where_to_go_on) {
-  event_log log{10'000, 100'000'000};
-  for (int i = 0; i < 2500; ++i) log.add(0s, told("x"));
+  event_log log{{10'000, 100'000'000, 16}, noon};
+  for (int i = 0; i < 2500; ++i) log.add(0s, told(unlike(i)));
 
   auto const first = log.since(0, severity::info);
   auto const second = log.since(first.through, severity::info);
@@ -109,7 +226,7 @@ BOOST_AUTO_TEST_CASE(an_answer_is_bounded_and_says_where_to_go_on) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_of_long_events_is_bounded_in_bytes_but_never_empty) {
-  event_log log{10'000, 100'000'000};
+  event_log log{{10'000, 100'000'000, 16}, noon};
   for (int i = 0; i < 3; ++i) log.add(0s, told(std::string(200'000, 'x')));
   log.add(0s, told(std::string(900'000, 'x')));
 

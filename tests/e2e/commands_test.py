@@ -1,12 +1,14 @@
 """The subcommands that use a running coordinator: what they print and how they end."""
 
+import datetime
 import json
 import signal
 import socket
 import subprocess
+import time
 import unittest
 
-from programs import BIN, EndToEnd, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, clean_environment
+from programs import BIN, EndToEnd, LIMIT, SLOWNESS, TIMED_OUT, UNAVAILABLE, USAGE, clean_environment
 
 
 class Keys(EndToEnd):
@@ -402,7 +404,8 @@ class Watching(EndToEnd):
         self.wait_for_status("the task", lambda s: s["tasks"][0]["state"] == "connected")
         text = self.coxswain("events")
         self.assertEqual(text.code, 0, text.err)
-        self.assertRegex(text.out, r"^ *\d+\.\d{3} info    task 0 ")
+        self.assertRegex(text.out, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d +\d+\.\d{3} info    "
+                                   r"task 0 ")
         self.assertIn("all 1 tasks have joined", text.out)
 
         victim.signal(signal.SIGKILL)
@@ -412,6 +415,10 @@ class Watching(EndToEnd):
         events = [json.loads(line) for line in errors.out.splitlines()]
         self.assertEqual([(e["kind"], e["task"]) for e in events],
                          [("failed", 0), ("job_failed", 0)])
+        # The wall clock, and a moment in the text by the same clock.
+        happened = datetime.datetime.fromisoformat(events[0]["time"])
+        self.assertLess(abs(happened.timestamp() - time.time()), LIMIT)
+        self.assertRegex(events[0]["text"], r"its connection was lost at \d\d:\d\d:\d\d\.\d and")
         self.assertEqual(self.coxswain("events", "--severity", "loud").code, USAGE)
 
     def test_following_ends_with_the_coordinator(self):

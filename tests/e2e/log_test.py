@@ -75,7 +75,8 @@ class Log(EndToEnd):
                     continue
 
         self.assertEqual(self.status()["num_tasks"], 1)
-        self.assertGreaterEqual(len(self.coxswain("events").out.splitlines()), 100)
+        events = [json.loads(line) for line in self.coxswain("events", "--json").out.splitlines()]
+        self.assertEqual([e["count"] for e in events if e["kind"] == "refused"], [100])
         coordinator.send_signal(signal.SIGTERM)
         self.assertEqual(coordinator.wait(LIMIT), 0)
 

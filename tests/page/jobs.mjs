@@ -81,12 +81,20 @@ export function known(number, changes = {}) {
 export function event(number, text, changes = {}) {
   return {
     number,
+    time: new Date(Date.UTC(2026, 10, 23, 14, 3, 7) + number * 1370)
+      .toISOString()
+      .replace('Z', '+00:00'),
     at_ms: number * 1370,
     severity: 'info',
     kind: 'other',
     task: null,
+    tasks: null,
+    tasks_cut: 0,
     barrier: null,
     text,
+    count: 1,
+    first: number,
+    first_at_ms: number * 1370,
     ...changes,
   };
 }
@@ -293,7 +301,7 @@ export const scenes = {
     for (const {task: number, code, message: text} of later) {
       Object.assign(message.state.tasks[number], {state: 'failed', error: {code, message: text}});
     }
-    message.state.error = {cause: {task: 93, ...why}, later};
+    message.state.error = {cause: {task: 93, ...why}, later, later_count: later.length};
     message.state.barriers = [];
     message.state.rounds[239].outcome = 'INTERNAL';
     message.why.waits = [];

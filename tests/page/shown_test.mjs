@@ -89,7 +89,8 @@ test('the cause of failure is the headline', async () => {
 });
 
 test('a failure that is nobody’s is the job’s', async () => {
-  const error = {cause: {task: null, code: 'CANCELLED', message: 'by the operator'}, later: []};
+  const cause = {task: null, code: 'CANCELLED', message: 'by the operator'};
+  const error = {cause, later: [], later_count: 0};
   const page = await show(job(2, {error}));
 
   assert.equal(await text(page, '#verdict-title'), 'The job has failed');
@@ -348,6 +349,28 @@ test('where each round has a name of its own there is no choice of names', async
   assert.ok(await page.locator('#rounds-name').isHidden());
 });
 
+test('a line that stands for many events replaces theirs and says how many', async () => {
+  const lost = (number, changes) =>
+    event(number, `task ${number} failed`, {severity: 'error', first: 2, ...changes});
+  const later = {task: 1, code: 'UNAVAILABLE', message: 'gone'};
+  const page = await show(
+    job(
+      4,
+      {error: {cause: {...later, task: 0}, later: [later], later_count: 9999}},
+      {events: [event(1, 'one'), lost(2), lost(3)]},
+    ),
+  );
+  assert.equal(await text(page, '#failures-count'), '9,999 later failures, the first 1:');
+  await feed.tell({send: update({events: [lost(10001, {count: 10000, tasks: '0-9999'})]})});
+  const lines = page.locator('#events .text');
+  await lines.filter({hasText: 'like this'}).waitFor();
+  assert.deepEqual(await lines.allTextContents(), [
+    'task 10001 failed [10,000 like this, of tasks 0–9999]',
+    'one',
+  ]);
+  assert.match(await text(page, '#events time'), /^\d\d:\d\d:\d\d\.\d{3}$/);
+});
+
 test('events are listed newest first, and filtered', async () => {
   const page = await show(
     job(4, {}, {events: [event(1, 'one'), event(2, 'two', {severity: 'warning', task: 2})]}),
@@ -379,6 +402,7 @@ test('texts of strangers are shown as text', async () => {
       error: {
         cause: {task: 1, code: 'ABORTED', message: markup},
         later: [{task: 2, code: 'INTERNAL', message: markup}],
+        later_count: 1,
       },
     },
     {events: [event(1, markup, {severity: 'error'})]},

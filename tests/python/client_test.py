@@ -399,6 +399,10 @@ class Job(PythonTest):
         events, through = jobs[0].events(severity="info")
         self.assertTrue(any("joined" in one.kind for one in events), events)
         self.assertEqual(jobs[0].events(through, timeout=0.01), ([], through))
+        last, _ = jobs[0].events(last=1)
+        self.assertEqual(last, events[-1:])
+        self.assertEqual((last[0].count, last[0].first), (1, last[0].number))
+        datetime.datetime.fromisoformat(last[0].time)
 
 
 class Topologies(PythonTest):

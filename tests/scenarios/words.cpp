@@ -53,7 +53,7 @@ std::string words(core::goodbye const& g) {
 std::string words(job_error const& e) {
   std::string text = "job error: ";
   if (e.cause.task) text += "task " + std::to_string(e.cause.task->value) + ": ";
-  return text + e.cause.why.text() + "; " + std::to_string(e.later.size()) + " later";
+  return text + e.cause.why.text() + "; " + std::to_string(e.later_count) + " later";
 }
 std::string words(core::barrier_progress const& p) {
   return "progress of #" + std::to_string(p.request.value) + ": " + std::to_string(p.arrived) +

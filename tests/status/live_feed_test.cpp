@@ -6,7 +6,11 @@
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace coxswain::status_page {
@@ -31,9 +35,10 @@ struct world {
     BOOST_TEST_REQUIRE(text);
     return json::parse(*text).as_object();
   }
-  core::events_answer events_after(std::uint64_t after) const {
+  core::events_answer events_after(std::optional<std::uint64_t> after, std::size_t last) const {
     core::events_answer found;
-    for (auto number = after + 1; number <= events; ++number) {
+    for (auto number = after.value_or(events - std::min<std::uint64_t>(events, last)) + 1;
+         number <= events; ++number) {
       found.entries.push_back({number, {}, {}});
     }
     found.through = events;
@@ -44,12 +49,14 @@ struct world {
   core::why_answer why;
   std::uint64_t events{};
   text_pool texts{1 << 20};
-  live_feed feed{texts, [this](std::uint64_t after) { return events_after(after); }};
+  live_feed feed{texts, [this](std::optional<std::uint64_t> after, std::size_t last) {
+                   return events_after(after, last);
+                 }};
 };
 
 BOOST_AUTO_TEST_SUITE(live_feed_test)
 
-BOOST_AUTO_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events) {
+BOOST_AUTO_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events_of_each_severity) {
   world w;
   w.events = 500;
   BOOST_TEST(w.look());

@@ -21,7 +21,7 @@ using namespace std::string_literals;
 
 std::string head_alone() {
   std::string bytes;
-  append(bytes, recording_head{incarnation{7}, 1'700'000'000'000, {{"job", "train"}}, 3});
+  append(bytes, recording_head{incarnation{7}, {1'700'000'000'000, 3600}, {{"job", "train"}}, 3});
   return bytes;
 }
 
@@ -95,8 +95,8 @@ BOOST_AUTO_TEST_CASE(a_head_and_records_are_read_as_they_were_written) {
   recording_reader reader{bytes};
   auto const first = reader.next();
 
-  BOOST_TEST(
-      (reader.head() == recording_head{incarnation{7}, 1'700'000'000'000, {{"job", "train"}}, 3}));
+  BOOST_TEST((reader.head() ==
+              recording_head{incarnation{7}, {1'700'000'000'000, 3600}, {{"job", "train"}}, 3}));
   BOOST_TEST_REQUIRE(first.has_value());
   BOOST_TEST((first->at == 2s));
   BOOST_TEST((first->kind == record_kind::connected));

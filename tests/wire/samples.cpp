@@ -80,6 +80,7 @@ job_error failed_job() {
   made.cause = {task_id{0}, status{errc::internal, "Task 0 died."}};
   made.later = {{task_id{9}, status{errc::unavailable, "Task 9 is gone."}},
                 {std::nullopt, status{errc::data_loss, "The disk is full."}}};
+  made.later_count = 10'000;
   return made;
 }
 
@@ -160,7 +161,13 @@ core::events_answer some_events() {
   core::event const told{core::severity::error, "task 3 failed: Zürich is silent",
                          core::event_kind::failed, task_id{3}, "epoch\xff"};
   made.entries = {{7, 1234ms, told}, {largest, 0ms, {}}};
-  made.entries[1].what.kind = core::event_kind::stopping;
+  made.entries[1].what.kind = core::event_kind::unstuck;
+  made.entries[1].time = {1'795'438'987'212, -12'600};
+  made.entries[1].first = 9;
+  made.entries[1].count = 10'000;
+  made.entries[1].first_at = 17ms;
+  made.entries[1].tasks = "3,17-24";
+  made.entries[1].tasks_cut = 5;
   made.through = largest;
   made.lost = 6;
   return made;
@@ -282,7 +289,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::watch_keys_args{"", std::nullopt, without_limit});
   add(made, core::alive_args{{task_id{3}, task_id{4'000'000'000}}, 34s});
   add(made, core::watch_tasks_args{largest, 35s});
-  add(made, core::watch_events_args{largest, core::severity::error, without_limit});
+  add(made, core::watch_events_args{largest, core::severity::error, without_limit, 200});
   add(made, core::exchange_topology_args{"gpu\xff", local_topology(), 34s});
   add(made, core::report_progress_args{largest});
   add(made, core::why_args{});

@@ -59,11 +59,14 @@ void add_events(CLI::App& program, action& chosen) {
       ->check(one_of({"info", "warning", "error"}))
       ->capture_default_str();
   add_remote_options(command, given->remote);
-  command.footer(
-      help_end("Times are seconds since the start of the coordinator, which keeps the last 10,000\n"
-               "events.\n\n"
-               "EXAMPLES\n  coxswain events --severity warning\n"
-               "  coxswain events --follow --json | jq 'select(.kind == \"failed\") | .task'\n\n"));
+  command.footer(help_end(
+      "A line has the time by the coordinator's clock (RFC 3339), the seconds since its\n"
+      "start, the severity and the text. The coordinator keeps the last 10,000 events of\n"
+      "each severity. More than 16 that are alike but for their task and their numbers\n"
+      "become one line with a count. In JSON such a line has \"count\" and \"tasks\", and\n"
+      "replaces all lines with the same \"first\".\n\n"
+      "EXAMPLES\n  coxswain events --severity warning\n"
+      "  coxswain events --follow --json | jq 'select(.kind == \"failed\") | .tasks'\n\n"));
 }
 
 }  // namespace coxswain::tools

@@ -10,8 +10,6 @@
 namespace coxswain::tools {
 namespace {
 
-constexpr std::size_t events_kept_max = 1000;
-
 // How long one try lasts, and the rest after it.
 constexpr duration connect_again_max = 5s;
 constexpr duration connect_again_pause = 500ms;
@@ -22,13 +20,13 @@ duration least_interval(std::size_t tasks) { return tasks * duration{500us}; }
 asio::awaitable<void> read_events(client& c, job_view& into,
                                   std::optional<std::uint64_t>& through) {
   for (;;) {
-    auto batch = co_await c.watch_events(through, core::severity::info, duration{});
+    auto batch =
+        co_await c.watch_events(through, core::severity::info, duration{}, events_kept_max);
     // The first batch may be of another coordinator than the events from before.
     if (!through) into.events.clear();
     bool const is_last = batch.entries.empty();
     through = batch.through;
-    for (auto& e : batch.entries) into.events.push_back(std::move(e));
-    while (into.events.size() > events_kept_max) into.events.pop_front();
+    take_events(into.events, std::move(batch.entries));
     if (is_last) co_return;
   }
 }

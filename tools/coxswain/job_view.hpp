@@ -5,9 +5,11 @@
 #include "coxswain/core/messages.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace coxswain::tools {
 
@@ -15,7 +17,7 @@ struct job_view {
   std::string address;
   core::snapshot job;
   core::why_answer why;
-  std::deque<core::events_answer::entry> events;  // the last ones, oldest first
+  std::deque<core::events_answer::entry> events;  // the last ones of each severity, oldest first
 
   // Nobody answers: why not, and for how long. What is known is from before.
   struct silence {
@@ -25,11 +27,20 @@ struct job_view {
   std::optional<silence> lost;
 };
 
+// How many events of each severity are kept.
+constexpr std::uint32_t events_kept_max = 500;
+
+// Adds events that came later, and forgets the oldest of each severity. A line that stands for
+// several events replaces theirs.
+void take_events(std::deque<core::events_answer::entry>& kept,
+                 std::vector<core::events_answer::entry> news);
+
 struct view_options {
   bool has_unicode{};
   bool is_paused{};
   bool shows_help{};
-  std::size_t scrolled{};  // by so many events into the past
+  core::severity events_from{core::severity::info};  // less severe ones are hidden
+  std::size_t scrolled{};                            // by so many events into the past
 };
 
 struct screen_size {

@@ -134,13 +134,8 @@ void check_log_level(std::string const& level) {
 
 std::string log_json(std::string const& text) { return serialized(json::object{{"text", text}}); }
 
-// In the words of `coxswain events --json`, which has a number and another time.
-std::string log_json(core::event const& e) {
-  auto const told = status_page::object_of(core::events_answer::entry{{}, {}, e});
-  auto line = told.as_object();
-  for (auto const* const name : {"number", "at_ms", "severity"}) line.erase(name);
-  return serialized(line);
-}
+// In the words of `coxswain events --json`.
+std::string log_json(core::event const& e) { return serialized(status_page::object_of(e)); }
 
 log::log(log_options const& how, std::string const& pattern)
     : is_json_{how.format == "json"},

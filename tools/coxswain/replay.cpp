@@ -39,10 +39,7 @@ void print_event(duration at, std::size_t level, std::string_view text) {
 
 void print_head(server::replay const& again) {
   auto const& head = again.head();
-  auto const started = std::chrono::sys_time<std::chrono::milliseconds>{
-      std::chrono::milliseconds{head.started_unix_ms}};
-  fmt::print("coordinator {:x}, started {:%Y-%m-%d %H:%M:%S} UTC\n", head.coordinator.value,
-             std::chrono::floor<std::chrono::seconds>(started));
+  fmt::print("coordinator {:x}, started {}\n", head.coordinator.value, rfc3339(head.started));
   if (again.is_whole()) return;
   fmt::print(
       "the first {} records were lost (see --record-bytes-max): what follows was logged "

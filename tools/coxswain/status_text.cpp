@@ -20,6 +20,9 @@ std::string error_text(job_error const& error) {
   for (auto const& f : error.later) {
     text += fmt::format("  later: {}: {}\n", who(f.task), f.why.text());
   }
+  if (error.later_count > error.later.size()) {
+    text += fmt::format("  later: {} more\n", error.later_count - error.later.size());
+  }
   return text;
 }
 

@@ -43,6 +43,7 @@ constexpr std::array meanings{
     meaning{"j", key::newer},
     meaning{"g", key::oldest},
     meaning{"G", key::newest},
+    meaning{"e", key::severity},
     meaning{"\033[A", key::older},
     meaning{"\033OA", key::older},
     meaning{"\033[B", key::newer},

@@ -28,7 +28,8 @@ enum class key : std::uint8_t {
   page_older,
   page_newer,
   oldest,
-  newest
+  newest,
+  severity
 };
 
 // The keys that were pressed, of those that mean something.

@@ -121,8 +121,9 @@ class live_top {
   void stand_still(job_view const& now) {
     if (how_.scrolled == 0 || shown_.events.empty() || now.events.empty()) return;
     auto const before = shown_.events.back().number;
-    auto const last = now.events.back().number;
-    if (last > before) how_.scrolled += last - before;
+    how_.scrolled += static_cast<std::size_t>(std::count_if(
+        now.events.begin(), now.events.end(),
+        [&](auto const& e) { return e.number > before && e.what.level >= how_.events_from; }));
     how_.scrolled = std::min(how_.scrolled, now.events.size());
   }
 
@@ -138,6 +139,11 @@ class live_top {
       case key::page_newer: how_.scrolled -= std::min(how_.scrolled, page_of_events); break;
       case key::oldest: how_.scrolled = count; break;
       case key::newest: how_.scrolled = 0; break;
+      case key::severity:
+        how_.events_from =
+            static_cast<core::severity>((static_cast<int>(how_.events_from) + 1) % 3);
+        how_.scrolled = 0;
+        break;
     }
     how_.scrolled = std::min(how_.scrolled, count);
   }
@@ -250,7 +256,8 @@ constexpr auto top_footer =
 
 KEYS
   q ends, space stands still and goes on, k and j or the arrows go to older and newer events, g
-  and G to the oldest and the newest, ? explains. Ctrl-C ends with 130.
+  and G to the oldest and the newest, e shows only warnings and errors, only errors, or all
+  events, ? explains. Ctrl-C ends with 130.
 
 It only looks: a reader's token is enough. When the coordinator does not answer, the last picture
 stays, with a line that says so, and it tries again until you end it. Of a large job the

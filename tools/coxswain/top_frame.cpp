@@ -16,11 +16,12 @@ OPEN BARRIERS       who has arrived, who is missing, and when the barrier fails
 WHO WAITS FOR WHAT  the same for keys and queues; STUCK: those will never go on
 WHO COMES LAST      hosts, in the last 256 rounds; lag after the median arrival
 BARRIER LATENCY     from the first task to the last, in those; x: it failed
-EVENTS              what the coordinator has logged; seconds since its start
+EVENTS              what the coordinator has logged, at its local time
 
 q      end                        space  stand still, and go on
 k j    older, newer events        ?      this text
 g G    the oldest, the newest     also the arrow and page keys
+e      events from warnings, from errors, all
 
 The same elsewhere: coxswain status, why, events; serve --http has a page.)"};
 
@@ -37,7 +38,7 @@ std::vector<styled_line> help_lines() {
 styled_line foot(view_options const& how) {
   styled_line line;
   if (how.is_paused) line.add("PAUSED", style::warning).add("  ");
-  return line.add("q quit  space pause  k/j older/newer events  ? help", style::dim);
+  return line.add("q quit  space pause  k/j older/newer events  e severity  ? help", style::dim);
 }
 
 std::vector<section> sections_of(job_view const& view, view_options const& how, screen_size size) {
@@ -50,7 +51,7 @@ std::vector<section> sections_of(job_view const& view, view_options const& how, 
           stragglers_section(view),
           latency_section(view, size.columns, how.has_unicode),
           tasks_section(view),
-          events_section(view, how.scrolled)};
+          events_section(view, how)};
 }
 
 std::vector<styled_line> job_lines(job_view const& view, view_options const& how,

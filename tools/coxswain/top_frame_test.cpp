@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ job_view failed_job() {
     core::event e;
     e.text = "event " + std::to_string(i);
     view.events.push_back({i, i * 1s, e});
+    view.events.back().time = wall_time{}.plus(i * 1s);
   }
   view.events.back().what.level = core::severity::error;
   return view;
@@ -129,8 +131,8 @@ WHO COMES LAST  of the last 64 rounds; lag after the median arrival
 BARRIER LATENCY  median 32.0 ms, longest 63.0 ms, 1 failed, 64 rounds in 63.0 s
   ▁▂▃▃▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇████████████████x
 EVENTS
-    30.000 error   event 30
-q quit  space pause  k/j older/newer events  ? help
+  00:00:30.0 error   event 30
+q quit  space pause  k/j older/newer events  e severity  ? help
 )");
 }
 
@@ -144,7 +146,7 @@ BOOST_AUTO_TEST_CASE(on_a_small_screen_the_cause_and_the_missing_stay) {
 OPEN BARRIERS  2, the oldest first
   step round 7         [#########-] 198/200  waits 12.0 s,..
     missing 2: 12,137
-q quit  space pause  k/j older/newer events  ? help
+q quit  space pause  k/j older/newer events  e severity  ? help
 )");
 }
 
@@ -177,7 +179,7 @@ WHO WAITS FOR WHAT  nobody waits
 
 
 
-q quit  space pause  k/j older/newer events  ? help
+q quit  space pause  k/j older/newer events  e severity  ? help
 )");
 }
 
@@ -220,13 +222,59 @@ BOOST_AUTO_TEST_CASE(old_events_come_back_when_it_is_scrolled) {
   BOOST_TEST(text.find("event 11\n") == text.npos);
 }
 
+BOOST_AUTO_TEST_CASE(less_severe_events_are_hidden_if_asked) {
+  auto view = job_of(1);
+  view.events = failed_job().events;
+  auto how = with_unicode();
+  how.events_from = core::severity::warning;
+
+  auto const text = shown(view, {80, 20}, how);
+
+  BOOST_TEST(text.find("EVENTS  from warning\n  00:00:30.0 error   event 30\n") != text.npos);
+  BOOST_TEST(text.find("event 29") == text.npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_line_that_stands_for_several_events_replaces_theirs) {
+  std::deque<core::events_answer::entry> kept;
+  core::event lost;
+  lost.level = core::severity::error;
+  lost.text = "lost";
+  take_events(kept, {{1, 1s, lost, {}, 1}, {2, 2s, {}, {}, 2}, {3, 3s, lost, {}, 1}});
+  core::events_answer::entry many{9'999, 2h, lost, wall_time{}.plus(2h), 1, 9'998, 1s, "0-9", 3};
+
+  take_events(kept, {many});
+
+  BOOST_TEST_REQUIRE(kept.size() == 2u);
+  BOOST_TEST(kept[0].number == 2u);
+  auto view = job_of(1);
+  view.job.uptime = 24h;
+  view.events = kept;
+  BOOST_TEST(shown(view, {100, 20})
+                 .find("  1970-01-01 02:00:00.0 error   lost [9998 like this since "
+                       "00:00:01.0, of tasks 0-9 and 3 more]\n") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_each_severity_the_last_events_are_kept) {
+  std::deque<core::events_answer::entry> kept;
+  core::event cause;
+  cause.level = core::severity::error;
+  std::vector<core::events_answer::entry> news{{1, 0s, cause}};
+  for (std::uint64_t i = 2; i < 1'002; ++i) news.push_back({i, 0s, {}, {}, i});
+  take_events(kept, news);
+
+  BOOST_TEST(kept.size() == 501u);
+  BOOST_TEST(kept.front().number == 1u);
+  BOOST_TEST(kept[1].number == 502u);
+}
+
 BOOST_AUTO_TEST_CASE(what_stands_still_and_what_can_be_done_stand_at_the_end) {
   auto how = with_unicode();
   how.is_paused = true;
 
   auto const text = shown(job_of(1), {80, 24}, how);
 
-  BOOST_TEST(text.ends_with("\nPAUSED  q quit  space pause  k/j older/newer events  ? help\n"));
+  BOOST_TEST(text.ends_with(
+      "\nPAUSED  q quit  space pause  k/j older/newer events  e severity  ? help\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_few_tasks_stand_in_a_table_if_there_is_room) {
@@ -250,7 +298,7 @@ task  state      incarnation  heard  process  peer  step   since
 
 
 
-q quit  space pause  k/j older/newer events  ? help
+q quit  space pause  k/j older/newer events  e severity  ? help
 )");
 }
 

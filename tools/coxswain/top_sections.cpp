@@ -9,6 +9,7 @@
 #include "units.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/status/json.hpp"
 
 #include <fmt/format.h>
 
@@ -121,8 +122,8 @@ section failure_section(job_view const& view, std::size_t columns) {
     auto const& f = error.later[i];
     all.emplace_back(fmt::format("  then {}: {}", who(f.task), f.why.text()), style::bad);
   }
-  if (error.later.size() > later_failures_shown) {
-    all.emplace_back(fmt::format("  and {} more", error.later.size() - later_failures_shown),
+  if (error.later_count > later_failures_shown) {
+    all.emplace_back(fmt::format("  and {} more", error.later_count - later_failures_shown),
                      style::bad);
   }
   return known(rank::failure, least, std::move(all));
@@ -373,24 +374,37 @@ section latency_section(job_view const& view, std::size_t columns, bool has_unic
   return known(rank::latency, 2, std::move(all));
 }
 
-section events_section(job_view const& view, std::size_t scrolled) {
-  if (view.events.empty()) return known(rank::events, 0, {});
-  auto const& all = view.events;
-  auto made = [&all, scrolled](std::size_t count) {
+section events_section(job_view const& view, view_options const& how) {
+  std::vector<core::events_answer::entry const*> all;
+  for (auto const& e : view.events) {
+    if (e.what.level >= how.events_from) all.push_back(&e);
+  }
+  if (all.empty()) return known(rank::events, 0, {});
+  auto const& newest = view.events.back();
+  auto const now = newest.time.plus(view.job.uptime - newest.at);
+  auto const size = all.size();
+  auto made = [all = std::move(all), now, how](std::size_t count) {
     if (count < 2) return lines{};
     auto const shown = std::min(count - 1, all.size());
-    auto const hidden = std::min(scrolled, all.size() - shown);  // after those that are shown
-    lines found{title("EVENTS", hidden > 0 ? fmt::format("{} later ones below", hidden) : "")};
+    auto const hidden = std::min(how.scrolled, all.size() - shown);  // after those that are shown
+    std::string about;
+    if (how.events_from != core::severity::info) {
+      about = fmt::format("from {}", status_page::name_of(how.events_from));
+    }
+    if (hidden > 0)
+      about += fmt::format("{}{} later ones below", about.empty() ? "" : ", ", hidden);
+    lines found{title("EVENTS", about)};
     auto const end = all.end() - static_cast<std::ptrdiff_t>(hidden);
     for (auto e = end - static_cast<std::ptrdiff_t>(shown); e != end; ++e) {
-      auto const level = e->what.level;
-      found.emplace_back(event_text(*e), level == core::severity::info      ? style::plain
-                                         : level == core::severity::warning ? style::warning
-                                                                            : style::bad);
+      auto const level = (*e)->what.level;
+      found.emplace_back("  " + short_event_text(**e, now),
+                         level == core::severity::info      ? style::plain
+                         : level == core::severity::warning ? style::warning
+                                                            : style::bad);
     }
     return found;
   };
-  return {{rank::events, 2, all.size() + 1}, std::move(made)};
+  return {{rank::events, 2, size + 1}, std::move(made)};
 }
 
 }  // namespace coxswain::tools

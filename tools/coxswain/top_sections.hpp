@@ -32,7 +32,7 @@ struct section {
 [[nodiscard]] section waits_section(job_view const& view);
 [[nodiscard]] section stragglers_section(job_view const& view);
 [[nodiscard]] section latency_section(job_view const& view, std::size_t columns, bool has_unicode);
-[[nodiscard]] section events_section(job_view const& view, std::size_t scrolled);
+[[nodiscard]] section events_section(job_view const& view, view_options const& how);
 
 // A few tasks as a table, if there is room.
 [[nodiscard]] section tasks_section(job_view const& view);

@@ -116,8 +116,9 @@ void add_watch(CLI::App& program, action& chosen) {
   command.add_flag("--json", given->as_json, "A JSON object on each line, for programs");
   add_remote_options(command, given->remote);
   command.footer(help_end(
-      "A line has the event's time, since the start of the coordinator, its severity and text; or\n"
-      "a version, the key and its value or \"removed\". Ends with Ctrl-C. What has happened "
+      "A line has the event's time, the seconds since the coordinator started, its severity and\n"
+      "text; or a version, the key and its value or \"removed\". Ends with Ctrl-C. What has "
+      "happened "
       "already\n"
       "is shown by events and ls.\n\n"
       "EXAMPLES\n  coxswain watch\n  coxswain watch config --json | jq -r .value\n\n"));

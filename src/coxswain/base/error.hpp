@@ -74,7 +74,8 @@ struct failure {
 // Why the job failed: the first failure is the cause and stays (semantics D19).
 struct job_error {
   failure cause;
-  std::vector<failure> later;  // at most 64
+  std::vector<failure> later;   // the first 64 that came after it
+  std::uint64_t later_count{};  // how many came after it in all
 
   friend bool operator==(job_error const&, job_error const&) = default;
 };

@@ -82,8 +82,9 @@ core::tasks_answer blocking_client::watch_tasks(std::optional<std::uint64_t> aft
 }
 
 core::events_answer blocking_client::watch_events(std::optional<std::uint64_t> after,
-                                                  core::severity at_least, duration timeout) {
-  return worker_->ask([=](client& c) { return c.watch_events(after, at_least, timeout); });
+                                                  core::severity at_least, duration timeout,
+                                                  std::uint32_t last) {
+  return worker_->ask([=](client& c) { return c.watch_events(after, at_least, timeout, last); });
 }
 
 std::uint64_t blocking_client::put(std::string_view key, std::string_view value, put_mode mode,

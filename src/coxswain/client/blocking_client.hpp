@@ -102,7 +102,7 @@ class blocking_client {
                                  duration timeout = without_limit);
   core::events_answer watch_events(std::optional<std::uint64_t> after = {},
                                    core::severity at_least = core::severity::info,
-                                   duration timeout = without_limit);
+                                   duration timeout = without_limit, std::uint32_t last = 0);
   std::uint64_t put(std::string_view key, std::string_view value, put_mode mode = put_mode::create,
                     key_lifetime lifetime = key_lifetime::job);
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,

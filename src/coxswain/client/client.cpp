@@ -301,9 +301,9 @@ asio::awaitable<core::tasks_answer> client::watch_tasks(std::optional<std::uint6
 }
 
 asio::awaitable<core::events_answer> client::watch_events(std::optional<std::uint64_t> after,
-                                                          core::severity at_least,
-                                                          duration timeout) {
-  core::watch_events_args args{after, at_least, timeout};
+                                                          core::severity at_least, duration timeout,
+                                                          std::uint32_t last) {
+  core::watch_events_args args{after, at_least, timeout, last};
   return whole<core::events_answer>(ask(connection_, question{args, timeout}));
 }
 

@@ -223,10 +223,12 @@ class client {
 
   // What the coordinator has logged, from the oldest that it keeps; with a number that was given
   // before as `through`, what came after it, as soon as there is something or `timeout` is over.
+  // Without a number, `last` asks for only so many of each severity; zero means all.
   // INVALID_ARGUMENT: the number is not of this coordinator. event_watch does this in a loop.
   asio::awaitable<core::events_answer> watch_events(std::optional<std::uint64_t> after = {},
                                                     core::severity at_least = core::severity::info,
-                                                    duration timeout = without_limit);
+                                                    duration timeout = without_limit,
+                                                    std::uint32_t last = 0);
 
   // Stores a value and wakes those who wait for the key; gives the key's new version.
   // ALREADY_EXISTS: the key has a value and the mode is `create`. Who overwrites a key decides anew

@@ -2,6 +2,7 @@
 // Every option and limit of the coordinator's core, with its default (semantics D24).
 
 #include "coxswain/base/time.hpp"
+#include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/credential.hpp"
 
 #include <cstddef>
@@ -23,6 +24,8 @@ struct config {
   std::vector<credential> credentials;
   // The software version that a Hello is answered with.
   std::string version{"0.0.0"};
+  // The wall clock when the coordinator starts. Texts name moments by it; a server sets it.
+  wall_time started{};
 
   // A task that was silent for so long has failed (JAX's default).
   duration heartbeat_timeout{100s};
@@ -69,9 +72,12 @@ struct config {
   std::size_t topology_platforms_max{64};
   // Barrier names without an open round and with nothing owed whose last round is remembered.
   std::size_t idle_barriers_max{1'024};
-  // The events that are kept for those who watch: beyond either, the oldest are dropped.
+  // The events that are kept of each severity: beyond either, the oldest of that severity are
+  // dropped. More events than `events_alike_max` that are alike but for their task and their
+  // numbers, each within a minute of the one before, become one line with a count.
   std::size_t events_max{10'000};
   std::size_t event_bytes_max{4 * 1024 * 1024};
+  std::uint64_t events_alike_max{16};
 
   // How many keys a call of several may name.
   std::size_t keys_per_call_max{65'536};

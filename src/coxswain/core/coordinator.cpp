@@ -31,7 +31,8 @@ coordinator::state::state(config o, incarnation self, time_point now)
       queues_{memory},
       everyone_{boost::make_local_shared<task_set const>(options.num_tasks)},
       alive_queries_{memory},
-      event_log_{options.events_max, options.event_bytes_max},
+      event_log_{{options.events_max, options.event_bytes_max, options.events_alike_max},
+                 options.started},
       topologies_{memory} {}
 
 // --- Time ------------------------------------------------------------------------------------
@@ -145,8 +146,8 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
   ++(s.grace ? tally.graces_expired : tally.heartbeats_expired);
   status const why =
       s.grace
-          ? status{errc::unavailable, "its connection was lost " + in_words(now - s.grace->since) +
-                                          " ago and it did not come back"}
+          ? status{errc::unavailable, "its connection was lost at " + moment(now, s.grace->since) +
+                                          " and it did not come back"}
           : status{errc::unavailable,
                    "it gave no sign of life for " + in_words(now - s.heard.since) +
                        "; the heartbeat timeout is " + in_words(options.heartbeat_timeout)};
@@ -296,8 +297,9 @@ void coordinator::replace_credentials(std::vector<credential> by) {
 bool coordinator::job_has_started() const noexcept { return state_->job_has_started(); }
 snapshot coordinator::look(time_point now) const { return state_->look(now); }
 why_answer coordinator::why(time_point now) const { return state_->why(now); }
-events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least) const {
-  return state_->events_since(after, at_least);
+events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least,
+                                  std::size_t last_of_each) const {
+  return state_->events_since(after, at_least, last_of_each);
 }
 std::uint64_t coordinator::last_event() const { return state_->last_event(); }
 listing_answer coordinator::keys(std::string const& prefix, std::string const& after,

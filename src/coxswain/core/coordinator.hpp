@@ -129,9 +129,10 @@ class coordinator {
   // Who waits for what, and who can never go on.
   [[nodiscard]] why_answer why(time_point now) const;
 
-  // The events after this one, or all that are kept; of them, those at least so severe, as many as
-  // one answer may hold. And the number of the last one.
-  [[nodiscard]] events_answer events(std::optional<std::uint64_t> after, severity at_least) const;
+  // The events after this one, or all that are kept, or of those the last of each severity; of
+  // them, those at least so severe, as many as one answer may hold. And the number of the last one.
+  [[nodiscard]] events_answer events(std::optional<std::uint64_t> after, severity at_least,
+                                     std::size_t last_of_each = 0) const;
   [[nodiscard]] std::uint64_t last_event() const;
 
   // The keys that begin with `prefix` and come after `after`, in byte order, at most so many.

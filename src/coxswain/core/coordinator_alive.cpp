@@ -64,8 +64,8 @@ void coordinator::state::look_at_queries_again() {
 // Only this caller gives up.
 answer_ptr coordinator::state::alive_overdue(time_point now, parked const& p) const {
   barrier_failure f = describe(now, alive_queries_.all().at(p.number));
-  status why{errc::deadline_exceeded,
-             "Alive query timed out after " + in_words(now - p.since) + ": " + missing_text(f)};
+  status why{errc::deadline_exceeded, "Alive query timed out after " + in_words(now - p.since) +
+                                          ": " + missing_text(now, f)};
   return make_answer({std::move(why), std::move(f)});
 }
 

@@ -326,7 +326,7 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
     arm_log(of, now, item);
     return log(severity::warning, event_kind::waiting,
                round_text(b) + " has waited for " + in_words(now - b.round.opened()) + ": " +
-                   missing_text(describe(now, b.round, b.number)),
+                   missing_text(now, describe(now, b.round, b.number)),
                std::nullopt, b.name);
   }
   deadlines_.disarm(of.deadline);
@@ -443,7 +443,7 @@ std::string coordinator::state::read_text(parked const& p) const {
   return "key " + quoted(g.keys[g.at]);
 }
 
-std::string coordinator::state::missing_text(barrier_failure const& f) {
+std::string coordinator::state::missing_text(time_point now, barrier_failure const& f) const {
   std::uint32_t const count = f.expected - f.arrived;
   std::string text = std::to_string(count) + " of " + std::to_string(f.expected) +
                      (count == 1 ? " tasks is missing: " : " tasks are missing: ");
@@ -453,7 +453,7 @@ std::string coordinator::state::missing_text(barrier_failure const& f) {
   for (std::size_t i = 0; i < f.known.size(); ++i) {
     missing_task const& m = f.known[i];
     text += (i == 0 ? "" : ", ") + std::to_string(m.task.value) + " (" + std::string{state_text(m)};
-    if (m.last_heard) text += ", last heard " + in_words(*m.last_heard) + " ago";
+    if (m.last_heard) text += ", last heard at " + moment(now, now - *m.last_heard);
     if (!m.label.empty()) text += ", " + m.label;
     if (m.step) text += ", at step " + std::to_string(*m.step);
     if (!m.waits_for.empty()) text += ", waits for " + m.waits_for;
@@ -465,7 +465,7 @@ std::string coordinator::state::missing_text(barrier_failure const& f) {
 std::string coordinator::state::timed_out(time_point now, meeting const& m, std::string const& what,
                                           barrier_failure const& f) const {
   std::string const text = "Barrier timed out. " + what + " timed out after " +
-                           in_words(now - m.opened()) + ": " + missing_text(f);
+                           in_words(now - m.opened()) + ": " + missing_text(now, f);
   return text + "; " + std::to_string(f.arrived) + "/" + std::to_string(f.expected) +
          " had arrived, task " + std::to_string(m.in_order().front().value) + " first";
 }

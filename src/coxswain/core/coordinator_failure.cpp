@@ -53,7 +53,7 @@ void coordinator::state::handle(call const& c, reset_args& args) {
   }
   roster_.set_state(*c.task, task_state::never_connected);
   t.last->failure = {};
-  log(severity::info, event_kind::other, who(*c.task) + " was reset and may join again", c.task);
+  log(severity::info, event_kind::reset, who(*c.task) + " was reset and may join again", c.task);
   answer_now(c, share(status{}), true);
 }
 
@@ -62,7 +62,7 @@ void coordinator::state::task_ended(time_point now, task_id id, status why) {
   if (stopping_ || !roster_.has(id)) return;
   if (roster_.at(id).state == task_state::joining) {
     // It is un-counted, and the join goes on to its deadline (semantics D10).
-    log(severity::warning, event_kind::other, who(id) + " ended while it joined: " + why.text(),
+    log(severity::warning, event_kind::ended, who(id) + " ended while it joined: " + why.text(),
         id);
     answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
   }
@@ -104,13 +104,14 @@ void coordinator::state::go_on_without(time_point now, task_id id) {
 // The first failure is the cause and stays; later ones are listed with it (semantics D19).
 void coordinator::state::fail_job(time_point now, failure what) {
   if (error) {
+    ++error->later_count;
     if (error->later.size() == later_failures_max) return;
     error->later.push_back(std::move(what));
     job_error_news_ = true;
     return;
   }
   job_error_news_ = true;
-  error = job_error{std::move(what), {}};
+  error = job_error{std::move(what), {}, 0};
   status const why = job_failed(errc::internal);
   log(severity::error, event_kind::job_failed, why.message(), error->cause.task);
   fail_all_rounds(now, why);

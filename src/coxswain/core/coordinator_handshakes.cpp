@@ -56,7 +56,7 @@ std::optional<role> coordinator::state::role_of(hello_args const& args) const {
 
 void coordinator::state::replace_credentials(std::vector<credential> by) {
   options.credentials = std::move(by);
-  log(severity::info, event_kind::other,
+  log(severity::info, event_kind::credentials_replaced,
       "tokens were replaced: " + std::to_string(options.credentials.size()) +
           " are known now; sessions that there are go on");
 }

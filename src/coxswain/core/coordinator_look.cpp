@@ -84,8 +84,8 @@ snapshot coordinator::state::look(time_point now) const {
 }
 
 events_answer coordinator::state::events_since(std::optional<std::uint64_t> after,
-                                               severity at_least) const {
-  return event_log_.since(after, at_least);
+                                               severity at_least, std::size_t last_of_each) const {
+  return event_log_.since(after, at_least, last_of_each);
 }
 
 listing_answer coordinator::state::keys(std::string const& prefix, std::string const& after,
@@ -115,7 +115,7 @@ barrier_history coordinator::state::history(time_point now, std::string_view nam
   all.passed = b->passed;
   if (!b->round.is_open()) return all;
   all.open = b->number;
-  all.missing = missing_text(describe(now, b->round, b->number));
+  all.missing = missing_text(now, describe(now, b->round, b->number));
   return all;
 }
 

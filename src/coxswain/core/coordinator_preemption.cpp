@@ -34,7 +34,7 @@ status coordinator::state::post_preemption(time_point now, task_id id, duration 
     return {errc::failed_precondition, who(id) + " has gone already"};
   }
   preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
-  log(severity::warning, event_kind::other,
+  log(severity::warning, event_kind::preemption,
       who(id) + " will be preempted in " + in_words(std::max(in, 0ns)), id);
   return {};
 }
@@ -99,11 +99,11 @@ void coordinator::state::review_agreement() {
     status const why{errc::out_of_range,
                      "no agreement on a step before a preemption: a task is at the last step that "
                      "has a number"};
-    log(severity::error, event_kind::other, why.message());
+    log(severity::error, event_kind::preemption, why.message());
     return end_agreement(why);
   }
   sync_point const point{preemption_.number(), *step};
-  log(severity::info, event_kind::other,
+  log(severity::info, event_kind::preemption,
       "all tasks have agreed to stop at step " + std::to_string(point.step) +
           ", before a preemption");
   answer_all(preemption_.end(), share(point));
@@ -130,7 +130,7 @@ void coordinator::state::preemption_due(time_point now) {
                        in_words(options.preemption_timeout) + ": " + std::to_string(silent.size()) +
                        " of " + std::to_string(roster_.count(task_state::connected)) +
                        " tasks have not said where they are: " + ranges(silent).text};
-  log(severity::error, event_kind::other, why.message());
+  log(severity::error, event_kind::preemption, why.message());
   end_agreement(why);
 }
 

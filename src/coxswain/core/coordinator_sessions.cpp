@@ -475,7 +475,11 @@ void coordinator::state::answer_all(std::vector<ticket> const& tickets, answer_p
 void coordinator::state::log(severity level, event_kind kind, std::string text,
                              std::optional<task_id> task, std::string_view barrier) {
   events.push_back({level, std::move(text), kind, task, std::string{barrier}});
-  event_log_.add(observed_ - started_, events.back());
+  event_log_.add(observed_ - started_, events.back(), task ? who(*task) : std::string{});
+}
+
+std::string coordinator::state::moment(time_point now, time_point at) const {
+  return clock_text(options.started.plus(at - started_), options.started.plus(now - started_));
 }
 
 }  // namespace coxswain::core

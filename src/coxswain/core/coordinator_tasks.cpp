@@ -142,7 +142,7 @@ void coordinator::state::enter(call const& c, join_args const& args) {
   p.where = parked::place::join;
   p.task = c.task;
   park(c, std::move(p));
-  log(severity::info, event_kind::other,
+  log(severity::info, event_kind::joining,
       who(*c.task) + " from " + c.by.from.peer() + " joins, " + std::to_string(join_.arrived()) +
           " of " + std::to_string(roster_.size()) + " are here",
       c.task);
@@ -197,7 +197,7 @@ void coordinator::state::abandon_join(task_id id, ticket asker) {
 // for a sign of life, unless it is known to have none, or need not be asked.
 void coordinator::state::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
-  log(severity::warning, event_kind::other,
+  log(severity::warning, event_kind::challenged,
       who(*c.task) + " is asked for by another incarnation, from " + c.by.from.peer(), c.task);
   if (args.take_over && !t.recoverable) {
     return refuse(
@@ -435,7 +435,7 @@ void coordinator::state::log_meeting(time_point now, due_item const& item) {
   arm_log(is_join ? join_alarms_ : leave_alarms_, now, item);
   log(severity::warning, event_kind::waiting,
       std::string{is_join ? "Join of the job" : "Shutdown barrier"} + " has waited for " +
-          in_words(now - m.opened()) + ": " + missing_text(describe(now, m, {})));
+          in_words(now - m.opened()) + ": " + missing_text(now, describe(now, m, {})));
 }
 
 }  // namespace coxswain::core

@@ -110,10 +110,10 @@ void coordinator::state::complete_exchange(std::string const& platform) {
   if (!whole) {
     status const why{whole.error().code(),
                      exchange_text(platform) + ": " + whole.error().message()};
-    log(severity::error, event_kind::other, why.message());
+    log(severity::error, event_kind::topology, why.message());
     return answer_all(topologies_.forget(platform), share(why));
   }
-  log(severity::info, event_kind::other, exchange_text(platform) + " is complete");
+  log(severity::info, event_kind::topology, exchange_text(platform) + " is complete");
   answer_ptr const outcome = share(*std::move(whole));
   answer_all(topologies_.settle(platform, outcome), outcome);
 }
@@ -162,7 +162,7 @@ void coordinator::state::log_exchanges(time_point now) {
     if (waited < options.waiting_log_period) continue;
     log(severity::warning, event_kind::waiting,
         exchange_text(platform) + " has waited for " + in_words(waited) + ": " +
-            missing_text(describe(now, x.waiting, {})));
+            missing_text(now, describe(now, x.waiting, {})));
   }
 }
 
@@ -171,8 +171,8 @@ answer_ptr coordinator::state::overdue_exchange(time_point now, parked const& p)
   meeting const& m = topologies_.find(p.name.get())->waiting;
   barrier_failure f = describe(now, m, {});
   std::string text = exchange_text(p.name.get()) + " timed out for " + who(*p.task) + " after " +
-                     in_words(now - p.since) + ": " + missing_text(f);
-  log(severity::warning, event_kind::other, text);
+                     in_words(now - p.since) + ": " + missing_text(now, f);
+  log(severity::warning, event_kind::topology, text);
   return make_answer({status{errc::deadline_exceeded, std::move(text)}, std::move(f)});
 }
 

@@ -65,8 +65,10 @@ void coordinator::state::handle(call const& c, watch_events_args& args) {
   std::uint64_t const last = event_log_.last();
   if (args.after > last) return refuse(c, from_the_future("event", *args.after, last));
   bool const waits = args.after && event_log_.last(args.at_least) <= *args.after &&
-                     event_log_.lost(*args.after) == 0;
-  if (!waits) return answer_now(c, share(event_log_.since(args.after, args.at_least)), false);
+                     event_log_.lost(*args.after, args.at_least) == 0;
+  if (!waits) {
+    return answer_now(c, share(event_log_.since(args.after, args.at_least, args.last)), false);
+  }
   watch(c, parked::place::events, watchers_of_events_, {c.from, last, args.at_least}, args.timeout);
 }
 

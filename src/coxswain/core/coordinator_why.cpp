@@ -156,7 +156,7 @@ void coordinator::state::tell_stuck(wait_graph const& g, std::vector<stuck_call>
       if (roster_.at(id).is_connected()) here.push_back(id);
     }
     std::string const verb = here.size() == 1 ? " goes on again" : " go on again";
-    if (!here.empty()) log(severity::info, event_kind::other, named(here) + verb);
+    if (!here.empty()) log(severity::info, event_kind::unstuck, named(here) + verb);
   }
   stuck_told_ = std::move(stuck);
   stuck_told_at_ = observed_;

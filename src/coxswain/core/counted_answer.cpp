@@ -29,7 +29,7 @@ std::size_t beside(snapshot::barrier const& b) { return b.name.size() + b.missin
 std::size_t beside(snapshot::finished_round const& r) { return r.name.size(); }
 std::size_t beside(snapshot::straggler const&) { return 0; }
 std::size_t beside(events_answer::entry const& e) {
-  return e.what.text.size() + e.what.barrier.size();
+  return e.what.text.size() + e.what.barrier.size() + e.tasks.size();
 }
 std::size_t beside(missing_task const& m) { return sizeof(m); }
 std::size_t beside(why_answer::wait const& w);

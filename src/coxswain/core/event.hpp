@@ -27,6 +27,14 @@ enum class event_kind : std::uint8_t {
   stopping,
   stuck,        // tasks: none of them can ever go on
   no_progress,  // a task: it has reported no further step for too long
+  joining,      // a task: it is here and waits for the others
+  credentials_replaced,
+  challenged,  // a task: another process asks to be it
+  ended,       // a task: its process ended while it joined
+  reset,       // a task that had failed: it may join again
+  preemption,  // a task is taken away, or the others agree on a step to stop at
+  topology,    // an exchange of topologies
+  unstuck,     // tasks: they were stuck
 };
 
 struct event {

@@ -9,6 +9,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/role.hpp"
 #include "coxswain/core/topology.hpp"
@@ -270,6 +271,7 @@ struct watch_events_args {
   std::optional<std::uint64_t> after;  // none: answer now, from the oldest
   severity at_least{severity::info};
   duration timeout{without_limit};
+  std::uint32_t last{};  // without `after`: only so many of each severity; zero: all
   friend bool operator==(watch_events_args const&, watch_events_args const&) = default;
 };
 
@@ -505,15 +507,23 @@ struct tasks_answer {
 };
 
 struct events_answer {
+  // An event, or the last one of many that are alike.
   struct entry {
     std::uint64_t number{};
     duration at{};  // the uptime of the coordinator
     event what;
+    wall_time time{};        // the same moment on the coordinator's wall clock
+    std::uint64_t first{};   // the first event that is alike; several lines may have it in common
+    std::uint64_t count{1};  // more than one: this line stands for all lines with that `first`
+    duration first_at{};     // when the first of them happened
+    std::string tasks{};     // if it stands for several: the tasks that they are about, as ranges
+    std::uint32_t tasks_cut{};  // how many tasks that text leaves out
     friend bool operator==(entry const&, entry const&) = default;
   };
   std::vector<entry> entries;
   std::uint64_t through{};  // all events up to this number were looked at: ask for those after it
-  std::uint64_t lost{};     // how many of those that were asked for are dropped already
+  // How many lines of those that were asked for are dropped already; of very old ones, at least.
+  std::uint64_t lost{};
   friend bool operator==(events_answer const&, events_answer const&) = default;
 };
 

@@ -67,8 +67,8 @@ class coordinator::state {
   [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] snapshot look(time_point now) const;
   [[nodiscard]] why_answer why(time_point now) const;
-  [[nodiscard]] events_answer events_since(std::optional<std::uint64_t> after,
-                                           severity at_least) const;
+  [[nodiscard]] events_answer events_since(std::optional<std::uint64_t> after, severity at_least,
+                                           std::size_t last_of_each) const;
   [[nodiscard]] std::uint64_t last_event() const { return event_log_.last(); }
   [[nodiscard]] listing_answer keys(std::string const& prefix, std::string const& after,
                                     std::size_t most) const;
@@ -178,6 +178,8 @@ class coordinator::state {
   }
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
+  // For texts, which may be read much later: "14:03:07.2".
+  [[nodiscard]] std::string moment(time_point now, time_point at) const;
 
   // Tasks.
   void handle(call const& c, join_args& args);
@@ -288,7 +290,7 @@ class coordinator::state {
   [[nodiscard]] std::string read_text(parked const& p) const;
   [[nodiscard]] std::string failed_text(barriers::barrier const& b,
                                         std::string const& reason) const;
-  [[nodiscard]] static std::string missing_text(barrier_failure const& f);
+  [[nodiscard]] std::string missing_text(time_point now, barrier_failure const& f) const;
 
   // Preemption.
   void handle(call const& c, preempt_args& args);

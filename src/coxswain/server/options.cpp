@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <fstream>
 
 namespace coxswain::server {
@@ -67,6 +69,16 @@ status check(options const& o) {
   if (status why = check_times(o); !why.ok()) return why;
   if (status why = check_sizes(o); !why.ok()) return why;
   return core::check(o.core.credentials);
+}
+
+wall_time wall_clock_now() {
+  using namespace std::chrono;
+  auto const now = system_clock::now();
+  std::time_t const seconds = system_clock::to_time_t(now);
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  return {duration_cast<milliseconds>(now.time_since_epoch()).count(),
+          static_cast<std::int32_t>(local.tm_gmtoff)};
 }
 
 }  // namespace coxswain::server

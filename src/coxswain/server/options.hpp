@@ -2,6 +2,7 @@
 // What a server is told at its start.
 
 #include "coxswain/base/status.hpp"
+#include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/net/tls_options.hpp"
@@ -68,5 +69,8 @@ struct options {
 
 // INVALID_ARGUMENT, and says which and why: with these nothing could be served.
 [[nodiscard]] status check(options const& o);
+
+// The system's clock and time zone, for `core::config::started`.
+[[nodiscard]] wall_time wall_clock_now();
 
 }  // namespace coxswain::server

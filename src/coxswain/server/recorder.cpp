@@ -6,7 +6,6 @@
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <utility>
 #include <variant>
@@ -16,12 +15,6 @@ namespace {
 
 // What is lost at once when the ring is full.
 constexpr std::size_t block_bytes = 64 * 1024;
-
-std::uint64_t unix_ms() {
-  using namespace std::chrono;
-  auto const now = system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(duration_cast<milliseconds>(now).count());
-}
 
 // The value of a request, if it has one.
 std::string* value_in(core::request& what) {
@@ -65,7 +58,7 @@ recorder::recorder(options const& o, incarnation self, time_point start)
       pass_on_{o.record},
       start_{start} {
   head_.coordinator = self;
-  head_.started_unix_ms = unix_ms();
+  head_.started = o.core.started;
   head_.settings = settings_of(o.core);
   if (!pass_on_) return;
   wire::append(buffer_, head_);

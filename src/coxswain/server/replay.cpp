@@ -17,6 +17,12 @@ namespace {
 // Any will do: only differences matter.
 constexpr time_point beginning{1h};
 
+core::config config_from(wire::recording_head const& head) {
+  auto made = config_of(head.settings);
+  made.started = head.started;
+  return made;
+}
+
 // What is put where a value was left out: it counts as a number as often as not.
 void fill_value(core::request& what, std::size_t bytes) {
   std::visit(
@@ -33,7 +39,7 @@ replay::replay(std::string_view recording)
     : reader_{recording},
       now_{beginning},
       latest_{beginning},
-      core_{config_of(reader_.head().settings), reader_.head().coordinator, beginning} {}
+      core_{config_from(reader_.head()), reader_.head().coordinator, beginning} {}
 
 std::optional<wire::record> replay::step(duration until) {
   if (!next_) next_ = reader_.next();

@@ -40,6 +40,7 @@ time_point clock_now() { return std::chrono::steady_clock::now(); }
 
 options checked(options o) {
   if (status why = check(o); !why.ok()) throw error{std::move(why)};
+  o.core.started = wall_clock_now();
   return o;
 }
 
@@ -470,9 +471,9 @@ coxswain::server::statistics server::statistics() const { return impl_->counted(
 
 core::why_answer server::why() const { return impl_->brain().why(clock_now()); }
 
-core::events_answer server::events(std::optional<std::uint64_t> after,
-                                   core::severity at_least) const {
-  return impl_->brain().events(after, at_least);
+core::events_answer server::events(std::optional<std::uint64_t> after, core::severity at_least,
+                                   std::size_t last_of_each) const {
+  return impl_->brain().events(after, at_least, last_of_each);
 }
 
 std::uint64_t server::last_event() const { return impl_->brain().last_event(); }

@@ -96,7 +96,8 @@ class server {
   // Nothing of this changes anything, so it is not in recordings.
   [[nodiscard]] core::why_answer why() const;
   [[nodiscard]] core::events_answer events(std::optional<std::uint64_t> after,
-                                           core::severity at_least) const;
+                                           core::severity at_least,
+                                           std::size_t last_of_each = 0) const;
   [[nodiscard]] std::uint64_t last_event() const;
   [[nodiscard]] core::listing_answer keys(std::string const& prefix, std::string const& after,
                                           std::size_t most) const;

@@ -46,6 +46,7 @@ void visit_options(Config& o, Visit visit) {
   visit("keys_per_call_max", o.keys_per_call_max);
   visit("events_max", o.events_max);
   visit("event_bytes_max", o.event_bytes_max);
+  visit("events_alike_max", o.events_alike_max);
   visit("changes_max", o.changes_max);
   visit("change_bytes_max", o.change_bytes_max);
   visit("changes_per_answer_max", o.changes_per_answer_max);

@@ -14,9 +14,13 @@ namespace coxswain::status_page {
 namespace {
 
 constexpr std::array<std::string_view, 3> severities{"info", "warning", "error"};
-constexpr std::array<std::string_view, 14> kinds{
-    "other",      "joined",  "left",    "failed",  "suspect",  "back",  "round_failed",
-    "job_failed", "waiting", "refused", "stalled", "stopping", "stuck", "no_progress"};
+constexpr std::array<std::string_view, 22> kinds{
+    "other",      "joined",      "left",         "failed",
+    "suspect",    "back",        "round_failed", "job_failed",
+    "waiting",    "refused",     "stalled",      "stopping",
+    "stuck",      "no_progress", "joining",      "credentials_replaced",
+    "challenged", "ended",       "reset",        "preemption",
+    "topology",   "unstuck"};
 
 // Boost.JSON takes values in braces for arrays: hence none around a single one here.
 
@@ -44,7 +48,9 @@ json::value object_of(failure const& f) {
 json::value object_of(job_error const& error) {
   json::array later;
   for (auto const& f : error.later) later.push_back(object_of(f));
-  return json::object{{"cause", object_of(error.cause)}, {"later", std::move(later)}};
+  return json::object{{"cause", object_of(error.cause)},
+                      {"later", std::move(later)},
+                      {"later_count", error.later_count}};
 }
 
 std::string_view name_of(core::snapshot::kind kind) {
@@ -210,18 +216,32 @@ json::value object_of(core::why_answer const& answer) {
       {"stuck", std::move(stuck)}, {"waits", std::move(waits)}, {"more", answer.more}};
 }
 
+json::object object_of(core::event const& e) {
+  json::object one{{"kind", kinds[static_cast<std::size_t>(e.kind)]},
+                   {"task", nullptr},
+                   {"barrier", nullptr},
+                   {"text", e.text}};
+  if (e.task) one["task"] = e.task->value;
+  if (!e.barrier.empty()) one["barrier"] = e.barrier;
+  return one;
+}
+
 json::value object_of(core::events_answer::entry const& e) {
-  json::object one{
-      {"number", e.number},
-      {"at_ms", std::chrono::floor<std::chrono::milliseconds>(e.at).count()},
-      {"severity", name_of(e.what.level)},
-      {"kind", kinds[static_cast<std::size_t>(e.what.kind)]},
-      {"task", nullptr},
-      {"barrier", nullptr},
-      {"text", e.what.text},
+  auto const milliseconds = [](duration d) {
+    return std::chrono::floor<std::chrono::milliseconds>(d).count();
   };
-  if (e.what.task) one["task"] = e.what.task->value;
-  if (!e.what.barrier.empty()) one["barrier"] = e.what.barrier;
+  json::object one{{"number", e.number},
+                   {"time", rfc3339(e.time)},
+                   {"at_ms", milliseconds(e.at)},
+                   {"severity", name_of(e.what.level)}};
+  for (auto& member : object_of(e.what)) one.insert(member);
+  one["tasks"] = nullptr;
+  if (e.what.task) one["tasks"] = std::to_string(e.what.task->value);
+  if (!e.tasks.empty()) one["tasks"] = e.tasks;
+  one["tasks_cut"] = e.tasks_cut;
+  one["count"] = e.count;
+  one["first"] = e.first;
+  one["first_at_ms"] = milliseconds(e.first_at);
   return one;
 }
 

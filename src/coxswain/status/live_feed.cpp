@@ -9,7 +9,7 @@
 namespace coxswain::status_page {
 namespace {
 
-constexpr std::uint64_t events_at_first = 200;
+constexpr std::size_t events_at_first = 200;  // of each severity
 constexpr std::size_t barriers_told_max = 100;
 
 core::snapshot::barrier timeless(core::snapshot::barrier b) {
@@ -93,7 +93,7 @@ std::uint64_t live_feed::last_round() const {
 }
 
 live_feed::message live_feed::whole() const {
-  auto const events = events_after_(last_event_ - std::min(last_event_, events_at_first));
+  auto const events = events_after_(std::nullopt, events_at_first);
   json::object const all{{"type", "state"},
                          {"state", state_of(*job_)},
                          {"why", object_of(*why_)},
@@ -113,7 +113,7 @@ live_feed::message live_feed::update(place from) const {
   for (auto const& r : job_->rounds) {
     if (r.number > from.round) rounds.push_back(object_of(r));
   }
-  auto const events = events_after_(from.event);
+  auto const events = events_after_(from.event, 0);
   json::object all{{"type", "update"},
                    {"summary", summary_of(*job_)},
                    {"tasks", std::move(tasks)},

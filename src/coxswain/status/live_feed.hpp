@@ -26,8 +26,11 @@ class live_feed {
     friend bool operator==(place const&, place const&) = default;
   };
 
-  // `events_after` gives the events after one, and the number of the last.
-  live_feed(text_pool& texts, std::function<core::events_answer(std::uint64_t after)> events_after)
+  // `events_after` gives the events after one, or the last ones of each severity, and the number of
+  // the last.
+  using event_source =
+      std::function<core::events_answer(std::optional<std::uint64_t> after, std::size_t of_each)>;
+  live_feed(text_pool& texts, event_source events_after)
       : texts_{texts}, events_after_{std::move(events_after)} {}
 
   // Takes in what the job looks like now, and the number of its last event. True if there is news.
@@ -50,7 +53,7 @@ class live_feed {
   [[nodiscard]] message update(place from) const;
 
   text_pool& texts_;
-  std::function<core::events_answer(std::uint64_t)> events_after_;
+  event_source events_after_;
   std::shared_ptr<core::snapshot const> job_;
   std::shared_ptr<core::why_answer const> why_;
   std::uint64_t change_{};

@@ -22,7 +22,9 @@ struct page_floor {
         picture{job, texts, given.picture_age_max},
         paths{job, gate, picture, texts},
         feed{texts,
-             [&job](std::uint64_t after) { return job.events(after, core::severity::info); }},
+             [&job](std::optional<std::uint64_t> after, std::size_t of_each) {
+               return job.events(after, core::severity::info, of_each);
+             }},
         job_{job} {}
 
   // Somebody was not let in.

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t keys_listed = 1'000;
 constexpr std::uint64_t keys_listed_max = 10'000;
+constexpr std::uint64_t events_last_max = 1'000'000;
 
 // The values that one answer shows. A single one that is longer is left out.
 constexpr std::size_t value_bytes_shown_max = 1024 * 1024;
@@ -168,7 +169,10 @@ http_answer routes::events(question const& q) {
   if (!level) {
     return refusal({errc::invalid_argument, "A severity is info, warning or error"});
   }
-  auto const found = server_.events(after, *level);
+  auto const last =
+      number_of(q.at.query("last").value_or("0"), "The parameter last", events_last_max);
+  if (!last) return refusal(last.error());
+  auto const found = server_.events(after, *level, *last);
   json::array entries;
   for (auto const& e : found.entries) entries.push_back(object_of(e));
   json::object const all{

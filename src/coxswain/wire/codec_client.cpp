@@ -250,6 +250,7 @@ void encode(core::watch_events_args const& from, v1::ClientMessage& message) {
   if (from.after) to.set_after(*from.after);
   to.set_severity(encode(from.at_least));
   to.set_timeout_ms(timeout_to_wire(from.timeout));
+  to.set_last(from.last);
 }
 
 core::watch_events_args decode(v1::WatchEvents& from) {
@@ -257,6 +258,7 @@ core::watch_events_args decode(v1::WatchEvents& from) {
   if (from.has_after()) to.after = from.after();
   to.at_least = decode(from.severity());
   to.timeout = timeout_of(from, without_limit);
+  to.last = from.last();
   return to;
 }
 

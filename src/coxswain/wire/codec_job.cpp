@@ -2,6 +2,7 @@
 
 #include "coxswain/wire/codec_fields.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace coxswain::wire {
@@ -170,12 +171,14 @@ core::snapshot::task decode(v1::JobStatus::Task& from) {
 void encode(job_error const& from, v1::JobError& to) {
   encode(from.cause, *to.mutable_cause());
   for (auto const& later : from.later) encode(later, *to.add_later());
+  to.set_later_count(from.later_count);
 }
 
 job_error decode(v1::JobError& from) {
   job_error to;
   to.cause = decode(*from.mutable_cause());
   for (auto& later : *from.mutable_later()) to.later.push_back(decode(later));
+  to.later_count = std::max<std::uint64_t>(from.later_count(), to.later.size());
   return to;
 }
 

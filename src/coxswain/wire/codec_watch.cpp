@@ -24,6 +24,15 @@ static_assert(static_cast<int>(core::event_kind::stalled) == v1::Events::STALLED
 static_assert(static_cast<int>(core::event_kind::stopping) == v1::Events::STOPPING);
 static_assert(static_cast<int>(core::event_kind::stuck) == v1::Events::STUCK);
 static_assert(static_cast<int>(core::event_kind::no_progress) == v1::Events::NO_PROGRESS);
+static_assert(static_cast<int>(core::event_kind::joining) == v1::Events::JOINING);
+static_assert(static_cast<int>(core::event_kind::credentials_replaced) ==
+              v1::Events::CREDENTIALS_REPLACED);
+static_assert(static_cast<int>(core::event_kind::challenged) == v1::Events::CHALLENGED);
+static_assert(static_cast<int>(core::event_kind::ended) == v1::Events::ENDED);
+static_assert(static_cast<int>(core::event_kind::reset) == v1::Events::RESET);
+static_assert(static_cast<int>(core::event_kind::preemption) == v1::Events::PREEMPTION);
+static_assert(static_cast<int>(core::event_kind::topology) == v1::Events::TOPOLOGY);
+static_assert(static_cast<int>(core::event_kind::unstuck) == v1::Events::UNSTUCK);
 
 v1::Severity encode(core::severity from) { return static_cast<v1::Severity>(from); }
 
@@ -80,6 +89,13 @@ void encode(core::events_answer::entry const& from, v1::Events::Event& to) {
   if (from.what.task) to.set_task(from.what.task->value);
   to.set_barrier(from.what.barrier);
   to.set_text(text(from.what.text));
+  to.set_unix_ms(from.time.unix_ms);
+  to.set_utc_offset_s(from.time.utc_offset_s);
+  to.set_first(from.first);
+  to.set_first_at_ms(to_milliseconds(from.first_at));
+  to.set_count(from.count);
+  to.set_tasks(from.tasks);
+  to.set_tasks_cut(from.tasks_cut);
 }
 
 core::events_answer::entry decode(v1::Events::Event& from) {
@@ -91,6 +107,12 @@ core::events_answer::entry decode(v1::Events::Event& from) {
   if (from.has_task()) to.what.task = task_id{from.task()};
   to.what.barrier = std::move(*from.mutable_barrier());
   to.what.text = std::move(*from.mutable_text());
+  to.time = {from.unix_ms(), from.utc_offset_s()};
+  to.first = from.first();
+  to.first_at = from_milliseconds(from.first_at_ms());
+  to.count = from.count();
+  to.tasks = std::move(*from.mutable_tasks());
+  to.tasks_cut = from.tasks_cut();
   return to;
 }
 

@@ -27,7 +27,8 @@ void append(std::string& out, recording_head const& head) {
   v1::RecordingHead to;
   to.set_version(version);
   to.set_coordinator_incarnation(head.coordinator.value);
-  to.set_started_unix_ms(head.started_unix_ms);
+  to.set_started_unix_ms(head.started.unix_ms);
+  to.set_utc_offset_s(head.started.utc_offset_s);
   to.set_lost(head.lost);
   for (auto const& [name, value] : head.settings) {
     auto& setting = *to.add_settings();
@@ -85,7 +86,7 @@ recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {
                     ", and this program knows version " + std::to_string(version) + ".");
   }
   head_.coordinator = incarnation{from.coordinator_incarnation()};
-  head_.started_unix_ms = from.started_unix_ms();
+  head_.started = {from.started_unix_ms(), from.utc_offset_s()};
   head_.lost = from.lost();
   for (auto const& setting : from.settings()) {
     head_.settings.emplace_back(setting.name(), setting.value());

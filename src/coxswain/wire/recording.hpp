@@ -6,6 +6,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/messages.hpp"
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace coxswain::wire {
 
 struct recording_head {
   incarnation coordinator{};
-  std::uint64_t started_unix_ms{};
+  wall_time started{};
   std::vector<std::pair<std::string, std::string>> settings;  // name and value
   std::uint64_t lost{};                                       // records before the first one
 

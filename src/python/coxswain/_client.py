@@ -378,10 +378,11 @@ class Client:
         self._native.report_progress(step)
 
     def events(self, after: int | None = None, *, severity: str = "info",
-               timeout: Timeout = None) -> tuple[List[Event], int]:
+               timeout: Timeout = None, last: int = 0) -> tuple[List[Event], int]:
         """What the coordinator has logged, and up to which number; with that number as ``after``,
-        what came since, as soon as there is something or the time has passed."""
-        return shape.events_of(self._native.watch_events(after, severity, timeout))
+        what came since, as soon as there is something or the time has passed. Without ``after``,
+        ``last`` asks for only so many of each severity; 0 means all."""
+        return shape.events_of(self._native.watch_events(after, severity, timeout, last))
 
     def status(self) -> JobStatus:
         """What the whole job is doing."""

@@ -112,7 +112,8 @@ class JobError:
     """Why the job failed: the first failure is the cause and stays."""
 
     cause: Failure
-    later: tuple[Failure, ...]
+    later: tuple[Failure, ...]  # the first 64
+    later_count: int = 0  # all of them
 
     def __str__(self) -> str:
         return str(self.cause)
@@ -176,7 +177,7 @@ class ProcessChange:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that the coordinator has logged."""
+    """Something that the coordinator has logged, or the last of ``count`` events that are alike."""
 
     number: int
     at: float  # the coordinator's uptime
@@ -185,6 +186,12 @@ class Event:
     task: int | None
     barrier: str
     text: str
+    time: str = ""  # RFC 3339, by the coordinator's wall clock
+    count: int = 1  # above 1, it replaces all with the same ``first``
+    first: int = 0  # the number of the first one that is alike
+    first_at: float = 0.0  # when that was, in the coordinator's uptime
+    tasks: str = ""  # of several: whom they are about, as in "3,17-24"
+    tasks_cut: int = 0  # how many tasks are left out there
 
 
 @dataclass(frozen=True)
@@ -350,8 +357,8 @@ def surroundings_of(raw) -> Surroundings:
 def job_error_of(raw) -> JobError | None:
     if raw is None:
         return None
-    cause, later = raw
-    return JobError(failure_of(cause), tuple(map(failure_of, later)))
+    cause, later, later_count = raw
+    return JobError(failure_of(cause), tuple(map(failure_of, later)), later_count)
 
 
 def task_of(raw) -> Task:

@@ -388,8 +388,8 @@ class AsyncClient:
         await self._ask("report_progress", step)
 
     async def events(self, after: int | None = None, *, severity: str = "info",
-                     timeout: Timeout = None) -> tuple[List[Event], int]:
-        return shape.events_of(await self._ask("watch_events", after, severity, timeout))
+                     timeout: Timeout = None, last: int = 0) -> tuple[List[Event], int]:
+        return shape.events_of(await self._ask("watch_events", after, severity, timeout, last))
 
     async def status(self) -> JobStatus:
         return shape.status_of(await self._ask("inspect"))

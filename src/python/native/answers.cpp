@@ -113,7 +113,8 @@ py::object given(missing_task const& task) {
 py::object given(core::events_answer::entry const& entry) {
   return py::make_tuple(entry.number, seconds(entry.at), name_of(entry.what.level),
                         name_of(entry.what.kind), number(entry.what.task), text(entry.what.barrier),
-                        text(entry.what.text));
+                        text(entry.what.text), rfc3339(entry.time), entry.count, entry.first,
+                        seconds(entry.first_at), text(entry.tasks), entry.tasks_cut);
 }
 
 py::object given(core::snapshot::barrier const& one) {
@@ -171,7 +172,7 @@ py::object given(failure const& what) {
 }
 
 py::object given(job_error const& what) {
-  return py::make_tuple(given(what.cause), tuple_of(what.later));
+  return py::make_tuple(given(what.cause), tuple_of(what.later), what.later_count);
 }
 
 py::object given(std::vector<core::alive_answer::task> const& tasks) { return list_of(tasks); }

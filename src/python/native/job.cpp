@@ -40,9 +40,10 @@ void bind_job(session_class& of) {
     return [=](client& c) { return c.watch_tasks(after, time.value); };
   });
   offer(of, "watch_events",
-        [](std::optional<std::uint64_t> after, std::string const& at_least, timeout time) {
+        [](std::optional<std::uint64_t> after, std::string const& at_least, timeout time,
+           std::uint32_t last) {
           return [=, level = severity_of(at_least)](client& c) {
-            return c.watch_events(after, level, time.value);
+            return c.watch_events(after, level, time.value, last);
           };
         });
   offer(of, "inspect", []() { return [](client& c) { return c.inspect(); }; });

@@ -29,7 +29,10 @@ void limit(generator& r, core::config& c, habits& ways) {
   if (one_in(r, 2)) c.changes_max = between(r, 4, 64);
   if (one_in(r, 2)) c.gather_bytes_max = between(r, 64, 512);
   if (one_in(r, 2)) c.changes_per_answer_max = between(r, 1, 4);
-  if (one_in(r, 2)) c.events_max = between(r, 8, 64);
+  if (one_in(r, 2)) {
+    c.events_max = between(r, 8, 64);
+    c.events_alike_max = c.events_max / 8;
+  }
 }
 
 core::config any_options(generator& r) {
@@ -44,6 +47,7 @@ core::config any_options(generator& r) {
   c.preemption_lead = one_in(r, 2) ? 15min : 2s;
   c.preemption_timeout = 4s;
   c.waiting_log_period = one_in(r, 2) ? 1s : 0s;
+  c.events_alike_max = 1'000'000;  // the auditor is to see each
   return c;
 }
 

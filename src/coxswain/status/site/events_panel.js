@@ -63,10 +63,21 @@ function makeEvent(event) {
   const line = make(
     'li',
     {className: event.severity},
-    make('time', {textContent: textOfMoment(event.at_ms)}),
+    // The coordinator's local time; the rest to whoever points at it.
+    make('time', {
+      textContent: event.time.slice(11, 23),
+      dateTime: event.time,
+      title: `${event.time}, ${textOfMoment(event.at_ms)} after the start`,
+    }),
     make('span', {className: 'severity', textContent: event.severity}),
-    make('span', {className: 'text', textContent: event.text}),
+    make('span', {className: 'text', textContent: textOfEvent(event)}),
   );
-  if (event.task !== null) line.append(taskButton(event.task));
+  if (event.count === 1 && event.task !== null) line.append(taskButton(event.task));
   return line;
+}
+
+function textOfEvent({text, count, tasks, tasks_cut: cut}) {
+  if (count === 1) return text;
+  const about = tasks ? `, of tasks ${textOfRanges(tasks, cut)}` : '';
+  return `${text} [${textOfCount(count)} like this${about}]`;
 }

@@ -26,7 +26,7 @@ const MISSING_AFTER_MS = 2000;
 const MISSING_ANYWAY_AFTER_MS = 10000;
 
 const ROUNDS_KEPT = 4096;
-const EVENTS_KEPT = 1000;
+const EVENTS_KEPT = 500; // of each severity
 const LATECOMERS_OF = 256;
 
 // Waits that are for other tasks, in one way or the other; the others are for keys and items.
@@ -62,6 +62,17 @@ function textOfWait(wait) {
 function appended(kept, added, limit) {
   const last = kept.length > 0 ? kept[kept.length - 1].number : -1;
   return [...kept, ...added.filter((one) => one.number > last)].slice(-limit);
+}
+
+// The same for events. One that stands for several replaces theirs.
+function withEvents(kept, added) {
+  const last = kept.length > 0 ? kept[kept.length - 1].number : -1;
+  const fresh = added.filter((one) => one.number > last);
+  const replaced = new Set(fresh.filter(({count}) => count > 1).map(({first}) => first));
+  const all = [...kept.filter(({first}) => !replaced.has(first)), ...fresh];
+  const left = {};
+  for (const {severity} of all) left[severity] = (left[severity] ?? 0) + 1;
+  return all.filter(({severity}) => left[severity]-- <= EVENTS_KEPT);
 }
 
 class Job {
@@ -113,7 +124,7 @@ class Job {
     this.barriers = message.barriers ?? this.barriers;
     this.barriersMore = message.barriers_more ?? 0;
     this.rounds = appended(this.rounds, message.rounds ?? [], ROUNDS_KEPT);
-    this.events = appended(this.events, message.events ?? [], EVENTS_KEPT);
+    this.events = withEvents(this.events, message.events ?? []);
     if (message.why) {
       this.why = message.why;
       this.receivedAt.why = now;

@@ -101,10 +101,13 @@ function showVerdict(job, now, isShown) {
   const {error} = job.facts;
   byId('failures').hidden = !error;
   if (!error) return;
-  const {cause, later} = error;
+  const {cause, later, later_count: laterCount} = error;
   setText(
     byId('failures-count'),
-    later.length > 0 ? plural(later.length, 'later failure') : 'In full',
+    later.length === 0
+      ? 'In full'
+      : plural(laterCount, 'later failure') +
+          (laterCount > later.length ? `, the first ${later.length}:` : ''),
   );
   keepInStep(
     byId('failures-list'),

@@ -1,0 +1,45 @@
+#include "coxswain/base/wall_time.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace coxswain {
+namespace {
+
+// 2026-11-23 13:03:07.212 UTC
+constexpr std::int64_t then = 1'795'438'987'212;
+
+BOOST_AUTO_TEST_SUITE(wall_time_test)
+
+BOOST_AUTO_TEST_CASE(moments_are_shown_in_local_time_with_its_offset) {
+  BOOST_TEST(rfc3339({then, 3600}) == "2026-11-23T14:03:07.212+01:00");
+  BOOST_TEST(rfc3339({then, 0}) == "2026-11-23T13:03:07.212+00:00");
+  BOOST_TEST(rfc3339({then, -12'600}) == "2026-11-23T09:33:07.212-03:30");
+  BOOST_TEST(rfc3339({then, 12 * 3600}) == "2026-11-24T01:03:07.212+12:00");
+}
+
+BOOST_AUTO_TEST_CASE(texts_name_the_date_only_on_another_day) {
+  wall_time const at{then, 3600};
+
+  BOOST_TEST(clock_text(at, at.plus(9h)) == "14:03:07.2");
+  BOOST_TEST(clock_text(at, at.plus(10h)) == "2026-11-23 14:03:07.2");
+  BOOST_TEST(clock_text(at.plus(-1ms), at) == "14:03:07.2");
+}
+
+BOOST_AUTO_TEST_CASE(impossible_times_are_clamped) {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto longest = std::numeric_limits<std::int32_t>::max();
+
+  BOOST_TEST(rfc3339({most, 0}) == "9999-12-31T23:59:59.999+00:00");
+  BOOST_TEST(rfc3339({-1, 0}) == "1970-01-01T00:00:00.000+00:00");
+  BOOST_TEST(rfc3339({0, longest}) == "1970-01-01T18:00:00.000+18:00");
+  BOOST_TEST(rfc3339(wall_time{most, longest}.plus(duration::max())) ==
+             "9999-12-31T23:59:59.999+18:00");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain
