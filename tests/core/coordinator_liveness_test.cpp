@@ -468,6 +468,8 @@ BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_heartbeats) {
   c.at(50s);
   c.stall(20s);
   expect_words(c.log(), {"stood still for 20 s"});
+  BOOST_TEST(c.brain().counts().stalls == 1u);
+  BOOST_TEST((c.brain().counts().stalled == 20s));
 
   c.at(120s - 1ns);
   BOOST_TEST(c.error() == "none");

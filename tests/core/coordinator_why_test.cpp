@@ -60,6 +60,7 @@ BOOST_AUTO_TEST_CASE(two_tasks_that_wait_for_each_other_are_named_a_tenth_of_a_s
 
   c.at(100ms);
   BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.look().stuck_tasks == 2u);
   BOOST_TEST(why(c, 0).stuck + "\n" == deadlock_text);
   BOOST_TEST(c.code(d.a) == "waits");
 }

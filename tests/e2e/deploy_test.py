@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import unittest
+import urllib.request
 
 from programs import BIN, PATH, EndToEnd, LIMIT, free_port
 
@@ -241,6 +242,48 @@ class Scripts(unittest.TestCase):
         self.assertIn("\nFROM debian:12 AS build\n", build)
         self.assertTrue(build.rstrip().endswith("&& cpack -D CPACK_COMPONENTS_ALL=program"))
         self.assertIn("apt-get install --yes --no-install-recommends /tmp/coxswain_*.deb", image)
+
+
+class Observability(EndToEnd):
+    """What Prometheus and Grafana are given."""
+
+    FOLDER = DEPLOY / "observability"
+
+    def test_every_metric_that_is_named_is_there(self):
+        coordinator = self.serve(1, "--http", "0")
+        with urllib.request.urlopen(f"http://{coordinator.ready['http']}/metrics", timeout=LIMIT) as answer:
+            families = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
+
+        dashboard = json.loads((self.FOLDER / "coxswain.dashboard.json").read_text())
+        asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+        asked.append(dashboard["templating"]["list"][1]["query"])
+        asked.append((self.FOLDER / "coxswain.rules.yml").read_text())
+        named = {name for text in asked
+                 for name in re.findall(r"\b((?:coxswain|process)_[a-z_]+)\b", text)}
+
+        self.assertGreater(len(named), 20)
+        for name in sorted(named):
+            self.assertIn(re.sub("_(bucket|sum|count)$", "", name), families)
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
+    def test_the_rules_fire_when_they_should(self):
+        shutil.copytree(self.FOLDER, self.folder / "rules")
+        token = "/etc/prometheus/coxswain-reader-token"
+        scrape = self.folder / "rules" / "prometheus.yml"
+        scrape.write_text(scrape.read_text().replace(token, "prometheus.yml"))
+        for arguments in (("check", "rules", "coxswain.rules.yml"),
+                          ("check", "config", "prometheus.yml"),
+                          ("test", "rules", "coxswain.rules.test.yml")):
+            done = subprocess.run(["promtool", *arguments], cwd=self.folder / "rules",
+                                  capture_output=True, text=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    @unittest.skipUnless(yaml, "python3-yaml is not installed")
+    def test_each_rule_has_a_test(self):
+        rules = yaml.safe_load((self.FOLDER / "coxswain.rules.yml").read_text())["groups"][0]["rules"]
+        tests = (self.FOLDER / "coxswain.rules.test.yml").read_text()
+        for rule in rules:
+            self.assertIn(rule["alert"], tests)
 
 
 if __name__ == "__main__":

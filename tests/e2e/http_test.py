@@ -54,6 +54,19 @@ class Http(EndToEnd):
         self.assertEqual(code, 404)
         self.assertEqual(json.loads(text)["code"], "NOT_FOUND")
 
+    def test_a_stuck_job_is_named_by_its_health_and_its_metrics(self):
+        coordinator = self.serve_http(2)
+        self.task(0, 2, "barrier:a")
+        self.task(1, 2, "barrier:b")
+        coordinator.line("can never go on", "err")
+
+        code, text = self.ask("/healthz?verbose")
+
+        self.assertEqual(code, 200)
+        self.assertIn("[!]job 'default' stuck: ", text)
+        self.assertIn("task 0 waits at barrier 'a' for task 1", text)
+        self.assertIn("\ncoxswain_stuck_tasks 2\n", self.ask("/metrics")[1])
+
     def test_roles_are_those_of_the_token_file(self):
         tokens = self.folder / "tokens"
         tokens.write_text("reader look\noperator steer\n")

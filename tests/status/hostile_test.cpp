@@ -107,6 +107,7 @@ BOOST_AUTO_TEST_CASE(too_many_connections_are_told_so) {
   h.until([&] { return h.shown->connections() == 3; });
 
   auto one_more = h.visit();
+  one_more.send(page_house::request("GET", "/api/v1/state"));
   auto const r = one_more.next();
   BOOST_TEST(r.code == 503);
   BOOST_TEST(r.body ==
@@ -115,7 +116,28 @@ BOOST_AUTO_TEST_CASE(too_many_connections_are_told_so) {
 
   guests.pop_back();
   h.until([&] { return h.shown->connections() == 2; });
-  BOOST_TEST(h.get("/livez").code == 200);
+  BOOST_TEST(h.get("/api/v1/state").code == 200);
+}
+
+BOOST_AUTO_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes) {
+  page_house h;
+  h.page_options.connections_max = 3;
+  h.page_options.probe_connections_max = 2;
+  std::deque<http_peer> guests;
+  for (int i = 0; i < 20; ++i) {
+    guests.push_back(h.visit());
+    guests.back().send("GET /livez HTTP/1.1\r\n");  // and never the rest
+  }
+  guests.front().send("");
+  h.until([&] { return h.shown->connections() == 5; });
+
+  for (auto const* const probe : {"/livez", "/readyz", "/healthz?verbose"}) {
+    auto peer = h.visit();
+    peer.send(page_house::request("GET", probe));
+    BOOST_TEST(peer.next().code == 200, probe);
+    peer.expect_end();
+  }
+  guests.back().expect_end();  // a later probe took its place
 }
 
 BOOST_AUTO_TEST_CASE(texts_that_nobody_reads_do_not_pile_up) {
@@ -127,6 +149,7 @@ BOOST_AUTO_TEST_CASE(texts_that_nobody_reads_do_not_pile_up) {
   full.page_options = h.page_options;
   BOOST_TEST(full.get("/api/v1/state").code == 200);
   BOOST_TEST(full.get("/api/v1/state").code == 503);
+  BOOST_TEST(full.get("/livez").code == 200);
 }
 
 BOOST_AUTO_TEST_CASE(half_a_request_and_an_end_is_no_request) {

@@ -72,6 +72,14 @@ core::snapshot some_job() {
   job.queued_items = 7;
   job.waiting_pops = 8;
   job.waiting_key_watches = 9;
+  job.stuck_tasks = 2;
+  job.tasks[0].progress = core::task_progress{7, 90s, true};
+  job.tasks[2].progress = core::task_progress{7, 1s, false};
+  job.tasks[3].progress = core::task_progress{7, 90s, true};  // it has failed
+  job.barriers[1].age = 90s;
+  job.barriers[1].expected = 4;
+  job.barriers[1].arrived = 1;
+  job.stragglers = {{task_id{2}, 40, 1500ms, 3s, 64}, {task_id{0}, 24, 1ms, 1ms, 64}};
   return job;
 }
 
@@ -101,10 +109,14 @@ server::statistics some_counts() {
   s.core.lateness.record(1ms);
   s.core.heartbeats_expired = 2;
   s.core.graces_expired = 3;
+  s.core.stalls = 4;
+  s.core.stalled = 1500ms;
   return s;
 }
 
-std::string some_text() { return metrics(some_counts(), some_job()); }
+process_usage some_usage() { return {12.5, 1'795'309'302, 4096, 8192, 30, 1024, 3}; }
+
+std::string some_text() { return metrics(some_counts(), some_job(), some_usage()); }
 
 // --- The text format, strictly -----------------------------------------------------------------
 
@@ -140,7 +152,7 @@ struct strict_reader {
     auto const at = types.find(of_histogram ? family : name);
     BOOST_TEST_REQUIRE((at != types.end()), name);
     BOOST_TEST(helped.contains(at->first), name);
-    BOOST_TEST(name.starts_with("coxswain_"), name);
+    BOOST_TEST((name.starts_with("coxswain_") || name.starts_with("process_")), name);
     BOOST_TEST((at->second == "histogram") == of_histogram, name);
     BOOST_TEST((at->second == "counter") == name.ends_with("_total"), name);
   }
@@ -177,7 +189,7 @@ BOOST_AUTO_TEST_CASE(every_line_is_one_of_the_text_format) {
 
 BOOST_AUTO_TEST_CASE(promtool_has_no_complaint) {
   BOOST_TEST(complaints(some_text()) == "");
-  BOOST_TEST(complaints(metrics({}, {})) == "");
+  BOOST_TEST(complaints(metrics({}, {}, {})) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_version_and_the_start_are_told) {
@@ -289,20 +301,59 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
                                  "deadline_lateness_seconds_count 1",
                                  "loop_lag_seconds_count 1",
                                  "loop_turn_seconds_count 1",
+                                 "loop_stalls_total 4",
+                                 "loop_stalled_seconds_total 1.5",
+                                 "stuck_tasks 2",
+                                 "tasks_without_progress 1",
+                                 "tasks{state=\"suspect\"} 1",
+                                 "tasks{state=\"failed\"} 1",
+                                 "oldest_barrier_missing_tasks 3",
+                                 "oldest_barrier_age_seconds 90",
+                                 "straggler_rounds 40",
+                                 "straggler_rounds_observed 64",
+                                 "straggler_lag_seconds 1.5",
                                  "barrier_release_seconds_count 1"}) {
     BOOST_TEST(contains_line(text, std::string{"coxswain_"} + line), line);
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_the_process_takes_goes_by_the_usual_names) {
+  auto const text = some_text();
+
+  for (auto const* const line :
+       {"process_cpu_seconds_total 12.5", "process_start_time_seconds 1795309302",
+        "process_resident_memory_bytes 4096", "process_virtual_memory_bytes 8192",
+        "process_open_fds 30", "process_max_fds 1024", "process_threads 3"}) {
+    BOOST_TEST(contains_line(text, line), line);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(this_process_is_measured) {
+  auto const now = usage_of_this_process();
+
+  BOOST_TEST(now.cpu_seconds > 0);
+  BOOST_TEST(now.resident_bytes > 0u);
+  BOOST_TEST(now.virtual_bytes > now.resident_bytes);
+  BOOST_TEST(now.open_descriptors >= 3u);
+  BOOST_TEST(now.descriptors_max >= now.open_descriptors);
+  BOOST_TEST(now.threads >= 1u);
+  auto const since_start =
+      std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count() -
+      now.started_unix_s;
+  BOOST_TEST(since_start > -2);  // of the boot, only whole seconds are known
+  BOOST_TEST(since_start < 24 * 60 * 60);
+}
+
 BOOST_AUTO_TEST_CASE(a_job_that_has_not_failed_says_so) {
-  BOOST_TEST(contains_line(metrics({}, {}), "coxswain_job_failed 0"));
+  BOOST_TEST(contains_line(metrics({}, {}, {}), "coxswain_job_failed 0"));
 }
 
 BOOST_AUTO_TEST_CASE(there_are_as_many_series_whatever_the_size_of_the_job) {
   auto large = some_job();
   large.tasks.resize(10'000);
 
-  BOOST_TEST(lines_of(metrics(some_counts(), large)).size() == lines_of(some_text()).size());
+  BOOST_TEST(lines_of(metrics(some_counts(), large, some_usage())).size() ==
+             lines_of(some_text()).size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(probes_are_told_whether_the_loop_turns_and_connections_are_
     BOOST_TEST(has(r.head, "Content-Type: text/plain"));
   }
   auto const all = h.get("/healthz?verbose");
-  BOOST_TEST(has(all.body, "[+]loop ok\n[+]listeners ok\n[+]not stopping ok\n"));
+  BOOST_TEST(has(all.body, "[+]loop ok\n[+]listeners ok\n[+]not stopping ok\n[+]job ok\n"));
   BOOST_TEST(has(all.body, "healthz check passed\n"));
 }
 

@@ -143,6 +143,7 @@ core::snapshot whole_job() {
   made.queued_items = 9;
   made.waiting_pops = 10;
   made.waiting_key_watches = 11;
+  made.stuck_tasks = 12;
   made.rounds = {finished_round(), {}};
   made.stragglers = {{task_id{3}, 17, 400us, 3s, 200}, {}};
   return made;

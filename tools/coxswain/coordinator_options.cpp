@@ -169,7 +169,8 @@ void complete(coordinator_options& given) {
     given.page.insecure = given.server.insecure;
     given.page.tls = given.server.tls;
     // Those who look take no descriptors from the tasks.
-    given.server.descriptors_reserved = given.page.connections_max + 8;
+    given.server.descriptors_reserved =
+        given.page.connections_max + given.page.probe_connections_max + 8;
   }
   if (given.record_file.empty()) return;
   given.recording = std::make_shared<recording_file>(given.record_file);

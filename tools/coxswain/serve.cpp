@@ -277,7 +277,7 @@ With --http the job can be looked at over HTTP; the line on standard output then
   /barrier/NAME                503 with who is missing, and 200 once the barrier was passed
   /api/v1/state                the job, as coxswain status --json
   /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why
-  /api/v1/events[?after=N&severity=warning]
+  /api/v1/events[?after=N&severity=warning&last=N]
   /api/v1/keys[?prefix=a/&after=KEY&limit=N&values=1] /api/v1/keys/NAME
   /api/v1/live                 a WebSocket: the job, and then what changes
   POST /api/v1/preempt         {"task": 3, "in": "10m"}

@@ -40,6 +40,8 @@ coordinator::state::state(config o, incarnation self, time_point now)
 void coordinator::state::observe(time_point now) {
   if (now - observed_ > tick + stall_min && deadlines_.size() != 0) {
     stalled_ += now - observed_;
+    ++tally.stalls;
+    tally.stalled = stalled_;
     log_stall(now);
   }
   observed_ = std::max(observed_, now);

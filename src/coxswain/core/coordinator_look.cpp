@@ -78,6 +78,7 @@ snapshot coordinator::state::look(time_point now) const {
   s.queued_items = queues_.items();
   s.waiting_pops = queues_.waiting();
   s.waiting_key_watches = key_watches_.waiting();
+  s.stuck_tasks = static_cast<std::uint32_t>(stuck_told_.size());
   s.rounds = rounds_.all();
   s.stragglers = rounds_.stragglers();
   return s;

@@ -53,6 +53,11 @@ struct statistics {
   std::uint64_t heartbeats_expired{};
   std::uint64_t graces_expired{};
 
+  // How often the event loop stood still long enough to extend liveness deadlines, and for how
+  // long.
+  std::uint64_t stalls{};
+  duration stalled{};
+
   void count_request(operation what, errc code) noexcept {
     ++requests[what.value][static_cast<std::size_t>(code)];
   }

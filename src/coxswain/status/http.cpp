@@ -21,6 +21,11 @@ constexpr double seconds_max = 1000.0 * 366 * 86400;
 
 }  // namespace
 
+bool is_probe(std::string_view target) noexcept {
+  auto const path = target.substr(0, target.find('?'));
+  return path == "/livez" || path == "/readyz" || path == "/healthz";
+}
+
 unsigned http_code(errc code) noexcept {
   switch (code) {
     case errc::ok: return 200;

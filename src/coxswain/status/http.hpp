@@ -40,6 +40,9 @@ struct http_answer {
   std::function<void()> afterwards{};
 };
 
+// Whether the target is one that orchestrators ask for: /livez, /readyz or /healthz.
+[[nodiscard]] bool is_probe(std::string_view target) noexcept;
+
 // The code that says over HTTP what this one says.
 [[nodiscard]] unsigned http_code(errc code) noexcept;
 

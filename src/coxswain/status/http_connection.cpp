@@ -53,13 +53,14 @@ http_answer answer_to(boost::system::error_code const& why, bool is_late, text_p
 }  // namespace
 
 http_connection::http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
-                                 page_floor& floor, watch_house& house)
+                                 page_floor& floor, watch_house& house, bool only_probes)
     : floor_{floor},
       house_{house},
       peer_{name_of(socket)},
       stream_{std::move(socket), certificates},
       buffer_{floor.given.header_bytes_max + floor.given.body_bytes_max},
-      limit_{stream_.get_executor(), [this] { stream_.cancel(); }} {}
+      limit_{stream_.get_executor(), [this] { stream_.cancel(); }},
+      only_probes_{only_probes} {}
 
 http_connection::~http_connection() = default;
 
@@ -146,12 +147,20 @@ asio::awaitable<bool> http_connection::reply(request const& asked) {
   if (hosts > 1 || (hosts == 0 && asked.version() > 10)) {
     co_return co_await refuse(make_error_code(http::error::bad_field));
   }
+  if (only_probes_ && !is_probe(asked.target())) {
+    auto answer =
+        floor_.paths.refusal({errc::resource_exhausted, "There are too many connections."});
+    answer.code = 503;
+    co_await send(asked, answer, false);
+    if (!problem_) co_await drain();
+    co_return false;
+  }
   bool const wants_feed =
       boost::beast::websocket::is_upgrade(asked) && asked.target() == "/api/v1/live";
   if (wants_feed) co_return co_await watch(asked);
   http_request const described_one = described(asked);
   auto const answer = floor_.paths.answer(std::chrono::steady_clock::now(), described_one);
-  bool const keep_alive = asked.keep_alive();
+  bool const keep_alive = asked.keep_alive() && !only_probes_;
   co_await send(asked, answer, keep_alive);
   if (answer.afterwards && !floor_.is_closed) answer.afterwards();
   co_return keep_alive && !problem_;

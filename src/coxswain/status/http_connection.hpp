@@ -21,9 +21,10 @@ class live_connection;
 
 class http_connection : public std::enable_shared_from_this<http_connection> {
  public:
-  // Speaks TLS if there are certificates.
+  // Speaks TLS if there are certificates. One for probes only answers one request, and nothing else
+  // than probes.
   http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
-                  page_floor& floor, watch_house& house);
+                  page_floor& floor, watch_house& house, bool only_probes);
   ~http_connection();
 
   // Until the peer goes or is cut off, or the page is closed.
@@ -55,6 +56,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   time_limit limit_;
   boost::system::error_code problem_;  // of the last step
   bool has_asked_{};
+  bool only_probes_;
   std::shared_ptr<live_connection> live_;
 };
 

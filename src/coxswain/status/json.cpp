@@ -262,6 +262,7 @@ json::object summary_of(core::snapshot const& picture) {
       {"queued_items", picture.queued_items},
       {"waiting_pops", picture.waiting_pops},
       {"waiting_key_watches", picture.waiting_key_watches},
+      {"stuck_tasks", picture.stuck_tasks},
       {"memory_bytes", picture.memory_bytes},
       {"memory_bytes_max", picture.memory_bytes_max},
       {"deadlines_answered", picture.deadlines_answered},

@@ -54,10 +54,12 @@ class page {
   }
 
   // Families of one.
-  void gauge(std::string name, std::string help, std::uint64_t value) {
+  template <class Number>
+  void gauge(std::string name, std::string help, Number value) {
     gauges(std::move(name), std::move(help)).add({}, static_cast<double>(value));
   }
-  void counter(std::string name, std::string help, std::uint64_t value) {
+  template <class Number>
+  void counter(std::string name, std::string help, Number value) {
     counters(std::move(name), std::move(help)).add({}, static_cast<double>(value));
   }
   void histogram(std::string name, std::string help, duration_histogram const& from) {
@@ -73,7 +75,9 @@ class page {
 
  private:
   page& begin(std::string name, std::string help, MetricType type) {
-    families_.push_back({"coxswain_" + std::move(name), std::move(help), type, {}});
+    // What every program has goes by the names that all exporters use.
+    bool const is_common = name.starts_with("process_");
+    families_.push_back({is_common ? name : "coxswain_" + name, std::move(help), type, {}});
     return *this;
   }
 
@@ -116,8 +120,37 @@ void add_open_barriers(page& to, core::snapshot const& job) {
   }
 }
 
+// Which task it is says `coxswain status`: there are no labels of tasks.
+void add_trouble(page& to, core::snapshot const& job) {
+  to.gauge("stuck_tasks", "Tasks that are blocked on each other and can never go on.",
+           job.stuck_tasks);
+  to.gauge("tasks_without_progress",
+           "Connected tasks without a further step for longer than the progress timeout.",
+           std::count_if(job.tasks.begin(), job.tasks.end(), [](auto const& t) {
+             return t.state == task_state::connected && t.progress && t.progress->overdue;
+           }));
+  auto const oldest = std::max_element(job.barriers.begin(), job.barriers.end(),
+                                       [](auto const& a, auto const& b) { return a.age < b.age; });
+  bool const waits = oldest != job.barriers.end();
+  to.gauge("oldest_barrier_missing_tasks", "Tasks that are missing at the oldest open barrier.",
+           waits ? oldest->expected - oldest->arrived : 0);
+  to.gauge("oldest_barrier_age_seconds", "How long the oldest open barrier has been open.",
+           waits ? seconds(oldest->age) : 0);
+  core::snapshot::straggler const none;
+  auto const& last = job.stragglers.empty() ? none : job.stragglers.front();
+  to.gauge("straggler_rounds",
+           "Of the recent barrier rounds, those in which the most frequent straggler came last.",
+           last.times_last);
+  to.gauge("straggler_rounds_observed", "Recent barrier rounds with a straggler, at most 256.",
+           last.of);
+  to.gauge("straggler_lag_seconds",
+           "How long the most frequent straggler came after the median arrival, on average.",
+           seconds(last.lag_mean));
+}
+
 void add_job(page& to, core::snapshot const& job) {
   add_tasks(to, job);
+  add_trouble(to, job);
   to.gauge("job_failed", "1 if the job has failed.", job.error ? 1 : 0);
   to.gauge("sessions", "Clients, connected or expected back.", job.sessions);
   add_open_barriers(to, job);
@@ -192,11 +225,27 @@ void add_loop(page& to, server::statistics const& from) {
   to.histogram("loop_lag_seconds", "How late turns of the loop began that were due at a time.",
                from.loop_lag);
   to.histogram("loop_turn_seconds", "How long turns of the loop took.", from.turns);
+  to.counter("loop_stalls_total", "Stalls of the event loop that extended liveness deadlines.",
+             from.core.stalls);
+  to.counter("loop_stalled_seconds_total", "How long all stalls of the event loop took.",
+             seconds(from.core.stalled));
+}
+
+void add_process(page& to, process_usage const& from) {
+  to.counter("process_cpu_seconds_total", "User and system CPU time.", from.cpu_seconds);
+  to.gauge("process_start_time_seconds", "Start of the process in seconds since 1970.",
+           from.started_unix_s);
+  to.gauge("process_resident_memory_bytes", "Resident memory.", from.resident_bytes);
+  to.gauge("process_virtual_memory_bytes", "Virtual memory.", from.virtual_bytes);
+  to.gauge("process_open_fds", "Open file descriptors.", from.open_descriptors);
+  to.gauge("process_max_fds", "Limit of open file descriptors.", from.descriptors_max);
+  to.gauge("process_threads", "Threads of the process.", from.threads);
 }
 
 }  // namespace
 
-std::string metrics(server::statistics const& counted, core::snapshot const& job) {
+std::string metrics(server::statistics const& counted, core::snapshot const& job,
+                    process_usage const& process) {
   page all;
   all.gauges("build_info", "Always 1; the version of the coordinator.");
   all.add({{"version", job.version}}, 1);
@@ -206,6 +255,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   add_core(all, counted.core);
   add_connections(all, counted);
   add_loop(all, counted);
+  add_process(all, process);
   return all.text();
 }
 

@@ -3,6 +3,7 @@
 
 #include "coxswain/core/messages.hpp"
 #include "coxswain/server/statistics.hpp"
+#include "coxswain/status/process_usage.hpp"
 
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@ inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; cha
 
 // All metrics in Prometheus' text format. How many there are depends neither on the number of tasks
 // nor on any name that a client chooses.
-[[nodiscard]] std::string metrics(server::statistics const& counted, core::snapshot const& job);
+[[nodiscard]] std::string metrics(server::statistics const& counted, core::snapshot const& job,
+                                  process_usage const& process);
 
 }  // namespace coxswain::status_page

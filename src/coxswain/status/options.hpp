@@ -27,8 +27,11 @@ struct options {
   // need none.
   tls_options tls;
 
-  // More connections are answered with 503 and closed.
+  // Beyond so many connections, further ones are answered once, with 503 unless they ask for a
+  // probe (/livez, /readyz, /healthz). There are `probe_connections_max` of these at a time; a
+  // newcomer beyond takes the place of the oldest of them.
   std::size_t connections_max{256};
+  std::size_t probe_connections_max{32};
 
   // What a request may be long, and how long it may take to come, counted from its first byte or
   // from the beginning of the connection.

@@ -6,10 +6,9 @@
 #include "coxswain/status/http_connection.hpp"
 #include "coxswain/status/page_floor.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <exception>
 #include <new>
 #include <optional>
@@ -23,13 +22,6 @@ namespace {
 
 // How long the listener rests when there are no descriptors left.
 constexpr duration rest = 100ms;
-
-constexpr std::string_view no_room =
-    "HTTP/1.1 503 Service Unavailable\r\n"
-    "Content-Type: application/json\r\n"
-    "Content-Length: 74\r\n"
-    "Connection: close\r\n\r\n"
-    "{\"code\":\"RESOURCE_EXHAUSTED\",\"message\":\"There are too many connections.\"}\n";
 
 // A port alone, and one without a host, are those of this host.
 std::string with_host(std::string const& address) {
@@ -110,8 +102,8 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   void enter(watcher& who) override;
   void leave(watcher& who) noexcept override;
   void welcome(asio::ip::tcp::socket socket);
+  void keep_for_probes(std::shared_ptr<http_connection> one);
   void reload_now_and_then() noexcept;
-  void refuse(asio::ip::tcp::socket socket);
   void look();
   static asio::awaitable<void> follow(std::shared_ptr<impl> self);
 
@@ -124,6 +116,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   std::optional<net::tls_context> certificates_;
   time_point reload_at_{time_point::max()};
   std::set<std::shared_ptr<http_connection>> connections_;
+  std::deque<std::shared_ptr<http_connection>> probes_;  // beyond connections_max, oldest first
   std::set<watcher*> watchers_;
   bool is_following_{};
 };
@@ -148,20 +141,31 @@ asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
 }
 
 void page::impl::welcome(asio::ip::tcp::socket socket) try {
-  if (connections_.size() >= floor_.given.connections_max) return refuse(std::move(socket));
+  bool const is_full = connections_.size() - probes_.size() >= floor_.given.connections_max;
   if (reload_at_ <= std::chrono::steady_clock::now()) reload_now_and_then();
   auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
   auto const one =
-      std::make_shared<http_connection>(std::move(socket), certificates, floor_, *this);
+      std::make_shared<http_connection>(std::move(socket), certificates, floor_, *this, is_full);
   connections_.insert(one);
+  if (is_full) keep_for_probes(one);
   // What goes wrong on a connection ends it, and nothing else.
   asio::co_spawn(acceptor_.get_executor(), http_connection::serve(one),
                  [self = shared_from_this(), one](std::exception_ptr) {
                    one->close();
                    self->connections_.erase(one);
+                   std::erase(self->probes_, one);
                  });
 } catch (std::bad_alloc const&) {
   // Its peer asks again, perhaps when there is more memory.
+}
+
+// A probe is answered at once, so it is the slow ones that are cut off.
+void page::impl::keep_for_probes(std::shared_ptr<http_connection> one) {
+  probes_.push_back(std::move(one));
+  if (probes_.size() <= floor_.given.probe_connections_max) return;
+  probes_.front()->close();
+  connections_.erase(probes_.front());
+  probes_.pop_front();
 }
 
 void page::impl::reload_certificates() {
@@ -177,16 +181,6 @@ void page::impl::reload_now_and_then() noexcept {
     reload_certificates();
   } catch (std::exception const&) {
   }
-}
-
-// Best effort: what the peer has sent already is read, so that the answer is less likely to be
-// destroyed by a reset.
-void page::impl::refuse(asio::ip::tcp::socket socket) {
-  char thrown_away[1024];
-  auto const to = socket.native_handle();
-  ::send(to, no_room.data(), no_room.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  ::shutdown(to, SHUT_WR);
-  ::recv(to, thrown_away, sizeof(thrown_away), MSG_DONTWAIT);
 }
 
 // --- Who watches ---------------------------------------------------------------------------------

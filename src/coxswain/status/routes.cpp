@@ -46,7 +46,7 @@ std::span<routes::route const> routes::all() {
 
 http_answer routes::answer(time_point now, http_request const& asked) {
   picture_.renew(now);
-  if (texts_.is_full()) {
+  if (texts_.is_full() && !is_probe(asked.target)) {
     return refusal({errc::unavailable, "Too much waits to be read by others; ask again later."});
   }
   if (status why = gate_.checked_host(asked); !why.ok()) {

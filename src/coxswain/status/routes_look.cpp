@@ -4,6 +4,7 @@
 #include "coxswain/core/text.hpp"
 #include "coxswain/status/json.hpp"
 #include "coxswain/status/metrics.hpp"
+#include "coxswain/status/process_usage.hpp"
 #include "coxswain/status/routes.hpp"
 #include "coxswain/status/site.hpp"
 
@@ -85,6 +86,19 @@ http_answer routes::livez(question const& q) { return health_of(q, true, false);
 http_answer routes::readyz(question const& q) { return health_of(q, false, true); }
 http_answer routes::healthz(question const& q) { return health_of(q, true, true); }
 
+// The job's trouble is no reason to restart its coordinator, so the answer is 200 all the same.
+// Only a reader learns the details.
+std::string routes::job_health(question const& q) {
+  auto const job = picture_.look(q.now);
+  auto const why = picture_.why(q.now);
+  bool const may_read = gate_.role_of(q.asked).has_value();
+  auto const trouble = [&](std::string const& what, std::string const& details) {
+    return "[!]job '" + job->job + "' " + what + (may_read ? ": " + details : "") + "\n";
+  };
+  if (job->error) return trouble("failed", job->error->cause.why.text());
+  return why->stuck.empty() ? "[+]job ok\n" : trouble("stuck", why->stuck);
+}
+
 http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) {
   bool const is_fine = !asks_job || server_.is_serving();
   std::string text;
@@ -95,6 +109,7 @@ http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) 
                       : "[-]listeners failed: they are closed\n[-]not stopping failed: the "
                         "coordinator stops or has not begun\n";
     }
+    if (asks_loop && asks_job) text += job_health(q);
     text += q.at.path().substr(1) + (is_fine ? " check passed\n" : " check failed\n");
   } else {
     text = is_fine ? "ok\n" : "the coordinator takes no connections\n";
@@ -114,7 +129,8 @@ http_answer routes::metrics(question const& q) {
   http_answer a;
   a.content_type = metrics_type;
   a.body = picture_.text(q.now, "metrics", [&] {
-    return status_page::metrics(server_.statistics(), *picture_.look(q.now));
+    return status_page::metrics(server_.statistics(), *picture_.look(q.now),
+                                usage_of_this_process());
   });
   return a;
 }

@@ -1,0 +1,21 @@
+#pragma once
+// What this process takes of its machine. Not here: how it is shown (metrics).
+
+#include <cstdint>
+
+namespace coxswain::status_page {
+
+struct process_usage {
+  double cpu_seconds{};
+  double started_unix_s{};
+  std::uint64_t resident_bytes{};
+  std::uint64_t virtual_bytes{};
+  std::uint64_t open_descriptors{};
+  std::uint64_t descriptors_max{};
+  std::uint64_t threads{};
+};
+
+// Read from /proc and getrusage; what cannot be read is zero.
+[[nodiscard]] process_usage usage_of_this_process();
+
+}  // namespace coxswain::status_page
