@@ -199,7 +199,7 @@ task_id any_task(dice& chance, std::uint32_t num_tasks) {
 wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm) {
   std::optional<task_id> task;
   if (!is_calm && !chance.one_in(4)) task = any_task(chance, num_tasks);
-  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(23) : chance.upto(28)) {
+  switch (is_calm && !chance.one_in(30) ? 5 + chance.upto(24) : chance.upto(29)) {
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
@@ -236,7 +236,8 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 24: return {task, any_watch_of_job(chance)};
     case 25: return any_exchange(chance, task);
     case 26: return {task, any_question(chance)};
-    case 27: return any_grant(chance, home);
+    case 27:
+    case 28: return any_grant(chance, home);
     default: return any_count(chance, task);
   }
 }

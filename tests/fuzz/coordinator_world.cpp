@@ -259,7 +259,8 @@ class world {
       args.token = "sesame";
       if (chance_.one_in(10)) args.token = chance_.one_of(std::array{"open", "barley", "oat"});
       if (chance_.one_in(40)) args.version = 9;
-      if (chance_.one_in(4)) args.acts_for = guest_args{home(c), secret_of_grants};
+      bool const may_visit = granted_.contains(home(c)) && !chance_.one_in(3);
+      if (may_visit || chance_.one_in(20)) args.acts_for = guest_args{home(c), secret_of_grants};
       m.what = std::move(args);
     }
     brain_->received(now_, id, std::move(m));
@@ -488,6 +489,7 @@ class world {
       return;
     }
     auto const& what = at->second.message.what;
+    if (code == errc::ok && std::holds_alternative<grant_args>(what)) granted_.insert(home(c));
     bool const is_alone =
         std::holds_alternative<get_args>(what) || std::holds_alternative<get_all_args>(what) ||
         std::holds_alternative<pop_args>(what) || std::holds_alternative<alive_args>(what) ||
@@ -646,6 +648,7 @@ class world {
   std::vector<client> clients_;
   std::map<connection_id, std::size_t> by_connection_;
   std::set<connection_id> bare_;  // of no client, or given up by one
+  std::set<task_id> granted_;     // some session has let guests act for them
   std::set<connection_id> said_goodbye_;
   std::vector<std::pair<connection_id, client_message>> late_;
   std::uint32_t secrets_{};
