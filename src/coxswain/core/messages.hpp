@@ -483,9 +483,9 @@ struct snapshot {
   std::uint64_t queued_items{};
   std::uint64_t waiting_pops{};
   std::uint64_t waiting_key_watches{};
-  std::uint32_t stuck_tasks{};  // that can never go on
-  std::vector<finished_round> rounds;      // the last ones, oldest first
-  std::vector<straggler> stragglers;       // in those; most often last first
+  std::uint32_t stuck_tasks{};         // that can never go on
+  std::vector<finished_round> rounds;  // the last ones, oldest first
+  std::vector<straggler> stragglers;   // in those; most often last first
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 

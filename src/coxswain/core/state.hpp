@@ -86,8 +86,7 @@ class coordinator::state {
   statistics tally;
 
  private:
-  // What a request that may have to wait needs to have free.
-  static constexpr std::size_t memory_per_request = 8 * 1024;
+  static constexpr std::size_t memory_per_request = 8 * 1024;  // free for one that may wait
 
   // A request on its way through the coordinator.
   struct call {
@@ -98,8 +97,7 @@ class coordinator::state {
     operation what;
   };
 
-  // Of how many of the missing a failure tells what is known.
-  static constexpr std::size_t missing_known_max = 16;
+  static constexpr std::size_t missing_known_max = 16;  // described in a failure
 
   // The alarms of one open meeting.
   struct alarms {
