@@ -148,6 +148,29 @@ BOOST_AUTO_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join
   BOOST_TEST(c.replies() == "");
 }
 
+// D2: who only looks need not know the name of the job.
+BOOST_AUTO_TEST_CASE(a_session_that_names_no_job_may_look_at_any_but_joins_only_the_default_one) {
+  core::config named;
+  named.job = "train";
+  auto c = cluster::deserted(1, named);
+  auto const silent = c.observer();
+  core::hello_args args;
+  args.job = "train";
+  auto const knowing = c.hello(args);
+  args.job = "default";
+  auto const wrong = c.hello(args);
+
+  BOOST_TEST(c.code(c.put(silent, "a", "1")) == "OK");
+  auto const refused = c.join({silent, 0}, 1);
+  auto const taken = c.join({knowing, 0}, 2);
+
+  BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
+  expect_words(c.text(refused), {"wants job 'default'", "serves job 'train'"});
+  BOOST_TEST(c.code(taken) == "OK");
+  BOOST_TEST_REQUIRE(c[wrong].goodbye.has_value());
+  expect_words(c[wrong].goodbye->why.message(), {"wants job 'default'", "serves job 'train'"});
+}
+
 BOOST_AUTO_TEST_CASE(a_join_must_name_a_task_of_the_job) {
   auto c = cluster::deserted(2);
   c.observer();

@@ -109,7 +109,7 @@ typedef struct coxswain_client_options {
   uint32_t task;
   uint32_t num_tasks;  // compared with the coordinator's; 0: not compared
   int32_t recoverable;
-  coxswain_string job;      // empty: "default"
+  coxswain_string job;      // empty: a task's is "default"
   coxswain_string token;    // the shared secret, when the coordinator asks for one
   coxswain_string label;    // what it is called in logs and errors; empty: "host:pid"
   uint64_t incarnation;     // tells this process from an earlier one; 0: drawn at random

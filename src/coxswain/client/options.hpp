@@ -78,7 +78,7 @@ struct client_options {
   // coordinator's; FAILED_PRECONDITION if they differ.
   std::optional<std::uint32_t> num_tasks;
 
-  // The job to meet; empty means "default".
+  // The job to meet. Empty: a task's is "default", and who is no task looks at any.
   std::string job;
 
   // The launcher's restart count, if it has one.

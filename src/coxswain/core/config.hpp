@@ -13,9 +13,12 @@
 
 namespace coxswain::core {
 
+// The job of those who name none.
+inline constexpr auto job_default = "default";
+
 struct config {
   // The job that this coordinator serves, and its number of tasks.
-  std::string job{"default"};
+  std::string job{job_default};
   std::uint32_t num_tasks{1};
   // The launcher's restart count; compared with a client's when both state one.
   std::optional<std::uint64_t> attempt;

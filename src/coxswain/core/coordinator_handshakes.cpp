@@ -28,11 +28,7 @@ status coordinator::state::refusal(hello_args const& args) const {
     return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
                                                       : "the token is not this coordinator's"};
   }
-  std::string const job = args.job.empty() ? "default" : args.job;
-  if (job != options.job) {
-    return {errc::failed_precondition, "the client wants job " + quoted(job) +
-                                           ", this coordinator serves job " + quoted(options.job)};
-  }
+  if (!args.job.empty() && args.job != options.job) return wrong_job(args.job);
   if (args.attempt && options.attempt && *args.attempt != *options.attempt) {
     bool const is_older = *args.attempt < *options.attempt;
     return {is_older ? errc::failed_precondition : errc::unavailable,
@@ -46,6 +42,11 @@ status coordinator::state::refusal(hello_args const& args) const {
                                         std::to_string(options.label_bytes_max)};
   }
   return {};
+}
+
+status coordinator::state::wrong_job(std::string const& wanted) const {
+  return {errc::failed_precondition, "the client wants job " + quoted(wanted) +
+                                         ", this coordinator serves job " + quoted(options.job)};
 }
 
 std::optional<role> coordinator::state::role_of(hello_args const& args) const {
@@ -76,6 +77,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   s.carrier = c.number;
   s.from = {args.label, c.peer};
   s.given = *role_of(args);
+  s.names_job = !args.job.empty();
   s.heard = alive_since(now);
   if (args.acts_for) s.guest_of = std::make_unique<guest>(guest{host_of(*args.acts_for).value()});
   session_id const id = sessions_.add(std::move(s));
