@@ -118,6 +118,25 @@ BOOST_AUTO_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind) {
   BOOST_TEST((told.level == core::severity::error));
 }
 
+BOOST_AUTO_TEST_CASE(a_get_that_nobody_can_answer_is_no_error) {
+  cluster c{1};
+  int const o = c.observer();
+  auto const seen = c.send(o, core::watch_events_args{{}, core::severity::info, 0s});
+  auto const last = c.body<core::events_answer>(seen)->through;
+  auto const next = c.send(o, core::watch_events_args{last, core::severity::info, without_limit});
+  c.get(0, "k", 2s);
+
+  c.at(3s);
+
+  auto const& told = c.body<core::events_answer>(next)->entries.at(0).what;
+  BOOST_TEST((told.kind == core::event_kind::stuck));
+  BOOST_TEST((told.level == core::severity::warning));
+  auto const error = c.send(o, core::watch_events_args{last, core::severity::error, 0s});
+  c.at(3s);
+  auto const* const errors = c.body<core::events_answer>(error);
+  BOOST_TEST((errors == nullptr || errors->entries.empty()), c.code(error));
+}
+
 BOOST_AUTO_TEST_CASE(three_tasks_in_a_circle_are_stuck) {
   cluster c{3};
   c.log();
