@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
 
   BOOST_TEST(lab.out() == "close");
   lab.a.advance(t0 + 300s);
-  BOOST_TEST(contains(end_of(lab).message(), "does not speak the protocol"));
+  BOOST_TEST(contains(end_of(lab).message(), "does not speak the protocol: The peer speaks HTTP"));
 }
 
 BOOST_AUTO_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again) {

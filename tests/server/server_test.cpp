@@ -135,10 +135,31 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload_co
   house h;
   auto client = h.connect();
 
-  client.send(std::string{"GET / HTTP/1.1\r\n\r\n"});
+  client.send(std::string{"\xff\xff\xff\xff"});
 
   BOOST_TEST(contains(client.goodbye().why.message(), "Does the peer speak the Coxswain protocol"));
   client.expect_end();
+}
+
+BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_http) {
+  house h;
+  auto client = h.connect();
+
+  client.send(std::string{"GET / HTTP/1.1\r\n\r\n"});
+
+  std::string answer;
+  h.until([&] {
+    char buffer[4096];
+    auto const got = ::recv(client.socket(), buffer, sizeof(buffer), 0);
+    if (got > 0) answer.append(buffer, static_cast<std::size_t>(got));
+    return got == 0;
+  });
+  BOOST_TEST(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"));
+  BOOST_TEST(contains(answer, "\r\n\r\nThis is the port of a Coxswain coordinator"));
+  BOOST_TEST(contains(answer, "--http"));
+  auto const length = answer.substr(answer.find("Content-Length: ") + 16);
+  BOOST_TEST(std::stoul(length) == answer.size() - answer.find("\r\n\r\n") - 4);
+  BOOST_TEST(h.logged("The peer speaks HTTP"));
 }
 
 BOOST_AUTO_TEST_CASE(half_a_frame_and_a_close_make_the_task_suspect) {
@@ -237,7 +258,7 @@ BOOST_AUTO_TEST_CASE(whoever_finds_no_room_is_told_and_may_try_again) {
     BOOST_TEST(goodbye.may_resume);
     third.expect_end();
   }
-  BOOST_TEST(h.count("connections_max") == 1);
+  BOOST_TEST(h.count("connections_max; raise the limit of open files (ulimit -n)") == 1);
 
   first.close();
   std::optional<raw_client> late;

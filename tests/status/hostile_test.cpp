@@ -28,6 +28,24 @@ BOOST_AUTO_TEST_CASE(what_is_no_http_is_told_so_and_closed) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_client_of_the_coordinator_is_sent_to_the_coordinator) {
+  page_house h;
+  h.open();
+  server::raw_client lost{h.io, h.shown->address()};
+
+  lost.send(server::hello_frame());
+
+  auto const said = lost.goodbye();
+  BOOST_TEST(said.why.code() == errc::failed_precondition);
+  BOOST_TEST(!said.may_resume);
+  BOOST_TEST(
+      said.why.message() ==
+      "This is the port of the coordinator's status page, which speaks HTTP. The coordinator "
+      "itself is at " +
+          h.made->addresses().at(0) + ".");
+  lost.expect_end();
+}
+
 BOOST_AUTO_TEST_CASE(a_path_that_is_no_text_is_refused) {
   page_house h;
   BOOST_TEST(h.get("/api/v1/keys/%ff").code == 400);

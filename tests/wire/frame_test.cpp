@@ -160,6 +160,22 @@ BOOST_AUTO_TEST_CASE(the_beginning_of_tls_is_called_by_its_name) {
   BOOST_TEST(decoder.next().error().message() == "The peer speaks TLS, which is not spoken here.");
 }
 
+BOOST_AUTO_TEST_CASE(http_is_named) {
+  for (auto const* const bytes : {"GET / HTTP/1.1", "PRI * HTTP/2.0", "HTTP/1.1 400", "POST /"}) {
+    frame_decoder decoder{limit};
+    BOOST_TEST(!decoder.meets_http());
+    decoder.feed(bytes);
+
+    BOOST_TEST(decoder.next().error().message() ==
+               "The peer speaks HTTP, which is not spoken here.");
+    BOOST_TEST(decoder.meets_http());
+  }
+  frame_decoder garbage{limit};
+  garbage.feed("\xff\xff\xff\xff");
+  BOOST_TEST(garbage.next().has_error());
+  BOOST_TEST(!garbage.meets_http());
+}
+
 BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_refused_before_its_payload_arrives) {
   for (std::size_t at = 0; at < length_bytes; ++at) {
     frame_decoder decoder{limit};

@@ -1,5 +1,6 @@
 #include "coxswain/server/dispatch.hpp"
 
+#include "coxswain/server/unwelcome.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
@@ -129,6 +130,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
 
 bool dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {
   on.deaf = true;
+  if (!on.greeted && on.decoder.meets_http()) on.out.end_with(no_http());
   recorder_.write(now, record_kind::malformed, from, why.message());
   core_.malformed(now, from, why.message());
   return true;

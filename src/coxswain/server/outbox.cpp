@@ -118,6 +118,13 @@ void outbox::written(std::size_t count, encoder& by) {
   compact();
 }
 
+void outbox::end_with(std::string_view bytes) {
+  if (std::exchange(ends_, true)) return;
+  copied_ += bytes;
+  memory_->add(bytes.size());
+  queued_ += bytes.size();
+}
+
 void outbox::abandon() noexcept {
   memory_->subtract(copied_.size() - copied_begin_ + waiting_bytes_);
   free_memory(copied_);

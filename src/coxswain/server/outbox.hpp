@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::server {
@@ -38,6 +39,9 @@ class outbox {
 
   // So many bytes were written. Encodes waiting replies that have room now.
   void written(std::size_t count, encoder& by);
+
+  // These bytes end it in place of a goodbye, for a peer that does not speak the protocol.
+  void end_with(std::string_view bytes);
 
   // Throws everything away and ends, for a connection that cannot be told what it should be.
   void abandon() noexcept;

@@ -411,9 +411,10 @@ void server::impl::let_in() noexcept {
 void server::impl::refuse(net::socket socket, bool speaks_tls) {
   ++counts_.connections_refused;
   if (!std::exchange(crowded_, true)) {
-    complain(core::severity::warning, "connections are refused: there are " +
-                                          std::to_string(connections_max_) +
-                                          ", which is the limit connections_max");
+    complain(core::severity::warning,
+             "connections are refused: there are " + std::to_string(connections_max_) +
+                 ", the limit connections_max; raise the limit of open files "
+                 "(ulimit -n), or --connections-max if it was given");
   }
   if (speaks_tls) return;
   ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

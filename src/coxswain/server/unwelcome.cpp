@@ -21,7 +21,9 @@ std::string goodbye_frame(status why, bool may_come_again) {
 std::string no_room(std::size_t most) {
   return goodbye_frame(
       {errc::resource_exhausted, "The coordinator has " + std::to_string(most) +
-                                     " connections, which is its limit connections_max."},
+                                     " connections, its limit connections_max. Raise the limit of "
+                                     "open files where it runs (ulimit -n), or --connections-max "
+                                     "if that was given."},
       true);
 }
 
@@ -31,6 +33,27 @@ std::string speaks_tls_only() {
        "The coordinator speaks only TLS here, and this client does not. Name the "
        "authorities whose certificates it accepts (tls.authorities_file, --tls-ca)."},
       false);
+}
+
+std::string_view no_http() {
+  constexpr std::string_view words =
+      "This is the port of a Coxswain coordinator, which does not speak HTTP.\n"
+      "Its status page has an address of its own: see --http of coxswain serve and coxswain run.\n"
+      "Without one, look at the job with: coxswain status --address HOST:PORT\n";
+  static std::string const response =
+      "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: " +
+      std::to_string(words.size()) + "\r\nConnection: close\r\n\r\n" + std::string{words};
+  return response;
+}
+
+std::string speaks_http_only(std::vector<std::string> const& addresses) {
+  std::string at;
+  for (auto const& one : addresses) at += (at.empty() ? "" : " or ") + one;
+  return goodbye_frame({errc::failed_precondition,
+                        "This is the port of the coordinator's status page, which speaks HTTP. The "
+                        "coordinator itself is at " +
+                            at + "."},
+                       false);
 }
 
 }  // namespace coxswain::server

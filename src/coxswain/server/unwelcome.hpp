@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace coxswain::server {
 
@@ -11,5 +13,11 @@ namespace coxswain::server {
 
 // The listener speaks nothing but TLS, and the peer does not.
 [[nodiscard]] std::string speaks_tls_only();
+
+// A response of HTTP, for a peer that has sent a request of HTTP to a coordinator.
+[[nodiscard]] std::string_view no_http();
+
+// A client of a coordinator has connected to its status page; the coordinator is at `addresses`.
+[[nodiscard]] std::string speaks_http_only(std::vector<std::string> const& addresses);
 
 }  // namespace coxswain::server

@@ -97,11 +97,13 @@ asio::awaitable<bool> http_connection::shake_hands() {
 }
 
 asio::awaitable<bool> http_connection::converse() {
-  if (has_asked_ && buffer_.size() == 0) {
-    co_await await_bytes();
-    if (problem_) co_return false;
+  if (buffer_.size() == 0) {
+    auto const timeout = has_asked_ ? floor_.given.idle_timeout : floor_.given.request_timeout;
+    co_await await_bytes(timeout);
+    if (floor_.is_closed || (problem_ && has_asked_)) co_return false;
+    if (problem_) co_return co_await refuse(problem_);
   }
-  has_asked_ = true;
+  if (!std::exchange(has_asked_, true) && begins_frame()) co_return co_await send_elsewhere();
   parser in;
   in.header_limit(static_cast<std::uint32_t>(floor_.given.header_bytes_max));
   in.body_limit(floor_.given.body_bytes_max);
@@ -118,12 +120,27 @@ asio::awaitable<bool> http_connection::converse() {
   co_return goes_on;
 }
 
-asio::awaitable<void> http_connection::await_bytes() {
-  limit_.set(floor_.given.idle_timeout);
+asio::awaitable<void> http_connection::await_bytes(duration timeout) {
+  limit_.set(timeout);
   auto const room = buffer_.prepare(first_bytes);
   auto const got =
       co_await stream_.async_read_some(room, asio::redirect_error(asio::use_awaitable, problem_));
   buffer_.commit(got);
+}
+
+// No request begins with a zero byte; the length of a coordinator's Hello does.
+bool http_connection::begins_frame() const {
+  auto const bytes = buffer_.data();
+  return bytes.size() > 0 && *static_cast<char const*>(bytes.data()) == '\0';
+}
+
+asio::awaitable<bool> http_connection::send_elsewhere() {
+  std::string const goodbye = floor_.wrong_port();
+  limit_.set(floor_.given.answer_timeout);
+  co_await asio::async_write(stream_, asio::buffer(goodbye),
+                             asio::redirect_error(asio::use_awaitable, problem_));
+  if (!problem_) co_await drain();
+  co_return false;
 }
 
 http_request http_connection::described(request const& asked) const {

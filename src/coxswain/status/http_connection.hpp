@@ -40,12 +40,14 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   // Whether the connection may go on with another request.
   asio::awaitable<bool> shake_hands();
   asio::awaitable<bool> converse();
-  asio::awaitable<void> await_bytes();
+  asio::awaitable<void> await_bytes(duration timeout);
   asio::awaitable<bool> reply(request const& asked);
   asio::awaitable<bool> refuse(boost::system::error_code why);
   asio::awaitable<bool> watch(request const& asked);
   asio::awaitable<void> send(request const& asked, http_answer const& a, bool keep_alive);
   asio::awaitable<void> drain();
+  [[nodiscard]] bool begins_frame() const;
+  asio::awaitable<bool> send_elsewhere();
   [[nodiscard]] http_request described(request const& asked) const;
 
   page_floor& floor_;

@@ -2,6 +2,7 @@
 // What the connections of a page share.
 
 #include "coxswain/net/asio.hpp"
+#include "coxswain/server/unwelcome.hpp"
 #include "coxswain/status/gatekeeper.hpp"
 #include "coxswain/status/job_picture.hpp"
 #include "coxswain/status/live_feed.hpp"
@@ -31,6 +32,11 @@ struct page_floor {
   void refused(std::string const& peer, status const& why) {
     if (is_closed) return;
     job_.report(core::severity::warning, peer + " was not let in by HTTP: " + why.text());
+  }
+
+  // For a client of the coordinator that has come to the wrong port.
+  [[nodiscard]] std::string wrong_port() const {
+    return server::speaks_http_only(job_.addresses());
   }
 
   options given;

@@ -18,9 +18,20 @@ std::size_t length_of(std::string_view prefix) noexcept {
 // The record type and the major version with which TLS begins.
 bool begins_tls(std::size_t length) { return length >> 16 == 0x1603; }
 
+// The first four bytes of a request (HTTP/2 begins with PRI) or of a response.
+bool begins_http(std::size_t length) {
+  constexpr std::array<std::string_view, 11> beginnings{
+      "GET ", "HEAD", "POST", "PUT ", "DELE", "OPTI", "PATC", "CONN", "TRAC", "PRI ", "HTTP"};
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [length](std::string_view one) { return length_of(one) == length; });
+}
+
 status too_long(std::size_t length, std::size_t limit) {
   if (begins_tls(length)) {
     return {errc::invalid_argument, "The peer speaks TLS, which is not spoken here."};
+  }
+  if (begins_http(length)) {
+    return {errc::invalid_argument, "The peer speaks HTTP, which is not spoken here."};
   }
   return {errc::invalid_argument, "A frame announces " + std::to_string(length) +
                                       " bytes, but the limit is " + std::to_string(limit) +
@@ -47,6 +58,8 @@ void frame_decoder::feed(std::string_view input) noexcept {
   if (!kept_.empty()) kept_ = std::vector<char>{};
   input_ = input;
 }
+
+bool frame_decoder::meets_http() const noexcept { return failed_ && begins_http(length_); }
 
 void frame_decoder::keep() {
   if (input_.empty() || !kept_.empty()) return;

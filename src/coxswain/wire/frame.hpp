@@ -48,6 +48,9 @@ class frame_decoder {
   // stream cannot be understood any further, and every later call says the same.
   [[nodiscard]] result<std::optional<std::string_view>> next();
 
+  // next() has failed because the peer speaks HTTP.
+  [[nodiscard]] bool meets_http() const noexcept;
+
   // How many bytes of heap memory the decoder holds.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     return partial_.capacity() + kept_.size();
