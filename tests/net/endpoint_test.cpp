@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(malformed_addresses_say_what_is_wrong_and_what_is_allowed) 
   BOOST_TEST(contains(refused("host:65536"), "has no port between 0 and 65535"));
   BOOST_TEST(contains(refused("host:-1"), "has no port between 0 and 65535"));
   BOOST_TEST(contains(refused("host:80 "), "has no port between 0 and 65535"));
-  BOOST_TEST(contains(refused("http://host:80"), "IPv6 address without brackets"));
+  BOOST_TEST(contains(refused("http://host:80/x"), "is a URL; write 'host:80' without 'http://'"));
   BOOST_TEST(contains(refused("::1:80"), "IPv6 address without brackets"));
   BOOST_TEST(contains(refused("[]:80"), "no IPv6 address in its brackets"));
   BOOST_TEST(contains(refused("[host]:80"), "no IPv6 address in its brackets"));

@@ -157,6 +157,11 @@ result<endpoint> endpoint::parse(std::string_view text) {
     parsed.path_ = path;
     return parsed;
   }
+  if (auto const mark = text.find("://"); mark != text.npos) {
+    auto const rest = text.substr(mark + 3);
+    return malformed(text, "is a URL; write '" + std::string{rest.substr(0, rest.find('/'))} +
+                               "' without '" + std::string{text.substr(0, mark + 3)} + "'");
+  }
   auto const colon = text.rfind(':');
   if (colon == text.npos || (!text.empty() && text.back() == ']')) {
     return malformed(text, "has no port");
