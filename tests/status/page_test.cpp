@@ -355,6 +355,15 @@ BOOST_AUTO_TEST_CASE(an_address_without_a_host_is_this_hosts) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_guarded_address_without_a_host_is_that_of_all) {
+  for (auto const* const address : {"0", ":0"}) {
+    guarded h;
+    BOOST_TEST(refusal(h, address) == "");
+    BOOST_TEST(h.shown->address().starts_with("[::]:"));
+    BOOST_TEST(h.shown->url().starts_with("http://127.0.0.1:"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(others_may_reach_it_only_with_a_token_or_when_told_so) {
   page_house h;
   BOOST_TEST(has(refusal(h, "0.0.0.0:0"), "FAILED_PRECONDITION: Others could reach"));

@@ -12,7 +12,8 @@
 namespace coxswain::status_page {
 
 struct options {
-  // Where to listen: "host:port" (port 0: any), "[v6]:port"; ":port" and "port" mean 127.0.0.1.
+  // Where to listen: "host:port" (port 0: any), "[v6]:port"; ":port" and "port" mean all addresses
+  // if there are credentials, authorities for clients' certificates or `insecure`, else 127.0.0.1.
   std::string listen{"127.0.0.1:0"};
 
   // The tokens, one of which a request must bring; none: everybody may do everything.

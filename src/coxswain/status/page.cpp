@@ -6,6 +6,9 @@
 #include "coxswain/status/http_connection.hpp"
 #include "coxswain/status/page_floor.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <chrono>
 #include <deque>
@@ -23,12 +26,17 @@ namespace {
 // How long the listener rests when there are no descriptors left.
 constexpr duration rest = 100ms;
 
-// A port alone, and one without a host, are those of this host.
-std::string with_host(std::string const& address) {
-  bool const is_port =
-      !address.empty() && address.find_first_not_of("0123456789") == std::string::npos;
-  if (is_port) return "127.0.0.1:" + address;
-  return address.starts_with(':') ? "127.0.0.1" + address : address;
+// Tokens, certificates or the owner's word: others may reach the page.
+bool may_be_public(options const& o) {
+  return !o.credentials.empty() || !o.tls.authorities_file.empty() || o.insecure;
+}
+
+// A port without a host is that of all addresses if others may reach the page, else of this host.
+std::string with_host(options const& o) {
+  auto const& given = o.listen;
+  bool const is_port = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  auto const address = is_port ? ':' + given : given;
+  return address.starts_with(':') && !may_be_public(o) ? "127.0.0.1" + address : address;
 }
 
 coxswain::status cannot_listen(net::endpoint const& where, std::string const& why) {
@@ -36,30 +44,54 @@ coxswain::status cannot_listen(net::endpoint const& where, std::string const& wh
                                  ". Is it used already? Port 0 takes any free port."};
 }
 
+asio::ip::tcp::endpoint endpoint_of(net::socket_address const& at) {
+  asio::ip::tcp::endpoint to;
+  to.resize(at.size());
+  std::copy_n(reinterpret_cast<char const*>(at.data()), at.size(),
+              reinterpret_cast<char*>(to.data()));
+  return to;
+}
+
+// Further addresses are tried only if this host does not have those before.
+asio::ip::tcp::acceptor listen_on(asio::io_context& io, net::endpoint const& where,
+                                  std::vector<net::socket_address> const& all) {
+  boost::system::error_code problem;
+  for (auto const& one : all) {
+    auto const at = endpoint_of(one);
+    asio::ip::tcp::acceptor made{io};
+    made.open(at.protocol(), problem);
+    if (!problem) made.set_option(asio::socket_base::reuse_address{true}, problem);
+    // All addresses are those of IPv4, too.
+    bool const is_for_all = at.address().is_v6() && where.host().empty();
+    int const off = 0;
+    if (!problem && is_for_all) {
+      ::setsockopt(made.native_handle(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    }
+    if (!problem) made.bind(at, problem);
+    if (!problem) made.listen(asio::socket_base::max_listen_connections, problem);
+    if (!problem) return made;
+    bool const is_elsewhere = problem == asio::error::address_family_not_supported ||
+                              problem == boost::system::errc::address_not_available;
+    if (!is_elsewhere) break;
+  }
+  throw error{cannot_listen(where, problem.message())};
+}
+
 asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
-  auto const where = net::endpoint::parse(with_host(o.listen)).value();
+  auto const where = net::endpoint::parse(with_host(o)).value();
   if (where.is_unix()) {
     throw error{{errc::invalid_argument,
                  "The status page needs a host and a port, not " + where.text() + "."}};
   }
-  auto const at = where.resolve(net::endpoint::purpose::listen).value().front();
-  bool const is_open_to_all = o.credentials.empty() && o.tls.authorities_file.empty();
-  if (!at.is_private() && is_open_to_all && !o.insecure) {
+  auto const all = where.resolve(net::endpoint::purpose::listen).value();
+  if (!all.front().is_private() && !may_be_public(o)) {
     throw error{{errc::failed_precondition,
                  "Others could reach the status page at " + where.text() +
                      ", and neither a token nor certificates of clients protect it. Configure a "
                      "token or mutual TLS, listen on 127.0.0.1 or [::1], or allow it explicitly "
                      "(insecure)."}};
   }
-  asio::ip::tcp::endpoint to;
-  to.resize(at.size());
-  std::copy_n(reinterpret_cast<char const*>(at.data()), at.size(),
-              reinterpret_cast<char*>(to.data()));
-  try {
-    return asio::ip::tcp::acceptor{io, to};
-  } catch (boost::system::system_error const& e) {
-    throw error{cannot_listen(where, e.code().message())};
-  }
+  return listen_on(io, where, all);
 }
 
 gatekeeper::door door_of(options const& o, asio::ip::tcp::endpoint const& at) {
@@ -96,6 +128,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   }
 
   [[nodiscard]] std::string const& address() const { return address_; }
+  [[nodiscard]] std::string url() const;
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
 
  private:
@@ -166,6 +199,13 @@ void page::impl::keep_for_probes(std::shared_ptr<http_connection> one) {
   probes_.front()->close();
   connections_.erase(probes_.front());
   probes_.pop_front();
+}
+
+// Those who sit at this host are not helped by "all addresses".
+std::string page::impl::url() const {
+  auto at = acceptor_.local_endpoint();
+  if (at.address().is_unspecified()) at.address(asio::ip::address_v4::loopback());
+  return (certificates_ ? "https://" : "http://") + text_of(at) + '/';
 }
 
 void page::impl::reload_certificates() {
@@ -243,6 +283,8 @@ void page::replace_credentials(std::vector<core::credential> by) {
 }
 
 std::string const& page::address() const { return impl_->address(); }
+
+std::string page::url() const { return impl_->url(); }
 
 std::size_t page::connections() const { return impl_->connections(); }
 

@@ -42,6 +42,9 @@ class page {
   // Where it listens, with the port that was chosen: "127.0.0.1:41234".
   [[nodiscard]] std::string const& address() const;
 
+  // What to type into a browser on this host: "http://127.0.0.1:41234/", or https with TLS.
+  [[nodiscard]] std::string url() const;
+
   // How many connections there are.
   [[nodiscard]] std::size_t connections() const;
 
