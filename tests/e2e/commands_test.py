@@ -74,6 +74,11 @@ class Keys(EndToEnd):
         self.assertEqual(self.coxswain("ls").out.split(), ["a/1", "a/2/x", "b"])
         self.assertEqual(self.coxswain("ls", "a").out.split(), ["a/1", "a/2/x"])
         self.assertIn("version", self.coxswain("ls", "-l").out)
+        self.coxswain("put", "c", "x" * 100 + "\n")
+        shown = [line.split() for line in self.coxswain("ls", "--values").out.splitlines()]
+        self.assertEqual(shown[:2], [["key", "value"], ["a/1", "1"]])
+        self.assertEqual(shown[-1], ["c", "x" * 60 + "...", "(101", "bytes)"])
+        self.assertEqual(self.coxswain("rm", "c").code, 0)
 
         self.assertEqual(self.coxswain("rm", "a").out, "2 removed\n")
 
@@ -524,6 +529,32 @@ class Coordinator(EndToEnd):
             done = self.coxswain(word, "--wait", "1s")
             self.assertEqual(done.code, USAGE, done.err)
             self.assertIn(f"coxswain: '{word}' is no subcommand{hint}\n", done.err)
+
+    def test_an_unknown_option_is_named_with_what_is_near(self):
+        self.at = {}
+        for command, words in (
+                (("status", "--adress", "h:1"), "there is no option --adress; did you mean --address?"),
+                (("get", "k", "--wiat=5s"), "there is no option --wiat; did you mean --wait?"),
+                (("cas", "k", "v", "--if-absnt"), "there is no option --if-absnt; did you mean --if-absent?"),
+                (("run", "-n", "1", "--lingr", "1s", "--", "true"),
+                 "there is no option --lingr; did you mean --linger?"),
+                (("status", "--frobnicate"), "there is no option --frobnicate\n")):
+            with self.subTest(command=command):
+                done = self.coxswain(*command)
+                self.assertEqual(done.code, USAGE)
+                self.assertIn(words, done.err)
+
+    def test_what_is_nearly_right_is_told_what_to_write(self):
+        self.at = {}
+        for command, words in (
+                (("get", "k", "--wait", "5"), ("'5' is not allowed", "no unit", "5s")),
+                (("status", "--address", "http://host:8476/"),
+                 ("is a URL", "write 'host:8476' without 'http://'"))):
+            with self.subTest(command=command):
+                done = self.coxswain(*command)
+                self.assertEqual(done.code, USAGE)
+                for word in words:
+                    self.assertIn(word, done.err)
 
     def test_a_folder_is_no_file(self):
         self.at = {}

@@ -97,7 +97,7 @@ class Sources(Config):
 
     def test_what_is_printed_as_a_file_says_the_same(self):
         given = ("-n", "5", "--listen", "127.0.0.1:0", "--listen", "unix:/s", "--insecure",
-                 "--linger", "1s", "--job", "it's", "--memory-max", "1GiB")
+                 "--goodbye-timeout", "1s", "--job", "it's", "--memory-max", "1GiB")
         done = self.coxswain("serve", "--print-config=toml", *given)
         self.write(done.out)
 
@@ -137,14 +137,17 @@ class Refusals(Config):
         self.assert_refused(["coxswain serve", "'kill-grace'"], '[serve]\nkill-grace = "1s"')
         self.assert_refused(["'server'", "'serve' meant"], "[server]\n")
         self.assert_refused(["'overwrite'"], "[put]\noverwrite = true")
-        self.assert_refused(["no subcommand has", "'hello world'"], "hello world")
-        self.assert_refused(["'job'", "twice"], 'job = "a"\nlinger = "1s"\njob = "b"\n')
+        self.assert_refused(["line 2: 'hello world' is neither KEY = VALUE nor [SECTION]"], "\nhello world")
+        self.assert_refused(["line 1: '[serve' is neither"], "[serve\nnum-tasks = 1")
+        self.assert_refused(["line 2: 'num-tasks =' is neither"], "[serve]\nnum-tasks =\n")
+        self.assert_refused(["no subcommand has", "'hello'"], "hello = 1")
+        self.assert_refused(["'job'", "twice"], 'job = "a"\ngoodbye-timeout = "1s"\njob = "b"\n')
 
     def test_a_wrong_value_names_file_option_value_and_what_is_allowed(self):
         for text, words in (
                 ("num-tasks = 0", ("--num-tasks", "'0'", "1 to 1000000")),
-                ('linger = "soon"', ("--linger", "'soon'", "200ms")),
-                ("linger = 30", ("--linger", "'30'", "unit")),
+                ('goodbye-timeout = "soon"', ("--goodbye-timeout", "'soon'", "200ms")),
+                ("goodbye-timeout = 30", ("--goodbye-timeout", "'30'", "no unit", "30s for seconds")),
                 ('log-level = "loud"', ("--log-level", "'loud'", "warning")),
                 ('listen = "nowhere"', ("--listen", "'nowhere'")),
                 ('recoverable = "maybe"', ("--recoverable", "'maybe'", "true or false")),
@@ -165,10 +168,10 @@ class Refusals(Config):
                 self.assertIn(part, done.err)
 
     def test_a_flag_is_not_taken_for_a_variable_of_the_same_value(self):
-        done = self.coxswain("serve", "-n", 1, "--linger", "soon", env={"COXSWAIN_LINGER": "soon"})
+        done = self.coxswain("serve", "-n", 1, "--goodbye-timeout", "soon", env={"COXSWAIN_GOODBYE_TIMEOUT": "soon"})
 
         self.assertEqual(done.code, USAGE)
-        self.assertNotIn("COXSWAIN_LINGER", done.err)
+        self.assertNotIn("COXSWAIN_GOODBYE_TIMEOUT", done.err)
 
     def test_a_file_that_cannot_be_read_is_named(self):
         done = self.coxswain("serve", "--config", self.folder / "missing")

@@ -27,7 +27,7 @@ class Http(EndToEnd):
             return answer.code, answer.read().decode()
 
     def serve_http(self, tasks, *arguments):
-        coordinator = self.serve(tasks, "--http", "0", *arguments)
+        coordinator = self.serve(tasks, "--http", "127.0.0.1:0", *arguments)
         self.http = coordinator.ready["http"]
         return coordinator
 

@@ -8,6 +8,49 @@ import unittest
 from programs import BIN, EndToEnd, LIMIT, USAGE, clean_environment
 
 
+def listed_in(overview):
+    """The subcommands that --help names."""
+    return re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", overview, re.M)
+
+
+class Help(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.at = {}
+        self.overview = self.coxswain("--help").out
+
+    def test_every_line_fits_a_terminal_of_80_columns(self):
+        texts = {name: self.coxswain(name, "--help").out for name in listed_in(self.overview)}
+        for name, text in {"coxswain": self.overview, **texts}.items():
+            with self.subTest(name=name):
+                self.assertEqual([line for line in text.splitlines() if len(line) > 79], [])
+                self.assertNotIn("\n\n\n", text)
+
+    def test_common_options_are_one_group_at_the_end(self):
+        for name in ("status", "get", "serve", "run", "task", "cas", "barrier"):
+            with self.subTest(name=name):
+                groups = re.findall(r"^([A-Z][A-Za-z -]*[a-z0]):$",
+                                    self.coxswain(name, "--help").out, re.M)
+                self.assertEqual(groups[-1], "Common options", groups)
+                self.assertEqual(groups.count("Common options"), 1)
+
+    def test_subcommands_are_grouped(self):
+        groups = re.findall(r"^([A-Z].*):$", self.overview, re.M)
+
+        for name in ("Job", "Observe", "Keys", "Queues", "Operate"):
+            self.assertIn(name, groups)
+        self.assertLess(self.overview.index("  run "), self.overview.index("  put "))
+
+    def test_help_of_a_subcommand_can_be_asked_for_by_its_name(self):
+        for name in ("run", "get", "cas"):
+            self.assertEqual(self.coxswain("help", name).out, self.coxswain(name, "--help").out)
+        self.assertEqual(self.coxswain("help").out, self.overview)
+        wrong = self.coxswain("help", "barier")
+        self.assertEqual(wrong.code, USAGE)
+        self.assertIn("'barier' is no subcommand; did you mean barrier?", wrong.err)
+
+
 class Manual(EndToEnd):
 
     def setUp(self):
@@ -24,7 +67,7 @@ class Manual(EndToEnd):
         return re.sub(".\b", "", done.stdout)
 
     def test_each_subcommand_has_a_page(self):
-        listed = re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", self.coxswain("--help").out, re.M)
+        listed = listed_in(self.coxswain("--help").out)
 
         self.assertGreater(len(listed), 30)
         self.assertEqual([page.name for page in self.pages],
@@ -47,7 +90,7 @@ class Manual(EndToEnd):
     def test_the_page_of_the_program_leads_to_the_others(self):
         text = " ".join(self.shown("coxswain.1").split())
 
-        self.assertIn("coxswain-serve(1), coxswain-run(1)", text)
+        self.assertIn("coxswain-run(1), coxswain-serve(1)", text)
 
     @unittest.skipUnless(shutil.which("groff"), "there is no groff")
     def test_the_formatter_has_no_complaint(self):
@@ -100,7 +143,7 @@ class Completion(EndToEnd):
         self.assertEqual(self.bash("serve", "--log-level", "=", "w"), ["warning"])
         self.assertEqual(self.bash("reduce", "loss", "1", "--how", "m"), ["min", "max"])
         self.assertEqual(self.bash("completion", "f"), ["fish"])
-        self.assertEqual(self.bash("serve", "--linger", ""), [])
+        self.assertEqual(self.bash("serve", "--goodbye-timeout", ""), [])
 
     def test_files_are_completed(self):
         (self.folder / "a token").write_text("")

@@ -32,8 +32,8 @@ USAGE, UNAVAILABLE, TIMED_OUT, REFUSED = 64, 69, 75, 77
 PATH = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 # The variables that the programs read: ours and those of launchers.
-READ_BY_US = ("COXSWAIN_", "JAX", "SLURM_", "OMPI_", "TPU_", "MEGASCALE_", "MASTER_", "TORCHELASTIC_",
-              "KUBERNETES_", "PMI_", "PMIX_", "MPI_LOCAL", "PBS_", "LSB_")
+READ_BY_US = ("COXSWAIN_", "XDG_", "JAX", "SLURM_", "OMPI_", "TPU_", "MEGASCALE_", "MASTER_",
+              "TORCHELASTIC_", "KUBERNETES_", "PMI_", "PMIX_", "MPI_LOCAL", "PBS_", "LSB_")
 
 
 def clean_environment(changes=None):
@@ -132,11 +132,17 @@ class EndToEnd(unittest.TestCase):
         print(self._testMethodName, file=REPORT)
 
     def start(self, name, *arguments, env=None, **how):
-        # What a coordinator keeps of a failed job goes with the test.
-        env = {"TMPDIR": str(self.folder)} | (env or {})
-        program = Program(name, *arguments, env=env, **how)
+        program = Program(name, *arguments, env=self.directories() | (env or {}), **how)
         self.addCleanup(program.end)
         return program
+
+    def directories(self):
+        """Where a coordinator is found, and what it keeps of a failed job: both go with the test."""
+        return {"TMPDIR": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
+                "XDG_STATE_HOME": str(self.folder / "state")}
+
+    def recordings(self):
+        return sorted((self.folder / "state" / "coxswain").glob("*.recording"))
 
     def run_to_end(self, name, *arguments, **how):
         program = self.start(name, *arguments, **how)
@@ -157,7 +163,7 @@ class EndToEnd(unittest.TestCase):
     def coxswain(self, *arguments, env=None, input=None):
         """A subcommand against the coordinator of `serve`, run to its end; with a code."""
         done = subprocess.run(
-            [str(BIN / "coxswain"), *map(str, arguments)], env=clean_environment(self.at | (env or {})),
+            [str(BIN / "coxswain"), *map(str, arguments)], env=clean_environment(self.directories() | self.at | (env or {})),
             input=input, stdin=subprocess.DEVNULL if input is None else None, capture_output=True,
             timeout=LIMIT)
         done.code, done.out, done.err = done.returncode, done.stdout.decode(

@@ -79,7 +79,7 @@ class Reload(EndToEnd):
         self.assertIn("no file says the log level", self.reload(coordinator, "SIGHUP"))
 
     def test_the_status_page_asks_for_the_new_tokens(self):
-        coordinator = self.serve(1, "--token-file", self.tokens, "--http", "0")
+        coordinator = self.serve(1, "--token-file", self.tokens, "--http", "127.0.0.1:0")
         url = f"http://{coordinator.ready['http']}/api/v1/why"
 
         def code(token):

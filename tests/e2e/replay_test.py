@@ -15,7 +15,7 @@ class Recordings(EndToEnd):
     def recording_of(self, program):
         """The file that the program says it has written."""
         program.line("coxswain replay", "err")
-        return self.folder / f"coxswain-{program.pid}.recording"
+        return next(one for one in self.recordings() if f"-{program.pid}." in one.name)
 
     def test_a_failed_job_leaves_a_recording_that_tells_why(self):
         coordinator = self.serve(2, "--reconnect-grace", "0", "--exit-when-done")

@@ -12,7 +12,7 @@ from programs import BIN, EndToEnd, LIMIT, SLOWNESS, UNAVAILABLE, USAGE, wait_fo
 WORKER = BIN / "coxswain-example-worker"
 
 
-class Jobs(EndToEnd):
+class WithJobs(EndToEnd):
 
     def job(self, tasks, *command, options=(), env=None):
         """A job whose coordinator we can ask."""
@@ -29,6 +29,9 @@ class Jobs(EndToEnd):
     @staticmethod
     def process_of(status, task):
         return int(status["tasks"][task]["process"].rpartition(":")[2])
+
+
+class Jobs(WithJobs):
 
     def test_64_workers_work(self):
         job = self.run_to_end("coxswain", "run", "-n", 64, "--log-level", "error", "--", WORKER,
@@ -56,8 +59,7 @@ class Jobs(EndToEnd):
             with self.subTest(task=task):
                 said = [line for line in job.lines["err"] if line.startswith(f"[{task}] ")]
                 self.assertRegex("\n".join(said), r"task 17\b.*killed by signal 9 \(SIGKILL\)")
-        recording = self.folder / f"coxswain-{job.pid}.recording"
-        told = self.run_to_end("coxswain", "replay", recording)
+        told = self.run_to_end("coxswain", "replay", *self.recordings())
         self.assertRegex(told.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
 
     def test_who_ends_before_it_joined_is_named_to_those_who_wait(self):
@@ -155,7 +157,8 @@ class Output(EndToEnd):
             self.assertEqual(mine, [f"[{task}] {task}-{i}" for i in range(1, 501)])
 
     def test_both_streams_go_where_they_belong(self):
-        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c", "echo out; echo err >&2")
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--log-level", "error", "--", "sh", "-c",
+                              "echo out; echo err >&2")
 
         self.assertEqual((job.out, job.err), ("[0] out", "[0] err"))
 
@@ -219,7 +222,7 @@ class Commands(EndToEnd):
                                          "true").code, UNAVAILABLE)
 
 
-class Signals(EndToEnd):
+class Signals(WithJobs):
 
     def test_sigterm_and_sigint_end_the_job(self):
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -234,6 +237,29 @@ class Signals(EndToEnd):
 
                 self.assertEqual(job.wait(), 128 + number, job.said())
                 self.assertEqual(sum("bye" in line for line in job.lines["out"]), 3)
+
+    def test_an_interrupted_job_has_not_failed(self):
+        job = self.job(3, WORKER, "--rounds", 10**9, options=("--reconnect-grace", "0"))
+        self.wait_for_round()
+
+        job.signal(signal.SIGINT)
+
+        self.assertEqual(job.wait(), 128 + signal.SIGINT, job.said())
+        ours = [line for line in job.lines["err"] if not line.startswith("[")]
+        self.assertEqual(ours[1:], ["coxswain run: interrupted by SIGINT"], job.said())
+        self.assertEqual(self.recordings(), [])
+
+    def test_a_job_that_had_failed_before_it_was_interrupted_has_failed(self):
+        script = '[ "$COXSWAIN_TASK_ID" = 0 ] && exit 3; exec tail -f /dev/null'
+        job = self.job(2, "sh", "-c", script,
+                       options=("--failure-grace", "forever", "--log-level", "info"))
+        job.line("task 0 exited with status 3 before it had joined", "err")
+
+        job.signal(signal.SIGINT)
+
+        job.wait()
+        self.assertIn("coxswain run: task 0 failed: exited with status 3", job.err)
+        self.assertNotIn("interrupted", job.err)
 
     def test_what_ignores_sigterm_is_killed(self):
         job = self.start("coxswain", "run", "-n", 2, "--kill-grace", "100ms", "--", "sh", "-c",

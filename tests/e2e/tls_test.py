@@ -129,7 +129,7 @@ class Tls(EndToEnd):
 
     def test_who_may_be_reached_by_others_needs_a_token_or_mutual_tls(self):
         server_only = self.shown("coordinator")[:4]
-        refused = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", ":0", *server_only)
+        refused = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "0.0.0.0:0", *server_only)
 
         self.assertEqual(refused.code, USAGE)
         self.assertIn("mutual TLS", refused.err)
@@ -179,7 +179,7 @@ class Tls(EndToEnd):
         return next(line for line in said.stdout.decode().splitlines() if "subject=" in line)
 
     def test_a_hangup_has_certificates_read_again(self):
-        coordinator = self.serve_tls("--http", "0")
+        coordinator = self.serve_tls("--http", "127.0.0.1:0")
         at = [coordinator.addresses[0], coordinator.ready["http"]]
         self.assertIn("coordinator", self.shown_by(at[0]))
         self.issue("successor")
@@ -213,8 +213,10 @@ class Tls(EndToEnd):
             return answer.code, answer.read().decode()
 
     def test_the_status_page_speaks_https_only(self):
-        coordinator = self.serve_tls("--http", "0")
+        coordinator = self.serve_tls("--http", "127.0.0.1:0")
         at = coordinator.ready["http"]
+        self.assertEqual(coordinator.ready["page"], f"https://{at}/")
+        coordinator.line(f"status page at https://{at}/", "err")
 
         self.assertEqual(self.ask(f"https://{at}/livez"), (200, "ok\n"))
         code, text = self.ask(f"https://{at}/api/v1/state")
@@ -230,14 +232,14 @@ class Tls(EndToEnd):
         token = self.folder / "token"
         token.write_text("reader look\n")
         coordinator = self.serve(1, *self.shown("coordinator")[:4], "--token-file", token, "--http",
-                                 "0")
+                                 "127.0.0.1:0")
         at = coordinator.ready["http"]
 
         self.assertEqual(self.ask(f"https://{at}/api/v1/state")[0], 401)
         self.assertEqual(self.ask(f"https://{at}/api/v1/state", token="look")[0], 200)
 
     def test_who_watches_over_https_is_told(self):
-        coordinator = self.serve_tls("--http", "0")
+        coordinator = self.serve_tls("--http", "127.0.0.1:0")
         host, port = coordinator.ready["http"].split(":")
         context = ssl.create_default_context(cafile=self.file("ca", "pem"))
         context.load_cert_chain(self.file("worker", "pem"), self.file("worker", "key"))

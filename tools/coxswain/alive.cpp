@@ -47,7 +47,8 @@ void add_alive(CLI::App& program, action& chosen) {
       "Waits until each of them that is connected asks for the same tasks, and prints their\n"
       "numbers, one a line. Those that fail meanwhile are left out.\n\n"
       "EXAMPLE\n  After a failure those who are left go on (coxswain serve --recoverable):\n"
-      "    left=$(coxswain alive | paste -sd,) && coxswain barrier go-on --among \"$left\"\n\n"));
+      "    left=$(coxswain alive | paste -sd,) &&\n"
+      "        coxswain barrier go-on --among \"$left\"\n\n"));
 }
 
 }  // namespace coxswain::tools

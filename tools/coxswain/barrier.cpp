@@ -63,7 +63,7 @@ those that --among names; it fails if one of them fails. With --count anybody ma
 barriers have names of their own.
 
 EXAMPLES
-  In a script that each task runs (coxswain run -n 4 -- coxswain task -- sh train.sh):
+  In a script that each task runs, as coxswain task -- sh train.sh:
     coxswain barrier loaded --timeout 10min
   Each of three shell scripts that are no tasks waits for the other two:
     coxswain barrier data-is-there --count 3 --timeout 10min

@@ -1,6 +1,7 @@
 #include "command_line.hpp"
 
 #include "exit_code.hpp"
+#include "nearest.hpp"
 #include "task_ranges.hpp"
 
 #include "coxswain/net/endpoint.hpp"
@@ -11,6 +12,7 @@
 #include <charconv>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +42,14 @@ std::optional<std::int64_t> parse_number(std::string_view text) {
   auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+std::string suggestion(std::string const& near) {
+  return near.empty() ? near : fmt::format("; did you mean {}?", near);
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
 // As it is written on a command line: 1min, 64MiB.
@@ -95,13 +105,40 @@ void protect_command(std::vector<std::string>& arguments) {
   if (mark != arguments.end()) *mark = command_follows;
 }
 
-std::vector<std::string> command_in(std::vector<std::string> remaining) {
-  if (!remaining.empty() && remaining.front() == command_follows)
+std::vector<std::string> command_in(CLI::App const& of) {
+  auto remaining = of.remaining();
+  if (!remaining.empty() && remaining.front() == command_follows) {
     remaining.erase(remaining.begin());
+  } else if (!remaining.empty() && remaining.front().starts_with('-')) {
+    throw program_error{exit_code::usage, unknown_option(of, remaining.front())};
+  }
   for (auto& one : remaining) {
     if (one == command_follows) one = "--";
   }
   return remaining;
+}
+
+std::string unknown_subcommand(CLI::App const& program, std::string const& given) {
+  std::set<std::string> known;
+  for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
+    known.insert(one->get_name());
+  }
+  return fmt::format("'{}' is no subcommand{}", given, suggestion(nearest(given, known)));
+}
+
+std::string unknown_option(CLI::App const& of, std::string const& given) {
+  auto const name = given.substr(0, given.find('='));
+  std::set<std::string> known;
+  auto const add_names = [&known](CLI::App const& from) {
+    for (auto const* option : from.get_options()) {
+      for (auto const& one : option->get_lnames()) known.insert("--" + one);
+    }
+  };
+  add_names(of);
+  for (auto const* group : of.get_subcommands([](CLI::App const*) { return true; })) {
+    if (group->get_name().empty()) add_names(*group);
+  }
+  return fmt::format("there is no option {}{}", name, suggestion(nearest(name, known)));
 }
 
 CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
@@ -115,6 +152,10 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
     if (given && *given >= limits.least) {
       into = *given;
       return;
+    }
+    if (!given && is_number(text)) {
+      refuse(name, text,
+             fmt::format("it has no unit: write {0}s for seconds, or {0}ms, {0}min, {0}h", text));
     }
     refuse(name, text,
            fmt::format("allowed is a number with its unit (ms, s, min, h), such as 200ms or 5min{}"

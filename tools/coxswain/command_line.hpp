@@ -30,8 +30,13 @@ subcommand& add_subcommand(CLI::App& program, std::string const& name, std::stri
 // `coxswain run -n 4 -- CMD...` is not for CLI11.
 void protect_command(std::vector<std::string>& arguments);
 
-// What follows it, of what remained when the options were parsed.
-[[nodiscard]] std::vector<std::string> command_in(std::vector<std::string> remaining);
+// What follows it, of what remained when the options of `of` were parsed. Throws program_error
+// (usage): it begins with an option that is not known.
+[[nodiscard]] std::vector<std::string> command_in(CLI::App const& of);
+
+// What is wrong with such a subcommand or option, and what may have been meant.
+[[nodiscard]] std::string unknown_subcommand(CLI::App const& program, std::string const& given);
+[[nodiscard]] std::string unknown_option(CLI::App const& of, std::string const& given);
 
 struct duration_limits {
   duration least{};

@@ -41,6 +41,8 @@ void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);
 void add_completion(CLI::App& program, action& chosen);
 void add_man(CLI::App& program, action& chosen);
+void add_jobs(CLI::App& program, action& chosen);
+void add_help(CLI::App& program, action& chosen);
 void add_version(CLI::App& program, action& chosen);
 
 }  // namespace coxswain::tools

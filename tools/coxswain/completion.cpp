@@ -22,7 +22,8 @@ int print_script(std::string const& shell, CLI::App const& program) {
 
 constexpr auto completion_footer =
     R"(The package of the program has it installed already. Otherwise:
-  bash: coxswain completion bash > ~/.local/share/bash-completion/completions/coxswain
+  bash: coxswain completion bash \
+            > ~/.local/share/bash-completion/completions/coxswain
   zsh:  coxswain completion zsh > a folder of $fpath/_coxswain
   fish: coxswain completion fish > ~/.config/fish/completions/coxswain.fish
 or, for this shell alone:

@@ -61,10 +61,32 @@ void check(std::string const& path, std::string const& section, CLI::ConfigItem 
                                 *cut_off, item.name));
 }
 
+// CLI11 takes whatever it finds for a key.
+void check_lines(std::string const& path, std::string const& content) {
+  std::istringstream lines{content};
+  int number = 0;
+  bool in_list = false;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    auto const text = CLI::detail::trim_copy(line.substr(0, line.find('#')));
+    bool const is_section = text.starts_with('[') && text.ends_with(']');
+    bool const is_pair = text.find('=') != std::string::npos && !text.ends_with('=');
+    if (!text.empty() && !in_list && !is_section && !is_pair) {
+      throw wrong(path,
+                  fmt::format("line {}: '{}' is neither KEY = VALUE nor [SECTION]", number, text));
+    }
+    if (is_pair && !in_list)
+      in_list = CLI::detail::trim_copy(text.substr(text.find('=') + 1)).starts_with('[');
+    if (text.ends_with(']')) in_list = false;
+  }
+}
+
 }  // namespace
 
 config_file::config_file(std::string const& path, std::map<std::string, names> const& known) {
-  std::istringstream content{read_file(path, "--config")};
+  auto const text = read_file(path, "--config");
+  check_lines(path, text);
+  std::istringstream content{text};
   auto const for_all = keys_of_all(known);
   for (auto const& item : CLI::ConfigTOML{}.from_config(content)) {
     auto const section = section_of(item);

@@ -6,6 +6,8 @@
 #include "token.hpp"
 #include "version.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -25,6 +27,18 @@ CLI::Validator listener_check() {
   return {problem_of, ""};
 }
 
+// A port without a host is that of this machine only, if nothing guards it.
+void keep_private(coordinator_options& given) {
+  auto& server = given.server;
+  bool const is_guarded =
+      !server.core.credentials.empty() || !server.tls.authorities_file.empty() || server.insecure;
+  for (auto& address : server.listen) {
+    if (is_guarded || !address.starts_with(':')) continue;
+    address.insert(0, "127.0.0.1");
+    given.is_kept_private = true;
+  }
+}
+
 }  // namespace
 
 coordinator_options::coordinator_options() { server.core.version = version; }
@@ -40,9 +54,10 @@ CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into) {
 
 void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default) {
   to.add_option("--listen", into.listen,
-                "Where to listen: host:port (port 0: any), [v6]:port, :port (all addresses), "
-                "unix:/path or fd://N (a socket that was inherited); may be given several times, "
-                "in the variable separated by commas")
+                "Where to listen: host:port (port 0: any), [v6]:port, unix:/path, fd://N (an "
+                "inherited socket), or :port: all addresses if a token or client certificates "
+                "guard it, else this machine only. May be repeated; in the variable separated by "
+                "commas")
       ->type_name("ADDRESS")
       ->delimiter(',')
       ->check(listener_check())
@@ -56,50 +71,50 @@ void add_identity_options(subcommand& to, coordinator_options& into) {
   auto& core = into.server.core;
   into.said_by = &to;
   add_listeners(to, into.server, into.server.listen.front());
-  to.add_option("--job", core.job, "The job's name, which its tasks must know")
+  to.add_option("--job", core.job, "The job's name, which its tasks must state")
       ->type_name("NAME")
       ->capture_default_str();
   add_number(
       to, "--attempt", [&core](std::int64_t n) { core.attempt = static_cast<std::uint64_t>(n); }, 0,
-      any_number, "The launcher's restart count; tasks of an older attempt are refused");
+      any_number, "The launcher's restart count; refuse tasks of an older attempt");
   add_credentials_file(to, into.token_file);
   add_tls_listener_options(to, into.server.tls);
   to.add_option("--port-file", into.port_file,
                 "Write the addresses to this file once they can be connected to, one a line")
       ->type_name("FILE");
   to.add_flag("--recoverable", core.recoverable,
-              "A task that fails does not fail the job, and may join again; for tasks that do not "
-              "say themselves whether they are recoverable");
+              "Let the job go on when a task fails, which may then join again; for tasks that do "
+              "not state it themselves");
 }
 
 void add_timing_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Timing");
   auto& core = into.server.core;
   add_duration(to, "--heartbeat-timeout", core.heartbeat_timeout,
-               "A task that was silent for so long has failed", {.least = 10ms});
+               "Fail a task after this long without a sign of life", {.least = 10ms});
   add_duration(to, "--reconnect-grace", core.reconnect_grace,
-               "How long the tasks of a lost connection are spared; 0: not at all");
+               "Grace period before the tasks of a lost connection fail; 0: none");
   add_duration(to, "--hello-timeout", core.hello_timeout,
-               "How long a new connection may take to say Hello", {.least = 1ms});
+               "Close a new connection that has not sent its Hello by then", {.least = 1ms});
   add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,
-               "A peer that reads nothing for so long is cut off", {.least = 1ms});
+               "Close a connection whose peer reads nothing for this long", {.least = 1ms});
   add_duration(to, "--progress-timeout", core.progress_timeout,
-               "A task that reports no further step for so long is named; 0: nobody looks. Time "
-               "in which a call of it waits for others does not count");
+               "Warn when a task's step has not advanced for this long, not counting the time in "
+               "which it waits for others; 0: off");
   to.add_flag("--fail-without-progress", core.fail_without_progress,
-              "And it fails, with DEADLINE_EXCEEDED");
+              "Fail such a task instead of only warning");
   add_duration(to, "--preemption-lead", core.preemption_lead,
-               "How long before a task is taken away all agree on a step to stop at");
-  add_duration(to, "--preemption-timeout", core.preemption_timeout,
-               "How long they may take to agree", {.least = 1ms});
-  add_duration(to, "--linger", into.server.linger,
-               "How long a stop waits for the last bytes to be read");
+               "Agree on a step to stop at this long before a task is preempted");
+  add_duration(to, "--preemption-timeout", core.preemption_timeout, "Time limit of that agreement",
+               {.least = 1ms});
+  add_duration(to, "--goodbye-timeout", into.server.linger,
+               "Time limit for sending the reason of a stop to all");
   to.add_flag_callback(
       "--no-join-barrier", [&core] { core.join_barrier = false; },
-      "A task is connected at once, without waiting for the others");
+      "Connect each task at once, without waiting for the others");
   to.add_flag_callback(
       "--no-leave-barrier", [&core] { core.leave_barrier = false; },
-      "A task leaves alone, without waiting for the others");
+      "Let each task leave alone, without waiting for the others");
   to.option_defaults()->group("Options");
 }
 
@@ -107,40 +122,40 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Limits");
   auto& core = into.server.core;
   add_size(to, "--memory-max", core.memory_bytes_max,
-           "Values, queued, waiting and kept replies and gathered data, all together; half of this "
-           "machine's memory unless given");
-  add_size(to, "--value-bytes-max", core.value_bytes_max, "The largest value");
-  add_size(to, "--key-bytes-max", core.key_bytes_max, "The longest key");
+           "Memory for values, replies and gathered data together; half of this machine's memory "
+           "unless given");
+  add_size(to, "--value-bytes-max", core.value_bytes_max, "Size of the largest value");
+  add_size(to, "--key-bytes-max", core.key_bytes_max, "Length of the longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,
-           "What the tasks of one barrier may bring, together");
+           "Data that the tasks of one barrier may bring, together");
   add_number(to, "--changes-max", core.changes_max, 0, 1'000'000'000,
-             "Changes of keys that are remembered for those who watch");
+             "Number of key changes kept for watches");
   add_size(to, "--change-bytes-max", core.change_bytes_max,
-           "And how many bytes of keys and values");
+           "Size of the key changes kept for watches");
   add_size(to, "--queued-bytes-max", into.server.queued_bytes_max,
-           "What one session may have queued before its replies wait and it is read no more");
+           "Replies queued for one session before reading from it pauses");
   add_number(to, "--open-requests-max", core.open_requests_max, 1, 1'000'000'000,
-             "Open requests of a session");
+             "Number of open requests of a session");
   add_number(to, "--open-requests-max-per-task", core.open_requests_max_per_task, 0, 1'000'000,
-             "And of each of its tasks, in addition");
+             "Number of open requests in addition for each of its tasks");
   add_number(
       to, "--connections-max",
       [&into](std::int64_t n) { into.server.connections_max = static_cast<std::size_t>(n); }, 1,
-      100'000'000, "Connections at once (default: the limit of open files less 64)");
+      100'000'000, "Number of connections (default: the limit of open files, ulimit -n, less 64)");
   add_number(to, "--handshakes-per-second-max", into.server.handshakes_per_second_max, 1, 1'000'000,
-             "TLS handshakes that the peers of one host may begin in a second; others wait");
+             "Number of TLS handshakes per second and host; others wait");
   to.option_defaults()->group("Options");
 }
 
 void add_recording_options(CLI::App& to, coordinator_options& into) {
   to.option_defaults()->group("Recording");
   to.add_option("--record", into.record_file,
-                "Write everything that the coordinator is told to this file, for coxswain replay")
+                "Write all inputs of the coordinator to this file, for coxswain replay")
       ->type_name("FILE");
   add_size(to, "--record-bytes-max", into.server.record_bytes_max,
-           "How much of it is kept in memory, to be written when the job fails; 0: nothing", 0);
+           "Size of the recording kept in memory and written when the job fails; 0: none", 0);
   add_size(to, "--record-value-bytes-max", into.server.record_value_bytes_max,
-           "Longer values are left out of it", 0);
+           "Leave longer values out of the recording", 0);
   to.option_defaults()->group("Options");
 }
 
@@ -153,17 +168,18 @@ void add_http_options(CLI::App& to, coordinator_options& into) {
           into.page.listen = address;
         },
         "Show the job over HTTP, for people, probes and scripts: port, :port, host:port or "
-        "[v6]:port (port 0: any); without a host, on 127.0.0.1")
+        "[v6]:port (port 0: any); without a host the same addresses as for --listen")
       ->type_name("ADDRESS");
   add_number(
       to, "--http-connections-max",
       [&into](std::int64_t n) { into.page.connections_max = static_cast<std::size_t>(n); }, 1,
-      1'000'000, "Its connections at once (default: 256)");
+      1'000'000, "Number of connections of the page (default: 256)");
   to.option_defaults()->group("Options");
 }
 
 void complete(coordinator_options& given) {
   given.server.core.credentials = read_credentials(given.token_file);
+  keep_private(given);
   if (given.has_page) {
     given.page.credentials = given.server.core.credentials;
     given.page.insecure = given.server.insecure;
@@ -175,6 +191,13 @@ void complete(coordinator_options& given) {
   if (given.record_file.empty()) return;
   given.recording = std::make_shared<recording_file>(given.record_file);
   given.server.record = [file = given.recording](std::string_view bytes) { file->write(bytes); };
+}
+
+void report_privacy(coordinator_options const& given) {
+  if (!given.is_kept_private) return;
+  spdlog::warn(
+      "only this machine can connect: neither a token nor client certificates guard a listener "
+      "without a host; see --token-file, --tls-ca and --insecure");
 }
 
 void finish(coordinator_options& given) {

@@ -27,6 +27,7 @@ struct coordinator_options {
   std::shared_ptr<recording_file> recording;  // of that name, once completed
   std::string token_file;
   std::string port_file;
+  bool is_kept_private{};       // a listener without a host, because nothing guards it
   subcommand const* said_by{};  // knows what of it a file says
 };
 
@@ -45,9 +46,13 @@ void add_limit_options(CLI::App& to, coordinator_options& into);
 void add_recording_options(CLI::App& to, coordinator_options& into);
 void add_http_options(CLI::App& to, coordinator_options& into);
 
-// Reads the tokens, which the status page needs, too, and makes the file of the recording. To be
-// called once, before the server is made. Throws program_error.
+// Reads the tokens, which the status page needs, too, keeps unguarded listeners without a host to
+// this machine, and makes the file of the recording. To be called once, before the server is made.
+// Throws program_error.
 void complete(coordinator_options& given);
+
+// Says in the log what became of a listener without a host.
+void report_privacy(coordinator_options const& given);
 
 // When the coordinator is no more, and the log still is.
 void finish(coordinator_options& given);

@@ -26,6 +26,7 @@ asio::awaitable<void> count(client& c, count_command const& given) {
 
 void add_count(CLI::App& program, action& chosen) {
   auto given = std::make_shared<count_command>();
+  given->remote.takes_newest = true;
   auto& command = add_subcommand(
       program, "count", "Prints the number of keys below a directory, at any depth", chosen,
       [given] { return converse(given->remote, [given](client& c) { return count(c, *given); }); });

@@ -108,9 +108,10 @@ programs take from there what nobody has said: the address, the task, the number
 what the first of these says:
   1. COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS
   2. JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES
-  3. the first launcher that is present: torchrun, aichor (JAXOPERATOR_...), ompi (mpirun), slurm
-     (srun), gketpu, torch (MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE), pmi (mpiexec of MPICH
-     and Intel MPI), pmix, pbs, lsf, kubernetes (Indexed Jobs and JobSets)
+  3. the first launcher that is present: torchrun, aichor (JAXOPERATOR_...),
+     ompi (mpirun), slurm (srun), gketpu, torch (MASTER_ADDR, MASTER_PORT,
+     RANK, WORLD_SIZE), pmi (mpiexec of MPICH and Intel MPI), pmix, pbs, lsf,
+     kubernetes (Indexed Jobs and JobSets)
 pmi, pmix and Open MPI 5 name no host: the address is that of the Slurm, PBS or LSF job in which
 they run, or has to be set. Ports that no launcher says are computed as JAX does;
 JAX_COORDINATOR_PORT is another. Nothing is contacted. A wrong variable, named with what is allowed,

@@ -47,6 +47,7 @@ asio::awaitable<void> show(client& c, events_command const& given) {
 
 void add_events(CLI::App& program, action& chosen) {
   auto given = std::make_shared<events_command>();
+  given->remote.takes_newest = true;
   auto& command = add_subcommand(
       program, "events", "Shows what has happened: who joined, left or failed, and what waits",
       chosen,

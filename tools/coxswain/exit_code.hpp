@@ -21,8 +21,8 @@ enum class exit_code : std::uint8_t {
 // The end of the program's --help.
 inline constexpr auto exit_codes_text =
     "EXIT CODES\n"
-    "  0 done, 64 wrong usage, 69 no coordinator there, 75 timed out, 77 refused (token, job,\n"
-    "  permission), 1 anything else\n";
+    "  0 done, 64 wrong usage, 69 no coordinator there, 75 timed out,\n"
+    "  77 refused (token, job, permission), 1 anything else\n";
 
 // The end of the --help of a subcommand, after what it has to say of its own.
 [[nodiscard]] inline std::string help_end(std::string const& own = {}) {

@@ -41,6 +41,7 @@ void add_get(CLI::App& program, action& chosen) {
     duration wait{};
   };
   auto given = std::make_shared<command_line>();
+  given->get.remote.takes_newest = true;
   auto& command = add_subcommand(program, "get", "Prints the value of a key", chosen, [given] {
     auto& get_given = given->get;
     if (given->wait > duration{}) get_given.wait = given->wait;

@@ -1,6 +1,7 @@
 #pragma once
-// How --help looks: two columns, wrapped to the width of a page, without the name of each option's
-// variable, which follows from the option's.
+// How --help looks: at most 79 columns wide, options and subcommands in two of them, the options
+// that many subcommands have in a group of their own at the end, and without the name of each
+// option's variable, which follows from the option's.
 
 #include <CLI/CLI.hpp>
 
@@ -9,12 +10,28 @@
 
 namespace coxswain::tools {
 
+// The last group: where a coordinator is, who we are, --config and --help.
+inline constexpr auto common_options = "Common options";
+
 class help_formatter : public CLI::Formatter {
  public:
+  help_formatter();
+
   std::string make_usage(CLI::App const* app, std::string name) const override;
+  std::string make_description(CLI::App const* app) const override;
+  std::string make_help(CLI::App const* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
+  std::string make_expanded(CLI::App const* group) const override;
+  std::string make_footer(CLI::App const* app) const override;
   std::string make_option(CLI::Option const* option, bool is_positional) const override;
   std::string make_subcommand(CLI::App const* command) const override;
+
+ private:
+  [[nodiscard]] std::string options_in(CLI::App const& app, std::string const& group) const;
 };
+
+// The groups of its options in the order in which they are shown.
+[[nodiscard]] std::vector<std::string> groups_of(CLI::App const& app);
 
 // What stands in the two columns of an option: "-n,--num-tasks N", and what it is for.
 [[nodiscard]] std::string option_head(CLI::Option const& option);

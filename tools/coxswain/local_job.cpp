@@ -1,5 +1,6 @@
 #include "local_job.hpp"
 
+#include "job_registry.hpp"
 #include "tls.hpp"
 #include "units.hpp"
 
@@ -24,19 +25,6 @@ constexpr duration hopeless_grace = 5s;
 
 using variables = std::vector<std::pair<std::string, std::string>>;
 
-// What a process on this machine connects to: a wildcard is no address.
-net::endpoint reachable(std::string const& listener) {
-  auto const parsed = net::endpoint::parse(listener).value();
-  if (parsed.is_unix()) return parsed;
-  if (parsed.host() == "0.0.0.0") {
-    return net::endpoint::parse(fmt::format("127.0.0.1:{}", parsed.port())).value();
-  }
-  if (parsed.host() == "::") {
-    return net::endpoint::parse(fmt::format("[::1]:{}", parsed.port())).value();
-  }
-  return parsed;
-}
-
 // What the launchers of JAX jobs set (semantics 7.1 to 7.4). Programs that are started without such
 // a launcher find the coordinator the same way.
 variables launcher_variables(std::vector<std::string> const& listeners, std::uint32_t num_tasks,
@@ -47,21 +35,13 @@ variables launcher_variables(std::vector<std::string> const& listeners, std::uin
                 {"JAXOPERATOR_COORDINATOR_HOST", ""},
                 {"JAX_COORDINATOR_ADDRESS", ""}};
   for (auto const& listener : listeners) {
-    auto const address = reachable(listener);
+    auto const address = net::endpoint::parse(reachable(listener)).value();
     if (address.is_unix()) continue;
     all[2].second = all[4].second = address.text();
     all[3].second = address.host();
     break;
   }
   return all;
-}
-
-// The token that the processes get; empty: they need none.
-std::string worker_token(std::vector<core::credential> const& from) {
-  for (auto const& one : from) {
-    if (one.as == core::role::worker) return one.token;
-  }
-  return {};
 }
 
 }  // namespace
@@ -111,9 +91,14 @@ asio::awaitable<void> local_job::stop(std::string reason) {
   output_.finish();
 }
 
-void local_job::interrupt() {
+void local_job::interrupt(std::string reason) {
+  if (!first_bad_ && !coordinator_.error()) interruption_ = std::move(reason);
+  end_processes();
+}
+
+void local_job::end_processes() {
   signal_all(++interrupts_ == 1 ? SIGTERM : SIGKILL);
-  if (interrupts_ == 1) interrupt_after(options_.kill_grace);
+  if (interrupts_ == 1) end_processes_after(options_.kill_grace);
 }
 
 child_command local_job::command_of(std::uint32_t task) const {
@@ -124,7 +109,7 @@ child_command local_job::command_of(std::uint32_t task) const {
   command.descriptors = options_.descriptors;
   command.environment = launcher_variables(listeners, core.num_tasks, task);
   for (auto& variable : variables{
-           {"COXSWAIN_ADDRESS", reachable(listeners.front()).text()},
+           {"COXSWAIN_ADDRESS", reachable(listeners.front())},
            {"COXSWAIN_TASK_ID", std::to_string(task)},
            {"COXSWAIN_NUM_TASKS", std::to_string(core.num_tasks)},
            {"COXSWAIN_JOB", core.job},
@@ -153,6 +138,7 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   endings_[task] = how;
   --running_;
   if (how.is_good()) return;
+  if (was_interrupted()) return coordinator_.stop(interruption_);
   if (!first_bad_) first_bad_ = task_id{task};
   coordinator_.task_ended(task_id{task}, {errc::aborted, how.text()});
   auto const state = state_of(task);
@@ -164,8 +150,8 @@ void local_job::has_ended(std::uint32_t task, ending how) {
   if (is_hopeless)
     coordinator_.stop(fmt::format("task {} {} before it had joined", task, how.text()));
   if (interrupts_ == 0 && !std::exchange(is_failing_, true)) {
-    interrupt_after(is_hopeless ? std::min(options_.failure_grace, hopeless_grace)
-                                : options_.failure_grace);
+    end_processes_after(is_hopeless ? std::min(options_.failure_grace, hopeless_grace)
+                                    : options_.failure_grace);
   }
 }
 
@@ -179,14 +165,14 @@ void local_job::signal_all(int number) {
   for (auto const& process : processes_) process->signal(number);
 }
 
-void local_job::interrupt_after(duration grace) {
+void local_job::end_processes_after(duration grace) {
   if (grace == without_limit) return;
   patience_.expires_after(grace);
   patience_.async_wait([this, grace](boost::system::error_code problem) {
     if (problem || running_ == 0) return;
     spdlog::warn("{} processes still run after {} and get {}", running_, text_of(grace),
                  interrupts_ == 0 ? "SIGTERM" : "SIGKILL");
-    interrupt();
+    end_processes();
   });
 }
 

@@ -49,8 +49,10 @@ class local_job {
   // lines that were printed.
   asio::awaitable<void> stop(std::string reason);
 
-  // SIGTERM for all processes, and SIGKILL after the grace; a second call: SIGKILL at once.
-  void interrupt();
+  // Somebody does not want the job any more: SIGTERM for all processes, and SIGKILL after the
+  // grace; a second call: SIGKILL at once. Unless the job has failed already, it fails no more:
+  // when a process ends badly now, the coordinator says goodbye to the others with this reason.
+  void interrupt(std::string reason);
 
   [[nodiscard]] server::server const& coordinator() const noexcept { return coordinator_; }
   [[nodiscard]] server::server& coordinator() noexcept { return coordinator_; }
@@ -61,7 +63,10 @@ class local_job {
   }
   [[nodiscard]] pid_t pid(std::uint32_t task) const { return processes_.at(task)->pid(); }
 
-  // The first process that ended badly, in the order in which we saw it.
+  [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
+
+  // The first process that ended badly, in the order in which we saw it. None if that was because
+  // the job was interrupted.
   [[nodiscard]] std::optional<task_id> first_bad() const noexcept { return first_bad_; }
 
  private:
@@ -70,7 +75,8 @@ class local_job {
   void has_ended(std::uint32_t task, ending how);
   [[nodiscard]] task_state state_of(std::uint32_t task) const;
   void signal_all(int number);
-  void interrupt_after(duration grace);
+  void end_processes();
+  void end_processes_after(duration grace);
 
   local_job_options options_;
   server::server coordinator_;
@@ -85,7 +91,8 @@ class local_job {
   std::vector<std::optional<ending>> endings_;
   std::size_t running_{};
   std::optional<task_id> first_bad_;
-  bool is_failing_{};  // the others are to end
+  bool is_failing_{};         // the others are to end
+  std::string interruption_;  // why, if the job had not failed before
 };
 
 }  // namespace coxswain::tools

@@ -4,7 +4,6 @@
 #include "exit_code.hpp"
 #include "harmless_text.hpp"
 #include "help_formatter.hpp"
-#include "nearest.hpp"
 #include "version.hpp"
 
 #include "coxswain/base/error.hpp"
@@ -15,8 +14,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,37 +28,41 @@ constexpr auto purpose =
     "look at a running coordinator or use it.";
 
 constexpr auto footer = R"help(EXAMPLES
-  A job of four processes on this machine:
+  A job of four processes on this machine, and a look at it while it runs:
     coxswain run -n 4 -- python train.py
+    coxswain top
   A coordinator for processes on several machines, and a look at it:
     coxswain serve -n 4 --listen :8476 --token-file token
     coxswain status --address host:8476 --token-file token
-    coxswain top --address host:8476 --token-file token
   The same with a shell script, whose commands act for its task:
-    coxswain run -n 4 -- coxswain task -- sh -c 'coxswain all-gather hosts "$(hostname)"'
+    coxswain run -n 4 -- coxswain task -- \
+        sh -c 'coxswain all-gather hosts "$(hostname)"'
   Scripts that wait for each other:
     coxswain put stage/data done
     coxswain get stage/data --wait 10min
-  Each subcommand has a --help of its own.
+  coxswain help SUBCOMMAND explains each of them.
 
 ENVIRONMENT
-  Every option can be given as a variable too: --connect-timeout is COXSWAIN_CONNECT_TIMEOUT. The
-  command line wins. Only --overwrite, --all, --take-over and the conditions of cas have none,
-  because they decide what is destroyed.
-  COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the job's token.
-  What neither says is taken from the launcher: coxswain detect shows it.
+  Every option can be given as a variable too: --connect-timeout is
+  COXSWAIN_CONNECT_TIMEOUT. The command line wins. Only --overwrite, --all,
+  --take-over and the conditions of cas have none, because they decide what is
+  destroyed.
+  COXSWAIN_ADDRESS says where the coordinator is, and COXSWAIN_TOKEN holds the
+  job's token. What neither says is taken from the launcher (coxswain detect
+  shows it), else from your jobs on this machine (coxswain jobs lists them).
 
 CONFIGURATION
-  --config FILE, or COXSWAIN_CONFIG, names a TOML file of options. Its keys are their names without
-  dashes: at its top for all subcommands that have such an option, in a section for the subcommand
-  of its name:
+  --config FILE, or COXSWAIN_CONFIG, names a TOML file of options. Its keys are
+  their names without dashes: at its top for all subcommands that have such an
+  option, in a section for the subcommand of its name:
     address = "job-host:8476"
     token-file = "/run/secrets/job"
     [serve]
     num-tasks = 64
     listen = [":8476", "unix:/run/job.sock"]
-  The first of these that says something wins: flag, variable, section, top of the file, launcher,
-  default. --print-config shows what each option is, and who says so.
+  The first of these that says something wins: flag, variable, section, top of
+  the file, launcher, default. --print-config shows what each option is, and
+  who says so.
 
 )help";
 
@@ -89,19 +90,37 @@ int once_printed(int code) {
   throw program_error{exit_code::failed, "standard output could not be written"};
 }
 
-// What comes first and is no subcommand, although one is needed.
-std::optional<std::string> unknown_subcommand(CLI::App const& program,
-                                              std::vector<std::string> const& arguments) {
+// In words that help, what CLI11 could not make anything of.
+std::string problem_with(CLI::App const& program, CLI::ParseError const& problem,
+                         std::vector<std::string> const& arguments) {
+  auto const used = program.get_subcommands();
   bool const is_word = !arguments.empty() && !arguments.front().starts_with('-');
-  if (!is_word || !program.get_subcommands().empty()) return std::nullopt;
-  std::set<std::string> known;
-  for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
-    known.insert(one->get_name());
+  if (used.empty() && is_word) return unknown_subcommand(program, arguments.front());
+  auto const& where = used.empty() ? program : *used.front();
+  for (auto const& one : where.remaining()) {
+    if (one.starts_with('-')) return unknown_option(where, one);
   }
-  auto const near = nearest(arguments.front(), known);
-  auto const hint = near.empty() ? std::string{} : fmt::format("; did you mean {}?", near);
-  return fmt::format("'{}' is no subcommand{}", arguments.front(), hint);
+  return with_origin(program, problem.what());
 }
+
+struct command_group {
+  char const* title;
+  std::vector<void (*)(CLI::App&, action&)> commands;
+};
+
+std::vector<command_group> const groups{
+    {"Job",
+     {add_run, add_serve, add_task, add_detect, add_progress, add_fail, add_reset, add_leave}},
+    {"Observe", {add_jobs, add_status, add_top, add_why, add_events, add_replay}},
+    {"Barriers",
+     {add_barrier, add_all_gather, add_reduce, add_all_equal, add_alive, add_topology,
+      add_sync_point}},
+    {"Keys",
+     {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
+    {"Queues", {add_push, add_pop}},
+    {"Operate", {add_cancel, add_preempt}},
+    {"This program", {add_help, add_completion, add_man, add_version}},
+};
 
 int run_program(std::vector<std::string> arguments) {
   protect_command(arguments);
@@ -114,14 +133,12 @@ int run_program(std::vector<std::string> arguments) {
   program.set_version_flag("--version", fmt::format("coxswain {}", version));
   program.require_subcommand(1);
   action chosen;
-  for (auto* add :
-       {add_serve,    add_run,      add_task,       add_status,     add_top,       add_why,
-        add_events,   add_barrier,  add_all_gather, add_reduce,     add_all_equal, add_alive,
-        add_topology, add_progress, add_sync_point, add_preempt,    add_cancel,    add_fail,
-        add_reset,    add_leave,    add_put,        add_get,        add_ls,        add_rm,
-        add_incr,     add_cas,      add_append,     add_count,      add_watch,     add_push,
-        add_pop,      add_detect,   add_replay,     add_completion, add_man,       add_version}) {
-    add(program, chosen);
+  for (auto const& group : groups) {
+    for (auto* add : group.commands) {
+      add(program, chosen);
+      auto* const added = program.get_subcommands({}).back();
+      if (!added->get_group().empty()) added->group(group.title);  // else it is hidden
+    }
   }
   try {
     program.parse(std::move(arguments));
@@ -130,8 +147,7 @@ int run_program(std::vector<std::string> arguments) {
     return program.exit(asked_for_help);
   } catch (CLI::ParseError const& problem) {
     auto const name = name_of(program);
-    auto const what =
-        unknown_subcommand(program, given).value_or(with_origin(program, problem.what()));
+    auto const what = problem_with(program, problem, given);
     return complain(name, fmt::format("{}\nsee {} --help", what, name), exit_code::usage);
   } catch (program_error const& problem) {
     return complain(name_of(program), problem.what(), problem.how());

@@ -72,7 +72,7 @@ std::string tagged(std::string const& tag, std::string const& text) {
 
 std::string options_of(CLI::App const& of) {
   std::string page;
-  for (auto const& group : of.get_groups()) {
+  for (auto const& group : groups_of(of)) {
     std::string entries;
     for (auto const* option : of.get_options()) {
       if (option->get_group() != group || option->get_positional()) continue;

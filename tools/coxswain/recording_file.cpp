@@ -2,27 +2,63 @@
 
 #include "exit_code.hpp"
 #include "machine.hpp"
+#include "user_directory.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace coxswain::tools {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t recordings_kept = 20;
 
 // A new file beside `path` that only its owner may read; its name replaces the pattern.
 std::FILE* make_beside(std::string& path) {
   path += ".XXXXXX";
   int const descriptor = ::mkstemp(path.data());
   return descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+}
+
+// For recordings that nobody has named: the state directory, or if that cannot be had, the one for
+// temporary files.
+fs::path recordings_directory() {
+  auto const directory = state_directory();
+  std::error_code problem;
+  bool const is_new = fs::create_directories(directory, problem);
+  if (is_new) fs::permissions(directory, fs::perms::owner_all, problem);
+  if (!problem && ::access(directory.c_str(), W_OK) == 0) return directory;
+  return fs::temp_directory_path(problem);
+}
+
+// All but the newest of those that nobody has named.
+void remove_oldest(fs::path const& directory) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> all;
+  std::error_code problem;
+  for (fs::directory_iterator i{directory, problem}; !problem && i != fs::directory_iterator{};
+       i.increment(problem)) {
+    auto const name = i->path().filename().string();
+    if (!name.starts_with("coxswain-") || !name.ends_with(".recording")) continue;
+    all.emplace_back(i->last_write_time(problem), i->path());
+  }
+  std::sort(all.begin(), all.end(), std::greater{});
+  for (auto i = recordings_kept; i < all.size(); ++i) fs::remove(all[i].second, problem);
 }
 
 }  // namespace
@@ -64,13 +100,15 @@ void recording_file::fail() {
 }
 
 void keep_recording(std::string const& recording) {
-  std::error_code no_directory;
-  auto const directory = std::filesystem::temp_directory_path(no_directory);
-  auto const path = (directory / fmt::format("coxswain-{}.recording", ::getpid())).string();
+  auto const directory = recordings_directory();
+  auto const path = (directory / fmt::format("coxswain-{:%Y%m%dT%H%M%S}-{}.recording",
+                                             fmt::localtime(std::time(nullptr)), ::getpid()))
+                        .string();
   try {
     recording_file file{path};
     file.write(recording);
     if (!file.finish()) return;
+    remove_oldest(directory);
     spdlog::warn("what led to this is in '{0}'; look at it with: coxswain replay {0}", path);
   } catch (program_error const& problem) {
     spdlog::warn("{}", problem.what());

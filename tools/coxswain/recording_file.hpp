@@ -33,8 +33,8 @@ class recording_file {
   bool has_failed_{};
 };
 
-// Writes a whole recording to a file of this process in the directory for temporary files, and says
-// so in the log; also if that is not possible.
+// Writes a whole recording to a file in the user's state directory, of which the newest 20 are
+// kept, and says so in the log; also if that is not possible.
 void keep_recording(std::string const& recording);
 
 }  // namespace coxswain::tools

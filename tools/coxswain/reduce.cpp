@@ -73,7 +73,8 @@ constexpr auto reduce_footer =
 well. For and and or they bring bytes of the same length, in hexadecimal digits.
 
 EXAMPLES
-  mean=$(echo "$(coxswain reduce loss "$loss" --how sum --real) / $COXSWAIN_NUM_TASKS" | bc -l)
+  sum=$(coxswain reduce loss "$loss" --how sum --real)
+  mean=$(echo "$sum / $COXSWAIN_NUM_TASKS" | bc -l)
   coxswain reduce ready ff --how and
 
 )";

@@ -40,8 +40,8 @@ bool is_ignored(int signal) {
 
 }  // namespace
 
-void reload(coordinator_options const& given, server::server& coordinator,
-            status_page::page* page) try {
+void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
+            job_registration& registered) try {
   auto const now = read_again(given);
   coordinator.reload_certificates();
   if (page != nullptr) page->reload_certificates();
@@ -49,6 +49,7 @@ void reload(coordinator_options const& given, server::server& coordinator,
     status const done = coordinator.replace_credentials(*now.credentials);
     if (!done.ok()) throw error{done};
     if (page != nullptr) page->replace_credentials(*now.credentials);
+    registered.replace_token(worker_token(*now.credentials));
   }
   if (now.log_level) log::set_level(*now.log_level);
   spdlog::info(

@@ -3,6 +3,7 @@
 // is the tokens, the certificates and the log level; all other options hold as long as the process.
 
 #include "coordinator_options.hpp"
+#include "job_registry.hpp"
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/server.hpp"
@@ -15,9 +16,10 @@
 namespace coxswain::tools {
 
 // Reads the --token-file and the files of TLS, and the --log-level if it is the configuration
-// file's to say, and has them replace those that hold. If one is wrong all stay as they are. The
-// log says what became of it.
-void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page);
+// file's to say, and has them replace those that hold, also where others find the job. If one is
+// wrong all stay as they are. The log says what became of it. There may be no page.
+void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
+            job_registration& registered);
 
 // Waits for SIGHUP, which is also how a process learns that its terminal was closed. Under nohup
 // nothing happens.

@@ -1,15 +1,20 @@
 #include "remote.hpp"
 
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
+#include "help_formatter.hpp"
+#include "job_registry.hpp"
 #include "launcher.hpp"
 #include "tls.hpp"
 #include "token.hpp"
 
+#include <fmt/format.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <string>
@@ -106,17 +111,19 @@ int converse_as(client_options options, conversation talk) try {
 }  // namespace
 
 void add_remote_options(subcommand& to, remote_options& into) {
+  to.option_defaults()->group(common_options);
   to.add_option("--address", into.address, "The coordinator: host:port, [v6]:port or unix:/path")
       ->type_name("ADDRESS")
       ->check(address_check())
-      ->default_str(std::string{"the launcher's, or "} + address_default);
+      ->default_str(std::string{"the launcher's, that of your job here, or "} + address_default);
   to.add_option("--job", into.job, "The job that it is expected to serve")
       ->type_name("NAME")
-      ->default_str("the launcher's, or default");
+      ->default_str("the launcher's, or any");
   add_token_file(to, into.token_file);
   add_tls_options(to, into.tls);
   add_duration(to, "--connect-timeout", into.connect_timeout,
                "How long to try to reach the coordinator");
+  to.option_defaults()->group("Options");
   to.name_variables();
   to.add_fallback("--address", said_by_launcher(&launch::parameters::address));
   to.add_fallback("--job", [&into] {
@@ -127,12 +134,36 @@ void add_remote_options(subcommand& to, remote_options& into) {
 
 bool is_inside_task() { return task_pass::from_environment().has_value(); }
 
+remote_options located(remote_options with) {
+  if (!with.address.empty() || launched().address.value()) return with;
+  auto jobs = running_jobs();
+  std::erase_if(
+      jobs, [&](registered_job const& one) { return !with.job.empty() && one.job != with.job; });
+  if (jobs.empty()) return with;
+  auto const& newest = jobs.front();
+  if (jobs.size() > 1 && !with.takes_newest) {
+    throw program_error{exit_code::usage,
+                        fmt::format("{} jobs of yours run on this machine; choose one with "
+                                    "--address:\n{}",
+                                    jobs.size(), jobs_text(jobs))};
+  }
+  if (jobs.size() > 1) {
+    fmt::print(stderr, "coxswain: this is job '{}' at {}, the newest of {}; see coxswain jobs\n",
+               harmless_line(newest.job), newest.address, jobs.size());
+  }
+  with.address = newest.address;
+  with.token = newest.token;
+  if (!with.tls.is_wanted()) with.tls = newest.tls;
+  return with;
+}
+
 client_options observer(remote_options const& with) {
   bool const is_said = !with.address.empty();
   client_options options{is_said ? with.address : launchers_address()};
   options.job = with.job;
   if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
   options.token = read_token(with.token_file);
+  if (options.token.empty()) options.token = with.token;
   options.tls = with.tls;
   options.connect_timeout = with.connect_timeout;
   return options;
@@ -147,7 +178,16 @@ asio::awaitable<client> connect(client_options options) {
 }
 
 int converse(remote_options const& with, conversation talk) {
-  return converse_as(observer(with), std::move(talk));
+  auto const there = located(with);
+  try {
+    return converse_as(observer(there), std::move(talk));
+  } catch (program_error const& problem) {
+    bool const is_guess = there.address.empty() && !launched().address.value();
+    if (problem.how() != exit_code::unavailable || !is_guess) throw;
+    throw program_error{problem.how(),
+                        std::string{problem.what()} +
+                            "\nno job of yours runs on this machine; --address says where one is"};
+  }
 }
 
 int act(conversation talk, duration connect_timeout) {

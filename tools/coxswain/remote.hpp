@@ -16,21 +16,28 @@ namespace coxswain::tools {
 inline constexpr auto address_default = "127.0.0.1:8476";
 
 struct remote_options {
-  std::string address;  // empty: as the launcher says
+  std::string address;  // empty: as the launcher says, or that of a job of this user
   std::string job;
   std::string token_file;
   tls_options tls;
   duration connect_timeout{5s};
+  std::string token;    // of the job that was found; a file or variable wins
+  bool takes_newest{};  // of several jobs, because it changes nothing
 };
 
 // --address, --job, --token-file, --tls-... and --connect-timeout, and names the variables of all
 // options so far.
 void add_remote_options(subcommand& to, remote_options& into);
 
+// The same with an address. If neither the options nor a launcher have one, it is that of the job
+// of this user that runs on this machine (job_registry), or the default. If there are several, the
+// newest one is taken and standard error says so. Throws program_error: that might do harm.
+[[nodiscard]] remote_options located(remote_options with);
+
 using conversation = std::function<asio::awaitable<void>(client&)>;
 
-// Connects as an observer, talks and ends the session. SIGINT and SIGTERM take back what is open
-// and give 128 + their number. Throws program_error.
+// Locates a coordinator and connects as an observer, talks and ends the session. SIGINT and SIGTERM
+// take back what is open and give 128 + their number. Throws program_error.
 int converse(remote_options const& with, conversation talk);
 
 [[nodiscard]] bool is_inside_task();

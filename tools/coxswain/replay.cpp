@@ -86,13 +86,14 @@ fresh coordinator, in the recorded time; then the job is shown as it was at the 
 --until at that moment. Marks: ! a warning, E an error.
 
 A coordinator keeps its last inputs (--record-bytes-max) and writes them to a file when the job
-fails, or on SIGUSR1; with --record FILE it writes all of them as they come. Tokens are left out, so
+fails, or on SIGUSR1: in $XDG_STATE_HOME/coxswain or ~/.local/state/coxswain, where the newest 20
+are kept. With --record FILE it writes all of them as they come. Tokens are left out, so
 are values longer than --record-value-bytes-max.
 
 EXAMPLES
-  coxswain replay /tmp/coxswain-4711.recording
+  coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
   coxswain replay job.recording --until 12.5s
-  coxswain replay job.recording --compare > /dev/null   # does this version still do the same?
+  coxswain replay job.recording --compare > /dev/null   # still the same?
 
 )";
 

@@ -3,6 +3,8 @@
 #include "commands.hpp"
 #include "coordinator_options.hpp"
 #include "exit_code.hpp"
+#include "harmless_text.hpp"
+#include "job_registry.hpp"
 #include "job_summary.hpp"
 #include "local_job.hpp"
 #include "log.hpp"
@@ -10,6 +12,7 @@
 #include "recording_file.hpp"
 #include "reload.hpp"
 #include "token.hpp"
+#include "units.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/status/page.hpp"
@@ -18,12 +21,17 @@
 #include <spdlog/spdlog.h>
 #include <boost/asio/signal_set.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace coxswain::tools {
@@ -33,6 +41,7 @@ struct run_command {
   coordinator_options coordinator;
   local_job_options job;
   log_options log{.level = "warning"};
+  duration linger{};  // after a failure
 };
 
 // The job, and the signals that end it.
@@ -42,8 +51,11 @@ class local_run {
       : signals_{io, SIGINT, SIGTERM},
         hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
         given_{given.coordinator},
+        linger_{given.linger},
+        logs_json_{given.log.format == "json"},
         keeps_recording_{given.job.server.record_bytes_max > 0},
-        job_{io, given.job} {
+        linger_over_{io},
+        job_{io, with_log(given)} {
     await_signal();
     auto const& coordinator = given.coordinator;
     if (coordinator.has_page) page_.emplace(io, job_.coordinator(), coordinator.page);
@@ -51,20 +63,73 @@ class local_run {
 
   asio::awaitable<void> run() {
     co_await job_.run();
-    hangup_.clear();
-    signals_.clear();  // from here on they do what they always do
-    if (job_.coordinator().error() && keeps_recording_) {
+    bool const has_failed = tools::exit_code_of(job_) != 0 && !signal_;
+    if (job_.coordinator().error() && keeps_recording_ && !job_.was_interrupted()) {
       keep_recording(job_.coordinator().recording());
     }
+    if (has_failed && linger_ > duration{}) co_await stay();
+    hangup_.clear();
+    signals_.clear();  // from here on they do what they always do
     co_await job_.stop("all processes have ended");
-    std::fputs(failure_text(job_, "coxswain run: ").c_str(), stderr);
+    if (!is_told_) tell_outcome();
   }
 
   local_job& job() { return job_; }
-  std::optional<status_page::page> const& page() const { return page_; }
+
+  // The job is found by others from now on.
+  void announce() {
+    auto const& addresses = job_.coordinator().addresses();
+    auto const& core = given_.server.core;
+    registered_.emplace(
+        described(given_.server, addresses.front(), page_ ? page_->url() : std::string{}));
+    if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
+    tell(fmt::format("job '{}' of {} tasks at {}; watch it with: coxswain top", core.job,
+                     core.num_tasks, fmt::join(addresses, ", ")));
+    if (page_) tell("status page at " + page_->url());
+    report_privacy(given_);
+    spdlog::info("up to {} open files", descriptor_limit());
+  }
+
+  // The exit code: a signal that came when all was over only ends what lingers.
   int code() { return signal_ ? 128 + *signal_ : exit_code_of(job_); }
 
  private:
+  // No warning, but to be seen where warnings are. Programs that read JSON find it in the log.
+  void tell(std::string const& text) const {
+    if (logs_json_) return spdlog::info(text);
+    if (!spdlog::should_log(spdlog::level::warn)) return;
+    fmt::print(stderr, "coxswain run: {}\n", harmless_line(text));
+  }
+
+  // What the coordinator has to say once the job was interrupted is no news.
+  local_job_options with_log(run_command const& given) {
+    auto options = given.job;
+    options.server.log = [this, write = options.server.log](core::event const& e) {
+      if (!signal_) write(e);
+    };
+    return options;
+  }
+
+  void tell_outcome() {
+    is_told_ = true;
+    auto const text = job_.was_interrupted() ? fmt::format("coxswain run: interrupted by SIG{}\n",
+                                                           ::sigabbrev_np(signal_.value_or(0)))
+                                             : failure_text(job_, "coxswain run: ");
+    std::fputs(text.c_str(), stderr);
+  }
+
+  // For those who want to know why it has failed.
+  asio::awaitable<void> stay() {
+    tell_outcome();
+    auto const how_long = linger_ == without_limit ? std::string{} : " or for " + text_of(linger_);
+    auto const at = page_ ? page_->url() : job_.coordinator().addresses().front();
+    tell(fmt::format("what happened can be looked at until Ctrl-C{} (--linger): {}", how_long, at));
+    is_lingering_ = true;
+    linger_over_.expires_at(deadline_after(std::chrono::steady_clock::now(), linger_));
+    boost::system::error_code ignored;
+    co_await linger_over_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+
   void await_signal() {
     signals_.async_wait([this](boost::system::error_code problem, int number) {
       if (problem) return;
@@ -74,19 +139,31 @@ class local_run {
   }
 
   void end_by(int signal) {
+    if (is_lingering_) {
+      linger_over_.cancel();
+      return;
+    }
     signal_ = signal;
-    job_.interrupt();
+    job_.interrupt(fmt::format("coxswain run was interrupted by SIG{}", ::sigabbrev_np(signal)));
   }
 
-  void reload() { tools::reload(given_, job_.coordinator(), page_ ? &*page_ : nullptr); }
+  void reload() {
+    tools::reload(given_, job_.coordinator(), page_ ? &*page_ : nullptr, *registered_);
+  }
 
   asio::signal_set signals_;
   hangup hangup_;
   coordinator_options const& given_;
   std::optional<int> signal_;
+  duration linger_;
+  bool logs_json_;
   bool keeps_recording_;
+  bool is_told_{};
+  bool is_lingering_{};
+  asio::steady_timer linger_over_;
   local_job job_;
   std::optional<status_page::page> page_;
+  std::optional<job_registration> registered_;
 };
 
 void need_worker_token(coordinator_options const& given) {
@@ -119,15 +196,7 @@ int run(run_command& given, std::vector<std::string> command) {
   } catch (error const& problem) {
     throw cannot_start(problem);
   }
-  auto const& addresses = all->job().coordinator().addresses();
-  if (!given.coordinator.port_file.empty()) {
-    write_lines_atomically(given.coordinator.port_file, addresses);
-  }
-  spdlog::info("coordinator at {}; up to {} open files", fmt::join(addresses, ", "),
-               descriptor_limit());
-  if (auto const& page = all->page()) {
-    fmt::print(stderr, "coxswain run: status page at http://{}/\n", page->address());
-  }
+  all->announce();
   std::exception_ptr problem;
   asio::co_spawn(io, all->run(), [&](std::exception_ptr p) {
     problem = std::move(p);
@@ -142,9 +211,11 @@ int run(run_command& given, std::vector<std::string> command) {
 }
 
 constexpr auto run_footer = R"(Each process finds in its environment
-  COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB (and COXSWAIN_ATTEMPT and
-  COXSWAIN_TOKEN if there are any), JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
-  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and JAXOPERATOR_PROCESS_ID.
+  COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB (and
+  COXSWAIN_ATTEMPT and COXSWAIN_TOKEN if there are any),
+  JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
+  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and
+  JAXOPERATOR_PROCESS_ID.
 What it prints is passed on in whole lines that begin with "[its task] "; its input is empty.
 
 When a process ends badly, all others learn at once which one and how. Those that still run after
@@ -158,36 +229,50 @@ EXAMPLES
   coxswain run -n 8 -- coxswain-example-worker --rounds 1000
   coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
 
-With --http the job can be looked at over HTTP while it runs, see coxswain serve --help; where is
-said on standard error.
+With --http the job can be looked at over HTTP while it runs, see coxswain
+serve --help; standard error says where. On a terminal the page of a failed job
+stays until Ctrl-C; --linger says otherwise. status, top, why and events find
+the job without an --address, see coxswain jobs.
+
+What led to a failure is recorded in $XDG_STATE_HOME/coxswain, or in
+~/.local/state/coxswain, for coxswain replay; the newest 20 recordings are kept.
+Ctrl-C interrupts a job: that is no failure, and leaves no recording.
 
 Options are variables too, --kill-grace is COXSWAIN_KILL_GRACE, and keys of a --config file, which
 coxswain --help describes.
 
 EXIT CODES
-  That of the task that failed, 128 + the number of the signal that killed it; 126 or 127 if the
-  command cannot be run or found; 128 + the number of a signal to coxswain run itself; 0 if all
-  went well; 1 if the job failed though no process did; 64 wrong usage, 69 cannot listen
+  That of the task that failed, 128 + the number of the signal that killed it;
+  126 or 127 if the command cannot be run or found; 128 + the number of a
+  signal to coxswain run itself; 0 if all went well; 1 if the job failed though
+  no process did; 64 wrong usage, 69 cannot listen
 )";
 
 }  // namespace
 
 void add_run(CLI::App& program, action& chosen) {
   auto given = std::make_shared<run_command>();
-  auto& command = add_subcommand(program, "run", "Runs a job of N processes on this machine",
-                                 chosen, [given, &program] {
-                                   auto const* const app = program.get_subcommand("run");
-                                   return run(*given, command_in(app->remaining()));
-                                 });
+  auto& command = add_subcommand(
+      program, "run", "Runs a job of N processes on this machine", chosen, [given, &program] {
+        auto const* const app = program.get_subcommand("run");
+        bool const is_said = app->get_option("--linger")->count() > 0;
+        bool const is_watched = given->coordinator.has_page && ::isatty(STDERR_FILENO) == 1;
+        if (!is_said && is_watched) given->linger = without_limit;
+        return run(*given, command_in(*app));
+      });
   // Options end where the command begins.
   command.prefix_command();
   add_num_tasks(command, given->coordinator)->required();
   add_identity_options(command, given->coordinator);
   add_duration(command, "--failure-grace", given->job.failure_grace,
-               "When a task failed: how long the others may take to end by themselves",
+               "Time for the other tasks to end by themselves after one failed",
                {.may_be_forever = true});
-  add_duration(command, "--kill-grace", given->job.kill_grace,
-               "How long after SIGTERM a process is killed", {.may_be_forever = true});
+  add_duration(command, "--kill-grace", given->job.kill_grace, "Time from SIGTERM to SIGKILL",
+               {.may_be_forever = true});
+  add_duration(command, "--linger", given->linger,
+               "Keep the coordinator and its page for this long after a failure, or until Ctrl-C",
+               {.may_be_forever = true})
+      ->default_str("forever on a terminal with --http, else 0");
   add_log_options(command, given->log);
   add_timing_options(command, given->coordinator);
   add_limit_options(command, given->coordinator);

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "coordinator_options.hpp"
 #include "exit_code.hpp"
+#include "job_registry.hpp"
 #include "json.hpp"
 #include "launcher.hpp"
 #include "log.hpp"
@@ -78,6 +79,7 @@ class service {
   service_manager manager_;
   server::server coordinator_;
   std::optional<status_page::page> page_;
+  std::optional<job_registration> registered_;
 };
 
 service::service(asio::io_context& io, serve_command const& given, log const& to)
@@ -126,6 +128,8 @@ int service::run() {
 void service::announce() {
   auto const& addresses = coordinator_.addresses();
   auto const& core = given_.coordinator.server.core;
+  registered_.emplace(described(given_.coordinator.server, addresses.front(),
+                                page_ ? page_->url() : std::string{}));
   if (!given_.coordinator.port_file.empty()) {
     write_lines_atomically(given_.coordinator.port_file, addresses);
   }
@@ -134,14 +138,18 @@ void service::announce() {
       {"job", core.job},   {"num_tasks", core.num_tasks},
       {"pid", ::getpid()}, {"version", version},
   };
-  if (page_) ready["http"] = page_->address();
+  if (page_) {
+    ready["http"] = page_->address();
+    ready["page"] = page_->url();
+  }
   fmt::print("{}\n", serialized(ready));
   std::fflush(stdout);
   auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
                                 fmt::join(addresses, ", "));
   manager_.ready(what);
   spdlog::info("{}; up to {} open files", what, descriptor_limit());
-  if (page_) spdlog::info("status page at http://{}/", page_->address());
+  if (page_) spdlog::info("status page at {}", page_->url());
+  report_privacy(given_.coordinator);
 }
 
 void service::await_signal() {
@@ -164,7 +172,7 @@ void service::end_by(int signal) {
 
 // SIGHUP: what may change while it runs.
 void service::reload() {
-  tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr);
+  tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr, *registered_);
 }
 
 // SIGUSR1 asks what the coordinator was told lately.
@@ -243,7 +251,7 @@ int serve(serve_command& given, bool listens_as_told) {
 }
 
 constexpr auto serve_footer = R"(Ready is when standard output has one line of JSON:
-  {"event":"ready","addresses":["127.0.0.1:8476"],"job":"default","num_tasks":8,...}
+  {"event":"ready","addresses":["127.0.0.1:8476"],"job":"default",...}
 and the --port-file is there. The log goes to standard error.
 
 SIGUSR1: what the coordinator was told lately is written to a file, for coxswain replay; the same
@@ -261,7 +269,9 @@ Recoverable tasks that have failed count as gone; when all have failed, it ends 
 As a systemd service (Type=notify) it says READY, STATUS and STOPPING and feeds the watchdog from
 its loop; without --listen it takes the sockets of a socket unit. tools/deploy has a unit.
 
-A listener that others can reach (not loopback, not unix:) needs a token, or --insecure.
+A listener that others can reach (not loopback, not unix:) needs a token, client certificates, or
+--insecure. A port without a host, such as :8476, is that of all addresses if one of these is there,
+and else that of this machine only; so it is for --http.
 
 The --token-file says what each token gives leave to, for example
   worker    7d5c...
@@ -271,10 +281,10 @@ A reader may look: status, get, ls, watch, events. An operator may also change k
 wait at count barriers, cancel barriers and preempt tasks. A worker may do everything; a line with a
 token alone is a worker's. Empty lines and those that begin with # mean nothing.
 
-With --http the job can be looked at over HTTP; the line on standard output then has "http", where.
+With --http the job can be looked at over HTTP; the line on standard output then has "page", where.
   /livez /readyz /healthz      200 or 503; ?verbose lists the checks
   /metrics                     what is counted, for Prometheus
-  /barrier/NAME                503 with who is missing, and 200 once the barrier was passed
+  /barrier/NAME                503 with who is missing; 200 once it was passed
   /api/v1/state                the job, as coxswain status --json
   /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why
   /api/v1/events[?after=N&severity=warning&last=N]
@@ -286,9 +296,10 @@ It asks for the same tokens ('Authorization: Bearer TOKEN'); what is posted is a
 
 EXAMPLES
   coxswain serve -n 8
-  coxswain serve -n 64 --listen :8476 --token-file /run/secrets/job --exit-when-done
+  coxswain serve -n 64 --listen :8476 --token-file token --exit-when-done
   coxswain serve -n 8 --http 8477, and then curl -s localhost:8477/api/v1/why
-  coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock --port-file /run/job.port
+  coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock \
+      --port-file /run/job.port
 
 )";
 

@@ -44,6 +44,7 @@ asio::awaitable<void> follow(client& c, status_command const& given) {
 
 void add_status(CLI::App& program, action& chosen) {
   auto given = std::make_shared<status_command>();
+  given->remote.takes_newest = true;
   auto& command = add_subcommand(
       program, "status",
       "Shows the job: its tasks, who is missing at which barrier, and what went wrong", chosen,

@@ -1,6 +1,7 @@
 #include "subcommand.hpp"
 
 #include "exit_code.hpp"
+#include "help_formatter.hpp"
 #include "table.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +74,9 @@ std::string default_of(CLI::Option const& option) {
 }  // namespace
 
 subcommand::subcommand(CLI::App& program, std::string const& name, std::string const& purpose)
-    : App{purpose, name, &program} {}
+    : App{purpose, name, &program} {
+  get_help_ptr()->group(common_options);
+}
 
 void subcommand::name_variables() {
   for (auto* option : get_options()) {
@@ -95,8 +98,8 @@ void subcommand::offer_configuration() {
                 ->type_name("FILE")
                 ->envname("COXSWAIN_CONFIG")
                 ->force_callback()
-                ->group("Configuration");
-  print_ = add_flag("--print-config", print_as_, print_help)->group("Configuration");
+                ->group(common_options);
+  print_ = add_flag("--print-config", print_as_, print_help)->group(common_options);
   auto const help = options_.begin();
   std::rotate(std::next(help), std::prev(options_.end(), 2), options_.end());
 }

@@ -182,8 +182,9 @@ What it leaves running is killed when it ends.
 
 Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
 do the subcommands
-  barrier, all-gather, reduce, all-equal, alive, topology, progress, sync-point, preempt, cancel,
-  put and cas with --while-task-lives, fail, reset and leave.
+  barrier, all-gather, reduce, all-equal, alive, topology, progress,
+  sync-point, preempt, cancel, put and cas with --while-task-lives, fail,
+  reset and leave.
 Several may run at once; what a program waited for ends with it, and the task goes on. A program's
 join finds the task joined; its leave waits for the others, and takes effect when the command
 ends. Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory
@@ -207,10 +208,12 @@ Options are variables too, --join-timeout is COXSWAIN_JOIN_TIMEOUT, and keys of 
 which coxswain --help describes; only --take-over is neither.
 
 EXIT CODES
-  That of the command, 128 + the number of the signal that killed it; 126 or 127 if it cannot be
-  run or found; 128 + the number of a signal that came while there was no command. If the command
-  ended with 0 but the job has failed, 1. 64 wrong usage, 69 no coordinator there, 75 not all
-  tasks came in time, 77 refused (token, job, permission)
+  That of the command, 128 + the number of the signal that killed it; 126 or
+  127 if it cannot be run or found; 128 + the number of a signal that came
+  while there was no command. If the command ended with 0 but the job has
+  failed, 1.
+  64 wrong usage, 69 no coordinator there, 75 not all tasks came in time,
+  77 refused (token, job, permission)
 )help";
 
 }  // namespace
@@ -221,7 +224,7 @@ void add_task(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(program, "task", "Runs a command as one task of a job", chosen,
                                  [given, &program] {
                                    auto const* const app = program.get_subcommand("task");
-                                   return run_task(*given, command_in(app->remaining()));
+                                   return run_task(*given, command_in(*app));
                                  });
   // Options end where the command begins.
   command.prefix_command();

@@ -24,7 +24,8 @@ server::server open(asio::io_context& io, server::options options) try {
 }  // namespace
 
 task_host::task_host(asio::io_context& io, server::options options)
-    : io_{io}, coordinator_{open(io, std::move(options))} {
+    : io_{io}, coordinator_{open(io, options)} {
+  registered_.emplace(described(options, coordinator_.addresses().front()));
   asio::co_spawn(io, coordinator_.run(), [this](std::exception_ptr problem) {
     problem_ = std::move(problem);
     has_ended_ = true;

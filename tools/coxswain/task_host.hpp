@@ -2,12 +2,15 @@
 // The coordinator in the process of a `coxswain task`, on the loop of that task. It ends after its
 // task: when all others have left, too. Not here: the task (task_run).
 
+#include "job_registry.hpp"
+
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/server.hpp"
 
 #include <exception>
 #include <functional>
+#include <optional>
 
 namespace coxswain::tools {
 
@@ -28,6 +31,7 @@ class task_host {
   asio::io_context& io_;
   server::server coordinator_;
   bool has_ended_{};
+  std::optional<job_registration> registered_;
   bool is_job_done_{};
   std::exception_ptr problem_;
 };

@@ -17,33 +17,34 @@ void add_prefix(CLI::App& to, tls_options& into, std::string const& help) {
 
 void add_tls_options(CLI::App& to, tls_options& into) {
   add_file(to, "--tls-ca", into.authorities_file,
-           "Speak TLS, and accept a coordinator whose certificate one of these authorities has "
-           "signed (PEM)");
+           "Use TLS, and require a coordinator's certificate signed by one of these authorities "
+           "(PEM)");
   add_file(to, "--tls-cert", into.certificate_file,
-           "Certificate to show to a coordinator that asks (PEM, with those between)");
+           "Certificate chain to present to the coordinator (PEM)");
   add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
   add_prefix(to, into,
-             "Accept a coordinator with a URI name that begins so, such as "
-             "spiffe://cluster/job/, whatever the name it is reached by");
+             "Require a URI name with this prefix, such as spiffe://cluster/job/, instead of the "
+             "host's name");
 }
 
 void add_tls_listener_options(CLI::App& to, tls_options& into) {
   to.option_defaults()->group("TLS");
   add_file(to, "--tls-cert", into.certificate_file,
-           "Certificate to show (PEM, with those between); everybody has to speak TLS then, except "
-           "on Unix sockets");
+           "Certificate chain to present (PEM); all connections but those of Unix sockets then "
+           "need TLS");
   add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
   add_file(to, "--tls-ca", into.authorities_file,
-           "Ask clients for certificates that one of these authorities has signed (PEM)");
-  add_prefix(to, into, "And for a URI name in them that begins so, such as spiffe://cluster/job/");
+           "Require client certificates signed by one of these authorities (PEM)");
+  add_prefix(to, into,
+             "Require a URI name in them with this prefix, such as spiffe://cluster/job/");
   to.add_option_function<std::string>(
         "--tls-min", [&into](std::string const& least) { into.allows_tls_1_2 = least == "1.2"; },
-        "The oldest version to speak")
+        "Oldest TLS version to accept")
       ->type_name("VERSION")
       ->check(CLI::IsMember({"1.2", "1.3"}))
       ->default_str("1.3");
   add_duration(to, "--tls-reload-period", into.reload_period,
-               "How often to look whether the files have changed", {.least = 1s});
+               "How often to check the files for changes", {.least = 1s});
   to.option_defaults()->group("Options");
 }
 

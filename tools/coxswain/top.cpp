@@ -230,7 +230,8 @@ asio::awaitable<void> show_once(client& c, top_command const& given) {
   }
 }
 
-int top(top_command const& given) {
+int top(top_command given) {
+  given.remote = located(std::move(given.remote));
   if (given.once) {
     return converse(given.remote, [&given](client& c) { return show_once(c, given); });
   }
@@ -248,16 +249,17 @@ int top(top_command const& given) {
 
 constexpr auto top_footer =
     R"(What is shown, most important first; on a small screen the last of it gives way:
-  why the job has failed; the open barriers, with who is missing, as ranges; who has failed,
-  is suspect (its connection was lost) or never came; all tasks, a letter each, or for several
-  when there are many, and then the worst of them; what everybody waits for, and who is STUCK;
-  who comes last to the barriers, how often and by how much; how long barriers take, x for one
-  that failed; the last events; and the tasks as a table if there is room.
+  why the job has failed; the open barriers, with who is missing, as ranges;
+  who has failed, is suspect (its connection was lost) or never came; all
+  tasks, a letter each, or for several when there are many, and then the worst;
+  what everybody waits for, and who is STUCK; who comes last to the barriers,
+  how often and by how much; how long barriers take, x for one that failed; the
+  last events; and the tasks as a table if there is room.
 
 KEYS
-  q ends, space stands still and goes on, k and j or the arrows go to older and newer events, g
-  and G to the oldest and the newest, e shows only warnings and errors, only errors, or all
-  events, ? explains. Ctrl-C ends with 130.
+  q ends, space stands still and goes on, k and j or the arrows go to older and
+  newer events, g and G to the oldest and the newest, e shows only warnings and
+  errors, only errors, or all events, ? explains. Ctrl-C ends with 130.
 
 It only looks: a reader's token is enough. When the coordinator does not answer, the last picture
 stays, with a line that says so, and it tries again until you end it. Of a large job the
@@ -276,6 +278,7 @@ NO_COLOR is honoured.
 
 void add_top(CLI::App& program, action& chosen) {
   auto given = std::make_shared<top_command>();
+  given->remote.takes_newest = true;
   auto& command = add_subcommand(program, "top",
                                  "Shows the job live in this terminal: who is missing, who is "
                                  "last, what went wrong",

@@ -45,14 +45,16 @@ asio::awaitable<void> exchange(client& c, topology_command const& given) {
 constexpr auto topology_footer =
     R"(What the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES say of this machine is added. FILE
 is a JSON array of objects; each field may be left out:
-  [{"ordinal": 0, "name": "gpu-0", "vendor": "v", "kind": "k", "compute_capability": "9.0",
-    "core_count": 132, "numa_node": 0, "fabric_uuid": "u", "memory_bytes": 85899345920,
+  [{"ordinal": 0, "name": "gpu-0", "vendor": "v", "kind": "k",
+    "compute_capability": "9.0", "core_count": 132, "numa_node": 0,
+    "fabric_uuid": "u", "memory_bytes": 85899345920,
     "shared_memory_per_block_bytes": 49152, "text": "t", "debug_text": "d",
     "attributes": {"clock": 1980, "slots": [0, 1]}}]
 The answer numbers all devices of the job. It stays: who asks again gets it at once.
 
 EXAMPLE
-  coxswain topology gpu --devices gpus.json --json | jq '[.[].devices[].global_id] | length'
+  coxswain topology gpu --devices gpus.json --json |
+      jq '[.[].devices[].global_id] | length'
 
 )";
 

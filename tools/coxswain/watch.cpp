@@ -99,6 +99,7 @@ asio::awaitable<void> watch(client& c, watch_command const& given) {
 
 void add_watch(CLI::App& program, action& chosen) {
   auto given = std::make_shared<watch_command>();
+  given->remote.takes_newest = true;
   auto& command = add_subcommand(
       program, "watch",
       "Prints what happens in the job, or to keys below a directory, as it happens", chosen,

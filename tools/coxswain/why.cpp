@@ -28,6 +28,7 @@ asio::awaitable<void> show(client& c, why_command const& given) {
 
 void add_why(CLI::App& program, action& chosen) {
   auto given = std::make_shared<why_command>();
+  given->remote.takes_newest = true;
   auto& command = add_subcommand(
       program, "why", "Shows what everybody waits for, and who can never go on", chosen,
       [given] { return converse(given->remote, [given](client& c) { return show(c, *given); }); });

@@ -28,7 +28,9 @@ status coordinator::state::refusal(hello_args const& args) const {
     return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
                                                       : "the token is not this coordinator's"};
   }
-  if (!args.job.empty() && args.job != options.job) return wrong_job(args.job);
+  if (!args.job.empty() && args.job != options.job) {
+    return {errc::failed_precondition, another_job(args.job, options.job)};
+  }
   if (args.attempt && options.attempt && *args.attempt != *options.attempt) {
     bool const is_older = *args.attempt < *options.attempt;
     return {is_older ? errc::failed_precondition : errc::unavailable,
@@ -42,11 +44,6 @@ status coordinator::state::refusal(hello_args const& args) const {
                                         std::to_string(options.label_bytes_max)};
   }
   return {};
-}
-
-status coordinator::state::wrong_job(std::string const& wanted) const {
-  return {errc::failed_precondition, "the client wants job " + quoted(wanted) +
-                                         ", this coordinator serves job " + quoted(options.job)};
 }
 
 std::optional<role> coordinator::state::role_of(hello_args const& args) const {

@@ -45,7 +45,9 @@ std::optional<time_point> coordinator::state::last_heard(task const& t) const {
 void coordinator::state::handle(call const& c, join_args& args) {
   if (!c.task) return refuse(c, {errc::invalid_argument, "a Join must name its task"});
   bool const names_job = sessions_.find(c.from.session)->names_job;
-  if (!names_job && options.job != job_default) return refuse(c, wrong_job(job_default));
+  if (!names_job && options.job != job_default) {
+    return refuse(c, {errc::failed_precondition, another_job(job_default, options.job)});
+  }
   task& t = roster_.at(*c.task);
   if (error) return refuse(c, job_failed(errc::aborted));
   if (c.by.guest_of) {

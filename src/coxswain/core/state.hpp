@@ -138,7 +138,6 @@ class coordinator::state {
   void carry_on(time_point now, connection_id from, std::uint64_t answered_through,
                 resume_args const& args);
   [[nodiscard]] status refusal(hello_args const& args) const;
-  [[nodiscard]] status wrong_job(std::string const& wanted) const;
   [[nodiscard]] std::optional<role> role_of(hello_args const& args) const;
   void say_goodbye(connection_id to, status why, bool may_resume);
   void end_session(time_point now, session_id id, status const& why);

@@ -56,6 +56,11 @@ std::string quoted(std::string_view name) {
   return std::string{"'"}.append(shortened(name, longest)).append(1, '\'');
 }
 
+std::string another_job(std::string_view wanted, std::string_view served) {
+  return "the client wants job " + quoted(wanted) + ", this coordinator serves job " +
+         quoted(served);
+}
+
 task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max) {
   task_ranges out;
   for (std::size_t i = 0; i < tasks.size();) {

@@ -20,6 +20,9 @@ namespace coxswain::core {
 // The name in single quotes; longer than 200 bytes, it is cut.
 [[nodiscard]] std::string quoted(std::string_view name);
 
+// Why a client is refused that names another job than the one which is served.
+[[nodiscard]] std::string another_job(std::string_view wanted, std::string_view served);
+
 struct task_ranges {
   std::string text;     // "3,17-24,900"
   std::uint32_t cut{};  // how many tasks the text leaves out

@@ -1,0 +1,283 @@
+"""How jobs are found without an address, what is left of those that failed, and how long their pages
+stay.
+"""
+
+import json
+import os
+import signal
+import stat
+import unittest
+import urllib.error
+import urllib.request
+
+from programs import LIMIT, PATH, REFUSED, UNAVAILABLE, USAGE, EndToEnd, wait_for_file
+from screen import Screen
+
+WAITS = ("sh", "-c", "exec tail -f /dev/null")
+
+
+class WithoutAddress(EndToEnd):
+
+    def setUp(self):
+        super().setUp()
+        self.at = {}
+        self.registry = self.folder / "coxswain"
+
+    def run_job(self, *options, command=WAITS, env=None):
+        """A job that others can find; with the address that it is at."""
+        port = self.folder / f"port-{len(os.listdir(self.folder))}"
+        job = self.start("coxswain", "run", "-n", 2, "--port-file", port, *options, "--", *command,
+                         env=env)
+        job.address = wait_for_file(port).split()[0]
+        return job
+
+    def listed(self):
+        done = self.coxswain("jobs", "--json")
+        self.assertEqual(done.code, 0, done.err)
+        return json.loads(done.out)
+
+
+class Finding(WithoutAddress):
+
+    def test_a_job_is_found_with_its_token_and_without_its_name(self):
+        job = self.run_job("--job", "train", env={"COXSWAIN_TOKEN": "sesame"})
+
+        self.assertIn(f"coxswain run: job 'train' of 2 tasks at {job.address}", job.line("run:", "err"))
+        for command in (("status", "--json"), ("why",), ("events",), ("top", "--once"), ("ls",)):
+            with self.subTest(command=command):
+                done = self.coxswain(*command)
+                self.assertEqual((done.code, done.err), (0, ""))
+        self.assertEqual(json.loads(self.coxswain("status", "--json").out)["job"], "train")
+        self.assertEqual(self.coxswain("put", "a", "1").code, 0)
+        self.assertEqual(self.coxswain("get", "a").out, "1")
+        self.assertEqual([(one["job"], one["num_tasks"], one["address"], one["pid"])
+                          for one in self.listed()], [("train", 2, job.address, job.pid)])
+        self.assertRegex(self.coxswain("jobs").out, rf"\ntrain +2 +\S+ +{job.pid} +{job.address} +-\n")
+
+    def test_what_holds_the_token_is_the_users_alone(self):
+        self.run_job(env={"COXSWAIN_TOKEN": "sesame"})
+
+        entry, = self.registry.iterdir()
+        self.assertEqual(stat.S_IMODE(entry.stat().st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(self.registry.stat().st_mode), 0o700)
+        self.assertEqual(json.loads(entry.read_text())["token"], "sesame")
+        for command in (("jobs",), ("jobs", "--json")):
+            self.assertNotIn("sesame", self.coxswain(*command).out)
+
+    def test_a_wrong_token_is_not_replaced_by_that_of_the_job(self):
+        self.run_job(env={"COXSWAIN_TOKEN": "sesame"})
+
+        self.assertEqual(self.coxswain("status", env={"COXSWAIN_TOKEN": "other"}).code, REFUSED)
+
+    def test_a_job_that_has_ended_is_not_listed(self):
+        job = self.run_job()
+        self.assertEqual(len(self.listed()), 1)
+
+        job.signal(signal.SIGTERM)
+        job.wait()
+
+        self.assertEqual(list(self.registry.iterdir()), [])
+        done = self.coxswain("jobs")
+        self.assertEqual((done.code, done.out), (0, ""))
+        self.assertIn("no job of this user", done.err)
+
+    def test_what_a_killed_coordinator_left_is_ignored_and_removed(self):
+        killed = self.run_job()
+        killed.signal(signal.SIGKILL)
+        killed.wait()
+        self.assertEqual(len(list(self.registry.iterdir())), 1)
+
+        self.assertEqual(self.listed(), [])
+
+        self.assertEqual(list(self.registry.iterdir()), [])
+
+    def test_of_several_jobs_the_newest_is_shown_and_nothing_is_changed_by_chance(self):
+        first = self.run_job("--job", "first")
+        second = self.run_job("--job", "second")
+
+        done = self.coxswain("status", "--json")
+        self.assertEqual(json.loads(done.out)["job"], "second")
+        self.assertIn(f"job 'second' at {second.address}, the newest of 2", done.err)
+        named = self.coxswain("status", "--json", "--job", "first")
+        self.assertEqual((json.loads(named.out)["job"], named.err), ("first", ""))
+        self.assertEqual([one["job"] for one in self.listed()], ["second", "first"])
+        refused = self.coxswain("put", "a", "1")
+        self.assertEqual(refused.code, USAGE)
+        for words in ("2 jobs of yours", first.address, second.address, "--address"):
+            self.assertIn(words, refused.err)
+
+    def test_serve_is_found_as_well_also_after_its_token_was_replaced(self):
+        tokens = self.folder / "tokens"
+        tokens.write_text("reader look\nworker one\n")
+        coordinator = self.serve(1, "--job", "served", "--token-file", tokens)
+        self.at = {}
+        self.assertEqual(self.coxswain("status").code, 0)
+
+        tokens.write_text("worker two\n")
+        coordinator.signal(signal.SIGHUP)
+        coordinator.line("SIGHUP: read", "err")
+
+        self.assertEqual(self.coxswain("put", "a", "1").code, 0)
+        self.assertEqual([one["job"] for one in self.listed()], ["served"])
+
+    def test_a_directory_that_others_may_enter_is_not_used(self):
+        self.registry.mkdir()
+        self.registry.chmod(0o755)
+
+        self.run_job("--job", "safe")
+
+        self.assertEqual(list(self.registry.iterdir()), [])
+        self.assertEqual([one["job"] for one in self.listed()], ["safe"])
+        self.assertEqual(len(list((self.folder / f"coxswain-{os.geteuid()}").iterdir())), 1)
+
+    def test_without_any_directory_the_job_runs_all_the_same(self):
+        for place in (self.registry, self.folder / f"coxswain-{os.geteuid()}"):
+            place.symlink_to("/tmp")
+
+        job = self.run_to_end("coxswain", "run", "-n", 1, "--", "true")
+
+        self.assertEqual(job.code, 0, job.said())
+        self.assertIn("will not find this job by themselves", job.err)
+
+    def test_what_is_no_entry_is_ignored(self):
+        self.run_job()
+        entry, = self.registry.iterdir()
+        whole = entry.read_text()
+        (self.registry / "a-directory").mkdir()
+        os.mkfifo(self.registry / "a-pipe")
+        entry.with_name("open-to-all").write_text(whole)
+        entry.with_name("open-to-all").chmod(0o644)
+        self.assertEqual(len(self.listed()), 1)
+
+        entry.write_text("{}")
+
+        self.assertEqual(self.listed(), [])
+
+    def test_a_job_of_another_name_is_shown_to_those_who_name_none(self):
+        coordinator = self.serve(1, "--job", "train")
+
+        self.assertEqual(self.coxswain("status").code, 0)
+
+        wrong = self.coxswain("status", "--job", "other")
+        self.assertEqual(wrong.code, REFUSED)
+        self.assertIn("this coordinator serves job 'train'", wrong.err)
+        task = self.task(0, 1, "join", env=self.at)
+        self.assertNotEqual(task.wait(), 0)
+        self.assertIn("this coordinator serves job 'train'", task.said())
+        self.assertIsNone(coordinator.process.poll())
+
+
+class Afterwards(WithoutAddress):
+
+    FAILS = ("sh", "-c", 'coxswain task -- sh -c "exit 3"')
+
+    def fail(self, *options, env=None):
+        return self.start("coxswain", "run", "-n", 2, *options, "--", *self.FAILS,
+                          env=PATH | (env or {}))
+
+    def test_the_newest_recordings_are_kept(self):
+        state = self.folder / "state" / "coxswain"
+        state.mkdir(parents=True)
+        for number in range(25):
+            old = state / f"coxswain-20200101T0000{number:02}-1.recording"
+            old.write_text("")
+            os.utime(old, (number, number))
+        (state / "mine.recording").write_text("")
+
+        job = self.fail()
+
+        self.assertEqual(job.wait(), 3, job.said())
+        kept = [one.name for one in self.recordings() if one.name.startswith("coxswain-")]
+        self.assertEqual(len(kept), 20)
+        self.assertIn("coxswain-20200101T000006-1.recording", kept)
+        self.assertNotIn("coxswain-20200101T000005-1.recording", kept)
+        self.assertTrue((state / "mine.recording").exists())
+        new, = [one for one in self.recordings() if f"-{job.pid}." in one.name]
+        self.assertEqual(stat.S_IMODE(new.stat().st_mode), 0o600)
+        self.assertIn(f"coxswain replay {new}", job.err)
+
+    def test_without_a_state_directory_it_goes_to_the_temporary_one(self):
+        (self.folder / "file").write_text("")
+
+        job = self.fail(env={"XDG_STATE_HOME": str(self.folder / "file")})
+
+        job.wait()
+        self.assertEqual(len(list(self.folder.glob("coxswain-*.recording"))), 1, job.said())
+
+    def test_the_page_of_a_failed_job_stays_until_it_is_interrupted(self):
+        job = self.fail("--http", "127.0.0.1:0", "--linger", "forever")
+
+        page = job.line("can be looked at until Ctrl-C (--linger): ", "err").rpartition(" ")[2]
+
+        self.assertIn("failed: exited with status 3", job.err)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(page + "api/v1/state", timeout=LIMIT) as answer:
+            self.assertIn("exited with status 3", answer.read().decode())
+        self.assertEqual([one["page"] for one in self.listed()], [page])
+        self.assertEqual(self.coxswain("status").code, 0)
+        job.signal(signal.SIGINT)
+        self.assertEqual(job.wait(), 3, job.said())
+        self.assertEqual(job.err.count("failed: exited"), 1)
+
+    def test_without_a_terminal_it_does_not_stay(self):
+        job = self.fail("--http", "127.0.0.1:0")
+
+        self.assertEqual(job.wait(), 3, job.said())
+        self.assertNotIn("--linger", job.err)
+
+    def test_on_a_terminal_it_stays(self):
+        screen = Screen("run", "-n", 1, "--http", "127.0.0.1:0", "--", "sh", "-c", "exit 4",
+                        env=self.directories())
+        self.addCleanup(screen.end)
+        screen.is_alternate, screen.row = True, 1
+
+        screen.wait_for("task 0 failed: exited with status 4", "until Ctrl-C (--linger)")
+        screen.press("\x03")
+
+        self.assertEqual(screen.wait(), 4)
+
+
+class Addresses(WithoutAddress):
+
+    def test_a_port_without_a_host_is_public_only_if_it_is_guarded(self):
+        token = self.folder / "token"
+        token.write_text("sesame\n")
+
+        for options, host in (((), "127.0.0.1"), (("--token-file", token), "[::]"),
+                              (("--insecure",), "[::]")):
+            with self.subTest(options=options):
+                coordinator = self.serve(1, "--listen", ":0", "--http", ":0", *options)
+                self.assertTrue(coordinator.addresses[0].startswith(f"{host}:"), coordinator.ready)
+                self.assertTrue(coordinator.ready["http"].startswith(f"{host}:"), coordinator.ready)
+                self.assertTrue(coordinator.ready["page"].startswith("http://127.0.0.1:"))
+                coordinator.line("open files", "err")
+                if not options:
+                    coordinator.line("warning: only this machine can connect", "err")
+                self.at = {}
+                self.assertEqual(self.coxswain("status").code, 0)
+                coordinator.end()
+
+    def test_who_comes_to_the_wrong_port_is_told_so(self):
+        coordinator = self.serve(1, "--http", "127.0.0.1:0")
+
+        lost = self.coxswain("status", "--address", coordinator.ready["http"])
+
+        self.assertEqual(lost.code, REFUSED)
+        self.assertIn("This is the port of the coordinator's status page", lost.err)
+        self.assertIn(coordinator.addresses[0], lost.err)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            opener.open(f"http://{coordinator.addresses[0]}/", timeout=LIMIT)
+        self.assertEqual(refused.exception.code, 400)
+        self.assertIn("This is the port of a Coxswain coordinator",
+                      refused.exception.read().decode())
+
+    def test_where_nobody_is_the_next_step_is_said(self):
+        done = self.coxswain("status", "--connect-timeout", "50ms")
+
+        self.assertEqual(done.code, UNAVAILABLE)
+        self.assertIn("no job of yours runs on this machine", done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,30 @@
+#pragma once
+// The directories of this user: where programs find each other while they run, and where they leave
+// what is to be read later. Not here: what is in them.
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/net/descriptor.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace coxswain::tools {
+
+// $XDG_RUNTIME_DIR/coxswain if that variable names a directory, and coxswain-UID below the
+// directory for temporary files. The first one is preferred; a process with another environment may
+// have preferred the other one.
+[[nodiscard]] std::vector<std::filesystem::path> runtime_directories();
+
+// $XDG_STATE_HOME/coxswain, or ~/.local/state/coxswain; without either, that for temporary files.
+[[nodiscard]] std::filesystem::path state_directory();
+
+enum class if_missing : std::uint8_t { fail, make };
+
+// Opens a directory that is this user's alone: what others could have put there is not looked at.
+//   NOT_FOUND            there is none, and it is not to be made
+//   FAILED_PRECONDITION  it is somebody else's, or others may enter it
+//   UNAVAILABLE          anything else
+[[nodiscard]] result<net::descriptor> open_private(std::filesystem::path const& path,
+                                                   if_missing what);
+
+}  // namespace coxswain::tools
