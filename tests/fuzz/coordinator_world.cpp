@@ -353,6 +353,7 @@ class world {
     auto const at =
         std::next(c.open.begin(), static_cast<std::ptrdiff_t>(chance_.upto(c.open.size() - 1)));
     request_id const id = at->first;
+    if (chance_.one_in(3)) return say(c, ask_waiting_args{id});
     if (at->second.is_counted) ++uncertain_;
     c.open.erase(at);
     withdrawn_ = id;

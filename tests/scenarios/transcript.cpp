@@ -149,6 +149,7 @@ core::request transcript::request_of(std::string const& name,
   if (verb == "leaves") return core::leave_args{timeout(words, 1)};
   if (verb == "bye") return core::bye_args{word(words, 1) == "abandoned"};
   if (verb == "withdraws") return core::withdraw_args{request_id{std::stoull(word(words, 1))}};
+  if (verb == "asks-about") return core::ask_waiting_args{request_id{std::stoull(word(words, 1))}};
   if (verb == "reports") return core::report_error_args{{errc::internal, word(words, 1)}};
   if (verb == "barrier" || verb == "gather") {
     core::barrier_args b;
@@ -284,7 +285,8 @@ void transcript::send(client& c, core::request what) {
   core::client_message m;
   bool const is_answered = !std::holds_alternative<std::monostate>(what) &&
                            !std::holds_alternative<core::bye_args>(what) &&
-                           !std::holds_alternative<core::withdraw_args>(what);
+                           !std::holds_alternative<core::withdraw_args>(what) &&
+                           !std::holds_alternative<core::ask_waiting_args>(what);
   if (is_answered) {
     m.id = request_id{++c.last.value};
     c.open.insert(m.id);

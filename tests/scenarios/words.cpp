@@ -59,6 +59,9 @@ std::string words(core::barrier_progress const& p) {
   return "progress of #" + std::to_string(p.request.value) + ": " + std::to_string(p.arrived) +
          " of " + std::to_string(p.expected) + ", missing " + p.missing;
 }
+std::string words(core::waiting const& w) {
+  return "#" + std::to_string(w.request.value) + " waits: " + w.text;
+}
 std::string words(core::probe const&) { return "to give a sign of life"; }
 std::string words(core::freeze_request const& f) {
   return "to say where it is, for agreement " + std::to_string(f.agreement);

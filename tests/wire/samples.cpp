@@ -53,6 +53,8 @@ core::hello_answer hello_reply() {
   made.open_requests_max = 4097;
   made.open_requests_max_per_task = 16;
   made.given = core::role::operator_;
+  made.coordinator_return = 30s;
+  made.hosted_by_task = 0;
   return made;
 }
 
@@ -255,6 +257,7 @@ std::vector<core::client_message> sample_requests() {
                 session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}});
   add(made, core::bye_args{true});
   add(made, core::withdraw_args{request_id{largest}});
+  add(made, core::ask_waiting_args{request_id{largest}});
   add(made, core::join_args{incarnation{largest}, 30s});
   add(made, core::join_args{incarnation{1}, 30s, false, true});
   add(made, core::join_args{incarnation{2}, 30s, true, false});
@@ -314,7 +317,9 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::listing_answer{{{"a/b", bytes{"1"}, 7}, {"a/c", bytes{}, 8}}, largest});
   add(made, {}, whole_job());
   add(made, {}, core::goodbye{status{errc::unavailable, "The coordinator stops."}, true});
+  add(made, {}, core::goodbye{status{errc::aborted, "It was restarted."}, false, true});
   add(made, {}, failed_job());
+  add(made, {}, core::waiting{request_id{9}, "1 of 2 tasks is missing: 1 (connected)"});
   add(made, {}, core::barrier_progress{request_id{9}, round_number{3}, 61, 64, "3,17-18", 2});
   add(made, {}, core::probe{});
   add(made, {}, core::freeze_request{largest});

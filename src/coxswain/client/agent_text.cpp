@@ -22,6 +22,7 @@ struct describe {
   std::string operator()(core::resume_args const&) const { return "resume"; }
   std::string operator()(core::bye_args const&) const { return "bye"; }
   std::string operator()(core::withdraw_args const&) const { return "withdraw"; }
+  std::string operator()(core::ask_waiting_args const&) const { return "ask_waiting"; }
   std::string operator()(core::join_args const&) const { return "join"; }
   std::string operator()(core::leave_args const&) const { return "leave"; }
   std::string operator()(core::report_error_args const&) const { return "report of an error"; }

@@ -18,6 +18,9 @@ constexpr rule rule_of(hello_args const&) { return {role::reader, "say hello"}; 
 constexpr rule rule_of(resume_args const&) { return {role::reader, "resume"}; }
 constexpr rule rule_of(bye_args const&) { return {role::reader, "say bye"}; }
 constexpr rule rule_of(withdraw_args const&) { return {role::reader, "withdraw"}; }
+constexpr rule rule_of(ask_waiting_args const&) {
+  return {role::reader, "ask what its own calls wait for"};
+}
 constexpr rule rule_of(get_args const&) { return {role::reader, "get keys"}; }
 constexpr rule rule_of(try_get_args const&) { return {role::reader, "get keys"}; }
 constexpr rule rule_of(get_all_args const&) { return {role::reader, "get keys"}; }

@@ -34,6 +34,11 @@ struct config {
   duration heartbeat_timeout{100s};
   // How long the tasks of a lost connection are spared. Zero: not at all.
   duration reconnect_grace{2s};
+  // How long a client whose session it was takes refused connections for a restart, before it gives
+  // this coordinator up. Zero: until the heartbeat timeout.
+  duration coordinator_return{30s};
+  // The task whose process this coordinator runs in, for the texts of clients that lose it.
+  std::optional<std::uint32_t> hosted_by_task;
   // How long a new connection may take to say Hello.
   duration hello_timeout{10s};
   // A peer that read nothing for so long while something waits for it is cut off.

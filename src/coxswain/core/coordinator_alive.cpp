@@ -70,16 +70,7 @@ answer_ptr coordinator::state::alive_overdue(time_point now, parked const& p) co
 }
 
 barrier_failure coordinator::state::describe(time_point now, alive_queries::query const& q) const {
-  std::vector<task_id> missing = awaited(q);
-  barrier_failure f;
-  f.expected = q.members->size();
-  f.arrived = f.expected - static_cast<std::uint32_t>(missing.size());
-  task_ranges named = ranges(missing);
-  f.missing = std::move(named.text);
-  f.missing_cut = named.cut;
-  missing.resize(std::min(missing.size(), missing_known_max));
-  for (task_id const id : missing) f.known.push_back(describe_missing(now, id));
-  return f;
+  return describe(now, awaited(q), q.members->size());
 }
 
 }  // namespace coxswain::core

@@ -383,17 +383,8 @@ std::vector<task_id> coordinator::state::awaited(meeting const& m) const {
 
 barrier_failure coordinator::state::describe(time_point now, meeting const& m,
                                              round_number number) const {
-  std::vector<task_id> const missing = awaited(m);
-  task_ranges text = ranges(missing);
-  barrier_failure f;
+  barrier_failure f = describe(now, awaited(m), m.expected().size());
   f.round = number;
-  f.expected = m.expected().size();
-  f.arrived = f.expected - static_cast<std::uint32_t>(missing.size());
-  f.missing = std::move(text.text);
-  f.missing_cut = text.cut;
-  for (std::size_t i = 0; i < std::min(missing.size(), missing_known_max); ++i) {
-    f.known.push_back(describe_missing(now, missing[i]));
-  }
   return f;
 }
 

@@ -95,6 +95,8 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   a.heartbeat_period = options.heartbeat_timeout / 3;
   a.heartbeat_timeout = options.heartbeat_timeout;
   a.reconnect_grace = options.reconnect_grace;
+  a.coordinator_return = options.coordinator_return;
+  a.hosted_by_task = options.hosted_by_task;
   a.frame_bytes_max = options.frame_bytes_max();
   a.value_bytes_max = options.value_bytes_max;
   a.key_bytes_max = options.key_bytes_max;
@@ -109,11 +111,13 @@ void coordinator::state::resume(time_point now, connection_id from, std::uint64_
   session* const s = args.coordinator == self_ ? sessions_.find(args.session) : nullptr;
   if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
     tally.count_request(operation_of<resume_args>, errc::aborted);
-    return say_goodbye(from,
-                       {errc::aborted, args.coordinator == self_
-                                           ? "session ended: this coordinator has no such session"
-                                           : "session ended: this is another coordinator"},
-                       false);
+    bool const restarted = args.coordinator != self_;
+    return say_goodbye(
+        from,
+        {errc::aborted,
+         restarted ? "session ended: the coordinator was restarted; its keys and barriers are gone"
+                   : "session ended: this coordinator has no such session"},
+        false, restarted);
   }
   if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
     // The client had given this connection up before it used a newer one: what it said here is

@@ -167,14 +167,15 @@ std::size_t coordinator::state::frame_bytes_max(connection_id of) const {
   return c && c->session != session_id{} ? options.frame_bytes_max() : hello_frame_bytes_max;
 }
 
-void coordinator::state::say_goodbye(connection_id to, status why, bool may_resume) {
+void coordinator::state::say_goodbye(connection_id to, status why, bool may_resume,
+                                     bool restarted) {
   connection& c = *sessions_.find(to);
   if (session* const s = sessions_.find(c.session)) s->attached = {};
   c.session = {};
   c.closing = true;
   deadlines_.disarm(c.hello);
   deadlines_.disarm(c.stalled_reader);
-  sessions_.push(to, share(goodbye{std::move(why), may_resume}));
+  sessions_.push(to, share(goodbye{std::move(why), may_resume, restarted}));
 }
 
 void coordinator::state::stop(time_point now, std::string reason) {
@@ -336,6 +337,10 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
     tally.count_request(operation_of<withdraw_args>, errc::ok);
     release({by, withdrawn->request});
     return put_back(sessions_.take_withdrawn(s, withdrawn->request));
+  }
+  if (auto const* const asked = std::get_if<ask_waiting_args>(&message.what)) {
+    tally.count_request(operation_of<ask_waiting_args>, errc::ok);
+    return tell_waiting(now, s, {by, asked->request});
   }
   if (std::holds_alternative<hello_args>(message.what) ||
       std::holds_alternative<resume_args>(message.what)) {

@@ -130,7 +130,7 @@ std::vector<task_id> coordinator::state::awaited(parked const& p) const {
   }
 }
 
-std::vector<coordinator::state::stuck_call> coordinator::state::stuck_in(
+std::vector<stuck_call> coordinator::state::stuck_in(
     wait_graph const& g) const {
   std::vector<stuck_call> stuck;
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
@@ -329,6 +329,15 @@ why_answer::wait coordinator::state::wait_in(time_point now, wait_graph const& g
   return w;
 }
 
+std::vector<task_id> coordinator::state::awaited_for_agreement() const {
+  std::vector<task_id> missing;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task_id const id{i};
+    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) missing.push_back(id);
+  }
+  return missing;
+}
+
 // Those who have answered wait for the others.
 why_answer::wait coordinator::state::wait_for_agreement(time_point now, wait_graph const& g) const {
   why_answer::wait w;
@@ -338,19 +347,9 @@ why_answer::wait coordinator::state::wait_for_agreement(time_point now, wait_gra
     frozen.push_back(id);
     add_call(now, w, how.who);
   }
-  std::vector<task_id> missing;
-  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
-    task_id const id{i};
-    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) missing.push_back(id);
-  }
-  barrier_failure& f = w.missing.emplace();
-  f.arrived = static_cast<std::uint32_t>(frozen.size());
-  f.expected = f.arrived + static_cast<std::uint32_t>(missing.size());
-  task_ranges all = ranges(missing);
-  f.missing = std::move(all.text);
-  f.missing_cut = all.cut;
-  missing.resize(std::min(missing.size(), missing_known_max));
-  for (task_id const id : missing) f.known.push_back(describe_missing(now, id));
+  std::vector<task_id> missing = awaited_for_agreement();
+  auto const all = static_cast<std::uint32_t>(frozen.size() + missing.size());
+  w.missing = describe(now, std::move(missing), all);
   w.remaining = std::max(*deadlines_.when(preemption_alarm_) - now, duration::zero());
   add_tasks(w, g, std::move(frozen));
   w.stuck = false;  // it is answered for the tasks, and not for long

@@ -78,6 +78,11 @@ struct withdraw_args {
   friend bool operator==(withdraw_args const&, withdraw_args const&) = default;
 };
 
+struct ask_waiting_args {
+  request_id request{};
+  friend bool operator==(ask_waiting_args const&, ask_waiting_args const&) = default;
+};
+
 struct join_args {
   incarnation self{};
   duration timeout{timeout_default};
@@ -301,12 +306,12 @@ struct why_args {
 
 // std::monostate is a heartbeat.
 using request = std::variant<
-    std::monostate, hello_args, resume_args, bye_args, withdraw_args, join_args, leave_args,
-    report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args, get_args,
-    try_get_args, list_args, remove_args, increment_args, inspect_args, preempt_args, frozen_args,
-    reset_args, compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
-    push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args, watch_events_args,
-    exchange_topology_args, report_progress_args, why_args, grant_args>;
+    std::monostate, hello_args, resume_args, bye_args, withdraw_args, ask_waiting_args, join_args,
+    leave_args, report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args,
+    get_args, try_get_args, list_args, remove_args, increment_args, inspect_args, preempt_args,
+    frozen_args, reset_args, compare_and_set_args, append_args, get_all_args, put_all_args,
+    count_keys_args, push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
+    watch_events_args, exchange_topology_args, report_progress_args, why_args, grant_args>;
 
 struct client_message {
   request_id id{};
@@ -334,6 +339,8 @@ struct hello_answer {
   std::uint32_t open_requests_max{};
   std::uint32_t open_requests_max_per_task{};
   role given{role::worker};
+  duration coordinator_return{};  // zero: not stated
+  std::optional<std::uint32_t> hosted_by_task;
   friend bool operator==(hello_answer const&, hello_answer const&) = default;
 };
 
@@ -564,6 +571,7 @@ struct why_answer {
 struct goodbye {
   status why;
   bool may_resume{};
+  bool restarted{};
   friend bool operator==(goodbye const&, goodbye const&) = default;
 };
 
@@ -575,6 +583,13 @@ struct barrier_progress {
   std::string missing;
   std::uint32_t missing_cut{};
   friend bool operator==(barrier_progress const&, barrier_progress const&) = default;
+};
+
+// What an open request waits for, for people.
+struct waiting {
+  request_id request{};
+  std::string text;
+  friend bool operator==(waiting const&, waiting const&) = default;
 };
 
 struct probe {
@@ -600,7 +615,7 @@ struct answer {
                barrier_failure, value_answer, counter_answer, removed_answer, listing_answer,
                boxed<snapshot>, goodbye, job_error, barrier_progress, probe, freeze_request,
                sync_point, stored_answer, count_answer, key_changes_answer, alive_answer,
-               tasks_answer, events_answer, global_topology, why_answer>
+               tasks_answer, events_answer, global_topology, why_answer, waiting>
       value;
 
   friend bool operator==(answer const&, answer const&) = default;

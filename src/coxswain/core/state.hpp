@@ -20,8 +20,10 @@
 #include "coxswain/core/round_history.hpp"
 #include "coxswain/core/sessions.hpp"
 #include "coxswain/core/statistics.hpp"
+#include "coxswain/core/stuck.hpp"
 #include "coxswain/core/topology_exchanges.hpp"
 #include "coxswain/core/wait_graph.hpp"
+#include "coxswain/core/waiting_texts.hpp"
 #include "coxswain/core/watchers.hpp"
 
 #include <boost/smart_ptr/weak_ptr.hpp>
@@ -97,8 +99,6 @@ class coordinator::state {
     operation what;
   };
 
-  static constexpr std::size_t missing_known_max = 16;  // described in a failure
-
   // The alarms of one open meeting.
   struct alarms {
     alarm deadline;
@@ -139,7 +139,7 @@ class coordinator::state {
                 resume_args const& args);
   [[nodiscard]] status refusal(hello_args const& args) const;
   [[nodiscard]] std::optional<role> role_of(hello_args const& args) const;
-  void say_goodbye(connection_id to, status why, bool may_resume);
+  void say_goodbye(connection_id to, status why, bool may_resume, bool restarted = false);
   void end_session(time_point now, session_id id, status const& why);
   // The call waits, and `p` says where.
   void park(call const& c, parked&& p);
@@ -281,6 +281,8 @@ class coordinator::state {
   [[nodiscard]] std::vector<task_id> awaited(meeting const& m) const;
   [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
                                          round_number number) const;
+  [[nodiscard]] barrier_failure describe(time_point now, std::vector<task_id> missing,
+                                         std::uint32_t expected, bool in_brief = false) const;
   [[nodiscard]] missing_task describe_missing(time_point now, task_id id) const;
   [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
                                       barrier_failure const& f) const;
@@ -401,16 +403,6 @@ class coordinator::state {
                   std::vector<ticket> const& in_order);
 
   // Who waits for what, and who is stuck.
-  struct stuck_call {
-    task_id task;
-    ticket call;  // the first that it waits with
-    friend bool operator==(stuck_call const&, stuck_call const&) = default;
-  };
-  // Those who are stuck in the same way.
-  struct stuck_group {
-    parked const* call;
-    std::vector<task_id> tasks;
-  };
   void plan_review();
   void review_due(time_point now);
   [[nodiscard]] bool may_act(time_point now, task const& t) const;
@@ -431,9 +423,14 @@ class coordinator::state {
                                          count_barriers::waiting const& waiting) const;
   [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
                                          alive_queries::query const& q) const;
+  [[nodiscard]] std::vector<task_id> awaited_for_agreement() const;
   [[nodiscard]] why_answer::wait wait_for_agreement(time_point now, wait_graph const& g) const;
   [[nodiscard]] std::vector<why_answer::wait> reads(time_point now, wait_graph const& g) const;
   void add_call(time_point now, why_answer::wait& w, ticket who) const;
+  // Of one call.
+  void tell_waiting(time_point now, session& to, ticket asked);
+  [[nodiscard]] std::string waiting_text(time_point now, ticket asked, parked const& p);
+  [[nodiscard]] std::string missing_text(time_point now, parked const& p) const;
 
   // Looking.
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
@@ -493,6 +490,7 @@ class coordinator::state {
   duration review_pause_{};  // before the next one, the longer the more there was to look at
   std::vector<stuck_call> stuck_told_;
   time_point stuck_told_at_;
+  waiting_texts waiting_texts_;
   lateness lateness_;
   round_history rounds_;
 };

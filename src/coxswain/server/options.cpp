@@ -37,6 +37,7 @@ status check_times(options const& o) {
       {"stalled_reader_timeout", o.core.stalled_reader_timeout, some},
       {"preemption_timeout", o.core.preemption_timeout, some},
       {"reconnect_grace", o.core.reconnect_grace, {}},
+      {"coordinator_return", o.core.coordinator_return, {}},
       {"waiting_log_period", o.core.waiting_log_period, {}},
       {"progress_timeout", o.core.progress_timeout, {}},
       {"preemption_lead", o.core.preemption_lead, {}},

@@ -46,7 +46,8 @@ void outbox::push(request_id id, core::answer_ptr const& what, encoder& by) {
   ends_ = std::holds_alternative<core::goodbye>(what->value);
   if (waiting() == 0) {
     if (!put(id, what, by)) wait(id, what);
-  } else if (!std::holds_alternative<core::barrier_progress>(what->value)) {
+  } else if (!std::holds_alternative<core::barrier_progress>(what->value) &&
+             !std::holds_alternative<core::waiting>(what->value)) {
     wait(id, what);
   }
 }

@@ -22,6 +22,8 @@ void visit_options(Config& o, Visit visit) {
   visit("version", o.version);
   visit("heartbeat_timeout_ns", o.heartbeat_timeout);
   visit("reconnect_grace_ns", o.reconnect_grace);
+  visit("coordinator_return_ns", o.coordinator_return);
+  visit("hosted_by_task", o.hosted_by_task);
   visit("hello_timeout_ns", o.hello_timeout);
   visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
   visit("join_barrier", o.join_barrier);
@@ -55,7 +57,8 @@ void visit_options(Config& o, Visit visit) {
 
 std::string text_of(std::string const& value) { return value; }
 std::string text_of(duration value) { return std::to_string(value.count()); }
-std::string text_of(std::optional<std::uint64_t> value) {
+template <class Number>
+std::string text_of(std::optional<Number> value) {
   return value ? std::to_string(*value) : "";
 }
 std::string text_of(std::vector<core::credential> const& value) { return recorded(value); }
@@ -89,7 +92,8 @@ bool read(std::string const& text, duration& into) {
   into = duration{count};
   return true;
 }
-bool read(std::string const& text, std::optional<std::uint64_t>& into) {
+template <class Number>
+bool read(std::string const& text, std::optional<Number>& into) {
   if (text.empty()) return true;
   return read(text, into.emplace());
 }

@@ -84,6 +84,12 @@ void encode(core::withdraw_args const& from, v1::ClientMessage& message) {
 
 core::withdraw_args decode(v1::Withdraw& from) { return {request_id{from.request()}}; }
 
+void encode(core::ask_waiting_args const& from, v1::ClientMessage& message) {
+  message.mutable_ask_waiting()->set_request(from.request.value);
+}
+
+core::ask_waiting_args decode(v1::AskWaiting& from) { return {request_id{from.request()}}; }
+
 void encode(core::join_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_join();
   to.set_incarnation(from.self.value);
@@ -302,6 +308,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kHello: return decode(*from.mutable_hello());
     case v1::ClientMessage::kResume: return decode(*from.mutable_resume());
     case v1::ClientMessage::kBye: return decode(*from.mutable_bye());
+    case v1::ClientMessage::kAskWaiting: return decode(*from.mutable_ask_waiting());
     case v1::ClientMessage::kWithdraw: return decode(*from.mutable_withdraw());
     case v1::ClientMessage::kJoin: return decode(*from.mutable_join());
     case v1::ClientMessage::kLeave: return decode(*from.mutable_leave());

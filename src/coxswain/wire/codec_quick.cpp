@@ -125,6 +125,10 @@ bool read(field_reader from, core::withdraw_args& to) {
   return read(from, number_field<v1::Withdraw::kRequestFieldNumber>{to.request.value});
 }
 
+bool read(field_reader from, core::ask_waiting_args& to) {
+  return read(from, number_field<v1::AskWaiting::kRequestFieldNumber>{to.request.value});
+}
+
 bool read(field_reader from, core::join_args& to) {
   using fields = v1::Join;
   return read(from, incarnation_field<fields::kIncarnationFieldNumber>{to.self},
@@ -219,6 +223,7 @@ bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
   constexpr auto is = [](int number) { return tag_of(number, wire_type::content); };
   switch (tag) {
     case is(fields::kWithdrawFieldNumber): return read_request<core::withdraw_args>(from, to);
+    case is(fields::kAskWaitingFieldNumber): return read_request<core::ask_waiting_args>(from, to);
     case is(fields::kJoinFieldNumber): return read_request<core::join_args>(from, to);
     case is(fields::kLeaveFieldNumber): return read_request<core::leave_args>(from, to);
     case is(fields::kBarrierFieldNumber): return read_request<core::barrier_args>(from, to);

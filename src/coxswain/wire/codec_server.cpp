@@ -59,6 +59,8 @@ void encode(core::hello_answer const& from, v1::ServerMessage& message) {
   to.set_open_requests_max(from.open_requests_max);
   to.set_open_requests_max_per_task(from.open_requests_max_per_task);
   to.set_role(encode(from.given));
+  to.set_coordinator_return_ms(period_to_wire(from.coordinator_return));
+  if (from.hosted_by_task) to.set_hosted_by_task(*from.hosted_by_task);
 }
 
 result<answer_value> decode(v1::HelloReply& from) {
@@ -79,6 +81,8 @@ result<answer_value> decode(v1::HelloReply& from) {
   to.open_requests_max = from.open_requests_max();
   to.open_requests_max_per_task = from.open_requests_max_per_task();
   to.given = decode(from.role());
+  to.coordinator_return = from_milliseconds(from.coordinator_return_ms());
+  if (from.has_hosted_by_task()) to.hosted_by_task = from.hosted_by_task();
   return answer_value{std::move(to)};
 }
 
@@ -132,10 +136,12 @@ void encode(core::goodbye const& from, v1::ServerMessage& message) {
   to.set_code(static_cast<std::uint32_t>(from.why.code()));
   to.set_reason(text(from.why.message()));
   to.set_may_resume(from.may_resume);
+  to.set_restarted(from.restarted);
 }
 
 core::goodbye decode(v1::Goodbye& from) {
-  return {status{errc_of(from.code()), std::move(*from.mutable_reason())}, from.may_resume()};
+  return {status{errc_of(from.code()), std::move(*from.mutable_reason())}, from.may_resume(),
+          from.restarted()};
 }
 
 void encode(core::barrier_progress const& from, v1::ServerMessage& message) {
@@ -157,6 +163,16 @@ core::barrier_progress decode(v1::BarrierProgress& from) {
   to.missing = std::move(*from.mutable_missing());
   to.missing_cut = from.missing_cut();
   return to;
+}
+
+void encode(core::waiting const& from, v1::ServerMessage& message) {
+  auto& to = *message.mutable_waiting();
+  to.set_request(from.request.value);
+  to.set_text(text(from.text));
+}
+
+core::waiting decode(v1::Waiting& from) {
+  return {request_id{from.request()}, std::move(*from.mutable_text())};
 }
 
 void encode(core::probe, v1::ServerMessage& message) { message.mutable_probe(); }
@@ -212,6 +228,7 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
     case v1::ServerMessage::kGoodbye: return decode(*from.mutable_goodbye());
     case v1::ServerMessage::kJobError: return decode(*from.mutable_job_error());
     case v1::ServerMessage::kBarrierProgress: return decode(*from.mutable_barrier_progress());
+    case v1::ServerMessage::kWaiting: return decode(*from.mutable_waiting());
     case v1::ServerMessage::kProbe: return decode(*from.mutable_probe());
     case v1::ServerMessage::kFreeze: return decode(*from.mutable_freeze());
     case v1::ServerMessage::kSyncPoint: return decode(*from.mutable_sync_point());
