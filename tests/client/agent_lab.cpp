@@ -22,6 +22,9 @@ struct name_of_request {
   std::string operator()(core::withdraw_args const& a) const {
     return "withdraw " + std::to_string(a.request.value);
   }
+  std::string operator()(core::ask_waiting_args const& a) const {
+    return "ask_waiting " + std::to_string(a.request.value);
+  }
   std::string operator()(core::join_args const& a) const {
     return "join " + coxswain::text_of(a.timeout);
   }
@@ -57,6 +60,9 @@ struct name_of_event {
   }
   std::string operator()(agent_events::freeze const& e) const {
     return "freeze " + std::to_string(e.agreement);
+  }
+  std::string operator()(agent_events::waiting const& e) const {
+    return "waiting: " + e.text + (e.idle ? " (idle)" : "");
   }
   std::string operator()(agent_events::ended const& e) const {
     return "ended " + std::string{name(e.why.code())};
@@ -161,6 +167,11 @@ std::string agent_lab::out() {
   std::string bytes;
   a.take_bytes(bytes);
   messages_ = decoded(bytes);
+  if (!shows_waits) {
+    std::erase_if(messages_, [](auto const& one) {
+      return std::holds_alternative<core::ask_waiting_args>(one.what);
+    });
+  }
   for (auto const& one : messages_) add(line, text_of(one));
   std::vector<agent_command> commands;
   a.take_commands(commands);
@@ -171,6 +182,11 @@ std::string agent_lab::out() {
                   std::string{name(one.what.outcome.code())});
   }
   a.take_events(events_);
+  if (!shows_waits) {
+    std::erase_if(events_, [](auto const& one) {
+      return std::holds_alternative<agent_events::waiting>(one);
+    });
+  }
   for (auto const& one : events_) add(line, std::visit(name_of_event{}, one));
   return line;
 }

@@ -53,6 +53,9 @@ class agent_lab {
 
   agent a;
 
+  // Whether `out` shows what is asked and said of long waits; other tests are not about it.
+  bool shows_waits{};
+
  private:
   std::vector<core::client_message> messages_;
   std::vector<agent_completion> completions_;

@@ -32,13 +32,14 @@ agent::agent(agent_options options)
 void agent::start(time_point now) {
   assert(phase_ == phase::idle);
   started_at_ = now;
-  down_at_ = now;
+  watch_outage(now);
   retry(now);
 }
 
 void agent::connected(time_point now) {
   if (phase_ != phase::connecting) return;
   phase_ = phase::greeting;
+  refused_since_.reset();
   bytes_.clear();
   if (!session_) {
     decoder_ = wire::frame_decoder{hello_reply_bytes_max};
@@ -62,12 +63,13 @@ void agent::connect_failed(time_point now, status why, bool refused) {
     complete(leave, {});
     return end_quietly();
   }
+  note_refusal(now, refused);
+  phase_ = phase::waiting;
   if (refused && options_.hello.acts_for) {
-    phase_ = phase::waiting;
-    status const gone{errc::unavailable,
-                      "coxswain task has gone, for whose task this client acts: " + why.message()};
-    return give_up(gone, gone.message());
+    return give_up({errc::unavailable,
+                    "coxswain task has gone, for whose task this client acts: " + why.message()});
   }
+  if (refused_until() <= now) return give_up(deserted());
   attempt_failed(now, std::move(why));
 }
 
@@ -76,7 +78,7 @@ void agent::turned_away(time_point now, status why) {
   if (phase_ != phase::connecting && phase_ != phase::greeting) return;
   if (session_) return attempt_failed(now, std::move(why));
   close_transport();
-  give_up(why, why.message());
+  give_up(std::move(why));
 }
 
 void agent::received(time_point now, std::string_view bytes) {
@@ -124,27 +126,25 @@ void agent::bye(time_point now, bool abandoned) {
 void agent::advance(time_point now) {
   expire_calls(now);
   if (phase_ == phase::idle || phase_ == phase::over) return;
-  if (!session_ && connect_until() <= now) {
-    status const why = unreachable();
-    return give_up(why, why.message());
-  }
-  if (session_ && deadline_after(heard_at_, fence_after()) <= now) {
-    status const why = fenced();
-    return give_up(why, why.message());
-  }
+  if (!session_ && connect_until() <= now) return give_up(unreachable());
+  if (session_ && deadline_after(heard_at_, fence_after()) <= now) return give_up(fenced());
+  if (phase_ == phase::waiting && refused_until() <= now) return give_up(deserted());
+  if (phase_ != phase::up && say_at_ <= now) say_unreachable(now);
   if (phase_ == phase::waiting) {
     if (retry_at_ <= now) open_transport(now);
   } else if (phase_ != phase::up) {
     if (attempt_until() > now) return;
     close_transport();
+    refused_since_.reset();
     attempt_failed(now, {errc::unavailable, "no answer to the attempt to connect within " +
                                                 text_of(now - attempt_at_)});
   } else if (silent_at() <= now) {
     close_transport();
     disconnect(now, {errc::unavailable, "the coordinator has answered no heartbeat for " +
                                             text_of(now - *unanswered_since_)});
-  } else if (heartbeat_at() <= now) {
-    send_heartbeat(now);
+  } else {
+    if (look_at_ <= now) look(now);
+    if (heartbeat_at() <= now) send_heartbeat(now);
   }
 }
 
@@ -154,11 +154,15 @@ std::optional<time_point> agent::next_deadline() const {
   if (phase_ != phase::idle && phase_ != phase::over) {
     next = std::min(next, session_ ? deadline_after(heard_at_, fence_after()) : connect_until());
   }
-  if (phase_ == phase::waiting) next = std::min(next, retry_at_);
+  if (phase_ == phase::waiting) next = std::min({next, retry_at_, refused_until()});
   if (phase_ == phase::connecting || phase_ == phase::greeting) {
     next = std::min(next, attempt_until());
   }
-  if (phase_ == phase::up) next = std::min({next, heartbeat_at(), silent_at()});
+  if (phase_ == phase::up) {
+    next = std::min({next, heartbeat_at(), silent_at(), look_at_});
+  } else if (phase_ != phase::idle && phase_ != phase::over) {
+    next = std::min(next, say_at_);
+  }
   if (next == time_point::max()) return std::nullopt;
   return next;
 }

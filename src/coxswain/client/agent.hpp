@@ -21,6 +21,12 @@
 //   for a session of very many tasks, the youngest calls end with UNAVAILABLE "outcome unknown".
 // - Once the coordinator has answered the leave of all tasks that had joined, whatever it or the
 //   connection does is no loss: the session ends without a word.
+// - Whoever waits for longer than 2 s is told for what, then again after 2 s, 4 s and so on, up to
+//   30 s. Out of reach: the coordinator, why and since when; after 400 ms already if its address
+//   refuses connections. Connected: the coordinator is asked what the call waits for, and told is
+//   what it says, or that it has said nothing for 1 s. Watches wait for ever, and are left out.
+// - A session whose coordinator's address has refused all connections for as long as its
+//   HelloReply says ends, unless `fence_after` is given, which then counts alone.
 // - An answer that cannot be understood would be no better the next time: it ends the session. In
 //   a handshake it means another program's port, and is tried again.
 //
@@ -123,10 +129,22 @@ class agent {
   void send(time_point now, core::request what);
   void forget(time_point now, open_call const& call);
   void complete(request_id call, status why);
-  void complete_all(errc code, std::string const& text);
+  void complete_all(errc code, std::string const& text, bool outcome_matters = true);
   void expire_calls(time_point now);
   [[nodiscard]] time_point expiry(time_point deadline) const;
   [[nodiscard]] status timed_out(time_point now, open_call const& call) const;
+
+  // Long waits (agent_waiting.cpp).
+  void watch(time_point now, open_call& call);
+  void look(time_point now);
+  void say(time_point now, open_call& call, std::string const& why);
+  void answered(time_point now, core::waiting const& what);
+  void watch_outage(time_point now);
+  void note_refusal(time_point now, bool refused);
+  void say_unreachable(time_point now);
+  [[nodiscard]] std::string place() const;
+  [[nodiscard]] time_point refused_until() const;
+  [[nodiscard]] status deserted() const;
 
   // The session (agent_session.cpp).
   void greeted(time_point now, wire::server_message message);
@@ -147,7 +165,7 @@ class agent {
   void note_membership(open_call const& call, core::answer const& reply);
   [[nodiscard]] bool has_left() const noexcept { return leave_answered_ && members_.empty(); }
   void end_quietly();
-  void give_up(status why, std::string const& to_callers);
+  void give_up(status why, bool outcome_matters = true);
   void send_resume(time_point now);
   void send_heartbeat(time_point now);
   [[nodiscard]] status unreachable() const;
@@ -190,6 +208,12 @@ class agent {
   time_point attempt_at_{};  // connecting, greeting
   time_point up_at_{};
   time_point down_at_{};
+
+  // What is said of waits, and when. Calls are looked at no earlier than `look_at_`.
+  time_point look_at_{time_point::max()};
+  time_point say_at_{};  // of the coordinator that is out of reach
+  duration say_every_{};
+  std::optional<time_point> refused_since_;  // every try since then was refused
 
   // Signs of life.
   time_point heard_at_{};

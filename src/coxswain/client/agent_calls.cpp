@@ -155,7 +155,7 @@ status over_frame_limit(open_call const& call, std::string_view payload,
 
 request_id agent::call(time_point now, core::request what, duration timeout,
                        std::optional<task_id> task) {
-  assert(what.index() > 4 && "a request that is answered");
+  assert(what.index() > 5 && "a request that is answered");
   request_id const id{++last_id_.value};
   open_call opened;
   opened.timeout = std::max(timeout, duration::zero());
@@ -170,6 +170,7 @@ request_id agent::call(time_point now, core::request what, duration timeout,
     return id;
   }
   queued_bytes_ += opened.bytes;
+  watch(now, opened);
   calls_.add(std::move(opened));
   if (phase_ == phase::up) send_call(now, id);
   return id;
@@ -279,11 +280,12 @@ void agent::complete(request_id call, status why) {
   completions_.push_back({call, core::answer{std::move(why), {}}});
 }
 
-void agent::complete_all(errc code, std::string const& text) {
+void agent::complete_all(errc code, std::string const& text, bool outcome_matters) {
   for (auto const& call : calls_.take_all()) {
     bool const sent = call.message.id <= sent_through_;
     std::string told = text;
-    if (code == errc::unavailable) told = (sent ? "outcome unknown: " : "never sent: ") + text;
+    if (code == errc::unavailable && outcome_matters)
+      told = (sent ? "outcome unknown: " : "never sent: ") + text;
     complete(call.message.id, {code, std::move(told)});
   }
   queued_bytes_ = 0;

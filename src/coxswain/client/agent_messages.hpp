@@ -20,6 +20,7 @@ struct agent_options {
   std::optional<std::uint32_t> num_tasks;  // must be the coordinator's
   duration connect_timeout{300s};
   std::optional<duration> fence_after;  // none: the heartbeat timeout that the coordinator states
+  std::optional<std::uint32_t> hosted_by_task;     // until the coordinator says it
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of calls made while disconnected
   std::uint64_t seed{};
 };
@@ -78,6 +79,14 @@ struct freeze {
   friend bool operator==(freeze const&, freeze const&) = default;
 };
 
+// A call has waited for a while, or the coordinator was out of reach for a while: who or what is
+// waited for. `idle`: the call may well wait for hours, as a pop does.
+struct waiting {
+  std::string text;
+  bool idle{};
+  friend bool operator==(waiting const&, waiting const&) = default;
+};
+
 // The session has ended for good, or could not be opened, though nobody here asked for it.
 struct ended {
   status why;
@@ -89,6 +98,6 @@ struct ended {
 using agent_event =
     std::variant<agent_events::opened, agent_events::disconnected, agent_events::reconnected,
                  agent_events::parted, agent_events::job_failed, agent_events::progressed,
-                 agent_events::freeze, agent_events::ended>;
+                 agent_events::freeze, agent_events::waiting, agent_events::ended>;
 
 }  // namespace coxswain

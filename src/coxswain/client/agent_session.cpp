@@ -76,7 +76,7 @@ void agent::hello_answered(time_point now, core::hello_answer answer) {
                      "this process was told of " + std::to_string(*options_.num_tasks) +
                          " tasks, but the job of the coordinator at " + options_.address + " has " +
                          std::to_string(session_->num_tasks)};
-    give_up(why, why.message());
+    give_up(why);
     return send(now, core::bye_args{});
   }
   backoff_.reset();
@@ -112,7 +112,7 @@ void agent::refused(time_point now, core::goodbye const& what) {
   if (!session_) {
     status const why{what.why.code(),
                      what.why.message() + " (said the coordinator at " + options_.address + ")"};
-    return give_up(why, why.message());
+    return give_up(why);
   }
   parted(now, what);
 }
@@ -151,6 +151,8 @@ void agent::pushed(time_point now, core::answer what) {
   } else if (auto* progress = std::get_if<core::barrier_progress>(&what.value)) {
     if (!calls_.find(progress->request)) return;
     events_.emplace_back(agent_events::progressed{std::move(*progress)});
+  } else if (auto const* waiting = std::get_if<core::waiting>(&what.value)) {
+    answered(now, *waiting);
   } else if (auto const* freeze = std::get_if<core::freeze_request>(&what.value)) {
     events_.emplace_back(agent_events::freeze{freeze->agreement});
   } else if (std::holds_alternative<core::probe>(what.value)) {
@@ -165,13 +167,16 @@ void agent::pushed(time_point now, core::answer what) {
 void agent::parted(time_point now, core::goodbye what) {
   if (has_left()) return end_quietly();
   bool const again = what.may_resume;
+  bool const restarted = what.restarted;
   status const why = what.why;
   events_.emplace_back(agent_events::parted{std::move(what)});
   outage_told_ = true;
   if (again) return disconnect(now, why);
-  std::string const text =
-      "the coordinator at " + options_.address + " has ended the session: " + why.text();
-  give_up({errc::unavailable, text}, text);
+  std::string text = "the coordinator at " + place();
+  text += restarted ? " was restarted; its keys and barriers are gone"
+                    : " has ended the session: " + why.text();
+  // What became of calls went with the coordinator that they were for.
+  give_up({errc::unavailable, std::move(text)}, !restarted);
 }
 
 void agent::malformed(time_point now, status const& why) {
@@ -181,9 +186,8 @@ void agent::malformed(time_point now, status const& why) {
     return attempt_failed(
         now, {errc::unavailable, "what answered does not speak the protocol: " + why.message()});
   }
-  std::string const text = "the coordinator at " + options_.address +
-                           " sent what cannot be understood: " + why.message();
-  give_up({errc::unavailable, text}, text);
+  give_up({errc::unavailable, "the coordinator at " + options_.address +
+                                  " sent what cannot be understood: " + why.message()});
 }
 
 void agent::heard(time_point now) {
@@ -206,7 +210,7 @@ void agent::disconnect(time_point now, status why) {
   if (has_left()) return end_quietly();
   if (!outage_told_) events_.emplace_back(agent_events::disconnected{why});
   outage_told_ = true;
-  down_at_ = now;
+  watch_outage(now);
   tries_ = 0;
   if (now - up_at_ > backoff_.cap()) backoff_.reset();
   attempt_failed(now, std::move(why));
@@ -249,11 +253,11 @@ void agent::end_quietly() {
 }
 
 // The end that nobody asked for.
-void agent::give_up(status why, std::string const& to_callers) {
+void agent::give_up(status why, bool outcome_matters) {
   if (has_left()) return end_quietly();
   close_transport();
   bytes_.clear();
-  complete_all(errc::unavailable, to_callers);
+  complete_all(errc::unavailable, why.message(), outcome_matters);
   phase_ = phase::over;
   end_ = std::move(why);
   events_.emplace_back(agent_events::ended{end_});
@@ -267,15 +271,15 @@ void agent::send_heartbeat(time_point now) {
 
 status agent::unreachable() const {
   return {errc::deadline_exceeded,
-          "no coordinator could be reached at " + options_.address + " within " +
+          "no coordinator could be reached at " + place() + " within " +
               text_of(options_.connect_timeout) + " (" + std::to_string(tries_) +
               (tries_ == 1 ? " try" : " tries") + "); the last error: " +
               (last_error_.ok() ? "no answer to the attempt to connect" : last_error_.text())};
 }
 
 status agent::fenced() const {
-  std::string text = "nothing was heard of the coordinator at " + options_.address + " for " +
-                     text_of(fence_after());
+  std::string text =
+      "nothing was heard of the coordinator at " + place() + " for " + text_of(fence_after());
   if (!last_error_.ok()) text += "; the last error: " + last_error_.text();
   return {errc::unavailable, std::move(text)};
 }

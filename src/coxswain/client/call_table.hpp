@@ -22,6 +22,13 @@ struct open_call {
   duration timeout{};
   time_point deadline{};
   std::size_t bytes{};  // about what it takes on the wire
+
+  // When something is to be said of its wait, and how long after that again. `asked`: the
+  // coordinator owes an answer to the question what it waits for.
+  time_point since{};
+  time_point say_at{time_point::max()};
+  duration say_every{};
+  bool asked{};
 };
 
 class call_table {
@@ -46,6 +53,12 @@ class call_table {
 
   // The open calls with `after` < id <= `through`.
   [[nodiscard]] std::vector<request_id> ids(request_id after, request_id through) const;
+
+  // Visits all, in no order. `visit` may add and take none.
+  template <class Visit>
+  void each(Visit visit) {
+    for (auto& [_, call] : calls_) visit(call);
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return calls_.size(); }
 

@@ -30,6 +30,7 @@ agent_options for_agent(client_options const& from, net::endpoint const& to) {
   options.num_tasks = from.num_tasks;
   options.connect_timeout = from.connect_timeout;
   options.fence_after = from.fence_after;
+  options.hosted_by_task = from.hosted_by_task;
   options.seed = random_number();
   return options;
 }
@@ -182,7 +183,8 @@ void connection::happened(agent_event& what) {
                    tell(client_event::kind::disconnected, std::move(e.why));
                  },
                  [this](agent_events::reconnected& e) {
-                   tell(client_event::kind::reconnected, status{errc::ok, text_of(e.after)});
+                   tell(client_event::kind::reconnected, status{errc::ok, text_of(e.after)},
+                        core::severity::info);
                  },
                  [this](agent_events::parted& e) {
                    tell(client_event::kind::goodbye, std::move(e.what.why));
@@ -192,10 +194,14 @@ void connection::happened(agent_event& what) {
                    answer_waits(question::kind::failure, core::answer{{}, *failure_});
                  },
                  [this](agent_events::progressed& e) { tell(std::move(e.what)); },
+                 [this](agent_events::waiting& e) {
+                   tell(client_event::kind::waiting, status{errc::ok, std::move(e.text)},
+                        e.idle ? core::severity::info : core::severity::warning);
+                 },
                  [this](agent_events::freeze& e) { begins_ = e.agreement; },
                  [this](agent_events::ended& e) {
                    if (!agent_.session()) return;
-                   tell(client_event::kind::lost, e.why);
+                   tell(client_event::kind::lost, e.why, core::severity::error);
                    if (failure_) return;
                    failure_.emplace();
                    failure_->cause.why = std::move(e.why);
@@ -264,9 +270,9 @@ void connection::answer_waits(question::kind what, core::answer const& with) {
 
 // --- Callbacks -------------------------------------------------------------------------------
 
-void connection::tell(client_event::kind what, status why) {
+void connection::tell(client_event::kind what, status why, core::severity level) {
   if (!options_.on_event) return;
-  auto call = [self = shared_from_this(), event = client_event{what, std::move(why)}] {
+  auto call = [self = shared_from_this(), event = client_event{what, std::move(why), level}] {
     if (self->silent_) return;
     try {
       self->options_.on_event(event);

@@ -4,6 +4,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstdint>
@@ -13,18 +14,22 @@
 
 namespace coxswain {
 
-// Something happened to the client's connection. Calls need no care of it: they go on by
-// themselves. It is for logs.
+// Something happened to the client's connection, or somebody waits for long. Calls need no care of
+// it: they go on by themselves. It is for logs.
 struct client_event {
   enum class kind : std::uint8_t {
     disconnected,  // the connection was lost; the client reconnects
     reconnected,   // the session goes on, nothing was lost
     goodbye,       // the coordinator closed the connection and said why
     lost,          // the coordinator is lost for good: all calls fail, `failure()` completes
+    waiting,       // a call, or the connection to the coordinator, takes more than 2 s: for what
   };
 
   kind what{};
-  status why;  // for `reconnected`: OK, with a text that says how long it took
+  status why;  // for `reconnected`: OK, with a text that says how long it took; `waiting`: for what
+
+  // `info` for `reconnected`, and for a pop that waits; `error` for `lost`; else `warning`.
+  core::severity level{core::severity::warning};
 
   // "disconnected: UNAVAILABLE: connection to 10.0.0.7:8476 reset by peer".
   [[nodiscard]] std::string text() const;
@@ -99,7 +104,8 @@ struct client_options {
 
   // After so long without a sign of the coordinator the client gives up: all calls fail
   // UNAVAILABLE and `failure()` completes. None: the heartbeat timeout that the coordinator
-  // states. `without_limit`: never.
+  // states, or its coordinator_return (30 s) if its address refuses connections. `without_limit`:
+  // never.
   std::optional<duration> fence_after;
 
   // Tells this process from an earlier one of the same task. None: drawn at random. That of a guest
@@ -109,6 +115,10 @@ struct client_options {
   // Told each event, on the client's executor, never from within a call. Must be quick and must
   // not throw: an exception is dropped. Not called any more once the client is destroyed.
   std::function<void(client_event const&)> on_event;
+
+  // The task whose process is the coordinator, for the texts of those who cannot reach it. None: as
+  // the coordinator says.
+  std::optional<std::uint32_t> hosted_by_task;
 };
 
 }  // namespace coxswain

@@ -1,0 +1,351 @@
+// What the agent says of long waits: for answers to calls, and for the coordinator.
+
+#include "tests/client/agent_lab.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace coxswain::test {
+namespace {
+
+status const refused{errc::unavailable, "connecting to 10.0.0.7:8476 failed: Connection refused"};
+
+core::barrier_args barrier(std::string name) {
+  core::barrier_args args;
+  args.name = std::move(name);
+  return args;
+}
+
+core::answer waits_for(std::uint64_t request, std::string text) {
+  return {{}, core::waiting{request_id{request}, std::move(text)}};
+}
+
+// An agent whose session exists, with a coordinator that says this of itself.
+agent_lab open(core::hello_answer hello, agent_options options = agent_lab::default_options()) {
+  agent_lab lab{std::move(options)};
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  lab.say(t0, {{}, std::move(hello)});
+  (void)lab.out();
+  lab.shows_waits = true;
+  return lab;
+}
+
+core::hello_answer returning_within(duration time) {
+  auto hello = hello_answer();
+  hello.coordinator_return = time;
+  return hello;
+}
+
+// Every try is refused until then; the last one at that moment. What was said, with when.
+std::string refuse_until(agent_lab& lab, time_point now, time_point end) {
+  std::string said;
+  while (!lab.a.over()) {
+    lab.a.connect_failed(now, refused, true);
+    auto const text = lab.out();
+    for (auto const& one : lab.events()) {
+      if (auto const* const e = std::get_if<agent_events::waiting>(&one)) {
+        said += std::to_string((now - t0) / 1ms) + " ms: " + e->text + "\n";
+      }
+    }
+    auto const next = lab.a.next_deadline();
+    if (!next || *next > end) return said;
+    lab.a.advance(now = *next);
+  }
+  return said;
+}
+
+// Advances until the next try to connect begins, and gives when that is.
+time_point next_try(agent_lab& lab) {
+  for (;;) {
+    auto const now = *lab.a.next_deadline();
+    lab.a.advance(now);
+    if (lab.out().find("open") != std::string::npos) return now;
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(agent_waiting)
+
+// --- Calls -----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_call_that_waits_two_seconds_is_asked_about_and_what_is_missing_is_told) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, barrier("b"), 300s);
+  BOOST_TEST(lab.out() == "#1 barrier b 300 s");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 2s));
+
+  lab.a.advance(t0 + 2s - 1ns);
+  BOOST_TEST(lab.out() == "");
+  lab.a.advance(t0 + 2s);
+  BOOST_TEST(lab.out() == "ask_waiting 1");
+  lab.say(t0 + 2s, waits_for(1, "1 of 4 tasks is missing: 3"));
+  BOOST_TEST(lab.out() == "waiting: barrier 'b' has waited for 2 s: 1 of 4 tasks is missing: 3");
+  lab.a.advance(t0 + 2s + 1ns);
+  BOOST_TEST(lab.out() == "");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_is_asked_about_at_doubling_intervals_of_up_to_thirty_seconds) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, core::get_args{"k", {}}, without_limit);
+  std::string asked;
+  for (auto now = t0; now <= t0 + 130s; now += 500ms) {
+    lab.a.advance(now);
+    if (lab.out().find("ask_waiting") == std::string::npos) {
+      lab.say(now, {});  // it lives
+      continue;
+    }
+    asked += std::to_string((now - t0) / 1s) + " ";
+    lab.say(now, waits_for(1, "key 'k' has no value"));
+  }
+
+  BOOST_TEST(asked == "2 4 8 16 32 62 92 122 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_answered_in_time_is_not_asked_about) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, barrier("b"), 300s);
+  lab.reply(t0 + 2s - 1ns, 1, {{}, core::barrier_answer{}});
+  (void)lab.out();
+
+  lab.a.advance(t0 + 2s);
+
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST((*lab.a.next_deadline() > t0 + 2s));
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_is_named_a_second_later) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, barrier("b"), 300s);
+  lab.a.advance(t0 + 2s);
+  (void)lab.out();
+
+  lab.a.advance(t0 + 3s - 1ns);
+  BOOST_TEST(lab.out() == "");
+  lab.a.advance(t0 + 3s);
+  BOOST_TEST(lab.out() ==
+             "waiting: barrier 'b' has waited for 3 s: no answer from the coordinator at b12:8476, "
+             "which was last heard 3 s ago");
+  lab.say(t0 + 4s, waits_for(1, "too late"));
+  BOOST_TEST(lab.out() == "");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_asked_before_a_loss_is_asked_again_after_it) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, barrier("b"), 300s);
+  lab.a.advance(t0 + 2s);
+  lab.lose(t0 + 2500ms);
+  lab.resume(t0 + 2600ms);
+  (void)lab.out();
+
+  lab.a.advance(t0 + 3s);
+
+  BOOST_TEST(lab.out() == "ask_waiting 1");
+}
+
+BOOST_AUTO_TEST_CASE(watches_wait_for_ever_and_are_left_alone) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, core::watch_tasks_args{}, without_limit);
+  lab.a.call(t0, core::watch_events_args{}, without_limit);
+  lab.a.call(t0, core::watch_keys_args{}, without_limit);
+  (void)lab.out();
+
+  lab.a.advance(t0 + 2s);
+
+  BOOST_TEST(lab.out() == "");
+  BOOST_TEST((lab.a.next_deadline() == t0 + 10s));
+}
+
+BOOST_AUTO_TEST_CASE(that_a_pop_waits_is_no_reason_to_warn) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, core::pop_args{"q"}, without_limit);
+  lab.a.advance(t0 + 2s);
+  lab.say(t0 + 2s, waits_for(1, "queue 'q' has no item"));
+
+  BOOST_TEST(lab.out() ==
+             "#1 pop of queue 'q' | ask_waiting 1 | waiting: pop of queue 'q' has waited for 2 s: "
+             "queue 'q' has no item (idle)");
+}
+
+BOOST_AUTO_TEST_CASE(of_many_calls_that_wait_eight_are_asked_about_and_the_others_counted) {
+  auto lab = open(hello_answer());
+  for (int i = 0; i < 500; ++i) lab.a.call(t0, core::get_args{"k", {}}, without_limit);
+  (void)lab.out();
+
+  lab.a.advance(t0 + 2s);
+
+  auto const out = lab.out();
+  BOOST_TEST(lab.messages().size() == 8u);
+  BOOST_TEST(out.substr(out.find("waiting: 4")) ==
+             "waiting: 492 more calls have waited for long (idle)");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_said_of_a_call_that_nobody_asked_about_is_ignored) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, core::get_args{"k", {}}, without_limit);
+  (void)lab.out();
+
+  lab.say(t0, waits_for(1, "unasked"));
+  lab.say(t0, waits_for(2, "unknown"));
+
+  BOOST_TEST(lab.out() == "");
+}
+
+// --- The coordinator -------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_coordinator_out_of_reach_is_named_after_two_seconds_and_then_less_often) {
+  auto options = agent_lab::default_options();
+  options.connect_timeout = 100s;
+  agent_lab lab{options};
+  lab.shows_waits = true;
+  lab.a.start(t0);
+  BOOST_TEST(lab.out() == "open");
+
+  lab.a.advance(t0 + 2s - 1ns);
+  BOOST_TEST(lab.out() == "");
+  lab.a.advance(t0 + 2s);
+  BOOST_TEST(lab.out() ==
+             "waiting: cannot reach the coordinator at b12:8476 for 2 s (1 try): no answer to the "
+             "attempt to connect; giving up in 98 s");
+  std::string said;
+  for (auto now = t0 + 2500ms; now < t0 + 99s; now += 500ms) {
+    lab.a.advance(now);
+    if (lab.out().find("waiting") != std::string::npos)
+      said += std::to_string((now - t0) / 1s) + " ";
+  }
+  BOOST_TEST(said == "4 8 16 32 62 92 ");
+}
+
+BOOST_AUTO_TEST_CASE(an_address_that_refuses_is_named_within_a_second) {
+  agent_lab lab;
+  lab.shows_waits = true;
+  lab.a.start(t0);
+
+  auto const said = refuse_until(lab, t0, t0 + 1s);
+
+  BOOST_TEST(said.find("400 ms: cannot reach the coordinator at b12:8476 for 400 ms (") == 0u);
+  BOOST_TEST(said.find("connecting to 10.0.0.7:8476 failed: Connection refused; giving up in 299.6 "
+                       "s\n") != said.npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_process_that_was_the_coordinator_is_named) {
+  auto options = agent_lab::default_options();
+  options.hosted_by_task = 0;
+  agent_lab unmet{options};
+  unmet.shows_waits = true;
+  unmet.a.start(t0);
+  BOOST_TEST(refuse_until(unmet, t0, t0 + 1s)
+                 .find("cannot reach the coordinator at b12:8476 (in the process of task 0) for") !=
+             std::string::npos);
+
+  auto hello = returning_within(5s);
+  hello.hosted_by_task = 2;
+  auto met = open(hello);
+  met.lose(t0);
+  refuse_until(met, t0, t0 + 6s);
+  BOOST_TEST(met.a.end().text() ==
+             "UNAVAILABLE: the coordinator at b12:8476 (in the process of task 2) is gone: its "
+             "address has refused all connections for 5 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_session_ends_when_its_coordinator_has_refused_for_as_long_as_it_said) {
+  auto lab = open(returning_within(5s));
+  lab.a.call(t0, core::get_args{"k", {}}, 300s);
+  lab.lose(t0 + 1s);
+
+  refuse_until(lab, t0 + 1s, t0 + 6s - 1ns);
+  BOOST_TEST(!lab.a.over());
+  lab.a.advance(t0 + 6s - 1ns);
+  BOOST_TEST(!lab.a.over());
+  BOOST_TEST((lab.a.next_deadline() == t0 + 6s));
+
+  lab.a.advance(t0 + 6s);
+
+  BOOST_TEST(lab.a.over());
+  (void)lab.out();
+  BOOST_TEST(lab.completions().at(0).what.outcome.text() ==
+             "UNAVAILABLE: outcome unknown: the coordinator at b12:8476 is gone: its address has "
+             "refused all connections for 5 s");
+}
+
+BOOST_AUTO_TEST_CASE(a_try_under_way_at_the_end_of_the_patience_is_waited_for) {
+  auto lab = open(returning_within(5s));
+  lab.lose(t0);
+  refuse_until(lab, t0, t0 + 4400ms);
+  next_try(lab);
+
+  lab.a.advance(t0 + 5s);
+  BOOST_TEST(!lab.a.over());
+  lab.resume(t0 + 5s);
+
+  BOOST_TEST(lab.a.up());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_refusal_makes_the_time_of_refusals_begin_again) {
+  for (bool const is_silent : {true, false}) {
+    auto lab = open(returning_within(5s));
+    lab.lose(t0);
+    refuse_until(lab, t0, t0 + 4s);
+    auto now = next_try(lab);
+    if (is_silent) {
+      lab.a.advance(now += 1s);
+    } else {
+      lab.a.connect_failed(now, {errc::unavailable, "no route to host"}, false);
+    }
+    refuse_until(lab, now, t0 + 9s);
+
+    BOOST_TEST(!lab.a.over());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(before_there_is_a_session_refusals_end_nothing) {
+  agent_lab lab;
+  lab.a.start(t0);
+
+  refuse_until(lab, t0, t0 + 299s);
+
+  BOOST_TEST(!lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(who_says_when_to_give_up_bears_refusals_for_as_long) {
+  auto options = agent_lab::default_options();
+  options.fence_after = without_limit;
+  auto lab = open(returning_within(5s), options);
+  lab.lose(t0);
+
+  refuse_until(lab, t0, t0 + 60s);
+
+  BOOST_TEST(!lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(a_coordinator_that_says_no_time_is_given_up_at_the_heartbeat_timeout) {
+  auto lab = open(returning_within(0s));
+  lab.lose(t0);
+
+  refuse_until(lab, t0, t0 + 30s - 1ns);
+  BOOST_TEST(!lab.a.over());
+  lab.a.connect_failed(t0 + 30s, refused, true);
+  lab.a.advance(t0 + 30s);
+  BOOST_TEST(lab.a.over());
+}
+
+BOOST_AUTO_TEST_CASE(after_a_restart_the_text_says_what_is_gone) {
+  auto lab = open(hello_answer());
+  lab.a.call(t0, barrier("b"), 300s);
+  lab.lose(t0 + 1s);
+  lab.a.connected(t0 + 1s);
+  core::goodbye parting{{errc::aborted, "session ended: the coordinator was restarted"}, false};
+  parting.restarted = true;
+
+  lab.say(t0 + 1s, {{}, parting});
+
+  (void)lab.out();
+  BOOST_TEST(lab.completions().at(0).what.outcome.text() ==
+             "UNAVAILABLE: the coordinator at b12:8476 was restarted; its keys and barriers are "
+             "gone");
+  BOOST_TEST(lab.a.end().text() == lab.completions().at(0).what.outcome.text());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::test
