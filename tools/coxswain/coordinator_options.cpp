@@ -94,6 +94,8 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
                "Fail a task after this long without a sign of life", {.least = 10ms});
   add_duration(to, "--reconnect-grace", core.reconnect_grace,
                "Grace period before the tasks of a lost connection fail; 0: none");
+  add_duration(to, "--coordinator-return", core.coordinator_return,
+               "When clients give up an address that refuses; 0: after --heartbeat-timeout");
   add_duration(to, "--hello-timeout", core.hello_timeout,
                "Close a new connection that has not sent its Hello by then", {.least = 1ms});
   add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,

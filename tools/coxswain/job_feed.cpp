@@ -77,7 +77,7 @@ client_options job_feed::options() {
 }
 
 void job_feed::happened(client_event const& what) {
-  if (is_stopping_) return;
+  if (is_stopping_ || what.what == client_event::kind::waiting) return;
   if (what.what == client_event::kind::reconnected) {
     view_.lost.reset();
     lost_at_.reset();

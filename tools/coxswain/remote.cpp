@@ -13,6 +13,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <fmt/format.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -99,6 +101,7 @@ int converse_as(client_options options, conversation talk) try {
   asio::io_context io{1};
   outcome ending{io};
   auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
+  options.on_event = say_waits("coxswain");
   asio::co_spawn(io, hold(std::move(options), talk),
                  asio::bind_cancellation_slot(ending.slot(), take));
   while (!ending.is_over() && io.run_one() > 0) continue;
@@ -167,6 +170,13 @@ client_options observer(remote_options const& with) {
   options.tls = with.tls;
   options.connect_timeout = with.connect_timeout;
   return options;
+}
+
+std::function<void(client_event const&)> say_waits(std::string name) {
+  return [name = std::move(name)](client_event const& happened) {
+    if (happened.what != client_event::kind::waiting) return;
+    fmt::print(stderr, "{}: {}\n", name, harmless_lines(happened.why.message()));
+  };
 }
 
 asio::awaitable<client> connect(client_options options) {

@@ -53,6 +53,9 @@ int act(conversation talk, duration connect_timeout = admission_max);
 [[nodiscard]] client_options observer(remote_options const& with);
 asio::awaitable<client> connect(client_options options);
 
+// Says on standard error what the client waits for, behind this name.
+[[nodiscard]] std::function<void(client_event const&)> say_waits(std::string name);
+
 // How long the end of a session may take once everything is said.
 inline constexpr duration farewell_max = 1s;
 

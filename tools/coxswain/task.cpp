@@ -67,6 +67,8 @@ client_options member(task_command const& given) {
 task_run_options options_of(task_command const& given, std::vector<std::string> command) {
   auto as = member(given);
   if (given.recoverable) as.recoverable = true;
+  if (given.hosts_if_task_0) as.hosted_by_task = 0;
+  as.on_event = say_waits("coxswain task");
   task_run_options options{std::move(as)};
   options.join.timeout = given.join_timeout;
   options.join.take_over = given.take_over;
@@ -94,6 +96,7 @@ class hosting {
     options.core.num_tasks = meant.core.num_tasks;
     options.core.job = std::move(meant.core.job);
     options.core.attempt = meant.core.attempt;
+    options.core.hosted_by_task = meant.core.hosted_by_task;
     options.core.credentials = std::move(meant.core.credentials);
     options.tls = std::move(meant.tls);
     options.owns_process = true;

@@ -47,6 +47,7 @@ server::options hosting_options(client_options const& of) {
   options.core.num_tasks = *of.num_tasks;
   if (!of.job.empty()) options.core.job = of.job;
   options.core.attempt = of.attempt;
+  options.core.hosted_by_task = 0;
   if (!of.token.empty()) options.core.credentials = {{core::role::worker, of.token}};
   options.tls = of.tls;
   return options;

@@ -1,0 +1,123 @@
+"""Nothing waits in silence: what the program says while it waits, and when it gives up."""
+
+import os
+import signal
+import socket
+import time
+import unittest
+
+from programs import PATH, EndToEnd, SLOWNESS, UNAVAILABLE, free_port
+
+
+# Lives as long as the `coxswain task` above it, even if that is killed.
+STAYS = "while kill -0 $PPID 2> /dev/null; do sleep 0.1; done"
+
+
+class Waiting(EndToEnd):
+
+    def start_task(self, task, tasks, *options, text=STAYS):
+        return self.start("coxswain", "task", "--task-id", task, "--num-tasks", tasks, *options, "--",
+                          "sh", "-c", text, env=self.at | PATH)
+
+    def test_a_coordinator_that_refuses_is_named_within_a_second(self):
+        self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
+        began = time.monotonic()
+
+        task = self.start_task(0, 1, "--connect-timeout", "3s")
+        line = task.line("cannot reach the coordinator", "err")
+
+        self.assertLess(time.monotonic() - began, 5 * SLOWNESS)  # 400 ms where nothing else runs
+        self.assertIn(f"at {self.at['COXSWAIN_ADDRESS']} for ", line)
+        self.assertIn("Connection refused; giving up in ", line)
+        self.assertTrue(line.startswith("coxswain task: "), line)
+        self.assertEqual(task.wait(), UNAVAILABLE, task.said())
+
+    def test_an_address_where_nobody_answers_is_named(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.at = {"COXSWAIN_ADDRESS": "127.0.0.1:%d" % silent.getsockname()[1]}
+            task = self.start_task(0, 1, "--connect-timeout", "5s")
+
+            for _ in range(2):  # after 2 s, and again 2 s later
+                line = task.line("cannot reach the coordinator", "err")
+                self.assertRegex(line, r"for [2-9.]+ s \(1 try\): no answer to the attempt to connect")
+                task.lines["err"].remove(line)
+            self.assertEqual(task.wait(), UNAVAILABLE, task.said())
+
+    def test_the_process_of_task_0_is_named_where_it_is_the_coordinator(self):
+        self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
+        task = self.start_task(1, 2, "--host-if-task-0", "--connect-timeout", "1s")
+
+        task.line(f"at {self.at['COXSWAIN_ADDRESS']} (in the process of task 0) for ", "err")
+
+        task.wait()
+
+    def test_the_join_says_for_whom_it_waits(self):
+        self.serve(3)
+        task = self.start_task(1, 3)
+
+        line = task.line("coxswain task: join has waited for ", "err")
+        self.assertIn(" s: 2 of 3 tasks are missing: 0 (never connected), 2 (never connected)", line)
+
+    def test_every_subcommand_that_waits_says_for_what(self):
+        self.serve(1)
+        for command, text in (
+                (("get", "k", "--wait", "3s"), "get of key 'k' has waited for [2-9.]+ s: key 'k' has no value"),
+                (("pop", "q", "--wait", "3s"), "pop of queue 'q' has waited for [2-9.]+ s: queue 'q' has no item"),
+                (("barrier", "b", "--count", "2", "--timeout", "3s"),
+                 "count barrier 'b' has waited for [2-9.]+ s: 1 of 2 have arrived")):
+            with self.subTest(command=command):
+                done = self.coxswain(*command)
+                self.assertRegex(done.err, f"(?m)^coxswain: {text}$")
+
+    def test_a_barrier_below_a_task_says_who_is_missing(self):
+        self.serve(2)
+        tasks = [self.start_task(n, 2, text=text) for n, text in
+                 enumerate(("coxswain barrier b", STAYS))]
+
+        line = tasks[0].line("barrier 'b' has waited for ", "err")
+        self.assertIn(" s: 1 of 2 tasks is missing: 1 (connected", line)
+
+    def test_a_coordinator_that_was_killed_is_named_and_given_up(self):
+        server = self.serve(1, "--coordinator-return", "2s")
+        task = self.start_task(0, 1, text="echo up; " + STAYS)
+        task.line("up")
+
+        server.signal(signal.SIGKILL)
+        began = time.monotonic()
+        task.line("cannot reach the coordinator at " + server.addresses[0], "err")
+        self.assertLess(time.monotonic() - began, 5 * SLOWNESS)  # 400 ms where nothing else runs
+        task.wait()
+
+        self.assertLess(time.monotonic() - began, 12 * SLOWNESS)
+        self.assertIn(f"the coordinator at {server.addresses[0]} is gone: its address has refused all "
+                      "connections for 2 s", task.err)
+
+    def test_a_coordinator_that_was_restarted_is_said_to_be_another(self):
+        address = f"127.0.0.1:{free_port()}"
+        first = self.serve(1, "--listen", address)
+        get = self.start("coxswain", "get", "k", "--wait", "60s", env=self.at | PATH)
+        self.wait_for_status("get", lambda s: s["waiting_gets"] == 1)
+
+        first.signal(signal.SIGKILL)
+        first.wait()
+        self.serve(1, "--listen", address)
+
+        self.assertEqual(get.wait(), UNAVAILABLE, get.said())
+        self.assertIn(f"the coordinator at {address} was restarted; its keys and barriers are gone", get.err)
+        self.assertNotIn("outcome unknown", get.err)
+
+    def test_the_tasks_of_a_hosted_coordinator_learn_whose_process_it_was(self):
+        self.at = {"COXSWAIN_ADDRESS": f"127.0.0.1:{free_port()}"}
+        tasks = [self.start_task(n, 2, "--host-if-task-0", *options, text="echo up; " + STAYS)
+                 for n, options in enumerate((("--coordinator-return", "1s"), ()))]
+        tasks[1].line("up")
+
+        os.kill(tasks[0].process.pid, signal.SIGKILL)
+        tasks[1].wait()
+
+        self.assertIn("(in the process of task 0) is gone: its address has refused all connections for 1 s",
+                      tasks[1].err)
+
+
+if __name__ == "__main__":
+    unittest.main()
