@@ -64,6 +64,29 @@ BOOST_AUTO_TEST_CASE(a_client_knows_who_it_is) {
   BOOST_TEST(task == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_call_waits_for_is_logged) {
+  struct log {
+    std::promise<std::string> first;
+    bool is_told{};
+  } seen;
+  auto how = options();
+  how.log = [](std::int32_t severity, coxswain_string text, void* into) {
+    auto& to = *static_cast<log*>(into);
+    if (std::exchange(to.is_told, true)) return;
+    to.first.set_value(std::to_string(severity) + " " + std::string{text.data, text.size});
+  };
+  how.log_user_data = &seen;
+  auto const c = connected(how);
+
+  auto getting = std::async(std::launch::async, [&] { return read(c.get(), "k"); });
+
+  auto const line = seen.first.get_future().get();
+  BOOST_TEST(line.starts_with("1 waiting: get of key 'k' has waited for 2"));
+  BOOST_TEST(line.ends_with(" s: key 'k' has no value"));
+  coxswain_client_close(c.get());
+  getting.get();
+}
+
 BOOST_AUTO_TEST_CASE(values_are_any_bytes) {
   auto const c = connected(options());
   std::string const odd{"a\0b\xff", 4};

@@ -66,6 +66,13 @@ client_options options_of(coxswain_client_options const* given) {
   options.tls.peer_uri_prefix = view_of(told.tls_peer_uri_prefix);
   options.label = view_of(told.label);
   if (told.incarnation > 0) options.incarnation = incarnation{told.incarnation};
+  if (told.log) {
+    options.on_event = [told](client_event const& what) {
+      auto const text = what.text();
+      told.log(static_cast<std::int32_t>(what.level), {text.data(), text.size()},
+               told.log_user_data);
+    };
+  }
   if (told.connect_timeout != 0) options.connect_timeout = timeout_of(told.connect_timeout);
   return options;
 }

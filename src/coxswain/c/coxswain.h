@@ -100,6 +100,13 @@ enum {
   COXSWAIN_NOT_RECOVERABLE = 2
 };
 
+enum { COXSWAIN_INFO = 0, COXSWAIN_WARNING = 1, COXSWAIN_ERROR = 2 };
+
+// A line for a log: the connection was lost or is back, a call waits for long and for what. The
+// text lives until the callback returns. On the client's thread, which does nothing else meanwhile:
+// it must be quick, and must not call anything here.
+typedef void (*coxswain_log_callback)(int32_t severity, coxswain_string text, void* user_data);
+
 // Begin with all zero but `struct_size` and `address`.
 typedef struct coxswain_client_options {
   size_t struct_size;  // sizeof(coxswain_client_options)
@@ -120,6 +127,9 @@ typedef struct coxswain_client_options {
   coxswain_string tls_certificate_file;
   coxswain_string tls_key_file;
   coxswain_string tls_peer_uri_prefix;
+
+  coxswain_log_callback log;  // NULL: nothing is logged
+  void* log_user_data;
 } coxswain_client_options;
 
 // Opens a session, trying again while the coordinator is not there yet. Without options they are
