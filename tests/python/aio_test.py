@@ -27,6 +27,15 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(job.close)
         return job
 
+    async def test_who_is_waited_for_is_logged(self):
+        coordinator = self.coordinator()
+        job = await self.client(coordinator)
+        with self.assertLogs("coxswain", "WARNING") as seen:
+            with self.assertRaises(TimeoutError):
+                await job.get("k", timeout=3)
+        self.assertRegex(seen.records[0].getMessage(),
+                         "^waiting: get of key 'k' has waited for [2-9.]+ s: key 'k' has no value$")
+
     async def test_a_context_manager_joins_and_leaves(self):
         at = self.coordinator(2)
 

@@ -32,6 +32,56 @@ class Barriers(PythonTest):
         for round in (1, 2, 3):
             self.assertEqual(self.each(lambda job: job.barrier("step")), [round, round])
 
+    def test_who_is_waited_for_is_logged(self):
+        waiting = r"^waiting: barrier 'b' has waited for [2-9.]+ s: 1 of 2 tasks is missing: 1 \(connected"
+        for call in (lambda: self.jobs[0].barrier("b"),
+                     lambda: together(lambda: self.jobs[0].barrier("b"))):  # the main thread; another
+            with self.assertLogs("coxswain", "WARNING") as seen:
+                arrival = threading.Timer(3, lambda: self.jobs[1].barrier("b"))
+                arrival.start()
+                call()
+                arrival.join()
+            self.assertRegex(seen.records[0].getMessage(), waiting)
+            self.assertEqual(seen.records[0].levelname, "WARNING")
+
+    def test_a_pop_that_waits_is_no_warning(self):
+        with self.assertLogs("coxswain", "INFO") as seen, self.assertRaises(TimeoutError):
+            self.jobs[0].pop("q", timeout=3)
+        self.assertEqual([record.levelname for record in seen.records], ["INFO"])
+
+    def test_without_any_logging_a_wait_is_said_on_standard_error(self):
+        program = self.python('''
+import coxswain, socket
+with socket.create_server(("127.0.0.1", 0)) as one:
+    nobody = one.getsockname()[1]
+try:
+    coxswain.Client(f"127.0.0.1:{nobody}", connect_timeout=1.5)
+except coxswain.DeadlineExceeded:
+    print("gave up")
+''')
+        out, err = program.communicate(timeout=LIMIT)
+        self.assertEqual((program.returncode, out), (0, "gave up\n"), err)
+        self.assertRegex(err, "^waiting: cannot reach the coordinator at 127.0.0.1:[0-9]+ for .*refused")
+
+    def test_a_handler_that_raises_ends_no_call(self):
+        program = self.python('''
+import coxswain, logging, sys
+class Broken(logging.Filter):
+    def filter(self, record):
+        raise ValueError("broken filter")
+logging.getLogger("coxswain").addFilter(Broken())
+with coxswain.Coordinator(1) as coordinator:
+    job = coxswain.Client(coordinator.address)
+    try:
+        job.get("k", timeout=3)
+    except TimeoutError:
+        print("timed out")
+    job.close()
+''')
+        out, err = program.communicate(timeout=LIMIT)
+        self.assertEqual((program.returncode, out), (0, "timed out\n"), err)
+        self.assertIn("broken filter", err)
+
     def test_a_barrier_says_who_is_missing(self):
         with self.assertRaises(coxswain.DeadlineExceeded) as caught:
             self.jobs[0].barrier("alone", timeout=0.05)

@@ -79,6 +79,11 @@ class Client:
     A lost connection is no error: the client reconnects, calls that are open go on, and each takes
     effect exactly once.
 
+    The logger "coxswain" gets a warning when the connection is lost, when the coordinator cannot
+    be reached, and when a call waits for more than 2 s: for which tasks or which key, again at
+    doubling intervals up to 30 s. The thread that waits logs it, within a quarter of a second. That
+    a pop waits is only info.
+
     Threads: any number may call at once. Fork: a child must make a client of its own; calls raise
     FailedPrecondition there, and the parent's session is not harmed.
     """

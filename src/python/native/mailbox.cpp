@@ -2,6 +2,7 @@
 
 #include "python/native/call.hpp"
 #include "python/native/errors.hpp"
+#include "python/native/news.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,8 +20,14 @@ mailbox::mailbox() : descriptor_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
 mailbox::~mailbox() { ::close(descriptor_); }
 
 void mailbox::put(std::uint64_t number, std::shared_ptr<call> ended) {
+  put(letter{number, std::move(ended), nullptr});
+}
+
+void mailbox::put(std::shared_ptr<news> what) { put(letter{0, nullptr, std::move(what)}); }
+
+void mailbox::put(letter news_or_call) {
   std::lock_guard const lock{mutex_};
-  letters_.push_back({number, std::move(ended)});
+  letters_.push_back(std::move(news_or_call));
   if (letters_.size() > 1) return;  // it is readable already
   std::uint64_t const one = 1;
   static_cast<void>(!::write(descriptor_, &one, sizeof one));
@@ -36,6 +43,10 @@ py::list mailbox::take() {
   }
   py::list all;
   for (auto const& one : taken) {
+    if (one.to_log) {
+      if (!one.to_log->log()) PyErr_WriteUnraisable(Py_None);  // the calls' ends must not be lost
+      continue;
+    }
     try {
       all.append(py::make_tuple(one.number, one.ended->result(), py::none()));
     } catch (py::error_already_set const&) {

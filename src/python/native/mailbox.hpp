@@ -13,6 +13,7 @@
 namespace coxswain::python {
 
 class call;
+class news;
 
 class mailbox {
  public:
@@ -25,17 +26,23 @@ class mailbox {
   // From any thread.
   void put(std::uint64_t number, std::shared_ptr<call> ended);
 
+  // From any thread: these are to be logged.
+  void put(std::shared_ptr<news> what);
+
   // Readable while there is something to take.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
-  // With the GIL: a list of (number, value, None) or (number, None, exception).
+  // With the GIL: a list of (number, value, None) or (number, None, exception). Logs the news.
   py::list take();
 
  private:
   struct letter {
     std::uint64_t number{};
     std::shared_ptr<call> ended;
+    std::shared_ptr<news> to_log;  // then it is no call
   };
+
+  void put(letter news_or_call);
 
   int descriptor_;
   std::mutex mutex_;

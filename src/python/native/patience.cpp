@@ -18,6 +18,9 @@ std::atomic<int> away{0};
 // has looked for signals and before the wait begins is seen so much later.
 constexpr duration look_every = 50ms;
 
+// How often the other threads look whether there is something to log.
+constexpr duration look_for_news_every = 250ms;
+
 std::atomic<unsigned> forks{0};
 
 // Guarded by the GIL.
@@ -60,29 +63,32 @@ call_inside::call_inside() {
 }
 call_inside::~call_inside() { --away; }
 
-bool wait_for(bell& of, std::function<void()> const& give_up, duration limit) {
+bool wait_for(bell& of, std::function<void()> const& give_up, duration limit, news* say) {
   bool const main = is_main_thread();
-  if (!main && limit == without_limit) {
+  if (!main && !say && limit == without_limit) {
     gil_released const meanwhile;
     of.wait();
     return true;
   }
+  auto const every = main ? look_every : say ? look_for_news_every : without_limit;
   auto const until = limit == without_limit
                          ? time_point::max()
                          : deadline_after(std::chrono::steady_clock::now(), limit);
   for (;;) {
     {
       gil_released const meanwhile;
-      auto left = without_limit;
-      if (limit != without_limit) left = until - std::chrono::steady_clock::now();
-      if (of.wait(main ? std::min(left, look_every) : left)) return true;
-      if (left <= duration{}) {
-        give_up();
-        of.wait();
-        return false;
-      }
+      do {
+        auto left = without_limit;
+        if (limit != without_limit) left = until - std::chrono::steady_clock::now();
+        if (of.wait(std::min(left, every))) return true;
+        if (left <= duration{}) {
+          give_up();
+          of.wait();
+          return false;
+        }
+      } while (!main && (!say || say->empty()));
     }
-    if (!main || PyErr_CheckSignals() == 0) continue;
+    if (PyErr_CheckSignals() == 0 && (!say || say->log())) continue;
     {
       gil_released const meanwhile;
       give_up();

@@ -3,6 +3,7 @@
 // run meanwhile, as Ctrl-C wants it.
 
 #include "python/native/bell.hpp"
+#include "python/native/news.hpp"
 #include "python/native/python.hpp"
 
 #include <functional>
@@ -23,8 +24,9 @@ class gil_released {
 
 // Waits until the bell rings. When a signal handler raises, or the limit has passed, `give_up` is
 // to see to it that the bell rings soon; then the exception is thrown (error_already_set), or the
-// answer is false.
-bool wait_for(bell& of, std::function<void()> const& give_up, duration limit = without_limit);
+// answer is false. What there is to `say` meanwhile is logged, within a quarter of a second.
+bool wait_for(bell& of, std::function<void()> const& give_up, duration limit = without_limit,
+              news* say = nullptr);
 
 // A call from Python, with all that it runs of Python's in the end, while it lives. The interpreter
 // must not end meanwhile: it would end the thread in the midst of C++, which cannot be unwound so.

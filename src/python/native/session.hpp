@@ -36,7 +36,8 @@ class session : public std::enable_shared_from_this<session> {
     return with_errors_of_python([&] {
       auto const one = std::make_shared<call_of<Start>>();
       worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
-      wait_for(one->bell(), [&] { cancel(one); });
+      wait_for(
+          one->bell(), [&] { cancel(one); }, without_limit, news_.get());
       return one->result();
     });
   }
@@ -49,7 +50,7 @@ class session : public std::enable_shared_from_this<session> {
       auto const one = std::make_shared<call_of<Start>>();
       worker_->spawn(std::move(start), typename call_of<Start>::handler{one});
       auto const give_up = [&] { cancel(one); };
-      bool const is_in_time = wait_for(one->bell(), give_up, limit);
+      bool const is_in_time = wait_for(one->bell(), give_up, limit, news_.get());
       if (is_in_time) return one->result();
       try {
         return one->result();
@@ -97,6 +98,7 @@ class session : public std::enable_shared_from_this<session> {
       call_for<typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type>;
 
   std::unique_ptr<client_worker> worker_;
+  std::shared_ptr<news> news_{std::make_shared<news>()};
   std::vector<std::weak_ptr<call>> endless_;  // by themselves
 };
 
