@@ -130,8 +130,7 @@ std::vector<task_id> coordinator::state::awaited(parked const& p) const {
   }
 }
 
-std::vector<stuck_call> coordinator::state::stuck_in(
-    wait_graph const& g) const {
+std::vector<stuck_call> coordinator::state::stuck_in(wait_graph const& g) const {
   std::vector<stuck_call> stuck;
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
