@@ -59,17 +59,17 @@ std::string coordinator::state::waiting_text(time_point now, ticket asked, parke
 std::string coordinator::state::missing_text(time_point now, parked const& p) const {
   if (p.where == parked::place::alive) {
     auto const& q = alive_queries_.all().at(p.number);
-    return missing_text(describe(now, awaited(q), q.members->size(), true));
+    return missing_text(now, describe(now, awaited(q), q.members->size(), true));
   }
   if (p.where == parked::place::preemption || p.where == parked::place::sync_point) {
     std::vector<task_id> missing = awaited_for_agreement();
     auto const all = static_cast<std::uint32_t>(preemption_.answers().size() + missing.size());
-    return missing_text(describe(now, std::move(missing), all, true));
+    return missing_text(now, describe(now, std::move(missing), all, true));
   }
   meeting const* m = p.where == parked::place::join ? &join_ : &leave_;
   if (p.where == parked::place::barrier) m = &barriers_.open_round(p.number)->round;
   if (p.where == parked::place::topology) m = &topologies_.find(p.name.get())->waiting;
-  return missing_text(describe(now, awaited(*m), m->expected().size(), true));
+  return missing_text(now, describe(now, awaited(*m), m->expected().size(), true));
 }
 
 barrier_failure coordinator::state::describe(time_point now, std::vector<task_id> missing,
