@@ -28,7 +28,9 @@ std::vector<std::string> listeners_for(std::string const& address) {
   if (said.value()) return parts_of(*said.value());
   auto const where = net::endpoint::parse(address).value();
   if (where.is_private()) return {address};
-  return {":" + std::to_string(where.port())};
+  std::string all_addresses{":"};
+  all_addresses += std::to_string(where.port());
+  return {all_addresses};
 }
 
 std::string no_num_tasks() {
