@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import string
 import unittest
 
 from programs import BIN, EndToEnd, UNAVAILABLE, USAGE, wait_for_file
@@ -52,8 +53,9 @@ class Top(EndToEnd):
 
     def test_keys_pause_explain_and_scroll(self):
         self.serve(1)
-        for _ in range(40):
-            self.coxswain("preempt", 0)
+        self.coxswain("preempt", 0)
+        for letter in string.ascii_lowercase:  # events that are not alike, so each is a line
+            self.coxswain("status", "--job", letter)
         self.coxswain("put", "a", "1")
         screen = self.top()
         screen.wait_for("1 key", "EVENTS")

@@ -38,7 +38,7 @@ std::vector<styled_line> help_lines() {
 styled_line foot(view_options const& how) {
   styled_line line;
   if (how.is_paused) line.add("PAUSED", style::warning).add("  ");
-  return line.add("q quit  space pause  k/j older/newer events  e severity  ? help", style::dim);
+  return line.add("q quit  space pause  k/j older/newer  e severity  ? help", style::dim);
 }
 
 std::vector<section> sections_of(job_view const& view, view_options const& how, screen_size size) {

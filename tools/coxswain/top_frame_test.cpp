@@ -132,7 +132,7 @@ BARRIER LATENCY  median 32.0 ms, longest 63.0 ms, 1 failed, 64 rounds in 63.0 s
   ▁▂▃▃▄▄▄▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇████████████████x
 EVENTS
   00:00:30.0 error   event 30
-q quit  space pause  k/j older/newer events  e severity  ? help
+q quit  space pause  k/j older/newer  e severity  ? help
 )");
 }
 
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(on_a_small_screen_the_cause_and_the_missing_stay) {
 OPEN BARRIERS  2, the oldest first
   step round 7         [#########-] 198/200  waits 12.0 s,..
     missing 2: 12,137
-q quit  space pause  k/j older/newer events  e severity  ? help
+q quit  space pause  k/j older/newer  e severity  ? help
 )");
 }
 
@@ -179,7 +179,7 @@ WHO WAITS FOR WHAT  nobody waits
 
 
 
-q quit  space pause  k/j older/newer events  e severity  ? help
+q quit  space pause  k/j older/newer  e severity  ? help
 )");
 }
 
@@ -273,8 +273,8 @@ BOOST_AUTO_TEST_CASE(what_stands_still_and_what_can_be_done_stand_at_the_end) {
 
   auto const text = shown(job_of(1), {80, 24}, how);
 
-  BOOST_TEST(text.ends_with(
-      "\nPAUSED  q quit  space pause  k/j older/newer events  e severity  ? help\n"));
+  BOOST_TEST(
+      text.ends_with("\nPAUSED  q quit  space pause  k/j older/newer  e severity  ? help\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_few_tasks_stand_in_a_table_if_there_is_room) {
@@ -298,7 +298,7 @@ task  state      incarnation  heard  process  peer  step   since
 
 
 
-q quit  space pause  k/j older/newer events  e severity  ? help
+q quit  space pause  k/j older/newer  e severity  ? help
 )");
 }
 
