@@ -22,6 +22,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -158,7 +159,7 @@ void quickstart::await_signal() {
   signals_.async_wait([this](boost::system::error_code problem, int number) {
     if (problem) return;
     signal_ = number;
-    job_.interrupt();
+    job_.interrupt(fmt::format("the quickstart was interrupted by SIG{}", ::sigabbrev_np(number)));
     await_signal();
   });
 }

@@ -42,7 +42,7 @@ result<std::uint32_t> task_in(json::object const& given) {
 result<std::string> text_in(json::object const& given, std::string_view name) {
   auto const* const text = given.if_contains(name);
   if (text != nullptr && text->is_string()) return std::string{text->get_string()};
-  return status{errc::invalid_argument, "\"" + std::string{name} + "\" must be a text"};
+  return status{errc::invalid_argument, '"' + std::string{name} + "\" must be a text"};
 }
 
 }  // namespace

@@ -63,6 +63,14 @@ std::string_view name_of(core::event_kind kind) {
     case core::event_kind::stopping: return "stopping";
     case core::event_kind::stuck: return "stuck";
     case core::event_kind::no_progress: return "no progress";
+    case core::event_kind::joining: return "joining";
+    case core::event_kind::credentials_replaced: return "credentials replaced";
+    case core::event_kind::challenged: return "challenged";
+    case core::event_kind::ended: return "ended";
+    case core::event_kind::reset: return "reset";
+    case core::event_kind::preemption: return "preemption";
+    case core::event_kind::topology: return "topology";
+    case core::event_kind::unstuck: return "unstuck";
   }
   return "other";
 }
