@@ -13,6 +13,7 @@ namespace coxswain::bench {
 
 core::hello_args hello() {
   core::hello_args said;
+  said.job = core::job_default;  // as a client of a task names it
   said.label = fmt::format("coxswain-bench:{}", ::getpid());
   return said;
 }

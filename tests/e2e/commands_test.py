@@ -512,7 +512,7 @@ class Coordinator(EndToEnd):
         self.serve(1, "--listen", first.addresses[0])
 
         self.assertEqual(waiter.wait(), UNAVAILABLE, waiter.said())
-        self.assertIn("outcome unknown", waiter.err)
+        self.assertIn("was restarted; its keys and barriers are gone", waiter.err)
         self.assertEqual(self.status()["waiting_gets"], 0)
 
     def test_a_malformed_address_is_wrong_usage(self):

@@ -145,7 +145,7 @@ class Trained(EndToEnd):
         codes = [one.wait() for one in containers]
         said = "".join(one.said() for one in containers)
         self.assertEqual(set(codes), {0}, said)
-        ends = re.findall(r"stopped after 400 steps with weight \S+", said)
+        ends = re.findall(r"stopped after 400 steps with weight \d+\.\d+", said)
         self.assertEqual((len(ends), len(set(ends))), (tasks, 1), said)
 
     def manifest(self, name):

@@ -42,7 +42,7 @@ class Options(PythonTest):
     def test_options_take_effect(self):
         at = self.coordinator(1, job="night", value_bytes_max=10, key_bytes_max=3)
         with self.assertRaises(coxswain.FailedPrecondition):
-            self.client(at)
+            self.client(at, 0)
         job = self.client(at, job="night")
         with self.assertRaisesRegex(coxswain.Error, "10"):
             job.put("k", "v" * 11)

@@ -10,7 +10,7 @@ target_compile_options(coxswain_warnings INTERFACE
   # GCC 12 warns falsely where a short literal is appended to a std::string at -O3 (GCC PR 105651).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # At -O1 it inlines only one of the two functions by which Asio allocates a coroutine's frame.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-mismatched-new-delete>
   $<$<BOOL:${COXSWAIN_WERROR}>:-Werror>)
 
 # coxswain_precompile(HEADERS ... FOR TARGET...): with COXSWAIN_UNITY, the headers are parsed once for

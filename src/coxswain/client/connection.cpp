@@ -20,7 +20,9 @@ agent_options for_agent(client_options const& from, net::endpoint const& to) {
   agent_options options;
   options.address = to.text();
   // A task is refused at once where it would not be let in; who only looks need not know the name.
-  options.hello.job = from.job.empty() && from.task ? "default" : from.job;
+  options.hello.job = from.job;
+  // The grant knows a guest's job.
+  if (from.job.empty() && from.task && !from.is_guest()) options.hello.job = "default";
   options.hello.attempt = from.attempt;
   options.hello.token = from.token;
   options.hello.label = from.label;

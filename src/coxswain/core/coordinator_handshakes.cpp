@@ -74,7 +74,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   s.carrier = c.number;
   s.from = {args.label, c.peer};
   s.given = *role_of(args);
-  s.names_job = !args.job.empty();
+  s.names_job = !args.job.empty() || args.acts_for;
   s.heard = alive_since(now);
   if (args.acts_for) s.guest_of = std::make_unique<guest>(guest{host_of(*args.acts_for).value()});
   session_id const id = sessions_.add(std::move(s));
