@@ -10,13 +10,12 @@
 namespace coxswain {
 namespace {
 
-namespace error = asio::error;
 using boost::system::error_code;
 
 error_code last_error() { return {errno, boost::system::system_category()}; }
 
 bool is_refusal(error_code failure) {
-  return failure == error::connection_refused ||
+  return failure == asio::error::connection_refused ||
          failure == boost::system::errc::no_such_file_or_directory;
 }
 
@@ -69,7 +68,7 @@ asio::awaitable<error_code> transport::connect(std::shared_ptr<transport> self,
   error_code failure;
   co_await self->watch_->async_wait(asio::posix::stream_descriptor::wait_write,
                                     asio::redirect_error(asio::use_awaitable, failure));
-  if (self->dropped_) co_return error::operation_aborted;
+  if (self->dropped_) co_return asio::error::operation_aborted;
   int problem = 0;
   socklen_t size = sizeof(problem);
   if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &problem, &size) != 0) problem = errno;
