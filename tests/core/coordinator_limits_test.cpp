@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(another_job_is_refused_for_good_and_both_are_named) {
   expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "'train-8'", "'train-7'"});
 }
 
-BOOST_AUTO_TEST_CASE(who_names_no_job_may_look_at_any) {
+BOOST_AUTO_TEST_CASE(a_client_without_a_job_name_may_look_at_any) {
   auto args = welcome();
   args.job = "";
   BOOST_TEST(refusal(secured(), args) == "none");

@@ -21,10 +21,11 @@
 //   for a session of very many tasks, the youngest calls end with UNAVAILABLE "outcome unknown".
 // - Once the coordinator has answered the leave of all tasks that had joined, whatever it or the
 //   connection does is no loss: the session ends without a word.
-// - Whoever waits for longer than 2 s is told for what, then again after 2 s, 4 s and so on, up to
-//   30 s. Out of reach: the coordinator, why and since when; after 400 ms already if its address
-//   refuses connections. Connected: the coordinator is asked what the call waits for, and told is
-//   what it says, or that it has said nothing for 1 s. Watches wait for ever, and are left out.
+// - A call that has waited for 2 s reports what it waits for, and again after 2 s, 4 s and so
+//   on, up to 30 s. While the coordinator is out of reach: its address, why and since when; after
+//   400 ms already if the address refuses connections. While connected: what the coordinator
+//   answers when asked about the call, or that it has not answered for 1 s. Watches wait for
+//   ever, and are left out.
 // - A session whose coordinator's address has refused all connections for as long as its
 //   HelloReply says ends, unless `fence_after` is given, which then counts alone.
 // - An answer that cannot be understood would be no better the next time: it ends the session. In
