@@ -1,8 +1,10 @@
 #pragma once
 // The coordinator's state and its private verbs, which coordinator*.cpp define by concern.
 
+#include "coxswain/core/alarms.hpp"
 #include "coxswain/core/alive_queries.hpp"
 #include "coxswain/core/barriers.hpp"
+#include "coxswain/core/call.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/count_barriers.hpp"
 #include "coxswain/core/counted_answer.hpp"
@@ -89,24 +91,6 @@ class coordinator::state {
 
  private:
   static constexpr std::size_t memory_per_request = 8 * 1024;  // free for one that may wait
-
-  // A request on its way through the coordinator.
-  struct call {
-    time_point now;
-    ticket from;
-    session& by;
-    std::optional<task_id> task;  // the task it acts for
-    operation what;
-  };
-
-  // The alarms of one open meeting.
-  struct alarms {
-    alarm deadline;
-    time_point deadline_at;  // not later than the meeting's own, which withdrawals may put off
-    alarm log;
-    alarm progress;
-    time_point progress_at;
-  };
 
   // Time.
   void observe(time_point now);
