@@ -70,6 +70,13 @@ void turn::take_in() noexcept {
   read.clear();
 }
 
+void turn::report(core::severity level, std::string text) noexcept {
+  try {
+    brain.report({level, std::move(text)});
+  } catch (std::exception const&) {
+  }
+}
+
 connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream)
     : turn_{t},
       id_{id},

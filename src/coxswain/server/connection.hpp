@@ -16,6 +16,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace coxswain::server {
@@ -28,6 +29,9 @@ struct turn {
   // Tells the core what was read. Before anything else that it is told, so that it hears all in the
   // order in which it happened.
   void take_in() noexcept;
+
+  // Tells the log what did not come from the core.
+  void report(core::severity level, std::string text) noexcept;
 
   dispatch& brain;
   net::poller& poller;

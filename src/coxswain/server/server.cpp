@@ -6,18 +6,12 @@
 #include "coxswain/server/connections.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/entropy.hpp"
-#include "coxswain/server/handshakes.hpp"
-#include "coxswain/server/listener.hpp"
-#include "coxswain/server/unwelcome.hpp"
-#include "coxswain/wire/codec.hpp"
+#include "coxswain/server/reception.hpp"
 
 #include <malloc.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -26,12 +20,8 @@
 namespace coxswain::server {
 namespace {
 
-// How long listeners rest when there are no descriptors left, and the whole server after an error
-// that should not be.
+// How long the server rests after an error that should not be.
 constexpr duration rest = 100ms;
-
-// Descriptors that are left for others: files, the log, an embedding program.
-constexpr std::size_t spare_descriptors = 64;
 
 // The member function of the same name hides it.
 using counts = statistics;
@@ -44,16 +34,6 @@ options checked(options o) {
   return o;
 }
 
-std::size_t connections_max(options const& o) {
-  if (o.connections_max != 0) return o.connections_max;
-  std::size_t const spare = spare_descriptors + o.descriptors_reserved;
-  rlimit limit{};
-  std::size_t const descriptors = ::getrlimit(RLIMIT_NOFILE, &limit) == 0
-                                      ? static_cast<std::size_t>(limit.rlim_cur)
-                                      : std::size_t{1024};
-  return std::max(descriptors, spare + 1) - spare;
-}
-
 void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point> other) {
   if (other && (!earliest || *other < *earliest)) earliest = other;
 }
@@ -61,7 +41,7 @@ void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point
 }  // namespace
 
 // Lives as long as its server and the coroutines that wait in it.
-class server::impl final : public std::enable_shared_from_this<impl>, net::turn_taker, doorkeeper {
+class server::impl final : public std::enable_shared_from_this<impl>, net::turn_taker {
  public:
   impl(asio::io_context& io, options o);
 
@@ -83,7 +63,9 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   status replace_credentials(std::vector<core::credential> by);
   void close() noexcept;
 
-  [[nodiscard]] std::vector<std::string> const& addresses() const { return addresses_; }
+  [[nodiscard]] std::vector<std::string> const& addresses() const {
+    return reception_->addresses();
+  }
   [[nodiscard]] core::snapshot look() const { return dispatch_.look(clock_now()); }
   [[nodiscard]] counts counted() const;
   [[nodiscard]] std::optional<job_error> error() const { return dispatch_.error(); }
@@ -96,13 +78,8 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
  private:
   void turn_begins() noexcept override;
   void turn_ends() noexcept override;
-  void accepted(net::socket socket, std::string peer) noexcept override;
-  void out_of_room(int error) noexcept override;
 
   void start();
-  connection& take(std::unique_ptr<net::byte_stream> stream, std::string peer);
-  void refuse(net::socket socket, bool speaks_tls);
-  void let_in() noexcept;
   // An input of the owner, and a turn for what follows from it.
   template <class Input>
   std::invoke_result_t<Input> act(Input input) {
@@ -116,31 +93,24 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   void finish();
   void tear_down() noexcept;
   void reload_now_and_then() noexcept;
-  void complain(core::severity level, std::string text) noexcept;
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
   options options_;
-  std::size_t connections_max_;
-  std::string no_room_;
   dispatch dispatch_;
   net::poller poller_;
   turn turn_;
   connections connections_;
   std::optional<net::tls_context> certificates_;
-  std::optional<handshakes> handshakes_;  // if there are certificates
   std::optional<time_point> reload_at_;
-  std::vector<std::unique_ptr<listener>> listeners_;
-  std::vector<std::string> addresses_;
+  std::optional<reception> reception_;  // always, once constructed
   net::gate finished_;
   net::gate job_done_;
-  std::optional<time_point> rest_until_;  // the listeners' rest
   std::optional<time_point> done_since_;
   std::optional<time_point> stop_by_;
   std::optional<time_point> turn_due_;
   time_point turn_began_;
   time_point made_at_;
-  counts counts_;   // as far as they are counted here
-  bool crowded_{};  // said that there is no room; not again before there was
+  counts counts_;  // as far as they are counted here
   bool is_started_{};
   bool in_turn_{};
   bool closed_{};
@@ -149,26 +119,16 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
 
 server::impl::impl(asio::io_context& io, options o)
     : options_{checked(std::move(o))},
-      connections_max_{connections_max(options_)},
-      no_room_{no_room(connections_max_)},
       dispatch_{options_, draw_incarnation(), clock_now()},
       poller_{io, *this},
       turn_{dispatch_, poller_, options_, &clock_now},
       connections_{turn_} {
   if (options_.tls.is_wanted()) {
     certificates_.emplace(net::tls_context::side::server, options_.tls);
-    handshakes::limits const limits{options_.core.hello_timeout,
-                                    options_.handshakes_per_second_max};
-    handshakes_.emplace(poller_, *certificates_, limits, speaks_tls_only());
     reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
   }
-  bool const is_open_to_all =
-      options_.core.credentials.empty() && options_.tls.authorities_file.empty();
-  bool const must_be_private = is_open_to_all && !options_.insecure;
-  for (auto const& address : options_.listen) {
-    listeners_.push_back(std::make_unique<listener>(address, must_be_private));
-    addresses_.push_back(listeners_.back()->address());
-  }
+  auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
+  reception_.emplace(turn_, connections_, options_, certificates);
   turn_.now = made_at_ = clock_now();
   counts_.started = std::chrono::system_clock::now();
 }
@@ -187,13 +147,13 @@ asio::awaitable<void> server::impl::wait_done(std::shared_ptr<impl> self) {
 void server::impl::start() {
   if (closed_ || finished_.is_open()) return;
   poller_.start();
-  for (auto const& one : listeners_) one->start(poller_, *this);
+  reception_->start();
   poller_.request_turn();
   is_started_ = true;
   if (!certificates_) return;
   bool const asks = !options_.tls.authorities_file.empty();
-  complain(core::severity::info, "speaks TLS as " + certificates_->shown() +
-                                     (asks ? "; clients are asked for certificates" : ""));
+  turn_.report(core::severity::info, "speaks TLS as " + certificates_->shown() +
+                                         (asks ? "; clients are asked for certificates" : ""));
 }
 
 void server::impl::stop(std::string reason) {
@@ -201,7 +161,7 @@ void server::impl::stop(std::string reason) {
   turn_.now = clock_now();
   stop_by_ = deadline_after(turn_.now, options_.linger);
   dispatch_.stop(turn_.now, std::move(reason));
-  listeners_.clear();
+  reception_->stop();
   poller_.request_turn();
 }
 
@@ -213,7 +173,7 @@ void server::impl::reload_certificates() {
 }
 
 void server::impl::report(core::severity level, std::string text) noexcept {
-  complain(level, std::move(text));
+  turn_.report(level, std::move(text));
   poller_.request_turn();
 }
 
@@ -221,7 +181,7 @@ void server::impl::reload_now_and_then() noexcept {
   try {
     reload_certificates();
   } catch (std::exception const& e) {
-    complain(
+    turn_.report(
         core::severity::warning,
         std::string{"certificates were not read again, those before are still used: "} + e.what());
   }
@@ -242,8 +202,7 @@ void server::impl::close() noexcept {
 }
 
 void server::impl::tear_down() noexcept {
-  listeners_.clear();
-  if (handshakes_) handshakes_->clear();
+  reception_->clear();
   connections_.forget_all();
   poller_.close();
   finished_.open();
@@ -255,12 +214,9 @@ void server::impl::tear_down() noexcept {
 void server::impl::turn_begins() noexcept {
   turn_.now = turn_began_ = clock_now();
   turn_.bytes_read = 0;
-  if (handshakes_) handshakes_->turn_begins(turn_.now);
+  reception_->turn_begins();
   auto const due = std::exchange(turn_due_, std::nullopt);
   if (due && *due <= turn_.now) counts_.loop_lag.record(turn_.now - *due);
-  if (!rest_until_ || turn_.now < *rest_until_) return;
-  rest_until_.reset();
-  for (auto const& one : listeners_) one->go_on();
 }
 
 // The log may call us back, and may even destroy the server: that waits until the turn is over.
@@ -272,7 +228,8 @@ void server::impl::turn_ends() noexcept {
     serve_turn();
     next = next_deadline();
   } catch (std::exception const& e) {
-    complain(core::severity::error, std::string{"a turn was cut short by an error: "} + e.what());
+    turn_.report(core::severity::error,
+                 std::string{"a turn was cut short by an error: "} + e.what());
   }
   in_turn_ = false;
   counts_.bytes_received += turn_.bytes_read;
@@ -284,7 +241,7 @@ void server::impl::turn_ends() noexcept {
 
 void server::impl::serve_turn() {
   turn_.take_in();
-  if (handshakes_) let_in();
+  reception_->let_in();
   if (reload_at_ && *reload_at_ <= turn_.now) reload_now_and_then();
   connections_.visit_due();
   // What came after the turn's beginning may have been overlooked, and what is due since then, too.
@@ -299,9 +256,7 @@ void server::impl::serve_turn() {
 counts server::impl::counted() const {
   counts all = counts_;
   all.uptime = clock_now() - made_at_;
-  all.connections = connections_.size();
-  all.connections_max = connections_max_;
-  all.handshakes = handshakes_ ? handshakes_->size() : 0;
+  reception_->count(all);
   all.bytes_sent = turn_.bytes_sent;
   all.sends = turn_.sends;
   all.frames_received = dispatch_.frames_received();
@@ -342,93 +297,13 @@ void server::impl::finish() {
 std::optional<time_point> server::impl::next_deadline() const {
   auto next = dispatch_.next_deadline();
   keep_earliest(next, connections_.next_deadline());
-  keep_earliest(next, rest_until_);
+  keep_earliest(next, reception_->next_deadline());
   keep_earliest(next, stop_by_);
   keep_earliest(next, reload_at_);
-  if (handshakes_) keep_earliest(next, handshakes_->next_deadline());
   if (done_since_ && !job_done_.is_open()) {
     keep_earliest(next, deadline_after(*done_since_, options_.linger));
   }
   return next;
-}
-
-void server::impl::complain(core::severity level, std::string text) noexcept {
-  try {
-    dispatch_.report({level, std::move(text)});
-  } catch (std::exception const&) {
-  }
-}
-
-// --- Who comes in ------------------------------------------------------------------------------
-
-void server::impl::accepted(net::socket socket, std::string peer) noexcept {
-  try {
-    bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
-    auto const underway = handshakes_ ? handshakes_->size() : 0;
-    if (connections_.size() + underway >= connections_max_) {
-      return refuse(std::move(socket), speaks_tls);
-    }
-    auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
-    crowded_ = false;
-    if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
-    take(std::move(stream), std::move(peer));
-  } catch (std::exception const& e) {
-    complain(core::severity::error, std::string{"a connection was not taken: "} + e.what());
-  }
-}
-
-connection& server::impl::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
-  auto const id = dispatch_.open(turn_.now, std::move(peer), draw_secret());
-  try {
-    auto& made = connections_.add(id, std::move(stream));
-    ++counts_.connections_accepted;
-    return made;
-  } catch (std::exception const&) {
-    dispatch_.lost(turn_.now, id, core::loss::closed);
-    throw;
-  }
-}
-
-// Those whose handshakes are done.
-void server::impl::let_in() noexcept {
-  try {
-    for (auto& one : handshakes_->take_callers()) {
-      take(std::move(one.stream), std::move(one.peer)).read_soon();
-    }
-    if (stop_by_) handshakes_->clear();
-    handshakes_->advance(turn_.now);
-    for (auto const& one : handshakes_->take_refusals()) {
-      ++counts_.handshakes_failed;
-      complain(core::severity::warning, one.peer + " was not let in: " + one.why.text());
-    }
-  } catch (std::exception const& e) {
-    complain(core::severity::error, std::string{"a connection was not taken: "} + e.what());
-  }
-}
-
-// Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
-// destroyed by a reset. To who speaks TLS nothing can be said.
-void server::impl::refuse(net::socket socket, bool speaks_tls) {
-  ++counts_.connections_refused;
-  if (!std::exchange(crowded_, true)) {
-    complain(core::severity::warning,
-             "connections are refused: there are " + std::to_string(connections_max_) +
-                 ", the limit connections_max; raise the limit of open files "
-                 "(ulimit -n), or --connections-max if it was given");
-  }
-  if (speaks_tls) return;
-  ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  ::shutdown(socket.value(), SHUT_WR);
-  auto const ignored = turn_.read.room();
-  ::recv(socket.value(), ignored.data(), ignored.size(), MSG_DONTWAIT);
-}
-
-void server::impl::out_of_room(int error) noexcept {
-  rest_until_ = turn_.now + rest;
-  if (std::exchange(crowded_, true)) return;
-  complain(core::severity::error,
-           std::string{"connections cannot be accepted for now: "} + std::strerror(error) +
-               "; raise the limit of open files (ulimit -n) or lower connections_max");
 }
 
 // --- The public face ---------------------------------------------------------------------------

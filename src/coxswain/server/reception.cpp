@@ -1,0 +1,158 @@
+#include "coxswain/server/reception.hpp"
+
+#include "coxswain/server/entropy.hpp"
+#include "coxswain/server/unwelcome.hpp"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+// How long listeners rest when there are no descriptors left.
+constexpr duration rest = 100ms;
+
+// Descriptors that are left for others: files, the log, an embedding program.
+constexpr std::size_t spare_descriptors = 64;
+
+std::size_t connections_max(options const& o) {
+  if (o.connections_max != 0) return o.connections_max;
+  std::size_t const spare = spare_descriptors + o.descriptors_reserved;
+  rlimit limit{};
+  std::size_t const descriptors = ::getrlimit(RLIMIT_NOFILE, &limit) == 0
+                                      ? static_cast<std::size_t>(limit.rlim_cur)
+                                      : std::size_t{1024};
+  return std::max(descriptors, spare + 1) - spare;
+}
+
+}  // namespace
+
+reception::reception(turn& t, connections& all, options const& o,
+                     net::tls_context const* certificates)
+    : turn_{t},
+      connections_{all},
+      connections_max_{connections_max(o)},
+      no_room_{no_room(connections_max_)} {
+  if (certificates != nullptr) {
+    handshakes::limits const limits{o.core.hello_timeout, o.handshakes_per_second_max};
+    handshakes_.emplace(t.poller, *certificates, limits, speaks_tls_only());
+  }
+  bool const is_open_to_all = o.core.credentials.empty() && o.tls.authorities_file.empty();
+  bool const must_be_private = is_open_to_all && !o.insecure;
+  for (auto const& address : o.listen) {
+    listeners_.push_back(std::make_unique<listener>(address, must_be_private));
+    addresses_.push_back(listeners_.back()->address());
+  }
+}
+
+void reception::start() {
+  for (auto const& one : listeners_) one->start(turn_.poller, *this);
+}
+
+void reception::stop() noexcept {
+  stopped_ = true;
+  listeners_.clear();
+}
+
+void reception::clear() noexcept {
+  stop();
+  if (handshakes_) handshakes_->clear();
+}
+
+void reception::turn_begins() noexcept {
+  if (handshakes_) handshakes_->turn_begins(turn_.now);
+  if (!rest_until_ || turn_.now < *rest_until_) return;
+  rest_until_.reset();
+  for (auto const& one : listeners_) one->go_on();
+}
+
+void reception::accepted(net::socket socket, std::string peer) noexcept {
+  try {
+    bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
+    auto const underway = handshakes_ ? handshakes_->size() : 0;
+    if (connections_.size() + underway >= connections_max_) {
+      return refuse(std::move(socket), speaks_tls);
+    }
+    auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
+    crowded_ = false;
+    if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
+    take(std::move(stream), std::move(peer));
+  } catch (std::exception const& e) {
+    turn_.report(core::severity::error, std::string{"a connection was not taken: "} + e.what());
+  }
+}
+
+connection& reception::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
+  auto const id = turn_.brain.open(turn_.now, std::move(peer), draw_secret());
+  try {
+    auto& made = connections_.add(id, std::move(stream));
+    ++accepted_;
+    return made;
+  } catch (std::exception const&) {
+    turn_.brain.lost(turn_.now, id, core::loss::closed);
+    throw;
+  }
+}
+
+void reception::let_in() noexcept {
+  if (!handshakes_) return;
+  try {
+    for (auto& one : handshakes_->take_callers()) {
+      take(std::move(one.stream), std::move(one.peer)).read_soon();
+    }
+    if (stopped_) handshakes_->clear();
+    handshakes_->advance(turn_.now);
+    for (auto const& one : handshakes_->take_refusals()) {
+      ++handshakes_failed_;
+      turn_.report(core::severity::warning, one.peer + " was not let in: " + one.why.text());
+    }
+  } catch (std::exception const& e) {
+    turn_.report(core::severity::error, std::string{"a connection was not taken: "} + e.what());
+  }
+}
+
+// Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
+// destroyed by a reset. TLS peers cannot be sent a plaintext goodbye.
+void reception::refuse(net::socket socket, bool speaks_tls) {
+  ++refused_;
+  if (!std::exchange(crowded_, true)) {
+    turn_.report(core::severity::warning,
+                 "connections are refused: there are " + std::to_string(connections_max_) +
+                     ", the limit connections_max; raise the limit of open files "
+                     "(ulimit -n), or --connections-max if it was given");
+  }
+  if (speaks_tls) return;
+  ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  ::shutdown(socket.value(), SHUT_WR);
+  auto const ignored = turn_.read.room();
+  ::recv(socket.value(), ignored.data(), ignored.size(), MSG_DONTWAIT);
+}
+
+void reception::out_of_room(int error) noexcept {
+  rest_until_ = turn_.now + rest;
+  if (std::exchange(crowded_, true)) return;
+  turn_.report(core::severity::error,
+               std::string{"connections cannot be accepted for now: "} + std::strerror(error) +
+                   "; raise the limit of open files (ulimit -n) or lower connections_max");
+}
+
+void reception::count(statistics& all) const {
+  all.connections = connections_.size();
+  all.connections_max = connections_max_;
+  all.connections_accepted = accepted_;
+  all.connections_refused = refused_;
+  all.handshakes = handshakes_ ? handshakes_->size() : 0;
+  all.handshakes_failed = handshakes_failed_;
+}
+
+std::optional<time_point> reception::next_deadline() const {
+  auto const next = handshakes_ ? handshakes_->next_deadline() : std::nullopt;
+  return next && rest_until_ ? std::min(*next, *rest_until_) : next ? next : rest_until_;
+}
+
+}  // namespace coxswain::server

@@ -1,0 +1,74 @@
+#pragma once
+// Who is let in: the listeners, the limit on connections, and the TLS handshakes of those who are
+// not connections yet. Not here: what happens on a connection (connection), and when an iteration
+// of the loop is (server).
+
+#include "coxswain/net/tls_context.hpp"
+#include "coxswain/server/connections.hpp"
+#include "coxswain/server/handshakes.hpp"
+#include "coxswain/server/listener.hpp"
+#include "coxswain/server/statistics.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+
+class reception final : doorkeeper {
+ public:
+  // Listens from now on, and accepts after `start`. With `certificates`, everybody but the peers of
+  // Unix sockets must speak TLS. Throws coxswain::error as listener does. All arguments must
+  // outlive it.
+  reception(turn& t, connections& all, options const& o, net::tls_context const* certificates);
+  reception(reception const&) = delete;
+  reception& operator=(reception const&) = delete;
+
+  // Throws as net::readiness does.
+  void start();
+
+  // Accepts nobody any more. Handshakes end with the next `let_in`.
+  void stop() noexcept;
+
+  // The same at once, without a word.
+  void clear() noexcept;
+
+  void turn_begins() noexcept;
+
+  // Makes connections of the peers whose handshakes are done. At the end of an iteration.
+  void let_in() noexcept;
+
+  // Where it listens, with the ports that were chosen.
+  [[nodiscard]] std::vector<std::string> const& addresses() const noexcept { return addresses_; }
+
+  // Fills in what is counted here.
+  void count(statistics& all) const;
+
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+
+ private:
+  void accepted(net::socket socket, std::string peer) noexcept override;
+  void out_of_room(int error) noexcept override;
+
+  connection& take(std::unique_ptr<net::byte_stream> stream, std::string peer);
+  void refuse(net::socket socket, bool speaks_tls);
+
+  turn& turn_;
+  connections& connections_;
+  std::size_t connections_max_;
+  std::string no_room_;
+  std::optional<handshakes> handshakes_;  // if there are certificates
+  std::vector<std::unique_ptr<listener>> listeners_;
+  std::vector<std::string> addresses_;
+  std::optional<time_point> rest_until_;  // the listeners' rest
+  std::uint64_t accepted_{};
+  std::uint64_t refused_{};
+  std::uint64_t handshakes_failed_{};
+  bool crowded_{};  // said that there is no room; not again before there was
+  bool stopped_{};
+};
+
+}  // namespace coxswain::server
