@@ -1,4 +1,4 @@
-// Watching the events.
+// Watching the events (D20, D32).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Guests: sessions that act for a task which another session has joined as.
+// Guests: sessions that act for a task which another session has joined as (D26).
 
 #include "tests/core/cluster.hpp"
 

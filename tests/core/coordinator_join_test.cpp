@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_join_must_name_a_task_of_the_job) {
   BOOST_TEST(c.error() == "none");
 }
 
-// 3.12, and D10: a newer incarnation wins while the join is pending.
+// Row 3.12 and D10: a newer incarnation wins while the join is pending.
 BOOST_AUTO_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins) {
   auto c = cluster::deserted(2);
   for (int i = 0; i < 3; ++i) c.observer();

@@ -1,4 +1,4 @@
-// Watches of keys: D18.
+// Watches of keys: D28.
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Steps that tasks report, and those who get no further.
+// Steps that tasks report, and those who get no further (D29).
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-// Queues: D18.
+// Queues: D27.
 
 #include "tests/core/cluster.hpp"
 

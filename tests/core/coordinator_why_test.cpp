@@ -1,4 +1,4 @@
-// Who waits for what, and who is stuck.
+// Who waits for what, and who is stuck (D30).
 
 #include "tests/core/cluster.hpp"
 

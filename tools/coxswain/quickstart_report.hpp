@@ -10,7 +10,7 @@
 namespace coxswain::tools {
 
 struct worker_report {
-  worker_report() = default;  // no aggregate: see style.md, GCC 12
+  worker_report() = default;  // no aggregate: GCC 12, see tools/tidy.py
 
   duration join{};
   duration exchange{};

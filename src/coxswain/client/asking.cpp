@@ -19,7 +19,7 @@ class take_back {
   connection::place where_;
 };
 
-// What begins every wait. A named class, and no lambda: see style.md, GCC 12.
+// What begins every wait. A named class, and no lambda: GCC 12, see tools/tidy.py.
 class initiation {
  public:
   using executor_type = asio::any_io_executor;

@@ -73,7 +73,7 @@ enum class bitwise : std::uint8_t { all, any };
 
 // How to join.
 struct join_options {
-  join_options() = default;  // no aggregate: see style.md, GCC 12
+  join_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
   explicit join_options(duration time) : timeout{time} {}
 
   duration timeout{core::timeout_default};
@@ -85,7 +85,7 @@ struct join_options {
 
 // How to wait at a barrier, of whatever kind.
 struct barrier_options {
-  barrier_options() = default;  // no aggregate: see style.md, GCC 12
+  barrier_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
   explicit barrier_options(duration time, std::span<task_id const> who = {})
       : timeout{time}, among{who.begin(), who.end()} {}
 

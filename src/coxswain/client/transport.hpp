@@ -28,7 +28,7 @@ namespace coxswain {
 
 // What became of an attempt to open a transport.
 struct reach_failure {
-  reach_failure() = default;  // no aggregate: see style.md, GCC 12
+  reach_failure() = default;  // no aggregate: GCC 12, see tools/tidy.py
 
   status why;          // OK: it is open
   bool refused{};      // every address was there, but nobody listens

@@ -20,7 +20,7 @@ namespace coxswain::core {
 inline constexpr std::size_t topology_devices_max = 65'536;
 
 // The structs have constructors because aggregates may not be made where something is awaited
-// (style.md, GCC 12).
+// (GCC 12, see tools/tidy.py).
 
 // What a platform says of a device beside the fields below.
 struct device_attribute {

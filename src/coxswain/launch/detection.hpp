@@ -1,8 +1,8 @@
 #pragma once
 // PUBLIC. Which job and which task a process is, by what its launcher has put into its environment
-// (semantics section 7). Pure: environment in, parameters out. Nothing is contacted and no name is
-// looked up; that a coordinator is not there yet is the client's affair. Not here: tokens, which no
-// launcher knows.
+// (semantics 7.1 to 7.27). Pure: environment in, parameters out. Nothing is contacted and no name
+// is looked up; that a coordinator is not there yet is the client's affair. Not here: tokens, which
+// no launcher knows.
 //
 // Each parameter is what the first of these says of it:
 //   1. COXSWAIN_ADDRESS, _JOB, _ATTEMPT, _TASK_ID, _NUM_TASKS, _LISTEN
