@@ -164,7 +164,9 @@ def check_reach(source, _):
             yield line, "reach", f"{found}: nothing that is included declares it"
 
 
-# Coroutines under GCC 12 (style.md, section 0).
+# Coroutines under GCC 12.2, which miscompiles some expressions without a word: an owning aggregate
+# or a lambda with captures that is made inside a statement with co_await is destroyed twice or used
+# after its end, and so is what a braced list or '?:' around co_await holds.
 
 
 def brackets(code):
@@ -349,11 +351,60 @@ def check_words(source, _):
         yield line, "words", f"the path of a machine: '{found}'"
 
 
+# References to documents and their numbered rules.
+
+GAP = r"(?:\s|//|#)+"  # also to the next line of a comment
+RULE = r"(?:D\d{1,2}(?:\.\d{1,2})?|[1-7]\.\d{1,2}[a-z]?)\b"
+# "semantics 3.40, D18", "rows 3.11 to 3.16"; D18 is one anywhere.
+CITATION = re.compile(rf"(?:\b(?:[Ss]emantics|[Rr]ows?){GAP}{RULE}"
+                      rf"(?:[,;]?{GAP}(?:(?:and|to|rows?){GAP})*{RULE})*)|\bD\d{{1,2}}(?:\.\d+)?\b")
+SEMANTICS, BEHAVIOURS = "src/coxswain/SEMANTICS.md", "tests/BEHAVIOURS.md"
+
+
+@functools.cache
+def known_rules():
+    """The numbers of rules and of upstream's sharp edges, each as often as it is defined."""
+    rules = (ROOT / SEMANTICS).read_text(encoding="utf-8")
+    edges = (ROOT / BEHAVIOURS).read_text(encoding="utf-8").partition("## Sharp edges")[2]
+    return (re.findall(rf"^(?:#+ |- \*\*|\| )({RULE})", rules, re.MULTILINE),
+            re.findall(r"^\| (\d+) \|", edges, re.MULTILINE))
+
+
+@functools.cache
+def documents():
+    return {path.name for path in all_files() if path.suffix == ".md"}
+
+
+def check_references(source, _):
+    """A cited rule has its number in SEMANTICS.md, and a named document exists."""
+    if "/corpus/" in source.path:
+        return
+    rules, edges = known_rules()
+    if source.path == SEMANTICS:
+        for number in sorted({rule for rule in rules if rules.count(rule) > 1}):
+            yield 1, "references", f"{number} is defined twice"
+    cited = [(m.start(), number) for m in CITATION.finditer(source.text)
+             for number in re.findall(RULE, m[0])]
+    cited += [(m.start(), "D" + m[1]) for m in re.finditer(r"_(?:by|of|which)_d(\d+)", source.text)]
+    for at, number in cited:
+        if number not in rules:
+            yield source.line(at), "references", f"SEMANTICS.md has no rule {number}"
+    for m in re.finditer(rf"\b[Ss]harp edges?{GAP}(\d+)(?:{GAP}and{GAP}(\d+))?", source.text):
+        for number in filter(None, m.groups()):
+            if number not in edges:
+                yield (source.line(m.start()), "references",
+                       f"{BEHAVIOURS} has no sharp edge {number}")
+    if source.is_cpp or source.path.endswith((".md", ".proto")):
+        for line, name in source.matches(r"[\w-]+\.md\b", source.text):
+            if name not in documents():
+                yield line, "references", f"there is no document {name}"
+
+
 def check(source, installed):
     """Everything that is wrong with one file, as (line, rule, message)."""
-    rules = (check_words, check_web, check_python) if not source.is_cpp else (
+    rules = (check_words, check_web, check_python, check_references) if not source.is_cpp else (
         check_layers, check_purity, check_installed, check_reach, check_coroutines, check_includes,
-        check_length, check_words)
+        check_length, check_words, check_references)
     return sorted(finding for rule in rules for finding in rule(source, installed))
 
 
@@ -417,6 +468,14 @@ SNIPPETS = (
     ("length", "src/python/coxswain/a.py", "\n" * 501),
     ("web", "src/coxswain/status/site/a.html", '<script src="https://a.example/b.js"></script>'),
     ("words", "tools/a.sh", "cd /ho" "me/me"),
+    ("", "src/coxswain/core/a.cpp", "// See semantics 3.40 to\n// 3.42e and rows 4.1, 4.2; D13.4."),
+    ("", "tests/a.cpp", "// TLS 1.3; sharp edges 5 and 6; README.md\nint replaced_by_d19;"),
+    ("references", "src/coxswain/core/a.cpp", "// A round is numbered (semantics D" "99)."),
+    ("references", "proto/a.proto", "// See D13.9" "9."),
+    ("references", "tests/a.cpp", "// Rows 3.40 and\n// 3.9" "9: keys."),
+    ("references", "tests/a.cpp", "int is_told_by_d9" "9;"),
+    ("references", "tests/a.py", "# Sharp edge 9" "99."),
+    ("references", "bench/a.cpp", "// as in styl" "e.md"),
 )
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""MIGRATION.md names only what there is: calls, types and options of our headers, and commands of the
-program. Not here: whether a row is true.
+"""MIGRATION.md and SEMANTICS.md name only what there is: calls, types and options of our headers, and
+commands and flags of the program. Not here: whether what they say is true.
 """
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = [f"src/coxswain/{room}" for room in ("base", "client", "core", "host", "server")]
+HEADERS = [f"src/coxswain/{room}" for room in
+           ("base", "client", "core", "host", "launch", "net", "server")]
 
 
 def words_of(folders, pattern) -> set[str]:
@@ -25,14 +26,16 @@ def unknown(text: str) -> list[str]:
         options = re.findall(r"--[\w-]+", name)
         wrong += [option for option in options if f'"{option}"' not in program
                   and f',{option}"' not in program]
-        if "/" in name:
-            if not (ROOT / "src/coxswain" / name).exists():
+        if name.startswith("/"):  # of the status page
+            pass
+        elif "/" in name:
+            if not any((base / name).exists() for base in (ROOT, ROOT / "src/coxswain")):
                 wrong.append(name)
         elif name.split()[0] in ("coxswain", "serve") or name.split()[0] in commands:
             if not {word for word in name.split() if word != "coxswain"} & commands:
                 wrong.append(name)
         elif not options:
-            wrong += [word for word in re.findall(r"[a-z_]{3,}", name)
+            wrong += [word for word in re.findall(r"\b[a-z_]{3,}\b", name)
                       if word not in ours and word != "coxswain"]
     return wrong
 
@@ -44,8 +47,10 @@ def main() -> int:
         return 1
     text = (ROOT / "src/coxswain/MIGRATION.md").read_text()
     rows = [row.split("|", 2)[2] for row in text.splitlines() if row.startswith("| ")]
-    wrong = unknown("\n".join(rows))
-    print("\n".join(f"MIGRATION.md: there is no {name}" for name in wrong) or f"{len(rows)} rows")
+    wrong = [f"MIGRATION.md: there is no {name}" for name in unknown("\n".join(rows))]
+    rules = (ROOT / "src/coxswain/SEMANTICS.md").read_text()
+    wrong += [f"SEMANTICS.md: there is no {name}" for name in unknown(rules)]
+    print("\n".join(wrong) or f"{len(rows)} rows")
     return 1 if wrong or len(rows) < 40 else 0
 
 
