@@ -1,0 +1,59 @@
+#pragma once
+// A `coxswain serve` process under attack: started, observed from outside, and stopped. Not here:
+// attackers (attack) and the job beside them (quiet_job).
+
+#include "coxswain/base/time.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace coxswain::hostile {
+
+class coordinator_process {
+ public:
+  // Starts the program named by the environment variable COXSWAIN_BIN, for so many tasks and with
+  // these options beside, and waits until it is ready. Its tokens are `worker`, `operator` and
+  // `reader`, each for the role of its name.
+  explicit coordinator_process(std::size_t tasks, std::vector<std::string> const& options = {});
+
+  // Kills it.
+  ~coordinator_process();
+  coordinator_process(coordinator_process const&) = delete;
+  coordinator_process& operator=(coordinator_process const&) = delete;
+
+  // "127.0.0.1:41234": of the coordinator, and of its HTTP page.
+  [[nodiscard]] std::string const& address() const noexcept { return address_; }
+  [[nodiscard]] std::string const& http() const noexcept { return http_; }
+
+  // It has not ended.
+  bool is_running();
+
+  [[nodiscard]] std::size_t resident_bytes() const;
+  [[nodiscard]] std::size_t resident_bytes_max() const;  // since it began
+  [[nodiscard]] std::size_t open_descriptors() const;
+
+  // Asks GET /livez on a new connection; how long the answer took. Throws std::runtime_error: it is
+  // not 200, or takes longer than 60 s. From any thread.
+  [[nodiscard]] duration ask_livez() const;
+
+  // The value of a metric without labels, from GET /metrics. Throws as ask_livez does.
+  [[nodiscard]] double metric(std::string const& name) const;
+
+  // Sends SIGTERM; how long it took to end, which it must within 60 s.
+  duration terminate();
+
+ private:
+  [[nodiscard]] std::size_t status_kib(std::string const& field) const;
+  [[nodiscard]] std::string get(std::string const& path) const;
+
+  std::filesystem::path directory_;
+  std::string address_;
+  std::string http_;
+  pid_t pid_{};
+};
+
+}  // namespace coxswain::hostile

@@ -1,0 +1,42 @@
+#pragma once
+// A job that does nothing but pass barriers, all its tasks on this thread, and says how long they
+// took: first in peace, then under attack.
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/client/client.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace coxswain::hostile {
+
+struct latencies {
+  std::size_t count{};
+  duration p50{};
+  duration p99{};
+  duration max{};
+};
+
+class quiet_job {
+ public:
+  // Connects and joins so many tasks. Throws what the clients throw.
+  quiet_job(std::string const& address, std::size_t tasks);
+
+  // How long barriers took, each from the first arrival to the last release, one after another, for
+  // so long and at least 20 of them. Throws what the clients throw: also if a barrier takes longer
+  // than 60 s.
+  latencies measure(duration how_long);
+
+  // The clients have reconnected so often.
+  [[nodiscard]] std::size_t reconnects() const;
+
+ private:
+  template <class Step>
+  void run_all(Step step);
+
+  asio::io_context io_{1};
+  std::vector<client> tasks_;
+};
+
+}  // namespace coxswain::hostile
