@@ -282,6 +282,38 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_event_watch_leaves_nothing) {
   BOOST_TEST(c.look().memory_bytes == before);
 }
 
+BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {
+  auto c = cluster::deserted(1, with([](auto& o) {
+                               o.credentials.push_back({core::role::worker, "right"});
+                             }));
+  core::hello_args args;
+  args.token = "right";
+  int const observer = c.hello(args);
+  auto const guess = [&](std::string peer) {
+    auto const on = c.dial(std::move(peer));
+    core::client_message message;
+    message.what = core::hello_args{};
+    c.say(on, std::move(message));
+  };
+
+  for (int i = 0; i < 1'000; ++i) guess("10.0.0.7:" + std::to_string(i));
+  guess("10.0.0.8:1");
+  auto const at_once = watch(c, observer, 0);
+  BOOST_TEST(events(c, at_once).entries.size() == 2u);
+  BOOST_TEST(
+      contains(events(c, at_once).entries[0].what.text, "connection from 10.0.0.7:0 refused"));
+
+  c.pass(10s);
+  auto const later = watch(c, observer, events(c, at_once).through);
+  BOOST_TEST(only(c, later).text ==
+             "999 more connections from 10.0.0.7 refused within 10 s for their tokens");
+
+  guess("10.0.0.7:1");
+  guess("10.0.0.8:1");
+  auto const next = watch(c, observer, events(c, later).through);
+  BOOST_TEST(contains(only(c, next).text, "connection from 10.0.0.8:1 refused"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

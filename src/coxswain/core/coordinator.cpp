@@ -92,6 +92,7 @@ void coordinator::state::handle_due(time_point now, due_item const& item) {
     case due::review: return review_due(now);
     case due::no_progress:
       return no_progress_due(now, task_id{static_cast<std::uint32_t>(item.subject)});
+    case due::wrong_tokens: return tell_wrong_tokens(now);
   }
 }
 
@@ -278,6 +279,10 @@ void coordinator::take_events(std::vector<event>& into) {
   into.swap(state_->events);
 }
 std::size_t coordinator::untold() const { return state_->events.size(); }
+std::string const* coordinator::wrong_token(connection_id of) const {
+  return state_->wrong_token(of);
+}
+
 std::size_t coordinator::frame_bytes_max(connection_id of) const {
   return state_->frame_bytes_max(of);
 }

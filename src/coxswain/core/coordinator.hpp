@@ -117,6 +117,9 @@ class coordinator {
   // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 
+  // The address of a peer that was refused for its token; null for others.
+  [[nodiscard]] std::string const* wrong_token(connection_id of) const;
+
   // All tasks were there at once, for the first time.
   [[nodiscard]] bool job_has_started() const noexcept;
 

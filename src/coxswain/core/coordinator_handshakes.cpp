@@ -10,6 +10,9 @@
 namespace coxswain::core {
 namespace {
 
+// Wrong tokens of so much time are one line for each host.
+constexpr duration wrong_tokens_period = 10s;
+
 std::string_view bytes_of(session_secret const& secret) {
   return {reinterpret_cast<char const*>(secret.data()), secret.size()};
 }
@@ -46,6 +49,36 @@ status coordinator::state::refusal(hello_args const& args) const {
   return {};
 }
 
+void coordinator::state::refuse_hello(time_point now, connection_id from, status why) {
+  connection& c = *sessions_.find(from);
+  c.wrong_token = why.code() == errc::unauthenticated;
+  if (c.wrong_token && !wrong_tokens_due_.armed()) {
+    deadlines_.arm(wrong_tokens_due_, {now + wrong_tokens_period, due::wrong_tokens});
+  }
+  if (!c.wrong_token || wrong_tokens_.note(c.peer.substr(0, c.peer.rfind(':')))) {
+    log(severity::warning, event_kind::refused,
+        "connection from " + c.peer + " refused: " + why.text());
+  }
+  tally.count_request(operation_of<hello_args>, why.code());
+  say_goodbye(from, std::move(why), false);
+}
+
+std::string const* coordinator::state::wrong_token(connection_id of) const {
+  auto const* const c = sessions_.find(of);
+  return c && c->wrong_token ? &c->peer : nullptr;
+}
+
+void coordinator::state::tell_wrong_tokens(time_point now) {
+  deadlines_.disarm(wrong_tokens_due_);
+  for (auto const& [host, count] : wrong_tokens_.take()) {
+    log(severity::warning, event_kind::refused,
+        std::to_string(count) + " more connections from " + host + " refused within " +
+            in_words(wrong_tokens_period) + " for their tokens");
+  }
+  if (wrong_tokens_.empty()) return;
+  deadlines_.arm(wrong_tokens_due_, {now + wrong_tokens_period, due::wrong_tokens});
+}
+
 std::optional<role> coordinator::state::role_of(hello_args const& args) const {
   if (options.credentials.empty() || args.acts_for) return role::worker;
   auto const found = credential_of(options.credentials, args.token);
@@ -60,12 +93,7 @@ void coordinator::state::replace_credentials(std::vector<credential> by) {
 }
 
 void coordinator::state::hello(time_point now, connection_id from, hello_args const& args) {
-  if (status why = refusal(args); !why.ok()) {
-    log(severity::warning, event_kind::refused,
-        "connection from " + sessions_.find(from)->peer + " refused: " + why.text());
-    tally.count_request(operation_of<hello_args>, why.code());
-    return say_goodbye(from, std::move(why), false);
-  }
+  if (status why = refusal(args); !why.ok()) return refuse_hello(now, from, std::move(why));
   connection& c = *sessions_.find(from);
   deadlines_.disarm(c.hello);
   session s;

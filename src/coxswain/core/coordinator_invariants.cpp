@@ -308,6 +308,7 @@ void coordinator::state::check_alarms() const {
   }
   for (auto const& [_, of] : round_alarms_) count_all(of);
   count_all(join_alarms_);
+  count(wrong_tokens_due_);
   count_all(leave_alarms_);
   count(preemption_alarm_);
   count(topology_log_);

@@ -211,6 +211,8 @@ void coordinator::state::stop(time_point now, std::string reason) {
   grants_.clear();
   keys_.forget_changes();  // nobody can ask for them any more
   deadlines_.disarm(review_);
+  tell_wrong_tokens(now);
+  deadlines_.disarm(wrong_tokens_due_);
 }
 
 // --- The end of a session --------------------------------------------------------------------

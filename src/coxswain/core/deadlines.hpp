@@ -27,6 +27,7 @@ enum class due : std::uint8_t {
   topology_log,    // exchanges of topologies may wait for long
   review,          // it is to be found out who is stuck
   no_progress,     // task: reported no further step
+  wrong_tokens,    // those that were tried are to be told
 };
 
 // Refers to an armed deadline, or to none.

@@ -44,6 +44,7 @@ struct connection {
   session_secret secret{};
   session_id session{};    // zero before the handshake and after the session went elsewhere
   bool closing{};          // it was told goodbye
+  bool wrong_token{};      // ... because of its token
   std::uint64_t number{};  // in the order in which they were accepted
   liveness opened;
   alarm hello;

@@ -27,6 +27,7 @@
 #include "coxswain/core/wait_graph.hpp"
 #include "coxswain/core/waiting_texts.hpp"
 #include "coxswain/core/watchers.hpp"
+#include "coxswain/core/wrong_tokens.hpp"
 
 #include <boost/smart_ptr/weak_ptr.hpp>
 
@@ -68,6 +69,7 @@ class coordinator::state {
   void follow_up();
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+  [[nodiscard]] std::string const* wrong_token(connection_id of) const;
   [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] snapshot look(time_point now) const;
   [[nodiscard]] why_answer why(time_point now) const;
@@ -123,6 +125,8 @@ class coordinator::state {
                 resume_args const& args);
   [[nodiscard]] status refusal(hello_args const& args) const;
   [[nodiscard]] std::optional<role> role_of(hello_args const& args) const;
+  void refuse_hello(time_point now, connection_id from, status why);
+  void tell_wrong_tokens(time_point now);
   void say_goodbye(connection_id to, status why, bool may_resume, bool restarted = false);
   void end_session(time_point now, session_id id, status const& why);
   // The call waits, and `p` says where.
@@ -475,6 +479,8 @@ class coordinator::state {
   std::vector<stuck_call> stuck_told_;
   time_point stuck_told_at_;
   waiting_texts waiting_texts_;
+  wrong_tokens wrong_tokens_;
+  alarm wrong_tokens_due_;
   lateness lateness_;
   round_history rounds_;
 };
