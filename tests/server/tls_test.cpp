@@ -234,6 +234,7 @@ BOOST_AUTO_TEST_CASE(whose_handshake_is_not_done_is_no_connection) {
 
 BOOST_AUTO_TEST_CASE(handshakes_count_as_connections_where_there_is_a_limit) {
   o.connections_max = 2;
+  o.strangers_per_host_max = 2;
   auto silent = connect();
   auto also = connect();
   until([&] { return made->statistics().handshakes == 2; });
@@ -250,6 +251,50 @@ BOOST_AUTO_TEST_CASE(handshakes_of_one_host_keep_their_pace) {
   for (int i = 0; i < 6; ++i) BOOST_TEST(dial(worker).greet());
 
   BOOST_TEST((std::chrono::steady_clock::now() - begun >= 200ms), "two at once, then one in 50 ms");
+}
+
+// Those that were reset take no descriptors, and nobody waits for them.
+BOOST_AUTO_TEST_CASE(a_handshake_that_waits_for_its_turn_ends_when_its_peer_goes) {
+  o.handshakes_per_second_max = 1;
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  auto fourth = connect();
+  fourth.send("\x16\x03\x01\x02");
+  until([&] { return made->statistics().handshakes == 4; });
+
+  linger const none{1, 0};
+  ::setsockopt(second.socket(), SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+  second.close();  // by a reset
+  third.close();
+  fourth.close();
+
+  until([&] { return made->statistics().handshakes == 1; });
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_does_not_wait_for_those_that_went_before_it) {
+  o.handshakes_per_second_max = 2;
+  std::deque<raw_client> gone;
+  for (int i = 0; i < 20; ++i) gone.push_back(connect());
+  gone.clear();
+  auto const begun = std::chrono::steady_clock::now();
+
+  auto client = dial(worker);
+
+  BOOST_TEST(client.greet());
+  BOOST_TEST((std::chrono::steady_clock::now() - begun < 9s), "it waits half a second");
+}
+
+BOOST_AUTO_TEST_CASE(silent_handshakes_give_way_when_they_are_a_second_old) {
+  o.connections_max = 4;
+  auto first = connect();
+  auto second = connect();
+  until([&] { return made->statistics().handshakes == 2; });
+  connect().expect_end();
+
+  until([&] { return dial(worker).greet(); });
+
+  first.expect_end();
 }
 
 BOOST_AUTO_TEST_CASE(many_handshakes_at_once_are_all_done) {

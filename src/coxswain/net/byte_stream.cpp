@@ -88,6 +88,11 @@ transfer socket_stream::write_some(std::span<iovec const> pieces) noexcept {
   }
 }
 
+bool byte_stream::has_unread() const noexcept {
+  int bytes = 0;
+  return ::ioctl(native_handle(), FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
 void socket_stream::shut_write() noexcept { ::shutdown(socket_.value(), SHUT_WR); }
 
 std::size_t socket_stream::unread_by_peer() const noexcept {

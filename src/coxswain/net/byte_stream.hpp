@@ -51,6 +51,9 @@ class byte_stream {
   // How many of the written bytes wait in this host's kernel for a peer that does not read them.
   [[nodiscard]] virtual std::size_t unread_by_peer() const noexcept = 0;
 
+  // Whether something from the peer waits in the kernel to be read.
+  [[nodiscard]] bool has_unread() const noexcept;
+
   // To be watched by a poller.
   [[nodiscard]] virtual int native_handle() const noexcept = 0;
 };

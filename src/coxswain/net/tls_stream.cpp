@@ -108,8 +108,8 @@ struct tls_stream::passage {
   }
 };
 
-tls_stream::tls_stream(std::unique_ptr<byte_stream> below, tls_context const& by)
-    : below_{std::move(below)}, ssl_{SSL_new(by.native())} {
+tls_stream::tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by)
+    : ssl_{SSL_new(by.native())} {
   auto* const way = ssl_ == nullptr ? nullptr : BIO_new(passage::method());
   if (way == nullptr) {
     SSL_free(ssl_);
@@ -121,9 +121,11 @@ tls_stream::tls_stream(std::unique_ptr<byte_stream> below, tls_context const& by
   SSL_set_accept_state(ssl_);
   attach(ssl_, peer_);
   peer_.uri_prefix = by.options().peer_uri_prefix;
+  below_ = std::move(below);
 }
 
-tls_stream::tls_stream(std::unique_ptr<byte_stream> below, tls_context const& by, std::string host)
+tls_stream::tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by,
+                       std::string host)
     : tls_stream{std::move(below), by} {
   peer_.host = std::move(host);
   SSL_set_connect_state(ssl_);

@@ -23,9 +23,9 @@ namespace coxswain::net {
 class tls_stream final : public byte_stream {
  public:
   // The server's side, or the client's, to a server that is to be `host`: a name or a number, as
-  // the user gave it. Throws std::bad_alloc.
-  tls_stream(std::unique_ptr<byte_stream> below, tls_context const& by);
-  tls_stream(std::unique_ptr<byte_stream> below, tls_context const& by, std::string host);
+  // the user gave it. Throws std::bad_alloc; the server's side leaves `below` as it was then.
+  tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by);
+  tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by, std::string host);
   ~tls_stream() override;
 
   // Goes as far as it can without waiting. `wants_read` and `wants_write` say what to wait for

@@ -27,6 +27,9 @@ constexpr std::size_t pieces_max = 64;
 // input, the kernel would send a reset, which may destroy the goodbye on its way.
 constexpr duration drain_time = 1s;
 
+// How long a peer with a wrong token waits at the most before it is told.
+constexpr duration slowed_max = 10s;
+
 // When the core is told what was read, the memory that this takes is asked for so many earlier. For
 // the first ones it is asked for before they are read.
 constexpr std::size_t expected_early = 3;
@@ -90,6 +93,7 @@ connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stre
 void connection::end(core::loss how) {
   if (ended()) return;
   phase_ = phase::ended;
+  if (is_stranger_) turn_.newcomers.left(as_stranger());
   blocked_ = false;
   out_ = nullptr;
   turn_.ended.push_back(id_);
@@ -168,7 +172,12 @@ void connection::hear(std::string_view bytes) noexcept {
   is_unheard_ = false;
   if (ended()) return;
   try {
+    has_spoken_ = true;
     turn_.brain.received(turn_.now, id_, bytes);
+    if (is_stranger_ && turn_.brain.is_greeted(id_)) {
+      is_stranger_ = false;
+      turn_.newcomers.greeted(as_stranger());
+    }
     turn_.releases.look(turn_.brain.rounds_ended());
     held_back_ = out_->holds_back();
   } catch (std::exception const& e) {
@@ -181,7 +190,10 @@ void connection::hear(std::string_view bytes) noexcept {
 void connection::flush() noexcept {
   if (ended()) return;
   try {
-    if (out_->ends() && phase_ == phase::open) begin_goodbye();
+    if (out_->ends() && phase_ <= phase::slowed) {
+      if (is_slowed()) return;
+      begin_goodbye();
+    }
     if (!awaits_room_) write();
     if (held_back_ && !ended() && !out_->holds_back()) ready_.poke_next_turn();
   } catch (std::exception const& e) {
@@ -257,6 +269,7 @@ void connection::await_reader() {
 
 void connection::visit() {
   if (ended()) return;
+  if (phase_ == phase::slowed) return flush();
   if (closes_at_ <= turn_.now) return end(core::loss::closed);
   if (!blocked_) return;
   auto const unread = stream_->unread_by_peer();
@@ -272,6 +285,28 @@ time_point connection::next_visit() const noexcept {
   auto const looked = (turn_.now - blocked_since_) / turn_.look_period;
   auto const look = deadline_after(blocked_since_, turn_.look_period * (looked + 1));
   return std::min(closes_at_, look);
+}
+
+// Whether its peer is to learn only later that its token is wrong.
+bool connection::is_slowed() {
+  auto const* const peer = is_stranger_ ? turn_.brain.wrong_token(id_) : nullptr;
+  if (peer == nullptr) return false;
+  if (phase_ == phase::slowed && turn_.now >= blocked_since_ + slowed_max) return false;
+  auto const when = turn_.wrong_tokens.begin(turn_.now, strangers::host_of(*peer));
+  if (when <= turn_.now) return false;
+  if (std::exchange(phase_, phase::slowed) == phase::open) blocked_since_ = turn_.now;
+  closes_at_ = when;
+  turn_.to_visit.push_back(id_);
+  return true;
+}
+
+bool connection::dismiss(std::string_view goodbye) {
+  bool const is_new = !has_spoken_ && stream_->has_unread();
+  if (ended() || !is_stranger_ || is_new) return false;
+  iovec const piece{const_cast<char*>(goodbye.data()), goodbye.size()};
+  if (phase_ == phase::open) static_cast<void>(stream_->write_some({&piece, 1}));
+  end(core::loss::closed);
+  return true;
 }
 
 void connection::begin_goodbye() {

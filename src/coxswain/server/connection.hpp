@@ -8,8 +8,10 @@
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/routine.hpp"
 #include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/host_pace.hpp"
 #include "coxswain/server/intake.hpp"
 #include "coxswain/server/release_clock.hpp"
+#include "coxswain/server/strangers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +19,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::server {
+
+// So many peers of one host learn in a second that their token is wrong; others wait for it.
+inline constexpr std::size_t wrong_tokens_per_second_max = 10;
 
 // What the connections of a server share during a turn.
 struct turn {
@@ -47,6 +53,11 @@ struct turn {
   // By all, since the beginning.
   std::uint64_t sends{};  // calls of the kernel
   std::uint64_t bytes_sent{};
+
+  // Those that have not said Hello, and how many a second of a host may learn that its token is
+  // wrong.
+  strangers newcomers;
+  host_pace wrong_tokens{wrong_tokens_per_second_max};
 
   // What became of connections; `connections` sees to it at the end of the turn.
   std::vector<connection_id> ended;
@@ -91,11 +102,16 @@ class alignas(64) connection final : private net::watched {
   // turn.
   [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
 
+  // Ends one that has not said Hello, and sends `goodbye` as far as that goes at once. False if the
+  // first that its peer has sent is not read yet. Not from its own routine.
+  [[nodiscard]] bool dismiss(std::string_view goodbye);
+
   // Ends it without further ado.
   void end(core::loss how);
 
  private:
-  enum class phase : std::uint8_t { open, saying_goodbye, draining, ended };
+  // `slowed`: the goodbye waits, because too many of its host have tried tokens.
+  enum class phase : std::uint8_t { open, slowed, saying_goodbye, draining, ended };
 
   // What the read loop does next.
   enum class next : std::uint8_t { wait, another_turn, stop };
@@ -111,22 +127,28 @@ class alignas(64) connection final : private net::watched {
   void await_room();
   void await_reader();
   void begin_goodbye();
+  [[nodiscard]] bool is_slowed();
+  [[nodiscard]] strangers::peer as_stranger() const noexcept {
+    return {strangers::peer::kind::connection, id_.value};
+  }
   void begin_draining();
   void give_up(std::exception const& why) noexcept;
 
   turn& turn_;
   connection_id id_;
   phase phase_{phase::open};
-  bool blocked_{};      // something waits for a peer that does not read
-  bool awaits_room_{};  // the poller tells when the socket takes more
-  bool held_back_{};    // it is not read on, because replies wait for room
-  bool is_unheard_{};   // the core was not told what was read last
+  bool blocked_{};          // something waits for a peer that does not read
+  bool awaits_room_{};      // the poller tells when the socket takes more
+  bool held_back_{};        // it is not read on, because replies wait for room
+  bool is_unheard_{};       // the core was not told what was read last
+  bool is_stranger_{true};  // it has not said Hello
+  bool has_spoken_{};       // something was read from it
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;
   net::routine loop_;
   std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
-  time_point blocked_since_{};
+  time_point blocked_since_{};  // or slowed since
   time_point closes_at_{time_point::max()};
 };
 static_assert(sizeof(connection) ==

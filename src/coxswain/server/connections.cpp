@@ -12,6 +12,14 @@ connections::entry* connections::find(connection_id id) {
   return found == all_.end() ? nullptr : &found->second;
 }
 
+bool connections::dismiss(connection_id id, std::string_view goodbye) {
+  turn_.take_in();
+  auto* const e = find(id);
+  if (e == nullptr || !e->one->dismiss(goodbye)) return false;
+  all_.erase(id);
+  return true;
+}
+
 void connections::visit_due() {
   while (!visits_.empty() && visits_.top().first <= turn_.now) {
     auto const [when, id] = visits_.top();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,10 @@ class connections {
   connection& add(connection_id id, std::unique_ptr<net::byte_stream> stream);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+
+  // Destroys one that has not said Hello, after `goodbye`. False if the first that its peer has
+  // sent is not read yet, or if it has said Hello. Not from a connection's own routine.
+  bool dismiss(connection_id id, std::string_view goodbye);
 
   // Visits those whose visit is due. Before the core is told the time.
   void visit_due();

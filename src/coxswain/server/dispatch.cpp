@@ -287,6 +287,11 @@ void dispatch::tell_log() {
   }
 }
 
+bool dispatch::is_greeted(connection_id from) const {
+  auto const* const on = find(from);
+  return on != nullptr && on->greeted;
+}
+
 outbox& dispatch::out(connection_id to) {
   auto* const on = find(to);
   assert(on != nullptr);

@@ -90,6 +90,14 @@ class dispatch {
   // empty: call it again after writing, since that may have told the core something.
   bool deliver(std::vector<connection_id>& dirty);
 
+  // Whether the peer has said Hello, or has resumed a session.
+  [[nodiscard]] bool is_greeted(connection_id from) const;
+
+  // The address of a peer that was refused for its token; null for others.
+  [[nodiscard]] std::string const* wrong_token(connection_id from) const {
+    return core_.wrong_token(from);
+  }
+
   // What is to be written to the connection; the same object until it is lost.
   [[nodiscard]] outbox& out(connection_id to);
   [[nodiscard]] outbox const& out(connection_id to) const;

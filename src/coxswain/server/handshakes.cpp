@@ -2,6 +2,7 @@
 
 #include "coxswain/core/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 
@@ -13,32 +14,47 @@ constexpr int steps_max = 16;
 // How long who was refused has to read why.
 constexpr duration parting_max = 1s;
 
-std::string_view host_of(std::string_view peer) { return peer.substr(0, peer.rfind(':')); }
+// Younger ones do not give way: their peers may be busy.
+constexpr duration dismissed_after = 1s;
 
 }  // namespace
 
 class handshakes::handshake final : private net::watched {
  public:
   handshake(handshakes& of, std::uint64_t number, std::unique_ptr<net::byte_stream> stream,
-            std::string peer, time_point ends)
+            std::string peer, time_point begun, time_point ends)
       : of_{of},
         waiting_{std::move(stream)},
         number_{number},
         peer_{std::move(peer)},
-        ends_{ends} {}
-
-  void start() {
-    stream_ = std::make_unique<net::tls_stream>(std::move(waiting_), of_.shown_);
-    ready_.emplace(of_.poller_, stream_->native_handle(), static_cast<net::watched*>(this));
-    loop_ = run();
+        begun_{begun},
+        ends_{ends},
+        ready_{std::in_place, of.poller_, waiting_->native_handle(),
+               static_cast<net::watched*>(this)},
+        loop_{run()} {
     loop_.start();
+  }
+
+  // Without memory it is over when its time is.
+  void start() noexcept {
+    try {
+      stream_ = std::make_unique<net::tls_stream>(std::move(waiting_), of_.shown_);
+    } catch (std::exception const&) {
+      return;
+    }
+    ready_->poke();
   }
 
   [[nodiscard]] bool is_started() const noexcept { return stream_ != nullptr; }
   [[nodiscard]] bool is_parting() const noexcept { return is_parting_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
+  [[nodiscard]] std::string host() const { return std::string{strangers::host_of(peer_)}; }
+  [[nodiscard]] time_point begun() const noexcept { return begun_; }
   [[nodiscard]] time_point ends() const noexcept { return ends_; }
+  [[nodiscard]] net::byte_stream const& stream() const noexcept {
+    return stream_ ? *stream_ : *waiting_;
+  }
 
   // No more of it is watched from now on.
   std::unique_ptr<net::tls_stream> take_stream() noexcept {
@@ -58,23 +74,28 @@ class handshakes::handshake final : private net::watched {
 
   handshakes& of_;
   std::unique_ptr<net::byte_stream> waiting_;
-  std::unique_ptr<net::tls_stream> stream_;
-  std::optional<net::readiness> ready_;
-  net::routine loop_;
+  std::unique_ptr<net::tls_stream> stream_;  // once it has begun
   std::uint64_t number_;
   std::string peer_;
+  time_point begun_;
   time_point ends_;
+  std::optional<net::readiness> ready_;
+  net::routine loop_;
   bool is_parting_{};
 };
 
 // --- One of them -------------------------------------------------------------------------------
 
 net::routine handshakes::handshake::run() {
-  do {
-    co_await ready_->readable();
+  while (!is_started() && !ready_->hung_up()) co_await ready_->readable();
+  bool goes_on = is_started();
+  is_parting_ = !goes_on;
+  while (goes_on) {
     while (!of_.may_step()) co_await ready_->next_turn();
-  } while (go_on());
-  while (is_parting_ && !is_gone()) co_await ready_->readable();
+    goes_on = go_on();
+    if (goes_on) co_await ready_->readable();
+  }
+  while (is_started() && is_parting_ && !is_gone()) co_await ready_->readable();
   of_.over_.push_back(number_);
 }
 
@@ -120,10 +141,11 @@ void handshakes::handshake::has_room() noexcept {
 
 // --- All of them -------------------------------------------------------------------------------
 
-handshakes::handshakes(net::poller& by, net::tls_context const& shown, limits l,
+handshakes::handshakes(net::poller& by, net::tls_context const& shown, strangers& among, limits l,
                        std::string plain_goodbye)
     : poller_{by},
       shown_{shown},
+      strangers_{among},
       limits_{l},
       plain_goodbye_{std::move(plain_goodbye)},
       pace_{l.per_second_max} {}
@@ -132,15 +154,30 @@ handshakes::~handshakes() = default;
 
 void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer) {
   now_ = now;
-  auto const starts = pace_.begin(now, host_of(peer));
+  auto const number = begun_++;
   auto const ends = deadline_after(now, limits_.longest);
-  auto& one = *all_.emplace(begun_, std::make_unique<handshake>(*this, begun_, std::move(stream),
-                                                                std::move(peer), ends))
-                   .first->second;
-  ++begun_;
-  if (starts > now) return plan(one, starts);
+  auto made =
+      std::make_unique<handshake>(*this, number, std::move(stream), std::move(peer), now, ends);
+  auto& one = *all_.emplace(number, std::move(made)).first->second;
+  strangers_.came({strangers::peer::kind::handshake, number}, one.host());
   plan(one, ends);
-  one.start();
+  auto& queue = waiting_[one.host()];
+  queue.insert(number);
+  if (queue.size() == 1) start_next(one.host(), now);
+}
+
+// Those who wait at this host begin as far as they may; the first that may not yet is planned.
+void handshakes::start_next(std::string const& host, time_point now) {
+  auto const at = waiting_.find(host);
+  while (at != waiting_.end() && !at->second.empty()) {
+    auto& first = *all_.at(*at->second.begin());
+    auto const when = pace_.begin(now, host);
+    if (when > now) return plan(first, std::min(when, first.ends()));
+    at->second.erase(at->second.begin());
+    plan(first, first.ends());
+    first.start();
+  }
+  if (at != waiting_.end()) waiting_.erase(at);
 }
 
 void handshakes::turn_begins(time_point now) noexcept {
@@ -160,10 +197,7 @@ void handshakes::advance(time_point now) {
 }
 
 void handshakes::visit(handshake& one, time_point now) {
-  if (!one.is_started() && now < one.ends()) {
-    plan(one, one.ends());
-    return one.start();
-  }
+  if (!one.is_started() && now < one.ends()) return start_next(one.host(), now);
   if (!one.is_parting()) {
     refusals_.push_back({one.peer(),
                          {errc::deadline_exceeded, "There was no whole TLS handshake within " +
@@ -173,14 +207,27 @@ void handshakes::visit(handshake& one, time_point now) {
 }
 
 void handshakes::plan(handshake& one, time_point when) {
-  due_.erase({one.planned, one.number()});
+  auto node = due_.extract({one.planned, one.number()});
   one.planned = when;
-  due_.emplace(when, one.number());
+  if (node.empty()) {
+    due_.emplace(when, one.number());
+  } else {
+    node.value().first = when;
+    due_.insert(std::move(node));
+  }
 }
 
-void handshakes::forget(handshake const& one) noexcept {
-  due_.erase({one.planned, one.number()});
-  all_.erase(one.number());
+void handshakes::forget(handshake& one) {
+  auto const number = one.number();
+  auto const host = one.host();
+  due_.erase({one.planned, number});
+  strangers_.left({strangers::peer::kind::handshake, number});
+  all_.erase(number);
+  auto const at = waiting_.find(host);
+  if (at == waiting_.end()) return;
+  bool const was_first = *at->second.begin() == number;
+  at->second.erase(number);
+  if (was_first) start_next(host, now_);
 }
 
 std::vector<handshakes::caller> handshakes::take_callers() {
@@ -193,9 +240,21 @@ std::vector<handshakes::caller> handshakes::take_callers() {
   return callers;
 }
 
+bool handshakes::dismiss(std::uint64_t number) {
+  auto& one = *all_.at(number);
+  bool const is_over = std::find(over_.begin(), over_.end(), number) != over_.end();
+  if (is_over || now_ < one.begun() + dismissed_after || one.stream().has_unread()) return false;
+  forget(one);
+  return true;
+}
+
 void handshakes::clear() noexcept {
+  for (auto const& [number, _] : all_) {
+    strangers_.left({strangers::peer::kind::handshake, number});
+  }
   due_.clear();
   over_.clear();
+  waiting_.clear();
   all_.clear();
 }
 

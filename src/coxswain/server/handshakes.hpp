@@ -10,7 +10,8 @@
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/routine.hpp"
 #include "coxswain/net/tls_stream.hpp"
-#include "coxswain/server/handshake_pace.hpp"
+#include "coxswain/server/host_pace.hpp"
+#include "coxswain/server/strangers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,13 +33,17 @@ class handshakes {
     std::size_t per_second_max;  // of one host
   };
 
-  // Who speaks no TLS is told `plain_goodbye`, and that only.
-  handshakes(net::poller& by, net::tls_context const& shown, limits l, std::string plain_goodbye);
+  // A peer that speaks no TLS is sent `plain_goodbye` and nothing else. Handshakes are among the
+  // `strangers` while they last.
+  handshakes(net::poller& by, net::tls_context const& shown, strangers& among, limits l,
+             std::string plain_goodbye);
   ~handshakes();
   handshakes(handshakes const&) = delete;
   handshakes& operator=(handshakes const&) = delete;
 
-  // Begins one, at once or when its host may. `stream` belongs to somebody at `peer`.
+  // Begins one, at once or when its host may: those of a host in the order in which they came. One
+  // whose peer goes away ends at once, even if it has not begun. `stream` belongs to somebody at
+  // `peer`. Throws as net::readiness does.
   void begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer);
 
   // At the beginning of each turn.
@@ -60,7 +65,11 @@ class handshakes {
   [[nodiscard]] std::vector<caller> take_callers();
   [[nodiscard]] std::vector<refusal> take_refusals() { return std::exchange(refusals_, {}); }
 
-  // Refuses all of them without a word. Not from a routine.
+  // Ends one without a word, unless it is younger than a second, speaks and waits to be heard, or
+  // is done: false. Not from its own routine.
+  bool dismiss(std::uint64_t number);
+
+  // Ends all of them without a word. Not from a routine.
   void clear() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -71,19 +80,22 @@ class handshakes {
   using deadline = std::pair<time_point, std::uint64_t>;
 
   [[nodiscard]] bool may_step() noexcept;
+  void start_next(std::string const& host, time_point now);
   void plan(handshake& one, time_point when);
   void visit(handshake& one, time_point now);
-  void forget(handshake const& one) noexcept;
+  void forget(handshake& one);
 
   net::poller& poller_;
   net::tls_context const& shown_;
+  strangers& strangers_;
   limits limits_;
   std::string plain_goodbye_;
-  handshake_pace pace_;
+  host_pace pace_;
   time_point now_{};
   int steps_left_{};
   std::uint64_t begun_{};
   std::map<std::uint64_t, std::unique_ptr<handshake>> all_;
+  std::map<std::string, std::set<std::uint64_t>> waiting_;  // to begin, by host
   std::set<deadline> due_;
   std::vector<refusal> refusals_;
   std::vector<std::uint64_t> over_;  // their routines have ended

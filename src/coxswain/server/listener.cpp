@@ -19,7 +19,7 @@ namespace coxswain::server {
 namespace {
 
 // Accepted in a turn before the connections have theirs.
-constexpr int accepted_max = 1024;
+constexpr int accepted_max = 128;
 
 constexpr std::string_view inherited_prefix{"fd://"};
 

@@ -45,6 +45,13 @@ struct options {
   // How many connections are taken at once; zero: the descriptor limit less 64 and less those that
   // the program wants for itself.
   std::size_t connections_max{0};
+
+  // How many connections of one host may not have said Hello yet, TLS handshakes included; zero:
+  // half of connections_max. When more come, those that have been silent longest give way. Unix
+  // sockets are exempt.
+  std::size_t strangers_per_host_max{0};
+
+  // Subtracted from the descriptor limit for what else the program opens.
   std::size_t descriptors_reserved{0};
 
   // How long a stop waits for the last bytes to be read by the peers.

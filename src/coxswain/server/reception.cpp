@@ -17,6 +17,12 @@ namespace {
 // How long listeners rest when there are no descriptors left.
 constexpr duration rest = 100ms;
 
+// Strangers that give way are told to the log once in so much time.
+constexpr duration tell_dismissed_every = 10s;
+
+// So many of a host's strangers are looked at for one that is silent.
+constexpr std::size_t looked_at_max = 8;
+
 // Descriptors that are left for others: files, the log, an embedding program.
 constexpr std::size_t spare_descriptors = 64;
 
@@ -30,6 +36,10 @@ std::size_t connections_max(options const& o) {
   return std::max(descriptors, spare + 1) - spare;
 }
 
+std::size_t kept_for_known_hosts(std::size_t places) {
+  return std::min<std::size_t>(places / 32, 64);
+}
+
 }  // namespace
 
 reception::reception(turn& t, connections& all, options const& o,
@@ -37,10 +47,14 @@ reception::reception(turn& t, connections& all, options const& o,
     : turn_{t},
       connections_{all},
       connections_max_{connections_max(o)},
-      no_room_{no_room(connections_max_)} {
+      strangers_per_host_max_{o.strangers_per_host_max != 0
+                                  ? o.strangers_per_host_max
+                                  : std::max<std::size_t>(connections_max_ / 2, 1)},
+      no_room_{no_room(connections_max_)},
+      gives_way_{gives_way()} {
   if (certificates != nullptr) {
     handshakes::limits const limits{o.core.hello_timeout, o.handshakes_per_second_max};
-    handshakes_.emplace(t.poller, *certificates, limits, speaks_tls_only());
+    handshakes_.emplace(t.poller, *certificates, t.newcomers, limits, speaks_tls_only());
   }
   bool const is_open_to_all = o.core.credentials.empty() && o.tls.authorities_file.empty();
   bool const must_be_private = is_open_to_all && !o.insecure;
@@ -74,10 +88,7 @@ void reception::turn_begins() noexcept {
 void reception::accepted(net::socket socket, std::string peer) noexcept {
   try {
     bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
-    auto const underway = handshakes_ ? handshakes_->size() : 0;
-    if (connections_.size() + underway >= connections_max_) {
-      return refuse(std::move(socket), speaks_tls);
-    }
+    if (!make_room_for(strangers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
     auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
     crowded_ = false;
     if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
@@ -87,21 +98,65 @@ void reception::accepted(net::socket socket, std::string peer) noexcept {
   }
 }
 
+// True if there is a place for one more.
+bool reception::make_room_for(std::string_view host) {
+  auto const& known = turn_.newcomers;
+  bool const is_crowd = known.of(host) >= strangers_per_host_max_;
+  // Connections that do not give way are read in this iteration; handshakes may wait for long.
+  if (is_crowd && !dismiss_one(host) && handshakes_) return false;
+  auto const taken = connections_.size() + (handshakes_ ? handshakes_->size() : 0);
+  bool const is_known = host.empty() || known.knows(host);
+  auto const kept = is_known ? 0 : kept_for_known_hosts(connections_max_);
+  return taken < connections_max_ - kept || dismiss_one(known.crowd());
+}
+
+// The oldest silent stranger of the host goes. False if there is none among the oldest.
+bool reception::dismiss_one(std::string_view host) {
+  for (auto const& one : turn_.newcomers.oldest(host, looked_at_max)) {
+    bool const is_gone = one.what == strangers::peer::kind::handshake
+                             ? handshakes_->dismiss(one.number)
+                             : connections_.dismiss(connection_id{one.number}, gives_way_);
+    if (!is_gone) continue;
+    ++dismissed_;
+    dismissed_of_ = host;
+    return true;
+  }
+  return false;
+}
+
+void reception::tell_dismissed() {
+  if (dismissed_ == 0 || turn_.now < tell_dismissed_at_) return;
+  tell_dismissed_at_ = turn_.now + tell_dismissed_every;
+  refused_ += dismissed_;
+  auto const count = std::exchange(dismissed_, 0);
+  turn_.report(core::severity::warning,
+               std::to_string(count) + (count == 1 ? " connection was" : " connections were") +
+                   " closed before Hello to make room for newer ones, the last of " +
+                   dismissed_of_ + "; one host may have " +
+                   std::to_string(strangers_per_host_max_) +
+                   " that are silent (strangers_per_host_max), all together " +
+                   std::to_string(connections_max_) + " (connections_max)");
+}
+
 connection& reception::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
+  std::string const host{strangers::host_of(peer)};
   auto const id = turn_.brain.open(turn_.now, std::move(peer), draw_secret());
   try {
+    turn_.newcomers.came({strangers::peer::kind::connection, id.value}, host);
     auto& made = connections_.add(id, std::move(stream));
     ++accepted_;
     return made;
   } catch (std::exception const&) {
+    turn_.newcomers.left({strangers::peer::kind::connection, id.value});
     turn_.brain.lost(turn_.now, id, core::loss::closed);
     throw;
   }
 }
 
 void reception::let_in() noexcept {
-  if (!handshakes_) return;
   try {
+    tell_dismissed();
+    if (!handshakes_) return;
     for (auto& one : handshakes_->take_callers()) {
       take(std::move(one.stream), std::move(one.peer)).read_soon();
     }
@@ -145,7 +200,7 @@ void reception::count(statistics& all) const {
   all.connections = connections_.size();
   all.connections_max = connections_max_;
   all.connections_accepted = accepted_;
-  all.connections_refused = refused_;
+  all.connections_refused = refused_ + dismissed_;
   all.handshakes = handshakes_ ? handshakes_->size() : 0;
   all.handshakes_failed = handshakes_failed_;
 }

@@ -1,7 +1,13 @@
 #pragma once
-// Who is let in: the listeners, the limit on connections, and the TLS handshakes of those who are
+// Who is let in: the listeners, the limits on connections, and the TLS handshakes of those who are
 // not connections yet. Not here: what happens on a connection (connection), and when an iteration
 // of the loop is (server).
+//
+// A peer is a stranger until it has said Hello. If its host has too many strangers, or all places
+// are taken, a stranger that has been silent gives way to the newcomer: the oldest of that host, or
+// of the host with the most. One whose first message is not read yet does not, nor does a handshake
+// in its first second. The last places, one in 32 but 64 at the most, are kept for hosts of which
+// somebody has said Hello.
 
 #include "coxswain/net/tls_context.hpp"
 #include "coxswain/server/connections.hpp"
@@ -14,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::server {
@@ -54,12 +61,17 @@ class reception final : doorkeeper {
   void out_of_room(int error) noexcept override;
 
   connection& take(std::unique_ptr<net::byte_stream> stream, std::string peer);
+  [[nodiscard]] bool make_room_for(std::string_view host);
+  [[nodiscard]] bool dismiss_one(std::string_view host);
   void refuse(net::socket socket, bool speaks_tls);
+  void tell_dismissed();
 
   turn& turn_;
   connections& connections_;
   std::size_t connections_max_;
+  std::size_t strangers_per_host_max_;
   std::string no_room_;
+  std::string gives_way_;
   std::optional<handshakes> handshakes_;  // if there are certificates
   std::vector<std::unique_ptr<listener>> listeners_;
   std::vector<std::string> addresses_;
@@ -67,7 +79,10 @@ class reception final : doorkeeper {
   std::uint64_t accepted_{};
   std::uint64_t refused_{};
   std::uint64_t handshakes_failed_{};
-  bool crowded_{};  // said that there is no room; not again before there was
+  std::uint64_t dismissed_{};       // since they were told
+  std::string dismissed_of_;        // the host of the last one
+  time_point tell_dismissed_at_{};  // no earlier
+  bool crowded_{};                  // said that there is no room; not again before there was
   bool stopped_{};
 };
 

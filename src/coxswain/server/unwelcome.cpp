@@ -27,6 +27,13 @@ std::string no_room(std::size_t most) {
       true);
 }
 
+std::string gives_way() {
+  return goodbye_frame({errc::resource_exhausted,
+                        "The coordinator had no place left for a connection that sent nothing, and "
+                        "closed this one to make room for others."},
+                       true);
+}
+
 std::string speaks_tls_only() {
   return goodbye_frame(
       {errc::failed_precondition,

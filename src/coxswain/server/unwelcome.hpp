@@ -11,6 +11,10 @@ namespace coxswain::server {
 // There are `most` connections already. It ends no session, so the peer may come again.
 [[nodiscard]] std::string no_room(std::size_t most);
 
+// Its host has too many connections that have not said Hello, or all together have: the peer may
+// come again.
+[[nodiscard]] std::string gives_way();
+
 // The listener speaks nothing but TLS, and the peer does not.
 [[nodiscard]] std::string speaks_tls_only();
 

@@ -44,6 +44,7 @@ class Coordinator:
         ``tls_peer_uri_prefix``: and these need a URI name that begins so.
     ``handshakes_per_second_max``: TLS handshakes that one host may begin (1000).
     ``connections_max``: connections at once (the limit of open files less 64).
+        ``strangers_per_host_max``: those of one host that have not said Hello (half of them).
     ``hello_timeout``: how long a new connection may take to say Hello (10 s).
     ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
 
@@ -87,7 +88,8 @@ class Coordinator:
                  tls_cert: str | None = None, tls_key: str | None = None,
                  tls_peer_uri_prefix: str | None = None, tls_min: str | None = None,
                  handshakes_per_second_max: int | None = None, connections_max: int | None = None,
-                 hello_timeout: Timeout = None, job: str | None = None, attempt: int | None = None,
+                 strangers_per_host_max: int | None = None, hello_timeout: Timeout = None,
+                 job: str | None = None, attempt: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,
                  leave_barrier: bool | None = None, heartbeat_timeout: Timeout = None,
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,

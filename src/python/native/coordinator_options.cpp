@@ -80,6 +80,7 @@ void bind_limits(py::class_<options>& to) {
   add(to, "open_requests_max_per_task", core_of, &core::config::open_requests_max_per_task);
   add(to, "queued_bytes_max", server_of, &server::options::queued_bytes_max);
   add(to, "connections_max", server_of, &server::options::connections_max);
+  add(to, "strangers_per_host_max", server_of, &server::options::strangers_per_host_max);
   add(to, "handshakes_per_second_max", server_of, &server::options::handshakes_per_second_max);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// How fast the peers of one host may begin TLS handshakes, each of which costs as much as a hundred
-// barriers. Who comes too fast waits; those of other hosts do not. Time is an argument.
+// How often the peers of one host may do something that is costly or dangerous: begin a TLS
+// handshake, which costs as much as a hundred barriers, or learn that a token is wrong. Those that
+// come too fast wait; those of other hosts do not. Time is an argument.
 
 #include "coxswain/base/time.hpp"
 
@@ -11,12 +12,12 @@
 
 namespace coxswain::server {
 
-class handshake_pace {
+class host_pace {
  public:
   // So many a second on the average, at least one, of which a tenth may come at once.
-  explicit handshake_pace(std::size_t per_second_max);
+  explicit host_pace(std::size_t per_second_max);
 
-  // When the handshake of a peer of `host` that comes now may begin: now, or later.
+  // `now` if a peer of `host` may do it now, which then counts; else when to ask again.
   [[nodiscard]] time_point begin(time_point now, std::string_view host);
 
   // How many hosts are remembered: none that could begin as many at once as one that never came.

@@ -1,4 +1,4 @@
-#include "coxswain/server/handshake_pace.hpp"
+#include "coxswain/server/host_pace.hpp"
 
 #include <algorithm>
 
@@ -9,19 +9,21 @@ constexpr std::size_t hosts_min = 1024;
 
 }  // namespace
 
-handshake_pace::handshake_pace(std::size_t per_second_max)
+host_pace::host_pace(std::size_t per_second_max)
     : interval_{duration{1s} /
                 static_cast<duration::rep>(std::max<std::size_t>(per_second_max, 1))},
       burst_{std::max(duration{100ms}, interval_)} {}
 
-time_point handshake_pace::begin(time_point now, std::string_view host) {
+time_point host_pace::begin(time_point now, std::string_view host) {
   if (next_.size() >= look_at_) forget_rested(now);
   auto& next = next_.try_emplace(std::string{host}, time_point::min()).first->second;
-  next = std::max(next, now - burst_) + interval_;
-  return std::max(now, next);
+  auto const earliest = std::max(next, now - burst_) + interval_;
+  if (earliest > now) return earliest;
+  next = earliest;
+  return now;
 }
 
-void handshake_pace::forget_rested(time_point now) {
+void host_pace::forget_rested(time_point now) {
   std::erase_if(next_, [&](auto const& one) { return one.second <= now - burst_; });
   look_at_ = std::max(hosts_min, next_.size() * 2);
 }

@@ -1,0 +1,193 @@
+// Peers that have not said Hello: how many a host may have, who gives way, and what wrong tokens
+// cost.
+
+#include "coxswain/server/strangers.hpp"
+#include "tests/server/house.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <deque>
+#include <string>
+
+namespace coxswain::server {
+namespace {
+
+using kind = strangers::peer::kind;
+
+constexpr strangers::peer connection_of(std::uint64_t number) { return {kind::connection, number}; }
+
+// A house with eight places, of which strangers may take four.
+struct small_house : house {
+  small_house() {
+    o.connections_max = 8;
+    o.core.hello_timeout = 600s;
+  }
+  void add_silent(int count) {
+    for (int i = 0; i < count; ++i) silent.push_back(connect());
+  }
+  [[nodiscard]] std::uint64_t refused() const { return made->statistics().connections_refused; }
+
+  std::deque<raw_client> silent;
+};
+
+struct guarded_house : house {
+  guarded_house() { o.core.credentials.push_back({core::role::worker, "right"}); }
+  raw_client guess() {
+    auto client = connect();
+    client.send(hello_frame("wrong"));
+    return client;
+  }
+};
+
+BOOST_AUTO_TEST_SUITE(strangers_test)
+
+BOOST_AUTO_TEST_CASE(hosts_are_told_apart_by_their_addresses_without_the_port) {
+  BOOST_TEST(strangers::host_of("10.0.0.7:4242") == "10.0.0.7");
+  BOOST_TEST(strangers::host_of("[fe80::1]:4242") == "[fe80::1]");
+  BOOST_TEST(strangers::host_of("unix: process 7 of user 0") == "");
+}
+
+BOOST_AUTO_TEST_CASE(strangers_are_counted_by_host_until_they_greet_or_leave) {
+  strangers all;
+  all.came(connection_of(1), "a");
+  all.came(connection_of(2), "a");
+  all.came({kind::handshake, 1}, "a");
+  all.came(connection_of(3), "b");
+  all.came(connection_of(4), "");  // of a Unix socket
+  BOOST_TEST(all.size() == 4u);
+  BOOST_TEST(all.of("a") == 3u);
+  BOOST_TEST(all.crowd() == "a");
+  BOOST_TEST((all.oldest("a", 2) == std::vector{connection_of(1), connection_of(2)}));
+
+  all.greeted(connection_of(1));
+  all.left({kind::handshake, 1});
+  all.left(connection_of(2));
+  all.left(connection_of(2));
+
+  BOOST_TEST(all.of("a") == 0u);
+  BOOST_TEST(all.knows("a"));
+  BOOST_TEST(!all.knows("b"));
+  BOOST_TEST(all.crowd() == "b");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_oldest_silent_one_gives_way_to_a_newcomer_of_its_host, small_house) {
+  add_silent(4);
+  until([&] { return made->statistics().connections == 4; });
+
+  auto client = greeted();
+
+  auto const goodbye = silent.front().goodbye();
+  BOOST_TEST(goodbye.why.code() == errc::resource_exhausted);
+  BOOST_TEST(goodbye.may_resume);
+  silent.front().expect_end();
+  BOOST_TEST(made->statistics().connections == 4u);
+  BOOST_TEST(
+      logged("1 connection was closed before Hello to make room for newer ones, the last of "
+             "127.0.0.1"));
+}
+
+BOOST_FIXTURE_TEST_CASE(however_many_are_silent_a_client_comes_in_at_once, small_house) {
+  auto first = greeted();
+  for (int i = 0; i < 100; ++i) {
+    add_silent(1);
+    if (i % 10 != 0) continue;
+    auto client = greeted();
+    client.close();
+  }
+
+  first.send(put_frame(1, "k", "v"));
+  BOOST_TEST(first.next().what.outcome.ok());
+  until([&] { return made->statistics().connections <= 5; });
+  BOOST_TEST(refused() >= 96u);
+  BOOST_TEST(count("closed before Hello") == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(one_whose_hello_is_not_read_yet_does_not_give_way, small_house) {
+  o.strangers_per_host_max = 2;
+  auto first = connect();
+  auto second = connect();
+  first.send(hello_frame());
+  second.send(hello_frame());
+  auto third = connect();
+  auto fourth = connect();
+  third.send(hello_frame());
+  fourth.send(hello_frame());
+
+  for (auto* one : {&first, &second, &third, &fourth}) {
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(one->next().what.value));
+  }
+}
+
+// They hold every place but those of sessions.
+BOOST_FIXTURE_TEST_CASE(peers_of_unix_sockets_are_exempt, small_house) {
+  o.listen = {unix_path("strangers")};
+
+  add_silent(8);
+
+  until([&] { return made->statistics().connections == 8; });
+  BOOST_TEST(refused() == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_last_places_are_for_known_hosts, house) {
+  o.connections_max = 64;
+  o.listen = {"127.0.0.1:0", "[::1]:0"};
+  std::deque<raw_client> all;
+  for (int i = 0; i < 62; ++i) all.push_back(greeted(0));
+
+  BOOST_TEST(connect(1).goodbye().why.code() == errc::resource_exhausted);
+  all.push_back(greeted(0));
+  all.push_back(greeted(0));
+  BOOST_TEST(connect(0).goodbye().why.code() == errc::resource_exhausted);
+}
+
+BOOST_FIXTURE_TEST_CASE(many_of_one_host_may_connect_before_they_say_hello, house) {
+  o.core.num_tasks = 300;
+  o.connections_max = 640;
+  std::deque<raw_client> all;
+  for (int i = 0; i < 300; ++i) all.push_back(connect());
+
+  for (auto& one : all) one.greet();
+
+  BOOST_TEST(made->statistics().connections_refused == 0u);
+}
+
+BOOST_FIXTURE_TEST_CASE(wrong_tokens_of_a_host_are_told_so_ten_times_a_second, guarded_house) {
+  auto const begun = std::chrono::steady_clock::now();
+  std::deque<raw_client> all;
+  for (int i = 0; i < 6; ++i) all.push_back(guess());
+
+  for (auto& one : all) BOOST_TEST(one.goodbye().why.code() == errc::unauthenticated);
+
+  BOOST_TEST((std::chrono::steady_clock::now() - begun >= 500ms),
+             "one at once, then one in 100 ms");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_right_token_does_not_wait_for_wrong_ones, guarded_house) {
+  std::deque<raw_client> all;
+  for (int i = 0; i < 20; ++i) all.push_back(guess());
+
+  auto client = connect();
+  client.greet("right");
+
+  BOOST_TEST(!all.back().has_message());
+  BOOST_TEST(count("refused") == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(peers_that_wait_to_hear_of_their_wrong_token_give_way, guarded_house) {
+  o.connections_max = 8;
+  std::deque<raw_client> all;
+  for (std::uint64_t i = 1; i <= 40; ++i) {
+    all.push_back(guess());
+    until([&] { return made->statistics().connections_accepted == i; });
+  }
+
+  auto client = connect();
+  client.greet("right");
+
+  BOOST_TEST(made->statistics().connections <= 5u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::server
