@@ -1,5 +1,6 @@
 // The session: loss and resumption, goodbyes, leaving, signs of life, the fence.
 
+#include "coxswain/wire/ranges.hpp"
 #include "tests/client/agent_lab.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -100,6 +101,45 @@ BOOST_AUTO_TEST_CASE(a_second_answer_to_the_handshake_ends_the_session) {
 
     BOOST_TEST(lab.a.over());
     BOOST_TEST(contains(lab.a.end().message(), "a second answer to the handshake"));
+  }
+}
+
+// A coordinator that states what no coordinator can mean would have its clients wait for ever.
+BOOST_AUTO_TEST_CASE(a_hello_reply_that_is_out_of_range_ends_the_session) {
+  constexpr auto longest = wire::stated_time_max;
+  constexpr std::uint64_t largest = wire::message_bytes_max;
+  auto const end_of = [](auto change) {
+    agent_lab lab;
+    lab.a.start(t0);
+    lab.a.connected(t0);
+    auto said = hello_answer();
+    change(said);
+    lab.say(t0, {{}, said});
+    return lab.a.end();
+  };
+  BOOST_TEST(end_of([&](auto& a) { a.heartbeat_period = a.heartbeat_timeout = longest; }).ok());
+  BOOST_TEST(end_of([&](auto& a) { a.frame_bytes_max = a.value_bytes_max = largest; }).ok());
+  BOOST_TEST(end_of([](auto& a) { a.num_tasks = wire::stated_tasks_max; }).ok());
+  BOOST_TEST(end_of([](auto& a) { a.hosted_by_task = 3; }).ok());
+
+  for (auto const& [why, text] : {
+           std::pair{end_of([](auto& a) { a.heartbeat_period = without_limit; }),
+                     "a heartbeat period of more than 30 days"},
+           {end_of([&](auto& a) { a.heartbeat_period = longest + 1ms; }), "a heartbeat period"},
+           {end_of([&](auto& a) { a.heartbeat_timeout = longest + 1ms; }), "a heartbeat timeout"},
+           {end_of([&](auto& a) { a.reconnect_grace = longest + 1ms; }), "a reconnect grace"},
+           {end_of([&](auto& a) { a.coordinator_return = longest + 1ms; }), "coordinator_return"},
+           {end_of([&](auto& a) { a.frame_bytes_max = largest + 1; }),
+            "frame_bytes_max 2147483648"},
+           {end_of([&](auto& a) { a.value_bytes_max = largest + 1; }), "value_bytes_max"},
+           {end_of([&](auto& a) { a.key_bytes_max = largest + 1; }), "key_bytes_max"},
+           {end_of([](auto& a) { a.num_tasks = 0; }), "a job of 0 tasks"},
+           {end_of([](auto& a) { a.num_tasks = 0xffff'ffff; }), "a job of 4294967295 tasks"},
+           {end_of([](auto& a) { a.hosted_by_task = 4; }), "task 4 of 4"},
+       }) {
+    BOOST_TEST(why.code() == errc::failed_precondition);
+    BOOST_TEST(contains(why.message(), text));
+    BOOST_TEST(contains(why.message(), "what answers at b12:8476 states"));
   }
 }
 

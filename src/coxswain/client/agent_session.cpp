@@ -1,6 +1,7 @@
 // The agent's session: handshake, what the coordinator says unasked, loss, signs of life, the end.
 
 #include "coxswain/client/agent.hpp"
+#include "coxswain/client/agent_terms.hpp"
 #include "coxswain/client/agent_text.hpp"
 
 #include <algorithm>
@@ -69,6 +70,11 @@ void agent::greeted(time_point now, wire::server_message message) {
 }
 
 void agent::hello_answered(time_point now, core::hello_answer answer) {
+  if (auto const wrong = out_of_range(answer)) {
+    return give_up(
+        {errc::failed_precondition, "what answers at " + options_.address + " states " + *wrong +
+                                        ": no coordinator of Coxswain does; check the address"});
+  }
   session_ = std::move(answer);
   went_up(now);
   if (options_.num_tasks && *options_.num_tasks != session_->num_tasks) {

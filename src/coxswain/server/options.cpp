@@ -1,6 +1,7 @@
 #include "coxswain/server/options.hpp"
 
 #include "coxswain/wire/codec.hpp"
+#include "coxswain/wire/ranges.hpp"
 
 #include <unistd.h>
 
@@ -44,10 +45,20 @@ status check_times(options const& o) {
       {"linger", o.linger, {}},
   };
   for (auto const& [name, value, least] : all) {
-    if (value >= least) continue;
-    return refusal(std::string{name} +
-                   (least > duration{} ? " must be above zero." : " must not be below zero."));
+    if (value < least) {
+      return refusal(std::string{name} +
+                     (least > duration{} ? " must be above zero." : " must not be below zero."));
+    }
   }
+  return {};
+}
+
+// Clients refuse what is longer.
+status check_stated_times(options const& o) {
+  constexpr auto longest = wire::stated_time_max;
+  if (o.core.heartbeat_timeout > longest) return refusal("heartbeat_timeout is above 30 days.");
+  if (o.core.reconnect_grace > longest) return refusal("reconnect_grace is above 30 days.");
+  if (o.core.coordinator_return > longest) return refusal("coordinator_return is above 30 days.");
   return {};
 }
 
@@ -67,7 +78,12 @@ options::options() { core.memory_bytes_max = machine_memory() / 2; }
 status check(options const& o) {
   if (o.listen.empty()) return refusal("A server needs an address to listen on.");
   if (o.core.num_tasks == 0) return refusal("A job needs at least one task: num_tasks is 0.");
+  if (o.core.num_tasks > wire::stated_tasks_max) {
+    return refusal("A job has at most " + std::to_string(wire::stated_tasks_max) +
+                   " tasks: num_tasks is " + std::to_string(o.core.num_tasks) + ".");
+  }
   if (status why = check_times(o); !why.ok()) return why;
+  if (status why = check_stated_times(o); !why.ok()) return why;
   if (status why = check_sizes(o); !why.ok()) return why;
   return core::check(o.core.credentials);
 }
