@@ -2,8 +2,6 @@
 
 #include "bench_error.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -24,11 +22,10 @@ constexpr std::uint32_t loopback_net = 127;
 constexpr std::uint32_t sources_max = 250;
 constexpr int connect_seconds_max = 30;
 
-[[noreturn]] void refuse(std::string const& text, std::string_view why) {
-  throw bench_error{fmt::format("'{}' {}: give an address of this machine, such as "
-                                "127.0.0.1:7000, [::1]:7000 or unix:/path",
-                                text, why),
-                    exit_code::usage};
+[[noreturn]] void refuse_address(std::string const& text, std::string_view why) {
+  refuse(
+      "'{}' {}: give an address of this machine, such as 127.0.0.1:7000, [::1]:7000 or unix:/path",
+      text, why);
 }
 
 in_addr_t ipv4_loopback(std::uint32_t last_byte) { return htonl(loopback_net << 24 | last_byte); }
@@ -42,13 +39,13 @@ address::address(std::string const& text) : text_{text} {
   }
   auto const colon = text.rfind(':');
   if (colon == std::string::npos || !set_port(text.substr(0, colon), text.substr(colon + 1))) {
-    refuse(text, "is no address");
+    refuse_address(text, "is no address");
   }
   auto const* v4 = reinterpret_cast<sockaddr_in const*>(&name_);
   auto const* v6 = reinterpret_cast<sockaddr_in6 const*>(&name_);
   bool const here = is_ipv4() ? ntohl(v4->sin_addr.s_addr) >> 24 == loopback_net
                               : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) != 0;
-  if (!here) refuse(text, "is not on the loopback interface");
+  if (!here) refuse_address(text, "is not on the loopback interface");
 }
 
 bool address::set_port(std::string const& host, std::string const& port) {
@@ -74,15 +71,16 @@ bool address::set_port(std::string const& host, std::string const& port) {
 void address::set_path(std::string const& path) {
   auto* local = reinterpret_cast<sockaddr_un*>(&name_);
   if (path.empty() || path.size() >= sizeof local->sun_path) {
-    refuse(text_, fmt::format("needs a path of 1 to {} bytes", sizeof local->sun_path - 1));
+    refuse_address(text_, fmt::format("needs a path of 1 to {} bytes", sizeof local->sun_path - 1));
   }
   local->sun_family = AF_UNIX;
   std::memcpy(local->sun_path, path.data(), path.size());
   size_ = sizeof *local;
 }
 
-descriptor address::listen() {
-  descriptor listener{::socket(name_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+net::descriptor address::listen() {
+  net::descriptor listener{
+      ::socket(name_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
   auto const failed = [this] { return system_failure("cannot listen on " + text_); };
   if (listener.value() < 0 || ::bind(listener.value(), raw(), size_) != 0 ||
       ::listen(listener.value(), SOMAXCONN) != 0) {
@@ -98,9 +96,9 @@ descriptor address::listen() {
   return listener;
 }
 
-descriptor connector::connect() {
+net::descriptor connector::connect() {
   for (; source_ <= sources_max; ++source_) {
-    descriptor made{::socket(to_.name_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    net::descriptor made{::socket(to_.name_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (made.value() < 0) throw system_failure("cannot make another socket");
     auto const problem = try_connect(made.value());
     if (problem == 0) return made;

@@ -2,8 +2,7 @@
 // Addresses of this machine, and sockets made for them. The benchmark never talks to another
 // machine: everything else is refused.
 
-#include "descriptor.hpp"
-
+#include "coxswain/net/descriptor.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstdint>
@@ -29,7 +28,7 @@ class address {
   [[nodiscard]] std::optional<tls_options> const& tls() const noexcept { return tls_; }
 
   // A listener, and in `text` the port that was chosen if it was 0. Throws bench_error.
-  [[nodiscard]] descriptor listen();
+  [[nodiscard]] net::descriptor listen();
 
  private:
   friend class connector;
@@ -52,7 +51,7 @@ class connector {
   explicit connector(address to) : to_{std::move(to)} {}
 
   // A connected, blocking socket whose writes are not delayed. Throws bench_error (unavailable).
-  [[nodiscard]] descriptor connect();
+  [[nodiscard]] net::descriptor connect();
 
  private:
   [[nodiscard]] int try_connect(int fd) const;

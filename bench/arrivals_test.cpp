@@ -1,4 +1,4 @@
-#include "arrivals.hpp"
+#include "job.hpp"
 
 #include "bench_error.hpp"
 #include "text.hpp"
@@ -34,10 +34,10 @@ BOOST_AUTO_TEST_CASE(figures_have_three_digits_and_their_unit) {
   BOOST_TEST(time_text(9'120) == "9.12 us");
   BOOST_TEST(time_text(14'300'000) == "14.3 ms");
   BOOST_TEST(time_text(1.85e9) == "1.85 s");
-  BOOST_TEST(bytes_text(64) == "64 B");
-  BOOST_TEST(bytes_text(1536) == "1.50 KiB");
+  BOOST_TEST(bytes_text(64.0) == "64 B");
+  BOOST_TEST(bytes_text(1536.0) == "1.50 KiB");
   BOOST_TEST(bytes_text(12.0 * 1024 * 1024) == "12.0 MiB");
-  BOOST_TEST(bytes_text(-2048) == "-2.00 KiB");
+  BOOST_TEST(bytes_text(-2048.0) == "-2.00 KiB");
   BOOST_TEST(rate_text(12'345.4) == "12,345 /s");
   BOOST_TEST(rate_text(2.5) == "2.50 /s");
   BOOST_TEST(grouped(1'234'567) == "1,234,567");

@@ -2,8 +2,13 @@
 // What went wrong in the benchmark, for the person who runs it: the text says what happened and
 // what to do. Not here: outcomes that a peer reports (base/status); they end up in the text.
 
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace coxswain::bench {
 
@@ -21,7 +26,15 @@ class bench_error : public std::runtime_error {
   exit_code code_;
 };
 
+// Throws the error of who gave options that cannot be.
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
+  throw bench_error{fmt::format(text, std::forward<Values>(values)...), exit_code::usage};
+}
+
 // "cannot open epoll: Too many open files": adds what errno says to `what`.
-[[nodiscard]] bench_error system_failure(std::string const& what);
+[[nodiscard]] inline bench_error system_failure(std::string const& what) {
+  return bench_error{what + ": " + std::generic_category().message(errno)};
+}
 
 }  // namespace coxswain::bench

@@ -29,10 +29,10 @@ std::unique_ptr<net::tls_context const> certificates_of(address const& server) {
 
 }  // namespace
 
-connections::connections(address server, frame_source_maker reader)
-    : certificates_{certificates_of(server)},
+connections::connections(address server, std::unique_ptr<peer> speaks)
+    : peer_{std::move(speaks)},
+      certificates_{certificates_of(server)},
       connector_{std::move(server)},
-      reader_{reader},
       epoll_{epoll_create1(EPOLL_CLOEXEC)},
       buffer_(read_bytes) {
   if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
@@ -44,7 +44,7 @@ void connections::open() {
 }
 
 connections::one connections::connect() {
-  return {wire_stream{connector_.connect(), certificates_.get()}, reader_()};
+  return {wire_stream{connector_.connect(), certificates_.get()}, peer_->reader()()};
 }
 
 void connections::close(std::size_t connection) { all_[connection] = {}; }
@@ -61,6 +61,29 @@ void connections::send(std::size_t connection, std::string_view frames) {
     if (sent < 0 && errno == EAGAIN) fail(connection, "the server does not read");
     if (sent < 0) fail(connection, system_failure("cannot send").what());
     frames.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+verdict connections::judge(std::size_t connection, received_frame const& frame) {
+  auto const found = peer_->judge(frame);
+  if (found == verdict::respond) {
+    std::string alive;
+    peer_->ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
+    send(connection, alive);
+  }
+  return found;
+}
+
+void connections::await(std::size_t const& waiting, std::size_t left, listener& to,
+                        std::string_view what) {
+  constexpr auto silence_max = 60s;
+  while (waiting > left) {
+    to.before_wait();
+    if (wait(std::chrono::steady_clock::now() + silence_max, to)) continue;
+    throw bench_error{
+        fmt::format("{} {}, and nothing came for {} s: the server hangs or has lost them (its "
+                    "stack: 'gdb -p PID')",
+                    waiting, what, std::chrono::seconds{silence_max}.count())};
   }
 }
 

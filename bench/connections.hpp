@@ -1,9 +1,10 @@
 #pragma once
-// Many connections of a load to one server, on one epoll. Not here: what is said on them (peer) and
-// when (crowd, stream, visits).
+// Many connections of a load to one server, on one epoll. Not here: when something is said on them
+// (crowd, stream, visits).
 
 #include "address.hpp"
-#include "frame_source.hpp"
+#include "frames.hpp"
+#include "peer.hpp"
 #include "wire_stream.hpp"
 
 #include "coxswain/base/time.hpp"
@@ -24,12 +25,15 @@ class connections {
     virtual void arrived(std::size_t connection, received_frame const& frame) = 0;
     // After the frames of one reading. Only here may the listener close the connection.
     virtual void was_read(std::size_t /*connection*/) {}
+    // Before `await` waits: it may open connections.
+    virtual void before_wait() {}
   };
 
   // All functions throw bench_error if the server refuses or closes a connection.
-  connections(address server, frame_source_maker reader);
+  connections(address server, std::unique_ptr<peer> speaks);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+  [[nodiscard]] peer& speaks() const noexcept { return *peer_; }
 
   // Adds one. It has the next number.
   void open();
@@ -40,8 +44,14 @@ class connections {
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
 
+  // What the peer says of a frame. If the server must hear something at once, it has.
+  [[nodiscard]] verdict judge(std::size_t connection, received_frame const& frame);
+
   // Waits for something to read and hands it out; false if nothing came until then.
   bool wait(time_point until, listener& to);
+  // Hands out until only `left` are waiting. Throws bench_error if nothing comes for 60 s: "3
+  // `what`, and nothing came".
+  void await(std::size_t const& waiting, std::size_t left, listener& to, std::string_view what);
 
   [[noreturn]] void fail(std::size_t connection, std::string const& why) const;
 
@@ -56,10 +66,10 @@ class connections {
   void read(std::size_t connection, listener& to);
   void hand_out(std::size_t connection, std::string_view input, listener& to);
 
+  std::unique_ptr<peer> peer_;
   std::unique_ptr<net::tls_context const> certificates_;  // if the server speaks TLS
   connector connector_;
-  frame_source_maker reader_;
-  descriptor epoll_;
+  net::descriptor epoll_;
   std::vector<one> all_;
   std::vector<char> buffer_;
 };

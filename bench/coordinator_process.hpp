@@ -2,7 +2,7 @@
 // The coordinator as the benchmark's second server: as shipped, with its default options but
 // for those that make the job.
 
-#include "channel.hpp"
+#include "process.hpp"
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/net/tls_options.hpp"

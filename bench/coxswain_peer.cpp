@@ -1,5 +1,4 @@
 #include "bench_error.hpp"
-#include "frame_reader.hpp"
 #include "peer.hpp"
 
 #include "coxswain/wire/codec.hpp"

@@ -1,7 +1,6 @@
 #include "crowd.hpp"
 
 #include "bench_error.hpp"
-#include "job.hpp"
 
 #include <fmt/format.h>
 
@@ -16,27 +15,23 @@ namespace {
 // So few connections at once fit any listener's queue, and each says hello in time.
 constexpr std::size_t connect_batch = 128;
 
-constexpr auto silence_max = 60s;
-
 time_point now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-crowd::crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions,
-             std::uint32_t tasks)
-    : peer_{std::move(speaks)},
-      sessions_{sessions},
-      tasks_{tasks},
-      wires_{std::move(server), peer_->reader()},
-      asked_(sessions) {}
+crowd::crowd(address server, std::unique_ptr<peer> speaks, extent size)
+    : sessions_{size.connections},
+      tasks_{size.tasks},
+      wires_{std::move(server), std::move(speaks)},
+      asked_(sessions_) {}
 
 void crowd::connect(std::function<void(std::uint64_t)> const& progress) {
-  peer_->expect({hello_answer(tasks_)});
+  speaks().expect({hello_answer(tasks_)});
   while (wires_.size() < sessions_) {
     auto const first = wires_.size();
     auto const end = std::min(sessions_, first + connect_batch);
     while (wires_.size() < end) {
-      peer_->open(wires_.size());
+      speaks().open(wires_.size());
       wires_.open();
     }
     introduce(first, end);
@@ -49,7 +44,7 @@ void crowd::introduce(std::size_t first, std::size_t end) {
   std::string words;
   for (auto session = first; session < end; ++session) {
     words.clear();
-    auto const answers = peer_->introduce(words, session);
+    auto const answers = speaks().introduce(words, session);
     asked_[session] += static_cast<std::uint32_t>(answers);
     waiting_ += answers;
     wires_.send(session, words);
@@ -65,8 +60,8 @@ void crowd::greet(std::size_t first, std::size_t end) {
 }
 
 void crowd::join() {
-  if (!says_all()) return;
-  peer_->expect({join_answer()});
+  if (tasks_ == 0 || !says_all()) return;
+  speaks().expect({join_answer()});
   ask_all([this](task_id) { return core::join_args{incarnation{random_()}}; });
   run("the end of the join");
 }
@@ -74,7 +69,7 @@ void crowd::join() {
 void crowd::leave() {
   if (!says_all()) return;
   if (tasks_ > 0) {
-    peer_->expect({core::answer{}});
+    speaks().expect({core::answer{}});
     ask_all([](task_id) { return core::leave_args{}; });
     run("the end of the leave");
   }
@@ -88,13 +83,13 @@ void crowd::beat() {
   std::string frame;
   for (std::size_t session = 0; session < sessions_; ++session) {
     frame.clear();
-    peer_->ask(frame, {session, std::nullopt}, std::monostate{});
+    speaks().ask(frame, {session, std::nullopt}, std::monostate{});
     wires_.send(session, frame);
   }
 }
 
 void crowd::beat_and_await() {
-  peer_->expect({core::answer{}});
+  speaks().expect({core::answer{}});
   for (std::size_t session = 0; session < sessions_; ++session) {
     tell(session, std::monostate{});
     ask(session, std::nullopt, std::monostate{}, 0, true);
@@ -110,7 +105,8 @@ std::size_t crowd::session_of(std::uint32_t task) const noexcept {
 
 void crowd::ask(std::size_t session, std::optional<task_id> task, core::request what,
                 std::size_t model, bool is_alone) {
-  peer_->ask(prepared_.open(), {session, task, asked_[session], model, is_alone}, std::move(what));
+  speaks().ask(prepared_.open(), {session, task, asked_[session], model, is_alone},
+               std::move(what));
   prepared_.close(session);
   ++asked_[session];
 }
@@ -118,7 +114,7 @@ void crowd::ask(std::size_t session, std::optional<task_id> task, core::request 
 void crowd::tell(std::size_t session, core::request what) {
   asking how{session, std::nullopt, asked_[session]};
   how.is_silent = true;
-  peer_->ask(prepared_.open(), how, std::move(what));
+  speaks().ask(prepared_.open(), how, std::move(what));
   prepared_.close(session);
   ++untold_;
 }
@@ -188,25 +184,14 @@ void crowd::send_jittered(duration within) {
 }
 
 time_point crowd::await(std::string_view awaited, std::size_t left) {
-  while (waiting_ > left) {
-    if (wires_.wait(now() + silence_max, *this)) continue;
-    throw bench_error{fmt::format(
-        "{} requests did not get {}, and nothing came for {} s: the server hangs or has lost them "
-        "(its stack: 'gdb -p PID')",
-        waiting_, awaited, std::chrono::seconds{silence_max}.count())};
-  }
+  wires_.await(waiting_, left, *this, fmt::format("requests did not get {}", awaited));
   auto const answered = now();
-  if (waiting_ == 0) peer_->settle();
+  if (waiting_ == 0) speaks().settle();
   return answered;
 }
 
 void crowd::arrived(std::size_t connection, received_frame const& frame) {
-  auto const found = peer_->judge(frame);
-  if (found == verdict::respond) {
-    std::string alive;
-    peer_->ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
-    wires_.send(connection, alive);
-  }
+  auto const found = wires_.judge(connection, frame);
   bool const is_awaited = found == verdict::answer || (found == verdict::beat && counts_beats_);
   if (!is_awaited) return;
   if (asked_[connection] == 0) throw bench_error{"it answered more often than it was asked"};

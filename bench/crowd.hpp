@@ -2,10 +2,8 @@
 // Many sessions of a load that do things together: they connect, join and leave, and they ask in
 // volleys, in which everybody's answer is awaited. One session may act for many tasks.
 
-#include "arrivals.hpp"
 #include "connections.hpp"
-#include "frame_list.hpp"
-#include "peer.hpp"
+#include "job.hpp"
 
 #include "coxswain/base/time.hpp"
 
@@ -28,10 +26,10 @@ struct volley_time {
 
 class crowd final : public connections::listener {
  public:
-  // `sessions` connections for `tasks` tasks, of which each session has as many as the others; for
-  // none, if they are observers. All that follow throw bench_error: the server refuses, closes a
-  // connection, or is silent too long.
-  crowd(address server, std::unique_ptr<peer> speaks, std::size_t sessions, std::uint32_t tasks);
+  // The connections are sessions for its tasks, of which each session has as many as the others;
+  // for none, if they are observers. All that follow throw bench_error: the server refuses, closes
+  // a connection, or is silent too long.
+  crowd(address server, std::unique_ptr<peer> speaks, extent size);
 
   // A server that knows of neither is to be asked all the same, for the bytes.
   void pretend_sessions() noexcept { pretends_ = true; }
@@ -46,13 +44,13 @@ class crowd final : public connections::listener {
   // Two of each session: of a server that has written something since the one before, only the
   // second one is answered, which is awaited.
   void beat_and_await();
-  [[nodiscard]] duration beat_period() const noexcept { return peer_->beat_period(); }
 
   [[nodiscard]] std::size_t sessions() const noexcept { return sessions_; }
   [[nodiscard]] std::uint32_t tasks() const noexcept { return tasks_; }
   [[nodiscard]] std::size_t session_of(std::uint32_t task) const noexcept;
-  [[nodiscard]] peer& speaks() noexcept { return *peer_; }
+  [[nodiscard]] peer& speaks() noexcept { return wires_.speaks(); }
   [[nodiscard]] connections& wires() noexcept { return wires_; }
+  [[nodiscard]] connections const& wires() const noexcept { return wires_; }
 
   // Prepares a request for the next volley; see `asking`. The requests of a session must be
   // prepared in a row.
@@ -71,13 +69,12 @@ class crowd final : public connections::listener {
 
  private:
   void arrived(std::size_t connection, received_frame const& frame) override;
-  [[nodiscard]] bool says_all() const noexcept { return pretends_ || peer_->has_sessions(); }
+  [[nodiscard]] bool says_all() noexcept { return pretends_ || speaks().has_sessions(); }
   void introduce(std::size_t first, std::size_t end);
   void greet(std::size_t first, std::size_t end);
   void send_jittered(duration within);
   void send_one(std::size_t first, std::size_t end);
 
-  std::unique_ptr<peer> peer_;
   std::size_t sessions_;
   std::uint32_t tasks_;
   connections wires_;
@@ -89,6 +86,25 @@ class crowd final : public connections::listener {
   bool counts_beats_{};  // their answers are awaited
   time_point last_sent_{};
   std::mt19937_64 random_{std::random_device{}()};
+};
+
+// A load that is a crowd, which connects, joins and leaves.
+class crowd_load : public load {
+ public:
+  explicit crowd_load(crowd&& all) : all_{std::move(all)} {}
+
+  void connect(std::function<void(std::uint64_t)> const& progress) override {
+    all_.connect(progress);
+    all_.join();
+  }
+  void beat() override { all_.beat(); }
+  [[nodiscard]] duration beat_period() const noexcept override {
+    return all_.wires().speaks().beat_period();
+  }
+  void finish() override { all_.leave(); }
+
+ protected:
+  crowd all_;
 };
 
 }  // namespace coxswain::bench

@@ -1,7 +1,6 @@
 #include "deadline_watch.hpp"
 
 #include "bench_error.hpp"
-#include "raw.hpp"
 #include "text.hpp"
 
 #include <fmt/format.h>

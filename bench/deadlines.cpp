@@ -1,26 +1,18 @@
 // The workload `deadlines`: barriers that cannot complete, in a job that is idle otherwise, and how
 // late each is told so.
 
-#include "bench_error.hpp"
-#include "connections.hpp"
 #include "crowd.hpp"
 #include "deadline_watch.hpp"
-#include "population.hpp"
-#include "stopwatch.hpp"
-#include "text.hpp"
+#include "job.hpp"
 #include "workloads.hpp"
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -39,25 +31,21 @@ duration of_seconds(double seconds) {
 }
 
 struct deadline_options {
+  population who{};
   double per_second{2'000};
   double timeout_from_s{0.05};
   double timeout_to_s{1};
 };
 
-class deadlines_load final : public load, public connections::listener {
+class deadlines_load final : public crowd_load, public connections::listener {
  public:
   deadlines_load(address const& server, crowd&& all, deadline_options const& given)
-      : server_{server.text()},
-        all_{std::move(all)},
+      : crowd_load{std::move(all)},
+        server_{server.text()},
         gap_{of_seconds(1 / given.per_second)},
         timeout_ms_{std::llround(given.timeout_from_s * 1e3),
                     std::llround(given.timeout_to_s * 1e3)},
         unanswered_(all_.sessions()) {}
-
-  void connect(std::function<void(std::uint64_t)> const& progress) override {
-    all_.connect(progress);
-    all_.join();
-  }
 
   tally measure(std::uint64_t steps) override {
     all_.speaks().expect({core::answer{{errc::deadline_exceeded, {}}, barrier_failure{}}});
@@ -79,10 +67,6 @@ class deadlines_load final : public load, public connections::listener {
     return watched_.to_bytes({seen.lateness_p99, seen.lateness_max, seen.deadlines_answered});
   }
 
-  void beat() override { all_.beat(); }
-  duration beat_period() const noexcept override { return all_.beat_period(); }
-  void finish() override { all_.leave(); }
-
  private:
   // Barriers begin at an even pace, and so do the heartbeats of the sessions.
   void run(std::uint64_t steps) {
@@ -97,7 +81,7 @@ class deadlines_load final : public load, public connections::listener {
         --steps;
         next_call += gap_;
       } else if (moment >= next_beat) {
-        beat(next_session_);
+        beat_of(next_session_);
         next_session_ = (next_session_ + 1) % all_.sessions();
         next_beat += beat_gap;
       } else {
@@ -136,7 +120,7 @@ class deadlines_load final : public load, public connections::listener {
     all_.wires().send(session, frame_);
   }
 
-  void beat(std::size_t session) {
+  void beat_of(std::size_t session) {
     frame_.clear();
     all_.speaks().ask(frame_, {session, std::nullopt, unanswered_[session]}, std::monostate{});
     all_.wires().send(session, frame_);
@@ -145,7 +129,7 @@ class deadlines_load final : public load, public connections::listener {
   void arrived(std::size_t connection, received_frame const& frame) override {
     auto const at = now();
     auto const found = all_.speaks().judge(frame);
-    if (found == verdict::respond) beat(connection);
+    if (found == verdict::respond) beat_of(connection);
     if (found != verdict::answer) return;
     auto const id = wire::decode_server(frame.beginning)->id;
     late_->add(watched_.ends({connection, id}, at).count());
@@ -153,7 +137,6 @@ class deadlines_load final : public load, public connections::listener {
   }
 
   std::string server_;
-  crowd all_;
   duration gap_;  // between the beginnings of two barriers
   std::uniform_int_distribution<std::int64_t> timeout_ms_;
   std::mt19937_64 random_{1};
@@ -167,107 +150,66 @@ class deadlines_load final : public load, public connections::listener {
   histogram* late_{};
 };
 
-class deadlines final : public workload {
- public:
-  CLI::App* add_to(CLI::App& program) override {
-    auto& cmd = *program.add_subcommand(
-        "deadlines",
-        "Barriers that cannot complete, in a job that is idle otherwise: how late each is told "
-        "that it has timed out. Fails if one is told too early");
-    who_.add_without_floor_to(cmd);
-    cmd.add_option("--per-second", given_.per_second, "Barriers that begin in a second")
-        ->check(CLI::Range(0.1, 100'000.0))
-        ->capture_default_str();
-    CLI::Range const timeout{0.001, 60.0};
-    cmd.add_option("--timeout-from", given_.timeout_from_s,
-                   "Each has any timeout, in whole milliseconds, from so many seconds")
-        ->check(timeout)
-        ->capture_default_str();
-    cmd.add_option("--timeout-to", given_.timeout_to_s, "... to so many")
-        ->check(timeout)
-        ->capture_default_str();
-    return &cmd;
+void check_deadlines(deadline_options const& o) {
+  if (o.who.tasks < 2) refuse("--tasks 1: one task waits for another, so there must be two");
+  if (o.timeout_from_s > o.timeout_to_s) {
+    refuse("--timeout-from {} is above --timeout-to {}", o.timeout_from_s, o.timeout_to_s);
   }
+  auto const allowed = core::config{}.open_requests_max_per_task;
+  auto const open = o.per_second * o.timeout_to_s / (o.who.tasks - 1);
+  if (open <= allowed - 1) return;
+  refuse(
+      "each task would have up to {:.0f} barriers open at once, but a coordinator allows {}: fewer "
+      "--per-second, a shorter --timeout-to, or more --tasks",
+      std::ceil(open) + 1, allowed);
+}
 
-  void check() const override {
-    who_.check();
-    if (who_.tasks() < 2) {
-      throw bench_error{"--tasks 1: one task waits for another, so there must be two",
-                        exit_code::usage};
-    }
-    if (given_.timeout_from_s > given_.timeout_to_s) {
-      throw bench_error{fmt::format("--timeout-from {} is above --timeout-to {}",
-                                    given_.timeout_from_s, given_.timeout_to_s),
-                        exit_code::usage};
-    }
-    check_open_calls();
-  }
+void add_deadlines(CLI::App& to, deadline_options& o) {
+  o.who.add_to(to, false);
+  add_number(to, "--per-second", o.per_second, 0.1, 100'000.0, "Barriers that begin in a second");
+  add_number(to, "--timeout-from", o.timeout_from_s, 0.001, 60.0,
+             "Each has any timeout, in whole milliseconds, from so many seconds");
+  add_number(to, "--timeout-to", o.timeout_to_s, 0.001, 60.0, "... to so many");
+}
 
-  vocabulary words() const override {
-    vocabulary w;
-    w.name = "deadlines";
-    w.title =
-        fmt::format("deadlines of {} s to {} s, {} barriers a second, among {}",
-                    given_.timeout_from_s, given_.timeout_to_s, given_.per_second, who_.text());
-    w.steps = "barriers";
-    w.operation = {"barrier", "barrier"};
-    w.latencies = {{"deadline to its news", "lateness_ns"}};
-    return w;
-  }
-
-  std::vector<parameter> parameters() const override {
-    return {{"tasks", who_.tasks()},
-            {"sessions", who_.sessions()},
-            {"timeout_from_ns", nanoseconds(given_.timeout_from_s)},
-            {"timeout_to_ns", nanoseconds(given_.timeout_to_s)},
-            {"gap_ns", nanoseconds(1 / given_.per_second)}};
-  }
-
+plan plan_deadlines(deadline_options const& o) {
+  plan p;
+  auto const who = o.who.describe(p);
+  check_deadlines(o);
+  auto const ns = [](double s) { return static_cast<std::uint64_t>(of_seconds(s).count()); };
+  p.words.name = "deadlines";
+  p.words.title = fmt::format("deadlines of {} s to {} s, {} barriers a second, among {}",
+                              o.timeout_from_s, o.timeout_to_s, o.per_second, who);
+  p.words.steps = "barriers";
+  p.words.operation = {"barrier", "barrier"};
+  p.words.latencies = {{"deadline to its news", "lateness_ns"}};
+  p.parameters = {{"tasks", p.ours.tasks},
+                  {"sessions", p.ours.connections},
+                  {"timeout_from_ns", ns(o.timeout_from_s)},
+                  {"timeout_to_ns", ns(o.timeout_to_s)},
+                  {"gap_ns", ns(1 / o.per_second)}};
   // Those of a second.
-  std::uint64_t steps_by_default() const override {
-    return std::max<std::uint64_t>(10, static_cast<std::uint64_t>(given_.per_second));
-  }
-
-  std::size_t connections(side_kind kind) const override { return who_.connections(kind); }
-  std::uint32_t tasks(side_kind kind) const override { return who_.tasks(kind); }
-  bool has_floor() const override { return false; }
-  // The observer does, at the end.
-  bool connects_in_samples() const override { return true; }
-  bool ends_in_failure() const override { return true; }
-  void configure(core::config& coordinator) const override { coordinator.num_tasks = who_.tasks(); }
-
-  std::optional<finding> conclude(std::string_view seen) const override {
-    return deadline_watch::told(seen);
-  }
-
-  std::unique_ptr<load> make_load(side_kind kind, address server) const override {
-    auto const tasks = who_.tasks(kind);
-    return std::make_unique<deadlines_load>(
-        server, crowd{server, make_peer(kind, tasks), who_.connections(kind), tasks}, given_);
-  }
-
- private:
-  static std::uint64_t nanoseconds(double seconds) {
-    return static_cast<std::uint64_t>(of_seconds(seconds).count());
-  }
-
-  void check_open_calls() const {
-    auto const allowed = core::config{}.open_requests_max_per_task;
-    auto const open = given_.per_second * given_.timeout_to_s / (who_.tasks() - 1);
-    if (open <= allowed - 1) return;
-    throw bench_error{fmt::format("each task would have up to {:.0f} barriers open at once, but a "
-                                  "coordinator allows {}: fewer --per-second, a shorter "
-                                  "--timeout-to, or more --tasks",
-                                  std::ceil(open) + 1, allowed),
-                      exit_code::usage};
-  }
-
-  population who_;
-  deadline_options given_;
-};
+  p.steps = std::max<std::uint64_t>(10, static_cast<std::uint64_t>(o.per_second));
+  p.connects_in_samples = true;  // the observer does, at the end
+  p.ends_in_failure = true;
+  p.conclude = deadline_watch::told;
+  p.make_load = [o, size = p.ours](side_kind kind, address server) {
+    return std::make_unique<deadlines_load>(server,
+                                            crowd{server, make_peer(kind, size.tasks), size}, o);
+  };
+  return p;
+}
 
 }  // namespace
 
-std::unique_ptr<workload> make_deadlines() { return std::make_unique<deadlines>(); }
+workload make_deadlines() {
+  auto w = described<deadline_options>(
+      "deadlines",
+      "Barriers that cannot complete, in a job that is idle otherwise: how late each is told that "
+      "it has timed out. Fails if one is told too early",
+      add_deadlines, plan_deadlines);
+  w.has_floor = false;
+  return w;
+}
 
 }  // namespace coxswain::bench

@@ -29,7 +29,7 @@ std::size_t read_length(std::string_view from) {
 
 class floor_server {
  public:
-  floor_server(descriptor listener, std::size_t together, trigger how)
+  floor_server(net::descriptor listener, std::size_t together, trigger how)
       : listener_{std::move(listener)}, together_{together}, mask_{EPOLLIN} {
     if (how == trigger::edge) mask_ |= EPOLLET;
     if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
@@ -134,10 +134,10 @@ class floor_server {
     asked_.clear();
   }
 
-  descriptor listener_;
+  net::descriptor listener_;
   std::size_t together_;
   std::uint32_t mask_;
-  descriptor epoll_{epoll_create1(EPOLL_CLOEXEC)};
+  net::descriptor epoll_{epoll_create1(EPOLL_CLOEXEC)};
   std::vector<request> asked_;        // to be answered together, in their order
   std::vector<std::string> partial_;  // by descriptor: the beginning of a frame
   floor_replies replies_;

@@ -1,16 +1,8 @@
 // The workload `heartbeat`: a job that does nothing but show that it lives, each task in its turn.
 
-#include "bench_error.hpp"
-#include "connections.hpp"
 #include "crowd.hpp"
-#include "frame_list.hpp"
-#include "population.hpp"
-#include "stopwatch.hpp"
-#include "text.hpp"
+#include "job.hpp"
 #include "workloads.hpp"
-
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -19,18 +11,24 @@
 namespace coxswain::bench {
 namespace {
 
-constexpr auto silence_max = 60s;
+struct heartbeat_options {
+  population who{};
+  double period_s{10};
 
-class heartbeat_load final : public load, public connections::listener {
+  [[nodiscard]] duration period() const {
+    return std::chrono::duration_cast<duration>(std::chrono::duration<double>{period_s});
+  }
+};
+
+class heartbeat_load final : public crowd_load, public connections::listener {
  public:
   heartbeat_load(crowd&& all, duration period)
-      : all_{std::move(all)},
+      : crowd_load{std::move(all)},
         gap_{period / static_cast<std::int64_t>(all_.sessions())},
         sent_(all_.sessions()) {}
 
   void connect(std::function<void(std::uint64_t)> const& progress) override {
-    all_.connect(progress);
-    all_.join();
+    crowd_load::connect(progress);
     if (all_.speaks().has_sessions()) all_.beat();
   }
 
@@ -55,8 +53,6 @@ class heartbeat_load final : public load, public connections::listener {
     for (std::size_t i = 0; i < frames_.size(); ++i) send(i);
     await();
   }
-  duration beat_period() const noexcept override { return all_.beat_period(); }
-  void finish() override { all_.leave(); }
 
  private:
   // The coordinator answers a heartbeat if it has written nothing else since the one before. So it
@@ -86,13 +82,7 @@ class heartbeat_load final : public load, public connections::listener {
     all_.wires().send(session, frames_.slice(i, i + 1));
   }
 
-  void await() {
-    while (waiting_ > 0) {
-      if (all_.wires().wait(std::chrono::steady_clock::now() + silence_max, *this)) continue;
-      throw bench_error{fmt::format("{} heartbeats were not answered, and nothing came for {} s",
-                                    waiting_, std::chrono::seconds{silence_max}.count())};
-    }
-  }
+  void await() { all_.wires().await(waiting_, 0, *this, "heartbeats were not answered"); }
 
   void arrived(std::size_t connection, received_frame const& frame) override {
     auto const found = all_.speaks().judge(frame);
@@ -102,75 +92,50 @@ class heartbeat_load final : public load, public connections::listener {
     latency_->add((std::chrono::steady_clock::now() - sent_[connection]).count());
   }
 
-  crowd all_;
   duration gap_;                  // between two beats of different sessions
   std::vector<time_point> sent_;  // by session: its last beat
   std::size_t next_{};            // the session that beats next
   frame_list frames_;
-  std::uint64_t waiting_{};
+  std::size_t waiting_{};
   histogram* latency_{};
 };
 
-class heartbeat final : public workload {
- public:
-  CLI::App* add_to(CLI::App& program) override {
-    auto& cmd = *program.add_subcommand(
-        "heartbeat",
-        "A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
-        "server's CPU for them");
-    who_.add_to(cmd);
-    cmd.add_option("--period", period_s_, "Seconds between two heartbeats of a session")
-        ->check(CLI::Range(0.001, 100.0))
-        ->capture_default_str();
-    return &cmd;
-  }
+void add_heartbeat(CLI::App& to, heartbeat_options& o) {
+  o.who.add_to(to);
+  add_number(to, "--period", o.period_s, 0.001, 100.0,
+             "Seconds between two heartbeats of a session");
+}
 
-  void check() const override { who_.check(); }
-
-  vocabulary words() const override {
-    vocabulary w;
-    w.name = "heartbeat";
-    w.title = fmt::format("heartbeats of {} every {} s", who_.text(), period_s_);
-    w.steps = "heartbeats";
-    w.operation = {"heartbeat", "heartbeat"};
-    w.latencies = {{"heartbeat to its answer", "latency_ns"}};
-    return w;
-  }
-
-  std::vector<parameter> parameters() const override {
-    std::vector<parameter> all;
-    who_.add_to(all);
-    all.push_back({"period_ns", static_cast<std::uint64_t>(period().count())});
-    return all;
-  }
-
+plan plan_heartbeat(heartbeat_options const& o) {
+  plan p;
+  p.words.name = "heartbeat";
+  p.words.title = fmt::format("heartbeats of {} every {} s", o.who.describe(p), o.period_s);
+  p.words.steps = "heartbeats";
+  p.words.operation = {"heartbeat", "heartbeat"};
+  p.words.latencies = {{"heartbeat to its answer", "latency_ns"}};
+  p.parameters.push_back({"period_ns", static_cast<std::uint64_t>(o.period().count())});
   // Those of a second.
-  std::uint64_t steps_by_default() const override {
-    return std::max<std::uint64_t>(10, static_cast<std::uint64_t>(who_.sessions() / period_s_));
-  }
-
-  std::vector<side_kind> rivals() const override { return {side_kind::redis}; }
-  std::size_t connections(side_kind kind) const override { return who_.connections(kind); }
-  std::uint32_t tasks(side_kind kind) const override { return who_.tasks(kind); }
-  void configure(core::config& coordinator) const override { coordinator.num_tasks = who_.tasks(); }
-
-  std::unique_ptr<load> make_load(side_kind kind, address server) const override {
-    auto const tasks = who_.tasks(kind);
+  auto const sessions = static_cast<double>(p.ours.connections);
+  p.steps = std::max<std::uint64_t>(10, static_cast<std::uint64_t>(sessions / o.period_s));
+  p.make_load = [period = o.period(), ours = p.ours, others = p.others](side_kind kind,
+                                                                        address server) {
+    auto const& size = kind == side_kind::coxswain ? ours : others;
     return std::make_unique<heartbeat_load>(
-        crowd{std::move(server), make_peer(kind, tasks), who_.connections(kind), tasks}, period());
-  }
-
- private:
-  duration period() const {
-    return std::chrono::duration_cast<duration>(std::chrono::duration<double>{period_s_});
-  }
-
-  population who_;
-  double period_s_{10};
-};
+        crowd{std::move(server), make_peer(kind, size.tasks), size}, period);
+  };
+  return p;
+}
 
 }  // namespace
 
-std::unique_ptr<workload> make_heartbeat() { return std::make_unique<heartbeat>(); }
+workload make_heartbeat() {
+  auto w = described<heartbeat_options>(
+      "heartbeat",
+      "A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
+      "server's CPU for them",
+      add_heartbeat, plan_heartbeat);
+  w.rivals = {side_kind::redis};
+  return w;
+}
 
 }  // namespace coxswain::bench

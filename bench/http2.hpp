@@ -5,7 +5,7 @@
 // Headers are sent as a gRPC library sends them: whole once, then by their number in the table that
 // both sides keep. What the server says in its headers is not read.
 
-#include "frame_source.hpp"
+#include "frames.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -24,16 +24,18 @@ core::request key_set::put(std::uint32_t key) const {
   return put;
 }
 
+core::request key_set::get(std::uint32_t key) const {
+  core::get_args get;
+  get.key = name(key);
+  return get;
+}
+
 core::answer key_set::put_answer(std::uint64_t version) const {
-  core::answer stored;
-  stored.value = core::stored_answer{version};
-  return stored;
+  return {{}, core::stored_answer{version}};
 }
 
 core::answer key_set::get_answer(std::uint64_t version) const {
-  core::answer got;
-  got.value = core::value_answer{bytes{value_}, version};
-  return got;
+  return {{}, core::value_answer{bytes{value_}, version}};
 }
 
 core::answer key_set::list_answer() const {
@@ -42,9 +44,7 @@ core::answer key_set::list_answer() const {
     listing.entries.push_back({name(key), bytes{value_}, key + std::uint64_t{1}});
   }
   listing.version = count_;
-  core::answer listed;
-  listed.value = std::move(listing);
-  return listed;
+  return {{}, std::move(listing)};
 }
 
 void key_set::store(crowd& by) const {
@@ -61,9 +61,7 @@ void key_set::store(crowd& by) const {
 
 void key_set::remove(crowd& by) const {
   if (!by.speaks().has_sessions()) return;
-  core::answer removed;
-  removed.value = core::removed_answer{count_};
-  by.speaks().expect({std::move(removed)});
+  by.speaks().expect({core::answer{{}, core::removed_answer{count_}}});
   core::remove_args all;
   all.key = directory_;
   by.ask(0, std::nullopt, std::move(all));

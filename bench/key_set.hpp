@@ -18,11 +18,11 @@ class key_set {
   key_set(std::uint32_t keys, std::uint64_t value_bytes);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
-  [[nodiscard]] std::string const& value() const noexcept { return value_; }
   [[nodiscard]] std::string const& directory() const noexcept { return directory_; }
   [[nodiscard]] std::string name(std::uint32_t key) const;  // in the order of the numbers
 
   [[nodiscard]] core::request put(std::uint32_t key) const;
+  [[nodiscard]] core::request get(std::uint32_t key) const;
   [[nodiscard]] core::answer put_answer(std::uint64_t version) const;
   [[nodiscard]] core::answer get_answer(std::uint64_t version) const;
   [[nodiscard]] core::answer list_answer() const;

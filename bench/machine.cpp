@@ -1,23 +1,69 @@
 #include "machine.hpp"
 
 #include "bench_error.hpp"
+#include "text.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 namespace coxswain::bench {
+namespace {
+
+std::string processor() {
+  std::ifstream file{"/proc/cpuinfo"};
+  for (std::string line; std::getline(file, line);) {
+    auto const colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+std::string machine() {
+  constexpr double gib = 1024.0 * 1024 * 1024;
+  auto const bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  utsname system{};
+  uname(&system);
+  return fmt::format("{}, {}, {:.0f} GiB, {} {}", processor(),
+                     counted(static_cast<std::uint64_t>(sysconf(_SC_NPROCESSORS_ONLN)), "CPU"),
+                     std::round(bytes / gib), static_cast<char const*>(system.sysname),
+                     static_cast<char const*>(system.release));
+}
+
+std::string program() {
+#ifdef NDEBUG
+  constexpr std::string_view purpose = "release";
+#else
+  constexpr std::string_view purpose = "debugging: it is slow";
+#endif
+#ifdef __clang__
+  constexpr std::string_view compiler = "";  // its version begins with its name
+#else
+  constexpr std::string_view compiler = "g++ ";
+#endif
+  return fmt::format("coxswain-bench {}, built by {}{} for {}", COXSWAIN_VERSION, compiler,
+                     __VERSION__, purpose);
+}
+
+}  // namespace
 
 void need_descriptors(std::size_t needed) {
   rlimit limit{};
@@ -51,6 +97,11 @@ cpu_plan plan_cpus() {
     plan.load = cpu;
   }
   return plan;
+}
+
+std::string cpu_plan::text() const {
+  if (!server) return "one CPU for all";
+  return fmt::format("servers on CPU {}, load on CPU {}", *server, *load);
 }
 
 void pin_to(int cpu) {
@@ -125,6 +176,43 @@ machine_time read_machine_time() {
   now.stolen = tick * ticks[7];
   now.total = now.busy + now.stolen + tick * (ticks[3] + ticks[4]);
   return now;
+}
+
+bool disturbance::is_too_much() const { return others > 0.03 || stolen > 0.02 || waiting > 0.03; }
+
+std::string disturbance::warning() const {
+  return fmt::format(
+      "WARNING: the machine was busy: other processes used {:.0f} % of its CPUs, the hypervisor "
+      "took {:.0f} %,\nand ours waited for a CPU {:.0f} % of their time. Only the ratios are "
+      "worth something; repeat when it is quiet.",
+      100 * others, 100 * stolen, 100 * waiting);
+}
+
+disturbance disturbance_between(machine_time const& before, usage const& ours_before,
+                                machine_time const& after, usage const& ours_after) {
+  auto const share = [](duration part, duration whole) {
+    auto const d = [](duration t) { return static_cast<double>(t.count()); };
+    return whole > 0ns ? std::clamp(d(part) / d(whole), 0.0, 1.0) : 0.0;
+  };
+  auto const total = after.total - before.total;
+  auto const used = ours_after.used - ours_before.used;
+  auto const waited = ours_after.waited - ours_before.waited;
+  return {share(after.busy - before.busy - used, total), share(after.stolen - before.stolen, total),
+          share(waited, used + waited)};
+}
+
+origin here() {
+  return {machine(), program(), fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)))};
+}
+
+progress::progress() : is_live_{::isatty(STDERR_FILENO) != 0} {}
+
+progress::~progress() { show({}); }
+
+void progress::show(std::string const& text) const {
+  if (!is_live_) return;
+  std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
+  std::fflush(stderr);
 }
 
 }  // namespace coxswain::bench

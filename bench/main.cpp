@@ -1,26 +1,16 @@
 // coxswain-bench: measures a coordinator, also beside the least that a server can do.
 
-#include "bench_error.hpp"
 #include "experiment.hpp"
-#include "plot.hpp"
 #include "real_clients.hpp"
-#include "report.hpp"
-#include "study.hpp"
-#include "workloads.hpp"
 
-#include <CLI/CLI.hpp>
+#include <boost/json/serialize.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace {
 
@@ -28,22 +18,20 @@ using namespace coxswain::bench;
 
 struct command_line {
   experiment_options how;
-  std::string transport{"tcp"};
+  bool floor{};
   std::string floor_trigger{"edge"};
   std::string floor_transport;
   std::optional<side_kind> rival;
   std::string json;
-  std::string plot;
 };
 
-// Of a workload that uses up its servers each sample is one round.
-void add_sampling_of_rounds(CLI::App& cmd, experiment_options& o) {
-  cmd.add_option("--rounds", o.steps, "How often, without --floor (default: 10 times)")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
-      ->excludes(cmd.get_option("--floor"));
-}
-
-void add_sampling(CLI::App& cmd, experiment_options& o) {
+void add_sampling(CLI::App& cmd, experiment_options& o, bool uses_up_servers) {
+  if (uses_up_servers) {  // each sample is one round
+    cmd.add_option("--rounds", o.steps, "How often, without --floor (default: 10 times)")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+        ->excludes(cmd.get_option("--floor"));
+    return;
+  }
   auto* steps = cmd.add_option("--rounds", o.steps,
                                "Rounds, or operations, in all; with --floor: in each sample")
                     ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
@@ -57,25 +45,23 @@ void add_sampling(CLI::App& cmd, experiment_options& o) {
       ->excludes(seconds);
 }
 
-CLI::Option* add_pairs(CLI::App& cmd, experiment_options& o) {
-  return cmd.add_option("--pairs", o.pairs, "Pairs of samples to compare, with --floor or --vs")
-      ->check(CLI::Range(1U, 100'000U))
-      ->capture_default_str();
+void add_pairs(CLI::App& cmd, experiment_options& o) {
+  add_number(cmd, "--pairs", o.pairs, 1, 100'000,
+             "Pairs of samples to compare, with --floor or --vs");
 }
 
 void add_floor(CLI::App& cmd, command_line& given) {
-  auto& o = given.how;
-  auto* floor = cmd.add_flag("--floor", o.floor,
+  auto* floor = cmd.add_flag("--floor", given.floor,
                              "Compare with a plain epoll server that moves the same bytes, in "
                              "interleaved samples, and print the ratios");
-  add_pairs(cmd, o);
+  add_pairs(cmd, given.how);
   cmd.add_option("--vs", given.rival,
                  "Instead of --floor: compare with redis or etcd, which is started without "
                  "persistence, and used in the best way known (README.md)")
       ->transform(CLI::CheckedTransformer{
           std::map<std::string, side_kind>{{"redis", side_kind::redis}, {"etcd", side_kind::etcd}}})
       ->excludes(floor);
-  cmd.add_flag("--calibrate", o.calibrate,
+  cmd.add_flag("--calibrate", given.how.calibrate,
                "Put a second floor in Coxswain's place: how far from 1 the ratios then are, is how "
                "far they can be trusted here")
       ->needs(floor);
@@ -90,109 +76,75 @@ void add_floor(CLI::App& cmd, command_line& given) {
       ->check(CLI::IsMember{{"tcp"}});
 }
 
-// What all commands have. Returns the transport. `picture` is what it shows.
-CLI::Option* add_output(CLI::App& cmd, command_line& given, std::string const& picture,
-                        bool may_speak_tls) {
+// What all commands have. Returns the transport.
+CLI::Option* add_output(CLI::App& cmd, command_line& given, bool may_speak_tls) {
   std::vector<std::string> transports{"tcp", "unix"};
   if (may_speak_tls) transports.emplace_back("tls");
-  cmd.add_option("--json", given.json, "Write the results to this file as well");
-  cmd.add_option("--plot", given.plot, "Write a picture to this SVG file: " + picture);
+  cmd.add_option("--json", given.json,
+                 "Write the results to this file as well; bench/plot draws them");
   return cmd
-      .add_option("--transport", given.transport,
+      .add_option("--transport", given.how.transport,
                   may_speak_tls ? "What the coordinator is reached by; the floor never speaks TLS"
                                 : "What the coordinator is reached by")
       ->check(CLI::IsMember{transports})
       ->capture_default_str();
 }
 
-// What all workloads have.
 void add_common(CLI::App& cmd, command_line& given, workload const& work) {
-  if (work.always_beside())
+  if (work.always_beside)
     add_pairs(cmd, given.how);
-  else if (work.has_floor())
+  else if (work.has_floor)
     add_floor(cmd, given);
-  if (work.uses_up_servers())
-    add_sampling_of_rounds(cmd, given.how);
-  else
-    add_sampling(cmd, given.how);
-  auto* transport = add_output(cmd, given, "how the times of the first latency are distributed",
-                               !work.always_beside());
-  if (work.uses_up_servers() || work.always_beside()) return;
+  add_sampling(cmd, given.how, work.uses_up_servers);
+  auto* transport = add_output(cmd, given, !work.always_beside);
+  if (work.uses_up_servers || work.always_beside) return;
   auto* address =
       cmd.add_option("--address", given.how.address,
                      "A coordinator on this machine that runs already, for as many tasks: "
                      "127.0.0.1:7000 or unix:/path (default: start one)")
           ->excludes(transport);
-  if (work.has_floor()) address->excludes(cmd.get_option("--calibrate"));
+  if (work.has_floor) address->excludes(cmd.get_option("--calibrate"));
   cmd.add_option("--server-pid", given.how.server_pid, "Its process, to measure its CPU")
       ->needs(address);
 }
 
-// A file that is given with an option, if it is.
-class output {
- public:
-  // Opened before the measurement: nobody wants to learn of a wrong path after it.
-  output(std::string path, std::string const& option) : path_{std::move(path)} {
-    if (path_.empty()) return;
-    file_.open(path_);
-    if (!file_)
-      throw bench_error{"cannot write '" + path_ + "' (" + option + ")", exit_code::usage};
-  }
-  void write(std::string const& text) {
-    if (path_.empty()) return;
-    file_ << text << std::flush;
-    if (!file_) throw bench_error{"could not write all of '" + path_ + "'"};
-  }
-
- private:
-  std::string path_;
-  std::ofstream file_;
-};
-
 void check_rival(workload const& work, side_kind rival) {
-  auto const known = work.rivals();
-  if (std::find(known.begin(), known.end(), rival) != known.end()) return;
+  auto const has = [rival](workload const& w) {
+    return std::find(w.rivals.begin(), w.rivals.end(), rival) != w.rivals.end();
+  };
+  if (has(work)) return;
   std::string able;
   for (auto const& other : all_workloads()) {
-    auto const of_other = other->rivals();
-    if (std::find(of_other.begin(), of_other.end(), rival) == of_other.end()) continue;
-    able += (able.empty() ? "" : ", ") + other->words().name;
+    if (has(other)) able += (able.empty() ? "" : ", ") + other.name;
   }
-  throw bench_error{"--vs " + name(rival) + ": there is nothing like " + work.words().name +
-                        " to compare with. There is for: " + able,
-                    exit_code::usage};
+  refuse("--vs {}: there is nothing like {} to compare with. There is for: {}", name(rival),
+         work.name, able);
 }
 
 findings measure(workload const& work, command_line const& given) {
-  work.check();
+  auto const asked = work.make();
   auto how = given.how;
-  how.unix_sockets = given.transport == "unix";
   how.floor_on_tcp = given.floor_transport == "tcp";
-  how.tls = given.transport == "tls";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
   if (given.rival) check_rival(work, *given.rival);
-  if (auto const beside = given.rival ? given.rival : work.always_beside()) {
-    how.floor = true;
-    how.beside = *beside;
+  how.beside = given.rival ? given.rival : work.always_beside;
+  if (given.floor) how.beside = side_kind::floor;
+  return run_experiment(asked, how);
+}
+
+int run(command_line const& given, std::function<findings()> const& measured) try {
+  // Opened before the measurement: nobody wants to learn of a wrong path after it.
+  std::ofstream file;
+  if (!given.json.empty()) {
+    file.open(given.json);
+    if (!file) refuse("cannot write '{}' (--json)", given.json);
   }
-  auto const found = run_experiment(work, how);
-  bool const is_good = !found.shown || found.shown->is_good;
-  return {to_table(found), to_json(found), to_svg(found), is_good};
-}
-
-findings measure(study const& what, command_line const& given) {
-  what.check();
-  return what.run(given.transport == "unix");
-}
-
-template <class What>
-int run(What const& what, command_line const& given) try {
-  output json{given.json, "--json"};
-  output plot{given.plot, "--plot"};
-  auto const found = measure(what, given);
+  auto const found = measured();
   std::fputs(found.table.c_str(), stdout);
-  json.write(found.json);
-  plot.write(found.svg);
+  file << serialize(found.document) << std::endl;
+  if (!given.json.empty() && !file) {
+    throw bench_error{"could not write all of '" + given.json + "'"};
+  }
   return static_cast<int>(found.is_good ? exit_code::ok : exit_code::failed);
 } catch (bench_error const& problem) {
   std::fprintf(stderr, "coxswain-bench: %s\n", problem.what());
@@ -209,17 +161,18 @@ int main(int argc, char** argv) {
   app.name("coxswain-bench");
   app.require_subcommand(1);
   command_line given;
-  auto const workloads = all_workloads();
-  std::vector<CLI::App*> commands;
-  for (auto const& work : workloads) {
-    commands.push_back(work->add_to(app));
-    add_common(*commands.back(), given, *work);
+  std::vector<std::pair<CLI::App*, std::function<findings()>>> commands;
+  for (auto const& work : all_workloads()) {
+    auto* const cmd = app.add_subcommand(work.name, work.help);
+    work.add_options(*cmd);
+    add_common(*cmd, given, work);
+    commands.emplace_back(cmd, [work, &given] { return measure(work, given); });
   }
-  auto const studies = all_studies();
-  std::vector<CLI::App*> study_commands;
-  for (auto const& s : studies) {
-    study_commands.push_back(s->add_to(app));
-    add_output(*study_commands.back(), given, "what grows, and how", false);
+  for (auto const& what : {make_growth(), make_history()}) {
+    auto* const cmd = app.add_subcommand(what.name, what.help);
+    what.add_options(*cmd);
+    add_output(*cmd, given, false);
+    commands.emplace_back(cmd, [what, &given] { return what.run(given.how.transport); });
   }
   client_process client;
   auto* const as_client = client.add_to(app);
@@ -232,11 +185,8 @@ int main(int argc, char** argv) {
     client.run();
     return static_cast<int>(exit_code::ok);
   }
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (commands[i]->parsed()) return run(*workloads[i], given);
-  }
-  for (std::size_t i = 0; i < study_commands.size(); ++i) {
-    if (study_commands[i]->parsed()) return run(*studies[i], given);
+  for (auto const& [cmd, measured] : commands) {
+    if (cmd->parsed()) return run(given, measured);
   }
   return static_cast<int>(exit_code::usage);
 }

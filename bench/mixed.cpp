@@ -1,20 +1,13 @@
 // The workload `mixed`: a job's day. All join and tell each other their devices; barriers, keys and
 // heartbeats; all leave.
 
-#include "bench_error.hpp"
 #include "crowd.hpp"
 #include "job.hpp"
 #include "key_set.hpp"
 #include "machine.hpp"
-#include "population.hpp"
-#include "stopwatch.hpp"
-#include "text.hpp"
 #include "workloads.hpp"
 
 #include "coxswain/core/topology.hpp"
-
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -32,6 +25,7 @@ constexpr std::uint64_t value_bytes = 64;
 enum part : std::size_t { join_part, topologies, barriers, keys, heartbeats, leave_part, parts };
 
 struct mixed_options {
+  population who{};
   std::uint32_t barriers{100};
   std::uint32_t devices{1};
 };
@@ -56,9 +50,7 @@ core::answer whole_topology(std::uint32_t tasks, std::uint32_t devices) {
   for (std::uint32_t task = 0; task < tasks; ++task) {
     all.push_back(topology_of(task_id{task}, devices));
   }
-  core::answer whole;
-  whole.value = core::build_topology(std::move(all)).value();
-  return whole;
+  return {{}, core::build_topology(std::move(all)).value()};
 }
 
 class mixed_load final : public load {
@@ -69,7 +61,6 @@ class mixed_load final : public load {
   }
 
   void is_served_by(pid_t server) override { server_ = server; }
-  void connect(std::function<void(std::uint64_t)> const& /*progress*/) override {}
 
   // One day, whatever the number: the job can start only once.
   tally measure(std::uint64_t /*steps*/) override {
@@ -92,11 +83,6 @@ class mixed_load final : public load {
     found.latencies[0].add(found.elapsed.count());
     return found;
   }
-
-  // The server ends with its only sample.
-  void beat() override {}
-  duration beat_period() const noexcept override { return {}; }
-  void finish() override {}
 
  private:
   enum key_answer : std::size_t { stored, got };
@@ -128,11 +114,7 @@ class mixed_load final : public load {
   }
 
   void meet(std::uint32_t round, histogram& release_time) {
-    core::barrier_answer release;
-    release.round = round_number{round};
-    core::answer whole;
-    whole.value = std::move(release);
-    all_.speaks().expect({std::move(whole)});
+    all_.speaks().expect({core::answer{{}, core::barrier_answer{round_number{round}, {}}}});
     all_.ask_all([](task_id) {
       core::barrier_args arrival;
       arrival.name = "step";
@@ -151,9 +133,8 @@ class mixed_load final : public load {
     }
     all_.run("the end of its put");
     for (std::uint32_t task = 0; task < all_.tasks(); ++task) {
-      core::get_args get;
-      get.key = keys_.name((task + 1) % all_.tasks());
-      all_.ask(all_.session_of(task), std::nullopt, std::move(get), got, true);
+      all_.ask(all_.session_of(task), std::nullopt, keys_.get((task + 1) % all_.tasks()), got,
+               true);
     }
     all_.run("its neighbour's value");
   }
@@ -165,91 +146,71 @@ class mixed_load final : public load {
   std::uint64_t puts_{};
 };
 
-class mixed final : public workload {
- public:
-  mixed() = default;
-  mixed(population who, mixed_options given) : who_{who}, given_{given} {}
+void add_mixed(CLI::App& to, mixed_options& o) {
+  o.who.add_to(to);
+  add_number(to, "--barriers", o.barriers, 1, 100'000,
+             "Barriers in a day, each followed by a put and a get of each task");
+  add_number(to, "--devices", o.devices, 0, 64,
+             "Devices of each task, of which all tell all; 0: no topologies");
+}
 
-  CLI::App* add_to(CLI::App& program) override {
-    auto& cmd = *program.add_subcommand(
-        "mixed",
-        "A job's day: all join, exchange topologies, meet at barriers, put and get keys, show that "
-        "they live, and leave. The time and the server's CPU of each part, and memory per task");
-    who_.add_to(cmd);
-    cmd.add_option("--barriers", given_.barriers,
-                   "Barriers in a day, each followed by a put and a get of each task")
-        ->check(CLI::Range(1U, 100'000U))
-        ->capture_default_str();
-    cmd.add_option("--devices", given_.devices,
-                   "Devices of each task, of which all tell all; 0: no topologies")
-        ->check(CLI::Range(0U, 64U))
-        ->capture_default_str();
-    return &cmd;
-  }
+void check_mixed(mixed_options const& o, extent ours, extent others) {
+  constexpr double sent_max = 16.0 * 1024 * 1024 * 1024;
+  auto const tasks = static_cast<double>(std::max(ours.tasks, others.tasks));
+  auto const sent = tasks * tasks * (30.0 + 40.0 * o.devices);
+  if (o.devices == 0 || sent <= sent_max) return;
+  refuse(
+      "{} who tell each other their topologies are sent about {}, but 16 GiB is the limit: fewer "
+      "--tasks, or --devices 0",
+      counted(ours.tasks, "task"), bytes_text(sent));
+}
 
-  void check() const override {
-    who_.check();
-    constexpr double sent_max = 16.0 * 1024 * 1024 * 1024;
-    auto const tasks = static_cast<double>(std::max(who_.tasks(), who_.floor_tasks()));
-    auto const sent = tasks * tasks * (30.0 + 40.0 * given_.devices);
-    if (given_.devices == 0 || sent <= sent_max) return;
-    throw bench_error{
-        fmt::format("{} who tell each other their topologies are sent about {}, but 16 GiB is the "
-                    "limit: fewer --tasks, or --devices 0",
-                    counted(who_.tasks(), "task"), bytes_text(sent)),
-        exit_code::usage};
-  }
-
-  vocabulary words() const override {
-    vocabulary w;
-    w.name = "mixed";
-    w.title = fmt::format("a day of {} with {}", who_.text(), counted(given_.barriers, "barrier"));
-    w.steps = "days";
-    w.operation = {"task and day", "task"};
-    w.latencies = {{"whole day", "day_ns"}, {"last arrival to last release", "release_ns"}};
-    w.parts = {{"connect, hello, join", "join"}, {"topologies", "topologies"},
-               {"barriers", "barriers"},         {"puts and gets", "keys"},
-               {"heartbeats", "heartbeats"},     {"leave, bye", "leave"}};
-    w.counts_peak = true;
-    return w;
-  }
-
-  std::vector<parameter> parameters() const override {
-    std::vector<parameter> all;
-    who_.add_to(all);
-    all.push_back({"barriers", given_.barriers});
-    all.push_back({"devices", given_.devices});
-    all.push_back({"tasks_for_memory", who_.smaller().tasks()});
-    return all;
-  }
-
-  std::uint64_t steps_by_default() const override { return 1; }
-  std::size_t connections(side_kind kind) const override { return who_.connections(kind); }
-  bool uses_up_servers() const override { return true; }
+plan plan_mixed(mixed_options const& o) {
+  plan p;
+  p.words.name = "mixed";
+  p.words.title =
+      fmt::format("a day of {} with {}", o.who.describe(p), counted(o.barriers, "barrier"));
+  check_mixed(o, p.ours, p.others);
+  p.words.steps = "days";
+  p.words.operation = {"task and day", "task"};
+  p.words.latencies = {{"whole day", "day_ns"}, {"last arrival to last release", "release_ns"}};
+  p.words.parts = {{"connect, hello, join", "join"}, {"topologies", "topologies"},
+                   {"barriers", "barriers"},         {"puts and gets", "keys"},
+                   {"heartbeats", "heartbeats"},     {"leave, bye", "leave"}};
+  p.words.counts_peak = true;
+  auto const fewer = o.who.smaller();
+  p.parameters.insert(
+      p.parameters.end(),
+      {{"barriers", o.barriers}, {"devices", o.devices}, {"tasks_for_memory", fewer.tasks}});
+  p.uses_up_servers = true;
+  p.floor_answers_together = p.others.tasks;
   // With as many requests in all, since a coordinator keeps the last ones.
-  std::unique_ptr<workload> smaller() const override {
-    auto longer = given_;
-    longer.barriers = static_cast<std::uint32_t>(std::uint64_t{given_.barriers} * who_.tasks() /
-                                                 who_.smaller().tasks());
-    return std::make_unique<mixed>(who_.smaller(), longer);
-  }
-
-  void configure(core::config& coordinator) const override { coordinator.num_tasks = who_.tasks(); }
-  std::size_t floor_answers_together() const override { return who_.floor_tasks(); }
-
-  std::unique_ptr<load> make_load(side_kind kind, address server) const override {
-    auto const tasks = who_.tasks(kind);
-    return std::make_unique<mixed_load>(
-        crowd{std::move(server), make_peer(kind, tasks), who_.connections(kind), tasks}, given_);
-  }
-
- private:
-  population who_;
-  mixed_options given_;
-};
+  p.smaller = [o, fewer] {
+    auto longer = o;
+    longer.who = fewer;
+    longer.barriers =
+        static_cast<std::uint32_t>(std::uint64_t{o.barriers} * o.who.tasks / fewer.tasks);
+    return plan_mixed(longer);
+  };
+  p.make_load = [o, ours = p.ours, others = p.others](side_kind kind, address server) {
+    auto const& size = kind == side_kind::coxswain ? ours : others;
+    return std::make_unique<mixed_load>(crowd{std::move(server), make_peer(kind, size.tasks), size},
+                                        o);
+  };
+  p.ours.tasks = p.others.tasks = 0;  // they join in the samples
+  return p;
+}
 
 }  // namespace
 
-std::unique_ptr<workload> make_mixed() { return std::make_unique<mixed>(); }
+workload make_mixed() {
+  auto w = described<mixed_options>(
+      "mixed",
+      "A job's day: all join, exchange topologies, meet at barriers, put and get keys, show that "
+      "they live, and leave. The time and the server's CPU of each part, and memory per task",
+      add_mixed, plan_mixed);
+  w.uses_up_servers = true;
+  return w;
+}
 
 }  // namespace coxswain::bench

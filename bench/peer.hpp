@@ -3,7 +3,7 @@
 // is asked, in the coordinator's words, and need not know whom they ask. Not here: sockets and
 // clocks.
 
-#include "frame_source.hpp"
+#include "frames.hpp"
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"

@@ -2,7 +2,6 @@
 
 #include "bench_error.hpp"
 #include "floor.hpp"
-#include "frame_reader.hpp"
 #include "job.hpp"
 
 #include "coxswain/wire/codec.hpp"

@@ -1,10 +1,7 @@
 #include "real_clients.hpp"
 
 #include "bench_error.hpp"
-#include "descriptor.hpp"
 #include "machine.hpp"
-#include "raw.hpp"
-#include "stopwatch.hpp"
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
@@ -140,7 +137,7 @@ CLI::App* client_process::add_to(CLI::App& program) {
 }
 
 void client_process::run() const {
-  channel control{descriptor{channel_fd}};
+  channel control{net::descriptor{channel_fd}};
   try {
     client_options how{server_, task_id{task_}};
     std::exception_ptr problem;

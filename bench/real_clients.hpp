@@ -2,7 +2,7 @@
 // The load of real clients: a process for each task, this program again, which uses the public
 // client and nothing of the benchmark's own wires. What `check` compares simulated tasks with.
 
-#include "child_process.hpp"
+#include "process.hpp"
 #include "workload.hpp"
 
 #include <cstdint>
@@ -12,10 +12,6 @@
 #include <vector>
 
 #include <sys/types.h>
-
-namespace CLI {
-class App;
-}
 
 namespace coxswain::bench {
 
@@ -29,9 +25,6 @@ class real_clients final : public load {
   tally measure(std::uint64_t steps) override;
   void finish() override;
 
-  // They do it themselves.
-  void beat() override {}
-  [[nodiscard]] duration beat_period() const noexcept override { return {}; }
   [[nodiscard]] std::vector<pid_t> processes() const override;
 
  private:

@@ -2,7 +2,7 @@
 // The protocol of Redis (RESP2 and RESP3), as far as the benchmark needs it: commands to it, and
 // where its replies end. Not here: what is asked and what a reply means (redis_peer).
 
-#include "frame_source.hpp"
+#include "frames.hpp"
 
 #include <cstddef>
 #include <cstdint>

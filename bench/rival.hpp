@@ -2,7 +2,7 @@
 // Servers of others, as the benchmark starts them: without persistence, in a temporary directory.
 
 #include "address.hpp"
-#include "channel.hpp"
+#include "process.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,11 +1,7 @@
 #include "side.hpp"
 
-#include "bench_error.hpp"
 #include "coordinator_process.hpp"
-#include "interrupts.hpp"
 #include "rival.hpp"
-
-#include <fmt/format.h>
 
 #include <thread>
 #include <utility>
@@ -24,15 +20,15 @@ void run_server(side_plan const& plan, channel& control) {
   control.send_number(message_kind::memory, memory ? memory->now_bytes : 0);
   if (plan.kind == side_kind::floor || plan.kind == side_kind::second_floor) {
     serve_floor(
-        address{plan.at}, plan.work->floor_answers_together(), plan.floor_trigger,
+        address{plan.at}, plan.work->floor_answers_together, plan.floor_trigger,
         [&control](std::string const& where) { control.send(message_kind::listening, where); });
   }
   coordinator_plan coordinator;
   coordinator.listen = plan.at;
   coordinator.tls = plan.tls.value_or(tls_options{});
-  coordinator.is_quiet = plan.work->ends_in_failure();
-  coordinator.record_bytes_max = plan.work->record_bytes_max();
-  plan.work->configure(coordinator.job);
+  coordinator.is_quiet = plan.work->ends_in_failure;
+  coordinator.record_bytes_max = plan.work->record_bytes_max;
+  coordinator.job = plan.work->job;
   serve_coordinator(std::move(coordinator), control);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // One of the things that are compared: a server and the load on it, each in a process of its own.
 
-#include "child_process.hpp"
 #include "floor.hpp"
 #include "machine.hpp"
+#include "process.hpp"
 #include "tally.hpp"
 #include "workload.hpp"
 
@@ -18,10 +18,8 @@
 
 namespace coxswain::bench {
 
-class interrupts;
-
 struct side_plan {
-  workload const* work{};  // outlives the side
+  plan const* work{};  // outlives the side
   side_kind kind{side_kind::coxswain};
   cpu_plan cpus;
   // Where to listen; or the address of a coordinator that runs already. And the server's process,

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Runs coxswain-bench once and looks at its JSON: that the run ends, that the counts are right and
-that the fields are there; and with --plot that the picture is XML. How long anything took is not
-judged.
+that the fields are there. How long anything took is not judged.
 
     smoke.py PROGRAM JSON_FILE EXPECTATION... -- ARGUMENT...
 
@@ -13,7 +12,6 @@ A test that needs somebody else's server is skipped where that is not installed.
 import json
 import subprocess
 import sys
-import xml.etree.ElementTree
 
 
 # What the program exits with when there is no server, and what CTest takes for "skipped".
@@ -50,8 +48,6 @@ def main():
     if ran.returncode == UNAVAILABLE and "is not installed" in ran.stderr:
         return SKIPPED
     ran.check_returncode()
-    if "--plot" in arguments:
-        xml.etree.ElementTree.parse(arguments[arguments.index("--plot") + 1])
     with open(path, encoding="utf-8") as file:
         found = json.load(file)
     missed = [e for e in expectations if not is_met(found, e)]

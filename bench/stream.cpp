@@ -1,13 +1,8 @@
 #include "stream.hpp"
 
-#include "bench_error.hpp"
-#include "stopwatch.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <string>
+#include <utility>
 
 namespace coxswain::bench {
 namespace {
@@ -16,12 +11,10 @@ namespace {
 constexpr std::size_t prepared_bytes_max = std::size_t{64} * 1024 * 1024;
 constexpr std::uint64_t prepared_max = 500'000;
 
-constexpr auto silence_max = 60s;
-
 }  // namespace
 
-stream::stream(connections& wires, peer& speaks, std::size_t outstanding)
-    : wires_{wires}, peer_{speaks}, outstanding_{outstanding}, lines_(wires.size()) {
+stream::stream(connections& wires, std::size_t outstanding)
+    : wires_{wires}, outstanding_{outstanding}, lines_(wires.size()) {
   for (auto& l : lines_) l.sent.resize(outstanding_);
 }
 
@@ -48,7 +41,8 @@ std::uint64_t stream::prepare(std::uint64_t operations, std::function<question()
       if (n >= outstanding_ && frames_.bytes() >= bytes_max) break;
       auto q = make();
       auto const unanswered = std::min<std::uint64_t>(n, outstanding_ - 1);
-      peer_.ask(frames_.open(), {i, std::nullopt, unanswered, q.model}, std::move(q.what));
+      wires_.speaks().ask(frames_.open(), {i, std::nullopt, unanswered, q.model},
+                          std::move(q.what));
       frames_.close(i);
     }
     l.end = frames_.size();
@@ -63,13 +57,9 @@ void stream::run_prepared(tally& found) {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     send(i, outstanding_, std::chrono::steady_clock::now());
   }
-  while (waiting_ > 0) {
-    if (wires_.wait(std::chrono::steady_clock::now() + silence_max, *this)) continue;
-    throw bench_error{fmt::format("{} requests got no answer, and nothing came for {} s", waiting_,
-                                  std::chrono::seconds{silence_max}.count())};
-  }
+  wires_.await(waiting_, 0, *this, "requests got no answer");
   watch.stop(found);
-  peer_.settle();
+  wires_.speaks().settle();
 }
 
 // Up to `count` of what is left, with one call.
@@ -83,13 +73,7 @@ void stream::send(std::size_t connection, std::size_t count, time_point now) {
 }
 
 void stream::arrived(std::size_t connection, received_frame const& frame) {
-  auto const found = peer_.judge(frame);
-  if (found == verdict::respond) {
-    std::string alive;
-    peer_.ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
-    wires_.send(connection, alive);
-  }
-  if (found == verdict::answer) ++answers_;
+  if (wires_.judge(connection, frame) == verdict::answer) ++answers_;
 }
 
 // Answers come in the order of the requests.

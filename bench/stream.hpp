@@ -3,9 +3,6 @@
 // and each answer is followed by the next request. Frames are made before the clock runs.
 
 #include "connections.hpp"
-#include "frame_list.hpp"
-#include "histogram.hpp"
-#include "peer.hpp"
 #include "tally.hpp"
 
 #include "coxswain/base/time.hpp"
@@ -26,8 +23,8 @@ class stream final : public connections::listener {
     std::size_t model{};
   };
 
-  // All connections of `wires`, which speak to `speaks` and have no request open.
-  stream(connections& wires, peer& speaks, std::size_t outstanding);
+  // All connections of `wires`, which have no request open.
+  stream(connections& wires, std::size_t outstanding);
 
   // The first latency of `found` is that from a request to its answer. Throws bench_error.
   void run(std::uint64_t operations, std::function<question()> const& make, tally& found);
@@ -48,12 +45,11 @@ class stream final : public connections::listener {
   void was_read(std::size_t connection) override;
 
   connections& wires_;
-  peer& peer_;
   std::size_t outstanding_;
   frame_list frames_;
   std::vector<line> lines_;
   std::size_t answers_{};  // in the reading that is under way
-  std::uint64_t waiting_{};
+  std::size_t waiting_{};
   histogram* latency_{};
 };
 

@@ -1,7 +1,5 @@
 #include "tally.hpp"
 
-#include "raw.hpp"
-
 namespace coxswain::bench {
 
 std::string tally::to_bytes() const {

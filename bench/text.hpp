@@ -12,6 +12,9 @@ namespace coxswain::bench {
 
 // "64 B", "1.50 KiB", "12.0 MiB".
 [[nodiscard]] std::string bytes_text(double bytes);
+[[nodiscard]] inline std::string bytes_text(std::uint64_t bytes) {
+  return bytes_text(static_cast<double>(bytes));
+}
 
 // "850 /s", "12,345 /s".
 [[nodiscard]] std::string rate_text(double per_second);

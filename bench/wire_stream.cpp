@@ -64,7 +64,7 @@ void shake_hands(net::tls_stream& with) {
 
 }  // namespace
 
-wire_stream::wire_stream(descriptor socket, net::tls_context const* certificates)
+wire_stream::wire_stream(net::descriptor socket, net::tls_context const* certificates)
     : socket_{std::move(socket)} {
   if (certificates == nullptr) return;
   tls_ = std::make_unique<net::tls_stream>(std::make_unique<borrowed_socket>(socket_.value()),

@@ -20,7 +20,7 @@ class wire_stream {
   wire_stream() = default;
 
   // Takes over a connected, blocking socket; with certificates shakes hands. Throws bench_error.
-  wire_stream(descriptor socket, net::tls_context const* certificates);
+  wire_stream(net::descriptor socket, net::tls_context const* certificates);
 
   // Negative after it was closed or moved from.
   [[nodiscard]] int fd() const noexcept { return socket_.value(); }
@@ -31,7 +31,7 @@ class wire_stream {
   [[nodiscard]] ssize_t read(std::span<char> into) noexcept;
 
  private:
-  descriptor socket_;
+  net::descriptor socket_;
   std::unique_ptr<net::tls_stream> tls_;  // on the same socket
 };
 

@@ -1,14 +1,18 @@
 #pragma once
-// A kind of work for a server, in one file of its own: what its options are, what server it needs,
+// A kind of work for a server, in a file of its own: what its options are, what server it needs,
 // what one sample does on the side of the load, and what its figures are called. Not here: the
 // order of samples and the comparison with the floor (experiment), which are the same for all.
 
 #include "address.hpp"
+#include "bench_error.hpp"
 #include "peer.hpp"
 #include "tally.hpp"
+#include "text.hpp"
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/config.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,13 +21,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
-
-namespace CLI {
-class App;
-}
 
 namespace coxswain::bench {
 
@@ -39,7 +40,7 @@ class load {
   virtual ~load() = default;
 
   // Everything before the clock runs. `progress` is told how many connections there are.
-  virtual void connect(std::function<void(std::uint64_t)> const& progress) = 0;
+  virtual void connect(std::function<void(std::uint64_t)> const& /*progress*/) {}
 
   virtual tally measure(std::uint64_t steps) = 0;
 
@@ -48,14 +49,14 @@ class load {
 
   // Shows that all live; to be called when the load was idle for `beat_period`, which is zero if
   // the server needs no such thing.
-  virtual void beat() = 0;
-  [[nodiscard]] virtual duration beat_period() const noexcept = 0;
+  virtual void beat() {}
+  [[nodiscard]] virtual duration beat_period() const noexcept { return {}; }
 
-  // After the last sample: what else it has seen, for workload::conclude; empty: nothing.
+  // After the last sample: what else it has seen, for plan::conclude; empty: nothing.
   virtual std::string conclude() { return {}; }
 
-  // Leaves the job in order.
-  virtual void finish() = 0;
+  // Leaves the job in order, unless the server ends with its only sample.
+  virtual void finish() {}
 
   // The server's process, if it is known; before all else.
   virtual void is_served_by(pid_t /*server*/) {}
@@ -70,15 +71,15 @@ struct vocabulary {
     std::string text;
     std::string key;
   };
-  std::string name;             // "barrier"
-  std::string title;            // "barrier over 1,024 tasks"
-  std::string steps;            // what a sample consists of: "rounds"
-  term operation;               // {"task and barrier", "task"}: CPU time is told for each
-  std::vector<term> latencies;  // {"whole round", "round_ns"}; the first is compared
-  bool has_rate{};              // operations in a second are worth telling and comparing
-  std::vector<term> parts;      // of a sample: {"the join", "join"}
-  bool counts_peak{};           // memory per task is that of a sample's peak, not of its end
-  std::string measured;         // what our side is called in the table, if not by its kind
+  std::string name{};             // "barrier"
+  std::string title{};            // "barrier over 1,024 tasks"
+  std::string steps{};            // what a sample consists of: "rounds"
+  term operation{};               // {"task and barrier", "task"}: CPU time is told for each
+  std::vector<term> latencies{};  // {"whole round", "round_ns"}; the first is compared
+  bool has_rate{};                // operations in a second are worth telling and comparing
+  std::vector<term> parts{};      // of a sample: {"the join", "join"}
+  bool counts_peak{};             // memory per task is that of a sample's peak, not of its end
+  std::string measured{};         // what our side is called in the table, if not by its kind
 };
 
 // What was asked for, for the JSON.
@@ -89,71 +90,75 @@ struct parameter {
 
 // What was found besides times.
 struct finding {
-  std::string text;
-  std::vector<parameter> figures;  // for the JSON
+  std::string text{};
+  std::vector<parameter> figures{};  // for the JSON
   bool is_good{true};
 };
 
-class workload {
- public:
-  virtual ~workload() = default;
-
-  // Adds its subcommand to the program, and returns it.
-  virtual CLI::App* add_to(CLI::App& program) = 0;
-  // Looks at what was given. Throws bench_error (usage).
-  virtual void check() const {}
-
-  [[nodiscard]] virtual vocabulary words() const = 0;
-  [[nodiscard]] virtual std::vector<parameter> parameters() const = 0;
-  // So that a sample lasts about half a second to two seconds.
-  [[nodiscard]] virtual std::uint64_t steps_by_default() const = 0;
-  // How many connections its load opens at once.
-  [[nodiscard]] virtual std::size_t connections(side_kind kind) const = 0;
-
-  // How many tasks join when its load connects, and stay; zero if they do not, or there are none.
-  [[nodiscard]] virtual std::uint32_t tasks(side_kind /*kind*/) const { return 0; }
-
-  // Whether each sample needs new servers and loads.
-  [[nodiscard]] virtual bool uses_up_servers() const { return false; }
-  // Whether its load connects during samples, and not only before.
-  [[nodiscard]] virtual bool connects_in_samples() const { return uses_up_servers(); }
-  // The same work with fewer tasks, if memory for each task is to be measured by comparing both;
-  // else none.
-  [[nodiscard]] virtual std::unique_ptr<workload> smaller() const { return nullptr; }
-
-  // Whether there is something that the floor could do as well.
-  [[nodiscard]] virtual bool has_floor() const { return true; }
-  // The servers of others that can do this work.
-  [[nodiscard]] virtual std::vector<side_kind> rivals() const { return {}; }
-
-  // What it is compared with in any case; none: with what the user asks for, or nothing.
-  [[nodiscard]] virtual std::optional<side_kind> always_beside() const { return std::nullopt; }
-
-  // How much of what they were told both coordinators keep, so that it can be compared; none: it is
-  // not.
-  [[nodiscard]] virtual std::optional<std::size_t> record_bytes_max() const { return std::nullopt; }
-  // Compares what ours and the other one were told.
-  [[nodiscard]] virtual finding compare(std::string_view /*ours*/,
-                                        std::string_view /*others*/) const {
-    return {};
-  }
-
-  // What the load of our side has seen; see load::conclude.
-  [[nodiscard]] virtual std::optional<finding> conclude(std::string_view /*seen*/) const {
-    return std::nullopt;
-  }
-
-  // Whether the job, or what is asked, is meant to fail, so that the coordinator's warnings are
-  // none.
-  [[nodiscard]] virtual bool ends_in_failure() const { return false; }
-
-  // What the coordinator is started with.
-  virtual void configure(core::config& coordinator) const = 0;
-  // How many requests the floor answers together.
-  [[nodiscard]] virtual std::size_t floor_answers_together() const { return 1; }
-
-  [[nodiscard]] virtual std::unique_ptr<load> make_load(side_kind kind, address server) const = 0;
+// How many connections a load opens at once, and how many tasks join when it connects, and stay.
+struct extent {
+  std::size_t connections{};
+  std::uint32_t tasks{};
 };
+
+// A workload with its options.
+struct plan {
+  vocabulary words{};
+  std::vector<parameter> parameters{};
+  std::uint64_t steps{1};  // so many, that a sample lasts about half a second to two seconds
+  extent ours{};
+  extent others{};
+  core::config job{};          // what the coordinator is started with
+  bool uses_up_servers{};      // each sample needs new servers and loads
+  bool connects_in_samples{};  // its load does, and not only before
+  // The job, or what is asked, is meant to fail, so that the coordinator's warnings are none.
+  bool ends_in_failure{};
+  std::size_t floor_answers_together{1};  // so many requests
+  std::function<std::unique_ptr<load>(side_kind, address)> make_load{};
+  // The same work with fewer tasks, if memory for each task is to be measured by comparing both.
+  std::function<plan()> smaller{};
+  // What the load of our side has seen; see load::conclude.
+  std::function<finding(std::string_view seen)> conclude{};
+  // How much of what they were told both coordinators keep, so that it can be compared.
+  std::optional<std::size_t> record_bytes_max{};
+  std::function<finding(std::string_view ours, std::string_view others)> compare{};
+
+  [[nodiscard]] extent const& of(side_kind kind) const {
+    return kind == side_kind::coxswain ? ours : others;
+  }
+};
+
+struct workload {
+  std::string name;
+  std::string help;
+  std::function<void(CLI::App&)> add_options{};
+  std::function<bench::plan()> make{};  // looks at what was given; throws bench_error (usage)
+  std::vector<side_kind> rivals{};      // the servers of others that can do this work
+  bool has_floor{true};                 // there is something that the floor could do as well
+  bool uses_up_servers{};               // as its plan says
+  // What it is compared with in any case; none: with what the user asks for, or nothing.
+  std::optional<side_kind> always_beside{};
+};
+
+// A workload with options of its own.
+template <class Options>
+workload described(std::string name, std::string help, void (*add)(CLI::App&, Options&),
+                   plan (*make)(Options const&)) {
+  auto const given = std::make_shared<Options>();
+  return {std::move(name), std::move(help), [=](CLI::App& to) { add(to, *given); },
+          [=] { return make(*given); }};
+}
+
+// An option that is a number between two others.
+template <class Number>
+CLI::Option* add_number(CLI::App& to, std::string const& name, Number& value,
+                        std::type_identity_t<Number> low, std::type_identity_t<Number> high,
+                        std::string const& help) {
+  return to.add_option(name, value, help)->check(CLI::Range(low, high))->capture_default_str();
+}
+
+// All workloads, in the order of the help.
+[[nodiscard]] std::vector<workload> all_workloads();
 
 // The peer for a side's server; the coordinator's job is to have so many tasks. With a rival: how
 // it is used.

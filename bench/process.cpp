@@ -1,11 +1,11 @@
-#include "child_process.hpp"
+#include "process.hpp"
 
 #include "bench_error.hpp"
-#include "interrupts.hpp"
 #include "machine.hpp"
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,11 +14,36 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace coxswain::bench {
 namespace {
+
+volatile sig_atomic_t signal_seen = 0;
+
+void note_signal(int number) { signal_seen = number; }
+
+void on_signal(int number, void (*action)(int)) {
+  struct sigaction how {};
+  how.sa_handler = action;
+  sigemptyset(&how.sa_mask);
+  sigaction(number, &how, nullptr);
+}
+
+void mask_both(int how) {
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGINT);
+  sigaddset(&both, SIGTERM);
+  sigprocmask(how, &both, nullptr);
+}
+
+struct header {
+  message_kind kind{};
+  std::uint32_t size{};
+};
 
 std::string describe(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
@@ -34,7 +59,7 @@ channel close_all_but(channel kept) {
   constexpr int first_free = 3;
   if (kept.fd() != first_free) {
     ::dup2(kept.fd(), first_free);
-    channel moved{descriptor{first_free}};
+    channel moved{net::descriptor{first_free}};
     kept = std::move(moved);
   }
   ::close_range(first_free + 1, ~0U, 0);
@@ -42,6 +67,108 @@ channel close_all_but(channel kept) {
 }
 
 }  // namespace
+
+interrupts::interrupts() {
+  mask_both(SIG_BLOCK);
+  on_signal(SIGINT, note_signal);
+  on_signal(SIGTERM, note_signal);
+}
+
+interrupts::~interrupts() {
+  on_signal(SIGINT, SIG_DFL);
+  on_signal(SIGTERM, SIG_DFL);
+  mask_both(SIG_UNBLOCK);
+}
+
+void interrupts::wait_readable(int fd) const {
+  sigset_t mask_during_wait;
+  sigprocmask(SIG_BLOCK, nullptr, &mask_during_wait);
+  sigdelset(&mask_during_wait, SIGINT);
+  sigdelset(&mask_during_wait, SIGTERM);
+  pollfd waited{fd, POLLIN, 0};
+  for (;;) {
+    auto const ready = ppoll(&waited, 1, nullptr, &mask_during_wait);
+    if (signal_seen != 0) throw bench_error{"interrupted", exit_code::interrupted};
+    if (ready > 0) return;
+    if (ready < 0 && errno != EINTR) throw system_failure("cannot wait for a child process");
+  }
+}
+
+void reset_signals_in_child() {
+  on_signal(SIGINT, SIG_IGN);
+  on_signal(SIGTERM, SIG_DFL);
+  mask_both(SIG_UNBLOCK);
+}
+
+std::pair<channel, channel> channel::make_pair() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw system_failure("cannot make a pair of sockets");
+  }
+  return {channel{net::descriptor{ends[0]}}, channel{net::descriptor{ends[1]}}};
+}
+
+void channel::send(message_kind kind, std::string_view payload) {
+  header const h{kind, static_cast<std::uint32_t>(payload.size())};
+  std::string whole(sizeof h, '\0');
+  std::memcpy(whole.data(), &h, sizeof h);
+  whole += payload;
+
+  std::string_view rest{whole};
+  while (!rest.empty()) {
+    auto const sent = ::send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EINTR || may_go_on(POLLOUT))) continue;
+    if (sent < 0) throw system_failure("cannot talk to another process of the benchmark");
+    rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+void channel::send_number(message_kind kind, std::uint64_t number) {
+  std::array<char, sizeof number> raw{};
+  std::memcpy(raw.data(), &number, sizeof number);
+  send(kind, {raw.data(), raw.size()});
+}
+
+std::optional<message> channel::receive() {
+  header h;
+  if (!read_all(reinterpret_cast<char*>(&h), sizeof h)) return std::nullopt;
+  message m{h.kind, std::string(h.size, '\0')};
+  if (!read_all(m.payload.data(), m.payload.size())) return std::nullopt;
+  return m;
+}
+
+// Who waits for the channel with Asio finds it non-blocking afterwards.
+bool channel::may_go_on(short event) const {
+  if (errno != EAGAIN) return false;
+  pollfd waited{fd(), event, 0};
+  return ::poll(&waited, 1, -1) > 0;
+}
+
+bool channel::read_all(char* into, std::size_t size) {
+  while (size > 0) {
+    auto const got = ::recv(fd(), into, size, 0);
+    if (got < 0 && (errno == EINTR || may_go_on(POLLIN))) continue;
+    if (got <= 0) return false;
+    into += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::string payload_of(bench_error const& problem) {
+  return static_cast<char>(problem.code()) + std::string{problem.what()};
+}
+
+bench_error failure_of(message const& m) {
+  if (m.payload.empty()) return bench_error{"failed without a word"};
+  return bench_error{m.payload.substr(1), static_cast<exit_code>(m.payload.front())};
+}
+
+std::uint64_t number_of(message const& m) {
+  std::uint64_t number = 0;
+  if (m.payload.size() == sizeof number) std::memcpy(&number, m.payload.data(), sizeof number);
+  return number;
+}
 
 child_process::child_process(std::string name, std::optional<int> cpu,
                              std::function<void(channel&)> body)

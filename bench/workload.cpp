@@ -1,3 +1,5 @@
+#include "workload.hpp"
+
 #include "workloads.hpp"
 
 namespace coxswain::bench {
@@ -20,21 +22,10 @@ std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks, rival_plan 
   return kind == side_kind::coxswain ? make_coxswain_peer(tasks) : make_floor_peer();
 }
 
-std::vector<std::unique_ptr<workload>> all_workloads() {
-  std::vector<std::unique_ptr<workload>> all;
-  all.push_back(make_barrier());
-  all.push_back(make_barrier_data());
-  all.push_back(make_join());
-  all.push_back(make_churn());
-  all.push_back(make_kv());
-  all.push_back(make_dir_get());
-  all.push_back(make_fan_out());
-  all.push_back(make_heartbeat());
-  all.push_back(make_failure());
-  all.push_back(make_deadlines());
-  all.push_back(make_mixed());
-  all.push_back(make_check());
-  return all;
+std::vector<workload> all_workloads() {
+  return {make_barrier(), make_barrier_data(), make_join(),    make_churn(),
+          make_kv(),      make_dir_get(),      make_fan_out(), make_heartbeat(),
+          make_failure(), make_deadlines(),    make_mixed(),   make_check()};
 }
 
 }  // namespace coxswain::bench

@@ -1,11 +1,15 @@
-#include "histogram.hpp"
+#include "figures.hpp"
 
-#include "raw.hpp"
+#include "tally.hpp"
+
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace coxswain::bench {
 namespace {
@@ -65,15 +69,6 @@ summary histogram::summarise() const {
   return {count_, percentile(0.5), percentile(0.99), percentile(0.999), static_cast<double>(max_)};
 }
 
-std::vector<histogram::bar> histogram::bars() const {
-  std::vector<bar> all;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (counts_[i] > 0) all.push_back({time_of(i), counts_[i]});
-  }
-  if (!all.empty()) all.back().ns = static_cast<double>(max_);
-  return all;
-}
-
 void histogram::append_to(std::string& out) const {
   append_raw(out, max_);
   append_raw(out, static_cast<std::uint64_t>(
@@ -96,6 +91,54 @@ histogram histogram::take_from(std::string_view& from) {
     taken.count_ += times;
   }
   return taken;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  auto const middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+interval median_interval(std::vector<double> values, double confidence) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  auto const n = values.size();
+  boost::math::binomial const below_median{static_cast<double>(n), 0.5};
+  // Leaving out `cut` values at each end misses the median if no more than `cut` lie on one side.
+  auto const coverage = [&](std::size_t cut) {
+    return std::max(0.0, 1 - 2 * boost::math::cdf(below_median, static_cast<double>(cut)));
+  };
+  std::size_t cut = 0;
+  while (2 * (cut + 1) < n && coverage(cut + 1) >= confidence) ++cut;
+  return {values[cut], values[n - 1 - cut], coverage(cut)};
+}
+
+power_law power_law::fit(std::vector<point> const& measured) {
+  constexpr auto endless = std::numeric_limits<double>::infinity();
+  auto const n = static_cast<double>(measured.size());
+  point mean;
+  for (auto const& p : measured) {
+    mean.x += std::log(p.x) / n;
+    mean.y += std::log(p.y) / n;
+  }
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  for (auto const& p : measured) {
+    auto const x = std::log(p.x) - mean.x;
+    auto const y = std::log(p.y) - mean.y;
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+  }
+  if (measured.size() < 3 || xx < 1e-12) return {0, -endless, endless};
+  auto const exponent = xy / xx;
+  auto const rest = std::max(0.0, yy - exponent * xy);
+  auto const t = boost::math::quantile(boost::math::students_t{n - 2}, 0.975);
+  auto const spread = t * std::sqrt(rest / (n - 2) / xx);
+  return {exponent, exponent - spread, exponent + spread};
 }
 
 }  // namespace coxswain::bench

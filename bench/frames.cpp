@@ -1,4 +1,4 @@
-#include "frame_reader.hpp"
+#include "frames.hpp"
 
 #include "coxswain/wire/frame.hpp"
 
