@@ -46,6 +46,22 @@ class Recordings(EndToEnd):
         self.assertNotIn(b"sesame", path.read_bytes())
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
 
+    def test_a_recording_has_no_values(self):
+        path = self.folder / "job.recording"
+        coordinator = self.serve(1, "--record", path)
+        for command in (("put", "a", "poppy-1"), ("put", "b", "poppy-2"), ("append", "b", "poppy-3"),
+                        ("push", "q", "poppy-4"), ("cas", "a", "poppy-5", "--if-value", "poppy-1"),
+                        ("put", "n", "41"), ("incr", "n")):
+            done = self.coxswain(*command)
+            self.assertEqual(done.code, 0, done.err)
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+
+        told = self.replay(path, "--compare")
+
+        self.assertEqual(told.code, 0, told.said())
+        self.assertNotIn(b"poppy", path.read_bytes())
+
     def test_a_recording_that_was_cut_off_says_so(self):
         path = self.folder / "job.recording"
         coordinator = self.serve(1, "--record", path)

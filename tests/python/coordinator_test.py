@@ -25,7 +25,7 @@ EVERY_OPTION = {
     "gather_bytes_max": 1 << 20, "changes_max": 10, "change_bytes_max": 1 << 20,
     "open_requests_max": 100, "open_requests_max_per_task": 1, "queued_bytes_max": 1 << 20,
     "stalled_reader_timeout": 20, "http": 0, "http_connections_max": 4,
-    "record_bytes_max": 1 << 20, "record_value_bytes_max": 10,
+    "record_bytes_max": 1 << 20,
 }
 OF_FILES = {"tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix", "tls_min", "record"}
 

@@ -1,14 +1,20 @@
 // What is put into the core is written down, and can be put into another one.
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/base/little_endian.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/recorder.hpp"
 #include "coxswain/server/replay.hpp"
 #include "coxswain/server/settings.hpp"
+#include "coxswain/server/stand_ins.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -146,22 +152,191 @@ BOOST_AUTO_TEST_CASE(it_can_be_stopped_at_any_moment) {
   BOOST_TEST((r.look().tasks.at(0).state == task_state::connected));
 }
 
-BOOST_AUTO_TEST_CASE(long_values_are_left_out_and_count_as_much_as_before) {
-  options o;
-  o.record_value_bytes_max = 10;
-  job j{o};
+// What a replay of the job says and how the job ends then are as they were.
+void check_replay(job const& j, std::string const& recording) {
+  replay r{recording};
+  auto const all = again(r);
+  BOOST_TEST(all.now == all.then, boost::test_tools::per_element());
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+}
+
+core::compare_and_set_args swap(std::string key, std::string expected, std::string value) {
+  return {std::move(key), std::move(value), std::move(expected)};
+}
+
+BOOST_AUTO_TEST_CASE(values_are_left_out_and_the_replay_is_exact) {
+  job j;
   auto const one = j.greeted();
-  j.d.received(j.now, one, put_frame(1, "long", std::string(5000, 'x')) + put_frame(2, "s", "yy"));
+  std::uint64_t id = 0;
+  auto const ask = [&](core::request what) {
+    j.d.received(j.now, one, frame(std::move(what), ++id));
+  };
+  ask(core::put_args{"a", "poppy-put"});
+  ask(core::put_args{"long", "poppy-" + std::string(100'000, 'x')});
+  ask(core::put_all_args{{{"b", "poppy-b"}, {"c", ""}}});
+  ask(core::append_args{"b", "poppy-appended"});
+  ask(core::push_args{"q", "poppy-pushed"});
+  ask(swap("a", "poppy-other", "poppy-refused-and-longer"));
+  ask(swap("a", "poppy-put", "poppy-swapped"));
+  ask(swap("b", "poppy-bpoppy-appended", "poppy"));
+  ask(swap("nothing", "poppy", "poppy-nothing"));
   j.settle();
 
   auto const recording = j.d.recording();
-  replay r{recording};
-  again(r);
 
-  BOOST_TEST(!contains(recording, "xxxx"));
-  BOOST_TEST(contains(recording, "yy"));
-  BOOST_TEST(recording.size() < 2000u);
-  BOOST_TEST(r.look().key_bytes == j.d.look(j.now).key_bytes);
+  BOOST_TEST(!contains(recording, "poppy"));
+  BOOST_TEST(recording.size() < 4000u);
+  BOOST_TEST(j.d.look(j.now).keys == 4u);
+  check_replay(j, recording);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_left_out_unless_they_are_counted_with) {
+  job j;
+  auto const one = j.greeted();
+  std::uint64_t id = 0;
+  auto const ask = [&](core::request what) {
+    j.d.received(j.now, one, frame(std::move(what), ++id));
+  };
+  ask(core::put_args{"pin", "8731"});
+  ask(core::put_args{"n", "98"});
+  ask(core::put_args{"text", "9-"});
+  ask(core::increment_args{"/n/", 1});
+  ask(core::increment_args{"n", 1});
+  ask(swap("n", "100", "99999"));
+  ask(core::increment_args{"n", 1});
+  ask(core::increment_args{"n", std::numeric_limits<std::int64_t>::max()});
+  ask(swap("n", "100000", "1"));
+  ask(core::append_args{"n", "9"});
+  ask(core::increment_args{"n", -30});
+  ask(core::increment_args{"text", 1});
+  ask(core::increment_args{"new", 0});
+  ask(core::increment_args{"new", -5});
+  j.settle();
+
+  auto const recording = j.d.recording();
+
+  BOOST_TEST(!contains(recording, "8731"));
+  BOOST_TEST(j.d.brain().value("n")->value.view() == "-11");
+  check_replay(j, recording);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_brought_to_barriers_is_left_out_and_the_replay_is_exact) {
+  options three;
+  three.core.num_tasks = 3;
+  job j{three};
+  auto const one = j.greeted();
+  std::uint64_t id = 0;
+  auto const ask = [&](core::request what, std::uint32_t task) {
+    j.d.received(j.now, one, frame(std::move(what), ++id, task_id{task}));
+    j.settle();
+  };
+  for (std::uint32_t task = 0; task < 3; ++task) j.d.received(j.now, one, join_frame(++id, task));
+  auto const round = [&](std::string name, core::reduction how, std::vector<std::string> data) {
+    for (std::uint32_t task = 0; task < 3; ++task) {
+      core::barrier_args barrier;
+      barrier.name = name;
+      barrier.gather = how == core::reduction::none;
+      barrier.reduce = how;
+      barrier.data = data[task];
+      ask(barrier, task);
+    }
+  };
+  auto const most = to_little_endian(std::numeric_limits<std::int64_t>::max());
+  round("gather", core::reduction::none, {"poppy", "", "poppy-poppy"});
+  round("sum", core::reduction::sum_int64, {most, most, most});
+  round("or", core::reduction::bit_or, {"poppy-poppy", "poppy-daisy", "poppy-peony"});
+  round("equal", core::reduction::all_equal, {"poppy", "poppy", "poppy"});
+  round("not equal", core::reduction::all_equal, {"poppy", "poppy", "peony"});
+  round("short", core::reduction::all_equal, {"1", "2", "1"});
+
+  auto const recording = j.d.recording();
+
+  BOOST_TEST(!contains(recording, "poppy"));
+  BOOST_TEST(!contains(recording, "peony"));
+  std::vector<errc> outcomes;
+  for (auto const& one_round : j.d.look(j.now).rounds) outcomes.push_back(one_round.outcome);
+  BOOST_TEST((outcomes == std::vector{errc::ok, errc::out_of_range, errc::ok, errc::ok,
+                                      errc::failed_precondition, errc::failed_precondition}));
+  check_replay(j, recording);
+}
+
+BOOST_AUTO_TEST_CASE(all_operands_of_one_byte_stay_different) {
+  options all;
+  all.core.num_tasks = 256;
+  job j{all};
+  auto const one = j.greeted();
+  for (std::uint32_t task = 0; task < 256; ++task) {
+    j.d.received(j.now, one, join_frame(task + 1, task));
+  }
+  for (std::uint32_t task = 0; task < 256; ++task) {
+    core::barrier_args barrier;
+    barrier.name = "b";
+    barrier.participants = {task_id{task}};
+    barrier.reduce = core::reduction::all_equal;
+    barrier.data = std::string(1, static_cast<char>(task));
+    barrier.name += std::to_string(task);
+    j.d.received(j.now, one, frame(barrier, task + 1000, task_id{task}));
+  }
+  j.settle();
+  std::set<std::string> values;
+  core::coordinator const receiver{all.core, incarnation{1}, t0};
+  restoration values_of;
+  auto const recording = j.d.recording();
+  wire::recording_reader reader{recording};
+  while (auto const record = reader.next()) {
+    if (record->kind != wire::record_kind::message) continue;
+    auto message = wire::decode_client(record->content).value();
+    values_of.restore(message, receiver);
+    auto const* const barrier = std::get_if<core::barrier_args>(&message.what);
+    if (barrier) values.insert(barrier->data);
+  }
+
+  BOOST_TEST(values.size() == 256u);
+}
+
+BOOST_AUTO_TEST_CASE(secrets_of_sessions_are_left_out_and_the_replay_is_exact) {
+  job j;
+  core::session_secret secret{};
+  std::copy_n("open-poppy-poppy", secret.size(), secret.begin());
+  auto const id = j.d.open(j.now, "10.0.0.1:5", secret);
+  j.d.received(j.now, id, hello_frame());
+  j.d.received(j.now, id, join_frame(1, 0));
+  j.settle();
+  auto const resume = [&](core::session_secret with) {
+    j.now += 1ms;
+    auto const again = j.d.open(j.now, "10.0.0.1:6", core::session_secret{});
+    j.d.received(j.now, again, frame(core::resume_args{session_id{1}, with, incarnation{77}, {}}));
+    j.settle();
+  };
+  auto wrong = secret;
+  wrong.back() = 'Y';
+  resume(wrong);
+  resume(secret);
+  j.d.lost(j.now, id, core::loss::closed);
+  j.now += 10s;
+  j.settle();
+
+  auto const recording = j.d.recording();
+
+  BOOST_TEST(!contains(recording, "open-"));
+  BOOST_TEST((j.d.look(j.now).tasks.at(0).state == task_state::connected));
+  check_replay(j, recording);
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_request_takes_no_room) {
+  std::size_t passed_on = 0;
+  options o;
+  o.core.memory_bytes_max = 16 * 1024 * 1024;
+  o.record = [&](std::string_view bytes) { passed_on += bytes.size(); };
+  job j{o};
+  auto const one = j.greeted();
+  auto const large = std::string(12 * 1024 * 1024, 'x');
+  j.d.received(j.now, one, frame(core::put_all_args{{{"a", large}, {"b", large}}}, 1));
+  j.settle();
+
+  BOOST_TEST(j.d.look(j.now).keys == 0u);
+  BOOST_TEST(passed_on < 10'000u);
+  check_replay(j, j.d.recording());
 }
 
 BOOST_AUTO_TEST_CASE(tokens_are_left_out_and_count_as_before) {
@@ -382,12 +557,12 @@ BOOST_AUTO_TEST_CASE(a_value_that_nobody_can_have_sent_is_not_made_up) {
   job j;
   auto const task = j.greeted();
   auto recording = j.d.recording();
-  auto const asked = frame(core::put_args{"key", {}}, 1);
+  auto const asked =
+      frame(core::put_args{"key", std::to_string(j.o.core.frame_bytes_max() + 1)}, 1);
   wire::record put;
   put.kind = wire::record_kind::message;
   put.connection = task;
   put.content = std::string_view{asked}.substr(wire::length_bytes);
-  put.number = j.o.core.frame_bytes_max() + 1;
   wire::append(recording, put);
   replay r{recording};
 
@@ -395,6 +570,26 @@ BOOST_AUTO_TEST_CASE(a_value_that_nobody_can_have_sent_is_not_made_up) {
     return e.code() == errc::invalid_argument &&
            std::string{e.what()}.find("larger than its coordinator took") != std::string::npos;
   });
+}
+
+BOOST_AUTO_TEST_CASE(what_stands_for_no_value_is_refused) {
+  job j;
+  auto const task = j.greeted();
+  for (auto const* wrong : {"poppy", "5poppy", "-1"}) {
+    auto recording = j.d.recording();
+    auto const asked = frame(core::put_args{"key", wrong}, 1);
+    wire::record put;
+    put.kind = wire::record_kind::message;
+    put.connection = task;
+    put.content = std::string_view{asked}.substr(wire::length_bytes);
+    wire::append(recording, put);
+    replay r{recording};
+
+    BOOST_CHECK_EXCEPTION(again(r), error, [](error const& e) {
+      return e.code() == errc::invalid_argument &&
+             std::string{e.what()}.find("stands for none") != std::string::npos;
+    });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {

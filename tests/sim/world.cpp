@@ -17,7 +17,6 @@ server::options with(core::config core, habits const& ways, std::vector<std::str
   o.core = std::move(core);
   o.queued_bytes_max = ways.queued_bytes_max;
   if (!ways.keeps_recording) o.record_bytes_max = 0;
-  o.record_value_bytes_max = 1024 * 1024;  // all of them, so that a replay does the same
   if (!ways.keeps_log) return o;
   o.log = [&log, &now](core::event const& e) {
     log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);

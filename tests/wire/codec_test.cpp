@@ -884,6 +884,43 @@ BOOST_AUTO_TEST_CASE(declared_lengths_inside_a_request_cost_no_memory) {
   }
 }
 
+std::string* value_in(core::request& what) {
+  if (auto* const put = std::get_if<core::put_args>(&what)) return &put->value;
+  if (auto* const append = std::get_if<core::append_args>(&what)) return &append->value;
+  if (auto* const push = std::get_if<core::push_args>(&what)) return &push->value;
+  auto* const barrier = std::get_if<core::barrier_args>(&what);
+  return barrier ? &barrier->data : nullptr;
+}
+
+BOOST_AUTO_TEST_CASE(a_value_is_replaced_as_if_the_request_were_encoded_again) {
+  int replaced = 0;
+  for (auto message : test::sample_requests()) {
+    auto const payload = test::payload_of(message);
+    std::string* const value = value_in(message.what);
+    bool const has_one = value && !value->empty();
+    std::string made;
+
+    BOOST_TEST(append_with_value(made, payload, "another") == has_one);
+
+    if (!has_one) continue;
+    *value = "another";
+    BOOST_TEST((decode_client(made).value() == message));
+    ++replaced;
+  }
+  BOOST_TEST(replaced >= 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_is_there_twice_is_not_replaced) {
+  core::client_message message;
+  message.id = request_id{1};
+  message.what = core::append_args{"k", "v"};
+  auto const payload = test::payload_of(message);
+  std::string made;
+
+  BOOST_TEST(!append_with_value(made, payload + payload, "another"));
+  BOOST_TEST(made.empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::wire

@@ -50,6 +50,7 @@ std::string by_protobuf(record const& what) {
   made.set_number(what.number);
   made.set_code(static_cast<std::uint32_t>(what.code));
   made.set_same_words(what.same_words);
+  if (what.held) made.set_held(*what.held);
   return item(made);
 }
 
@@ -129,7 +130,8 @@ BOOST_AUTO_TEST_CASE(a_record_is_written_as_protobuf_would_write_it) {
                           secret,
                           number,
                           errc::unauthenticated,
-                          true};
+                          true,
+                          static_cast<std::int64_t>(number)};
         BOOST_TEST((written(full) == by_protobuf(full)));
       }
     }
@@ -210,12 +212,12 @@ BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
   v1::RecordingHead newer;
-  newer.set_version(2);
+  newer.set_version(3);
   std::string const bytes = item(newer.SerializeAsString());
 
   BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
-             "INVALID_ARGUMENT: This is no recording that can be read: its version is 2, and this "
-             "program knows version 1.");
+             "INVALID_ARGUMENT: This is no recording that can be read: its version is 3, and this "
+             "program knows version 2.");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_head_is_refused) {

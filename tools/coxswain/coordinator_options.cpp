@@ -159,8 +159,6 @@ void add_recording_options(CLI::App& to, coordinator_options& into) {
       ->type_name("FILE");
   add_size(to, "--record-bytes-max", into.server.record_bytes_max,
            "Size of the recording kept in memory and written when the job fails; 0: none", 0);
-  add_size(to, "--record-value-bytes-max", into.server.record_value_bytes_max,
-           "Leave longer values out of the recording", 0);
   to.option_defaults()->group("Options");
 }
 

@@ -87,8 +87,8 @@ fresh coordinator, in the recorded time; then the job is shown as it was at the 
 
 A coordinator keeps its last inputs (--record-bytes-max) and writes them to a file when the job
 fails, or on SIGUSR1: in $XDG_STATE_HOME/coxswain or ~/.local/state/coxswain, where the newest 20
-are kept. With --record FILE it writes all of them as they come. Tokens are left out, so
-are values longer than --record-value-bytes-max.
+are kept. With --record FILE it writes all of them as they come. A recording contains the
+names of keys, queues and barriers, and error messages, but no values, tokens or secrets.
 
 EXAMPLES
   coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording

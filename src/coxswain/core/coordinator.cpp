@@ -314,6 +314,10 @@ listing_answer coordinator::keys(std::string const& prefix, std::string const& a
   return state_->keys(prefix, after, most);
 }
 result<value_answer> coordinator::value(std::string_view key) const { return state_->value(key); }
+
+bytes coordinator::exchange_value(std::string_view key, bytes by) {
+  return state_->exchange_value(key, std::move(by));
+}
 barrier_history coordinator::history(time_point now, std::string_view barrier) const {
   return state_->history(now, barrier);
 }

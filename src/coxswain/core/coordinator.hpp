@@ -6,6 +6,7 @@
 //
 // Times put in must not go backwards, but for that of `advance`. Not thread-safe.
 
+#include "coxswain/base/bytes.hpp"
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
@@ -144,6 +145,10 @@ class coordinator {
 
   // INVALID_ARGUMENT: it is no key. NOT_FOUND: it has no value.
   [[nodiscard]] result<value_answer> value(std::string_view key) const;
+
+  // For a replay, whose values are stand-ins: the value of a key becomes another one of the same
+  // length, and nobody notices. Returns the one that it had; nothing happens if it had none.
+  bytes exchange_value(std::string_view key, bytes by);
 
   // Of a name that was not used for long nothing is known any more.
   [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;

@@ -109,6 +109,11 @@ result<value_answer> coordinator::state::value(std::string_view key) const {
   return value_answer{held->value, held->version};
 }
 
+bytes coordinator::state::exchange_value(std::string_view key, bytes by) {
+  std::string path{key};
+  return checked_key(path).ok() ? keys_.exchange(path, std::move(by)) : bytes{};
+}
+
 barrier_history coordinator::state::history(time_point now, std::string_view name) const {
   barrier_history all;
   auto const* const b = barriers_.find(name);

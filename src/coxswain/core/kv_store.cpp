@@ -127,6 +127,15 @@ result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t b
   return sum{total, stored->version};
 }
 
+bytes kv_store::exchange(std::string const& key, bytes by) {
+  auto const* const at = index_.find(key);
+  if (!at) return {};
+  auto& value = (*at)->second.value;
+  bytes_ += by.size();
+  bytes_ -= value.size();
+  return std::exchange(value, std::move(by));
+}
+
 std::uint64_t kv_store::remove(std::string const& key) {
   std::uint64_t count = 0;
   if (!key.empty()) {

@@ -70,6 +70,10 @@ class kv_store {
   // What a new key costs beside its value, the memory of its change included.
   [[nodiscard]] static std::size_t cost_of(std::string const& key);
 
+  // The value becomes another one, without a change of the key. Returns the one that it had;
+  // nothing happens if it had none.
+  bytes exchange(std::string const& key, bytes by);
+
   struct sum {
     std::int64_t value{};
     std::uint64_t version{};

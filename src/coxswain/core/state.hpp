@@ -79,6 +79,7 @@ class coordinator::state {
   [[nodiscard]] listing_answer keys(std::string const& prefix, std::string const& after,
                                     std::size_t most) const;
   [[nodiscard]] result<value_answer> value(std::string_view key) const;
+  bytes exchange_value(std::string_view key, bytes by);
   [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
   [[nodiscard]] bool done() const;
   [[nodiscard]] bool drained() const;

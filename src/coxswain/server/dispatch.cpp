@@ -114,7 +114,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     ++frames_received_;
     auto message = wire::decode_client(**frame);
     if (!message) return malformed(now, from, on, message.error());
-    recorder_.write_message(now, from, **frame, *message);
+    recorder_.write_message(now, from, **frame, *message, core_);
     core_.received(now, from, std::move(*message));
     if (has_much_to_send()) collect(now);
     told = true;

@@ -65,9 +65,8 @@ struct options {
   std::function<void(core::event const&)> log;
 
   // The last inputs of the core are kept in so many bytes, for `server::recording`; zero: not at
-  // all. Values longer than `record_value_bytes_max` are left out, and tokens.
+  // all. Neither values nor secrets are in them.
   std::size_t record_bytes_max{16 * 1024 * 1024};
-  std::size_t record_value_bytes_max{1024};
 
   // Given the whole recording piece by piece, from the first byte on, on the server's thread. Must
   // neither block nor throw. See proto/coxswain/v1/recording.proto.

@@ -6,7 +6,6 @@
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 #include <variant>
 
@@ -16,44 +15,18 @@ namespace {
 // What is lost at once when the ring is full.
 constexpr std::size_t block_bytes = 64 * 1024;
 
-// The value of a request, if it has one.
-std::string* value_in(core::request& what) {
-  return std::visit(
-      []<class Args>(Args& args) -> std::string* {
-        if constexpr (requires { args.value; }) return &args.value;
-        if constexpr (requires { args.data; }) return &args.data;
-        return nullptr;
-      },
-      what);
-}
+// What buffers keep from one record to the next.
+constexpr std::size_t buffer_bytes = 64 * 1024;
 
-// That of a grant, wherever it is named.
-std::string* secret_in(core::request& what) {
-  if (auto* const granted = std::get_if<core::grant_args>(&what)) return &granted->secret;
-  auto* const hello = std::get_if<core::hello_args>(&what);
-  return hello && hello->acts_for ? &hello->acts_for->secret : nullptr;
-}
-
-// Equal for equal secrets, and too short to tell them. What is no secret stays none.
-std::string recorded_secret(std::string const& secret) {
-  bool const is_one = secret.size() >= core::grant_secret_bytes_min &&
-                      secret.size() <= core::grant_secret_bytes_max;
-  if (!is_one) return secret;
-  auto const digits = std::to_string(std::hash<std::string>{}(secret));
-  return "secret " + std::string(20 - digits.size(), '0') + digits;
-}
-
-std::string payload_of(core::client_message const& message) {
-  std::string frame;
-  wire::append_frame(frame, message);
-  return frame.substr(wire::length_bytes);
+void make_small(std::string& buffer) {
+  buffer.clear();
+  if (buffer.capacity() > buffer_bytes) buffer.shrink_to_fit();
 }
 
 }  // namespace
 
 recorder::recorder(options const& o, incarnation self, time_point start)
     : kept_bytes_max_{o.record_bytes_max},
-      value_bytes_max_{o.record_value_bytes_max},
       credentials_{o.core.credentials},
       pass_on_{o.record},
       start_{start} {
@@ -63,6 +36,7 @@ recorder::recorder(options const& o, incarnation self, time_point start)
   if (!pass_on_) return;
   wire::append(buffer_, head_);
   pass_on_(buffer_);
+  make_small(buffer_);
 }
 
 void recorder::write(time_point now, wire::record_kind kind, connection_id connection,
@@ -77,12 +51,13 @@ void recorder::write(time_point now, wire::record_kind kind, connection_id conne
 
 void recorder::write_connected(time_point now, connection_id id, std::string_view peer,
                                core::session_secret const& secret) {
+  if (!is_on()) return;
   wire::record what;
   what.at = now - start_;
   what.kind = wire::record_kind::connected;
   what.connection = id;
   what.content = peer;
-  what.secret = secret;
+  what.secret = digester_.digest(secret);
   write(what);
 }
 
@@ -142,37 +117,32 @@ void recorder::write_event(time_point now, core::event const& what) {
 }
 
 void recorder::write_message(time_point now, connection_id from, std::string_view payload,
-                             core::client_message& message) {
+                             core::client_message& message, core::coordinator const& receiver) {
   if (!is_on()) return;
   wire::record what;
   what.at = now - start_;
   what.kind = wire::record_kind::message;
   what.connection = from;
   what.content = payload;
-  std::string other;
+  what.held = held_number(message, receiver);
+  auto const value = stand_in_for_value(message.what, digester_);
+  if (value && wire::append_with_value(message_, payload, *value)) {
+    what.content = message_;
+    write(what);
+    return make_small(message_);
+  }
+  redaction replaced{message, receiver, digester_};
   auto* const hello = std::get_if<core::hello_args>(&message.what);
-  auto* const value = payload.size() > value_bytes_max_ ? value_in(message.what) : nullptr;
-  auto* const secret = secret_in(message.what);
-  if (secret || (hello && !hello->token.empty())) {
-    std::string token;
-    if (hello && !hello->token.empty()) {
-      auto const known = core::credential_of(credentials_, hello->token);
-      token = std::exchange(hello->token, known ? recorded_token(*known) : "wrong");
-    }
-    std::string granted;
-    if (secret) granted = std::exchange(*secret, recorded_secret(*secret));
-    other = payload_of(message);
-    if (hello) hello->token = std::move(token);
-    if (secret) *secret = std::move(granted);
-    what.content = other;
-  } else if (value && value->size() > value_bytes_max_) {
-    auto left_out = std::exchange(*value, {});
-    other = payload_of(message);
-    *value = std::move(left_out);
-    what.content = other;
-    what.number = value->size();
+  if (hello && !hello->token.empty()) {
+    auto const known = core::credential_of(credentials_, hello->token);
+    replaced.replace(hello->token, known ? recorded_token(*known) : "wrong");
+  }
+  if (!replaced.empty()) {
+    wire::append_frame(message_, message);
+    what.content = std::string_view{message_}.substr(wire::length_bytes);
   }
   write(what);
+  make_small(message_);
 }
 
 std::size_t recorder::block::add(wire::record const& what) noexcept {
@@ -185,9 +155,9 @@ std::size_t recorder::block::add(wire::record const& what) noexcept {
 
 void recorder::write(wire::record const& what) {
   if (pass_on_) {
-    buffer_.clear();
     wire::append(buffer_, what);
     pass_on_(buffer_);
+    make_small(buffer_);
   }
   if (kept_bytes_max_ > 0) keep(what);
 }

@@ -1,12 +1,14 @@
 #pragma once
 // Writes down what is put into the core, in a ring that is bounded by its bytes, and passes the
-// same on to whoever wants all of it. Not here: files (the program), and putting it into another
-// core (replay).
+// same on to whoever wants all of it. Values and secrets are replaced (stand_ins). Not here: files
+// (the program), and putting it into another core (replay).
 
+#include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/credential.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/server/stand_ins.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstddef>
@@ -37,9 +39,10 @@ class recorder {
   void write_credentials(time_point now, std::vector<core::credential> by);
   void write_event(time_point now, core::event const& what);
 
-  // `payload` is what `message` was decoded from. The message is the same afterwards.
+  // `payload` is what `message` was decoded from, and `receiver` has not received it yet. The
+  // message is the same afterwards.
   void write_message(time_point now, connection_id from, std::string_view payload,
-                     core::client_message& message);
+                     core::client_message& message, core::coordinator const& receiver);
 
   // A whole recording of what is kept.
   [[nodiscard]] std::string recording() const;
@@ -73,14 +76,15 @@ class recorder {
   [[nodiscard]] bool is_on() const noexcept { return kept_bytes_max_ > 0 || pass_on_; }
 
   std::size_t kept_bytes_max_;
-  std::size_t value_bytes_max_;
   std::vector<core::credential> credentials_;
+  digester digester_;
   std::function<void(std::string_view)> pass_on_;
   time_point start_;
   wire::recording_head head_;
   std::deque<block> kept_;
   std::size_t kept_bytes_{};
-  std::string buffer_;
+  std::string buffer_;                // of what is passed on
+  std::string message_;               // with stand-ins
   std::optional<std::string> words_;  // of the last event, if the block has it
 };
 

@@ -23,14 +23,9 @@ core::config config_from(wire::recording_head const& head) {
   return made;
 }
 
-// What is put where a value was left out: it counts as a number as often as not.
-void fill_value(core::request& what, std::size_t bytes) {
-  std::visit(
-      [bytes](auto& args) {
-        if constexpr (requires { args.value.assign(bytes, '0'); }) args.value.assign(bytes, '0');
-        if constexpr (requires { args.data.assign(bytes, '0'); }) args.data.assign(bytes, '0');
-      },
-      what);
+std::uint64_t version_of(core::coordinator const& of, std::string const& key) {
+  auto const has = of.value(key);
+  return has ? has->version : 0;
 }
 
 }  // namespace
@@ -89,12 +84,17 @@ void replay::give(wire::record const& input) {
 void replay::give_message(wire::record const& input) {
   auto message = wire::decode_client(input.content);
   if (!message) throw error{message.error()};
-  if (input.number > core_.options().frame_bytes_max()) {
-    throw error{{errc::invalid_argument,
-                 "A value that the recording leaves out is larger than its coordinator took."}};
-  }
-  if (input.number > 0) fill_value(message->what, input.number);
+  values_.restore(*message, core_);
+  auto const* const counted = std::get_if<core::increment_args>(&message->what);
+  if (!input.held || !counted) return core_.received(now_, input.connection, *std::move(message));
+
+  // The core computes with the number, which is in nobody's memory but ours.
+  auto const key = counted->key;
+  auto const version = version_of(core_, key);
+  auto const stand_in = core_.exchange_value(key, bytes{std::to_string(*input.held)});
   core_.received(now_, input.connection, *std::move(message));
+  bool const was_refused = version_of(core_, key) == version;
+  if (was_refused) core_.exchange_value(key, stand_in);
 }
 
 void replay::give_preemption(wire::record const& input) {

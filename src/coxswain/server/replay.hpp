@@ -3,6 +3,7 @@
 // happens again. Not the same: what waited to be written then counts as no memory now.
 
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/server/stand_ins.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <optional>
@@ -50,6 +51,7 @@ class replay {
   time_point now_;
   time_point latest_;  // what is due is judged by the time when a turn began, before what it read
   core::coordinator core_;
+  restoration values_;
 };
 
 }  // namespace coxswain::server

@@ -36,6 +36,12 @@ void append_frame(std::string& out, core::client_message const& message);
 // How much of an encoded request is not its values: what `request_bytes_max` bounds.
 [[nodiscard]] std::size_t bytes_beside_values(std::string_view payload);
 
+// Appends an encoded Put, Append, Push or Barrier with `value` in the place of its own, which is
+// not empty: faster than encoding it again. False and nothing is appended if it must be encoded
+// again, since its fields are not each there once.
+[[nodiscard]] bool append_with_value(std::string& out, std::string_view payload,
+                                     std::string_view value);
+
 // INVALID_ARGUMENT: the payload is no ClientMessage or beyond `request_bytes_max`, a resume secret
 // has the wrong size, or there is an id but no request that this version knows (without an id that
 // is a heartbeat).

@@ -373,40 +373,6 @@ void append_large_put(std::string& out, core::put_args const& put, v1::ClientMes
   out += put.value;
 }
 
-// The bytes of the fields with this number.
-std::size_t bytes_of(std::string_view message, int number) {
-  std::size_t bytes = 0;
-  while (auto const one = take_field(message)) {
-    if (one->number == static_cast<std::uint64_t>(number)) bytes += one->content.size();
-  }
-  return bytes;
-}
-
-std::size_t bytes_of_entries(std::string_view put_all) {
-  std::size_t bytes = 0;
-  while (auto const one = take_field(put_all)) {
-    if (one->number != v1::PutAll::kEntriesFieldNumber) continue;
-    bytes += bytes_of(one->content, v1::PutAll::Entry::kValueFieldNumber);
-  }
-  return bytes;
-}
-
-// Of the values in a request, which may be as large as a frame.
-std::size_t value_bytes_of(field const& request) {
-  auto const of = [&](int number) { return bytes_of(request.content, number); };
-  switch (request.number) {
-    case v1::ClientMessage::kPutFieldNumber: return of(v1::Put::kValueFieldNumber);
-    case v1::ClientMessage::kBarrierFieldNumber: return of(v1::Barrier::kDataFieldNumber);
-    case v1::ClientMessage::kAppendFieldNumber: return of(v1::Append::kValueFieldNumber);
-    case v1::ClientMessage::kPushFieldNumber: return of(v1::Push::kValueFieldNumber);
-    case v1::ClientMessage::kPutAllFieldNumber: return bytes_of_entries(request.content);
-    case v1::ClientMessage::kCompareAndSetFieldNumber:
-      return of(v1::CompareAndSet::kValueFieldNumber) +
-             of(v1::CompareAndSet::kExpectedValueFieldNumber);
-    default: return 0;
-  }
-}
-
 // Also those of the messages in it that are fields with the first of these numbers, of the messages
 // in these that have the second, and so on.
 bool lengths_are_true_along(std::string_view message, std::span<int const> path) {
@@ -458,12 +424,6 @@ void append_frame(std::string& out, core::client_message const& message) {
   std::visit([&to](auto const& what) { encode(what, to); }, message.what);
   append_length(out, to.ByteSizeLong());
   append_message(out, to);
-}
-
-std::size_t bytes_beside_values(std::string_view payload) {
-  std::size_t bytes = payload.size();
-  while (auto const request = take_field(payload)) bytes -= value_bytes_of(*request);
-  return bytes;
 }
 
 result<core::client_message> decode_with_protobuf(std::string_view payload) {

@@ -9,6 +9,11 @@ namespace coxswain::wire {
 
 // Takes a varint from the beginning of `from`; none if there is no whole one.
 [[nodiscard]] inline std::optional<std::uint64_t> take_varint(std::string_view& from) noexcept {
+  if (!from.empty() && static_cast<unsigned char>(from.front()) < 0x80) {  // as most are
+    auto const value = static_cast<unsigned char>(from.front());
+    from.remove_prefix(1);
+    return value;
+  }
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < from.size() && i < 10; ++i) {
     auto const byte = static_cast<unsigned char>(from[i]);

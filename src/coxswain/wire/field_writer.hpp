@@ -40,8 +40,14 @@ class field_writer {
 
   // A number of the type sint64.
   void put_signed(int field, std::int64_t value) noexcept {
+    if (value != 0) put_present_signed(field, value);
+  }
+
+  // The same for an `optional` field that is there, even if it is zero.
+  void put_present_signed(int field, std::int64_t value) noexcept {
     auto const bits = static_cast<std::uint64_t>(value);
-    put_number(field, bits << 1 ^ (value < 0 ? ~std::uint64_t{} : 0));
+    put_varint(static_cast<std::uint64_t>(field) << 3);
+    put_varint(bits << 1 ^ (value < 0 ? ~std::uint64_t{} : 0));
   }
 
   // What precedes a `bytes` or message field's content.

@@ -12,7 +12,7 @@
 namespace coxswain::wire {
 namespace {
 
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 
 // More than a century.
 constexpr auto at_max = std::uint64_t{1} << 62;
@@ -40,7 +40,7 @@ void append(std::string& out, recording_head const& head) {
 }
 
 std::size_t bytes_max(record const& what) noexcept {
-  constexpr std::size_t numbers = 8;  // of the fields, and the sizes of two
+  constexpr std::size_t numbers = 9;  // of the fields, and the sizes of two
   return length_bytes + numbers * number_field_bytes_max + what.content.size() +
          sizeof(core::session_secret);
 }
@@ -63,6 +63,7 @@ char* write(record const& what, char* to) noexcept {
   body.put_number(fields::kNumberFieldNumber, what.number);
   body.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
   body.put_number(fields::kSameWordsFieldNumber, what.same_words ? 1 : 0);
+  if (what.held) body.put_present_signed(fields::kHeldFieldNumber, *what.held);
 
   auto const bytes = body.written().size();
   auto const length = length_prefix(bytes);
@@ -111,6 +112,7 @@ std::optional<record> recording_reader::next() {
     to.number = from.number();
     to.code = errc_of(from.code());
     to.same_words = from.same_words();
+    if (from.has_held()) to.held = from.held();
     if (to.kind == record_kind::event) complete_text(to);
     return to;
   }

@@ -57,7 +57,8 @@ struct record {
   std::optional<core::session_secret> secret;
   std::uint64_t number{};
   errc code{};
-  bool same_words{};  // an event whose `content` is only the numbers of its text
+  bool same_words{};                   // an event whose `content` is only the numbers of its text
+  std::optional<std::int64_t> held{};  // the number that a key has which a message increments
 };
 
 // Longer texts without their numbers are not shared by events: a reader makes the text anew each

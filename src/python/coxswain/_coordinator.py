@@ -79,7 +79,7 @@ class Coordinator:
     ``record``: a file that everything it is told is written to, for ``coxswain replay``. Only this
         user may read it.
     ``record_bytes_max``: how much of that is kept in memory for :meth:`recording` (16 MiB; 0:
-        none). ``record_value_bytes_max``: longer values are left out (1 KiB).
+        none). Neither has values, tokens or secrets.
     """
 
     def __init__(self, num_tasks: int, *, listen: str | Sequence[str] | None = None,
@@ -103,7 +103,7 @@ class Coordinator:
                  queued_bytes_max: int | None = None, stalled_reader_timeout: Timeout = None,
                  http: str | int | None = None, http_connections_max: int | None = None,
                  record: str | os.PathLike[str] | None = None,
-                 record_bytes_max: int | None = None, record_value_bytes_max: int | None = None):
+                 record_bytes_max: int | None = None):
         said = locals()
         settings = {name: said[name] for name in ("num_tasks", *_SETTINGS)}
         self._native = _native.Coordinator(_apply(_native.CoordinatorOptions(), settings))

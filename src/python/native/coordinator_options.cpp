@@ -89,7 +89,6 @@ void bind_observation(py::class_<options>& to) {
   add(to, "http_connections_max", all_of, &options::http_connections_max);
   add(to, "record", all_of, &options::record_file);
   add(to, "record_bytes_max", server_of, &server::options::record_bytes_max);
-  add(to, "record_value_bytes_max", server_of, &server::options::record_value_bytes_max);
 }
 
 }  // namespace

@@ -1,0 +1,195 @@
+#include "coxswain/server/stand_ins.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/little_endian.hpp"
+#include "coxswain/server/entropy.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <variant>
+
+namespace coxswain::server {
+namespace {
+
+// Before an operand that stands for itself.
+constexpr char literal = '=';
+
+// In the place of an expected value that the key has; and of one that it does not have.
+constexpr std::string_view held = "held";
+constexpr std::string_view not_held = "not held";
+
+// Visits the values of a request, but for the one that a CompareAndSet expects.
+template <class Visit>
+void visit_values(core::request& what, Visit visit) {
+  if (auto* const all = std::get_if<core::put_all_args>(&what)) {
+    for (auto& one : all->entries) visit(one.value);
+    return;
+  }
+  std::visit(
+      [&visit](auto& args) {
+        if constexpr (requires { args.value; }) visit(args.value);
+        if constexpr (requires { args.data; }) visit(args.data);
+      },
+      what);
+}
+
+std::string_view text_of(core::session_secret const& digest) {
+  return {reinterpret_cast<char const*>(digest.data()), digest.size()};
+}
+
+std::string stand_in(std::string const& value) { return std::to_string(value.size()); }
+
+std::string stand_in(core::barrier_args const& barrier, digester const& by) {
+  auto const& operand = barrier.data;
+  switch (barrier.reduce) {
+    case core::reduction::all_equal:
+      return stand_in(operand) + ' ' + std::string{text_of(by.digest(operand))};
+    case core::reduction::sum_int64:
+      return operand.size() == number_bytes ? literal + operand : stand_in(operand);
+    default: return stand_in(operand);
+  }
+}
+
+// A secret of the same kind: valid if it was.
+std::string stand_in_for_grant(std::string const& secret, digester const& by) {
+  bool const is_one = secret.size() >= core::grant_secret_bytes_min &&
+                      secret.size() <= core::grant_secret_bytes_max;
+  if (is_one) return std::string{text_of(by.digest(secret))};
+  return std::string(secret.size(), 'x');
+}
+
+// The secret of a grant, wherever it is named.
+std::string* granted_in(core::request& what) {
+  if (auto* const granted = std::get_if<core::grant_args>(&what)) return &granted->secret;
+  auto* const hello = std::get_if<core::hello_args>(&what);
+  return hello && hello->acts_for ? &hello->acts_for->secret : nullptr;
+}
+
+struct expectation {
+  std::string const& key;
+  std::string& value;
+};
+std::optional<expectation> expectation_in(core::request& what) {
+  auto* const args = std::get_if<core::compare_and_set_args>(&what);
+  auto* const value = args ? std::get_if<std::string>(&args->expected) : nullptr;
+  if (!value) return std::nullopt;
+  return expectation{args->key, *value};
+}
+
+error no_stand_in() {
+  return error{{errc::invalid_argument,
+                "The recording has something in the place of a value that stands for none."}};
+}
+
+}  // namespace
+
+digester::digester() : key_{draw_secret()} {}
+
+core::session_secret digester::digest(std::string_view text) const {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> whole{};
+  ::HMAC(::EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
+         reinterpret_cast<unsigned char const*>(text.data()), text.size(), whole.data(), nullptr);
+  core::session_secret made;
+  std::copy_n(whole.begin(), made.size(), made.begin());
+  return made;
+}
+
+core::session_secret digester::digest(core::session_secret const& secret) const {
+  return digest(text_of(secret));
+}
+
+std::optional<std::string> stand_in_for_value(core::request const& what, digester const& by) {
+  auto const of = [](std::string const& value) {
+    return value.empty() ? std::nullopt : std::optional{stand_in(value)};
+  };
+  if (auto const* const put = std::get_if<core::put_args>(&what)) return of(put->value);
+  if (auto const* const append = std::get_if<core::append_args>(&what)) return of(append->value);
+  if (auto const* const push = std::get_if<core::push_args>(&what)) return of(push->value);
+  auto const* const barrier = std::get_if<core::barrier_args>(&what);
+  if (barrier && !barrier->data.empty()) return stand_in(*barrier, by);
+  return std::nullopt;
+}
+
+redaction::redaction(core::client_message& message, core::coordinator const& receiver,
+                     digester const& by) {
+  if (auto const expected = expectation_in(message.what)) {
+    auto const has = receiver.value(expected->key);
+    bool const is_held = has && has->value.view() == expected->value;
+    replace(expected->value, std::string{is_held ? held : not_held});
+  }
+  auto const* const barrier = std::get_if<core::barrier_args>(&message.what);
+  visit_values(message.what, [&](std::string& value) {
+    if (!value.empty()) replace(value, barrier ? stand_in(*barrier, by) : stand_in(value));
+  });
+  if (auto* const secret = granted_in(message.what)) {
+    replace(*secret, stand_in_for_grant(*secret, by));
+  }
+  resume_ = std::get_if<core::resume_args>(&message.what);
+  if (resume_) secret_ = std::exchange(resume_->secret, by.digest(resume_->secret));
+}
+
+redaction::~redaction() {
+  for (auto& [at, text] : texts_) *at = std::move(text);
+  if (resume_) resume_->secret = secret_;
+}
+
+void redaction::replace(std::string& text, std::string by) {
+  texts_.emplace_back(&text, std::exchange(text, std::move(by)));
+}
+
+std::optional<std::int64_t> held_number(core::client_message const& message,
+                                        core::coordinator const& receiver) {
+  auto const* const args = std::get_if<core::increment_args>(&message.what);
+  if (!args) return std::nullopt;
+  auto const has = receiver.value(args->key);
+  if (!has) return std::nullopt;
+  auto const text = has->value.view();
+  std::int64_t number = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  bool const is_whole = problem == std::errc{} && end == text.data() + text.size();
+  return is_whole ? std::optional{number} : std::nullopt;
+}
+
+void restoration::restore(core::client_message& message, core::coordinator const& receiver) {
+  auto bytes_left = receiver.options().frame_bytes_max();
+  visit_values(message.what, [&](std::string& value) { restore(value, bytes_left); });
+  auto const expected = expectation_in(message.what);
+  if (!expected) return;
+  auto const has = receiver.value(expected->key);
+  auto const present = has ? has->value.view() : std::string_view{};
+  if (expected->value == held) {
+    expected->value = present;
+  } else {
+    expected->value = std::string{present} + 'x';
+  }
+}
+
+void restoration::restore(std::string& value, std::size_t& bytes_left) {
+  if (value.empty()) return;
+  if (value.front() == literal) {
+    value.erase(0, 1);
+    return;
+  }
+  std::size_t length = 0;
+  auto const* const end = value.data() + value.size();
+  auto const [at, problem] = std::from_chars(value.data(), end, length);
+  if (problem != std::errc{} || (at != end && *at != ' ')) throw no_stand_in();
+  if (length > bytes_left) {
+    throw error{{errc::invalid_argument,
+                 "A value that the recording leaves out is larger than its coordinator took."}};
+  }
+  bytes_left -= length;
+  std::string made;
+  if (at != end) {
+    auto& numbers = numbers_[length];
+    made = to_little_endian(numbers.try_emplace({at + 1, end}, numbers.size()).first->second);
+  }
+  made.resize(length, 'x');
+  value = std::move(made);
+}
+
+}  // namespace coxswain::server
