@@ -54,6 +54,49 @@ class Finding(WithoutAddress):
                           for one in self.listed()], [("train", 2, job.address, job.pid)])
         self.assertRegex(self.coxswain("jobs").out, rf"\ntrain +2 +\S+ +{job.pid} +{job.address} +-\n")
 
+    def test_a_run_has_a_token_of_its_own_that_only_its_user_finds(self):
+        job = self.run_job("--http", "127.0.0.1:0")
+        page = job.line("status page at", "err").split()[-1]
+        link = job.line("to cancel, preempt or drain there, open", "err").split()[-1]
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        at = {"COXSWAIN_ADDRESS": job.address}
+
+        self.assertEqual(self.coxswain("put", "a", "1").code, 0)
+        self.assertEqual(self.coxswain("get", "a", env=at).out, "1")
+        stranger = self.coxswain("get", "a", env=at | {"XDG_RUNTIME_DIR": str(elsewhere)})
+        self.assertEqual(stranger.code, REFUSED)
+        self.assertIn("this coordinator asks for a token", stranger.err)
+
+        token = link.removeprefix(f"{page}#token=")
+        self.assertRegex(token, "^[0-9a-f]{32}$")
+        self.assertEqual(self.ask(page + "api/v1/state"), 200)
+        self.assertEqual(self.ask(page + "api/v1/drain", "{}"), 403)
+        self.assertEqual(self.ask(page + "api/v1/drain", "{}", token), 202)
+
+    def test_what_guards_a_run_otherwise_needs_no_token_of_its_own(self):
+        job = self.run_job("--insecure")
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+
+        stranger = self.coxswain("put", "a", "1", env={"COXSWAIN_ADDRESS": job.address,
+                                                       "XDG_RUNTIME_DIR": str(elsewhere)})
+
+        self.assertEqual(stranger.code, 0, stranger.err)
+
+    def ask(self, url, body=None, token=None):
+        """The code of the answer."""
+        request = urllib.request.Request(url, data=body and body.encode(),
+                                         headers={"Content-Type": "application/json"})
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=LIMIT) as answer:
+                return answer.status
+        except urllib.error.HTTPError as answer:
+            return answer.code
+
     def test_what_holds_the_token_is_the_users_alone(self):
         self.run_job(env={"COXSWAIN_TOKEN": "sesame"})
 

@@ -125,6 +125,14 @@ class Jobs(WithJobs):
                 "JAXOPERATOR_PROCESS_ID": str(task)}
             self.assertEqual({name: found.get(name) for name in expected}, expected)
 
+    def test_each_run_draws_a_token_for_its_tasks(self):
+        tokens = [self.run_to_end("coxswain", "run", "-n", 1, "--", "sh", "-c",
+                                  "echo $COXSWAIN_TOKEN").lines["out"] for _ in range(2)]
+
+        for lines in tokens:
+            self.assertRegex(lines[0], r"^\[0\] [0-9a-f]{32}$")
+        self.assertNotEqual(tokens[0], tokens[1])
+
     def test_a_unix_socket_and_a_token_work_too(self):
         token = self.folder / "token"
         token.write_text("secret\n")

@@ -13,7 +13,7 @@ from screen import Screen
 class Top(EndToEnd):
 
     def top(self, *arguments, **how):
-        screen = Screen("top", *arguments, env=self.at | how.pop("env", {}), **how)
+        screen = Screen("top", *arguments, env=self.directories() | self.at | how.pop("env", {}), **how)
         self.addCleanup(screen.end)
         return screen
 

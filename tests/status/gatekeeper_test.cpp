@@ -79,6 +79,23 @@ BOOST_AUTO_TEST_CASE(without_tokens_everybody_is_a_worker) {
   BOOST_TEST((gate.role_of({}).value() == core::role::worker));
 }
 
+BOOST_AUTO_TEST_CASE(where_anyone_may_look_a_token_is_needed_to_act) {
+  gatekeeper gate{tokens(), {true, false, false, 80, true}};
+  http_request asked;
+
+  BOOST_TEST((gate.role_of(asked).value() == core::role::reader));
+  BOOST_TEST(gate.checked_host(with_host("localhost:80")).ok());
+  BOOST_TEST((gate.checked_host(with_host("evil.example")).code() == errc::permission_denied));
+
+  asked.authorization = "Bearer steer";
+  BOOST_TEST((gate.role_of(asked).value() == core::role::operator_));
+  asked.authorization = "Bearer wrong";
+  BOOST_TEST((gate.role_of(asked).error().code() == errc::unauthenticated));
+  asked.authorization.clear();
+  asked.cookie = gate.log_in("steer", {1}).value();
+  BOOST_TEST((gate.role_of(asked).value() == core::role::operator_));
+}
+
 BOOST_AUTO_TEST_CASE(replaced_tokens_end_the_cookies_of_those_that_are_gone) {
   gatekeeper gate{tokens(), at(80)};
   http_request stays;

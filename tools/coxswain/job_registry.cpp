@@ -48,6 +48,7 @@ std::string entry_text(registered_job const& what) {
       {"job", what.job},
       {"address", what.address},
       {"token", what.token},
+      {"token_is_drawn", what.is_drawn},
       {"tls_ca", what.tls.authorities_file},
       {"tls_cert", what.tls.certificate_file},
       {"tls_key", what.tls.key_file},
@@ -70,6 +71,7 @@ std::optional<registered_job> parsed(std::string_view text) try {
   what.job = word("job");
   what.address = word("address");
   what.token = word("token");
+  what.is_drawn = entry.at("token_is_drawn").as_bool();
   what.tls.authorities_file = word("tls_ca");
   what.tls.certificate_file = word("tls_cert");
   what.tls.key_file = word("tls_key");

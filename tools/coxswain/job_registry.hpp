@@ -20,6 +20,7 @@ struct registered_job {
   std::string job;
   std::string address;  // as processes of this machine reach it
   std::string token;    // empty: none is asked for
+  bool is_drawn{};      // the token was drawn for this run: nobody can know it from elsewhere
   tls_options tls;      // the files with which to connect
   std::string page;     // the URL of its status page; empty: there is none
   std::uint32_t num_tasks{};

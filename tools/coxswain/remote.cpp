@@ -8,6 +8,8 @@
 #include "tls.hpp"
 #include "token.hpp"
 
+#include "coxswain/net/endpoint.hpp"
+
 #include <fmt/format.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -15,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -54,6 +57,12 @@ exit_code why_not_connected(errc code) {
   if (code == errc::deadline_exceeded) return exit_code::unavailable;
   if (code == errc::failed_precondition) return exit_code::refused;
   return exit_code_of(code);
+}
+
+// As the registry has it.
+std::string on_loopback(std::string const& address) {
+  auto const parsed = net::endpoint::parse(address).value();
+  return parsed.host() == "localhost" ? fmt::format("127.0.0.1:{}", parsed.port()) : parsed.text();
 }
 
 asio::awaitable<void> hold(client_options options, conversation const& talk) {
@@ -138,8 +147,16 @@ void add_remote_options(subcommand& to, remote_options& into) {
 bool is_inside_task() { return task_pass::from_environment().has_value(); }
 
 remote_options located(remote_options with) {
-  if (!with.address.empty() || launched().address.value()) return with;
   auto jobs = running_jobs();
+  if (!with.address.empty()) {
+    // The token of a run of this user is found like the job itself.
+    auto const at = std::find_if(jobs.begin(), jobs.end(), [&](registered_job const& one) {
+      return one.is_drawn && one.address == on_loopback(with.address);
+    });
+    if (at != jobs.end()) with.token = at->token;
+    return with;
+  }
+  if (launched().address.value()) return with;
   std::erase_if(
       jobs, [&](registered_job const& one) { return !with.job.empty() && one.job != with.job; });
   if (jobs.empty()) return with;

@@ -15,6 +15,8 @@
 #include "units.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/core/text.hpp"
+#include "coxswain/server/entropy.hpp"
 #include "coxswain/status/page.hpp"
 
 #include <fmt/format.h>
@@ -80,12 +82,17 @@ class local_run {
   void announce() {
     auto const& addresses = job_.coordinator().addresses();
     auto const& core = given_.server.core;
-    registered_.emplace(
-        described(given_.server, addresses.front(), page_ ? page_->url() : std::string{}));
+    auto what = described(given_.server, addresses.front(), page_ ? page_->url() : std::string{});
+    what.is_drawn = given_.page.anyone_may_look;
+    registered_.emplace(std::move(what));
     if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
     tell(fmt::format("job '{}' of {} tasks at {}; watch it with: coxswain top", core.job,
                      core.num_tasks, fmt::join(addresses, ", ")));
     if (page_) tell("status page at " + page_->url());
+    if (page_ && given_.page.anyone_may_look) {
+      tell(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
+                       worker_token(core.credentials)));
+    }
     report_privacy(given_);
     spdlog::info("up to {} open files", descriptor_limit());
   }
@@ -176,6 +183,20 @@ void need_worker_token(coordinator_options const& given) {
                                   given.token_file)};
 }
 
+// Other users of this machine can connect to a loopback listener: they need a token, which only
+// this user's processes find. Looking at the page stays free.
+void guard(coordinator_options& given) {
+  auto& server = given.server;
+  bool const is_guarded = !server.core.credentials.empty() || !server.tls.authorities_file.empty();
+  if (is_guarded || server.insecure) return;
+  auto const secret = server::draw_secret();
+  server.core.credentials = {
+      {core::role::worker,
+       core::hexadecimal({reinterpret_cast<char const*>(secret.data()), secret.size()})}};
+  given.page.credentials = server.core.credentials;
+  given.page.anyone_may_look = true;
+}
+
 int run(run_command& given, std::vector<std::string> command) {
   if (command.empty()) {
     throw program_error{exit_code::usage, "a command is needed: coxswain run -n 4 -- CMD..."};
@@ -183,6 +204,7 @@ int run(run_command& given, std::vector<std::string> command) {
   std::signal(SIGPIPE, SIG_IGN);
   complete(given.coordinator);
   need_worker_token(given.coordinator);
+  guard(given.coordinator);
   given.job.descriptors = raise_descriptor_limit();
   log const lines{given.log, "coxswain run: %l: %v"};
   given.job.command = std::move(command);
@@ -211,8 +233,8 @@ int run(run_command& given, std::vector<std::string> command) {
 }
 
 constexpr auto run_footer = R"(Each process finds in its environment
-  COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB (and
-  COXSWAIN_ATTEMPT and COXSWAIN_TOKEN if there are any),
+  COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
+  COXSWAIN_TOKEN (and COXSWAIN_ATTEMPT if there is one),
   JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
   JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and
   JAXOPERATOR_PROCESS_ID.
@@ -233,6 +255,11 @@ With --http the job can be looked at over HTTP while it runs, see coxswain
 serve --help; standard error says where. On a terminal the page of a failed job
 stays until Ctrl-C; --linger says otherwise. status, top, why and events find
 the job without an --address, see coxswain jobs.
+
+Without a --token-file, COXSWAIN_TOKEN, --tls-ca or --insecure the job has a
+token of its own, drawn for this run: its processes get it, your other
+commands on this machine find it, and other users cannot join. Its page may be
+looked at without the token; acting there needs it.
 
 What led to a failure is recorded in $XDG_STATE_HOME/coxswain, or in
 ~/.local/state/coxswain, for coxswain replay; the newest 20 recordings are kept.

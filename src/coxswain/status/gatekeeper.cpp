@@ -66,7 +66,8 @@ void gatekeeper::replace_credentials(std::vector<core::credential> by) {
 }
 
 status gatekeeper::checked_host(http_request const& asked) const {
-  if (!credentials_.empty() || !door_.is_private || !asked.host) return {};
+  bool const is_guarded = !credentials_.empty() && !door_.anyone_may_look;
+  if (is_guarded || !door_.is_private || !asked.host) return {};
   auto const host = lowered(without_port(*asked.host));
   if (host == "localhost" || host == "[::1]" || is_number_of_loopback(host)) return {};
   return {errc::permission_denied, "The Host " + core::quoted(*asked.host) +
@@ -99,6 +100,7 @@ result<core::role> gatekeeper::role_of(http_request const& asked) const {
   for (auto const& one : visitors_) {
     if (core::equal_in_constant_time(one.cookie, cookie)) return one.by.as;
   }
+  if (door_.anyone_may_look) return core::role::reader;
   return status{errc::unauthenticated,
                 "A token is needed: say 'Authorization: Bearer TOKEN', or POST /login."};
 }

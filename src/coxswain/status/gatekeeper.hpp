@@ -17,7 +17,8 @@ namespace coxswain::status_page {
 
 class gatekeeper {
  public:
-  // Without tokens everybody is a worker, or if `asks_for_certificates` whoever has shown one.
+  // Without tokens everybody is a worker, or if `asks_for_certificates` whoever has shown one. If
+  // `anyone_may_look`, a request without a token is a reader's.
   // `is_private`: only this host can reach the port, which is part of the cookie's name, because
   // browsers do not tell ports apart.
   struct door {
@@ -25,6 +26,7 @@ class gatekeeper {
     bool is_encrypted{};
     bool asks_for_certificates{};
     std::uint16_t port{};
+    bool anyone_may_look{};
   };
   gatekeeper(std::vector<core::credential> credentials, door which);
 
@@ -34,8 +36,9 @@ class gatekeeper {
   // There are no tokens.
   [[nodiscard]] bool lets_everybody_in() const noexcept { return credentials_.empty(); }
 
-  // PERMISSION_DENIED: without a token, on loopback, the Host must be one of this host's own names:
-  // else a page from anywhere could have its own name resolved to this host (DNS rebinding).
+  // PERMISSION_DENIED: on loopback, where no token is needed to look, the Host must be one of this
+  // host's own names: else a page from anywhere could have its own name resolved to this host (DNS
+  // rebinding).
   [[nodiscard]] status checked_host(http_request const& asked) const;
 
   // PERMISSION_DENIED: the page that asks is of another origin.

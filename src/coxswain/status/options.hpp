@@ -19,6 +19,10 @@ struct options {
   // The tokens, one of which a request must bring; none: everybody may do everything.
   std::vector<core::credential> credentials;
 
+  // A request without a token may look, as a reader. The page is then for this host only, as it is
+  // without credentials.
+  bool anyone_may_look{false};
+
   // Listen on an address that others can reach although neither tokens nor certificates are asked
   // for.
   bool insecure{false};

@@ -28,7 +28,8 @@ constexpr duration rest = 100ms;
 
 // Tokens, certificates or the owner's word: others may reach the page.
 bool may_be_public(options const& o) {
-  return !o.credentials.empty() || !o.tls.authorities_file.empty() || o.insecure;
+  bool const asks_for_token = !o.credentials.empty() && !o.anyone_may_look;
+  return asks_for_token || !o.tls.authorities_file.empty() || o.insecure;
 }
 
 // A port without a host is that of all addresses if others may reach the page, else of this host.
@@ -95,8 +96,8 @@ asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
 }
 
 gatekeeper::door door_of(options const& o, asio::ip::tcp::endpoint const& at) {
-  return {at.address().is_loopback(), o.tls.is_wanted(), !o.tls.authorities_file.empty(),
-          at.port()};
+  return {at.address().is_loopback(), o.tls.is_wanted(), !o.tls.authorities_file.empty(), at.port(),
+          o.anyone_may_look};
 }
 
 std::string text_of(asio::ip::tcp::endpoint const& at) {

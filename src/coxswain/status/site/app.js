@@ -20,8 +20,15 @@ class Page {
       (state, at) => this.showLink(state, at),
     );
     this.listen();
-    this.link.open();
+    this.begin();
     setInterval(() => this.tick(), 1000);
+  }
+
+  // A link may bring the token, which does not stay in the address.
+  async begin() {
+    const token = address.get('token');
+    address.set({token: null});
+    if (!token || (await this.link.logIn(token))) this.link.open();
   }
 
   listen() {
