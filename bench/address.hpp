@@ -3,13 +3,13 @@
 // machine: everything else is refused.
 
 #include "coxswain/net/descriptor.hpp"
+#include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-
-#include <sys/socket.h>
+#include <utility>
 
 namespace coxswain::bench {
 
@@ -20,8 +20,8 @@ class address {
   explicit address(std::string const& text);
 
   [[nodiscard]] std::string const& text() const noexcept { return text_; }
-  [[nodiscard]] bool is_unix() const noexcept { return name_.ss_family == AF_UNIX; }
-  [[nodiscard]] bool is_ipv4() const noexcept { return name_.ss_family == AF_INET; }
+  [[nodiscard]] net::socket_address const& name() const noexcept { return name_; }
+  [[nodiscard]] bool is_unix() const noexcept { return name_.family() == AF_UNIX; }
 
   // Its server speaks TLS; these are what the other side needs.
   void speak(tls_options const& tls) { tls_ = tls; }
@@ -31,16 +31,8 @@ class address {
   [[nodiscard]] net::descriptor listen();
 
  private:
-  friend class connector;
-  [[nodiscard]] sockaddr const* raw() const noexcept {
-    return reinterpret_cast<sockaddr const*>(&name_);
-  }
-  [[nodiscard]] bool set_port(std::string const& host, std::string const& port);
-  void set_path(std::string const& path);
-
   std::string text_;
-  sockaddr_storage name_{};
-  socklen_t size_{};
+  net::socket_address name_;
   std::optional<tls_options> tls_;
 };
 

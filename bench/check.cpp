@@ -3,17 +3,161 @@
 
 #include "census.hpp"
 #include "crowd.hpp"
-#include "real_clients.hpp"
+#include "machine.hpp"
+#include "process.hpp"
 #include "rounds.hpp"
 #include "workloads.hpp"
 
+#include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
+
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <set>
-#include <string>
 #include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace coxswain::bench {
 namespace {
+
+constexpr char const* subcommand = "client-process";
+
+// Where a child process of the benchmark finds its channel.
+constexpr int channel_fd = 3;
+
+// Of one round of one task; the clock is the same in all processes.
+struct moments {
+  time_point called;
+  time_point returned;
+};
+
+[[noreturn]] void become_client(std::string const& server, std::uint32_t task) {
+  ::fcntl(channel_fd, F_SETFD, 0);
+  auto const number = std::to_string(task);
+  ::execl("/proc/self/exe", "coxswain-bench", subcommand, "--address", server.c_str(), "--task",
+          number.c_str(), nullptr);
+  throw system_failure("cannot start this program again");
+}
+
+asio::awaitable<void> do_rounds(client& of, channel& control, std::uint64_t rounds) {
+  std::string took;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    moments m;
+    m.called = std::chrono::steady_clock::now();
+    co_await of.barrier("step");
+    m.returned = std::chrono::steady_clock::now();
+    append_raw(took, m);
+  }
+  control.send(message_kind::tally, took);
+}
+
+asio::awaitable<void> take_part(client_options how, channel& control) {
+  auto const executor = co_await asio::this_coro::executor;
+  asio::posix::stream_descriptor commands{executor, ::dup(control.fd())};
+  client self = co_await client::connect(std::move(how));
+  control.send(message_kind::progress);
+  co_await self.join();
+  control.send(message_kind::done);
+  for (;;) {
+    co_await commands.async_wait(asio::posix::descriptor_base::wait_read, asio::use_awaitable);
+    auto const command = control.receive();
+    if (!command) co_return;
+    if (command->kind == message_kind::finish) break;
+    co_await do_rounds(self, control, command->number());
+  }
+  co_await self.leave();
+  control.send(message_kind::done);
+}
+
+// A process for each task, this program again, which uses the public client and nothing of the
+// benchmark's own wires.
+class real_clients final : public load {
+ public:
+  real_clients(std::string server, std::uint32_t tasks)
+      : server_{std::move(server)}, tasks_{tasks} {}
+
+  void connect(std::function<void(std::uint64_t)> const& progress) override {
+    for (std::uint32_t task = 0; task < tasks_; ++task) {
+      all_.push_back(std::make_unique<child_process>(
+          fmt::format("the client process of task {}", task), std::nullopt,
+          [this, task](channel&) { become_client(server_, task); }));
+      (void)all_.back()->receive();
+      progress(task + 1);
+    }
+    for (auto const& one : all_) (void)one->receive();
+  }
+
+  // Rounds of a barrier; the latencies are those of `rounds_load`.
+  tally measure(std::uint64_t steps) override {
+    tally found;
+    found.latencies.resize(2);
+    found.operations = steps * tasks_;
+    auto const cpu_before = cpu_time();
+    auto const begun = std::chrono::steady_clock::now();
+    for (auto const& one : all_) one->send(message_kind::steps, raw(steps));
+    std::vector<moments> first(steps, {time_point::max(), time_point::max()});
+    std::vector<moments> last(steps);
+    for (auto const& one : all_) {
+      auto const answer = one->receive();
+      std::string_view took{answer.payload};
+      for (std::uint64_t round = 0; round < steps; ++round) {
+        auto const m = take_raw<moments>(took);
+        first[round].called = std::min(first[round].called, m.called);
+        last[round].called = std::max(last[round].called, m.called);
+        last[round].returned = std::max(last[round].returned, m.returned);
+      }
+    }
+    found.elapsed = std::chrono::steady_clock::now() - begun;
+    found.busy = cpu_time() - cpu_before;
+    for (std::uint64_t round = 0; round < steps; ++round) {
+      found.latencies[0].add((last[round].returned - last[round].called).count());
+      found.latencies[1].add((last[round].returned - first[round].called).count());
+    }
+    return found;
+  }
+
+  void finish() override {
+    for (auto const& one : all_) one->send(message_kind::finish);
+    for (auto const& one : all_) (void)one->receive();
+    for (auto const& one : all_) one->await_end();
+  }
+
+  std::vector<pid_t> processes() const override {
+    std::vector<pid_t> pids;
+    for (auto const& one : all_) pids.push_back(one->pid());
+    return pids;
+  }
+
+ private:
+  duration cpu_time() const {
+    duration sum = cpu_time_of(::getpid());
+    for (auto const& one : all_) sum += cpu_time_of(one->pid());
+    return sum;
+  }
+
+  std::string server_;
+  std::uint32_t tasks_;
+  std::vector<std::unique_ptr<child_process>> all_;
+};
+
+// Joins, and does rounds as it is told over the channel, until it is told to leave.
+void run_client(std::string const& server, std::uint32_t task) {
+  channel control{net::descriptor{channel_fd}};
+  try {
+    client_options how{server, task_id{task}};
+    std::exception_ptr problem;
+    asio::io_context io{1};
+    auto const ended = [&problem](std::exception_ptr why) { problem = std::move(why); };
+    asio::co_spawn(io, take_part(std::move(how), control), ended);
+    io.run();
+    if (problem) std::rethrow_exception(problem);
+  } catch (std::exception const& problem) {
+    control.send(message_kind::failure, payload_of(bench_error{problem.what()}));
+  }
+}
 
 constexpr char const* simulated = "simulated";
 constexpr char const* processes = "processes";
@@ -86,17 +230,18 @@ plan plan_check(check_options const& o) {
   p.parameters = {{"tasks", o.tasks}};
   p.steps = std::clamp<std::uint64_t>(5'000 / o.tasks, 5, 50);
   // Those of the load are sockets to its children, or to the server.
-  p.ours = p.others = {o.tasks, 0};
+  p.ours = p.others = {o.tasks, o.tasks};
+  p.joins_first = false;
   p.job.num_tasks = o.tasks;
   p.record_bytes_max = std::size_t{1} << 30;
   p.compare = compare;
-  p.make_load = [o, how = arrivals::parse(o.arrivals)](side_kind kind,
-                                                       address server) -> std::unique_ptr<load> {
+  p.make_load = [how = arrivals::parse(o.arrivals)](side_kind kind, address server,
+                                                    extent size) -> std::unique_ptr<load> {
     if (kind == side_kind::processes) {
-      return std::make_unique<real_clients>(server.text(), o.tasks);
+      return std::make_unique<real_clients>(server.text(), size.tasks);
     }
-    return std::make_unique<rounds_load>(
-        crowd{std::move(server), make_peer(kind, o.tasks), {o.tasks, o.tasks}}, round_shape{}, how);
+    return std::make_unique<rounds_load>(crowd_of(kind, std::move(server), size), round_shape{},
+                                         how);
   };
   return p;
 }
@@ -111,6 +256,22 @@ workload make_check() {
       add_check, plan_check);
   w.always_beside = side_kind::processes;
   return w;
+}
+
+std::function<bool()> add_client_process(CLI::App& program) {
+  struct arguments {
+    std::string server;
+    std::uint32_t task{};
+  };
+  auto const given = std::make_shared<arguments>();
+  auto& cmd = *program.add_subcommand(subcommand, "One of the processes that 'check' starts");
+  cmd.group("");
+  cmd.add_option("--address", given->server, "The coordinator")->required();
+  cmd.add_option("--task", given->task, "The task")->required();
+  return [given, &cmd] {
+    if (cmd.parsed()) run_client(given->server, given->task);
+    return cmd.parsed();
+  };
 }
 
 }  // namespace coxswain::bench

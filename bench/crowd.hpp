@@ -6,6 +6,7 @@
 #include "job.hpp"
 
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -88,6 +90,12 @@ class crowd final : public connections::listener {
   std::mt19937_64 random_{std::random_device{}()};
 };
 
+// A crowd that speaks to a server of this kind.
+[[nodiscard]] inline crowd crowd_of(side_kind kind, address server, extent size,
+                                    rival_plan const& rival = {}) {
+  return crowd{std::move(server), make_peer(kind, size.tasks, rival), size};
+}
+
 // A load that is a crowd, which connects, joins and leaves.
 class crowd_load : public load {
  public:
@@ -105,6 +113,35 @@ class crowd_load : public load {
 
  protected:
   crowd all_;
+};
+
+// Some keys with values of one size, for the workloads that read and write them. They are in a
+// directory of this process alone: a coordinator that runs already may have others.
+class key_set {
+ public:
+  static constexpr std::uint32_t keys_max = 9'999'999;
+
+  key_set(std::uint32_t keys, std::uint64_t value_bytes);
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return count_; }
+  [[nodiscard]] std::string const& directory() const noexcept { return directory_; }
+  [[nodiscard]] std::string name(std::uint32_t key) const;  // in the order of the numbers
+
+  [[nodiscard]] core::request put(std::uint32_t key) const;
+  [[nodiscard]] core::request get(std::uint32_t key) const;
+  [[nodiscard]] core::answer put_answer(std::uint64_t version) const;
+  [[nodiscard]] core::answer get_answer(std::uint64_t version) const;
+  [[nodiscard]] core::answer list_answer() const;
+
+  // Gives all keys their value, if the server knows of keys. Throws bench_error.
+  void store(crowd& by) const;
+  // The reverse.
+  void remove(crowd& by) const;
+
+ private:
+  std::string directory_;
+  std::uint32_t count_;
+  std::string value_;
 };
 
 }  // namespace coxswain::bench

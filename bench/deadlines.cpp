@@ -193,9 +193,8 @@ plan plan_deadlines(deadline_options const& o) {
   p.connects_in_samples = true;  // the observer does, at the end
   p.ends_in_failure = true;
   p.conclude = deadline_watch::told;
-  p.make_load = [o, size = p.ours](side_kind kind, address server) {
-    return std::make_unique<deadlines_load>(server,
-                                            crowd{server, make_peer(kind, size.tasks), size}, o);
+  p.make_load = [o](side_kind kind, address server, extent size) {
+    return std::make_unique<deadlines_load>(server, crowd_of(kind, server, size), o);
   };
   return p;
 }

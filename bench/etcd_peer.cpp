@@ -5,6 +5,8 @@
 #include "http2.hpp"
 #include "peer.hpp"
 
+#include "coxswain/wire/field_reader.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,36 +74,23 @@ struct found_field {
   std::string_view text;
 };
 
-std::uint64_t take_varint(std::string_view& from) {
-  std::uint64_t value = 0;
-  for (std::uint32_t shift = 0; !from.empty() && shift < 64; shift += 7) {
-    auto const byte = static_cast<unsigned char>(from.front());
-    from.remove_prefix(1);
-    value |= std::uint64_t{byte & 0x7fU} << shift;
-    if (byte < 0x80) return value;
-  }
-  throw bench_error{"it sent nonsense: a message that ends in a number"};
-}
-
 // The first field of this number, if there is one. What comes after it is left in `message`.
-std::optional<found_field> take(std::string_view& message, std::uint32_t wanted) {
-  while (!message.empty()) {
-    auto const tag = take_varint(message);
-    found_field found{take_varint(message), {}};
-    if ((tag & 7) == 2) {
-      if (found.number > message.size()) throw bench_error{"it sent nonsense: a field too long"};
-      found.text = message.substr(0, found.number);
-      message.remove_prefix(found.number);
-    } else if ((tag & 7) != 0) {
-      throw bench_error{"it sent a field of a kind that etcd does not use"};
-    }
-    if (tag >> 3 == wanted) return found;
+std::optional<found_field> take(wire::field_reader& message, std::uint32_t wanted) {
+  while (auto const tag = message.next_tag()) {
+    found_field found;
+    if ((tag & 7) == 2)
+      found.text = message.take_content();
+    else
+      found.number = (tag & 7) == 0 ? message.take_number() : message.fail();
+    if (message.succeeded() && tag >> 3 == wanted) return found;
   }
+  if (!message.succeeded()) throw bench_error{"it sent nonsense, or fields etcd does not use"};
   return std::nullopt;
 }
 
 std::optional<found_field> find(std::string_view message, std::uint32_t wanted) {
-  return take(message, wanted);
+  wire::field_reader fields{message};
+  return take(fields, wanted);
 }
 
 class etcd_peer final : public peer {
@@ -282,8 +271,9 @@ class etcd_peer final : public peer {
   }
 
   verdict judge_listing(std::string_view message) const {
+    wire::field_reader fields{message};
     std::size_t keys = 0;
-    while (auto const kv = take(message, field::answer_kv)) {
+    while (auto const kv = take(fields, field::answer_kv)) {
       auto const value = find(kv->text, field::kv_value);
       if (keys < listed_ && value_sizes_[keys] != (value ? value->text.size() : 0)) break;
       ++keys;

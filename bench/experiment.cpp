@@ -1,6 +1,6 @@
 #include "experiment.hpp"
 
-#include "rival.hpp"
+#include "servers.hpp"
 #include "stage.hpp"
 
 #include "tests/certificates/authority.hpp"
@@ -87,7 +87,7 @@ void experiment::start(place& at, plan const& work) {
     what.running_as = options_.server_pid;
   }
   at.running = &stage_.add(std::move(what), is_unix(at.kind), name(at.kind));
-  auto const tasks = work.of(at.kind).tasks;
+  auto const tasks = work.joins_first ? work.of(at.kind).tasks : 0;
   auto const bytes = at.running->bytes_connected();
   if (bytes && tasks > 0) at.bytes_per_task = *bytes / tasks;
 }

@@ -92,14 +92,13 @@ plan plan_failure(failure_options const& o) {
       {"tasks", o.tasks},
       {"reconnect_grace_ns", static_cast<std::uint64_t>(p.job.reconnect_grace.count())}};
   p.ours = p.others = {o.tasks, o.tasks};
-  p.uses_up_servers = true;
   p.ends_in_failure = true;
   p.floor_answers_together = o.tasks;
   // The floor's figure is the release of a plain barrier: so long it takes to tell all something.
-  p.make_load = [o, size = p.ours](side_kind kind, address server) -> std::unique_ptr<load> {
-    if (kind == side_kind::coxswain) return std::make_unique<failure_load>(server, o.tasks);
-    return std::make_unique<rounds_load>(crowd{std::move(server), make_peer(kind, o.tasks), size},
-                                         round_shape{}, arrivals{});
+  p.make_load = [](side_kind kind, address server, extent size) -> std::unique_ptr<load> {
+    if (kind == side_kind::coxswain) return std::make_unique<failure_load>(server, size.tasks);
+    return std::make_unique<rounds_load>(crowd_of(kind, std::move(server), size), round_shape{},
+                                         arrivals{});
   };
   return p;
 }

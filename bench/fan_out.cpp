@@ -1,7 +1,6 @@
 // The workload `fan-out`: many wait for a key that has no value; one puts it, and all get it.
 
 #include "crowd.hpp"
-#include "key_set.hpp"
 #include "workloads.hpp"
 
 #include <algorithm>
@@ -92,11 +91,10 @@ plan plan_fan_out(fan_out_options const& o) {
   p.ours = p.others = {std::size_t{o.waiters} + 1, 0};
   p.job.num_tasks = 1;
   p.floor_answers_together = p.ours.connections;
-  p.make_load = [o, size = p.ours](side_kind kind, address server) {
+  p.make_load = [o](side_kind kind, address server, extent size) {
     rival_plan rival;
     rival.subscribers = o.waiters;
-    return std::make_unique<fan_out_load>(crowd{std::move(server), make_peer(kind, 0, rival), size},
-                                          o);
+    return std::make_unique<fan_out_load>(crowd_of(kind, std::move(server), size, rival), o);
   };
   return p;
 }
@@ -104,13 +102,11 @@ plan plan_fan_out(fan_out_options const& o) {
 }  // namespace
 
 workload make_fan_out() {
-  auto w = described<fan_out_options>(
+  return described<fan_out_options>(
       "fan-out",
       "Many wait for a key, one puts it: the time until the last one has the value, and the "
       "server's CPU and memory",
-      add_fan_out, plan_fan_out);
-  w.rivals = {side_kind::redis, side_kind::etcd};
-  return w;
+      add_fan_out, plan_fan_out, {side_kind::redis, side_kind::etcd});
 }
 
 }  // namespace coxswain::bench

@@ -117,11 +117,8 @@ plan plan_heartbeat(heartbeat_options const& o) {
   // Those of a second.
   auto const sessions = static_cast<double>(p.ours.connections);
   p.steps = std::max<std::uint64_t>(10, static_cast<std::uint64_t>(sessions / o.period_s));
-  p.make_load = [period = o.period(), ours = p.ours, others = p.others](side_kind kind,
-                                                                        address server) {
-    auto const& size = kind == side_kind::coxswain ? ours : others;
-    return std::make_unique<heartbeat_load>(
-        crowd{std::move(server), make_peer(kind, size.tasks), size}, period);
+  p.make_load = [period = o.period()](side_kind kind, address server, extent size) {
+    return std::make_unique<heartbeat_load>(crowd_of(kind, std::move(server), size), period);
   };
   return p;
 }
@@ -129,13 +126,11 @@ plan plan_heartbeat(heartbeat_options const& o) {
 }  // namespace
 
 workload make_heartbeat() {
-  auto w = described<heartbeat_options>(
+  return described<heartbeat_options>(
       "heartbeat",
       "A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
       "server's CPU for them",
-      add_heartbeat, plan_heartbeat);
-  w.rivals = {side_kind::redis};
-  return w;
+      add_heartbeat, plan_heartbeat, {side_kind::redis});
 }
 
 }  // namespace coxswain::bench

@@ -2,7 +2,6 @@
 
 #include "crowd.hpp"
 #include "experiment.hpp"
-#include "key_set.hpp"
 #include "stream.hpp"
 
 #include <boost/json/array.hpp>
@@ -291,9 +290,8 @@ findings run(history_options const& o, std::string const& transport) {
   plan work;
   work.ours = {o.tasks, o.tasks};
   work.job.num_tasks = o.tasks;
-  work.make_load = [&work, o](side_kind kind, address server) {
-    return std::make_unique<history_load>(
-        crowd{std::move(server), make_peer(kind, o.tasks), work.ours}, o);
+  work.make_load = [o](side_kind kind, address server, extent size) {
+    return std::make_unique<history_load>(crowd_of(kind, std::move(server), size), o);
   };
   stage both{transport};
   if (both.is_unix()) both.make_directory();

@@ -2,7 +2,6 @@
 // connection, or several; and `dir-get`: a directory with all its values is read again and again.
 
 #include "crowd.hpp"
-#include "key_set.hpp"
 #include "stream.hpp"
 #include "workloads.hpp"
 
@@ -118,11 +117,10 @@ plan plan_keys(key_options const& o, std::string name, std::string const& what) 
   p.words.has_rate = true;
   p.ours = p.others = {o.connections, 0};
   p.job.num_tasks = 1;
-  p.make_load = [o](side_kind kind, address server) {
+  p.make_load = [o](side_kind kind, address server, extent size) {
     rival_plan rival;
     rival.lists = o.lists;
-    return std::make_unique<keys_load>(
-        crowd{std::move(server), make_peer(kind, 0, rival), {o.connections, 0}}, o);
+    return std::make_unique<keys_load>(crowd_of(kind, std::move(server), size, rival), o);
   };
   return p;
 }
@@ -168,22 +166,18 @@ plan plan_dir_get(listing_options const& o) {
 }  // namespace
 
 workload make_kv() {
-  auto w = described<key_options>(
+  return described<key_options>(
       "kv",
       "Keys are read or written, each answer followed by the next request: latency, and "
       "operations in a second",
-      add_kv, plan_kv);
-  w.rivals = {side_kind::redis, side_kind::etcd};
-  return w;
+      add_kv, plan_kv, {side_kind::redis, side_kind::etcd});
 }
 
 workload make_dir_get() {
-  auto w = described<listing_options>(
+  return described<listing_options>(
       "dir-get",
       "A directory is read with all its values, each answer followed by the next request",
-      add_dir_get, plan_dir_get);
-  w.rivals = {side_kind::redis, side_kind::etcd};
-  return w;
+      add_dir_get, plan_dir_get, {side_kind::redis, side_kind::etcd});
 }
 
 }  // namespace coxswain::bench

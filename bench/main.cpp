@@ -1,7 +1,7 @@
 // coxswain-bench: measures a coordinator, also beside the least that a server can do.
 
 #include "experiment.hpp"
-#include "real_clients.hpp"
+#include "workloads.hpp"
 
 #include <boost/json/serialize.hpp>
 
@@ -122,7 +122,8 @@ void check_rival(workload const& work, side_kind rival) {
 }
 
 findings measure(workload const& work, command_line const& given) {
-  auto const asked = work.make();
+  auto asked = work.make();
+  asked.uses_up_servers = work.uses_up_servers;
   auto how = given.how;
   how.floor_on_tcp = given.floor_transport == "tcp";
   how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
@@ -174,17 +175,13 @@ int main(int argc, char** argv) {
     add_output(*cmd, given, false);
     commands.emplace_back(cmd, [what, &given] { return what.run(given.how.transport); });
   }
-  client_process client;
-  auto* const as_client = client.add_to(app);
+  auto const run_client = add_client_process(app);
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& problem) {
     return app.exit(problem) == 0 ? 0 : static_cast<int>(exit_code::usage);
   }
-  if (as_client->parsed()) {
-    client.run();
-    return static_cast<int>(exit_code::ok);
-  }
+  if (run_client()) return static_cast<int>(exit_code::ok);
   for (auto const& [cmd, measured] : commands) {
     if (cmd->parsed()) return run(given, measured);
   }

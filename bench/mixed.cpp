@@ -3,7 +3,6 @@
 
 #include "crowd.hpp"
 #include "job.hpp"
-#include "key_set.hpp"
 #include "machine.hpp"
 #include "workloads.hpp"
 
@@ -182,7 +181,6 @@ plan plan_mixed(mixed_options const& o) {
   p.parameters.insert(
       p.parameters.end(),
       {{"barriers", o.barriers}, {"devices", o.devices}, {"tasks_for_memory", fewer.tasks}});
-  p.uses_up_servers = true;
   p.floor_answers_together = p.others.tasks;
   // With as many requests in all, since a coordinator keeps the last ones.
   p.smaller = [o, fewer] {
@@ -192,12 +190,10 @@ plan plan_mixed(mixed_options const& o) {
         static_cast<std::uint32_t>(std::uint64_t{o.barriers} * o.who.tasks / fewer.tasks);
     return plan_mixed(longer);
   };
-  p.make_load = [o, ours = p.ours, others = p.others](side_kind kind, address server) {
-    auto const& size = kind == side_kind::coxswain ? ours : others;
-    return std::make_unique<mixed_load>(crowd{std::move(server), make_peer(kind, size.tasks), size},
-                                        o);
+  p.make_load = [o](side_kind kind, address server, extent size) {
+    return std::make_unique<mixed_load>(crowd_of(kind, std::move(server), size), o);
   };
-  p.ours.tasks = p.others.tasks = 0;  // they join in the samples
+  p.joins_first = false;
   return p;
 }
 

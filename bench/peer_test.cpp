@@ -31,9 +31,7 @@ core::answer release(std::uint64_t round, std::size_t data_bytes = 0) {
   core::barrier_answer released;
   released.round = round_number{round};
   if (data_bytes > 0) released.data.push_back(bytes{std::string(data_bytes, 'd')});
-  core::answer whole;
-  whole.value = std::move(released);
-  return whole;
+  return {{}, std::move(released)};
 }
 
 // What a coordinator sends, without the length prefix.
@@ -207,12 +205,9 @@ BOOST_AUTO_TEST_CASE(of_a_long_answer_the_size_is_judged) {
 
 BOOST_AUTO_TEST_CASE(pushes_are_told_from_answers) {
   auto const ours = joined_peer();
-  core::answer probe;
-  probe.value = core::probe{};
-  core::answer progress;
-  progress.value = core::barrier_progress{};
-  core::answer bye;
-  bye.value = core::goodbye{{errc::unavailable, "closing time"}, false};
+  core::answer const probe{{}, core::probe{}};
+  core::answer const progress{{}, core::barrier_progress{}};
+  core::answer const bye{{}, core::goodbye{{errc::unavailable, "closing time"}, false}};
 
   BOOST_TEST((judge(*ours, payload(0, core::answer{})) == verdict::beat));
   BOOST_TEST((judge(*ours, payload(0, probe)) == verdict::respond));

@@ -2,6 +2,7 @@
 
 #include "bench_error.hpp"
 #include "machine.hpp"
+#include "tally.hpp"
 
 #include <fmt/format.h>
 
@@ -109,9 +110,7 @@ std::pair<channel, channel> channel::make_pair() {
 }
 
 void channel::send(message_kind kind, std::string_view payload) {
-  header const h{kind, static_cast<std::uint32_t>(payload.size())};
-  std::string whole(sizeof h, '\0');
-  std::memcpy(whole.data(), &h, sizeof h);
+  auto whole = raw(header{kind, static_cast<std::uint32_t>(payload.size())});
   whole += payload;
 
   std::string_view rest{whole};
@@ -121,12 +120,6 @@ void channel::send(message_kind kind, std::string_view payload) {
     if (sent < 0) throw system_failure("cannot talk to another process of the benchmark");
     rest.remove_prefix(static_cast<std::size_t>(sent));
   }
-}
-
-void channel::send_number(message_kind kind, std::uint64_t number) {
-  std::array<char, sizeof number> raw{};
-  std::memcpy(raw.data(), &number, sizeof number);
-  send(kind, {raw.data(), raw.size()});
 }
 
 std::optional<message> channel::receive() {
@@ -164,10 +157,9 @@ bench_error failure_of(message const& m) {
   return bench_error{m.payload.substr(1), static_cast<exit_code>(m.payload.front())};
 }
 
-std::uint64_t number_of(message const& m) {
-  std::uint64_t number = 0;
-  if (m.payload.size() == sizeof number) std::memcpy(&number, m.payload.data(), sizeof number);
-  return number;
+std::uint64_t message::number() const {
+  std::string_view bytes{payload};
+  return take_raw<std::uint64_t>(bytes);
 }
 
 child_process::child_process(std::string name, std::optional<int> cpu,
@@ -212,14 +204,8 @@ void child_process::run_child(channel control, std::optional<int> cpu, pid_t par
   ::_exit(code);
 }
 
-void child_process::send(message_kind kind) try {
-  control_.send(kind);
-} catch (bench_error const&) {
-  throw last_words().value_or(bench_error{name_ + " does not listen"});
-}
-
-void child_process::send_number(message_kind kind, std::uint64_t number) try {
-  control_.send_number(kind, number);
+void child_process::send(message_kind kind, std::string_view payload) try {
+  control_.send(kind, payload);
 } catch (bench_error const&) {
   throw last_words().value_or(bench_error{name_ + " does not listen"});
 }

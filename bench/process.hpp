@@ -55,6 +55,8 @@ enum class message_kind : std::uint32_t {
 struct message {
   message_kind kind{};
   std::string payload;
+
+  [[nodiscard]] std::uint64_t number() const;  // of one that has one
 };
 
 // One end of a socket pair.
@@ -69,7 +71,6 @@ class channel {
 
   // Throws bench_error if the other side is gone.
   void send(message_kind kind, std::string_view payload = {});
-  void send_number(message_kind kind, std::uint64_t number);
 
   // Blocks until a message is whole. None if the other side is gone.
   [[nodiscard]] std::optional<message> receive();
@@ -85,9 +86,6 @@ class channel {
 [[nodiscard]] std::string payload_of(bench_error const& problem);
 [[nodiscard]] bench_error failure_of(message const& m);
 
-// The number of a message that has one.
-[[nodiscard]] std::uint64_t number_of(message const& m);
-
 // A forked process of the benchmark, with a channel to it. It never outlives its parent, whatever
 // ends the parent, and the destructor ends and reaps it.
 class child_process {
@@ -101,9 +99,8 @@ class child_process {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  // Throw bench_error, with the child's last words, if it does not listen any more.
-  void send(message_kind kind);
-  void send_number(message_kind kind, std::uint64_t number);
+  // Throws bench_error, with the child's last words, if it does not listen any more.
+  void send(message_kind kind, std::string_view payload = {});
 
   // The next message. Throws bench_error with the child's own words if it failed, with how it ended
   // if it ended, and when the user interrupts.

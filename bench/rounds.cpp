@@ -37,19 +37,17 @@ plan plan_rounds(round_options const& o, std::function<round_shape(std::uint32_t
   auto const who = o.who.describe(p);
   p.words = rounds_words("barrier", "barrier over " + who);
   p.floor_answers_together = p.others.tasks;
-  p.make_load = [o, shape = std::move(shape), how = arrivals::parse(o.arrivals), ours = p.ours,
-                 others = p.others](side_kind kind, address server) {
-    auto const& extent = kind == side_kind::coxswain ? ours : others;
-    auto round = shape(extent.tasks);
+  p.make_load = [o, shape = std::move(shape), how = arrivals::parse(o.arrivals)](
+                    side_kind kind, address server, extent size) {
+    auto round = shape(size.tasks);
     rival_plan rival;
-    rival.tasks = extent.tasks;
-    rival.subscribers = extent.tasks;
+    rival.tasks = size.tasks;
+    rival.subscribers = size.tasks;
     rival.barrier = o.redis;
     rival.gathered_bytes = round.arrival.gather ? round.arrival.data.size() : 0;
     rival.sums = round.arrival.reduce != core::reduction::none;
-    return std::make_unique<rounds_load>(
-        crowd{std::move(server), make_peer(kind, extent.tasks, rival), extent}, std::move(round),
-        how);
+    return std::make_unique<rounds_load>(crowd_of(kind, std::move(server), size, rival),
+                                         std::move(round), how);
   };
   return p;
 }
@@ -147,13 +145,11 @@ workload make_barrier() {
                                                  {"list", redis_barrier::list}}})
         ->default_str("script");
   };
-  auto w = described<round_options>(
+  return described<round_options>(
       "barrier",
       "All tasks arrive, all are released: the time from the last arrival sent to the last "
       "release received, and the server's CPU",
-      add, plan_barrier);
-  w.rivals = {side_kind::redis, side_kind::etcd};
-  return w;
+      add, plan_barrier, {side_kind::redis, side_kind::etcd});
 }
 
 workload make_barrier_data() {
@@ -165,13 +161,11 @@ workload make_barrier_data() {
                 "Instead of all bytes, each gets the sum of one 64-bit integer of each")
         ->excludes(bytes);
   };
-  auto w = described<round_options>(
+  return described<round_options>(
       "barrier-data",
       "Barriers to which each task brings bytes, and gets those of all (all-gather), or what a "
       "reduction makes of them",
-      add, plan_barrier_data);
-  w.rivals = {side_kind::redis};
-  return w;
+      add, plan_barrier_data, {side_kind::redis});
 }
 
 }  // namespace coxswain::bench

@@ -1,7 +1,6 @@
 #include "side.hpp"
 
-#include "coordinator_process.hpp"
-#include "rival.hpp"
+#include "servers.hpp"
 
 #include <thread>
 #include <utility>
@@ -17,7 +16,7 @@ void run_server(side_plan const& plan, channel& control) {
   if (is_rival(plan.kind)) become_rival(plan.kind, plan.at, plan.directory, control);
   ::malloc_trim(0);  // what our parent has freed would hide how much the server needs
   auto const memory = memory_of(::getpid());
-  control.send_number(message_kind::memory, memory ? memory->now_bytes : 0);
+  control.send(message_kind::memory, raw(memory.value_or(memory_use{}).now_bytes));
   if (plan.kind == side_kind::floor || plan.kind == side_kind::second_floor) {
     serve_floor(
         address{plan.at}, plan.work->floor_answers_together, plan.floor_trigger,
@@ -51,11 +50,11 @@ bool wait_for_command(channel const& control, duration longest) {
 void run_load(side_plan const& plan, channel& control) {
   address server{plan.at};
   if (plan.tls) server.speak(*plan.tls);
-  auto const all = plan.work->make_load(plan.kind, std::move(server));
+  auto const all = plan.work->make_load(plan.kind, std::move(server), plan.work->of(plan.kind));
   if (plan.running_as) all->is_served_by(*plan.running_as);
-  all->connect([&control](std::uint64_t n) { control.send_number(message_kind::progress, n); });
+  all->connect([&control](std::uint64_t n) { control.send(message_kind::progress, raw(n)); });
   for (auto const pid : all->processes()) {
-    control.send_number(message_kind::process, static_cast<std::uint64_t>(pid));
+    control.send(message_kind::process, raw(static_cast<std::uint64_t>(pid)));
   }
   control.send(message_kind::done);
   for (;;) {
@@ -71,15 +70,12 @@ void run_load(side_plan const& plan, channel& control) {
       (void)control.receive();  // the connections stay until the server has ended
       return;
     }
-    if (command->kind == message_kind::conclusion) {
+    if (command->kind == message_kind::conclusion)
       control.send(message_kind::conclusion, all->conclude());
-      continue;
-    }
-    if (command->kind == message_kind::act) {
-      all->turn_to(number_of(*command));
-      continue;
-    }
-    control.send(message_kind::tally, all->measure(number_of(*command)).to_bytes());
+    else if (command->kind == message_kind::act)
+      all->turn_to(command->number());
+    else
+      control.send(message_kind::tally, all->measure(command->number()).to_bytes());
   }
 }
 
@@ -93,7 +89,7 @@ side::side(side_plan plan, interrupts const& signals)
       [this](channel& control) { run_server(plan_, control); });
   server_pid_ = server_->pid();
   plan_.running_as = server_pid_;
-  if (!is_rival(plan_.kind)) server_first_bytes_ = number_of(server_->receive(signals_));
+  if (!is_rival(plan_.kind)) server_first_bytes_ = server_->receive(signals_).number();
   plan_.at = server_->receive(signals_).payload;
   if (!is_rival(plan_.kind)) return;
   await_rival(address{plan_.at}, plan_.directory, [this] { return server_->ending(); });
@@ -111,9 +107,9 @@ void side::connect(std::function<void(std::uint64_t)> const& progress) {
     auto const m = receive_from_load();
     if (m.kind == message_kind::done) break;
     if (m.kind == message_kind::process)
-      further_.push_back(static_cast<pid_t>(number_of(m)));
+      further_.push_back(static_cast<pid_t>(m.number()));
     else
-      progress(number_of(m));
+      progress(m.number());
   }
   if (server_pid_) await_rest(*server_pid_);
   auto const after = before ? memory_of(*server_pid_) : std::nullopt;
@@ -133,7 +129,7 @@ sample side::measure(std::uint64_t steps) {
   auto const server_before = server_cpu();
   auto const load_before = load_cpu_time();
 
-  load_->send_number(message_kind::steps, steps);
+  load_->send(message_kind::steps, raw(steps));
   s.found = tally::from_bytes(receive_from_load().payload);
   if (server_pid_) await_rest(*server_pid_);
   if (server_before) s.server_cpu = *server_cpu() - *server_before;
@@ -142,7 +138,7 @@ sample side::measure(std::uint64_t steps) {
   return s;
 }
 
-void side::turn_to(std::uint64_t act) { load_->send_number(message_kind::act, act); }
+void side::turn_to(std::uint64_t act) { load_->send(message_kind::act, raw(act)); }
 
 std::string side::conclude() {
   load_->send(message_kind::conclusion);

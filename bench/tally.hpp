@@ -25,6 +25,13 @@ void append_raw(std::string& out, Value const& value) {
   out.append(reinterpret_cast<char const*>(&value), sizeof value);
 }
 
+template <class Value>
+[[nodiscard]] std::string raw(Value const& value) {
+  std::string bytes;
+  append_raw(bytes, value);
+  return bytes;
+}
+
 // Takes the value off the front of `from`; what is not there is zero.
 template <class Value>
 [[nodiscard]] Value take_raw(std::string_view& from) {

@@ -216,12 +216,10 @@ plan plan_join(population const& who) {
                        {"connect to the first answer", "greeted_ns"}};
   p.words.has_rate = true;
   p.parameters.push_back({"tasks_for_memory", who.smaller().tasks});
-  p.make_load = [ours = p.ours, others = p.others](side_kind kind, address server) {
-    auto const size = kind == side_kind::coxswain ? ours : others;
+  p.make_load = [](side_kind kind, address server, extent size) {
     return std::make_unique<join_load>(std::move(server), make_peer(kind, size.tasks), size);
   };
-  p.ours.tasks = p.others.tasks = 0;  // they join in the samples
-  p.uses_up_servers = true;
+  p.joins_first = false;
   p.smaller = [who] { return plan_join(who.smaller()); };
   return p;
 }
@@ -291,7 +289,7 @@ plan plan_churn(churn_options const& o) {
   p.job.num_tasks = o.slots;
   p.job.join_barrier = false;
   p.job.leave_barrier = false;
-  p.make_load = [o](side_kind kind, address server) {
+  p.make_load = [o](side_kind kind, address server, extent /*size*/) {
     return std::make_unique<churn_load>(std::move(server), make_peer(kind, o.slots), o.slots);
   };
   return p;

@@ -95,7 +95,7 @@ struct finding {
   bool is_good{true};
 };
 
-// How many connections a load opens at once, and how many tasks join when it connects, and stay.
+// How many connections a load opens at once, and for how many tasks; for none, if they observe.
 struct extent {
   std::size_t connections{};
   std::uint32_t tasks{};
@@ -110,11 +110,12 @@ struct plan {
   extent others{};
   core::config job{};          // what the coordinator is started with
   bool uses_up_servers{};      // each sample needs new servers and loads
+  bool joins_first{true};      // all tasks join when the load connects, and stay
   bool connects_in_samples{};  // its load does, and not only before
   // The job, or what is asked, is meant to fail, so that the coordinator's warnings are none.
   bool ends_in_failure{};
   std::size_t floor_answers_together{1};  // so many requests
-  std::function<std::unique_ptr<load>(side_kind, address)> make_load{};
+  std::function<std::unique_ptr<load>(side_kind, address, extent)> make_load{};
   // The same work with fewer tasks, if memory for each task is to be measured by comparing both.
   std::function<plan()> smaller{};
   // What the load of our side has seen; see load::conclude.
@@ -135,7 +136,7 @@ struct workload {
   std::function<bench::plan()> make{};  // looks at what was given; throws bench_error (usage)
   std::vector<side_kind> rivals{};      // the servers of others that can do this work
   bool has_floor{true};                 // there is something that the floor could do as well
-  bool uses_up_servers{};               // as its plan says
+  bool uses_up_servers{};               // as its plan then says, too
   // What it is compared with in any case; none: with what the user asks for, or nothing.
   std::optional<side_kind> always_beside{};
 };
@@ -143,10 +144,10 @@ struct workload {
 // A workload with options of its own.
 template <class Options>
 workload described(std::string name, std::string help, void (*add)(CLI::App&, Options&),
-                   plan (*make)(Options const&)) {
+                   plan (*make)(Options const&), std::vector<side_kind> rivals = {}) {
   auto const given = std::make_shared<Options>();
   return {std::move(name), std::move(help), [=](CLI::App& to) { add(to, *given); },
-          [=] { return make(*given); }};
+          [=] { return make(*given); }, std::move(rivals)};
 }
 
 // An option that is a number between two others.

@@ -18,4 +18,8 @@ namespace coxswain::bench {
 [[nodiscard]] workload make_mixed();
 [[nodiscard]] workload make_check();
 
+// The subcommand of the client processes that `check` starts, which the help does not show. What is
+// returned runs it, if the command line has it, and says so.
+[[nodiscard]] std::function<bool()> add_client_process(CLI::App& program);
+
 }  // namespace coxswain::bench

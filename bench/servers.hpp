@@ -1,14 +1,33 @@
 #pragma once
-// Servers of others, as the benchmark starts them: without persistence, in a temporary directory.
+// The servers that a side may have besides the floor: the coordinator, as shipped, with its default
+// options but for those that make the job; and servers of others, without persistence, in a
+// temporary directory.
 
 #include "address.hpp"
 #include "process.hpp"
 
+#include "coxswain/core/config.hpp"
+#include "coxswain/net/tls_options.hpp"
+
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 
 namespace coxswain::bench {
+
+struct coordinator_plan {
+  std::string listen;
+  core::config job;
+  tls_options tls;
+  bool is_quiet{};  // does not print what is amiss
+  // So much of what it is told is kept, to be handed out; none: as much as the shipped one keeps.
+  std::optional<std::size_t> record_bytes_max;
+};
+
+// Serves until the process is killed. Tells `control` the address that can be connected to, and
+// what it was told when it is asked for it. Throws coxswain::error: see server::server.
+void serve_coordinator(coordinator_plan plan, channel& control);
 
 enum class side_kind;
 
