@@ -1,27 +1,15 @@
 #include "coxswain/server/options.hpp"
 
+#include "coxswain/server/memory_limit.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/ranges.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <fstream>
 
 namespace coxswain::server {
 namespace {
-
-std::size_t machine_memory() {
-  auto const pages = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_PHYS_PAGES)));
-  auto const page = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_PAGESIZE)));
-  std::ifstream group{"/sys/fs/cgroup/memory.max"};
-  std::size_t limit{};
-  // It says "max" where there is no limit.
-  if (group >> limit && limit > 0) return std::min(pages * page, limit);
-  return pages * page;
-}
 
 status refusal(std::string why) { return {errc::invalid_argument, std::move(why)}; }
 
@@ -73,7 +61,7 @@ status check_sizes(options const& o) {
 
 }  // namespace
 
-options::options() { core.memory_bytes_max = machine_memory() / 2; }
+options::options() { core.memory_bytes_max = memory_allowed(limits_of_this_process()) / 2; }
 
 status check(options const& o) {
   if (o.listen.empty()) return refusal("A server needs an address to listen on.");

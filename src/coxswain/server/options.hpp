@@ -16,8 +16,7 @@
 namespace coxswain::server {
 
 struct options {
-  // `core.memory_bytes_max` becomes half of the machine's memory, or of the control group's if that
-  // has less.
+  // `core.memory_bytes_max` becomes half of the memory that this process may use (memory_limit).
   options();
 
   core::config core;
