@@ -12,8 +12,10 @@ namespace {
 constexpr time_point start{1h};
 
 struct house {
-  explicit house(std::size_t owed_max = 100, std::size_t idle_max = 10) : all{owed_max, idle_max} {}
+  explicit house(std::size_t owed_max = 100, std::size_t idle_max = 10)
+      : all{memory, owed_max, idle_max} {}
 
+  std::shared_ptr<memory_meter> memory = std::make_shared<memory_meter>(10'000'000'000);
   barriers all;
   task_set_ptr three = boost::make_local_shared<task_set const>(3);
 

@@ -26,23 +26,60 @@ BOOST_AUTO_TEST_CASE(they_are_what_was_given_whatever_their_length) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(they_are_counted_until_the_last_reference_is_gone) {
+BOOST_AUTO_TEST_CASE(they_count_once_while_somebody_owns_them) {
   for (std::size_t const size : {0u, 512u, 513u}) {
     auto const meter = std::make_shared<memory_meter>(10'000);
     {
-      bytes last;
+      bytes const plain{std::string(size, 'x'), meter};
+      BOOST_TEST(meter->used() == 0u);
+      owned_bytes first{plain};
       {
-        bytes const first{std::string(size, 'x'), meter};
-        last = first;
+        owned_bytes const second{first};
+        first = bytes{};
         BOOST_TEST(meter->used() == size);
-        BOOST_TEST((last.view().data() == first.view().data()));
+        BOOST_TEST((second.view().data() == plain.view().data()));
       }
-      BOOST_TEST(meter->used() == size);
-      BOOST_TEST(last.view() == std::string(size, 'x'));
+      BOOST_TEST(meter->used() == 0u);
+      BOOST_TEST(plain.view() == std::string(size, 'x'));
     }
-    BOOST_TEST(meter->used() == 0u);
     BOOST_TEST(meter.use_count() == 1);
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_owned_does_not_count_as_in_transit) {
+  auto const meter = std::make_shared<memory_meter>(10'000);
+  bytes const plain{std::string(600, 'x'), meter};
+  auto const counted = [&] { return std::pair{meter->used(), meter->transit()}; };
+  using two = std::pair<std::size_t, std::size_t>;
+
+  BOOST_TEST(plain.uncounted() == 600u);
+  carried_bytes carried{plain};
+  BOOST_TEST((counted() == two{0, 600}));
+  owned_bytes owned{plain};
+  BOOST_TEST((counted() == two{600, 0}));
+  BOOST_TEST(plain.uncounted() == 0u);
+  owned = bytes{};
+  BOOST_TEST((counted() == two{0, 600}));
+  owned = plain;
+  carried = bytes{};
+  BOOST_TEST((counted() == two{600, 0}));
+  owned = bytes{};
+  BOOST_TEST((counted() == two{0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(the_core_may_own_three_quarters_and_transit_takes_what_it_leaves) {
+  memory_meter meter{1'000};
+  BOOST_TEST(meter.owned_max() == 750u);
+
+  meter.add_transit(900);
+  BOOST_TEST(meter.fits(750));
+  BOOST_TEST(!meter.fits(751));
+  meter.add(60);
+  BOOST_TEST(meter.fits_in_transit(40));
+  BOOST_TEST(!meter.fits_in_transit(41));
+  meter.add(690);
+  BOOST_TEST(!meter.fits(1));
+  BOOST_TEST(!meter.fits_in_transit(0));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

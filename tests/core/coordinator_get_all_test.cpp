@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(get_all_has_limits) {
 
 BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
   cluster c{1, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
-  std::vector<std::string> const keys(5'000, std::string(40, 'k'));
+  std::vector<std::string> const keys(500, std::string(40, 'k'));
   std::vector<call> open;
   while (c.code(open.emplace_back(c.get_all(0, keys))) == "waits") {
     BOOST_TEST_REQUIRE(open.size() < 10u);

@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
   int small = 0;
   while (c.code(c.put(0, "s" + std::to_string(small), "v")) == "OK") ++small;
   c.heartbeat(0);
-  BOOST_TEST(c.brain().memory()->used() > 1'000'000u - 1'000'000u / 16 - 500);
+  BOOST_TEST(c.brain().memory()->used() > 750'000u - 750'000u / 16 - 500);
 
   std::vector<call> calls;
   for (int i = 0; i < 20; ++i) {
@@ -352,7 +352,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
 
 BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_leaving_goes_on) {
   cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
-  c.brain().memory()->add(99'000);  // as the server does for what it queues
+  c.brain().memory()->add(74'000);
 
   for (auto const& one : {c.get(0, "k"), c.barrier(0, "b"), c.count_barrier(0, "n", 1),
                           c.increment(0, "n", 1), c.put(0, "k", "v")}) {
@@ -362,7 +362,7 @@ BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_l
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
   BOOST_TEST(c.code(c.remove(0, "k")) == "OK");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
-  c.brain().memory()->subtract(99'000);
+  c.brain().memory()->subtract(74'000);
 }
 
 BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {

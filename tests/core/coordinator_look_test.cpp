@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
   BOOST_TEST(s->sessions == 2u);
   BOOST_TEST(s->waiting_gets == 1u);
   BOOST_TEST(s->memory_bytes > 5u);
-  BOOST_TEST(s->memory_bytes_max == c.brain().options().memory_bytes_max);
+  BOOST_TEST(s->memory_bytes_max == c.brain().memory()->owned_max());
   BOOST_TEST(c.code(get) == "waits");
   c.remove(0, "", true);
 }

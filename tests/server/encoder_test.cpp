@@ -56,18 +56,18 @@ BOOST_AUTO_TEST_CASE(a_large_value_is_shared_with_the_store) {
 
 BOOST_AUTO_TEST_CASE(a_large_body_is_counted_once_and_while_it_is_referred_to) {
   auto const what = listing_of(1'000);
-  bytes kept;
+  carried_bytes kept;
 
   kept = encoded.encode(what).shared;
   BOOST_TEST(kept.size() > 100'000u);
   BOOST_TEST(kept.view() == text_of(what));
-  BOOST_TEST(memory->used() == kept.size());
+  BOOST_TEST(memory->transit() == kept.size());
   BOOST_TEST((encoded.encode(what).shared.view().data() == kept.view().data()));
-  BOOST_TEST(memory->used() == kept.size());
+  BOOST_TEST(memory->transit() == kept.size());
   encoded.forget();
-  BOOST_TEST(memory->used() == kept.size());
-  kept = {};
-  BOOST_TEST(memory->used() == 0u);
+  BOOST_TEST(memory->transit() == kept.size());
+  kept = bytes{};
+  BOOST_TEST(memory->transit() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(answers_that_come_mixed_are_encoded_once) {
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(what_is_forgotten_lives_no_longer) {
   encoded.forget();
 
   BOOST_TEST(what.local_use_count() == 1);
-  BOOST_TEST(memory->used() == 0u);
+  BOOST_TEST(memory->transit() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(a_large_value_is_not_copied) {
   BOOST_TEST_REQUIRE(pieces.size() == 4u);
   BOOST_TEST((pieces[1].iov_base == large.view().data()));
   BOOST_TEST((pieces[3].iov_base == large.view().data()));
-  BOOST_TEST(memory->used() == pieces[0].iov_len + pieces[2].iov_len);
-  BOOST_TEST(out.queued_bytes() == memory->used() + 2 * large.size());
+  BOOST_TEST(memory->transit() == pieces[0].iov_len + pieces[2].iov_len);
+  BOOST_TEST(out.queued_bytes() == memory->transit() + 2 * large.size());
   BOOST_TEST(all_of(out).size() == 2 * large.size() + pieces[0].iov_len + pieces[2].iov_len);
 }
 
@@ -103,18 +103,18 @@ BOOST_AUTO_TEST_CASE(copied_bytes_are_counted_until_written) {
   out.push(request_id{1}, answer_of({errc::not_found, std::string(1'000, 'x')}), encoded);
   encoded.forget();
   auto const size = out.queued_bytes();
-  BOOST_TEST(memory->used() == size);
+  BOOST_TEST(memory->transit() == size);
 
   out.written(400, encoded);
-  BOOST_TEST(memory->used() == size - 400);
+  BOOST_TEST(memory->transit() == size - 400);
   out.written(size - 400, encoded);
-  BOOST_TEST(memory->used() == 0u);
+  BOOST_TEST(memory->transit() == 0u);
   {
     outbox dying{memory, roomy};
     dying.push(request_id{1}, answer_of({}), encoded);
-    BOOST_TEST(memory->used() > 0u);
+    BOOST_TEST(memory->transit() > 0u);
   }
-  BOOST_TEST(memory->used() == 0u);
+  BOOST_TEST(memory->transit() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_reply_that_finds_no_room_waits_and_follows_in_order) {
@@ -152,12 +152,12 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
   auto const second = answer_of({errc::not_found, std::string(90, 'y')});
   out.push(request_id{1}, first, encoded);
   encoded.forget();
-  auto const used = memory->used();
+  auto const used = memory->transit();
   out.push(request_id{2}, second, encoded);
   encoded.forget();
 
   auto const counted = sizeof(request_id) + sizeof(core::answer_ptr) + sizeof(core::answer) + 90;
-  BOOST_TEST(memory->used() == used + counted);
+  BOOST_TEST(memory->transit() == used + counted);
   BOOST_TEST(first.local_use_count() == 1);
   BOOST_TEST(second.local_use_count() == 2);  // it waits as it is
 }
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_reply_is_not_encoded) {
 BOOST_AUTO_TEST_CASE(replies_wait_when_the_memory_of_all_is_used_up) {
   auto const scarce = std::make_shared<memory_meter>(32'000);
   encoder by{scarce};
-  scarce->add(30'000);  // of the rest, 1,000 bytes are not for replies
+  scarce->add_transit(30'000);  // of the rest, 1,000 bytes are not for replies
   outbox out{scarce, roomy};
   outbox other{scarce, roomy};
   for (std::uint64_t i = 1; i <= 3; ++i) out.push(request_id{i}, value_of(value(700)), by);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(replies_wait_when_the_memory_of_all_is_used_up) {
 
   BOOST_TEST(out.waiting() == 2u);
   BOOST_TEST(other.waiting() == 0u);  // one goes in any case
-  BOOST_TEST(scarce->used() > 32'000u);
+  BOOST_TEST(scarce->transit() > 32'000u);
   message_reader reader;
   for (std::size_t left : {1, 0, 0}) {
     auto const text = next_bytes(out);
@@ -183,23 +183,23 @@ BOOST_AUTO_TEST_CASE(replies_wait_when_the_memory_of_all_is_used_up) {
     out.check_invariants();
   }
   for (std::uint64_t i = 1; i <= 3; ++i) BOOST_TEST(reader.take().id.value == i);
-  scarce->subtract(30'000);
+  scarce->subtract_transit(30'000);
   other.abandon();
   by.forget();
-  BOOST_TEST(scarce->used() == 0u);
+  BOOST_TEST(scarce->transit() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_value_that_is_stored_already_needs_no_memory) {
   auto const scarce = std::make_shared<memory_meter>(1'000'000);
   encoder by{scarce};
-  bytes const stored{std::string(900'000, 'v'), scarce};
+  owned_bytes const stored{bytes{std::string(900'000, 'v'), scarce}};
   outbox out{scarce, roomy};
 
   for (std::uint64_t i = 1; i <= 10; ++i) out.push(request_id{i}, value_of(stored), by);
 
   BOOST_TEST(out.waiting() == 0u);
   BOOST_TEST(out.queued_bytes() > 9'000'000u);
-  BOOST_TEST(scarce->used() < 901'000u);
+  BOOST_TEST(scarce->transit() < 1'000u);
 }
 
 BOOST_AUTO_TEST_CASE(the_progress_of_a_barrier_does_not_wait) {
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(what_is_abandoned_is_empty_and_ends) {
   BOOST_TEST(out.empty());
   BOOST_TEST(out.ends());
   BOOST_TEST(out.waiting() == 0u);
-  BOOST_TEST(memory->used() == 0u);
+  BOOST_TEST(memory->transit() == 0u);
   out.check_invariants();
 }
 
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(any_splitting_of_the_writes_gives_the_same_bytes) {
       while (!out.empty()) write(1 + below(50'000));
       encoded.forget();
       BOOST_TEST((written == expected));
-      BOOST_TEST(memory->used() == 0u);
+      BOOST_TEST(memory->transit() == 0u);
     }
   }
 }

@@ -94,6 +94,51 @@ BOOST_AUTO_TEST_CASE(what_happened_happens_again) {
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
+// What waits in outboxes is in no recording, so it must not decide what the core answers.
+BOOST_AUTO_TEST_CASE(a_job_near_its_limit_of_memory_with_slow_readers_happens_again) {
+  options scarce;
+  scarce.core.memory_bytes_max = 400'000;
+  job j{scarce};
+  auto const writer = j.greeted();
+  std::vector<connection_id> readers;
+  for (int i = 0; i < 3; ++i) readers.push_back(j.greeted());
+  auto const answer_to = [&](std::string const& request) {
+    j.d.received(j.now, writer, request);
+    std::vector<connection_id> dirty;
+    j.d.deliver(dirty);
+    message_reader reader;
+    auto const text = next_bytes(j.d.out(writer));
+    reader.feed(text);
+    j.d.wrote(j.now, writer, text.size());
+    return reader.take().what.outcome.code();
+  };
+  std::uint64_t id = 0;
+
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    core::put_args put;
+    put.key = "often";
+    put.value = std::string(50'000 + round, 'v');
+    put.overwrite = true;
+    BOOST_TEST(answer_to(frame(put, ++id)) == errc::ok);
+    for (auto const one : readers) {
+      if (j.d.out(one).holds_back()) continue;
+      j.d.received(j.now, one, try_get_frame(round, "often") + list_frame(100 + round, ""));
+    }
+  }
+  errc filled{};
+  while (filled == errc::ok) {
+    ++id;
+    filled = answer_to(put_frame(id, "key " + std::to_string(id), std::string(3'000, 'v')));
+  }
+
+  BOOST_TEST(filled == errc::resource_exhausted);
+  auto const recording = j.d.recording();
+  replay r{recording};
+  again(r);
+  BOOST_TEST(r.look().keys == j.d.look(j.now).keys);
+  BOOST_TEST((r.look() == j.d.look(j.now)));
+}
+
 BOOST_AUTO_TEST_CASE(what_the_owner_asked_for_happens_again) {
   job j;
   auto const task = j.greeted();

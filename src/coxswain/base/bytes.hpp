@@ -1,7 +1,7 @@
 #pragma once
-// Shared, immutable bytes: a value that a thousand waiters want is held once. A `memory_meter`
-// counts the bytes that live under it, wherever they are referred to from.
-// Not thread-safe: meter and bytes belong to one thread.
+// Shared, immutable bytes: a value that a thousand waiters want is stored once. A `memory_meter`
+// counts them, for the coordinator's core as long as it owns them, else for the server while they
+// are in transit. Not thread-safe: meter and bytes belong to one thread.
 
 #include "coxswain/base/prefetch.hpp"
 
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <string>
@@ -17,23 +18,82 @@
 
 namespace coxswain {
 
-// Counts bytes against a limit. Counting past the limit is allowed: who adds must ask `fits`.
+// Who holds something that is counted.
+enum class holder : std::uint8_t {
+  core,    // owns it: this alone decides what the core answers
+  transit  // the server sends or receives it: this decides about pausing and cutting off only
+};
+
+// The memory limit of a coordinator and what is used of it. The core may own up to three quarters;
+// what is in transit may take whatever the core leaves. Counting past the limit is possible: ask
+// `fits` or `fits_in_transit` first.
 class memory_meter {
  public:
-  explicit memory_meter(std::size_t limit) : limit_{limit} {}
+  explicit memory_meter(std::size_t limit) : limit_{limit}, owned_max_{limit - limit / 4} {}
 
   [[nodiscard]] bool fits(std::size_t more) const noexcept {
-    return used_ <= limit_ && more <= limit_ - used_;
+    return used_ <= owned_max_ && more <= owned_max_ - used_;
   }
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  [[nodiscard]] std::size_t owned_max() const noexcept { return owned_max_; }
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
 
   void add(std::size_t count) noexcept { used_ += count; }
   void subtract(std::size_t count) noexcept { used_ -= count; }
 
+  [[nodiscard]] bool fits_in_transit(std::size_t more) const noexcept {
+    std::size_t const all = used_ + transit_;
+    return all <= limit_ && more <= limit_ - all;
+  }
+  [[nodiscard]] std::size_t transit() const noexcept { return transit_; }
+
+  void add_transit(std::size_t count) noexcept { transit_ += count; }
+  void subtract_transit(std::size_t count) noexcept { transit_ -= count; }
+
  private:
   std::size_t limit_;
-  std::size_t used_{};
+  std::size_t owned_max_;
+  std::size_t used_{};     // by the core
+  std::size_t transit_{};  // and not owned by the core
+};
+
+// How many hold a thing. A copy of the thing is held by nobody.
+class holders {
+ public:
+  holders() = default;
+  holders(holders const&) noexcept {}
+  holders& operator=(holders const&) noexcept { return *this; }
+
+  // One more or one less, of a thing of this size.
+  void add(holder who, std::size_t size, memory_meter* meter) noexcept {
+    if (who == holder::core) {
+      if (owners_++ != 0 || !meter) return;
+      meter->add(size);
+      if (carriers_ != 0) meter->subtract_transit(size);
+    } else if (carriers_++ == 0 && owners_ == 0 && meter) {
+      meter->add_transit(size);
+    }
+  }
+  void remove(holder who, std::size_t size, memory_meter* meter) noexcept {
+    if (who == holder::core) {
+      if (--owners_ != 0 || !meter) return;
+      meter->subtract(size);
+      if (carriers_ != 0) meter->add_transit(size);
+    } else if (--carriers_ == 0 && owners_ == 0 && meter) {
+      meter->subtract_transit(size);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t of(holder who) const noexcept {
+    return who == holder::core ? owners_ : carriers_;
+  }
+
+  // Things are equal whoever holds them.
+  friend bool operator==(holders const&, holders const&) noexcept { return true; }
+
+ private:
+  std::uint32_t owners_{};
+  std::uint32_t carriers_{};
 };
 
 class bytes {
@@ -43,7 +103,7 @@ class bytes {
   // Not counted by any meter.
   explicit bytes(std::string content) : bytes{std::move(content), nullptr} {}
 
-  // Counted by `meter` until the last reference is gone.
+  // Counted by `meter` while somebody holds them; a reference alone counts nothing.
   bytes(std::string content, std::shared_ptr<memory_meter> meter)
       : content_{make(std::move(content), std::move(meter))} {}
 
@@ -51,6 +111,21 @@ class bytes {
     return content_ ? content_->content : std::string_view{};
   }
   [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
+
+  // One holder more or less: `held_bytes` does both.
+  void hold(holder who) const noexcept {
+    if (content_) content_->held.add(who, size(), content_->meter.get());
+  }
+  void let_go(holder who) const noexcept {
+    if (content_) content_->held.remove(who, size(), content_->meter.get());
+  }
+
+  // What holding them would add to the meter.
+  [[nodiscard]] std::size_t uncounted() const noexcept {
+    return content_ && content_->held.of(holder::core) + content_->held.of(holder::transit) == 0
+               ? size()
+               : 0;
+  }
 
   // Asks for the memory that is needed to let go of them.
   void expect() const noexcept {
@@ -63,14 +138,9 @@ class bytes {
   // A short content lies behind it, so that both are found, and let go, at once.
   struct metered {
     metered(std::string_view of, std::shared_ptr<memory_meter> by)
-        : meter{std::move(by)}, content{of} {
-      if (meter) meter->add(content.size());
-    }
+        : meter{std::move(by)}, content{of} {}
     metered(metered const&) = delete;
     metered& operator=(metered const&) = delete;
-    ~metered() {
-      if (meter) meter->subtract(content.size());
-    }
 
     friend void intrusive_ptr_add_ref(metered const* m) noexcept { ++m->references; }
     friend void intrusive_ptr_release(metered const* m) noexcept {
@@ -78,7 +148,8 @@ class bytes {
     }
     void destroy() const noexcept;
 
-    mutable std::size_t references{};
+    mutable std::uint32_t references{};
+    mutable holders held;
     std::shared_ptr<memory_meter> meter;
     std::string_view content;
   };
@@ -102,6 +173,32 @@ class bytes {
 
   boost::intrusive_ptr<metered const> content_;
 };
+
+// A reference that counts.
+template <holder Who>
+class held_bytes {
+ public:
+  held_bytes() = default;
+  held_bytes(bytes of) noexcept : of_{std::move(of)} { of_.hold(Who); }
+  held_bytes(held_bytes const& other) noexcept : held_bytes{other.of_} {}
+  held_bytes(held_bytes&& other) noexcept : of_{std::move(other.of_)} {}
+  held_bytes& operator=(held_bytes other) noexcept {
+    std::swap(of_, other.of_);
+    return *this;
+  }
+  ~held_bytes() { of_.let_go(Who); }
+
+  operator bytes const&() const noexcept { return of_; }
+  [[nodiscard]] std::string_view view() const noexcept { return of_.view(); }
+  [[nodiscard]] std::size_t size() const noexcept { return of_.size(); }
+  void expect() const noexcept { of_.expect(); }
+
+ private:
+  bytes of_;
+};
+
+using owned_bytes = held_bytes<holder::core>;
+using carried_bytes = held_bytes<holder::transit>;
 
 inline void bytes::metered::destroy() const noexcept {
   if (content.size() > short_max) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,6 +43,7 @@ class barriers {
     round_number passed{};      // the last round that all have passed
     round_kind kind;
     std::size_t operand_bytes{};  // of the open round's first caller
+    session_id opener{};          // of the open round, as part of whose share it counts
     task_set_ptr last_expected;   // of the last round that has ended
 
    private:
@@ -50,9 +52,18 @@ class barriers {
     std::size_t debts{};                           // ended rounds of which somebody is not told
     std::list<std::string const*>::iterator idle;  // its place among the idle names
     bool is_idle{};
+    std::size_t bytes{};  // what it costs
   };
 
-  barriers(std::size_t owed_max, std::size_t idle_max) : owed_max_{owed_max}, idle_max_{idle_max} {}
+  // Names that are in use, open rounds and outcomes that are owed count as used memory.
+  barriers(std::shared_ptr<memory_meter> memory, std::size_t owed_max, std::size_t idle_max)
+      : memory_{std::move(memory)}, owed_max_{owed_max}, idle_max_{idle_max} {}
+  ~barriers();
+  barriers(barriers const&) = delete;
+  barriers& operator=(barriers const&) = delete;
+
+  // What a round of this name costs while it is open.
+  [[nodiscard]] static std::size_t cost(std::string_view name, task_set const& expected);
 
   // The barrier of this name, made if it is not known.
   barrier& at(std::string_view name);
@@ -106,6 +117,7 @@ class barriers {
     answer_ptr outcome;       // null: forgotten, only that there was one is still known
     std::vector<task_id> to;  // those who were owed it at first
     std::size_t left{};       // how many of them still are
+    std::size_t bytes{};      // what the outcome costs, until it is forgotten
   };
   using debt_key = std::uint64_t;  // rises: the oldest debt has the smallest
 
@@ -122,9 +134,12 @@ class barriers {
   void fulfil(claims::iterator at);
   void settle(std::map<debt_key, debt>::iterator at);
   void shrink_debts();
+  void forget_outcome(debt& of);
+  void recount(barrier& b);
   void close_round(barrier& b);
   void rest(barrier& b);
 
+  std::shared_ptr<memory_meter> memory_;
   std::size_t owed_max_;
   std::size_t idle_max_;
   std::unordered_map<std::string, barrier, name_hash, name_equal> by_name_;
@@ -133,9 +148,11 @@ class barriers {
   std::map<debt_key, debt> debts_;
   claims claims_;
   std::size_t remembered_{};            // claims whose outcome is still known
+  std::size_t remembered_bytes_{};      // and what these outcomes cost
   debt_key first_remembered_{1};        // the outcomes of all debts before it are forgotten
   std::list<std::string const*> idle_;  // names, longest idle first
-  std::vector<meeting> spare_;          // closed ones, for their memory
+  std::size_t idle_bytes_{};
+  std::vector<meeting> spare_;  // closed ones, for their memory
   std::uint64_t barriers_made_{};
   debt_key debts_made_{};
   round_sequence sequence_{};

@@ -19,6 +19,7 @@ void change_log::add(key_change what) {
   last_ = what.version;
   bytes_ += bytes_of(what);
   memory_->add(overhead(what.key));
+  if (what.value) what.value->hold(holder::core);
   changes_.push_back(std::move(what));
   while (changes_.size() > limits_.changes_max ||
          (bytes_ > limits_.bytes_max && changes_.size() > 1)) {
@@ -35,6 +36,7 @@ bool change_log::forget_oldest() {
   if (changes_.empty()) return false;
   bytes_ -= bytes_of(changes_.front());
   memory_->subtract(overhead(changes_.front().key));
+  if (changes_.front().value) changes_.front().value->let_go(holder::core);
   changes_.pop_front();
   expect_oldest();
   return true;

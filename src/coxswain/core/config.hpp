@@ -68,9 +68,9 @@ struct config {
   // What a task may say of its error; a longer text is cut.
   std::size_t error_bytes_max{8 * 1024};
   std::size_t gather_bytes_max{64 * 1024 * 1024};
-  // Stored values, queued, waiting and kept replies and gathered data, all together. A server's
-  // default is half of the machine's memory. It may be passed by what each connection is owed in
-  // any case: one reply that is queued, one that waits, and those to its open requests.
+  // The core may own three quarters: stored values, changes, queued items, parked requests, kept
+  // replies, gathered data and open rounds. Messages in transit take what it leaves. A server's
+  // default is half of the memory that its process may use.
   std::size_t memory_bytes_max{std::size_t{4} * 1024 * 1024 * 1024};
   std::uint32_t open_requests_max{4096};
   std::uint32_t open_requests_max_per_task{16};

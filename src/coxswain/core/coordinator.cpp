@@ -25,7 +25,7 @@ coordinator::state::state(config o, incarnation self, time_point now)
       observed_{now},
       sessions_{memory, out},
       roster_{options.num_tasks},
-      barriers_{options.owed_outcomes_max, options.idle_barriers_max},
+      barriers_{memory, options.owed_outcomes_max, options.idle_barriers_max},
       keys_{memory, {options.changes_max, options.change_bytes_max}},
       joint_gets_{memory},
       queues_{memory},
@@ -272,8 +272,10 @@ void coordinator::advance(time_point now) {
 void coordinator::take_outgoing(std::vector<outgoing>& into) {
   into.clear();
   into.swap(state_->out);
+  state_->unsent_bytes = 0;
 }
 std::size_t coordinator::unsent() const { return state_->out.size(); }
+std::size_t coordinator::unsent_bytes() const { return state_->unsent_bytes; }
 void coordinator::take_events(std::vector<event>& into) {
   into.clear();
   into.swap(state_->events);

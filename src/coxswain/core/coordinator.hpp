@@ -108,6 +108,8 @@ class coordinator {
 
   // How many of these there are.
   [[nodiscard]] std::size_t unsent() const;
+  // The size of the large answers among them.
+  [[nodiscard]] std::size_t unsent_bytes() const;
 
   // What is to be logged, in order. Swapped with `into`, which is cleared first.
   void take_events(std::vector<event>& into);
@@ -162,7 +164,8 @@ class coordinator {
 
   [[nodiscard]] config const& options() const;
 
-  // Counts values, and what the server queues.
+  // Counts what the core owns and, for the server, what is in transit, of which nothing that the
+  // core answers depends.
   [[nodiscard]] std::shared_ptr<memory_meter> const& memory() const;
 
   // Ends the program if something does not hold that always must, in every build. For tests and

@@ -68,6 +68,11 @@ void coordinator::state::handle(call const& c, barrier_args& args) {
     if (status why = may_open_round(*c.task, args, **expected, b); !why.ok()) {
       return refuse(c, std::move(why));
     }
+    std::size_t const cost = barriers::cost(args.name, **expected);
+    if (status why = sessions_.room_for(c.by, cost, false); !why.ok()) {
+      return refuse(c, std::move(why));
+    }
+    if (!memory->fits(cost)) return refuse(c, out_of_memory());
     if (!b) b = &barriers_.at(args.name);
     open_round(c, *b, *std::move(expected), args);
   } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
@@ -139,6 +144,8 @@ void coordinator::state::open_round(call const& c, barriers::barrier& b, task_se
                                     barrier_args const& args) {
   barriers_.open(b, std::move(expected), kind_of(args), c.now);
   b.operand_bytes = args.data.size();
+  b.opener = c.from.session;
+  sessions_.hold(c.by, barriers::cost(b.name, b.round.expected()));
   arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
 }
 
@@ -188,12 +195,10 @@ status coordinator::state::check_data(call const& c, barriers::barrier& b, std::
     return why;
   }
   // Data leaves free what values leave free, so that those without data can go on.
-  if (size == 0 || memory->fits(size + memory->limit() / 16)) return {};
-  status const why{errc::resource_exhausted,
-                   round_text(b) + ": no room for " + std::to_string(size) +
-                       " bytes of data: " + std::to_string(memory->used()) +
-                       " bytes are in use and memory_bytes_max is " +
-                       std::to_string(memory->limit())};
+  if (size == 0 || memory->fits(size + memory->owned_max() / 16)) return {};
+  status const why{errc::resource_exhausted, round_text(b) + ": no room for " +
+                                                 std::to_string(size) +
+                                                 " bytes of data: " + usage_text(*memory)};
   if (b.round.arrived() == 0) dissolve_round(b);
   return why;
 }
@@ -246,20 +251,24 @@ void coordinator::state::end_round(time_point now, barriers::barrier& b, answer_
                                    std::vector<task_id> owed_to) {
   std::vector<ticket> const tickets = b.round.tickets();
   note_round(now, b, what->outcome.code(), tickets);
-  forget_alarms(b.sequence);
+  forget_opening(b);
   barriers_.end(b, what, std::move(owed_to));
   answer_all(tickets, what);
 }
 
 void coordinator::state::dissolve_round(barriers::barrier& b) {
-  forget_alarms(b.sequence);
+  forget_opening(b);
   barriers_.dissolve(b);
 }
 
-void coordinator::state::forget_alarms(barriers::round_sequence sequence) {
-  auto const at = round_alarms_.find(sequence);
+// What opening the round has led to.
+void coordinator::state::forget_opening(barriers::barrier const& b) {
+  auto const at = round_alarms_.find(b.sequence);
   disarm(at->second);
   round_alarms_.erase(at);
+  if (session* const s = sessions_.find(b.opener)) {
+    sessions_.let_go(*s, barriers::cost(b.name, b.round.expected()));
+  }
 }
 
 void coordinator::state::leave_round(barriers::round_sequence sequence, task_id id) {

@@ -183,10 +183,11 @@ status coordinator::state::checked_listing(std::size_t encoded, std::size_t keys
     return {errc::resource_exhausted,
             std::to_string(options.frame_bytes_max()) + " bytes, the limit frame_bytes_max"};
   }
-  if (memory->fits(encoded + keys)) return {};
-  return {errc::resource_exhausted, "there is room for: " + std::to_string(memory->used()) +
-                                        " bytes are in use and memory_bytes_max is " +
-                                        std::to_string(memory->limit())};
+  std::size_t const most = memory->limit() / 8;
+  if (encoded + keys <= most) return {};
+  return {errc::resource_exhausted, std::to_string(most) +
+                                        " bytes, an eighth of memory_bytes_max, the limit of one "
+                                        "answer"};
 }
 
 void coordinator::state::handle(call const& c, list_args& args) {
@@ -228,11 +229,13 @@ void coordinator::state::handle(call const& c, get_all_args& args) {
   std::size_t const at = missing_from(args.keys, 0);
   if (at == args.keys.size()) return answer_now(c, values_of(args.keys), false);
   if (error) return refuse(c, job_failed(errc::cancelled));
-  if (!memory->fits(joint_gets::overhead(args.keys))) return refuse(c, out_of_memory());
+  std::size_t const more = joint_gets::overhead(args.keys);
+  if (status why = room_to_wait(c.by, more); !why.ok()) return refuse(c, std::move(why));
   parked p;
   p.where = parked::place::keys;
   p.task = c.task;
   p.number = joint_gets_.add(std::move(args.keys));
+  sessions_.hold(c.by, more);
   wait_at(p.number, at, c.from);
   arm_call(c, p, args.timeout);
   park(c, std::move(p));

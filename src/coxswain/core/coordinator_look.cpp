@@ -71,7 +71,7 @@ snapshot coordinator::state::look(time_point now) const {
   s.sessions = sessions_.all().size();
   s.waiting_gets = keys_.waiting();
   s.memory_bytes = memory->used();
-  s.memory_bytes_max = memory->limit();
+  s.memory_bytes_max = memory->owned_max();
   s.lateness_p99 = lateness_.p99();
   s.lateness_max = lateness_.max();
   s.deadlines_answered = lateness_.answered();

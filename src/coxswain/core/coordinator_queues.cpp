@@ -26,7 +26,9 @@ void coordinator::state::handle(call const& c, pop_args& args) {
   }
   if (auto item = queues_.pop(args.queue)) return hand_over(c.from, args.queue, *std::move(item));
   if (error) return refuse(c, job_failed(errc::cancelled));
-  if (!memory->fits(memory_per_request)) return refuse(c, out_of_memory());
+  if (status why = room_to_wait(c.by, memory_per_request); !why.ok()) {
+    return refuse(c, std::move(why));
+  }
   parked p;
   p.where = parked::place::queue;
   p.task = c.task;

@@ -1,6 +1,5 @@
 // Connections, the end of sessions, and how a request finds its verb.
 
-#include "coxswain/core/access.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -9,15 +8,6 @@
 
 namespace coxswain::core {
 namespace {
-
-// Requests that are refused when memory runs out; the others need none, or free some.
-template <class Args>
-constexpr bool needs_memory =
-    std::is_same_v<Args, barrier_args> || std::is_same_v<Args, count_barrier_args> ||
-    std::is_same_v<Args, get_args> || std::is_same_v<Args, increment_args> ||
-    std::is_same_v<Args, get_all_args> || std::is_same_v<Args, watch_keys_args> ||
-    std::is_same_v<Args, alive_args> || std::is_same_v<Args, watch_tasks_args> ||
-    std::is_same_v<Args, watch_events_args> || std::is_same_v<Args, exchange_topology_args>;
 
 // Requests that may answer somebody's get or pop.
 template <class Args>
@@ -210,6 +200,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   for (session_id const id : ended) end_session(now, id, why);
   grants_.clear();
   keys_.forget_changes();  // nobody can ask for them any more
+  barriers_.forget_owed();
   deadlines_.disarm(review_);
   tell_wrong_tokens(now);
   deadlines_.disarm(wrong_tokens_due_);
@@ -293,7 +284,10 @@ std::optional<parked> coordinator::state::release(ticket who) {
     case parked::place::join: abandon_join(*p->task, who); break;
     case parked::place::leave: abandon_leave(*p->task, who); break;
     case parked::place::preemption: preemption_.withdraw(*p->task); break;
-    case parked::place::keys: end_joint_get(p->number); break;
+    case parked::place::keys:
+      sessions_.let_go(*sessions_.find(who.session), joint_gets_.at(p->number).bytes);
+      end_joint_get(p->number);
+      break;
     case parked::place::queue: queues_.withdraw(p->name.get(), p->number); break;
     case parked::place::key_changes: key_watches_.withdraw(p->name.get(), p->number); break;
     case parked::place::alive: alive_queries_.withdraw(p->number, *p->task, who); break;
@@ -360,6 +354,7 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
     return refuse(c, {errc::unimplemented, "this coordinator, version " + options.version +
                                                ", does not know this kind of request"});
   }
+  sessions_.classify(s);
   if (status why = admissible(s, message); !why.ok()) return refuse(c, std::move(why));
   auto const task = acting_task(by, s, message);
   if (!task) return refuse(c, task.error());
@@ -370,29 +365,6 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
         if constexpr (requires { handle(c, args); }) handle(c, args);
       },
       message.what);
-}
-
-status coordinator::state::admissible(session const& s, client_message const& message) const {
-  if (status why = permission(s.given, message.what); !why.ok()) return why;
-  std::size_t const limit = options.open_requests_max + options.open_requests_max_per_task *
-                                                            (s.tasks.size() + (s.guest_of ? 1 : 0));
-  if (s.open.size() + s.kept.size() >= limit) {
-    return {errc::resource_exhausted,
-            "this session has " + std::to_string(limit) +
-                " requests open or not acknowledged, which is its limit (open_requests_max, and "
-                "open_requests_max_per_task for each of its tasks); wait for answers first"};
-  }
-  bool const fits = std::visit(
-      [&]<class Args>(Args const&) {
-        return !needs_memory<Args> || memory->fits(memory_per_request);
-      },
-      message.what);
-  return fits ? status{} : out_of_memory();
-}
-
-status coordinator::state::out_of_memory() const {
-  return {errc::resource_exhausted, "the coordinator's memory is used up: memory_bytes_max is " +
-                                        std::to_string(memory->limit())};
 }
 
 // Acting for a task needs the session that joined it, so a zombie can do nothing (semantics D3).

@@ -79,7 +79,7 @@ status coordinator::state::room_for_topology(exchange_topology_args const& args)
     return exhausted(args.platform, "this topology makes " + std::to_string(all) + " bytes",
                      "frame_bytes_max", options.frame_bytes_max());
   }
-  if (memory->fits(more + memory->limit() / 16)) return {};
+  if (memory->fits(more + memory->owned_max() / 16)) return {};
   return exhausted(args.platform,
                    "no room for a topology of " + std::to_string(more) +
                        " bytes: " + std::to_string(memory->used()) + " bytes are in use",

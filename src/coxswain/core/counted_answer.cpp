@@ -1,24 +1,10 @@
 #include "coxswain/core/counted_answer.hpp"
 
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace coxswain::core {
 namespace {
-
-struct counted_one {
-  counted_one(answer w, std::size_t s, std::shared_ptr<memory_meter> m)
-      : what{std::move(w)}, size{s}, memory{std::move(m)} {
-    memory->add(size);
-  }
-  counted_one(counted_one const&) = delete;
-  counted_one& operator=(counted_one const&) = delete;
-  ~counted_one() { memory->subtract(size); }
-
-  answer what;
-  std::size_t size;
-  std::shared_ptr<memory_meter> memory;
-};
 
 std::size_t beside(listing_answer::entry const& e) { return e.key.size(); }
 std::size_t beside(key_change const& c) { return c.key.size(); }
@@ -43,8 +29,39 @@ std::size_t bytes_of_all(std::vector<Item> const& items) {
 
 std::size_t beside(why_answer::wait const& w) {
   std::size_t const texts = w.name.size() + w.waiting.size();
-  return w.missing ? texts + w.missing->missing.size() + bytes_of_all(w.missing->known) : texts;
+  return w.missing ? texts + bytes_of(*w.missing) : texts;
 }
+
+// Beside the values in it.
+std::size_t bytes_of(answer const& what) {
+  return sizeof(what) + what.outcome.message().size() +
+         std::visit(
+             []<class Value>(Value const& value) -> std::size_t {
+               if constexpr (requires { core::bytes_of(value); }) return core::bytes_of(value);
+               return 0;
+             },
+             what.value);
+}
+
+template <class Visit>
+struct each_value {
+  Visit visit;
+
+  void operator()(value_answer const& a) const { visit(a.value); }
+  void operator()(barrier_answer const& a) const {
+    for (bytes const& one : a.data) visit(one);
+  }
+  void operator()(listing_answer const& a) const {
+    for (auto const& one : a.entries) visit(one.value);
+  }
+  void operator()(key_changes_answer const& a) const {
+    for (auto const& one : a.changes) {
+      if (one.value) visit(*one.value);
+    }
+  }
+  template <class Other>
+  void operator()(Other const&) const {}
+};
 
 }  // namespace
 
@@ -60,9 +77,18 @@ std::size_t bytes_of(why_answer const& what) {
   return bytes_of_all(what.waits) + what.stuck.size();
 }
 
-answer_ptr counted(answer what, std::size_t size, std::shared_ptr<memory_meter> const& memory) {
-  auto const one = boost::make_local_shared<counted_one const>(std::move(what), size, memory);
-  return {one, &one->what};
+std::size_t bytes_of(barrier_failure const& what) {
+  return what.missing.size() + bytes_of_all(what.known);
+}
+
+void hold_first(holder who, answer const& what, memory_meter& memory) {
+  what.held.add(who, bytes_of(what), &memory);
+  std::visit(each_value{[&](bytes const& one) { one.hold(who); }}, what.value);
+}
+
+void let_go_last(holder who, answer const& what, memory_meter& memory) {
+  what.held.remove(who, bytes_of(what), &memory);
+  std::visit(each_value{[&](bytes const& one) { one.let_go(who); }}, what.value);
 }
 
 }  // namespace coxswain::core

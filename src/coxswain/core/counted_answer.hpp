@@ -1,12 +1,11 @@
 #pragma once
-// Answers that are as large as the job is, counted as used memory while they live: a reply that
-// waits for its turn is not encoded yet. Not here: the values in them, which count themselves, and
-// what they are encoded to (server/encoder).
+// What answers count as memory while somebody holds them: the core those that it may have to send
+// again, an outbox those that wait to be encoded. Not here: what they are encoded to
+// (server/encoder).
 
 #include "coxswain/core/messages.hpp"
 
 #include <cstddef>
-#include <memory>
 
 namespace coxswain::core {
 
@@ -17,9 +16,20 @@ namespace coxswain::core {
 [[nodiscard]] std::size_t bytes_of(tasks_answer const& what);
 [[nodiscard]] std::size_t bytes_of(events_answer const& what);
 [[nodiscard]] std::size_t bytes_of(why_answer const& what);
+[[nodiscard]] std::size_t bytes_of(barrier_failure const& what);
 
-// Counted by `memory` with so many bytes until the last reference is gone.
-[[nodiscard]] answer_ptr counted(answer what, std::size_t size,
-                                 std::shared_ptr<memory_meter> const& memory);
+// One holder of the answer, and of the values in it, more or less. All are counted once, however
+// many hold them.
+void hold_first(holder who, answer const& what, memory_meter& memory);
+void let_go_last(holder who, answer const& what, memory_meter& memory);
+
+inline void hold(holder who, answer const& what, memory_meter& memory) {
+  if (what.held.of(who) == 0) return hold_first(who, what, memory);
+  what.held.add(who, 0, &memory);
+}
+inline void let_go(holder who, answer const& what, memory_meter& memory) {
+  if (what.held.of(who) == 1) return let_go_last(who, what, memory);
+  what.held.remove(who, 0, &memory);
+}
 
 }  // namespace coxswain::core

@@ -21,6 +21,7 @@ class joint_gets {
     std::vector<std::string> keys;
     std::size_t at{};        // the key that it waits at
     std::uint64_t waiter{};  // its number there
+    std::size_t bytes{};     // what it is counted with
   };
 
   // Identifies one that waits.

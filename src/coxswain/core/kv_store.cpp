@@ -84,19 +84,18 @@ std::size_t kv_store::cost_of(std::string const& key) {
 }
 
 status kv_store::make_room(std::size_t value_bytes, std::size_t beside) {
-  std::size_t const more = value_bytes + beside + memory_->limit() / 16;
+  std::size_t const more = value_bytes + beside + memory_->owned_max() / 16;
   auto const fits_without = [&](std::size_t freed) {
     std::size_t const used = memory_->used() - std::min(memory_->used(), freed);
-    return used <= memory_->limit() && more <= memory_->limit() - used;
+    return used <= memory_->owned_max() && more <= memory_->owned_max() - used;
   };
   // What has no room in any case makes nobody forget.
   bool const may_fit = fits_without(changes_.cost());
   while (!memory_->fits(more)) {
     if (may_fit && changes_.forget_oldest()) continue;
-    return {errc::resource_exhausted,
-            "no room for a value of " + std::to_string(value_bytes) + " bytes: " +
-                std::to_string(memory_->used()) + " bytes are in use and memory_bytes_max is " +
-                std::to_string(memory_->limit()) + "; remove keys, or raise the limit"};
+    return {errc::resource_exhausted, "no room for a value of " + std::to_string(value_bytes) +
+                                          " bytes: " + usage_text(*memory_) +
+                                          "; remove keys, or raise the limit"};
   }
   return {};
 }

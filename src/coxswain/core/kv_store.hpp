@@ -30,7 +30,7 @@ namespace coxswain::core {
 class kv_store {
  public:
   struct entry {
-    bytes value;
+    owned_bytes value;
     std::uint64_t version{};
     std::optional<task_id> owner;  // it vanishes with this task
   };

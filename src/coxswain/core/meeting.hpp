@@ -31,6 +31,8 @@ class task_set {
     return listed_.empty() ? task_id{index} : listed_[index];
   }
   [[nodiscard]] std::optional<std::uint32_t> index_of(task_id task) const;
+  // What listing them costs.
+  [[nodiscard]] std::size_t cost() const noexcept { return listed_.capacity() * sizeof(task_id); }
 
   friend auto operator<=>(task_set const&, task_set const&) = default;
 
@@ -48,7 +50,7 @@ class meeting {
   struct arrival {
     ticket who;
     time_point deadline;
-    bytes data;
+    owned_bytes data;
     duration progress_every{};      // zero: it is told of no progress
     time_point progress_at{};       // when it may be told next
     std::uint32_t progress_told{};  // how many had arrived when it was told last
@@ -57,6 +59,11 @@ class meeting {
     friend class meeting;
     std::uint32_t place{nowhere};  // in `order_`
   };
+
+  // What a meeting of so many costs, beside the set.
+  [[nodiscard]] static std::size_t cost(std::uint32_t expected) noexcept {
+    return expected * (sizeof(arrival) + sizeof(std::uint32_t));
+  }
 
   void open(task_set_ptr expected, time_point now);
   // Forgets the arrivals; keeps the memory for the next use.

@@ -482,8 +482,8 @@ struct snapshot {
   std::uint64_t key_bytes{};
   std::uint64_t sessions{};
   std::uint64_t waiting_gets{};
-  std::uint64_t memory_bytes{};
-  std::uint64_t memory_bytes_max{};
+  std::uint64_t memory_bytes{};      // that the coordinator's core owns
+  std::uint64_t memory_bytes_max{};  // that it may own
   duration lateness_p99{};
   duration lateness_max{};
   std::uint64_t deadlines_answered{};
@@ -617,6 +617,7 @@ struct answer {
                sync_point, stored_answer, count_answer, key_changes_answer, alive_answer,
                tasks_answer, events_answer, global_topology, why_answer, waiting>
       value;
+  mutable holders held{};  // see counted_answer
 
   friend bool operator==(answer const&, answer const&) = default;
 };

@@ -61,7 +61,7 @@ class queues {
 
  private:
   struct queue {
-    std::map<std::uint64_t, bytes> items;
+    std::map<std::uint64_t, owned_bytes> items;
     std::map<waiter_number, ticket> waiters;
   };
   using by_name = std::map<std::string, queue>;

@@ -1,5 +1,7 @@
 #include "coxswain/core/sessions.hpp"
 
+#include "coxswain/core/counted_answer.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <iterator>
@@ -8,18 +10,19 @@
 namespace coxswain::core {
 namespace {
 
-// What a kept reply and a parked request cost, beside shared bytes that are counted on their own.
-std::size_t kept_bytes(kept_reply const& k) {
-  return sizeof(kept_reply) + 128 + k.what->outcome.message().size() + k.queue.cost();
+// What a kept reply and a parked request cost, beside the answer, which is counted on its own.
+std::size_t kept_bytes(kept_reply const& k) { return sizeof(kept_reply) + k.queue.cost(); }
+// Where it waits, a name has a copy, nodes around it, and an alarm.
+std::size_t parked_bytes(parked const& p) {
+  return sizeof(parked) + 128 + (p.name.empty() ? 0 : 2 * p.name.cost() + 160);
 }
-std::size_t parked_bytes(parked const& p) { return sizeof(parked) + 64 + p.name.cost(); }
 
 }  // namespace
 
 sessions::~sessions() {
   sessions_.each([this](session_id, session& s) {
     while (!s.kept.empty()) forget_first(s);
-    s.open.each([this](request_id, parked const& p) { memory_->subtract(parked_bytes(p)); });
+    s.open.each([&](request_id, parked const& p) { uncount(s, parked_bytes(p)); });
   });
 }
 
@@ -39,6 +42,7 @@ void sessions::erase(session_id id) {
   session& s = *find(id);
   assert(s.open.empty());
   while (!s.kept.empty()) forget_first(s);
+  shares_.subtract(s.memory, s.memory.held);  // of rounds that it had opened
   sessions_.erase(id);
 }
 
@@ -62,7 +66,7 @@ bool sessions::admit(session& s, request_id id) {
 }
 
 void sessions::park(session& s, request_id id, parked&& p) {
-  memory_->add(parked_bytes(p));
+  count(s, parked_bytes(p));
   s.open.add(id, std::move(p));
 }
 
@@ -70,7 +74,7 @@ std::optional<parked> sessions::unpark(ticket who) {
   session* const s = find(who.session);
   if (!s) return std::nullopt;
   auto p = s->open.take(who.request);
-  if (p) memory_->subtract(parked_bytes(*p));
+  if (p) uncount(*s, parked_bytes(*p));
   return p;
 }
 
@@ -89,7 +93,8 @@ void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, seldo
   std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
   if (keep) {
     s->kept.push_back({ordinal, who.request, what, std::move(queue), is_leave});
-    memory_->add(kept_bytes(s->kept.back()));
+    count(*s, kept_bytes(s->kept.back()));
+    core::hold(holder::core, *what, *memory_);
   }
   if (!attached) return;
   s->wrote_since_heartbeat = true;
@@ -101,7 +106,7 @@ std::vector<undelivered> sessions::take_items(
   std::vector<undelivered> taken;
   s.kept.erase_if([&](kept_reply& k) {
     if (k.queue.empty() || !is_taken(k)) return false;
-    memory_->subtract(kept_bytes(k));
+    forget(s, k);
     auto const& item = std::get<value_answer>(k.what->value);
     taken.push_back({k.queue.get(), item.version, item.value});
     return true;
@@ -139,7 +144,7 @@ std::vector<request_id> sessions::resume(session& s, std::uint64_t answered_thro
                                          std::vector<request_id> const& open) {
   s.kept.erase_if([&](kept_reply const& k) {
     if (std::binary_search(open.begin(), open.end(), k.request)) return false;
-    memory_->subtract(kept_bytes(k));
+    forget(s, k);
     return true;
   });
   s.replies_sent = answered_through;
@@ -166,8 +171,28 @@ void sessions::send_kept(session& s) {
   if (!s.kept.empty()) s.wrote_since_heartbeat = true;
 }
 
+void sessions::count(session& s, std::size_t bytes) {
+  memory_->add(bytes);
+  shares_.add(s.memory, bytes);
+}
+
+void sessions::uncount(session& s, std::size_t bytes) {
+  memory_->subtract(bytes);
+  shares_.subtract(s.memory, bytes);
+}
+
+status sessions::room_for(session const& s, std::size_t more, bool waits) const {
+  if (status why = shares::own_room(s.memory, more, *memory_); !why.ok()) return why;
+  return waits ? shares_.common_room(s.memory, more, *memory_) : status{};
+}
+
+void sessions::forget(session& s, kept_reply const& k) {
+  uncount(s, kept_bytes(k));
+  core::let_go(holder::core, *k.what, *memory_);
+}
+
 void sessions::forget_first(session& s) {
-  memory_->subtract(kept_bytes(s.kept.front()));
+  forget(s, s.kept.front());
   s.kept.pop_front();
 }
 

@@ -11,6 +11,7 @@
 #include "coxswain/core/open_requests.hpp"
 #include "coxswain/core/origin.hpp"
 #include "coxswain/core/seldom_text.hpp"
+#include "coxswain/core/shares.hpp"
 #include "coxswain/core/slot_map.hpp"
 #include "coxswain/core/ticket.hpp"
 
@@ -74,6 +75,7 @@ struct session {
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
   open_requests open;
   fifo<kept_reply> kept;  // oldest first
+  share memory;           // what it holds
   std::uint64_t replies_sent{};
   std::uint64_t answered_through{};
 };
@@ -121,6 +123,25 @@ class sessions {
 
   void park(session& s, request_id id, parked&& p);
 
+  // It holds so much more or less of what others count.
+  void hold(session& s, std::size_t bytes) { shares_.add(s.memory, bytes); }
+  void let_go(session& s, std::size_t bytes) { shares_.subtract(s.memory, bytes); }
+
+  // Puts the session among those of its kind.
+  void classify(session& s) {
+    share_kind const kind = !s.tasks.empty() || s.guest_of ? share_kind::task
+                            : s.given == role::reader      ? share_kind::reader
+                                                           : share_kind::observer;
+    if (kind != s.memory.kind) shares_.move(s.memory, kind);
+  }
+
+  // RESOURCE_EXHAUSTED: the session may not hold so much more; or, if the request would wait, all
+  // of its kind may not.
+  [[nodiscard]] status room_for(session const& s, std::size_t more, bool waits) const;
+
+  // What all sessions of a kind hold.
+  [[nodiscard]] std::size_t held_by(share_kind kind) const { return shares_.held_by(kind); }
+
   // The request waits no longer. Nothing if it did not wait.
   std::optional<parked> unpark(ticket who);
 
@@ -151,12 +172,17 @@ class sessions {
   void send_kept(session& s);
 
  private:
+  void count(session& s, std::size_t bytes);
+  void uncount(session& s, std::size_t bytes);
+  // The reply is kept no longer.
+  void forget(session& s, kept_reply const& k);
   void forget_first(session& s);
   void send(ticket who, answer_ptr what, bool keep, bool is_leave, seldom_text queue);
   std::vector<undelivered> take_items(session& s,
                                       std::function<bool(kept_reply const&)> const& is_taken);
 
   std::shared_ptr<memory_meter> memory_;
+  shares shares_;
   std::vector<outgoing>& out_;
   std::uint64_t connections_made_{};
   slot_map<connection_id, connection> connections_;

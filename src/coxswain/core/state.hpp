@@ -88,6 +88,7 @@ class coordinator::state {
   config options;
   std::shared_ptr<memory_meter> memory;
   std::vector<outgoing> out;
+  mutable std::size_t unsent_bytes{};  // of large answers that were made since `out` was taken
   std::vector<event> events;
   std::optional<job_error> error;
   statistics tally;
@@ -143,6 +144,8 @@ class coordinator::state {
   void arm_call(call const& c, parked& p, duration timeout);
   void dispatch(time_point now, session_id by, client_message&& message);
   [[nodiscard]] status out_of_memory() const;
+  // OK if a request of the session may wait and hold so much.
+  [[nodiscard]] status room_to_wait(session const& s, std::size_t bytes) const;
   [[nodiscard]] status admissible(session const& s, client_message const& message) const;
   [[nodiscard]] result<std::optional<task_id>> acting_task(session_id by, session const& s,
                                                            client_message const& message) const;
@@ -156,12 +159,8 @@ class coordinator::state {
   [[nodiscard]] answer_ptr share(status outcome) const;
   template <class Value>
   [[nodiscard]] answer_ptr share(Value value) const {
-    if constexpr (requires { bytes_of(value); }) {
-      auto const size = bytes_of(value);
-      return counted({{}, std::move(value)}, size, memory);
-    } else {
-      return make_ok_answer(std::move(value));
-    }
+    if constexpr (requires { bytes_of(value); }) unsent_bytes += bytes_of(value);
+    return make_ok_answer(std::move(value));
   }
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
@@ -258,7 +257,7 @@ class coordinator::state {
   void dissolve_round(barriers::barrier& b);
   void end_round(time_point now, barriers::barrier& b, answer_ptr const& what,
                  std::vector<task_id> owed_to);
-  void forget_alarms(barriers::round_sequence sequence);
+  void forget_opening(barriers::barrier const& b);
   // A caller no longer waits in its round.
   void leave_round(barriers::round_sequence sequence, task_id id);
   void answer_superseded(ticket older);
@@ -332,8 +331,8 @@ class coordinator::state {
   [[nodiscard]] status checked_key(std::string& key, std::string_view what = "key") const;
   [[nodiscard]] status checked_value(std::size_t bytes) const;
   [[nodiscard]] status checked_count(std::size_t keys) const;
-  // OK if a listing may be encoded to so many bytes and there is memory for that and for its keys;
-  // else the text says what it is longer than.
+  // OK if one answer may be encoded to so many bytes and hold so many of keys; else the text says
+  // what it is longer than.
   [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
   [[nodiscard]] status mismatch(std::string const& key, kv_store::entry const* held,
                                 expected_value const& expected) const;

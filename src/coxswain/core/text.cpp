@@ -114,4 +114,9 @@ std::string hexadecimal(std::string_view bytes) {
   return text;
 }
 
+std::string usage_text(memory_meter const& memory) {
+  return std::to_string(memory.used()) + " bytes are in use and memory_bytes_max is " +
+         std::to_string(memory.limit()) + ", a quarter of which is for messages in transit";
+}
+
 }  // namespace coxswain::core

@@ -1,6 +1,7 @@
 #pragma once
 // Words for people: durations, names, sets of tasks; and what is asked of texts.
 
+#include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 
@@ -38,5 +39,8 @@ struct task_ranges {
 
 // Two digits for each byte.
 [[nodiscard]] std::string hexadecimal(std::string_view bytes);
+
+// How much of the core's memory is in use, for those for whom there is no room.
+[[nodiscard]] std::string usage_text(memory_meter const& memory);
 
 }  // namespace coxswain::core

@@ -16,8 +16,8 @@ using wire::record_kind;
 namespace {
 
 // What the core wants to be sent is put into the outboxes when it is so many messages (few, so that
-// answers are made where those before them were), when memory has grown by so much meanwhile, or
-// when only twice as much is left.
+// answers are made where those before them were), when the large ones among them take so much, or
+// when only twice as much memory is left.
 constexpr std::size_t unsent_max = 6;
 constexpr std::size_t growth_max = 1024 * 1024;
 
@@ -241,8 +241,8 @@ bool dispatch::has_much_to_send() const {
   std::size_t const unsent = core_.unsent();
   if (unsent == 0) return false;
   auto const& memory = *core_.memory();
-  return unsent >= unsent_max || memory.used() > used_at_collection_ + growth_max ||
-         !memory.fits(2 * growth_max);
+  return unsent >= unsent_max || core_.unsent_bytes() > growth_max ||
+         !memory.fits_in_transit(2 * growth_max);
 }
 
 // Puts what the core wants to be sent into the outboxes.
@@ -267,7 +267,6 @@ void dispatch::collect(time_point now) {
   }
   outgoing_.clear();  // so that no answer lives longer because of it
   if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
-  used_at_collection_ = core_.memory()->used();
 }
 
 // The log is foreign code: what it throws is its own affair.

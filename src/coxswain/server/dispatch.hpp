@@ -152,7 +152,6 @@ class dispatch {
   std::function<void(core::event const&)> log_;
   std::size_t queued_bytes_max_;
   std::vector<core::outgoing> outgoing_;
-  std::size_t used_at_collection_{};  // memory
   std::vector<connection_id> dirty_;  // since the last delivery
   std::vector<core::event> reported_;
   time_point now_;  // of the last input

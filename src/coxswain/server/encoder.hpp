@@ -28,7 +28,7 @@ class encoder {
   // From this size on, bytes are referred to instead of copied.
   static constexpr std::size_t shared_bytes_min = 4 * 1024;
 
-  // Large bodies are counted by `memory`.
+  // Large bodies are counted by `memory` while they are in transit.
   explicit encoder(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
 
   // Valid until the next call of anything here.

@@ -1,5 +1,6 @@
 #include "coxswain/server/outbox.hpp"
 
+#include "coxswain/core/counted_answer.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
@@ -34,12 +35,7 @@ iovec piece(std::string_view text) { return {const_cast<char*>(text.data()), tex
 outbox::outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max)
     : memory_{std::move(memory)}, bytes_max_{bytes_max} {}
 
-outbox::~outbox() { memory_->subtract(copied_.size() - copied_begin_ + waiting_bytes_); }
-
-// Beside what an answer counts itself, and the values it refers to.
-std::size_t outbox::waiting_reply::bytes() const noexcept {
-  return sizeof(waiting_reply) + sizeof(core::answer) + what->outcome.message().size();
-}
+outbox::~outbox() { abandon(); }
 
 void outbox::push(request_id id, core::answer_ptr const& what, encoder& by) {
   if (ends_) return;
@@ -54,18 +50,25 @@ void outbox::push(request_id id, core::answer_ptr const& what, encoder& by) {
 
 void outbox::wait(request_id id, core::answer_ptr const& what) {
   waiting_.push_back({id, what});
-  auto const more = waiting_.back().bytes();
-  waiting_bytes_ += more;
-  memory_->add(more);
+  memory_->add_transit(sizeof(waiting_reply));
+  core::hold(holder::transit, *what, *memory_);
+}
+
+// The first reply that waits does so no longer.
+void outbox::forget_first() {
+  auto& first = waiting_[waiting_begin_++];
+  memory_->subtract_transit(sizeof(waiting_reply));
+  core::let_go(holder::transit, *first.what, *memory_);
+  first.what.reset();
 }
 
 bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   if (!has(first_waits_for_)) return false;
   auto const& reply = by.encode(what);
   auto const bytes = reply.size();
-  room wanted{bytes + frame_head_max, reply.copied.size() + frame_head_max};
+  room wanted{bytes + frame_head_max, reply.copied.size() + reply.shared.uncounted() +
+                                          reply.tail.uncounted() + frame_head_max};
   if (!has(wanted)) {
-    wanted.memory += reply.shared.size();  // it is counted until it is forgotten
     first_waits_for_ = wanted;
     return false;
   }
@@ -74,7 +77,7 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   wire::append_server_head(copied_, id, bytes);
   copied_ += reply.copied;
   auto const more = copied_.size() - before;
-  memory_->add(more);
+  memory_->add_transit(more);
   queued_ += more;
   if (bytes != reply.copied.size()) {
     refer(reply.shared);
@@ -86,12 +89,12 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
 bool outbox::has(room const& wanted) const noexcept {
   if (queued_ == 0) return true;
   return queued_ <= bytes_max_ && wanted.queued <= bytes_max_ - queued_ &&
-         memory_->fits(wanted.memory + memory_->limit() / spare_part);
+         memory_->fits_in_transit(wanted.memory + memory_->limit() / spare_part);
 }
 
 void outbox::refer(bytes const& content) {
   if (content.size() == 0) return;
-  references_.push_back({copied_.size(), content});
+  references_.push_back({copied_.size(), carried_bytes{content}});
   queued_ += content.size();
 }
 
@@ -122,17 +125,18 @@ void outbox::written(std::size_t count, encoder& by) {
 void outbox::end_with(std::string_view bytes) {
   if (std::exchange(ends_, true)) return;
   copied_ += bytes;
-  memory_->add(bytes.size());
+  memory_->add_transit(bytes.size());
   queued_ += bytes.size();
 }
 
 void outbox::abandon() noexcept {
-  memory_->subtract(copied_.size() - copied_begin_ + waiting_bytes_);
+  while (waiting() != 0) forget_first();
+  memory_->subtract_transit(copied_.size() - copied_begin_);
   free_memory(copied_);
   references_ = std::vector<reference>{};
   waiting_ = std::vector<waiting_reply>{};
   queued_ = copied_begin_ = references_begin_ = reference_offset_ = 0;
-  waiting_begin_ = waiting_bytes_ = 0;
+  waiting_begin_ = 0;
   ends_ = true;
 }
 
@@ -145,7 +149,7 @@ std::size_t outbox::take(std::size_t count) {
     queued_ -= taken;
     reference_offset_ += taken;
     if (reference_offset_ == first.content.size()) {
-      first.content = {};
+      first.content = bytes{};
       reference_offset_ = 0;
       ++references_begin_;
     }
@@ -155,19 +159,15 @@ std::size_t outbox::take(std::size_t count) {
   auto const taken = std::min(count, end - copied_begin_);
   queued_ -= taken;
   copied_begin_ += taken;
-  memory_->subtract(taken);
+  memory_->subtract_transit(taken);
   return taken;
 }
 
 void outbox::refill(encoder& by) {
   while (waiting() != 0) {
-    auto& first = waiting_[waiting_begin_];
+    auto const& first = waiting_[waiting_begin_];
     if (!put(first.id, first.what, by)) return;
-    auto const less = first.bytes();
-    waiting_bytes_ -= less;
-    memory_->subtract(less);
-    first.what.reset();
-    ++waiting_begin_;
+    forget_first();
   }
 }
 
@@ -205,7 +205,6 @@ void outbox::check_invariants() const {
       [](std::size_t sum, reference const& one) { return sum + one.content.size(); });
   assert(queued_ == copied_.size() - copied_begin_ + shared - reference_offset_);
   assert(queued_ != 0 || waiting() == 0);
-  assert((waiting_bytes_ == 0) == (waiting() == 0));
   (void)shared;
 }
 

@@ -21,7 +21,7 @@ namespace coxswain::server {
 
 class outbox {
  public:
-  // Copied bytes and waiting replies are counted by `memory`. Replies wait beyond `bytes_max`, and
+  // All of it is counted as in transit by `memory`. Replies wait beyond `bytes_max`, and
   // when `memory` has no room, of which they leave a part to others; but one goes in any case when
   // nothing else is queued.
   outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max);
@@ -67,13 +67,11 @@ class outbox {
  private:
   struct reference {
     std::size_t at;  // before which byte of `copied_` it goes
-    bytes content;
+    carried_bytes content;
   };
   struct waiting_reply {
     request_id id;
     core::answer_ptr what;
-
-    [[nodiscard]] std::size_t bytes() const noexcept;
   };
   // What a reply takes: of this queue, and of everybody's memory.
   struct room {
@@ -85,6 +83,7 @@ class outbox {
   [[nodiscard]] bool has(room const& wanted) const noexcept;
   void wait(request_id id, core::answer_ptr const& what);
   void refer(bytes const& content);
+  void forget_first();
   std::size_t take(std::size_t count);
   void refill(encoder& by);
   void compact();
@@ -101,8 +100,7 @@ class outbox {
 
   std::vector<waiting_reply> waiting_;
   std::size_t waiting_begin_{};
-  std::size_t waiting_bytes_{};  // what they are counted with
-  room first_waits_for_{};       // zero if not known
+  room first_waits_for_{};  // zero if not known
 
   bool ends_{};
 };

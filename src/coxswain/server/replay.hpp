@@ -1,6 +1,6 @@
 #pragma once
 // Puts a recording into a fresh core, input by input, in the recorded time: what happened then
-// happens again. Not the same: what waited to be written then counts as no memory now.
+// happens again.
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/server/stand_ins.hpp"

@@ -264,6 +264,7 @@ counts server::impl::counted() const {
   auto const queued = dispatch_.queued();
   all.queued_bytes = queued.bytes;
   all.queued_messages = queued.messages;
+  all.transit_bytes = dispatch_.brain().memory()->transit();
   all.core = dispatch_.brain().counts();
   return all;
 }

@@ -37,6 +37,9 @@ struct statistics {
   // Now: what waits for peers that do not read, encoded; and messages that have no room even there.
   std::uint64_t queued_bytes{};
   std::uint64_t queued_messages{};
+  // Now: memory of messages in transit, both ways, that the core does not own. It counts towards
+  // core::config::memory_bytes_max.
+  std::uint64_t transit_bytes{};
 
   // How late turns of the loop began that were due at a time: what else ran on its thread, and
   // what the machine did meanwhile. There is one such turn each 50 ms unless others come before.

@@ -160,7 +160,8 @@ void add_job(page& to, core::snapshot const& job) {
   to.gauge("keys", "Keys that have a value.", job.keys);
   to.gauge("key_bytes", "Bytes of the values of keys.", job.key_bytes);
   to.gauge("queue_items", "Items in queues.", job.queued_items);
-  to.gauge("memory_bytes", "Bytes of values, replies and gathered data.", job.memory_bytes);
+  to.gauge("memory_bytes", "Bytes of values, kept replies, waiting calls and open rounds.",
+           job.memory_bytes);
   to.gauge("memory_limit_bytes", "The limit of coxswain_memory_bytes.", job.memory_bytes_max);
 }
 
@@ -212,6 +213,8 @@ void add_connections(page& to, server::statistics const& from) {
   to.counter("received_messages_total", "Messages that came in.", from.frames_received);
   to.counter("sent_messages_total", "Messages that were to be sent.", from.frames_sent);
   to.counter("sends_total", "Calls of the kernel to send.", from.sends);
+  to.gauge("transit_memory_bytes", "Bytes of messages that arrive or wait to be sent.",
+           from.transit_bytes);
   to.gauge("send_queue_bytes", "Bytes that wait for peers that do not read.", from.queued_bytes);
   to.gauge("send_queue_waiting_messages",
            "Messages that find no room even in the queues of their connections.",

@@ -62,9 +62,10 @@ class Coordinator:
 
     Limits:
 
-    ``memory_bytes_max``: values, replies and gathered data, all together (half of the machine's
-        memory). ``value_bytes_max`` (1 GiB), ``key_bytes_max`` (4 KiB), ``gather_bytes_max`` of one
-        barrier (64 MiB).
+    ``memory_bytes_max``: three quarters for what is stored, the rest for messages in transit (half
+        of what machine, control group and ``ulimit -v`` allow).
+    ``value_bytes_max`` (1 GiB), ``key_bytes_max`` (4 KiB), ``gather_bytes_max`` of one barrier
+        (64 MiB).
     ``changes_max``, ``change_bytes_max``: changes of keys that are kept for watches (65,536 and
         64 MiB).
     ``open_requests_max`` of a session (4096), and ``open_requests_max_per_task`` in addition (16).

@@ -220,8 +220,8 @@ void job::watch_memory() {
   std::size_t const largest = picture_bytes_per_task * decided.options.num_tasks;
   std::size_t const most =
       seen.options.memory_bytes_max + (memory_per_session + 2 * largest) * actors_.size();
-  if (meter.used() <= most) return;
-  found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used()) +
+  if (meter.used() + meter.transit() <= most) return;
+  found_.push_back(seen.text(w.now) + ": " + std::to_string(meter.used() + meter.transit()) +
                    " bytes of memory are used; the limit is " +
                    std::to_string(seen.options.memory_bytes_max));
 }
