@@ -54,7 +54,7 @@ int wait(barrier_command const& given) {
     return act([&given](client& c) { return wait_for_tasks(c, given); },
                given.remote.connect_timeout);
   }
-  return converse(given.remote, [&given](client& c) { return wait_for_callers(c, given); });
+  return take_part(given.remote, [&given](client& c) { return wait_for_callers(c, given); });
 }
 
 constexpr auto barrier_footer =

@@ -25,12 +25,12 @@ asio::awaitable<void> cancel(client& c, cancel_command const& given) {
 
 void add_cancel(CLI::App& program, action& chosen) {
   auto given = std::make_shared<cancel_command>();
-  auto& command = add_subcommand(
-      program, "cancel", "Ends the open round of a barrier for all tasks that wait at it", chosen,
-      [given] {
-        auto talk = [given](client& c) { return cancel(c, *given); };
-        return is_inside_task() ? act(talk) : converse(given->remote, talk);
-      });
+  auto& command = add_subcommand(program, "cancel",
+                                 "Ends the open round of a barrier for all tasks that wait at it",
+                                 chosen, [given] {
+                                   auto talk = [given](client& c) { return cancel(c, *given); };
+                                   return take_part(given->remote, talk);
+                                 });
   command.add_option("NAME", given->name, "The barrier, as status shows it")->required();
   add_number(
       command, "--round",

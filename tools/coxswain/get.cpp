@@ -45,14 +45,16 @@ void add_get(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(program, "get", "Prints the value of a key", chosen, [given] {
     auto& get_given = given->get;
     if (given->wait > duration{}) get_given.wait = given->wait;
-    return converse(get_given.remote, [given](client& c) { return get(c, given->get); });
+    auto const talk = [given](client& c) { return get(c, given->get); };
+    return get_given.wait ? take_part(get_given.remote, talk) : converse(get_given.remote, talk);
   });
   command.add_option("KEY", given->get.key, "The key's path")->required();
   add_duration(command, "--wait", given->wait, "How long to wait until the key has a value",
                {.may_be_forever = true});
   add_remote_options(command, given->get.remote);
   command.footer(
-      help_end("The value is printed as it is; a newline follows on a terminal.\n\n"
+      help_end("The value is printed as it is; a newline follows on a terminal. Below coxswain\n"
+               "task, with --wait, it is the task that waits.\n\n"
                "EXAMPLES\n  coxswain get address/0 --wait 30s\n"
                "  coxswain get model > model.bin\n\n"));
 }

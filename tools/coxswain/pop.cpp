@@ -27,14 +27,15 @@ void add_pop(CLI::App& program, action& chosen) {
   auto given = std::make_shared<pop_command>();
   auto& command = add_subcommand(
       program, "pop", "Takes the first item of a queue and prints it", chosen,
-      [given] { return converse(given->remote, [given](client& c) { return pop(c, *given); }); });
+      [given] { return take_part(given->remote, [given](client& c) { return pop(c, *given); }); });
   command.add_option("QUEUE", given->queue, "The queue")->required();
   add_duration(command, "--wait", given->wait, "How long to wait for an item",
                {.may_be_forever = true});
   add_remote_options(command, given->remote);
   command.footer(help_end(
       "Each item is printed by one pop only. It is printed as it is; a newline follows on\n"
-      "a terminal. Exits with 75 if there was none.\n\n"
+      "a terminal. Exits with 75 if there was none. Below coxswain task it is the\n"
+      "task that waits.\n\n"
       "EXAMPLE\n  while f=$(coxswain pop files); do ./work \"$f\"; done\n\n"));
 }
 

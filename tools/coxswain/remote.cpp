@@ -221,4 +221,12 @@ int act(conversation talk, duration connect_timeout) {
   return converse_as(acting_task(connect_timeout), std::move(talk));
 }
 
+int take_part(remote_options const& with, conversation talk) {
+  auto const pass = task_pass::from_environment();
+  if (!pass) return converse(with, std::move(talk));
+  bool const is_its = with.address.empty() || client_options{with.address, pass->task}.is_guest();
+  if (is_its) return act(std::move(talk), with.connect_timeout);
+  return converse(with, std::move(talk));
+}
+
 }  // namespace coxswain::tools

@@ -49,6 +49,10 @@ inline constexpr duration admission_max{5s};
 // none.
 int act(conversation talk, duration connect_timeout = admission_max);
 
+// For calls that wait for others: acts below `coxswain task`, so that the task is known to wait,
+// and converses elsewhere, or if `with` has the address of another coordinator.
+int take_part(remote_options const& with, conversation talk);
+
 // The rest is for those who hold a session of another kind. Throws program_error.
 [[nodiscard]] client_options observer(remote_options const& with);
 asio::awaitable<client> connect(client_options options);
