@@ -103,6 +103,29 @@ BOOST_AUTO_TEST_CASE(others_may_not_reach_it_without_a_token) {
   BOOST_TEST(open.get() != nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(a_coordinator_that_is_there_already_is_used) {
+  auto me = task_of_two(0, socket_address() + "-there");
+  me.num_tasks = 1;
+  hosted_coordinator first{me};
+
+  hosted_coordinator second{me};
+
+  BOOST_TEST(first.get() != nullptr);
+  BOOST_TEST(second.get() == nullptr);
+  blocking_client job{me};
+  job.join();
+  job.leave();
+}
+
+BOOST_AUTO_TEST_CASE(what_a_coordinator_that_is_there_has_against_the_job_is_said) {
+  auto me = task_of_two(0, socket_address() + "-refusing");
+  hosted_coordinator const first{me};
+  me.job = "another";
+
+  BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,
+                        [](error const& e) { return e.code() == errc::failed_precondition; });
+}
+
 BOOST_AUTO_TEST_CASE(it_has_to_know_how_many_tasks_there_are) {
   client_options const me{"127.0.0.1:0", task_id{0}};
   BOOST_CHECK_EXCEPTION(hosted_coordinator{me}, error,

@@ -1,10 +1,16 @@
 #include "coxswain/host/hosted_coordinator.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/process_surroundings.hpp"
 #include "coxswain/launch/detection.hpp"
 #include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/socket.hpp"
 
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +18,38 @@ namespace coxswain {
 namespace {
 
 bool is_host(client_options const& of) { return of.task == task_id{0}; }
+
+// How long what listens at the address may take to answer as a coordinator.
+constexpr auto answer_max = 5s;
+
+bool can_connect(net::socket_address const& to) {
+  net::socket const probe{::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  timeval const longest{std::chrono::seconds{answer_max}.count(), 0};
+  ::setsockopt(probe.value(), SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof(longest));
+  return ::connect(probe.value(), to.data(), to.size()) == 0;
+}
+
+// Whether anybody is there to ask; a client would try again for as long as it may.
+bool is_listened_at(std::string const& address) {
+  auto const where = net::endpoint::parse(address);
+  if (!where) throw error{where.error()};
+  auto const found = where->resolve(net::endpoint::purpose::connect);
+  return found && std::any_of(found->begin(), found->end(), can_connect);
+}
+
+// OK if a coordinator answers.
+status why_nobody_answers(client_options asked) {
+  if (!is_listened_at(asked.address)) return {errc::unavailable, "nobody listens there."};
+  asked.task.reset();
+  asked.connect_timeout = answer_max;
+  try {
+    blocking_client const observer{std::move(asked)};
+    return {};
+  } catch (error const& problem) {
+    if (problem.code() != errc::deadline_exceeded) throw;
+    return {problem.code(), problem.what()};
+  }
+}
 
 std::vector<std::string> parts_of(std::string_view list) {
   std::vector<std::string> parts;
@@ -56,11 +94,25 @@ server::options hosting_options(client_options const& of) {
 }
 
 hosted_coordinator::hosted_coordinator(client_options const& of) {
-  if (is_host(of)) server_.emplace(hosting_options(of));
+  if (is_host(of)) start(of, hosting_options(of));
 }
 
 hosted_coordinator::hosted_coordinator(client_options const& of, server::options with) {
-  if (is_host(of)) server_.emplace(std::move(with));
+  if (is_host(of)) start(of, std::move(with));
+}
+
+void hosted_coordinator::start(client_options const& of, server::options with) {
+  if (why_nobody_answers(of).ok()) return;
+  try {
+    server_.emplace(std::move(with));
+  } catch (error const& problem) {
+    if (problem.code() != errc::unavailable) throw;
+    // Somebody was quicker; it may be the coordinator.
+    auto const why = why_nobody_answers(of);
+    if (why.ok()) return;
+    throw error{{errc::unavailable, problem.outcome().message() + " No coordinator answers at " +
+                                        of.address + " either: " + why.message()}};
+  }
 }
 
 }  // namespace coxswain

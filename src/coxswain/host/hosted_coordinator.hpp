@@ -29,16 +29,20 @@ namespace coxswain {
 
 class hosted_coordinator {
  public:
-  // Does nothing unless `of` is task 0. Throws coxswain::error as hosting_options and
-  // server::background_server do.
+  // Does nothing unless `of` is task 0, nor if a coordinator answers at its address already:
+  // `coxswain run`, `coxswain task` or `coxswain serve` has started it. Blocks for up to 5 s where
+  // something listens that does not answer. Throws coxswain::error as hosting_options and
+  // server::background_server do, and what a coordinator that is there has against the client.
   explicit hosted_coordinator(client_options const& of);
   hosted_coordinator(client_options const& of, server::options with);
 
-  // The coordinator, if it is in this process; else null. Its wait_done() waits until all tasks
-  // have left where leaving is no barrier.
+  // The coordinator, if this object has started it; else null. Its wait_done() waits until all
+  // tasks have left where leaving is no barrier.
   [[nodiscard]] server::background_server* get() noexcept { return server_ ? &*server_ : nullptr; }
 
  private:
+  void start(client_options const& of, server::options with);
+
   std::optional<server::background_server> server_;
 };
 
