@@ -93,6 +93,30 @@ BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
   BOOST_TEST((options.connect_timeout == 300s));
 }
 
+BOOST_AUTO_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator) {
+  environment env;
+  env.set("COXSWAIN_TASK_ID", "3");
+  env.set("COXSWAIN_TASK_SOCKET", "/tmp/t/task");
+  env.set("COXSWAIN_TASK_SECRET", "0123456789abcdef");
+  env.set("COXSWAIN_TASK_INCARNATION", "5");
+  auto const is_same = [&](char const* of_the_task, char const* other) {
+    env.set("COXSWAIN_ADDRESS", of_the_task);
+    return client_options{other, task_id{3}}.is_guest();
+  };
+
+  BOOST_TEST(is_same("127.0.0.1:8476", "localhost:8476"));
+  BOOST_TEST(is_same("localhost:8476", "127.0.0.1:8476"));
+  BOOST_TEST(is_same("[::1]:8476", "LOCALHOST:8476"));
+  BOOST_TEST(is_same("b12.example:8476", "B12.Example:8476"));
+  BOOST_TEST(is_same("unix:/tmp/coxswain", "unix:/tmp/./no-such-folder/..//coxswain"));
+
+  BOOST_TEST(!is_same("127.0.0.1:8476", "localhost:8477"));
+  BOOST_TEST(!is_same("b12:8476", "b13:8476"));
+  BOOST_TEST(!is_same("unix:/tmp/a", "unix:/tmp/b"));
+  BOOST_TEST(!is_same("unix:/tmp/a", "127.0.0.1:8476"));
+  BOOST_TEST(!is_same("127.0.0.1:8476", "no address"));
+}
+
 BOOST_AUTO_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest) {
   environment env;
   env.set("COXSWAIN_ADDRESS", "b12:8476");

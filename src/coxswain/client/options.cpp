@@ -3,10 +3,15 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/process_surroundings.hpp"
 #include "coxswain/launch/detection.hpp"
+#include "coxswain/net/endpoint.hpp"
+
+#include <boost/algorithm/string/case_conv.hpp>
 
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <locale>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -96,6 +101,27 @@ std::string no_address(launch::parameters const& found) {
          "' does not say it; " + allowed + (why.empty() ? "" : " " + why);
 }
 
+// The one spelling of a place, as far as that is known without looking up a name.
+std::optional<std::string> normal_spelling(std::string const& address) {
+  auto const where = net::endpoint::parse(address);
+  if (!where) return std::nullopt;
+  if (where->is_unix()) {
+    std::error_code problem;
+    auto const path = std::filesystem::weakly_canonical(where->path(), problem);
+    return problem ? where->text() : "unix:" + path.string();
+  }
+  auto host = boost::algorithm::to_lower_copy(where->host(), std::locale::classic());
+  // A client without a host connects to this one.
+  if (host.empty() || host == "localhost" || host == "::1") host = "127.0.0.1";
+  return host + ':' + std::to_string(where->port());
+}
+
+bool is_same_place(std::string const& one, std::string const& other) {
+  if (one == other) return true;
+  auto const spelling = normal_spelling(one);
+  return spelling && spelling == normal_spelling(other);
+}
+
 std::string_view name_of(client_event::kind what) {
   switch (what) {
     case client_event::kind::disconnected: return "disconnected";
@@ -142,7 +168,7 @@ client_options::client_options(std::string address_of_coordinator, task_id actin
 }
 
 bool client_options::is_guest() const {
-  return pass && pass->task == task && pass->address == address;
+  return pass && pass->task == task && is_same_place(pass->address, address);
 }
 
 client_options client_options::from_environment(std::string address) {
