@@ -191,6 +191,25 @@ BOOST_AUTO_TEST_CASE(who_speaks_no_tls_gets_a_goodbye_that_says_so) {
   BOOST_TEST(logged("does not speak TLS"));
 }
 
+BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_plain_http) {
+  for (std::string const method : {"GET", "POST", "HEAD", "PUT"}) {
+    auto plain = connect();
+    plain.send(method + " /metrics HTTP/1.1\r\nHost: b12\r\n\r\n");
+
+    std::string answer;
+    until([&] {
+      std::array<char, 4096> buffer{};
+      auto const got = ::recv(plain.socket(), buffer.data(), buffer.size(), 0);
+      if (got > 0) answer.append(buffer.data(), static_cast<std::size_t>(got));
+      return got == 0;
+    });
+
+    BOOST_TEST(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"));
+    BOOST_TEST(contains(answer, "This is the port of a Coxswain coordinator"));
+    BOOST_TEST(contains(answer, "--tls-ca"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(who_speaks_tls_to_a_plain_listener_is_logged) {
   o.tls = {};
   auto client = dial(worker);

@@ -212,6 +212,7 @@ void tls_stream::note_problem() noexcept {
     if (broken_) {
       problem_ = {errc::unavailable, broken_.message()};
     } else if (ERR_peek_error() != 0 || !at_end_) {
+      meets_http_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
       problem_ = tls_problem(ERR_peek_error(), peer_);
     } else {
       problem_ = {errc::unavailable, "the peer has closed the connection in the middle of it"};

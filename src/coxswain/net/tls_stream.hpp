@@ -37,6 +37,9 @@ class tls_stream final : public byte_stream {
   // See tls_problem.
   [[nodiscard]] status const& problem() const noexcept { return problem_; }
 
+  // The handshake has failed because the peer has sent a request of HTTP.
+  [[nodiscard]] bool meets_http() const noexcept { return meets_http_; }
+
   [[nodiscard]] transfer read_some(std::span<char> into) noexcept override;
   [[nodiscard]] transfer write_some(std::span<iovec const> pieces) noexcept override;
   void shut_write() noexcept override;
@@ -60,7 +63,8 @@ class tls_stream final : public byte_stream {
   status problem_;
   boost::system::error_code broken_;  // the stream below
   bool drained_{};                    // it had less than was asked for: not again in this call
-  bool at_end_{};                     // its peer sends no more
+  bool meets_http_{};
+  bool at_end_{};  // its peer sends no more
 };
 
 }  // namespace coxswain::net

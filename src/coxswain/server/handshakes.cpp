@@ -1,6 +1,7 @@
 #include "coxswain/server/handshakes.hpp"
 
 #include "coxswain/core/text.hpp"
+#include "coxswain/server/unwelcome.hpp"
 
 #include <algorithm>
 #include <array>
@@ -117,7 +118,8 @@ void handshakes::handshake::refuse() {
   is_parting_ = true;
   auto const& why = stream_->problem();
   if (why.code() == errc::failed_precondition) {
-    iovec const goodbye{of_.plain_goodbye_.data(), of_.plain_goodbye_.size()};
+    std::string_view const words = stream_->meets_http() ? no_http() : of_.plain_goodbye_;
+    iovec const goodbye{const_cast<char*>(words.data()), words.size()};
     static_cast<void>(stream_->below().write_some({&goodbye, 1}));
   }
   stream_->below().shut_write();

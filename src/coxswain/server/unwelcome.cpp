@@ -46,7 +46,8 @@ std::string_view no_http() {
   constexpr std::string_view words =
       "This is the port of a Coxswain coordinator, which does not speak HTTP.\n"
       "Its status page has an address of its own: see --http of coxswain serve and coxswain run.\n"
-      "Without one, look at the job with: coxswain status --address HOST:PORT\n";
+      "Without one, look at the job with: coxswain status --address HOST:PORT\n"
+      "and --tls-ca FILE where the coordinator speaks TLS.\n";
   static std::string const response =
       "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: " +
       std::to_string(words.size()) + "\r\nConnection: close\r\n\r\n" + std::string{words};
