@@ -414,6 +414,11 @@ class Distributed(PythonTest):
         self.assertEqual([one.state for one in there.status().tasks], ["connected"] * 2)
         together(*(one.shutdown for one in states))
 
+    def test_a_token_and_its_file_are_not_both_taken(self):
+        os.environ |= {"COXSWAIN_TOKEN": "pull", "COXSWAIN_TOKEN_FILE": "/no/such/file"}
+        with self.assertRaisesRegex(Exception, "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE .*are both set"):
+            jax_compat.State().initialize(a_free_address(), 1, 0)
+
     def test_a_coordinator_of_another_job_is_not_used(self):
         there = self.coordinator(2)
         os.environ |= {"COXSWAIN_JOB": "night"}

@@ -47,6 +47,7 @@ class Coordinator:
         ``strangers_per_host_max``: those of one host that have not said Hello (half of them).
     ``hello_timeout``: how long a new connection may take to say Hello (10 s).
     ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
+    ``hosted_by_task``: the task whose process this is, for clients that cannot reach it.
 
     How the job runs:
 
@@ -91,6 +92,7 @@ class Coordinator:
                  handshakes_per_second_max: int | None = None, connections_max: int | None = None,
                  strangers_per_host_max: int | None = None, hello_timeout: Timeout = None,
                  job: str | None = None, attempt: int | None = None,
+                 hosted_by_task: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,
                  leave_barrier: bool | None = None, heartbeat_timeout: Timeout = None,
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coxswain import _native
+from coxswain._errors import InvalidArgument
 from coxswain._shape import shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
@@ -47,6 +48,9 @@ def said_by_environment() -> dict[str, str | int]:
             for name in ("job", "attempt", "token", *_TLS)}
     settings = {name: value for name, value in said.items() if value}
     if path := os.environ.get("COXSWAIN_TOKEN_FILE"):
+        if "token" in settings:
+            raise InvalidArgument(f"COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ({path!r}) are both "
+                                  "set; allowed is one of them.")
         with open(path, encoding="utf-8") as file:
             settings["token"] = file.read().strip()
     if "attempt" in settings:

@@ -38,6 +38,7 @@ void bind_identity(py::class_<options>& to) {
   add(to, "num_tasks", core_of, &core::config::num_tasks);
   add(to, "job", core_of, &core::config::job);
   add(to, "attempt", core_of, &core::config::attempt);
+  add(to, "hosted_by_task", core_of, &core::config::hosted_by_task);
   add(to, "listen", server_of, &server::options::listen);
   add(to, "insecure", server_of, &server::options::insecure);
   define(to, "add_token", [](options& o, std::string role, std::string token) {
