@@ -120,7 +120,6 @@ live_feed::message live_feed::update(place from) const {
                    {"barriers", std::move(barriers)},
                    {"barriers_more", job_->barriers.size() - told},
                    {"rounds", std::move(rounds)},
-                   {"stragglers", array_of(job_->stragglers)},
                    {"events", array_of(events.entries)}};
   if (why_changed_ > from.change) all["why"] = object_of(*why_);
   return {from, {change_, events.through, last_round()}, texts_.share(serialized(all))};
