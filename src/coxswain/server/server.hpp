@@ -75,7 +75,7 @@ class server {
   // was read before is still used then. Without TLS there is nothing to do.
   void reload_certificates();
 
-  // Something that the caller has to say of the job: in the log and among the events.
+  // Adds a line to the log (options::log). It is no event of the job, which only the core reports.
   void report(core::severity level, std::string text);
 
   // From now on whoever connects must bring one of these tokens. Sessions that there are go on, and
