@@ -2,6 +2,7 @@
 and programs below `coxswain task`, one after the other and at once.
 """
 
+import json
 import os
 import pathlib
 import signal
@@ -142,6 +143,36 @@ class Programs(GuestsTest):
 
         task.line("1")
         task.line("its secret is not one that this task has granted", "err")
+        self.assertEqual(task.wait(), 0, task.said())
+
+    def test_a_deadlock_over_keys_and_queues_is_named(self):
+        self.serve(2)
+        tasks = [self.task(task, f"coxswain {waits}")
+                 for task, waits in ((0, "get b --wait 1h"), (1, "pop q --wait 1h"))]
+
+        self.wait_for_status("the deadlock", lambda s: s["stuck_tasks"] == 2)
+        why = self.coxswain("why").out
+
+        self.assertIn("task 0 waits for key 'b'", why)
+        self.assertIn("task 1 waits for queue 'q'", why)
+        self.assertEqual(self.coxswain("put", "b", "1").code, 0)
+        self.assertEqual(self.coxswain("push", "q", "1").code, 0)
+        self.assertEqual([one.wait() for one in tasks], [0, 0])
+
+    def test_a_get_of_another_coordinator_is_no_wait_of_the_task(self):
+        self.serve(1, "--job", "other")
+        other = self.at
+        self.serve(1, "--job", "mine")
+        address = other["COXSWAIN_ADDRESS"]
+        task = self.task(0, f"coxswain get b --wait 1h --job other --address {address}",
+                         "--job", "mine")
+
+        self.at = other
+        self.wait_for_status("the get", lambda s: s["waiting_gets"] == 1)
+
+        waits = json.loads(self.coxswain("why", "--json").out)["waits"]
+        self.assertEqual([(w["name"], w["others"]) for w in waits], [("b", 1)])
+        self.assertEqual(self.coxswain("put", "b", "1").code, 0)
         self.assertEqual(task.wait(), 0, task.said())
 
     def test_a_task_below_a_task_is_the_same_task(self):
