@@ -1,0 +1,182 @@
+// Peers that never become clients: they take no places, no descriptors and no log from those that
+// do.
+
+#include "coxswain/client/blocking_client.hpp"
+#include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/socket.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "tests/certificates/authority.hpp"
+#include "tests/faults/cut_proxy.hpp"
+#include "tests/hostile/coordinator_process.hpp"
+#include "tests/hostile/quiet_job.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace coxswain::hostile {
+namespace {
+
+constexpr std::size_t tasks = 50;
+constexpr int attempts = 3;
+
+// Does something again and again in a process of its own at nice 19. To be made before any threads.
+class flood {
+ public:
+  explicit flood(std::function<void()> const& again) : pid_{::fork()} {
+    BOOST_TEST_REQUIRE(pid_ >= 0);
+    if (pid_ != 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    static_cast<void>(::nice(19));
+    for (;;) again();
+  }
+  ~flood() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  flood(flood const&) = delete;
+  flood& operator=(flood const&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
+net::socket dial(std::string const& address) {
+  auto const where = net::endpoint::parse(address).value();
+  auto const at = where.resolve(net::endpoint::purpose::connect).value().front();
+  net::socket made{::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  ::connect(made.value(), at.data(), at.size());
+  return made;
+}
+
+// The proxy's thread and its io_context.
+class cut_line {
+ public:
+  explicit cut_line(std::string const& to)
+      : proxy_{io_, static_cast<std::uint16_t>(std::stoul(to.substr(to.rfind(':') + 1))), 1,
+               20'000},
+        thread_{[this] {
+          asio::co_spawn(io_, proxy_.run(), asio::detached);
+          io_.run();
+        }} {}
+  ~cut_line() {
+    asio::post(io_, [this] { proxy_.stop(); });
+    asio::post(io_, [this] { io_.stop(); });
+    thread_.join();
+  }
+  cut_line(cut_line const&) = delete;
+  cut_line& operator=(cut_line const&) = delete;
+
+  [[nodiscard]] std::string address() const { return proxy_.address(); }
+
+ private:
+  asio::io_context io_{1};
+  faults::cut_proxy proxy_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(strangers)
+
+// Silent connections want all places, and more: those whose connections are cut come back, and
+// newcomers are let in.
+BOOST_AUTO_TEST_CASE(silent_connections_keep_nobody_out) {
+  coordinator_process coordinator{tasks, {"--connections-max", "256"}};
+  std::deque<net::socket> held;
+  flood const silent{[&] {
+    held.push_back(dial(coordinator.address()));
+    if (held.size() > 900) held.pop_front();
+  }};
+  cut_line const line{coordinator.address()};
+  quiet_job job{line.address(), tasks};
+
+  job.measure(3s);
+
+  BOOST_TEST(job.reconnects() > tasks);
+  for (int i = 0; i < 20; ++i) {
+    client_options options{coordinator.address()};
+    options.token = "reader";
+    options.connect_timeout = 5s;
+    BOOST_TEST(blocking_client{options}.num_tasks() == tasks);
+  }
+  BOOST_TEST((coordinator.ask_livez() < 1s));
+}
+
+BOOST_AUTO_TEST_CASE(handshakes_that_were_reset_hold_no_descriptors) {
+  certificates::authority const trusted;
+  auto const shown = trusted.issue({"coordinator"});
+  coordinator_process coordinator{1,
+                                  {"--tls-cert", shown.certificate_file, "--tls-key",
+                                   shown.key_file, "--handshakes-per-second-max", "10"}};
+  auto const before = coordinator.open_descriptors();
+  std::size_t most = 0;
+  {
+    flood const resets{[&] {
+      net::socket const one = dial(coordinator.address());
+      ::send(one.value(), "\x16\x03\x01\x02", 4, MSG_NOSIGNAL);
+      linger const none{1, 0};
+      ::setsockopt(one.value(), SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+    }};
+    for (auto const end = std::chrono::steady_clock::now() + 3s;
+         std::chrono::steady_clock::now() < end;) {
+      most = std::max(most, coordinator.open_descriptors());
+    }
+  }
+
+  // As many as one iteration of the loop accepts, and some.
+  BOOST_TEST(most < before + 300);
+  BOOST_TEST(coordinator.is_running());
+}
+
+BOOST_AUTO_TEST_CASE(wrong_tokens_disturb_neither_the_job_nor_its_log) {
+  coordinator_process coordinator{tasks};
+  quiet_job job{coordinator.address(), tasks};
+  std::string hello;
+  core::hello_args args;
+  args.token = "wrong";
+  wire::append_frame(hello, {{}, 0, std::nullopt, args});
+  std::string seen;
+  bool held = false;
+  for (int i = 0; i < attempts && !held; ++i) {
+    auto const quiet = job.measure(1s);
+    flood const guesses{[&] {
+      net::socket const one = dial(coordinator.address());
+      ::send(one.value(), hello.data(), hello.size(), MSG_NOSIGNAL);
+    }};
+    auto const beside = job.measure(2s);
+    held = beside.p99 < 2 * quiet.p99 + 10ms;
+    seen += " p99 " + std::to_string(quiet.p99.count()) + " ns in peace, " +
+            std::to_string(beside.p99.count()) + " ns beside;";
+  }
+  BOOST_TEST(held, seen);
+  BOOST_TEST(job.reconnects() == 0U);
+
+  client_options options{coordinator.address()};
+  options.token = "reader";
+  blocking_client observer{options};
+  auto const events = observer.watch_events(std::nullopt, core::severity::info, 10s);
+  std::size_t refused = 0;
+  bool has_begin = false;
+  for (auto const& one : events.entries) {
+    refused += one.what.kind == core::event_kind::refused ? 1 : 0;
+    has_begin = has_begin || one.what.text == "all 50 tasks have joined";
+  }
+  BOOST_TEST(refused >= 1U);
+  BOOST_TEST(refused <= 5U);
+  BOOST_TEST(has_begin);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::hostile
