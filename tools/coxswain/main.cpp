@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -123,6 +124,8 @@ std::vector<command_group> const groups{
 };
 
 int run_program(std::vector<std::string> arguments) {
+  // A file that may not grow any more (ulimit -f) is an error of the write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   protect_command(arguments);
   auto const given = arguments;
   // CLI11 takes what is last first.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -56,16 +57,21 @@ void poller::close() noexcept { loop_.reset(); }
 void poller::request_turn() {
   if (!loop_ || turn_requested_) return;
   turn_requested_ = true;
-  asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
-    if (auto* const self = alive.lock().get()) self->turn();
-  });
+  try {
+    asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
+      if (auto* const self = alive.lock().get()) self->turn();
+    });
+  } catch (std::bad_alloc const&) {
+    turn_requested_ = false;  // the alarm, or whatever is ready next, brings a turn all the same
+  }
 }
 
 void poller::wake_at(std::optional<time_point> deadline) {
   if (!loop_ || !deadline || (alarm_at_ && *alarm_at_ <= *deadline)) return;
   auto const latest = asio::steady_timer::clock_type::now() + alarm_max;
-  alarm_at_ = std::min(*deadline, time_point{latest});
-  loop_->alarm.expires_at(*alarm_at_);
+  alarm_at_.reset();
+  auto const at = std::min(*deadline, time_point{latest});
+  loop_->alarm.expires_at(at);
   loop_->alarm.async_wait(
       [alive = std::weak_ptr<poller>{alive_}](boost::system::error_code cancelled) {
         auto* const self = alive.lock().get();
@@ -73,6 +79,7 @@ void poller::wake_at(std::optional<time_point> deadline) {
         self->alarm_at_.reset();
         self->turn();
       });
+  alarm_at_ = at;
 }
 
 // Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events

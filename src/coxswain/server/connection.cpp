@@ -73,8 +73,10 @@ void turn::take_in() noexcept {
   read.clear();
 }
 
-void turn::report(core::severity level, std::string text) noexcept {
+void turn::report(core::severity level, std::initializer_list<std::string_view> parts) noexcept {
   try {
+    std::string text;
+    for (auto const part : parts) text += part;
     brain.report({level, std::move(text)});
   } catch (std::exception const&) {
   }
@@ -90,7 +92,7 @@ connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stre
   loop_.start();
 }
 
-void connection::end(core::loss how) {
+void connection::end(core::loss how) noexcept {
   if (ended()) return;
   phase_ = phase::ended;
   if (is_stranger_) turn_.newcomers.left(as_stranger());
@@ -102,12 +104,9 @@ void connection::end(core::loss how) {
 
 // What goes wrong on one connection, such as want of memory, ends this connection only.
 void connection::give_up(std::exception const& why) noexcept {
-  try {
-    turn_.brain.report({core::severity::error,
-                        std::string{"a connection was closed because of an error: "} + why.what()});
-    end(core::loss::closed);
-  } catch (std::exception const&) {
-  }
+  end(core::loss::closed);
+  turn_.report(core::severity::error,
+               {"a connection was closed because of an error: ", why.what()});
 }
 
 // --- Reading ---------------------------------------------------------------------------------
@@ -267,7 +266,15 @@ void connection::await_reader() {
 
 // --- Visits ----------------------------------------------------------------------------------
 
-void connection::visit() {
+void connection::visit() noexcept {
+  try {
+    look_after();
+  } catch (std::exception const& e) {
+    give_up(e);
+  }
+}
+
+void connection::look_after() {
   if (ended()) return;
   if (phase_ == phase::slowed) return flush();
   if (closes_at_ <= turn_.now) return end(core::loss::closed);

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,8 +37,8 @@ struct turn {
   // order in which it happened.
   void take_in() noexcept;
 
-  // Tells the log what did not come from the core.
-  void report(core::severity level, std::string text) noexcept;
+  // Tells the log what did not come from the core; nothing if there is no memory for that.
+  void report(core::severity level, std::initializer_list<std::string_view> parts) noexcept;
 
   dispatch& brain;
   net::poller& poller;
@@ -93,7 +94,7 @@ class alignas(64) connection final : private net::watched {
   // Sees to what is due: cuts off a peer that took too long to read its goodbye, and looks whether
   // a peer reads whose kernel takes nothing from us, which the core is told. A slow reader is not
   // cut off for a socket that stays full (semantics D24).
-  void visit();
+  void visit() noexcept;
 
   // When the next visit is due; the end of time if none is needed.
   [[nodiscard]] time_point next_visit() const noexcept;
@@ -106,8 +107,8 @@ class alignas(64) connection final : private net::watched {
   // first that its peer has sent is not read yet. Not from its own routine.
   [[nodiscard]] bool dismiss(std::string_view goodbye);
 
-  // Ends it without further ado.
-  void end(core::loss how);
+  // Ends it without further ado. Needs no memory of its own, so that the core is always told.
+  void end(core::loss how) noexcept;
 
  private:
   // `slowed`: the goodbye waits, because too many of its host have tried tokens.
@@ -121,6 +122,7 @@ class alignas(64) connection final : private net::watched {
   void go_on();
   void has_room() noexcept override;
   void expect_read() const noexcept override;
+  void look_after();
   void write();
   void broke(core::loss how);
   void all_written();

@@ -2,7 +2,19 @@
 
 namespace coxswain::server {
 
+namespace {
+
+template <class List>
+void make_room(List& in, std::size_t count) {
+  if (in.capacity() < count) in.reserve(2 * count);
+}
+
+}  // namespace
+
 connection& connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
+  // Each may end and be written to without memory.
+  make_room(turn_.ended, all_.size() + 1);
+  make_room(to_write_, all_.size() + 1);
   auto made = std::make_unique<connection>(turn_, id, std::move(stream));
   return *all_.emplace(id, entry{std::move(made)}).first->second.one;
 }

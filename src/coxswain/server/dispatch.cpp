@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace coxswain::server {
@@ -23,6 +24,10 @@ constexpr std::size_t growth_max = 1024 * 1024;
 
 // The memory of a line is asked for so many messages before it is needed.
 constexpr std::size_t lines_ahead = 4;
+
+// What completes a verb when there is no memory any more, whatever the job, and for each task.
+constexpr std::size_t reserve_bytes = 64 * 1024;
+constexpr std::size_t reserve_bytes_per_task = 64;
 
 // Between turns there is room for so many messages of the core.
 constexpr std::size_t outgoing_room = 1024;
@@ -51,17 +56,37 @@ dispatch::dispatch(options const& o, incarnation self, time_point now)
       core_{o.core, self, now},
       encoder_{core_.memory()},
       log_{o.log},
+      for_requests_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
+      for_ends_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
       queued_bytes_max_{o.queued_bytes_max},
       now_{now} {}
 
 dispatch::~dispatch() = default;
 
+// Nothing new begins while memory is out: its connection ends.
+memory_reserve::use dispatch::beginning() {
+  if (!for_requests_.refill()) throw std::bad_alloc{};
+  return memory_reserve::use{&for_requests_};
+}
+
+// Ends, deadlines and answers cannot be refused.
+memory_reserve::use dispatch::completing() {
+  for_ends_.refill();
+  return memory_reserve::use{&for_ends_};
+}
+
 connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret) {
+  auto const guard = beginning();
   auto one = std::make_unique<line>(core_.memory(), queued_bytes_max_);
   now_ = now;
   auto const id = core_.connected(now, peer, secret);
-  recorder_.write_connected(now, id, peer, secret);
-  lines_.emplace(id, std::move(one));
+  try {
+    recorder_.write_connected(now, id, peer, secret);
+    lines_.emplace(id, std::move(one));
+  } catch (std::bad_alloc const&) {
+    lost(now, id, core::loss::closed);
+    throw;
+  }
   return id;
 }
 
@@ -69,6 +94,7 @@ void dispatch::received(time_point now, connection_id from, std::string_view byt
   auto* const on = find(from);
   if (on == nullptr || !on->is_heard()) return;
   now_ = now;
+  auto const guard = beginning();
   on->decoder.feed(bytes);
   if (take_frames(now, from, *on)) return;
   recorder_.write(now, record_kind::heard, from);
@@ -79,6 +105,7 @@ void dispatch::go_on(time_point now, connection_id from) {
   auto* const on = find(from);
   if (on == nullptr || !on->is_heard()) return;
   now_ = now;
+  auto const guard = beginning();
   static_cast<void>(take_frames(now, from, *on));
 }
 
@@ -136,7 +163,8 @@ bool dispatch::malformed(time_point now, connection_id from, line& on, status co
   return true;
 }
 
-void dispatch::lost(time_point now, connection_id from, core::loss how) {
+void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept {
+  auto const guard = completing();
   now_ = now;
   lines_.erase(from);
   recorder_.write(now, how == core::loss::closed ? record_kind::closed : record_kind::unreachable,
@@ -184,6 +212,7 @@ void dispatch::write_progressed(time_point now, connection_id to) {
 }
 
 void dispatch::task_ended(time_point now, task_id task, status why) {
+  auto const guard = completing();
   now_ = now;
   recorder_.write_task_ended(now, task, why);
   core_.task_ended(now, task, std::move(why));
@@ -209,6 +238,7 @@ void dispatch::replace_credentials(time_point now, std::vector<core::credential>
 }
 
 void dispatch::stop(time_point now, std::string reason) {
+  auto const guard = completing();
   now_ = now;
   recorder_.write(now, record_kind::stopped, {}, reason);
   core_.stop(now, std::move(reason));
@@ -218,6 +248,7 @@ void dispatch::advance(time_point now) {
   now_ = std::max(now_, now);
   auto const next = core_.next_deadline();
   if (!next || now < *next) return;
+  auto const guard = completing();
   recorder_.write(now, record_kind::advanced);
   core_.advance(now);
 }
@@ -225,6 +256,7 @@ void dispatch::advance(time_point now) {
 std::optional<time_point> dispatch::next_deadline() const { return core_.next_deadline(); }
 
 bool dispatch::deliver(std::vector<connection_id>& dirty) {
+  auto const guard = completing();
   tell_log();  // first: it may call us back, and that has consequences, too
   if (core_.unsent() != 0) collect(now_);
   encoder_.forget();

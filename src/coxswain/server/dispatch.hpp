@@ -11,10 +11,15 @@
 //   d.wrote(now, id, count);                what became of it: wrote or write_blocked
 //   d.lost(now, id, how);                   once, whoever closed it
 //
+// Without memory, `open`, `received` and `go_on` throw std::bad_alloc, and the caller ends that
+// connection with `lost`; what the others have begun is completed with memory that is kept for
+// that.
+//
 // Times must not go backwards, but for that of `advance`: who reads for a while calls it with the
 // time at which it began, so that nothing is due that may still wait to be read. Not thread-safe.
 // Not here: sockets and timers (server).
 
+#include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/slot_map.hpp"
 #include "coxswain/server/encoder.hpp"
@@ -57,7 +62,7 @@ class dispatch {
   void broke(connection_id to);
 
   // The connection is gone, whoever closed it. Exactly once for each `open`.
-  void lost(time_point now, connection_id from, core::loss how);
+  void lost(time_point now, connection_id from, core::loss how) noexcept;
 
   // Some of `out(to)` was written. The outbox goes on behind it.
   void wrote(time_point now, connection_id to, std::size_t count);
@@ -136,6 +141,8 @@ class dispatch {
  private:
   struct line;
 
+  [[nodiscard]] memory_reserve::use beginning();
+  [[nodiscard]] memory_reserve::use completing();
   [[nodiscard]] line* find(connection_id id) const;
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   [[nodiscard]] bool has_much_to_send() const;
@@ -150,6 +157,8 @@ class dispatch {
   encoder encoder_;
   core::slot_table<connection_id, std::unique_ptr<line>> lines_;
   std::function<void(core::event const&)> log_;
+  memory_reserve for_requests_;
+  memory_reserve for_ends_;
   std::size_t queued_bytes_max_;
   std::vector<core::outgoing> outgoing_;
   std::vector<connection_id> dirty_;  // since the last delivery

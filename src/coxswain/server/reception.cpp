@@ -94,7 +94,7 @@ void reception::accepted(net::socket socket, std::string peer) noexcept {
     if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
     take(std::move(stream), std::move(peer));
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, std::string{"a connection was not taken: "} + e.what());
+    turn_.report(core::severity::error, {"a connection was not taken: ", e.what()});
   }
 }
 
@@ -130,12 +130,11 @@ void reception::tell_dismissed() {
   refused_ += dismissed_;
   auto const count = std::exchange(dismissed_, 0);
   turn_.report(core::severity::warning,
-               std::to_string(count) + (count == 1 ? " connection was" : " connections were") +
-                   " closed before Hello to make room for newer ones, the last of " +
-                   dismissed_of_ + "; one host may have " +
-                   std::to_string(strangers_per_host_max_) +
-                   " that are silent (strangers_per_host_max), all together " +
-                   std::to_string(connections_max_) + " (connections_max)");
+               {std::to_string(count), count == 1 ? " connection was" : " connections were",
+                " closed before Hello to make room for newer ones, the last of ", dismissed_of_,
+                "; one host may have ", std::to_string(strangers_per_host_max_),
+                " that are silent (strangers_per_host_max), all together ",
+                std::to_string(connections_max_), " (connections_max)"});
 }
 
 connection& reception::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
@@ -164,10 +163,10 @@ void reception::let_in() noexcept {
     handshakes_->advance(turn_.now);
     for (auto const& one : handshakes_->take_refusals()) {
       ++handshakes_failed_;
-      turn_.report(core::severity::warning, one.peer + " was not let in: " + one.why.text());
+      turn_.report(core::severity::warning, {one.peer, " was not let in: ", one.why.text()});
     }
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, std::string{"a connection was not taken: "} + e.what());
+    turn_.report(core::severity::error, {"a connection was not taken: ", e.what()});
   }
 }
 
@@ -177,9 +176,9 @@ void reception::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
   if (!std::exchange(crowded_, true)) {
     turn_.report(core::severity::warning,
-                 "connections are refused: there are " + std::to_string(connections_max_) +
-                     ", the limit connections_max; raise the limit of open files "
-                     "(ulimit -n), or --connections-max if it was given");
+                 {"connections are refused: there are ", std::to_string(connections_max_),
+                  ", the limit connections_max; raise the limit of open files (ulimit -n), or "
+                  "--connections-max if it was given"});
   }
   if (speaks_tls) return;
   ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -192,8 +191,8 @@ void reception::out_of_room(int error) noexcept {
   rest_until_ = turn_.now + rest;
   if (std::exchange(crowded_, true)) return;
   turn_.report(core::severity::error,
-               std::string{"connections cannot be accepted for now: "} + std::strerror(error) +
-                   "; raise the limit of open files (ulimit -n) or lower connections_max");
+               {"connections cannot be accepted for now: ", std::strerror(error),
+                "; raise the limit of open files (ulimit -n) or lower connections_max"});
 }
 
 void reception::count(statistics& all) const {

@@ -1,11 +1,13 @@
 #include "coxswain/server/recorder.hpp"
 
+#include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/base/text_numbers.hpp"
 #include "coxswain/server/settings.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <variant>
 
@@ -169,8 +171,17 @@ bool recorder::begins_block(wire::record const& what) const noexcept {
 // What lies in one block can be read without those before it.
 void recorder::keep(wire::record const& what) {
   if (begins_block(what)) {
-    kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));
     words_.reset();
+    try {
+      memory_reserve::use const of_none{nullptr};
+      kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));
+    } catch (std::bad_alloc const&) {
+      // Memory is needed elsewhere: what led here is lost, and the recording begins anew.
+      for (auto const& one : kept_) head_.lost += one.records();
+      ++head_.lost;
+      kept_bytes_ = 0;
+      return kept_.clear();
+    }
   }
   kept_bytes_ += kept_.back().add(what);
   while (kept_bytes_ > kept_bytes_max_ && kept_.size() > 1) {

@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -59,7 +61,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
     return act([&] { return dispatch_.cancel(turn_.now, what, by); });
   }
   void reload_certificates();
-  void report(core::severity level, std::string text) noexcept;
+  void report(core::severity level, std::string_view text) noexcept;
   status replace_credentials(std::vector<core::credential> by);
   void close() noexcept;
 
@@ -152,8 +154,8 @@ void server::impl::start() {
   is_started_ = true;
   if (!certificates_) return;
   bool const asks = !options_.tls.authorities_file.empty();
-  turn_.report(core::severity::info, "speaks TLS as " + certificates_->shown() +
-                                         (asks ? "; clients are asked for certificates" : ""));
+  turn_.report(core::severity::info, {"speaks TLS as ", certificates_->shown(),
+                                      asks ? "; clients are asked for certificates" : ""});
 }
 
 void server::impl::stop(std::string reason) {
@@ -172,8 +174,8 @@ void server::impl::reload_certificates() {
   report(core::severity::info, "a new certificate is shown: " + certificates_->shown());
 }
 
-void server::impl::report(core::severity level, std::string text) noexcept {
-  turn_.report(level, std::move(text));
+void server::impl::report(core::severity level, std::string_view text) noexcept {
+  turn_.report(level, {text});
   poller_.request_turn();
 }
 
@@ -181,9 +183,8 @@ void server::impl::reload_now_and_then() noexcept {
   try {
     reload_certificates();
   } catch (std::exception const& e) {
-    turn_.report(
-        core::severity::warning,
-        std::string{"certificates were not read again, those before are still used: "} + e.what());
+    turn_.report(core::severity::warning,
+                 {"certificates were not read again, those before are still used: ", e.what()});
   }
 }
 
@@ -228,15 +229,18 @@ void server::impl::turn_ends() noexcept {
     serve_turn();
     next = next_deadline();
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error,
-                 std::string{"a turn was cut short by an error: "} + e.what());
+    turn_.report(core::severity::error, {"a turn was cut short by an error: ", e.what()});
   }
   in_turn_ = false;
   counts_.bytes_received += turn_.bytes_read;
   counts_.turns.record(clock_now() - turn_began_);
   if (closed_) tear_down();
   turn_due_ = next;
-  poller_.wake_at(next);
+  try {
+    poller_.wake_at(next);
+  } catch (std::bad_alloc const&) {
+    poller_.request_turn();  // which may have the memory of the turn that has just ended
+  }
 }
 
 void server::impl::serve_turn() {
@@ -324,9 +328,7 @@ void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 
 void server::task_ended(task_id task, status why) { impl_->task_ended(task, std::move(why)); }
 
-void server::report(core::severity level, std::string text) {
-  impl_->report(level, std::move(text));
-}
+void server::report(core::severity level, std::string text) { impl_->report(level, text); }
 
 void server::reload_certificates() { impl_->reload_certificates(); }
 
