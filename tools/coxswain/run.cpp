@@ -89,7 +89,7 @@ class local_run {
     tell(fmt::format("job '{}' of {} tasks at {}; watch it with: coxswain top", core.job,
                      core.num_tasks, fmt::join(addresses, ", ")));
     if (page_) tell("status page at " + page_->url());
-    if (page_ && given_.page.anyone_may_look) {
+    if (page_ && given_.page.anyone_may_look && !logs_json_) {
       tell(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
                        worker_token(core.credentials)));
     }
