@@ -110,6 +110,7 @@ class cluster {
   [[nodiscard]] duration now() const { return now_ - t0; }
   void at(duration since_start);  // steps through everything that is due until then
   void pass(duration more) { at(now() + more); }
+  void advance_once() { step(now_); }
   void stall(duration more);  // the loop stands still for so long, then runs once
   void sleep_without_advance(duration more) { now_ += more; }
 

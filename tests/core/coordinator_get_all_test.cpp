@@ -4,6 +4,8 @@
 
 #include "tests/core/cluster.hpp"
 
+#include <algorithm>
+
 namespace coxswain::test {
 namespace {
 
@@ -211,8 +213,57 @@ BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little)
   for (int i = 0; i < 10'000; ++i) keys.push_back("k/" + std::to_string(i));
   auto const all = c.get_all(0, keys);
   for (auto const& key : keys) c.put(0, key, "v");
+  BOOST_TEST(c.code(all) == "waits");
+  c.pass(0s);
 
   BOOST_TEST(c.body<core::listing_answer>(all)->entries.size() == 10'000u);
+  c.remove(0, "", true);
+}
+
+// Two keys of each come last, so that the put of one of them makes a get look at all others.
+BOOST_AUTO_TEST_CASE(a_put_that_wakes_large_get_alls_looks_at_few_keys_at_once) {
+  constexpr std::size_t each = 5'000;
+  cluster c{1};
+  c.check_less();
+  std::vector<std::string> keys{"first", "last"};
+  while (keys.size() < each) keys.push_back("k/" + std::to_string(keys.size()));
+  for (std::size_t i = 2; i < each; ++i) c.put(0, keys[i], "v");
+  c.put(0, "first", "v");
+  std::swap(keys[0], keys[1]);
+  std::vector<call> all;
+  for (int i = 0; i < 20; ++i) all.push_back(c.get_all(0, keys, 1h));
+  auto const waiting = [&] {
+    return std::count_if(all.begin(), all.end(), [&](call one) { return c.code(one) == "waits"; });
+  };
+
+  c.put(0, "last", "v");
+  BOOST_TEST(waiting() == 20);
+  for (int i = 0; i < 4; ++i) c.advance_once();
+  BOOST_TEST(waiting() == 18);
+
+  // What is removed was there for all of them.
+  c.remove(0, "last");
+  BOOST_TEST(waiting() == 0);
+  c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at) {
+  cluster c{2};
+  c.check_less();
+  std::vector<std::string> keys{"last"};
+  while (keys.size() < 1'000) keys.push_back("k/" + std::to_string(keys.size()));
+  for (std::size_t i = 1; i < keys.size(); ++i) c.put(0, keys[i], "v");
+  auto const cancelled = c.get_all(1, keys);
+  auto const gone = c.get_all(1, keys);
+  auto const stays = c.get_all(0, keys);
+
+  c.put(0, "last", "v");
+  c.withdraw(cancelled);
+  c.withdraw(gone);
+  c.pass(0s);
+
+  BOOST_TEST(c.code(cancelled) == "waits");
+  BOOST_TEST(c.code(stays) == "OK");
   c.remove(0, "", true);
 }
 

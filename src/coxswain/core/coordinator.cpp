@@ -63,6 +63,7 @@ time_point coordinator::state::credited(liveness const& l, duration allowed) con
 }
 
 std::optional<time_point> coordinator::state::next_deadline() const {
+  if (joint_gets_.has_woken()) return started_;  // at once
   auto const next = deadlines_.next();
   if (!next) return std::nullopt;
   return std::min(*next, observed_ + tick);
@@ -70,6 +71,7 @@ std::optional<time_point> coordinator::state::next_deadline() const {
 
 void coordinator::state::advance(time_point now) {
   observe(now);
+  look_at_woken(joint_gets::looks_per_advance);
   while (auto const item = deadlines_.due_at(now)) handle_due(now, *item);
 }
 

@@ -65,7 +65,8 @@ void coordinator::state::check_parked(ticket who, parked const& p) const {
   }
   if (p.where == parked::place::keys) {
     joint_gets::get const& g = joint_gets_.at(p.number);
-    invariant(!keys_.find(g.keys[g.at]), "who waits for several keys waits at one that is missing");
+    invariant(g.is_woken || !keys_.find(g.keys[g.at]),
+              "who waits for several keys waits at one that is missing");
   }
   bool const is_read = p.where == parked::place::key || p.where == parked::place::keys ||
                        p.where == parked::place::queue || p.where == parked::place::key_changes;
@@ -230,7 +231,8 @@ void coordinator::state::check_meetings() const {
 }
 
 void coordinator::state::check_keys() const {
-  invariant(count_parked(parked::place::key) + count_parked(parked::place::keys) == keys_.waiting(),
+  invariant(count_parked(parked::place::key) + count_parked(parked::place::keys) ==
+                keys_.waiting() + joint_gets_.count_woken(),
             "who waits for a key has an open request");
   invariant(count_parked(parked::place::keys) == joint_gets_.size(),
             "who waits for several keys has an open request");

@@ -8,6 +8,12 @@
 #include <utility>
 
 namespace coxswain::core {
+namespace {
+
+// Of the changes that are looked at, most concern another directory, which is seen quickly.
+constexpr std::uint64_t changes_per_step = 16;
+
+}  // namespace
 
 void coordinator::state::handle(call const& c, watch_keys_args& args) {
   if (status why = normalise_key(args.directory, options.key_bytes_max); !why.ok()) {
@@ -21,6 +27,7 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
                                                   std::to_string(present)});
   }
   if (!keys_.changes().remembers(*args.after)) return answer_now(c, forgotten(), false);
+  tally.steps += (present - *args.after) / changes_per_step;
   auto changes = changes_below(args.directory, *args.after);
   if (!changes.changes.empty()) return answer_now(c, share(std::move(changes)), false);
   parked p;

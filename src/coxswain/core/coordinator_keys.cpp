@@ -3,10 +3,18 @@
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
 namespace coxswain::core {
+namespace {
+
+// A text that names missing keys looks at so many at most.
+constexpr std::size_t looks_per_text = 1024;
+
+}  // namespace
 
 status coordinator::state::checked_key(std::string& key, std::string_view what) const {
   status why = normalise_key(key, options.key_bytes_max);
@@ -94,6 +102,7 @@ void coordinator::state::stored(call const& c, std::string const& key,
 
 void coordinator::state::handle(call const& c, put_all_args& args) {
   if (status why = checked_count(args.entries.size()); !why.ok()) return refuse(c, std::move(why));
+  tally.steps += args.entries.size();
   std::set<std::string_view> seen;
   std::size_t bytes = 0;
   std::size_t beside = 0;
@@ -135,8 +144,11 @@ void coordinator::state::handle(call const& c, remove_args& args) {
   if (args.key.empty() && !args.all) {
     return refuse(c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
   }
+  look_at_woken(SIZE_MAX);  // their keys are there still
   std::uint64_t const before = keys_.version();
-  answer_now(c, share(removed_answer{keys_.remove(args.key)}), true);
+  auto const removed = keys_.remove(args.key);
+  tally.steps += removed;
+  answer_now(c, share(removed_answer{removed}), true);
   tell_key_watches(before);
 }
 
@@ -150,6 +162,7 @@ void coordinator::state::handle(call const& c, increment_args& args) {
 }
 
 void coordinator::state::remove_keys_of(task_id owner) {
+  look_at_woken(SIZE_MAX);
   std::uint64_t const before = keys_.version();
   if (keys_.remove_owned(owner) > 0) tell_key_watches(before);
 }
@@ -222,6 +235,7 @@ void coordinator::state::handle(call const& c, count_keys_args& args) {
 }
 
 void coordinator::state::handle(call const& c, get_all_args& args) {
+  tally.steps += args.keys.size();
   if (status why = checked_count(args.keys.size()); !why.ok()) return refuse(c, std::move(why));
   for (std::string& key : args.keys) {
     if (status why = checked_key(key); !why.ok()) return refuse(c, std::move(why));
@@ -255,12 +269,14 @@ std::size_t coordinator::state::missing_from(std::vector<std::string> const& key
 void coordinator::state::wait_at(joint_gets::number which, std::size_t at, ticket who) {
   joint_gets::get& g = joint_gets_.at(which);
   g.at = at;
+  g.looked = 0;
+  g.is_woken = false;
   g.waiter = keys_.wait(g.keys[at], who);
 }
 
 void coordinator::state::end_joint_get(joint_gets::number which) {
   joint_gets::get const& g = joint_gets_.at(which);
-  keys_.withdraw(g.keys[g.at], g.waiter);
+  if (!g.is_woken) keys_.withdraw(g.keys[g.at], g.waiter);
   joint_gets_.erase(which);
 }
 
@@ -286,12 +302,16 @@ std::string coordinator::state::missing_text(joint_gets::get const& g) const {
   constexpr std::size_t named_max = 16;
   std::string names;
   std::size_t count = 0;
-  for (std::string const& key : g.keys) {
+  std::size_t const looks = std::min(g.keys.size(), looks_per_text);
+  for (std::size_t i = 0; i < looks; ++i) {
+    std::string const& key = g.keys[looks == g.keys.size() ? i : (g.at + i) % g.keys.size()];
     if (keys_.find(key)) continue;
     if (++count <= named_max) names += (count == 1 ? "" : ", ") + quoted(key);
   }
   if (count > named_max) names += " and " + std::to_string(count - named_max) + " more";
-  return std::to_string(count) + " of " + std::to_string(g.keys.size()) + " keys: " + names;
+  bool const is_partial = looks < g.keys.size();
+  return (is_partial ? "at least " : "") + std::to_string(count) + " of " +
+         std::to_string(g.keys.size()) + " keys: " + names;
 }
 
 // One value wanted by many is held and encoded once.
@@ -300,22 +320,50 @@ void coordinator::state::wake(std::string const& key) {
   if (waiting.empty()) return;
   auto const& held = *keys_.find(key);
   answer_ptr const found = share(value_answer{held.value, held.version});
+  std::size_t looks = joint_gets::looks_per_put;
   for (ticket const who : waiting) {
     parked const& p = sessions_.find(who.session)->open.at(who.request);
     if (p.where == parked::place::keys) {
-      look_again(p.number, who);
+      joint_gets_.at(p.number).is_woken = true;
+      if (!look_again(p.number, who, looks)) joint_gets_.wake(p.number, who);
     } else {
       answer_parked(who, found);
     }
   }
 }
 
-// The key that it waited at has come.
-void coordinator::state::look_again(joint_gets::number which, ticket who) {
-  joint_gets::get const& g = joint_gets_.at(which);
+// The key that it waited at has come. False if it used up the looks: there are more keys.
+bool coordinator::state::look_again(joint_gets::number which, ticket who, std::size_t& looks) {
+  joint_gets::get& g = joint_gets_.at(which);
+  for (; g.looked < g.keys.size(); ++g.looked) {
+    if (looks == 0) return false;
+    --looks;
+    if (!keys_.find(g.keys[g.at])) {
+      wait_at(which, g.at, who);
+      return true;
+    }
+    g.at = (g.at + 1) % g.keys.size();
+  }
+  // What was looked at some time ago may be gone.
   std::size_t const at = missing_from(g.keys, g.at);
-  if (at == g.keys.size()) return answer_parked(who, values_of(g.keys));
-  wait_at(which, at, who);
+  looks -= std::min(looks, g.keys.size());
+  if (at == g.keys.size()) {
+    answer_parked(who, values_of(g.keys));
+  } else {
+    wait_at(which, at, who);
+  }
+  return true;
+}
+
+void coordinator::state::look_at_woken(std::size_t looks) {
+  auto& woken = joint_gets_.woken();
+  while (!woken.empty()) {
+    ticket const who = woken.front();
+    auto const* const p = sessions_.parked_at(who);
+    bool const waits = p && p->where == parked::place::keys && joint_gets_.at(p->number).is_woken;
+    if (waits && !look_again(p->number, who, looks)) return;
+    woken.pop_front();
+  }
 }
 
 }  // namespace coxswain::core

@@ -27,6 +27,7 @@ snapshot::barrier coordinator::state::picture(time_point now, snapshot::kind kin
 }
 
 void coordinator::state::handle(call const& c, inspect_args&) {
+  tally.steps += roster_.size() + barriers_.open_rounds().size() + count_barriers_.all().size();
   answer_now(c, share(look(c.now)), false);
 }
 

@@ -186,6 +186,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
     for (auto const& [number, waiter] : barrier.arrived) waiting.push_back(waiter);
   }
   answer_all(waiting, share(why));
+  look_at_woken(SIZE_MAX);
   answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
   answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
   answer_all(key_watches_.take_all(), share(status{errc::unavailable, why.message()}));

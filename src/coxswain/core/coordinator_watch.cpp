@@ -2,11 +2,15 @@
 
 #include "coxswain/core/state.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace coxswain::core {
 namespace {
+
+// Most who ask for the tasks get an answer that was made for another one: they cost its bytes.
+constexpr std::size_t tasks_per_step = 16;
 
 status from_the_future(std::string const& what, std::uint64_t asked, std::uint64_t is) {
   return {errc::invalid_argument,
@@ -21,7 +25,10 @@ status from_the_future(std::string const& what, std::uint64_t asked, std::uint64
 void coordinator::state::handle(call const& c, watch_tasks_args& args) {
   std::uint64_t const version = roster_.version();
   if (args.after > version) return refuse(c, from_the_future("version", *args.after, version));
-  if (args.after != version) return answer_now(c, tasks_now(), false);
+  if (args.after != version) {
+    tally.steps += roster_.size() / tasks_per_step;
+    return answer_now(c, tasks_now(), false);
+  }
   watch(c, parked::place::tasks, watchers_of_tasks_, {c.from, version}, args.timeout);
 }
 
@@ -67,7 +74,9 @@ void coordinator::state::handle(call const& c, watch_events_args& args) {
   bool const waits = args.after && event_log_.last(args.at_least) <= *args.after &&
                      event_log_.lost(*args.after, args.at_least) == 0;
   if (!waits) {
-    return answer_now(c, share(event_log_.since(args.after, args.at_least, args.last)), false);
+    auto found = event_log_.since(args.after, args.at_least, args.last);
+    tally.steps += found.entries.size() + std::min<std::size_t>(args.last, event_log_.size()) / 16;
+    return answer_now(c, share(std::move(found)), false);
   }
   watch(c, parked::place::events, watchers_of_events_, {c.from, last, args.at_least}, args.timeout);
 }

@@ -238,6 +238,8 @@ std::string coordinator::state::stuck_text(wait_graph const& g, stuck_group cons
 // --- What everybody waits for ----------------------------------------------------------------
 
 void coordinator::state::handle(call const& c, why_args&) {
+  tally.steps += roster_.size();
+  sessions_.all().each([this](session_id, session const& s) { tally.steps += 1 + s.open.size(); });
   answer_now(c, share(why(c.now)), false);
 }
 

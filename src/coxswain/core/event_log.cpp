@@ -3,6 +3,7 @@
 #include "coxswain/core/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace coxswain::core {
@@ -134,8 +135,9 @@ events_answer event_log::since(std::optional<std::uint64_t> after, severity at_l
     next[i] = lines.upper_bound(after.value_or(0));
     if (i < static_cast<std::size_t>(at_least)) next[i] = lines.end();
     if (after || last_of_each == 0) continue;
-    auto const all = std::distance(next[i], lines.end());
-    std::advance(next[i], all - std::min(all, static_cast<std::ptrdiff_t>(last_of_each)));
+    if (i < static_cast<std::size_t>(at_least)) continue;
+    auto const most = static_cast<std::ptrdiff_t>(std::min(lines.size(), last_of_each));
+    next[i] = std::prev(lines.end(), most);
   }
   for (std::size_t bytes = 0;;) {
     std::size_t earliest = shelves;

@@ -1,5 +1,7 @@
 #include "coxswain/core/joint_gets.hpp"
 
+#include <algorithm>
+
 namespace coxswain::core {
 
 joint_gets::~joint_gets() {
@@ -17,6 +19,16 @@ joint_gets::number joint_gets::add(std::vector<std::string> keys) {
   memory_->add(bytes);
   gets_.emplace(++last_, get{std::move(keys), 0, 0, bytes});
   return last_;
+}
+
+void joint_gets::wake(number which, ticket who) {
+  gets_.at(which).is_woken = true;
+  woken_.push_back(std::move(who));
+}
+
+std::size_t joint_gets::count_woken() const {
+  return static_cast<std::size_t>(
+      std::count_if(gets_.begin(), gets_.end(), [](auto const& g) { return g.second.is_woken; }));
 }
 
 void joint_gets::erase(number which) {

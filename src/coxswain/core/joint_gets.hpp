@@ -1,9 +1,12 @@
 #pragma once
 // Gets that wait until several keys have values at the same time. Each waits at one of its keys
-// that is missing, since before that one comes nothing changes for it. Not here: the keys
+// that is missing, since before that one comes nothing changes for it. When it comes, the others
+// are looked at, a few at a time: those whose turn has not come are `woken`. Not here: the keys
 // (kv_store), replies and deadlines (coordinator).
 
 #include "coxswain/base/bytes.hpp"
+#include "coxswain/base/fifo.hpp"
+#include "coxswain/core/ticket.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +20,17 @@ namespace coxswain::core {
 
 class joint_gets {
  public:
+  // How many keys are looked at when one comes; and in each advance, beside those of one get.
+  static constexpr std::size_t looks_per_put = 64;
+  static constexpr std::size_t looks_per_advance = 4096;
+
   struct get {
     std::vector<std::string> keys;
-    std::size_t at{};        // the key that it waits at
+    std::size_t at{};        // the key that it waits at, or that is looked at next
     std::uint64_t waiter{};  // its number there
     std::size_t bytes{};     // what it is counted with
+    std::size_t looked{};    // so many before `at` had values when they were looked at
+    bool is_woken{};
   };
 
   // Identifies one that waits.
@@ -39,11 +48,19 @@ class joint_gets {
   [[nodiscard]] get const& at(number which) const { return gets_.at(which); }
   void erase(number which);
 
+  // Those whose key has come and whose other keys are yet to be looked at, in that order; some may
+  // wait no longer.
+  void wake(number which, ticket who);
+  [[nodiscard]] fifo<ticket>& woken() noexcept { return woken_; }
+  [[nodiscard]] std::size_t count_woken() const;
+  [[nodiscard]] bool has_woken() const noexcept { return !woken_.empty(); }
+
   [[nodiscard]] std::size_t size() const noexcept { return gets_.size(); }
 
  private:
   std::shared_ptr<memory_meter> memory_;
   std::map<number, get> gets_;
+  fifo<ticket> woken_;
   number last_{};
 };
 

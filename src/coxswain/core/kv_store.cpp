@@ -164,12 +164,11 @@ std::uint64_t kv_store::remove_owned(task_id owner) {
 
 std::uint64_t kv_store::count(std::string const& directory) const {
   if (directory.empty()) return size();
-  std::uint64_t count = 0;
-  list(directory, [&](std::string const&, entry const&) {
-    ++count;
-    return true;
-  });
-  return count;
+  auto const before = [this](std::string const& key) {
+    return entries_.rank(entries_.lower_bound(key));
+  };
+  static_assert('/' + 1 == '0');
+  return before(directory + '0') - before(directory + '/');
 }
 
 kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {
@@ -224,7 +223,7 @@ result<kv_store::changed> kv_store::set(std::string const& key, std::string valu
 }
 
 kv_store::entries::iterator kv_store::add(std::string const& key) {
-  auto const at = entries_.try_emplace(key).first;
+  auto const at = entries_.insert({key, {}}).first;
   index_.add(at);
   memory_->add(overhead(key));
   return at;

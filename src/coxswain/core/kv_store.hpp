@@ -10,7 +10,12 @@
 #include "coxswain/core/name_index.hpp"
 #include "coxswain/core/ticket.hpp"
 
+#include <boost/multi_index/member.hpp>
+#include <boost/multi_index/ranked_index.hpp>
+#include <boost/multi_index_container.hpp>
+
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -104,7 +109,7 @@ class kv_store {
     }
   }
 
-  // How many keys `list` visits.
+  // How many keys `list` visits, without visiting them.
   [[nodiscard]] std::uint64_t count(std::string const& directory) const;
 
   waiter_number wait(std::string const& key, ticket who);
@@ -128,7 +133,14 @@ class kv_store {
   }
 
  private:
-  using entries = std::map<std::string, entry, std::less<>>;
+  struct named_entry {
+    std::string first;
+    mutable entry second;
+  };
+  // In byte order of the keys; it knows how many come before each.
+  using entries = boost::multi_index_container<
+      named_entry, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
+                       boost::multi_index::member<named_entry, std::string, &named_entry::first>>>>;
 
   result<changed> set(std::string const& key, std::string value, std::optional<task_id> owner);
   entries::iterator add(std::string const& key);

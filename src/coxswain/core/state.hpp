@@ -345,7 +345,8 @@ class coordinator::state {
   [[nodiscard]] answer_ptr values_of(std::vector<std::string> const& keys) const;
   [[nodiscard]] std::string missing_text(joint_gets::get const& g) const;
   void wait_at(joint_gets::number which, std::size_t at, ticket who);
-  void look_again(joint_gets::number which, ticket who);
+  bool look_again(joint_gets::number which, ticket who, std::size_t& looks);
+  void look_at_woken(std::size_t looks);
   void end_joint_get(joint_gets::number which);
 
   // Watches of keys.

@@ -58,6 +58,10 @@ struct statistics {
   std::uint64_t stalls{};
   duration stalled{};
 
+  // The keys and tasks that were visited because a request asked for them: what requests cost
+  // beside a fixed amount for each. Much the same on each machine, unlike time.
+  std::uint64_t steps{};
+
   void count_request(operation what, errc code) noexcept {
     ++requests[what.value][static_cast<std::size_t>(code)];
   }
