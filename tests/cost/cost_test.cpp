@@ -52,8 +52,15 @@ class job {
       wire::append_frame(all, {request_id{id_of(task, ++calls_)}, 0, task_id{task},
                                core::try_get_args{"a key that nobody has ever put"}});
     }
-    brain_.received(now_, connections_[task / per_session_], all);
+    auto const from = connections_[task / per_session_];
+    brain_.begin();
+    auto taken = brain_.received(now_, from, all);
     while (brain_.deliver(dirty_)) write_all();
+    while (taken != server::dispatch::taken::all) {
+      brain_.begin();
+      taken = brain_.go_on(now_, from);
+      while (brain_.deliver(dirty_)) write_all();
+    }
     say_that_it_lives(task);
   }
 
@@ -98,6 +105,7 @@ class job {
     frame_.clear();
     wire::append_frame(frame_, {request_id{id}, answered, acting, std::move(what)});
     std::size_t const before = test::allocations();
+    brain_.begin();
     brain_.received(now_, connections_[task / per_session_], frame_);
     while (brain_.deliver(dirty_)) write_all();
     return test::allocations() - before;

@@ -26,7 +26,9 @@ constexpr std::size_t batch_bytes = 256 * 1024;
 asio::ip::tcp::socket dial(asio::io_context& io, std::string const& address) {
   auto const port = static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
   asio::ip::tcp::socket s{io};
-  s.connect({asio::ip::address_v4::loopback(), port});
+  boost::system::error_code problem;
+  s.connect({asio::ip::address_v4::loopback(), port}, problem);
+  if (problem) ::_exit(1);
   s.non_blocking(true);
   return s;
 }
@@ -67,7 +69,7 @@ void run(int socket, attacker const& by) {
 }  // namespace
 
 core::client_message numbered(std::uint64_t n, core::request what) {
-  return {request_id{n}, n - 1, std::nullopt, std::move(what)};
+  return {request_id{n}, 0, std::nullopt, std::move(what)};
 }
 
 attack::attack(std::string const& address, std::vector<attacker> by) {

@@ -29,7 +29,7 @@ struct attacker {
   std::uint64_t most = UINT64_MAX;
 };
 
-// A request as attackers send it: with the id `n`, and all replies acknowledged that need it.
+// A request as attackers send it: with the id `n`, and no reply is acknowledged.
 [[nodiscard]] core::client_message numbered(std::uint64_t n, core::request what);
 
 // Whoever forks must be single-threaded: make the attack before any threads.

@@ -16,6 +16,16 @@ BOOST_AUTO_TEST_CASE(a_flood_of_requests_disturbs_nobody) {
   expect_undisturbed(coordinator, {reader}, 2s);
 }
 
+// 263 KB of such requests once held up barriers for 363 s.
+BOOST_AUTO_TEST_CASE(counting_many_keys_disturbs_nobody) {
+  coordinator_process coordinator{job_tasks};
+  put_keys(coordinator.address(), "d", 200'000);
+  attacker reader;
+  reader.next = [](std::uint64_t n) { return numbered(n, core::count_keys_args{"d"}); };
+
+  expect_undisturbed(coordinator, {reader}, 2s);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace coxswain::hostile

@@ -354,6 +354,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all) {
   std::vector<connection_id> dirty;
   for (std::uint64_t id = 1; id <= 50; ++id) {
     for (auto const one : idle) {
+      w.d().begin();
       if (!w.d().out(one).holds_back()) w.d().received(w.now, one, list_frame(id, ""));
     }
     w.d().deliver(dirty);
@@ -489,6 +490,178 @@ BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {
   BOOST_TEST(dirty.size() == 10u);
   BOOST_TEST(w.memory_used() < before + 10'000);
   for (auto const one : readers) BOOST_TEST(w.d().out(one).queued_bytes() > 1u << 20);
+}
+
+// --- Quanta ---------------------------------------------------------------------------------
+
+using taken = dispatch::taken;
+
+std::string try_gets(std::uint64_t first, std::uint64_t last) {
+  std::string all;
+  for (auto id = first; id <= last; ++id) all += try_get_frame(id, "k");
+  return all;
+}
+
+// Connections that send `frames` messages each, and how many were taken from each.
+struct busy_world : world {
+  connection_id busy(std::uint64_t frames) {
+    auto const id = greeted();
+    BOOST_TEST((d().received(now, id, try_gets(1, frames)) == taken::waits));
+    return id;
+  }
+  // A loop iteration, in which all of them want to go on. How many messages were taken.
+  std::uint64_t iteration(std::vector<connection_id> const& all) {
+    auto const before = d().frames_received();
+    d().begin();
+    for (auto const id : all) static_cast<void>(d().go_on(now, id));
+    return d().frames_received() - before;
+  }
+};
+
+constexpr auto quantum = static_cast<std::uint64_t>(dispatch::quantum);
+
+BOOST_AUTO_TEST_CASE(a_connection_has_one_quantum_in_an_iteration_and_its_frames_keep_their_order) {
+  world w;
+  auto const id = w.greeted();
+  w.d().begin();
+  auto const before = w.d().frames_received();
+
+  auto const gets = try_gets(1, quantum * 2);
+  BOOST_TEST(
+      (w.d().received(w.now, id, gets + put_frame(quantum * 2 + 1, "k", "v")) == taken::waits));
+  BOOST_TEST(w.d().frames_received() - before == quantum);
+  BOOST_TEST((w.d().go_on(w.now, id) == taken::waits));
+  w.d().begin();
+  BOOST_TEST((w.d().go_on(w.now, id) == taken::waits));
+  BOOST_TEST(w.d().frames_received() - before == 2 * quantum);
+  w.d().begin();
+  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+
+  for (std::uint64_t i = 1; i <= quantum * 2; ++i) {
+    auto const got = w.next(id);
+    BOOST_TEST_REQUIRE(got.id.value == i);
+    BOOST_TEST(got.what.outcome.code() == errc::not_found);
+  }
+  BOOST_TEST(w.next(id).what.outcome.ok());
+}
+
+BOOST_AUTO_TEST_CASE(exactly_one_quantum_leaves_nothing_that_waits) {
+  world w;
+  auto const id = w.greeted();
+  w.d().begin();
+
+  BOOST_TEST((w.d().received(w.now, id, try_gets(1, quantum)) == taken::all));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_visits_many_keys_is_paid_for_by_those_after_it) {
+  world w;
+  auto const id = w.greeted();
+  std::vector<std::string> const many(4 * quantum, "k");
+  w.d().received(w.now, id, put_frame(1, "k", "v"));
+  w.d().begin();
+
+  auto const asked = frame(core::get_all_args{many}, 2) + try_get_frame(3, "k");
+  BOOST_TEST((w.d().received(w.now, id, asked) == taken::waits));
+  for (int i = 0; i < 3; ++i) {
+    w.d().begin();
+    BOOST_TEST((w.d().go_on(w.now, id) == taken::waits));
+  }
+  w.d().begin();
+
+  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+}
+
+BOOST_AUTO_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass) {
+  world w;
+  auto const id = w.greeted();
+  std::vector<std::string> const many(4 * quantum, "k");
+  w.d().received(w.now, id, put_frame(1, "k", "v") + frame(core::get_all_args{many}, 2));
+
+  for (int i = 0; i < 3; ++i) w.d().begin();
+  BOOST_TEST((w.d().received(w.now, id, try_get_frame(3, "k")) == taken::waits));
+  w.d().begin();
+  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+}
+
+BOOST_AUTO_TEST_CASE(who_is_beyond_its_share_has_it_in_turn_and_one_within_goes_on_at_once) {
+  busy_world w;
+  std::vector<connection_id> hostile;
+  for (int i = 0; i < 10; ++i) hostile.push_back(w.busy(20 * quantum));
+  w.iteration(hostile);  // the second quantum of each
+
+  auto const one = w.greeted();
+  for (int i = 0; i < 20; ++i) {
+    BOOST_TEST(w.iteration(hostile) <= dispatch::quanta_beyond_share * quantum);
+    auto const id = static_cast<std::uint64_t>(i);
+    BOOST_TEST((w.d().received(w.now, one, try_get_frame(id + 1, "k")) == taken::all));
+  }
+  w.settle();
+  for (auto const id : hostile) {
+    auto& reader = w.readers[id];
+    std::uint64_t count = 0;
+    for (; !reader.empty(); ++count) reader.take();
+    BOOST_TEST(count + 1 >= (2 + 6) * quantum);  // with its Hello; of 80 quanta
+  }
+
+  // With more than one quantum: the rest in the next iteration, whoever else waits.
+  BOOST_TEST((w.d().received(w.now, one, try_gets(21, 20 + 2 * quantum - 1)) == taken::waits));
+  w.iteration(hostile);
+  BOOST_TEST((w.d().go_on(w.now, one) == taken::all));
+}
+
+BOOST_AUTO_TEST_CASE(whose_messages_wait_is_not_silent) {
+  world w{1};
+  w.o.core.heartbeat_timeout = 10s;
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0) + put_frame(2, "k", "v"));
+  std::vector<std::string> const many(4 * quantum, "k");
+  w.d().received(w.now, id, frame(core::get_all_args{many}, 3) + try_get_frame(4, "k"));
+
+  // Nobody begins an iteration that would let it go on.
+  auto const end = w.now + 30s;
+  for (; w.now < end; w.now += 50ms) {
+    BOOST_TEST_REQUIRE((w.d().go_on(w.now, id) == taken::waits));
+    w.d().advance(w.now);
+  }
+
+  BOOST_TEST(!w.d().error().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(an_arrival_that_waits_within_its_share_is_in_time) {
+  world w{1};
+  auto const id = w.greeted();
+  w.d().received(w.now, id, join_frame(1, 0));
+  core::count_barrier_args two;
+  two.name = "two";
+  two.count = 2;
+  two.timeout = 1s;
+  auto const other = w.greeted();
+  w.d().received(w.now, other, frame(two, 1));
+  w.d().begin();
+  w.now += 1s - 1ns;
+
+  // The iteration in which it is received; the next one begins after the deadline.
+  auto const late = w.now;
+  w.d().received(w.now, id, try_gets(2, 1 + quantum) + frame(two, 2 + quantum));
+  w.d().advance(late);
+  w.now += 10ms;
+  w.d().begin();
+  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+  w.d().advance(w.now);
+
+  BOOST_TEST(w.next(other).what.outcome.ok());
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_is_lost_with_its_connection) {
+  busy_world w;
+  auto const within = w.busy(3 * quantum);
+  auto const beyond = w.busy(3 * quantum);
+  w.iteration({beyond});
+
+  w.d().lost(w.now, within, core::loss::closed);
+  w.d().lost(w.now, beyond, core::loss::closed);
+
+  BOOST_TEST(w.iteration({within, beyond}) == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -36,6 +36,7 @@ struct job {
     return id;
   }
   void settle() {
+    d.begin();
     d.advance(now);
     std::vector<connection_id> dirty;
     while (d.deliver(dirty)) {
@@ -103,6 +104,7 @@ BOOST_AUTO_TEST_CASE(a_job_near_its_limit_of_memory_with_slow_readers_happens_ag
   std::vector<connection_id> readers;
   for (int i = 0; i < 3; ++i) readers.push_back(j.greeted());
   auto const answer_to = [&](std::string const& request) {
+    j.d.begin();
     j.d.received(j.now, writer, request);
     std::vector<connection_id> dirty;
     j.d.deliver(dirty);
@@ -311,6 +313,7 @@ BOOST_AUTO_TEST_CASE(all_operands_of_one_byte_stay_different) {
   job j{all};
   auto const one = j.greeted();
   for (std::uint32_t task = 0; task < 256; ++task) {
+    j.d.begin();
     j.d.received(j.now, one, join_frame(task + 1, task));
   }
   for (std::uint32_t task = 0; task < 256; ++task) {
@@ -320,6 +323,7 @@ BOOST_AUTO_TEST_CASE(all_operands_of_one_byte_stay_different) {
     barrier.reduce = core::reduction::all_equal;
     barrier.data = std::string(1, static_cast<char>(task));
     barrier.name += std::to_string(task);
+    j.d.begin();
     j.d.received(j.now, one, frame(barrier, task + 1000, task_id{task}));
   }
   j.settle();

@@ -9,6 +9,8 @@
 namespace coxswain::sim {
 namespace {
 
+using taken = server::dispatch::taken;
+
 constexpr time_point started{1h};
 
 server::options with(core::config core, habits const& ways, std::vector<std::string>& log,
@@ -121,14 +123,16 @@ void world::close_at_client(process& p) {
 
 void world::deliver_to_coordinator() {
   if (stalled_until_ > now) return;
+  coordinator.begin();
   for (std::size_t i = 0; i < links_.size(); ++i) {
     link& line = *links_[i].first;
     if (line.waits_to_be_accepted) accept(line);
     if (!line.server_knows || !is_read(line) || line.up.next() > now) continue;
     std::string bytes = line.up.take(now);
     if (change_up) bytes = change_up(*links_[i].second, line, bytes);
-    if (!bytes.empty()) coordinator.received(now, line.at_server, bytes);
-    line.held_back = coordinator.out(line.at_server).holds_back();
+    if (!bytes.empty()) {
+      line.held_back = coordinator.received(now, line.at_server, bytes) != taken::all;
+    }
     if (line.up.stopped()) {
       line.up.cut(now, random, 0ns);
       line.down.cut(now, random, 5ms);
@@ -148,20 +152,20 @@ void world::deliver_to_coordinator() {
 // Who is held back is not read, unless its connection has ended.
 bool world::is_read(link& line) {
   connection_id const id = line.at_server;
-  bool const holds_back = coordinator.out(id).holds_back();
-  if (holds_back && line.up.end() <= now) {
+  if (!line.held_back && !coordinator.out(id).holds_back()) return true;
+  if (coordinator.out(id).holds_back() && line.up.end() <= now) {
     hear_to_the_end(line);
-  } else if (!holds_back && line.held_back) {
-    coordinator.go_on(now, id);
+    line.held_back = false;
+  } else {
+    line.held_back = coordinator.go_on(now, id) != taken::all;
   }
-  line.held_back = coordinator.out(id).holds_back();
   return !line.held_back;
 }
 
 // As when a write fails.
 void world::hear_to_the_end(link const& line) {
   coordinator.broke(line.at_server);
-  coordinator.go_on(now, line.at_server);
+  while (coordinator.go_on(now, line.at_server) != taken::all) coordinator.begin();
 }
 
 time_point world::next_read(link const& line) const {

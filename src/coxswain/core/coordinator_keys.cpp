@@ -11,6 +11,9 @@
 namespace coxswain::core {
 namespace {
 
+// Listed keys and values are copied.
+constexpr std::size_t listed_bytes_per_step = 1024;
+
 // A text that names missing keys looks at so many at most.
 constexpr std::size_t looks_per_text = 1024;
 
@@ -224,6 +227,7 @@ void coordinator::state::handle(call const& c, list_args& args) {
                                        refusal.message() + "; list a smaller directory"});
   }
   listing.version = keys_.version();
+  tally.steps += listing.entries.size() + encoded / listed_bytes_per_step;
   answer_now(c, share(std::move(listing)), false);
 }
 

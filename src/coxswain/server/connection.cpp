@@ -15,10 +15,13 @@ namespace coxswain::server {
 namespace {
 
 // What one connection, and what all together may read in a turn before the others have theirs;
-// each may read one buffer in any case. And what one may write.
+// each may read one buffer in any case. And what one may write; when all together have written more
+// than `turn_write_max`, it is less.
 constexpr std::size_t own_read_max = 4 * intake::buffer_bytes;
 constexpr std::size_t turn_read_max = 16 * intake::buffer_bytes;
 constexpr std::size_t own_write_max = 1024 * 1024;
+constexpr std::size_t own_write_min = 64 * 1024;
+constexpr std::size_t turn_write_max = 2 * 1024 * 1024;
 
 // Gathered for one write.
 constexpr std::size_t pieces_max = 64;
@@ -127,20 +130,22 @@ net::routine connection::read() {
   }
 }
 
-// Who is held back is read on when it has taken what waits for it: flush sees to that.
+// A connection that is held back is read on when it has taken what waits for it: flush sees to
+// that.
 connection::next connection::read_ready() {
   for (std::size_t own = 0;;) {
     if (is_unheard_ || turn_.read.is_full()) turn_.take_in();
-    if (!ended() && held_back_) go_on();
+    if (!ended() && taken_ != dispatch::taken::all) go_on();
     if (ended()) return next::stop;
-    if (held_back_) return next::wait;
+    if (taken_ == dispatch::taken::held_back) return next::wait;
+    if (taken_ == dispatch::taken::waits) return next::another_turn;
     auto const room = turn_.read.room();
     if (turn_.read.pieces().size() < expected_early) {
       expect_line();
       expect_session();
     }
     auto const got = stream_->read_some(room);
-    if (got.how == net::transfer::outcome::would_block) return next::wait;
+    if (got.how == net::transfer::outcome::would_block) return nothing_to_read();
     if (got.how != net::transfer::outcome::done) {
       turn_.take_in();
       end(loss_of(got));
@@ -153,18 +158,24 @@ connection::next connection::read_ready() {
       turn_.read.add(*this, got.bytes);
       is_unheard_ = true;
     }
-    if (got.bytes < room.size() && !ready_.hung_up()) return next::wait;
+    if (got.bytes < room.size() && !ready_.hung_up() && !is_broken_) return next::wait;
     turn_.take_in();
     if (own >= own_read_max || turn_.bytes_read >= turn_read_max) return next::another_turn;
   }
 }
 
-// Takes what was read before replies began to wait, if they wait no longer.
+connection::next connection::nothing_to_read() {
+  if (!is_broken_) return next::wait;
+  end(broken_by_);
+  return next::stop;
+}
+
+// Takes what is left of what was read, as far as it may.
 void connection::go_on() {
   turn_.take_in();
   if (out_->holds_back()) return;
-  turn_.brain.go_on(turn_.now, id_);
-  held_back_ = out_->holds_back();
+  taken_ = turn_.brain.go_on(turn_.now, id_);
+  turn_.releases.look(turn_.brain.rounds_ended());
 }
 
 void connection::hear(std::string_view bytes) noexcept {
@@ -172,13 +183,13 @@ void connection::hear(std::string_view bytes) noexcept {
   if (ended()) return;
   try {
     has_spoken_ = true;
-    turn_.brain.received(turn_.now, id_, bytes);
+    taken_ = turn_.brain.received(turn_.now, id_, bytes);
     if (is_stranger_ && turn_.brain.is_greeted(id_)) {
       is_stranger_ = false;
       turn_.newcomers.greeted(as_stranger());
     }
     turn_.releases.look(turn_.brain.rounds_ended());
-    held_back_ = out_->holds_back();
+    if (taken_ == dispatch::taken::waits) ready_.poke_next_turn();
   } catch (std::exception const& e) {
     give_up(e);
   }
@@ -187,14 +198,15 @@ void connection::hear(std::string_view bytes) noexcept {
 // --- Writing ---------------------------------------------------------------------------------
 
 void connection::flush() noexcept {
-  if (ended()) return;
+  if (ended() || is_broken_) return;
   try {
     if (out_->ends() && phase_ <= phase::slowed) {
       if (is_slowed()) return;
       begin_goodbye();
     }
     if (!awaits_room_) write();
-    if (held_back_ && !ended() && !out_->holds_back()) ready_.poke_next_turn();
+    bool const is_held_back = taken_ == dispatch::taken::held_back;
+    if (is_held_back && !ended() && !out_->holds_back()) ready_.poke_next_turn();
   } catch (std::exception const& e) {
     give_up(e);
   }
@@ -218,8 +230,9 @@ void connection::has_room() noexcept {
 
 void connection::write() {
   std::array<iovec, pieces_max> room;
+  auto const most = turn_.bytes_written < turn_write_max ? own_write_max : own_write_min;
   for (std::size_t own = 0; !out_->empty();) {
-    if (own >= own_write_max) return await_room();
+    if (own >= most) return await_room();
     auto const pieces = out_->fill(room);
     auto const wanted = size_of(pieces);
     auto const sent = stream_->write_some(pieces);
@@ -228,6 +241,7 @@ void connection::write() {
     if (sent.bytes != 0) {
       own += sent.bytes;
       turn_.bytes_sent += sent.bytes;
+      turn_.bytes_written += sent.bytes;
       blocked_ = false;
       turn_.brain.wrote(turn_.now, id_, sent.bytes);
     }
@@ -236,13 +250,13 @@ void connection::write() {
   all_written();
 }
 
-// What the peer said before it went is heard all the same: a Bye, an acknowledgement.
+// What the peer said before it went is heard all the same, to its end: a Bye, an acknowledgement.
 void connection::broke(core::loss how) {
   turn_.brain.broke(id_);
-  while (read_ready() == next::another_turn) {
-  }
-  turn_.take_in();
-  end(how);
+  is_broken_ = true;
+  broken_by_ = how;
+  blocked_ = false;
+  ready_.poke_next_turn();
 }
 
 void connection::all_written() {

@@ -48,7 +48,8 @@ struct turn {
   duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing
   time_point now{};          // when the core was last told what was read, or the turn began
   std::size_t bytes_read{};  // in this turn, by all
-  intake read;               // and not yet told
+  std::size_t bytes_written{};
+  intake read;  // and not yet told
   release_clock releases;
 
   // By all, since the beginning.
@@ -119,6 +120,7 @@ class alignas(64) connection final : private net::watched {
 
   net::routine read();
   [[nodiscard]] next read_ready();
+  [[nodiscard]] next nothing_to_read();
   void go_on();
   void has_room() noexcept override;
   void expect_read() const noexcept override;
@@ -141,10 +143,12 @@ class alignas(64) connection final : private net::watched {
   phase phase_{phase::open};
   bool blocked_{};          // something waits for a peer that does not read
   bool awaits_room_{};      // the poller tells when the socket takes more
-  bool held_back_{};        // it is not read on, because replies wait for room
   bool is_unheard_{};       // the core was not told what was read last
   bool is_stranger_{true};  // it has not said Hello
-  bool has_spoken_{};       // something was read from it
+  bool has_spoken_ : 1 {};  // something was read from it
+  bool is_broken_ : 1 {};   // nothing can be written; it is heard to its end
+  core::loss broken_by_{};
+  dispatch::taken taken_{};  // of what was read
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;

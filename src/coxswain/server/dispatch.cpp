@@ -29,6 +29,12 @@ constexpr std::size_t lines_ahead = 4;
 constexpr std::size_t reserve_bytes = 64 * 1024;
 constexpr std::size_t reserve_bytes_per_task = 64;
 
+// So many bytes of a message cost one more step.
+constexpr std::size_t bytes_per_step = 4096;
+
+// Who waits is not read, so its silence says nothing: the core is told so often that it lives.
+constexpr duration heard_period = 50ms;
+
 // Between turns there is room for so many messages of the core.
 constexpr std::size_t outgoing_room = 1024;
 
@@ -47,8 +53,18 @@ struct dispatch::line {
   bool held{};     // the core knows that it is held back
   bool blocked{};  // the core knows that its peer does not read
   bool dirty{};    // it is in the list of this delivery
+  bool waits{};    // it has frames, and no steps left
+  bool is_late{};  // it has waited since it had no frames left
+
+  std::int64_t steps_left{quantum};  // below zero: its debt
+  std::uint64_t iteration{};         // in which that was true
+  time_point heard;                  // when the core last knew that it lives
 
   [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
+
+  [[nodiscard]] taken state() const noexcept {
+    return held ? taken::held_back : waits ? taken::waits : taken::all;
+  }
 };
 
 dispatch::dispatch(options const& o, incarnation self, time_point now)
@@ -90,23 +106,85 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
   return id;
 }
 
-void dispatch::received(time_point now, connection_id from, std::string_view bytes) {
+void dispatch::begin() {
+  ++iteration_;
+  auto const grant = [this](line& on) {
+    on.steps_left = std::min(on.steps_left + quantum, quantum);
+    on.iteration = iteration_;
+    on.waits = on.steps_left <= 0;
+  };
+  for (auto const id : late_) {
+    if (auto* const on = find(id); on != nullptr) grant(*on);
+  }
+  late_.clear();
+  std::size_t granted = 0;
+  for (auto n = beyond_share_.size(); n > 0 && granted < quanta_beyond_share; --n) {
+    auto const id = beyond_share_.front();
+    if (auto* const on = find(id); on != nullptr) {
+      grant(*on);
+      if (on->waits) {
+        beyond_share_.push_back(id);  // without memory it stays where it is
+      } else {
+        ++granted;
+      }
+    }
+    beyond_share_.pop_front();
+  }
+}
+
+dispatch::taken dispatch::received(time_point now, connection_id from, std::string_view bytes) {
   auto* const on = find(from);
-  if (on == nullptr || !on->is_heard()) return;
+  if (on == nullptr || !on->is_heard()) return taken::all;
   now_ = now;
   auto const guard = beginning();
   on->decoder.feed(bytes);
-  if (take_frames(now, from, *on)) return;
+  refill(*on);
+  if (!take_frames(now, from, *on)) heard(now, from, *on);
+  return on->state();
+}
+
+dispatch::taken dispatch::go_on(time_point now, connection_id from) {
+  auto* const on = find(from);
+  if (on == nullptr || !on->is_heard()) return taken::all;
+  now_ = now;
+  auto const guard = beginning();
+  if (on->waits) {
+    if (now - on->heard >= heard_period) heard(now, from, *on);
+  } else {
+    refill(*on);
+    static_cast<void>(take_frames(now, from, *on));
+  }
+  return on->state();
+}
+
+void dispatch::heard(time_point now, connection_id from, line& on) {
+  on.heard = now;
   recorder_.write(now, record_kind::heard, from);
   core_.heard(now, from);
 }
 
-void dispatch::go_on(time_point now, connection_id from) {
-  auto* const on = find(from);
-  if (on == nullptr || !on->is_heard()) return;
-  now_ = now;
-  auto const guard = beginning();
-  static_cast<void>(take_frames(now, from, *on));
+// Its quanta since it was last served.
+void dispatch::refill(line& on) const {
+  if (on.iteration == iteration_) return;
+  auto const earned = static_cast<std::int64_t>(iteration_ - on.iteration) * quantum;
+  on.steps_left = std::min(on.steps_left + earned, quantum);
+  on.iteration = iteration_;
+}
+
+void dispatch::charge(line& on, std::size_t bytes) {
+  auto const steps = core_.counts().steps;
+  on.steps_left -= static_cast<std::int64_t>(1 + bytes / bytes_per_step + (steps - steps_));
+  steps_ = steps;
+}
+
+// It has used up its quantum, and there is more.
+void dispatch::wait(time_point now, connection_id from, line& on) {
+  on.waits = true;
+  on.heard = now;
+  bool const is_within_share = !on.is_late && on.steps_left > -quantum;
+  on.is_late = true;
+  if (is_within_share) return late_.push_back(from);
+  beyond_share_.push_back(from);
 }
 
 void dispatch::broke(connection_id to) {
@@ -134,15 +212,19 @@ void dispatch::expect_requests(connection_id from) const noexcept { core_.expect
 // is much, so that nobody asks for more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
-  while (!on.held) {
+  while (!on.held && on.steps_left > 0) {
     auto const frame = on.decoder.next();
     if (!frame) return malformed(now, from, on, frame.error());
-    if (!*frame) return told;
+    if (!*frame) {
+      on.is_late = false;
+      return told;
+    }
     ++frames_received_;
     auto message = wire::decode_client(**frame);
     if (!message) return malformed(now, from, on, message.error());
     recorder_.write_message(now, from, **frame, *message, core_);
     core_.received(now, from, std::move(*message));
+    charge(on, (*frame)->size());
     if (has_much_to_send()) collect(now);
     told = true;
     if (!on.greeted) {
@@ -152,7 +234,13 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     }
   }
   on.decoder.keep();
-  return true;
+  if (on.held) return true;
+  if (on.decoder.has_input()) {
+    wait(now, from, on);
+  } else {
+    on.is_late = false;
+  }
+  return told;
 }
 
 bool dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {

@@ -3,9 +3,10 @@
 // in what connections received, tells the core, and encodes what the core wants to be sent. Does no
 // I/O and reads no clock, so that the simulation runs it as the server does:
 //
+//   d.begin();                              a loop iteration
 //   id = d.open(now, peer, secret);         a connection was accepted
-//   d.received(now, id, bytes);             ... for every connection that has something, unless
-//                                           d.out(id).holds_back(): later, after d.go_on(now, id)
+//   d.received(now, id, bytes);             ... for every connection that has something; what has
+//                                           not taken all goes on with d.go_on(now, id)
 //   d.advance(now);
 //   while (d.deliver(dirty)) { ... }        then write d.out(id) for each id in `dirty`, and report
 //   d.wrote(now, id, count);                what became of it: wrote or write_blocked
@@ -14,6 +15,12 @@
 // Without memory, `open`, `received` and `go_on` throw std::bad_alloc, and the caller ends that
 // connection with `lost`; what the others have begun is completed with memory that is kept for
 // that.
+//
+// Work is counted in steps: a message is one, each 4 KiB of it and each key or task that it makes
+// the core visit another one. In an iteration each connection may cost `quantum` steps, and goes
+// into debt with a message that costs more. Messages beyond that wait, in their order. In the next
+// iteration each connection has a second quantum; what waits even then is beyond its share, and
+// those connections have `quanta_beyond_share` quanta together, in turn.
 //
 // Times must not go backwards, but for that of `advance`: who reads for a while calls it with the
 // time at which it began, so that nothing is due that may still wait to be read. Not thread-safe.
@@ -29,6 +36,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,14 +56,28 @@ class dispatch {
   // A connection was accepted. `peer` is its address for people, `secret` is random.
   [[nodiscard]] connection_id open(time_point now, std::string peer, core::session_secret secret);
 
+  static constexpr std::int64_t quantum = 256;
+  static constexpr std::size_t quanta_beyond_share = 4;
+
+  // What became of the bytes that came in: all were taken, and more may come; or some are kept.
+  // Then nothing more may come before `go_on` has said `all`.
+  enum class taken : std::uint8_t {
+    all,
+    waits,      // go_on in the next iteration
+    held_back,  // go_on when `out` holds the connection back no longer
+  };
+
+  // An iteration begins: who waits may have another quantum. Throws std::bad_alloc: some may have
+  // it in the next one only.
+  void begin();
+
   // Bytes came in. Whole frames go to the core; anything less is a sign of life. What is no
   // protocol ends the session, and the connection gets a goodbye. Frames are taken one by one, and
-  // none while replies to the connection wait for room: what is left is kept.
-  void received(time_point now, connection_id from, std::string_view bytes);
+  // none while replies to the connection wait for room, or when its quantum is used up.
+  taken received(time_point now, connection_id from, std::string_view bytes);
 
-  // `out(from)` holds the connection back no longer: takes what is left of the bytes that came in,
-  // as far as its replies find room.
-  void go_on(time_point now, connection_id from);
+  // Takes what is left of the bytes that came in, as far as it may.
+  taken go_on(time_point now, connection_id from);
 
   // Nothing can be written to the connection any more. What waits for it is thrown away, and what
   // its peer said before is heard all the same.
@@ -144,7 +166,11 @@ class dispatch {
   [[nodiscard]] memory_reserve::use beginning();
   [[nodiscard]] memory_reserve::use completing();
   [[nodiscard]] line* find(connection_id id) const;
+  void heard(time_point now, connection_id from, line& on);
+  void refill(line& on) const;
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
+  void charge(line& on, std::size_t bytes);
+  void wait(time_point now, connection_id from, line& on);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
   void tell_held_back(time_point now, connection_id id, line& on);
@@ -160,6 +186,10 @@ class dispatch {
   memory_reserve for_requests_;
   memory_reserve for_ends_;
   std::size_t queued_bytes_max_;
+  std::uint64_t iteration_{};
+  std::uint64_t steps_{};                   // of the core, that were charged to somebody
+  std::vector<connection_id> late_;         // began to wait in this iteration, within their share
+  std::deque<connection_id> beyond_share_;  // wait, in turn
   std::vector<core::outgoing> outgoing_;
   std::vector<connection_id> dirty_;  // since the last delivery
   std::vector<core::event> reported_;

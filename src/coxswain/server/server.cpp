@@ -214,7 +214,11 @@ void server::impl::tear_down() noexcept {
 
 void server::impl::turn_begins() noexcept {
   turn_.now = turn_began_ = clock_now();
-  turn_.bytes_read = 0;
+  turn_.bytes_read = turn_.bytes_written = 0;
+  try {
+    dispatch_.begin();
+  } catch (std::exception const&) {
+  }
   reception_->turn_begins();
   auto const due = std::exchange(turn_due_, std::nullopt);
   if (due && *due <= turn_.now) counts_.loop_lag.record(turn_.now - *due);

@@ -51,6 +51,9 @@ class frame_decoder {
   // next() has failed because the peer speaks HTTP.
   [[nodiscard]] bool meets_http() const noexcept;
 
+  // Something was fed that was not taken: a part of a frame, or more.
+  [[nodiscard]] bool has_input() const noexcept { return !input_.empty(); }
+
   // How many bytes of heap memory the decoder holds.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
     return partial_.capacity() + kept_.size();
