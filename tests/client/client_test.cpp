@@ -142,6 +142,63 @@ BOOST_AUTO_TEST_CASE(a_task_whose_own_error_was_not_reset_leaves_with_failed_pre
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(a_recoverable_task_that_leaves_has_finished_or_is_to_return) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    a = co_await client::connect(recoverable(0));
+    b = co_await client::connect(recoverable(1));
+    co_await (a.join() && b.join());
+    leave_options returning;
+    returning.returning = true;
+    co_await a.leave(returning);
+    BOOST_TEST((coordinator.look().tasks[0].state == task_state::returning));
+    a = co_await client::connect(recoverable(0));
+    co_await a.join();
+    co_await (a.barrier("b", 60s) && b.barrier("b", 60s));
+
+    co_await a.leave(2s);
+    auto const late = co_await outcome_of(b.barrier("b", 60s));
+    BOOST_TEST(late.code() == errc::failed_precondition);
+    BOOST_TEST(late.message().find("task 0 has finished") != std::string::npos);
+    co_await b.leave();
+    co_await coordinator.job_done();
+    BOOST_TEST((coordinator.error() == std::nullopt));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_leave_to_return_that_is_refused_leaves_the_client_as_it_was) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    leave_options returning;
+    returning.returning = true;
+    auto const refused = co_await outcome_of(a.leave(returning));
+    BOOST_TEST(refused.code() == errc::invalid_argument);
+    BOOST_TEST(refused.message().find("recoverable") != std::string::npos);
+    co_await (a.leave() && b.leave());
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(the_shutdown_barrier_that_fails_says_whom_it_missed) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::optional<error> failed;
+    try {
+      co_await a.leave(10ms);
+    } catch (error const& e) {
+      failed = e;
+    }
+    BOOST_TEST_REQUIRE(failed.has_value());
+    BOOST_TEST(failed->code() == errc::internal);
+    BOOST_TEST_REQUIRE(failed->details().has_value());
+    BOOST_TEST(failed->details()->missing == "1");
+    auto const told = co_await b.failure();
+    BOOST_TEST((told.cause.task == task_id{1}));
+    BOOST_TEST(told.cause.why.code() == errc::internal);
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(a_recoverable_task_is_taken_over_by_another_client) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both(recoverable(0));

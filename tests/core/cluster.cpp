@@ -331,8 +331,8 @@ call cluster::join(caller who, std::uint64_t self, duration timeout, joining ext
 call cluster::reset(caller who, std::uint64_t self) {
   return send(who, core::reset_args{incarnation{self}});
 }
-call cluster::leave(caller who, duration timeout) {
-  return send(who, core::leave_args{timeout}, timeout);
+call cluster::leave(caller who, duration timeout, bool returning) {
+  return send(who, core::leave_args{timeout, returning}, timeout);
 }
 call cluster::report_error(caller who, errc code, std::string message) {
   return send(who, core::report_error_args{status{code, std::move(message)}});

@@ -144,7 +144,7 @@ class cluster {
   call send(caller who, core::request what, duration timeout = without_limit);
   call join(caller who, std::uint64_t self, duration timeout = 300s, joining extra = {});
   call reset(caller who, std::uint64_t self);
-  call leave(caller who, duration timeout = 300s);
+  call leave(caller who, duration timeout = 300s, bool returning = false);
   call report_error(caller who, errc code, std::string message);
   call barrier(caller who, std::string name, duration timeout = 300s, asking extra = {});
   call cancel(caller who, std::string name, std::optional<std::uint64_t> round = {});

@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale) {
   auto const one = c.barrier({fresh, 0}, "b", 300s, {.among = {0}});
 
   BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
-  expect_words(c.text(one), {"the job has failed", "no sign of life"});
+  expect_words(c.text(one), {"the job has failed", "no heartbeat from "});
 }
 
 BOOST_AUTO_TEST_CASE(

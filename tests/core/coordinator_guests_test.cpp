@@ -315,6 +315,56 @@ BOOST_AUTO_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leaves)
   BOOST_TEST(c.brain().done());
 }
 
+BOOST_AUTO_TEST_CASE(the_word_of_the_last_guest_says_whether_its_task_is_to_return) {
+  for (bool const returning : {true, false}) {
+    cluster c{2, with([](auto& o) { o.recoverable = true; })};
+    host_all(c, 2);
+    auto const waits = c.barrier(1, "b", without_limit);
+    for (bool const says : {!returning, returning}) {
+      int const g = guest(c, 0);
+      c.join({g, 0}, 7);
+      BOOST_TEST(c.code(c.leave({g, 0}, 300s, says)) == "OK");
+      BOOST_TEST(c.state_of(0) == "connected");
+      BOOST_TEST(c.code(waits) == "waits");
+    }
+
+    BOOST_TEST(c.code(c.leave(0)) == "OK");
+
+    BOOST_TEST(c.state_of(0) == (returning ? "returning" : "left"));
+    BOOST_TEST(c.code(waits) == (returning ? "waits" : "FAILED_PRECONDITION"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_is_to_return_does_so_whatever_its_guests_have_said) {
+  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  host_all(c, 1);
+  c.leave({guest(c, 0), 0});
+
+  BOOST_TEST(c.code(c.leave(0, 300s, true)) == "OK");
+
+  BOOST_TEST(c.state_of(0) == "returning");
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_guest_left_to_return_is_returning) {
+  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  host_all(c, 2);
+  c.leave({guest(c, 0), 0}, 300s, true);
+
+  kill(c, 0);
+
+  BOOST_TEST(c.state_of(0) == "returning");
+}
+
+BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_task_whose_guest_left_to_return) {
+  cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
+  host_all(c, 2);
+  c.leave({guest(c, 0), 0}, 300s, true);
+
+  auto const waits = c.leave(1);
+
+  BOOST_TEST(c.code(waits) == "waits");
+}
+
 BOOST_AUTO_TEST_CASE(a_guest_and_a_task_without_one_leave_together) {
   cluster c{2};
   grant(c, 0);

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
   c.at(18s - 1ns);
   BOOST_TEST(c.error() == "none");
   c.at(18s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
   c.at(18s - 1ns);
   BOOST_TEST(c.error() == "none");
   c.at(18s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life) {
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life)
   c.at(10s - 1ns);
   BOOST_TEST(c.error() == "none");
   c.at(10s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_from_then_on) {
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_f
   c.at(37s - 1ns);
   BOOST_TEST(c.error() == "none");
   c.at(37s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(a_stall_while_it_is_held_back_is_not_credited_as_well) {
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
   c.write_progressed(0);
 
   c.at(10s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later) {
@@ -156,7 +156,8 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed) {
   c.at(22s - 1ns);
   BOOST_TEST(c.code(asked) == "waits");
   c.at(22s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life when another"});
+  expect_words(c.error(),
+               {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) when another"});
 }
 
 BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still) {
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
   c.at(37s - 1ns);
   BOOST_TEST(c.error() == "none");
   c.at(37s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it gave no sign of life for 10 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(nothing_follows_for_connections_that_are_gone_or_carry_no_session) {

@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(test_task_restart_beside_a_silent_holder_fails_the_old_inca
 
   BOOST_TEST(c.code(asked) == "ABORTED");
   BOOST_TEST(c.state_of(1) == "failed");
-  expect_words(c.error(), {"task 1: UNAVAILABLE", "no sign of life", "another incarnation"});
+  expect_words(c.error(), {"task 1: UNAVAILABLE", "no heartbeat from ", "another incarnation"});
 }
 
 BOOST_AUTO_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life) {

@@ -48,13 +48,17 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_wi
 
   BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
   expect_words(c.text(one),
-               {"DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier", "21 s",
+               {"INTERNAL: Barrier timed out. Shutdown barrier", "21 s",
                 "1 of 3 tasks is missing: 2 (connected", "host2:1002", "2/3", "task 0 first"});
   BOOST_TEST(c.text(hasty) == c.text(one));
-  expect_words(c.error(), {"job: DEADLINE_EXCEEDED: Barrier timed out. Shutdown barrier"});
+  expect_words(c.error(), {"task 2: INTERNAL: Barrier timed out. Shutdown barrier"});
   auto const told = c.pushed<job_error>(2);
   BOOST_TEST_REQUIRE(told.size() == 1u);
-  BOOST_TEST(!told[0].cause.task.has_value());
+  BOOST_TEST((told[0].cause.task == task_id{2}));
+  BOOST_TEST((told[0].cause.why.code() == errc::internal));
+  auto const* const details = c.body<barrier_failure>(hasty);
+  BOOST_TEST_REQUIRE(details);
+  BOOST_TEST(details->missing == "2");
 }
 
 // Upstream the missing task's heartbeats are refused from then on.
@@ -83,7 +87,8 @@ BOOST_AUTO_TEST_CASE(those_whose_leave_failed_have_left_and_the_missing_one_leav
   auto const late = c.leave(1);
 
   BOOST_TEST(c.code(late) == "FAILED_PRECONDITION");
-  expect_words(c.text(late), {"the job has failed: DEADLINE_EXCEEDED: Barrier timed out."});
+  expect_words(c.text(late),
+               {"the job has failed: task 1 (host1:1001) failed: INTERNAL: Barrier timed out."});
   BOOST_TEST(c.state_of(1) == "left");
   BOOST_TEST(c.brain().done());
 }

@@ -28,9 +28,9 @@ BOOST_AUTO_TEST_CASE(test_task_heartbeat_timeout_is_exact) {
   c.at(100s);
 
   expect_words(c.error(),
-               {"task 1: UNAVAILABLE", "no sign of life for 100 s", "heartbeat timeout is 100 s"});
+               {"task 1: UNAVAILABLE", "no heartbeat from task", "for 100 s", "timeout 100 s"});
   BOOST_TEST(c.state_of(1) == "failed");
-  expect_words(c.goodbye(1), {"UNAVAILABLE: it gave no sign of life"});
+  expect_words(c.goodbye(1), {"UNAVAILABLE: no heartbeat from task 1 (host1:1001)"});
   BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
 }
 
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(silent_observers_end_and_harm_nobody) {
 
   BOOST_TEST(c.look().sessions == 1u);
   BOOST_TEST(c.error() == "none");
-  expect_words(c.goodbye(o), {"UNAVAILABLE", "no sign of life"});
+  expect_words(c.goodbye(o), {"UNAVAILABLE", "no heartbeat from "});
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_decides
   BOOST_TEST(c.error() == "none");
   c.at(100s);
 
-  expect_words(c.error(), {"task 0: UNAVAILABLE", "no sign of life for 100 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE", "no heartbeat from task", "for 100 s"});
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_of_zero_does_not_shorten_the_wait_after_an_unreachable_connection) {

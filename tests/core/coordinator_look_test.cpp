@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error) {
 
   BOOST_TEST((seen.tasks[0].state == task_state::failed));
   BOOST_TEST((seen.tasks[0].last_heard == 150s));
-  expect_words(seen.tasks[0].error.text(), {"UNAVAILABLE", "no sign of life"});
+  expect_words(seen.tasks[0].error.text(), {"UNAVAILABLE", "no heartbeat from "});
   BOOST_TEST(seen.error->cause.task->value == 0u);
 }
 

@@ -233,9 +233,10 @@ BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {
   c.at(60s);
 
   BOOST_TEST(c.state_of(1) == "failed");
-  BOOST_TEST(c.error() ==
-             "task 1: DEADLINE_EXCEEDED: it has reported no progress for 60 s: it is at step 1200; "
-             "the progress timeout is 60 s");
+  BOOST_TEST(
+      c.error() ==
+      "task 1: DEADLINE_EXCEEDED: task 1 (host1:1001) has reported no progress for 60 s: it is "
+      "at step 1200; the progress timeout is 60 s");
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count) {

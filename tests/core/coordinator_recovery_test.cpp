@@ -11,6 +11,11 @@ core::config recoverable() {
   return with([](auto& o) { o.recoverable = true; });
 }
 
+// With the shutdown barrier.
+core::config leaving_together() {
+  return with([](auto& o) { o.recoverable = o.leave_together = true; });
+}
+
 // Client i joins as task i, incarnation 100 + i; those of `who` are recoverable.
 void join_some_as_recoverable(cluster& c, std::uint32_t tasks, std::vector<std::uint32_t> who) {
   for (std::uint32_t i = 0; i < tasks; ++i) {
@@ -155,7 +160,7 @@ BOOST_AUTO_TEST_CASE(once_the_job_has_failed_a_recoverable_task_may_not_join_and
 // --- Its own calls --------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(its_own_waiting_calls_end_when_a_recoverable_task_fails) {
-  cluster c{2, recoverable()};
+  cluster c{2, leaving_together()};
   auto const at_barrier = c.barrier(0, "b");
   auto const at_key = c.get(0, "k");
   auto const at_leave = c.leave(0);
@@ -510,7 +515,7 @@ BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_
 // --- Leaving --------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_failed) {
-  cluster c{3, recoverable()};
+  cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
   c.leave(0);
   BOOST_TEST(c.look().barriers.at(0).missing == "1");
@@ -523,7 +528,7 @@ BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_fai
 }
 
 BOOST_AUTO_TEST_CASE(the_leave_is_released_when_the_last_one_missing_fails) {
-  cluster c{3, recoverable()};
+  cluster c{3, leaving_together()};
   auto const zero = c.leave(0);
   auto const one = c.leave(1);
   c.lose(2);
@@ -537,7 +542,7 @@ BOOST_AUTO_TEST_CASE(the_leave_is_released_when_the_last_one_missing_fails) {
 }
 
 BOOST_AUTO_TEST_CASE(the_leave_goes_on_when_one_who_had_arrived_fails) {
-  cluster c{3, recoverable()};
+  cluster c{3, leaving_together()};
   auto const zero = c.leave(0);
   auto const one = c.leave(1);
   c.task_ended(1, {errc::aborted, "signal 9"});
@@ -550,7 +555,7 @@ BOOST_AUTO_TEST_CASE(the_leave_goes_on_when_one_who_had_arrived_fails) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
-  cluster c{3, recoverable()};
+  cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
   auto const zero = c.leave(0);
   int const fresh = c.observer();
@@ -564,7 +569,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_was_reset_is_waited_for_by_the_leave) {
-  cluster c{2, recoverable()};
+  cluster c{2, leaving_together()};
   c.report_error(1, errc::internal, "boom");
   c.reset({1, 1}, 101);
   auto const zero = c.leave(0, 30s);
@@ -591,7 +596,7 @@ BOOST_AUTO_TEST_CASE(the_last_one_leaves_at_once_when_all_others_have_failed) {
 
 // Row 3.21: the deadline of the leave concerns those who are waited for.
 BOOST_AUTO_TEST_CASE(a_leave_that_waits_in_vain_does_not_name_those_who_have_failed) {
-  cluster c{3, recoverable()};
+  cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
   auto const zero = c.leave(0, 30s);
 
@@ -603,7 +608,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_in_vain_does_not_name_those_who_have_fai
 
 // A session of many tasks ends with all of them: each fails for itself.
 BOOST_AUTO_TEST_CASE(when_a_session_of_many_tasks_ends_the_others_go_on_without_all_of_them) {
-  auto c = cluster::deserted(4, recoverable());
+  auto c = cluster::deserted(4, leaving_together());
   int const host = c.observer("host:1");
   for (std::uint32_t t : {1u, 2u, 3u}) c.join({host, t}, t);
   int const other = c.observer();
@@ -618,7 +623,7 @@ BOOST_AUTO_TEST_CASE(when_a_session_of_many_tasks_ends_the_others_go_on_without_
 
   BOOST_TEST(c.code(minds) == "INTERNAL");
   BOOST_TEST(c.code(leaves) == "OK");
-  BOOST_TEST(contains(c.round(waits), "round 1 INTERNAL"));
+  BOOST_TEST(contains(c.round(waits), "round 1 FAILED_PRECONDITION"));
   BOOST_TEST(c.error() == "none");
   BOOST_TEST(c.brain().done());
 }

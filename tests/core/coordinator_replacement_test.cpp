@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(replacement_in_a_blocked_get_ends_it) {
 }
 
 BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newcomer) {
-  cluster c{2, recoverable()};
+  cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
   auto const old = c.leave(0);
   int const fresh = c.observer();
   c.join({fresh, 0}, 555, 300s, taking_over);
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newc
 }
 
 BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_leave) {
-  cluster c{2, recoverable()};
+  cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
   auto const one = c.leave(1);
 
   int const fresh = c.observer();

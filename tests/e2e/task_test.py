@@ -234,6 +234,24 @@ class Failures(TaskTest):
         self.coxswain("put", "go-on", "")
         self.assertEqual(task.wait(), 0, task.said())
 
+    def test_a_recoverable_command_that_ends_with_0_has_finished_or_is_to_return(self):
+        self.serve(2, "--recoverable", "--no-join-barrier", "--return-timeout", "10min")
+        other = self.start_script(1, "coxswain barrier b && echo passed; coxswain barrier b")
+        for option, state in (("--returning", "returning"), ("--recoverable", "left")):
+            task = self.start_script(0, "coxswain barrier other --among 0", option)
+            self.assertEqual(task.wait(), 0, task.said())
+            self.wait_for_state(0, state)
+            if state == "returning":
+                self.wait_for_barrier("b")
+                task = self.start_script(0, "coxswain barrier b && coxswain leave --returning")
+                self.assertEqual(task.wait(), 0, task.said())
+                other.line("passed")
+                self.wait_for_state(0, "returning")
+                self.wait_for_barrier("b")
+
+        other.wait()
+        self.assertIn("FAILED_PRECONDITION: Barrier 'b' round 2 failed: task 0 has finished", other.err)
+
     def test_the_loss_of_the_coordinator_ends_the_command(self):
         coordinator = self.serve(1, "--heartbeat-timeout", "300ms")
         task = self.start_script(0, "echo up; exec tail -f /dev/null")

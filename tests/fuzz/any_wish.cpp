@@ -203,7 +203,7 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 0:
     case 1:
     case 2: return any_join(chance, num_tasks);
-    case 3: return {task, leave_args{any_timeout(chance)}};
+    case 3: return {task, leave_args{any_timeout(chance), chance.one_in(2)}};
     case 4:
       if (chance.one_in(2)) return any_reset(chance, num_tasks);
       return {task, any_error(chance)};

@@ -56,6 +56,8 @@ class world {
     o.heartbeat_timeout = chance_.one_of(std::vector<duration>{2s, 10s, 100s});
     o.join_barrier = !chance_.one_in(4);
     o.leave_barrier = !chance_.one_in(4);
+    o.leave_together = chance_.one_in(4);
+    o.return_timeout = chance_.one_of(std::vector<duration>{1ns, 5s, without_limit});
     o.recoverable = chance_.one_in(2);
     o.waiting_log_period = chance_.one_of(std::vector<duration>{0s, 1s, 10s});
     o.key_bytes_max = 40;

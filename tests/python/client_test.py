@@ -397,6 +397,23 @@ class Job(PythonTest):
     def test_a_failure_may_not_come(self):
         self.assertIsNone(self.client(self.coordinator()).failure(0.01))
 
+    def test_a_recoverable_task_leaves_for_good_or_to_return(self):
+        at = self.coordinator(2, recoverable=True, return_timeout=600)
+        first, second = self.clients(at, 2)
+        first.leave(returning=True)
+        self.assertEqual(second.tasks()[0].state, "returning")
+        with self.client(at, task=0) as next_process:
+            together(lambda: next_process.barrier("b"), lambda: second.barrier("b"))
+        self.assertEqual(second.tasks()[0].state, "left")
+        with self.assertRaisesRegex(coxswain.FailedPrecondition, "task 0 has finished"):
+            second.barrier("b")
+
+    def test_only_a_recoverable_task_leaves_to_return(self):
+        job = self.clients(self.coordinator(1), 1)[0]
+        with self.assertRaisesRegex(coxswain.InvalidArgument, "recoverable"):
+            job.leave(returning=True)
+        job.leave()
+
     def test_tasks_and_processes_are_told_as_they_change(self):
         jobs = self.clients(self.coordinator(2, recoverable=True), 2)
         monitor = jobs[0].process_monitor()

@@ -101,6 +101,8 @@ void transcript::set_option(core::config& of, std::string const& option, std::st
     of.open_requests_max = static_cast<std::uint32_t>(std::stoul(value));
   else if (option == "recoverable")
     of.recoverable = true;
+  else if (option == "return")
+    of.return_timeout = duration_of(value);
   else if (option == "progress-timeout")
     of.progress_timeout = duration_of(value);
   else if (option == "fail-without-progress")
@@ -146,7 +148,10 @@ core::request transcript::request_of(std::string const& name,
                            true};
   }
   if (verb == "resets") return core::reset_args{incarnation{std::stoull(word(words, 1))}};
-  if (verb == "leaves") return core::leave_args{timeout(words, 1)};
+  if (verb == "leaves") {
+    bool const returning = words.size() > 1 && words[1] == "returning";
+    return core::leave_args{timeout(words, returning ? 2 : 1), returning};
+  }
   if (verb == "bye") return core::bye_args{word(words, 1) == "abandoned"};
   if (verb == "withdraws") return core::withdraw_args{request_id{std::stoull(word(words, 1))}};
   if (verb == "asks-about") return core::ask_waiting_args{request_id{std::stoull(word(words, 1))}};

@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_whole_frame_are_a_sign_of_life) {
   for (auto at = w.now - 10s; at < w.now; at += 50ms) w.d().advance(at);
   BOOST_TEST(w.silent(id));
   w.d().advance(w.now);
-  BOOST_TEST(contains(w.goodbye(id).why.message(), "no sign of life"));
+  BOOST_TEST(contains(w.goodbye(id).why.message(), "no heartbeat from "));
 }
 
 BOOST_AUTO_TEST_CASE(input_and_output_of_the_lost_are_nobodys) {

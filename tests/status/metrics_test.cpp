@@ -212,6 +212,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_counted_once_each_by_state) {
              "coxswain_tasks{state=\"connected\"} 2\n"
              "coxswain_tasks{state=\"failed\"} 1\n"
              "coxswain_tasks{state=\"left\"} 0\n"
+             "coxswain_tasks{state=\"returning\"} 0\n"
              "coxswain_tasks{state=\"suspect\"} 1\n");
 }
 

@@ -261,7 +261,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::join_args{incarnation{largest}, 30s});
   add(made, core::join_args{incarnation{1}, 30s, false, true});
   add(made, core::join_args{incarnation{2}, 30s, true, false});
-  add(made, core::leave_args{31s});
+  add(made, core::leave_args{31s, true});
   add(made, core::report_error_args{status{errc::data_loss, "The disk is full."}});
   add(made, barrier());
   add(made, reduction(core::reduction::sum_int64));

@@ -117,6 +117,11 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
   to.add_flag_callback(
       "--no-leave-barrier", [&core] { core.leave_barrier = false; },
       "Let each task leave alone, without waiting for the others");
+  to.add_flag("--leave-together", core.leave_together,
+              "Make tasks leave together even if all of them are recoverable");
+  add_duration(to, "--return-timeout", core.return_timeout,
+               "Fail a task that left to return and has not joined after this long",
+               {.least = 1ms, .may_be_forever = true});
   to.option_defaults()->group("Options");
 }
 

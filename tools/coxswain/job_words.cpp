@@ -13,7 +13,7 @@ namespace coxswain::tools {
 namespace {
 
 constexpr std::array states{task_state::connected, task_state::joining, task_state::never_connected,
-                            task_state::failed, task_state::left};
+                            task_state::failed,    task_state::left,    task_state::returning};
 
 }  // namespace
 

@@ -34,6 +34,7 @@ struct task_command {
   std::optional<std::uint64_t> attempt;
   bool recoverable{};
   bool take_over{};
+  bool returning{};
   duration join_timeout{core::timeout_default};
   duration leave_timeout{core::timeout_default};
   duration kill_grace{5s};
@@ -72,7 +73,8 @@ task_run_options options_of(task_command const& given, std::vector<std::string> 
   task_run_options options{std::move(as)};
   options.join.timeout = given.join_timeout;
   options.join.take_over = given.take_over;
-  options.leave_timeout = given.leave_timeout;
+  options.leave = leave_options{given.leave_timeout};
+  options.leave.returning = given.returning;
   options.kill_grace = given.kill_grace;
   options.command = std::move(command);
   return options;
@@ -153,6 +155,9 @@ void add_membership_options(CLI::App& to, task_command& into) {
       any_number, "The launcher's restart count");
   to.add_flag("--recoverable", into.recoverable,
               "When this task fails, the job goes on, and it may join again");
+  to.add_flag("--returning", into.returning,
+              "The launcher starts the command again after exit code 0: barriers wait for that "
+              "instead of failing");
   add_duration(to, "--join-timeout", into.join_timeout, "How long all tasks may take to join",
                {.may_be_forever = true});
   add_duration(to, "--leave-timeout", into.leave_timeout, "How long all tasks may take to leave",
@@ -178,10 +183,11 @@ void add_hosting_options(CLI::App& to, task_command& into) {
 
 constexpr auto task_footer =
     R"help(Joins the job, waits until all tasks have, runs the command, and leaves with the others
-when it ends with 0. If it ends otherwise the task has failed: all others learn at once which one,
-and how. When the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and
-SIGTERM are passed on to it. Its input, output and errors are ours, but a terminal is no input.
-What it leaves running is killed when it ends.
+when it ends with 0: the task has finished, unless --returning says that its launcher starts it
+again. If it ends otherwise the task has failed: all others learn at once which one, and how. When
+the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
+passed on to it. Its input, output and errors are ours, but a terminal is no input. What it leaves
+running is killed when it ends.
 
 Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
 do the subcommands

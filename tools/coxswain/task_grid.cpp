@@ -43,6 +43,7 @@ task_grid::mark task_grid::mark_of(core::snapshot::task const& t) {
     case task_state::failed: return mark::failed;
     case task_state::never_connected: return mark::never_connected;
     case task_state::left: return mark::left;
+    case task_state::returning: return mark::joining;
     case task_state::joining: return t.suspect ? mark::suspect : mark::joining;
     case task_state::connected: return t.suspect ? mark::suspect : mark::connected;
   }

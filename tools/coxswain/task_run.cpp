@@ -66,7 +66,7 @@ asio::awaitable<void> task_run::run() {
   code_ = how.code();
   co_await end_grant();
   if (how.is_good()) {
-    co_await job_.leave(options_.leave_timeout);
+    co_await job_.leave(options_.leave);
   } else {
     co_await report(fmt::format("'{}' {}", options_.command.front(), how.text()));
   }

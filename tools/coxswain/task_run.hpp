@@ -24,7 +24,7 @@ struct task_run_options {
 
   client_options client;  // has a task
   join_options join;
-  duration leave_timeout{core::timeout_default};
+  leave_options leave;
   std::vector<std::string> command;
   rlimit descriptors{};  // the COMMAND's limits of open files; zero: as ours
 

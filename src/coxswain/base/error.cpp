@@ -9,6 +9,7 @@ std::string_view name(task_state state) noexcept {
     case task_state::connected: return "connected";
     case task_state::failed: return "failed";
     case task_state::left: return "left";
+    case task_state::returning: return "returning";
   }
   return "unknown";
 }

@@ -14,9 +14,16 @@
 
 namespace coxswain {
 
-enum class task_state : std::uint8_t { never_connected, joining, connected, failed, left };
+enum class task_state : std::uint8_t {
+  never_connected,
+  joining,
+  connected,
+  failed,
+  left,
+  returning,  // its process has left, and the next one is to come
+};
 
-// "never connected", "joining", "connected", "failed", "left".
+// "never connected", "joining", "connected", "failed", "left", "returning".
 [[nodiscard]] std::string_view name(task_state state) noexcept;
 
 // What the coordinator knows of a task that a barrier waits for.

@@ -123,6 +123,14 @@ coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout) {
   return outcome_of([&] { job_of(client).leave(timeout_of(timeout)); });
 }
 
+coxswain_status* coxswain_leave_to_return(coxswain_client* client) {
+  return outcome_of([&] {
+    leave_options options;
+    options.returning = true;
+    job_of(client).leave(options);
+  });
+}
+
 coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
                                        coxswain_string message) {
   return outcome_of([&] { job_of(client).report_error(failure_of(code), view_of(message)); });

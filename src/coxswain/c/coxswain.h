@@ -162,9 +162,16 @@ uint64_t coxswain_client_incarnation(coxswain_client const* client);
 // task joined meanwhile), ABORTED (another one holds the task and lives; or the job has failed).
 coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout, bool* already_started);
 
-// Waits until all tasks leave, then ends the session, whatever comes of it. INTERNAL (a task died
-// or did not come), FAILED_PRECONDITION (the job had failed: the task has left alone).
+// Waits until all tasks leave, then ends the session, whatever comes of it. In a job whose tasks
+// are all recoverable it waits for nobody, nor with timeout 0. The task has finished: barriers that
+// need it fail. INTERNAL (a task died or did not come), FAILED_PRECONDITION (the job had failed:
+// the task has left alone).
 coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout);
+
+// Leaves at once, and the next process of this task is to join: barriers wait for it, and if it
+// does not join within the coordinator's return timeout (10 min) the task has failed.
+// INVALID_ARGUMENT (the task is not recoverable; the session goes on), else as coxswain_leave.
+coxswain_status* coxswain_leave_to_return(coxswain_client* client);
 
 // Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
 // code is OK or none.
@@ -230,7 +237,7 @@ coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* t
 enum {
   COXSWAIN_PROCESS_UNSPECIFIED = 0,
   COXSWAIN_PROCESS_UNINITIALIZED = 1,  // never connected, or joining
-  COXSWAIN_PROCESS_DISCONNECTED = 2,   // has left
+  COXSWAIN_PROCESS_DISCONNECTED = 2,   // has left, for good or to return
   COXSWAIN_PROCESS_CONNECTED = 3,
   COXSWAIN_PROCESS_ERROR = 4  // has failed
 };

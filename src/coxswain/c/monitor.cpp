@@ -17,7 +17,8 @@ std::int32_t number_of(task_state state) {
     case task_state::joining: return COXSWAIN_PROCESS_UNINITIALIZED;
     case task_state::connected: return COXSWAIN_PROCESS_CONNECTED;
     case task_state::failed: return COXSWAIN_PROCESS_ERROR;
-    case task_state::left: return COXSWAIN_PROCESS_DISCONNECTED;
+    case task_state::left:
+    case task_state::returning: return COXSWAIN_PROCESS_DISCONNECTED;
   }
   return COXSWAIN_PROCESS_UNSPECIFIED;
 }

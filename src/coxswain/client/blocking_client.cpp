@@ -160,8 +160,10 @@ void blocking_client::report_error(errc code, std::string_view message) {
   worker_->ask([=](client& c) { return c.report_error(code, message); });
 }
 
-void blocking_client::leave(duration timeout) {
-  worker_->ask([=](client& c) { return c.leave(timeout); });
+void blocking_client::leave(duration timeout) { leave(leave_options{timeout}); }
+
+void blocking_client::leave(leave_options options) {
+  worker_->ask([=](client& c) { return c.leave(options); });
 }
 
 core::snapshot blocking_client::inspect() {

@@ -123,6 +123,7 @@ class blocking_client {
   queue_item pop(std::string_view queue, duration timeout = core::timeout_default);
   void report_error(errc code, std::string_view message);
   void leave(duration timeout = core::timeout_default);
+  void leave(leave_options options);
   core::snapshot inspect();
   core::why_answer why();
   void report_progress(std::uint64_t step);

@@ -121,7 +121,7 @@ asio::awaitable<void> left(connection_ptr at, question q) {
     co_return;
   }
   auto const a = co_await ask(at, std::move(q));
-  at->close(false);
+  if (a.outcome.code() != errc::invalid_argument) at->close(false);
   throw_unless_ok(a);
 }
 
@@ -161,8 +161,12 @@ asio::awaitable<client> client::open(client_options options) {
   co_return std::move(opened);
 }
 
-asio::awaitable<void> client::leave(duration timeout) {
-  question q{core::leave_args{}, timeout};
+asio::awaitable<void> client::leave(duration timeout) { return leave(leave_options{timeout}); }
+
+asio::awaitable<void> client::leave(leave_options options) {
+  core::leave_args args;
+  args.returning = options.returning;
+  question q{args, options.timeout};
   return left(connection_, std::move(q));
 }
 

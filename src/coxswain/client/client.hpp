@@ -83,6 +83,19 @@ struct join_options {
   bool take_over{};
 };
 
+struct leave_options {
+  leave_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
+  explicit leave_options(duration time) : timeout{time} {}
+
+  // How long the shutdown barrier may wait for the other tasks, if there is one. Zero or negative:
+  // leave alone.
+  duration timeout{core::timeout_default};
+
+  // The task has not finished: its next process is to join within the coordinator's return_timeout
+  // (10 min). It leaves at once and alone, and must be recoverable.
+  bool returning{};
+};
+
 // How to wait at a barrier, of whatever kind.
 struct barrier_options {
   barrier_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
@@ -333,12 +346,22 @@ class client {
       std::string_view platform, core::local_topology mine,
       duration timeout = core::timeout_default);
 
-  // Waits until all tasks leave, but for recoverable ones that have failed, then ends the session.
-  // INTERNAL (a task died or did not come), FAILED_PRECONDITION (the job had failed: the task has
-  // left alone; or this task has failed). Whatever comes of it, the client is at its end then;
-  // unless the call was cancelled, after which the client goes on. An observer, or a task that
-  // never joined, just ends its session.
+  // Leaves the job and ends the session. Waits at the shutdown barrier until all tasks leave,
+  // except recoverable ones that have failed. If all tasks are recoverable there is no shutdown
+  // barrier, unless the coordinator has leave_together: a task leaves at once.
+  //
+  // A task that leaves has finished, unless the options say `returning`: barriers that need it fail
+  // at once, without a job error; its next process may still join before the job is done. After a
+  // leave to return, barriers wait for the next process or their deadline, except those with
+  // fail_when_lost. Calls of this task that still wait end with CANCELLED.
+  //
+  // INTERNAL (a task died or did not come; details() say which), FAILED_PRECONDITION (the job had
+  // failed: the task has left alone; or this task has failed). Whatever comes of it, the client is
+  // at its end then; unless the call was cancelled or gave INVALID_ARGUMENT (`returning`, but not
+  // recoverable), after which the client goes on. An observer, or a task that never joined, just
+  // ends its session.
   asio::awaitable<void> leave(duration timeout = core::timeout_default);
+  asio::awaitable<void> leave(leave_options options);
 
   // What the whole job is doing.
   asio::awaitable<core::snapshot> inspect();

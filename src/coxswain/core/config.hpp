@@ -45,8 +45,12 @@ struct config {
   duration stalled_reader_timeout{30s};
   // Join waits for all tasks. If false, a task is connected at once.
   bool join_barrier{true};
-  // Leave waits for all tasks. If false, each task leaves alone.
+  // Leave waits for all tasks (the shutdown barrier). If false, each task leaves alone.
   bool leave_barrier{true};
+  // The shutdown barrier exists even if all tasks are recoverable; otherwise those leave alone.
+  bool leave_together{false};
+  // A task that left to return has failed if no process of it joins within this time.
+  duration return_timeout{10min};
   // Whether a task is recoverable that does not say so when it joins: its failure does not fail the
   // job, and it may join again (semantics D12).
   bool recoverable{false};

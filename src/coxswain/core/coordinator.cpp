@@ -24,7 +24,7 @@ coordinator::state::state(config o, incarnation self, time_point now)
       started_{now},
       observed_{now},
       sessions_{memory, out},
-      roster_{options.num_tasks},
+      roster_{options.num_tasks, options.recoverable},
       barriers_{memory, options.owed_outcomes_max, options.idle_barriers_max},
       keys_{memory, {options.changes_max, options.change_bytes_max}},
       joint_gets_{memory},
@@ -95,6 +95,8 @@ void coordinator::state::handle_due(time_point now, due_item const& item) {
     case due::no_progress:
       return no_progress_due(now, task_id{static_cast<std::uint32_t>(item.subject)});
     case due::wrong_tokens: return tell_wrong_tokens(now);
+    case due::task_return:
+      return return_due(now, task_id{static_cast<std::uint32_t>(item.subject)});
   }
 }
 
@@ -153,9 +155,9 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
       s.grace
           ? status{errc::unavailable, "its connection was lost at " + moment(now, s.grace->since) +
                                           " and it did not come back"}
-          : status{errc::unavailable,
-                   "it gave no sign of life for " + in_words(now - s.heard.since) +
-                       "; the heartbeat timeout is " + in_words(options.heartbeat_timeout)};
+          : status{errc::unavailable, "no heartbeat from " + whose(s) + " for " +
+                                          in_words(now - s.heard.since) + " (timeout " +
+                                          in_words(options.heartbeat_timeout) + ")"};
   if (s.attached != connection_id{}) say_goodbye(s.attached, why, false);
   end_session(now, id, why);
 }

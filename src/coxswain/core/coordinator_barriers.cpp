@@ -127,15 +127,18 @@ status coordinator::state::may_open_round(task_id caller, barrier_args const& ar
   if (b) {
     if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
   }
-  bool const minds_failed = args.fail_when_lost && roster_.count(task_state::failed) > 0;
-  if (roster_.count(task_state::left) == 0 && !minds_failed) return {};
+  bool const minds_lost =
+      args.fail_when_lost &&
+      roster_.count(task_state::failed) + roster_.count(task_state::returning) > 0;
+  if (roster_.count(task_state::left) == 0 && !minds_lost) return {};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
-    task const& t = roster_.at(expected.at(i));
-    bool const has_left = t.state == task_state::left;
-    if (!has_left && !(minds_failed && t.state == task_state::failed)) continue;
-    return {errc::internal,
-            "barrier " + quoted(args.name) + " cannot be reached: " +
-                (has_left ? who(expected.at(i)) + " has left" : has_failed(expected.at(i)))};
+    task_id const id = expected.at(i);
+    task_state const state = roster_.at(id).state;
+    bool const is_lost = state == task_state::failed || state == task_state::returning;
+    if (state != task_state::left && !(minds_lost && is_lost)) continue;
+    status const why = absence(id);
+    return {why.code(),
+            "barrier " + quoted(args.name) + " cannot be reached: " + std::string{why.message()}};
   }
   return {};
 }
@@ -286,7 +289,8 @@ void coordinator::state::fail_all_rounds(time_point now, status const& why) {
 }
 
 // Those of them that mind it.
-void coordinator::state::fail_rounds_of(time_point now, task_id id, std::string const& reason) {
+void coordinator::state::fail_rounds_of(time_point now, task_id id) {
+  status const why = absence(id);
   bool const is_gone = roster_.at(id).state == task_state::left;
   std::vector<barriers::barrier*> hit;
   for (auto const& [_, b] : barriers_.open_rounds()) {
@@ -294,7 +298,7 @@ void coordinator::state::fail_rounds_of(time_point now, task_id id, std::string 
     if (minds && b->round.expected().index_of(id)) hit.push_back(b);
   }
   for (barriers::barrier* const b : hit) {
-    fail_round(now, *b, {errc::internal, failed_text(*b, reason)});
+    fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
   }
 }
 
@@ -385,7 +389,7 @@ std::vector<task_id> coordinator::state::awaited(meeting const& m) const {
   std::erase_if(missing, [&](task_id id) {
     task const& t = roster_.at(id);
     return t.state == task_state::left ||
-           (&m == &leave_ && (t.state == task_state::failed || t.parted));
+           (&m == &leave_ && (t.state == task_state::failed || t.parted == parting::finished));
   });
   return missing;
 }

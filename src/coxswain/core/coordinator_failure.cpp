@@ -32,7 +32,7 @@ status coordinator::state::job_failed(errc code) const {
 void coordinator::state::handle(call const& c, report_error_args& args) {
   if (!c.task) return refuse(c, not_joined());
   if (args.what.ok()) return refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
-  if (c.by.guest_of) roster_.set_parted(*c.task, false);
+  if (c.by.guest_of) roster_.set_parted(*c.task, parting::none);
   fail_task(c.now, *c.task,
             {args.what.code(), shortened(args.what.message(), options.error_bytes_max)});
   answer_now(c, share(status{}), true);
@@ -73,7 +73,7 @@ void coordinator::state::task_ended(time_point now, task_id id, status why) {
 void coordinator::state::fail_task(time_point now, task_id id, status why) {
   task& t = roster_.at(id);
   if (!t.is_connected()) return;
-  if (t.parted) return depart(now, id);
+  if (t.parted != parting::none) return depart(now, id, t.parted == parting::returning);
   log(severity::error, event_kind::failed, who(id) + " failed: " + why.text(), id);
   if (!t.last) t.last = std::make_unique<last_holder>();
   t.last->failure = why;
@@ -95,14 +95,15 @@ void coordinator::state::fail_task(time_point now, task_id id, status why) {
 // come back, unless they said otherwise, and the leave does not.
 void coordinator::state::go_on_without(time_point now, task_id id) {
   barriers_.forget_owed_to(id);
-  fail_rounds_of(now, id, has_failed(id));
+  fail_rounds_of(now, id);
   forget_preemption(now, id);
   admit_challenger(now, id);
   if (leave_.is_open() && leave_is_complete()) release_leave(now);
 }
 
 // The first failure is the cause and stays; later ones are listed with it (semantics D19).
-void coordinator::state::fail_job(time_point now, failure what) {
+void coordinator::state::fail_job(time_point now, failure what,
+                                  std::optional<barrier_failure> details) {
   if (error) {
     ++error->later_count;
     if (error->later.size() == later_failures_max) return;
@@ -117,7 +118,8 @@ void coordinator::state::fail_job(time_point now, failure what) {
   fail_all_rounds(now, why);
   answer_all(alive_queries_.callers(), share(why));
   barriers_.forget_owed();
-  fail_leave(now, share(why));
+  end_returns();
+  fail_leave(now, details ? make_answer({why, *std::move(details)}) : share(why));
   fail_join(share(why));
   end_agreement(why);
   end_exchanges(why);

@@ -117,7 +117,7 @@ void coordinator::state::dismiss(time_point now, std::vector<session_id> guests,
 
 // The task itself leaves when its holder does. But others need not wait for it to leave, unless it
 // waits to leave itself, or another of its guests has joined and is still there.
-void coordinator::state::part(session& by) {
+void coordinator::state::part(session& by, bool returning) {
   by.guest_of->is_member = false;
   auto const& guests = grant_of(by)->guests;
   task_id const id = by.guest_of->of.task;
@@ -125,7 +125,8 @@ void coordinator::state::part(session& by) {
   bool const is_last = std::none_of(guests.begin(), guests.end(), [&](session_id other) {
     return sessions_.find(other)->guest_of->is_member;
   });
-  if (!waits && is_last) roster_.set_parted(id, true);
+  if (waits || !is_last) return;
+  roster_.set_parted(id, returning ? parting::returning : parting::finished);
 }
 
 void coordinator::state::take_leaving_guests(task_id id, std::vector<ticket>& into) {

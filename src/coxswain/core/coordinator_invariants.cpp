@@ -117,6 +117,7 @@ void coordinator::state::check_tasks() const {
   std::size_t waits = 0;
   std::size_t challengers = 0;
   std::uint32_t parted = 0;
+  std::uint32_t unrecoverable = 0;
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
     bool const is_here = t.is_connected() || t.state == task_state::joining;
@@ -138,8 +139,13 @@ void coordinator::state::check_tasks() const {
     invariant(t.held_by == session_id{} || !t.last, "a task is held now or was before");
     check_blocked(task_id{i});
     waits += t.waits.size();
-    parted += t.parted ? 1 : 0;
-    invariant(!t.parted || t.is_connected(), "only a connected task has parted");
+    parted += t.parted == parting::finished ? 1 : 0;
+    unrecoverable += t.recoverable ? 0 : 1;
+    invariant(t.parted == parting::none || t.is_connected(), "only a connected task has parted");
+    invariant((t.state == task_state::returning) == (t.last && t.last->return_due.armed()),
+              "who is to return has until a deadline");
+    invariant(t.state != task_state::returning || (!error && t.recoverable),
+              "only a recoverable task returns, and to a job that goes on");
     challengers += t.challenge ? t.challenge->by.size() : 0;
   }
   std::size_t for_tasks = 0;
@@ -149,6 +155,7 @@ void coordinator::state::check_tasks() const {
     });
   });
   invariant(parted == roster_.parted(), "parted tasks are counted");
+  invariant((unrecoverable == 0) == roster_.all_recoverable(), "unrecoverable tasks are counted");
   invariant(waits == for_tasks, "a task's waits are open requests");
   invariant(count_parked(parked::place::join) == challengers + roster_.count(task_state::joining),
             "who asks to join has an open request");
@@ -208,7 +215,8 @@ void coordinator::state::check_meetings() const {
                 (preemption_alarm_.armed() &&
                  preemption_.answers().size() < roster_.count(task_state::connected)),
             "an agreement waits for somebody, and not for ever");
-  invariant(!leave_.is_open() || !leave_is_complete(), "the leave waits for somebody");
+  invariant(!leave_.is_open() || (!leave_is_complete() && leaves_together()),
+            "the leave waits for somebody");
   std::size_t leaving = 0;
   std::size_t at_sync_point = 0;
   if (leave_.is_open()) {
@@ -307,6 +315,7 @@ void coordinator::state::check_alarms() const {
     task const& t = roster_.at(task_id{i});
     if (t.challenge) count(t.challenge->probe);
     count(t.progress_due);
+    if (t.last) count(t.last->return_due);
   }
   for (auto const& [_, of] : round_alarms_) count_all(of);
   count_all(join_alarms_);

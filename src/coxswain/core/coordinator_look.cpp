@@ -129,7 +129,9 @@ barrier_history coordinator::state::history(time_point now, std::string_view nam
 bool coordinator::state::done() const {
   bool const nobody_is_here =
       roster_.count(task_state::connected) == 0 && roster_.count(task_state::joining) == 0;
-  return nobody_is_here && (error || roster_.count(task_state::never_connected) == 0);
+  bool const somebody_comes =
+      roster_.count(task_state::never_connected) + roster_.count(task_state::returning) > 0;
+  return nobody_is_here && (error || !somebody_comes);
 }
 
 bool coordinator::state::drained() const {

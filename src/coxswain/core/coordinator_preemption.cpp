@@ -30,7 +30,8 @@ status coordinator::state::post_preemption(time_point now, task_id id, duration 
                                         std::to_string(roster_.size() - 1)};
   }
   task const& t = roster_.at(id);
-  if (t.state == task_state::failed || t.state == task_state::left) {
+  if (t.state == task_state::failed || t.state == task_state::left ||
+      t.state == task_state::returning) {
     return {errc::failed_precondition, who(id) + " has gone already"};
   }
   preemption_.post(id, deadline_after(now, std::max(in, 0ns)));

@@ -66,7 +66,7 @@ void coordinator::state::watch_progress(task_id id) {
 void coordinator::state::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
-  if (error || t.parted || t.blocked.open() > 0 || is_suspect(t)) return;
+  if (error || t.parted != parting::none || t.blocked.open() > 0 || is_suspect(t)) return;
   if (is_held_back(*sessions_.find(t.held_by))) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch_progress(id);
@@ -78,7 +78,9 @@ void coordinator::state::no_progress_due(time_point now, task_id id) {
   text += ": it is at step " + std::to_string(p.step) + "; the progress timeout is " +
           in_words(options.progress_timeout);
   log(severity::warning, event_kind::no_progress, who(id) + " " + text, id);
-  if (options.fail_without_progress) fail_task(now, id, {errc::deadline_exceeded, "it " + text});
+  if (options.fail_without_progress) {
+    fail_task(now, id, {errc::deadline_exceeded, who(id) + " " + text});
+  }
 }
 
 }  // namespace coxswain::core

@@ -180,6 +180,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
   fail_leave(now, share(why));
   end_agreement(why);
   end_exchanges(why);
+  end_returns();
   for (std::uint32_t i = 0; i < roster_.size(); ++i) end_challenge(task_id{i}, share(why));
   std::vector<ticket> waiting;
   for (auto const& [_, barrier] : count_barriers_.all()) {
@@ -401,7 +402,7 @@ result<std::optional<task_id>> coordinator::state::acting_task(
   if (error) return job_failed(errc::failed_precondition);
   if (t.state == task_state::failed) return status{errc::failed_precondition, has_failed(id)};
   std::string const text = "task " + std::to_string(id.value);
-  if (t.state == task_state::left) {
+  if (t.state == task_state::left || t.state == task_state::returning) {
     return status{errc::failed_precondition, text + " has left; it may join again"};
   }
   return status{errc::failed_precondition, text + (t.state == task_state::joining && t.held_by == by

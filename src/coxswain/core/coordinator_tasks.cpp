@@ -1,4 +1,4 @@
-// Tasks: how they join and leave.
+// Tasks: how they join, and the deadlines of the join and of the leave.
 
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
@@ -20,6 +20,18 @@ std::string coordinator::state::who(task_id id) const {
   std::string const& label = from_of(roster_.at(id)).label();
   if (!label.empty()) text += " (" + label + ")";
   return text;
+}
+
+// "task 12 (b12:3391)", "tasks 0-3 (b12:3391)", "a program of task 12 (b12:3391)" or "client
+// b12:3391".
+std::string coordinator::state::whose(session const& s) const {
+  std::string const label = s.from.label().empty() ? s.from.peer() : s.from.label();
+  if (s.guest_of) return "a program of " + who(s.guest_of->of.task);
+  if (s.tasks.empty()) return "client " + label;
+  if (s.tasks.size() == 1) return who(s.tasks.front());
+  std::vector<task_id> sorted = s.tasks;
+  std::sort(sorted.begin(), sorted.end());
+  return "tasks " + ranges(sorted).text + " (" + label + ")";
 }
 
 // Of who holds it, or held it last.
@@ -53,7 +65,7 @@ void coordinator::state::handle(call const& c, join_args& args) {
   if (c.by.guest_of) {
     if (t.is_connected()) {
       c.by.guest_of->is_member = true;
-      roster_.set_parted(*c.task, false);
+      roster_.set_parted(*c.task, parting::none);
       return answer_now(c, share(join_answer{t.came_late}), true);
     }
     args.self = t.self;
@@ -98,6 +110,7 @@ void coordinator::state::hold(call const& c, join_args const& args) {
   t.place = static_cast<std::uint32_t>(by.tasks.size());
   by.tasks.push_back(*c.task);
   std::erase(by.replaced, *c.task);
+  if (t.last) deadlines_.disarm(t.last->return_due);
   auto const before = std::exchange(t.last, nullptr);
   session* const last = before ? sessions_.find(before->session) : nullptr;
   if (last && last != &by) last->replaced.push_back(*c.task);
@@ -122,7 +135,7 @@ bool coordinator::state::is_recoverable(join_args const& args) const {
 void coordinator::state::enter(call const& c, join_args const& args) {
   hold(c, args);
   task& t = roster_.at(*c.task);
-  t.recoverable = is_recoverable(args);
+  roster_.set_recoverable(*c.task, is_recoverable(args));
   t.came_late = job_started_;
   if (c.by.guest_of) c.by.guest_of->is_member = true;
   if (job_started_ || !options.join_barrier) {
@@ -131,7 +144,10 @@ void coordinator::state::enter(call const& c, join_args const& args) {
         who(*c.task) + " from " + c.by.from.peer() + " has joined", c.task);
     answer_now(c, share(join_answer{job_started_}), true);
     tell_agreement(*sessions_.find(t.held_by));
-    return plan_agreement(c.now);
+    plan_agreement(c.now);
+    // It may have been the last one that was not recoverable.
+    if (leave_.is_open() && !leaves_together()) release_leave(c.now);
+    return;
   }
   roster_.set_state(*c.task, task_state::joining);
   if (!join_.is_open()) {
@@ -245,7 +261,8 @@ void coordinator::state::probe_due(time_point now, task_id id) {
     return arm_probe(deadline_after(now, probe_time()), id);
   }
   replace(now, id,
-          {errc::unavailable, "it gave no sign of life when another incarnation asked to join"});
+          {errc::unavailable,
+           "no heartbeat from " + who(id) + " when another incarnation asked to join"});
 }
 
 // The holder was not read since then.
@@ -301,121 +318,6 @@ void coordinator::state::end_probe(task_id id) {
   --sessions_.find(t.held_by)->probed;
 }
 
-// --- Leave -----------------------------------------------------------------------------------
-
-void coordinator::state::handle(call const& c, leave_args& args) {
-  if (!c.task) return refuse(c, not_joined());
-  bool const alone = error || !options.leave_barrier || args.timeout <= 0s;
-  if (alone || roster_.at(*c.task).parted) return leave_alone(c);
-  if (!leave_.is_open()) {
-    leave_.open(everyone_, c.now);
-    arm_log(leave_alarms_, c.now, {{}, due::leave_log});
-  }
-  grant* const shared = c.by.guest_of ? grant_of(c.by) : nullptr;
-  if (shared) shared->leaving.push_back(c.from);
-  if (!shared || !leave_.arrival_of(*c.task)) {
-    meeting::arrival a;
-    if (!shared) a.who = c.from;
-    a.deadline = deadline_after(c.now, args.timeout);
-    auto const older = leave_.arrive(*c.task, std::move(a));
-    if (older && *older != ticket{}) answer_superseded(*older);
-  }
-  parked p;
-  p.where = parked::place::leave;
-  p.task = c.task;
-  park(c, std::move(p));
-  if (leave_is_complete()) return release_leave(c.now);
-  arm_deadline(leave_alarms_, leave_.deadline(), {{}, due::leave});
-}
-
-// Without the barrier; it may be the last one for whom others wait.
-void coordinator::state::leave_alone(call const& c) {
-  if (c.by.guest_of) {
-    part(c.by);
-  } else {
-    end_waits(*c.task, parked::place::leave, {errc::cancelled, "the same task asked again"});
-    depart(c.now, *c.task);
-  }
-  auto const reply = share(error ? job_failed(errc::failed_precondition) : status{});
-  tally.count_request(c.what, reply->outcome.code());
-  sessions_.reply(c.from, reply, true, true);
-  if (leave_.is_open() && leave_is_complete()) release_leave(c.now);
-}
-
-bool coordinator::state::leave_is_complete() const {
-  // Recoverable tasks that have failed are not waited for (semantics D11).
-  return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) +
-             roster_.parted() ==
-         roster_.size();
-}
-
-void coordinator::state::release_leave(time_point now) {
-  auto const [leaving, tickets] = close_leave();
-  for (task_id const id : leaving) depart(now, id);
-  answer_all(tickets, share(status{}));
-  std::uint32_t const failed = roster_.count(task_state::failed);
-  log(severity::info, event_kind::left,
-      failed == 0 ? "all tasks have left"
-                  : "all tasks have left, but for " + std::to_string(failed) + " that had failed");
-}
-
-// Gives who departs now, and all who are to be answered: a task whose guests leave stays with its
-// holder.
-std::pair<std::vector<task_id>, std::vector<ticket>> coordinator::state::close_leave() {
-  std::vector<task_id> leaving = leave_.in_order();
-  std::vector<ticket> tickets = leave_.tickets();
-  leave_.close();
-  disarm(leave_alarms_);
-  if (grants_.empty()) return {std::move(leaving), std::move(tickets)};
-  std::vector<task_id> departing;
-  for (std::size_t i = 0; i < leaving.size(); ++i) {
-    if (tickets[i] != ticket{}) departing.push_back(leaving[i]);
-    take_leaving_guests(leaving[i], tickets);
-  }
-  std::erase(tickets, ticket{});
-  return {std::move(departing), std::move(tickets)};
-}
-
-// Those who wanted to leave have left, though not in order: their clients are gone whatever they
-// are told (semantics D11).
-void coordinator::state::fail_leave(time_point now, answer_ptr const& what) {
-  if (!leave_.is_open()) return;
-  auto const [leaving, tickets] = close_leave();
-  for (task_id const id : leaving) {
-    if (roster_.at(id).is_connected()) depart(now, id);
-  }
-  answer_all(tickets, what);
-}
-
-void coordinator::state::abandon_leave(task_id id, ticket asker) {
-  if (!leave_.is_open()) return;
-  if (auto* const g = grant_of(*sessions_.find(asker.session))) {
-    std::erase(g->leaving, asker);
-    if (!g->leaving.empty()) return;
-    asker = {};
-  }
-  auto const* const arrival = leave_.arrival_of(id);
-  if (!arrival || arrival->who != asker) return;
-  leave_.withdraw(id);
-  if (leave_.arrived() == 0) close_leave();
-}
-
-void coordinator::state::depart(time_point now, task_id id) {
-  end_reads(id);
-  end_waits(id, parked::place::alive, {errc::cancelled, who(id) + " is no longer in the job"});
-  end_challenge(id, share(status{errc::aborted, who(id) + " has just left; join again"}));
-  forget_holder(id);
-  roster_.set_state(id, task_state::left);
-  remove_keys_of(id);
-  barriers_.forget_owed_to(id);
-  forget_preemption(now, id);
-  log(severity::info, event_kind::left, who(id) + " has left", id);
-  plan_review();
-  if (error) return;
-  fail_rounds_of(now, id, who(id) + " left");
-  leave_exchanges(id);
-}
-
 // --- Deadlines of both -----------------------------------------------------------------------
 
 void coordinator::state::meeting_due(time_point now, due_item const& item) {
@@ -429,7 +331,7 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
   barrier_failure f = describe(now, m, {});
   std::string const text = timed_out(now, m, is_join ? "Join of the job" : "Shutdown barrier", f);
   log(severity::error, event_kind::round_failed, text);
-  if (!is_join) return fail_job(now, {std::nullopt, status{errc::deadline_exceeded, text}});
+  if (!is_join) return fail_job(now, {f.known.front().task, {errc::internal, text}}, f);
   fail_join(make_answer({status{errc::deadline_exceeded, text}, std::move(f)}));
 }
 

@@ -62,8 +62,8 @@ status coordinator::state::all_may_come(std::string_view platform) const {
   if (roster_.count(task_state::left) == 0) return {};
   std::uint32_t gone = 0;
   while (roster_.at(task_id{gone}).state != task_state::left) ++gone;
-  return {errc::internal,
-          exchange_text(platform) + " cannot be completed: " + who(task_id{gone}) + " has left"};
+  status const why = absence(task_id{gone});
+  return {why.code(), exchange_text(platform) + " cannot be completed: " + why.message()};
 }
 
 status coordinator::state::room_for_topology(exchange_topology_args const& args) const {
@@ -135,9 +135,10 @@ void coordinator::state::fail_open_exchanges(status const& why) {
 }
 
 // The outcomes of the others are kept for those who are still there.
-void coordinator::state::leave_exchanges(task_id id) {
-  status const why{errc::internal, who(id) + " left"};
-  if (roster_.count(task_state::connected) == 0) return end_exchanges(why);
+void coordinator::state::leave_exchanges(status const& why) {
+  if (roster_.count(task_state::connected) + roster_.count(task_state::returning) == 0) {
+    return end_exchanges(why);
+  }
   fail_open_exchanges(why);
 }
 

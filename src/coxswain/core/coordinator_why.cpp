@@ -84,7 +84,8 @@ void coordinator::state::review_due(time_point now) {
 bool coordinator::state::may_act(time_point now, task const& t) const {
   switch (t.state) {
     case task_state::never_connected:
-    case task_state::joining: return true;
+    case task_state::joining:
+    case task_state::returning: return true;
     case task_state::failed: return !error;  // it is recoverable
     case task_state::left: return false;
     case task_state::connected: break;

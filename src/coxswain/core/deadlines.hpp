@@ -28,6 +28,7 @@ enum class due : std::uint8_t {
   review,          // it is to be found out who is stuck
   no_progress,     // task: reported no further step
   wrong_tokens,    // those that were tried are to be told
+  task_return,     // task: its next process has not come
 };
 
 // Refers to an armed deadline, or to none.

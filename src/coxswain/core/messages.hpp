@@ -93,6 +93,7 @@ struct join_args {
 
 struct leave_args {
   duration timeout{timeout_default};
+  bool returning{};  // the next process of this task is to come
   friend bool operator==(leave_args const&, leave_args const&) = default;
 };
 

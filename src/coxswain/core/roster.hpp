@@ -47,15 +47,20 @@ struct last_holder {
   origin from;
   std::optional<time_point> heard;  // as it was when its session ended
   status failure;                   // why the task failed; ok: it has not
+  alarm return_due;                 // armed while the task is returning
 };
+
+// What the last guest of a task to leave said of its task.
+enum class parting : std::uint8_t { none, finished, returning };
 
 // There are many, so what few of them have lies elsewhere.
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
-  bool recoverable{};                             // its failure does not fail the job
-  bool came_late{};                               // the job had started when it joined
-  bool parted{};  // a guest of it has left: it goes when its holder does, and nobody waits for it
-                  // to leave; changed by roster only
+  bool recoverable{};  // its failure does not fail the job; changed by roster only
+  bool came_late{};    // the job had started when it joined
+  // A guest of it has left: it goes when its holder does. If it has finished, nobody waits for it
+  // to leave. Changed by roster only.
+  parting parted{};
   std::uint32_t place{};  // in the `tasks` of the session that holds it
   alarm progress_due;
   incarnation self{};
@@ -77,7 +82,8 @@ struct task {
 
 class roster {
  public:
-  explicit roster(std::uint32_t num_tasks) : tasks_(num_tasks) { counts_[0] = num_tasks; }
+  // `recoverable`: what counts for a task until it joins.
+  roster(std::uint32_t num_tasks, bool recoverable);
 
   [[nodiscard]] std::uint32_t size() const noexcept {
     return static_cast<std::uint32_t>(tasks_.size());
@@ -89,8 +95,12 @@ class roster {
   // It has not parted then.
   void set_state(task_id id, task_state state);
 
-  void set_parted(task_id id, bool parted);
+  void set_parted(task_id id, parting how);
+  // How many have parted because they have finished.
   [[nodiscard]] std::uint32_t parted() const noexcept { return parted_; }
+
+  void set_recoverable(task_id id, bool recoverable);
+  [[nodiscard]] bool all_recoverable() const noexcept { return unrecoverable_ == 0; }
 
   // Rises with every change of what is shown of the tasks. Whoever changes anything of it but the
   // state says so by `changed`.
@@ -104,8 +114,9 @@ class roster {
 
  private:
   std::vector<task> tasks_;
-  std::array<std::uint32_t, 5> counts_{};
+  std::array<std::uint32_t, 6> counts_{};
   std::uint32_t parted_{};
+  std::uint32_t unrecoverable_{};
   std::uint64_t version_{};
 };
 

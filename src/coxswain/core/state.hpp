@@ -190,18 +190,22 @@ class coordinator::state {
   void fail_join(answer_ptr const& what);
   void abandon_join(task_id id, ticket asker);
   void close_join();
-  void leave_alone(call const& c);
+  [[nodiscard]] bool leaves_together() const;
+  void leave_alone(call const& c, bool returning);
   [[nodiscard]] bool leave_is_complete() const;
   void release_leave(time_point now);
   void fail_leave(time_point now, answer_ptr const& what);
   void abandon_leave(task_id id, ticket asker);
   std::pair<std::vector<task_id>, std::vector<ticket>> close_leave();
-  void depart(time_point now, task_id id);
+  void depart(time_point now, task_id id, bool returning = false);
+  void await_return(time_point now, task_id id);
+  void return_due(time_point now, task_id id);
+  void end_returns();
   void meeting_due(time_point now, due_item const& item);
   void log_meeting(time_point now, due_item const& item);
   void fail_task(time_point now, task_id id, status why);
   void go_on_without(time_point now, task_id id);
-  void fail_job(time_point now, failure what);
+  void fail_job(time_point now, failure what, std::optional<barrier_failure> details = {});
   void forget_holder(task_id id);
   void end_waits(task_id id, std::optional<parked::place> only, status const& why);
   // Its gets and pops.
@@ -215,7 +219,10 @@ class coordinator::state {
   // The outcome of a call that needs a task by a session that acts for none.
   [[nodiscard]] status not_joined() const;
   [[nodiscard]] std::string who(task_id id) const;
+  [[nodiscard]] std::string whose(session const& s) const;
   [[nodiscard]] std::string has_failed(task_id id) const;
+  // Of a task that has failed or left, as the outcome of a call that needs it.
+  [[nodiscard]] status absence(task_id id) const;
   [[nodiscard]] origin const& from_of(task const& t) const;
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
   [[nodiscard]] bool is_suspect(task const& t) const;
@@ -227,7 +234,7 @@ class coordinator::state {
   [[nodiscard]] grant* grant_of(session const& s);
   [[nodiscard]] result<std::optional<task_id>> acting_guest(session const& s,
                                                             client_message const& message) const;
-  void part(session& by);
+  void part(session& by, bool returning = false);
   void take_leaving_guests(task_id id, std::vector<ticket>& into);
   void reach_sync_point(call const& c, frozen_args const& args);
   void end_sync_points(std::optional<std::uint64_t> step);
@@ -262,7 +269,7 @@ class coordinator::state {
   void leave_round(barriers::round_sequence sequence, task_id id);
   void answer_superseded(ticket older);
   void fail_all_rounds(time_point now, status const& why);
-  void fail_rounds_of(time_point now, task_id id, std::string const& reason);
+  void fail_rounds_of(time_point now, task_id id);
   void round_due(time_point now, due_item const& item);
   void push_progress(time_point now, barriers::barrier& b);
   // Whom the meeting waits for.
@@ -307,7 +314,7 @@ class coordinator::state {
   void join_exchange(call const& c, exchange_topology_args& args);
   void complete_exchange(std::string const& platform);
   void fail_open_exchanges(status const& why);
-  void leave_exchanges(task_id id);
+  void leave_exchanges(status const& why);
   // Nobody will ask for the outcomes of the others either.
   void end_exchanges(status const& why);
   void arm_exchange_log(time_point now);

@@ -28,6 +28,8 @@ void visit_options(Config& o, Visit visit) {
   visit("stalled_reader_timeout_ns", o.stalled_reader_timeout);
   visit("join_barrier", o.join_barrier);
   visit("leave_barrier", o.leave_barrier);
+  visit("leave_together", o.leave_together);
+  visit("return_timeout_ns", o.return_timeout);
   visit("recoverable", o.recoverable);
   visit("waiting_log_period_ns", o.waiting_log_period);
   visit("progress_timeout_ns", o.progress_timeout);

@@ -96,7 +96,7 @@ std::string_view name(core::snapshot::kind what) {
 }
 
 void add_tasks(page& to, core::snapshot const& job) {
-  std::array<std::uint64_t, 5> by_state{};
+  std::array<std::uint64_t, 6> by_state{};
   std::uint64_t suspect = 0;
   for (auto const& task : job.tasks) {
     ++(task.suspect ? suspect : by_state[static_cast<std::size_t>(task.state)]);

@@ -40,7 +40,7 @@ result<std::uint64_t> number_of(std::string_view text, std::string_view what, st
 std::optional<task_state> state_named(std::string text) {
   std::replace(text.begin(), text.end(), '_', ' ');
   for (auto const s : {task_state::never_connected, task_state::joining, task_state::connected,
-                       task_state::failed, task_state::left}) {
+                       task_state::failed, task_state::left, task_state::returning}) {
     if (name(s) == text) return s;
   }
   return std::nullopt;
@@ -142,7 +142,8 @@ http_answer routes::tasks(question const& q) {
     if (!only) {
       return refusal({errc::invalid_argument,
                       "There is no state " + core::quoted(*wanted) +
-                          "; there are never_connected, joining, connected, failed and left"});
+                          "; there are never_connected, joining, connected, failed, left and "
+                          "returning"});
     }
   }
   http_answer a;

@@ -114,10 +114,12 @@ void encode(core::reset_args const& from, v1::ClientMessage& message) {
 core::reset_args decode(v1::Reset& from) { return {incarnation{from.incarnation()}}; }
 
 void encode(core::leave_args const& from, v1::ClientMessage& message) {
-  message.mutable_leave()->set_timeout_ms(timeout_to_wire(from.timeout));
+  v1::Leave& to = *message.mutable_leave();
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+  to.set_returning(from.returning);
 }
 
-core::leave_args decode(v1::Leave& from) { return {timeout_of(from)}; }
+core::leave_args decode(v1::Leave& from) { return {timeout_of(from), from.returning()}; }
 
 void encode(core::report_error_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_report_error();

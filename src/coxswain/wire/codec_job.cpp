@@ -13,6 +13,7 @@ static_assert(static_cast<int>(task_state::joining) == v1::JOINING);
 static_assert(static_cast<int>(task_state::connected) == v1::CONNECTED);
 static_assert(static_cast<int>(task_state::failed) == v1::FAILED);
 static_assert(static_cast<int>(task_state::left) == v1::LEFT);
+static_assert(static_cast<int>(task_state::returning) == v1::RETURNING);
 static_assert(static_cast<int>(core::snapshot::kind::tasks) == v1::JobStatus::TASKS);
 static_assert(static_cast<int>(core::snapshot::kind::count) == v1::JobStatus::COUNT);
 static_assert(static_cast<int>(core::snapshot::kind::join) == v1::JobStatus::JOIN);

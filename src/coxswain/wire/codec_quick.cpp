@@ -138,7 +138,9 @@ bool read(field_reader from, core::join_args& to) {
 }
 
 bool read(field_reader from, core::leave_args& to) {
-  return read(from, timeout_field<v1::Leave::kTimeoutMsFieldNumber>{to.timeout});
+  using fields = v1::Leave;
+  return read(from, timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout},
+              flag_field<fields::kReturningFieldNumber>{to.returning});
 }
 
 bool read(field_reader from, core::barrier_args& to) {

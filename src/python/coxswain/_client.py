@@ -146,7 +146,8 @@ class Client:
         return self
 
     def __exit__(self, kind, problem, trace) -> None:
-        """Leaves. After an exception the task fails instead, so that the others learn of it."""
+        """Leaves: the task has finished. After an exception it fails instead, so that the others
+        learn of it."""
         try:
             if problem is None or (isinstance(problem, SystemExit) and not problem.code):
                 if not self._has_left:
@@ -171,10 +172,18 @@ class Client:
         """
         return self._native.join(timeout, take_over)
 
-    def leave(self, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
-        """Waits until all tasks leave, then ends the session. Internal: a task died or did not
-        come. FailedPrecondition: the job had failed, and the task has left alone."""
-        self._native.leave(timeout)
+    def leave(self, timeout: Timeout = DEFAULT_TIMEOUT, *, returning: bool = False) -> None:
+        """Waits until all tasks leave, then ends the session. A job whose tasks are all recoverable
+        has no such shutdown barrier (unless its coordinator has ``leave_together``): the task
+        leaves at once, as it does with timeout 0.
+
+        The task has finished: barriers that need it fail at once, without a job error. With
+        ``returning`` its next process is to join instead: it leaves at once, barriers wait for that
+        process, and if none joins within the coordinator's ``return_timeout`` the task has failed.
+
+        Internal: a task died or did not come. FailedPrecondition: the job had failed, and the task
+        has left alone. InvalidArgument: ``returning``, but the task is not recoverable."""
+        self._native.leave(timeout, returning)
         self._has_left = True
 
     def close(self) -> None:

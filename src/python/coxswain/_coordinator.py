@@ -52,7 +52,9 @@ class Coordinator:
     How the job runs:
 
     ``recoverable``: a task that fails does not fail the job, unless it says otherwise itself.
-    ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true).
+    ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true);
+        where all are recoverable, for leaving only with ``leave_together``.
+    ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
     ``heartbeat_timeout``: a task that is silent for so long has failed (100 s).
     ``reconnect_grace``: so long may a lost connection take to come back (2 s).
     ``progress_timeout``: a task that reports no further step for so long is named (0: off), and
@@ -94,7 +96,8 @@ class Coordinator:
                  job: str | None = None, attempt: int | None = None,
                  hosted_by_task: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,
-                 leave_barrier: bool | None = None, heartbeat_timeout: Timeout = None,
+                 leave_barrier: bool | None = None, leave_together: bool | None = None,
+                 return_timeout: Timeout = None, heartbeat_timeout: Timeout = None,
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,
                  preemption_timeout: Timeout = None, linger: Timeout = None,

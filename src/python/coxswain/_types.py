@@ -33,7 +33,8 @@ class MissingTask:
     """What the coordinator knows of a task that a barrier waits for."""
 
     task: int
-    state: str  # "never connected", "joining", "connected", "failed" or "left"
+    # "never connected", "joining", "connected", "failed", "left" or "returning"
+    state: str
     suspect: bool  # its connection is lost and its grace runs
     last_heard: float | None  # how many seconds ago; None if it never connected
     label: str  # what its client calls itself, usually "host:pid"
@@ -128,7 +129,8 @@ class Progress:
 @dataclass(frozen=True)
 class Task:
     id: int
-    state: str  # "never connected", "joining", "connected", "failed" or "left"
+    # "never connected", "joining", "connected", "failed", "left" or "returning"
+    state: str
     suspect: bool  # its connection is lost and its grace runs
     incarnation: int
     last_heard: float | None  # how many seconds ago; of `status`

@@ -248,13 +248,13 @@ class AsyncClient:
     async def join(self, timeout: Timeout = DEFAULT_TIMEOUT, *, take_over: bool = False) -> bool:
         return await self._ask("join", timeout, take_over)
 
-    async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT) -> None:
+    async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT, *, returning: bool = False) -> None:
         for queue, kept in list(self._calls.of_queues.items()):
             while kept.ending:
                 await asyncio.wait(list(kept.ending))
             while kept.values:
                 await self.push(queue, kept.values.popleft()[0])
-        await self._ask("leave", timeout)
+        await self._ask("leave", timeout, returning)
         self._has_left = True
 
     async def reset(self) -> None:

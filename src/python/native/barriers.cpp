@@ -47,7 +47,11 @@ void bind_barriers(session_class& of) {
     options.take_over = take_over;
     return [=](client& c) { return c.join(options); };
   });
-  offer(of, "leave", [](timeout time) { return [=](client& c) { return c.leave(time.value); }; });
+  offer(of, "leave", [](timeout time, bool returning) {
+    leave_options options{time.value};
+    options.returning = returning;
+    return [=](client& c) { return c.leave(options); };
+  });
   offer(of, "barrier", [](std::string name, timeout time, py::object const& among, bool strict) {
     return [name = std::move(name), options = at_barrier(time, among, strict)](client& c) {
       return c.barrier(name, options);

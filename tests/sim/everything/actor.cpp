@@ -27,6 +27,11 @@ void actor::start_script(script s) {
   body.work.back().start();
 }
 
+void actor::begin_restart(bool returning) {
+  restarts_ = true;
+  start_script(restart(*this, returning));
+}
+
 void actor::joined(task_id task) {
   if (!joined_.insert(task).second) return;
   for (std::uint32_t i = 0; i < in.decided.errands; ++i) start_script(run_errands(*this, task));

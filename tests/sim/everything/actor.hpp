@@ -31,6 +31,10 @@ class actor : public process::witness {
   [[nodiscard]] bool is_over() const { return is_over_ || !body.alive || body.brain.over(); }
   void give_up() { is_over_ = true; }
 
+  // Leaves with all its tasks, for good or to return, whatever they wait for.
+  void begin_restart(bool returning);
+  [[nodiscard]] bool restarts() const { return restarts_; }
+
   // Something went wrong with it, which ends at a time or when it is connected again.
   void in_trouble(std::optional<time_point> until = std::nullopt);
 
@@ -91,6 +95,7 @@ class actor : public process::witness {
   std::vector<std::uint64_t> troubled_links_;          // what the record's troubles befell
   std::uint64_t texts_{};
   bool is_over_{};
+  bool restarts_{};
 };
 
 }  // namespace coxswain::sim

@@ -92,6 +92,7 @@ struct step_record {
 struct history {
   core::config options;  // what the job was promised
   bool limits_are_small{};
+  bool all_are_recoverable{};  // each task says so when it joins
   duration delay_max{};
   time_point begun;
   time_point ended;

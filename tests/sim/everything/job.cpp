@@ -35,6 +35,8 @@ job::job(std::uint64_t seed, plant const* wrong)
   seen.limits_are_small = decided.limits_are_small;
   seen.delay_max = decided.delay_max;
   seen.begun = w.now;
+  seen.all_are_recoverable =
+      std::count(decided.recoverable.begin(), decided.recoverable.end(), false) == 0;
   if (wrong && (wrong->up || wrong->down)) {
     tamper_ = std::make_unique<tamper>(*wrong, seed);
     w.change_up = [this](process& p, link const& line, std::string_view bytes) {
@@ -50,6 +52,7 @@ complaints job::run() {
   begin();
   plan_faults();
   plan_deaths();
+  plan_restarts();
   w.run(work_max, [this] {
     watch_memory();
     return is_done();
@@ -112,6 +115,14 @@ void job::is_gone(actor& who) {
   if (who.record().recoverable) replace_later(who);
 }
 
+void job::has_left(actor& who) {
+  who.give_up();
+  if (who.body.brain.over()) return;
+  who.record().departed = w.now;
+  who.body.brain.bye(w.now, false);
+  if (!one_in(w.random, 4)) replace_later(who);
+}
+
 void job::replace_later(actor& who) {
   if (who.record().tasks.empty() || w.now > seen.begun + 3 * horizon) return;
   w.at(w.now + 100ms + between(w.random, 0ns, 2s), [this, tasks = who.record().tasks] {
@@ -142,6 +153,21 @@ void job::plan_deaths() {
       } else {
         kill(who, one_in(w.random, 4));
       }
+    });
+  }
+}
+
+void job::plan_restarts() {
+  for (auto i = decided.restarts; i > 0; --i) {
+    w.at(soon(), [this] {
+      actor& who = any();
+      auto const& tasks = who.record().tasks;
+      bool const may_leave = !who.is_over() && !who.restarts() && !tasks.empty() &&
+                             who.tasks().size() == tasks.size() &&
+                             std::all_of(tasks.begin(), tasks.end(), [this](task_id task) {
+                               return decided.recoverable[task.value];
+                             });
+      if (may_leave) who.begin_restart(one_in(w.random, 2));
     });
   }
 }
@@ -247,7 +273,8 @@ void job::end() {
     }
   }
   // Until all who are gone are known to be gone.
-  w.pass(seen.options.reconnect_grace + seen.options.heartbeat_timeout + 2s);
+  w.pass(seen.options.reconnect_grace + seen.options.heartbeat_timeout +
+         seen.options.return_timeout + 2s);
   seen.ended = w.now;
   for (std::size_t i = 1; i < actors_.size(); ++i) {
     actor& one = *actors_[i];

@@ -31,6 +31,8 @@ class job {
   [[nodiscard]] bool stumbles(task_id task);
   // A session has ended, or a process.
   void is_gone(actor& who);
+  // All its tasks have left.
+  void has_left(actor& who);
 
   plan const decided;
   world w;
@@ -43,6 +45,7 @@ class job {
   void begin();
   void plan_faults();
   void plan_deaths();
+  void plan_restarts();
   void disturb();
   void disturb_connection(actor& who);
   void kill(actor& who, bool silently);

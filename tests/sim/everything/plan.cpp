@@ -44,6 +44,8 @@ core::config any_options(generator& r) {
   c.stalled_reader_timeout = 2s;
   c.join_barrier = !one_in(r, 6);
   c.leave_barrier = !one_in(r, 3);
+  c.leave_together = one_in(r, 3);
+  c.return_timeout = duration{1ms} * static_cast<int>(between(r, 500, 3000));
   c.preemption_lead = one_in(r, 2) ? 15min : 2s;
   c.preemption_timeout = 4s;
   c.waiting_log_period = one_in(r, 2) ? 1s : 0s;
@@ -107,6 +109,7 @@ plan::plan(std::uint64_t seed) {
   errand_steps = any(r, 2, n > 40 ? 4 : 14);
   faults = one_in(r, 4) ? 0 : any(r, 1, 8);
   deaths = one_in(r, 2) ? 0 : any(r, 1, 3);
+  restarts = one_in(r, 2) ? 0 : any(r, 1, 4);
   ways.steps_per_check = n <= 7 ? 1 : n;
   ways.keeps_log = false;
   checks_recording = !limits_are_small && n <= 16 && one_in(r, 8);

@@ -40,6 +40,7 @@ struct plan {
   std::uint32_t errand_steps{};  // of each of them
   std::uint32_t faults{};        // that sessions outlive, mostly
   std::uint32_t deaths{};
+  std::uint32_t restarts{};  // clean ones
   bool checks_recording{};
 };
 

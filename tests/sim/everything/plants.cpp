@@ -180,6 +180,10 @@ void ignored_error(tamper&, std::size_t, client_messages& sent) {
   if (body<core::report_error_args>(sent)) sent.front().what = core::inspect_args{};
 }
 
+void forgotten_return(tamper&, std::size_t, client_messages& sent) {
+  if (auto* const args = body<core::leave_args>(sent)) args->returning = false;
+}
+
 // --- Of time and limits ----------------------------------------------------------------------
 
 duration* timeout_of(client_messages& sent) {
@@ -207,6 +211,7 @@ void deaf_to_silence(core::config& c) { c.heartbeat_timeout *= 3; }
 void no_memory_limit(core::config& c) { c.memory_bytes_max *= 64; }
 void forgotten_debts(core::config& c) { c.owed_outcomes_max = 0; }
 void short_change_log(core::config& c) { c.changes_max = 2; }
+void patient_return(core::config& c) { c.return_timeout *= 4; }
 void unnoticed_leave(core::config& c) { c.leave_barrier = !c.leave_barrier; }
 
 }  // namespace
@@ -246,6 +251,7 @@ std::vector<plant> const& all_plants() {
       {"forgotten_freeze", "some sessions are not asked to freeze", nullptr, &forgotten_freeze},
       {"other_topology", "some tasks get another topology", nullptr, &other_topology},
       {"ignored_error", "a reported error has no effect", &ignored_error},
+      {"forgotten_return", "a task that is to return has finished", &forgotten_return},
       {"early_deadline", "deadlines come too early", &early_deadline},
       {"late_deadline", "deadlines come too late", &late_deadline},
       {"lost_acknowledgement", "acknowledged replies are kept", &lost_acknowledgement},
@@ -255,6 +261,7 @@ std::vector<plant> const& all_plants() {
       {"no_memory_limit", "memory is not limited", nullptr, nullptr, &no_memory_limit},
       {"forgotten_debts", "owed outcomes are forgotten", nullptr, nullptr, &forgotten_debts},
       {"short_change_log", "changes are forgotten too soon", nullptr, nullptr, &short_change_log},
+      {"patient_return", "a task may return for too long", nullptr, nullptr, &patient_return},
       {"unnoticed_leave", "leaving waits for none, or for all", nullptr, nullptr, &unnoticed_leave},
   };
   return all;

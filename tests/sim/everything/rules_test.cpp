@@ -200,6 +200,43 @@ BOOST_AUTO_TEST_CASE(join_and_leave_wait_for_all) {
   expect_right(s.judged_by(check_meetings));
 }
 
+BOOST_AUTO_TEST_CASE(nobody_is_waited_for_where_all_are_recoverable_or_by_one_that_returns) {
+  for (bool const returning : {true, false}) {
+    scene s{2};
+    s.h.all_are_recoverable = !returning;
+    s.call(1, core::leave_args{300s, returning}, 3s, 3s);
+    expect_right(s.judged_by(check_meetings));
+
+    s.call(1, core::leave_args{300s, returning}, 3s, 4s);
+    expect_wrong(s.judged_by(check_meetings), "nobody is to be waited for");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_leave_to_return_does_not_count_at_the_shutdown_barrier) {
+  scene s{2};
+  s.call(2, core::leave_args{300s, true}, 3s, 3s);
+  s.call(1, core::leave_args{}, 3s, 4s);
+  expect_wrong(s.judged_by(check_meetings), "task 1 has not asked to leave");
+}
+
+BOOST_AUTO_TEST_CASE(a_clean_exit_fails_rounds_only_as_it_may) {
+  core::barrier_args minds;
+  minds.name = "b";
+  minds.fail_when_lost = true;
+  scene s{2};
+  s.call(1, minds, 1s, 2s, failed(errc::internal, "task 1 has left, and is to return"));
+  s.call(1, core::barrier_args{}, 1s, 2s, failed(errc::failed_precondition, "task 1 has finished"));
+  expect_right(s.judged_by(check_rounds));
+
+  scene t{2};
+  t.call(1, core::barrier_args{}, 1s, 2s, failed(errc::internal, "task 1, and is to return"));
+  expect_wrong(t.judged_by(check_rounds), "does not wait for the return");
+
+  scene u{2};
+  u.call(1, core::barrier_args{}, 1s, 2s, failed(errc::internal, "task 1 has finished"));
+  expect_wrong(u.judged_by(check_rounds), "makes another failure");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(rules_of_failures)
@@ -414,6 +451,25 @@ BOOST_AUTO_TEST_CASE(who_has_joined_is_seen_to_be_connected) {
   expect_wrong(s.judged_by(check_tasks), "not seen so");
 
   s.tasks(3s, task_state::connected);
+  expect_right(s.judged_by(check_tasks));
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_fails_neither_too_early_nor_too_late) {
+  for (auto const& [failed_at, why] : {std::pair{4s, "too early"}, {9s, "for too long"}}) {
+    scene s{1};
+    s.h.options.return_timeout = 5s;
+    s.call(1, core::leave_args{300s, true}, 1s, 1s);
+    s.tasks(1s, task_state::returning);
+    s.tasks(failed_at, task_state::failed);
+    expect_wrong(s.judged_by(check_tasks), why);
+  }
+  scene s{1};
+  s.h.options.return_timeout = 5s;
+  s.call(1, core::leave_args{300s, true}, 1s, 1s);
+  s.tasks(1s, task_state::left);
+  expect_wrong(s.judged_by(check_tasks), "not seen so");
+  s.tasks(1s, task_state::returning);
+  s.tasks(6s, task_state::failed);
   expect_right(s.judged_by(check_tasks));
 }
 

@@ -66,22 +66,31 @@ script do_everything(actor& me, task_id task) {
   auto const& all = me.in.decided.gatherings;
   for (std::size_t i = me.in.begin_at(task); i < all.size() && !me.is_over(); ++i) {
     co_await me.sleep(short_time(me, 500ms));
-    if (me.is_over()) co_return;
+    if (me.is_over() || me.restarts()) co_return;
     me.in.reached(task, i);
     if (!takes_part(all[i], task)) continue;
     core::request what = request_for(all[i], me.in.w.random, task, me.in.decided.options.num_tasks);
     std::optional<task_id> as;
     if (is_of_task(what)) as = task;
     a = co_await me.ask(std::move(what), all[i].timeout, as);
-    if (me.in.stumbles(task)) {
+    if (!me.restarts() && me.in.stumbles(task)) {
       me.body.work.push_back(stumble(me, task));
       me.body.work.back().start();
     }
   }
-  if (me.is_over()) co_return;
+  if (me.is_over() || me.restarts()) co_return;
   core::request leave = core::leave_args{};
   a = co_await me.ask(std::move(leave), leave_timeout, task);
   me.parted(task);
+}
+
+script restart(actor& me, bool returning) {
+  for (task_id const task : std::set{me.tasks()}) {
+    core::request leave = core::leave_args{0s, returning};
+    core::answer const a = co_await me.ask(std::move(leave), 0s, task);
+    me.parted(task);
+  }
+  me.in.has_left(me);
 }
 
 script run_errands(actor& me, std::optional<task_id> task) {

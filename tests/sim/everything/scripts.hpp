@@ -23,6 +23,9 @@ script follow(actor& me);
 // Goes from step to step, and stops where it was agreed.
 script walk(actor& me, task_id task);
 
+// Leaves at once with all tasks of the process.
+script restart(actor& me, bool returning);
+
 // Says how far the task is, and hears where it will stop.
 script agree(actor& me, task_id task, std::uint64_t agreement, std::uint64_t step);
 

@@ -258,5 +258,5 @@ function stateOf(task) {
   if (task.state === 'failed' || task.state === 'left') return task.state;
   if (task.suspect) return 'suspect';
   if (task.state === 'connected') return 'connected';
-  return task.state === 'joining' ? 'connecting' : 'never';
+  return task.state === 'joining' || task.state === 'returning' ? 'connecting' : 'never';
 }

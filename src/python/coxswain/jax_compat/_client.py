@@ -116,7 +116,7 @@ class DistributedRuntimeClient:
         self._is_over = True
         try:
             with as_jax():
-                self._native.leave(self._shutdown_timeout + EXTRA_TIME)
+                self._native.leave(self._shutdown_timeout + EXTRA_TIME, False)
         finally:
             self._native.close()
 

@@ -1,4 +1,4 @@
-// The join waits for all tasks, and so does the leave, unless the job was told otherwise.
+// The join waits for all tasks, and so does the leave, unless the job or the task says otherwise.
 
 #include "tests/sim/everything/rules/rules.hpp"
 
@@ -10,7 +10,11 @@ namespace {
 template <class Args>
 bool has_asked(history const& h, task_id task, time_point until) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
-    return c.made <= until && c.task == task && c.asks<Args>();
+    auto const* const args = c.asks<Args>();
+    if constexpr (std::is_same_v<Args, core::leave_args>) {
+      if (args && args->returning) return false;
+    }
+    return args && c.made <= until && c.task == task;
   });
 }
 
@@ -18,7 +22,8 @@ bool is_gone(history const& h, task_id task, time_point until) {
   return std::any_of(h.events.begin(), h.events.end(), [&](event_record const& e) {
     bool const goes =
         e.what.what.kind == core::event_kind::failed || e.what.what.kind == core::event_kind::left;
-    return e.at <= until && goes && e.what.what.task == task;
+    bool const returns = e.what.what.text.find("is to return") != std::string::npos;
+    return e.at <= until && goes && !returns && e.what.what.task == task;
   });
 }
 
@@ -34,7 +39,11 @@ void check_join(history const& h, call_record const& c, complaints& found) {
 void check_leave(history const& h, call_record const& c, complaints& found) {
   // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
   if (!c.is_ok() || !h.is_calm(c.process, c.made, *c.answered)) return;
-  if (!h.options.leave_barrier) {
+  auto const& args = std::get<core::leave_args>(c.asked);
+  // Without the join barrier some tasks may not yet have said that they are recoverable.
+  bool const all_may_go = h.all_are_recoverable && !h.options.leave_together;
+  if (all_may_go && h.options.leave_barrier && !h.options.join_barrier) return;
+  if (!h.options.leave_barrier || all_may_go || args.returning || c.timeout <= 0s) {
     if (*c.answered > c.made + 2 * h.delay_max + 1ms && h.is_calm(c.process, c.made, *c.answered)) {
       found.push_back("nobody is to be waited for: " + h.text(c));
     }

@@ -56,6 +56,30 @@ void check_state(history const& h, call_record const& c, task_state state, compl
   if (!is_true) found.push_back("the task was not seen so: " + h.text(c));
 }
 
+// It is returning until its next process joins or its time is over, and then it has failed.
+void check_return(history const& h, call_record const& c, complaints& found) {
+  incarnation const self = h.processes[c.process].self;
+  auto const returns = [&](task_sight const& s) {
+    auto const& one = s.what.tasks[c.task->value];
+    return one.state == task_state::returning && one.self == self;
+  };
+  auto const begins = std::find_if(h.tasks.begin(), h.tasks.end(), [&](task_sight const& s) {
+    return s.at >= c.made && returns(s);
+  });
+  if (begins == h.tasks.end()) return;
+  auto const ends = std::find_if_not(begins, h.tasks.end(), returns);
+  time_point const due = *c.answered + h.options.return_timeout;
+  time_point const over = ends == h.tasks.end() ? h.ended : ends->at;
+  if (over > due + h.stalled() + 1ms) found.push_back("is returning for too long: " + h.text(c));
+  if (ends == h.tasks.end()) return;
+  task_state const then = ends->what.tasks[c.task->value].state;
+  bool const is_early = ends->at < c.made + h.options.return_timeout;
+  if (then == task_state::failed && is_early) found.push_back("failed too early: " + h.text(c));
+  if (then == task_state::left && !h.failure && ends->what.tasks[c.task->value].self == self) {
+    found.push_back("did not return: " + h.text(c));
+  }
+}
+
 }  // namespace
 
 void check_tasks(history const& h, complaints& found) {
@@ -64,7 +88,10 @@ void check_tasks(history const& h, complaints& found) {
     if (c.asks<core::join_args>()) check_state(h, c, task_state::connected, found);
     // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
     bool const is_sure = c.answered && h.is_calm(c.process, c.made, *c.answered);
-    if (c.asks<core::leave_args>() && is_sure) check_state(h, c, task_state::left, found);
+    auto const* const leaves = c.asks<core::leave_args>();
+    if (!leaves || !is_sure) continue;
+    check_state(h, c, leaves->returning ? task_state::returning : task_state::left, found);
+    if (leaves->returning && c.is_ok()) check_return(h, c, found);
   }
 }
 

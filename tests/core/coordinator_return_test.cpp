@@ -1,0 +1,305 @@
+// Recoverable tasks that leave: for good (finished) or to return. A clean exit harms nobody.
+
+#include "tests/core/cluster.hpp"
+
+namespace coxswain::test {
+namespace {
+
+core::config recoverable(std::function<void(core::config&)> const& change = {}) {
+  return with([&](auto& o) {
+    o.recoverable = true;
+    if (change) change(o);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE(coordinator_return_test)
+
+// --- Finished --------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_at_once_while_the_others_work) {
+  cluster c{3, recoverable()};
+
+  auto const leaving = c.leave(0, 2s);
+  BOOST_TEST(c.code(leaving) == "OK");
+  BOOST_TEST(c.state_of(0) == "left");
+
+  c.at(1h);
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(!c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_needs_a_finished_task_fails_at_once_without_a_job_error) {
+  for (duration const timeout : {0s, 2s, 300s}) {
+    cluster c{4, recoverable()};
+    auto const all = c.barrier(1, "all", without_limit);
+    auto const others = c.barrier(2, "others", without_limit, {.among = {1, 2}});
+
+    c.leave(3, timeout);
+
+    BOOST_TEST(c.code(all) == "FAILED_PRECONDITION");
+    expect_words(c.text(all), {"Barrier 'all' round 1 failed: task 3 has finished; 1 of 4"});
+    BOOST_TEST(c.code(others) == "waits");
+    BOOST_TEST(c.error() == "none");
+    for (int i = 0; i < 3; ++i) BOOST_TEST(c.pushed<job_error>(i).empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_later_round_that_needs_a_finished_task_cannot_be_reached) {
+  cluster c{2, recoverable()};
+  c.leave(0);
+
+  auto const hopeless = c.barrier(1, "b");
+
+  BOOST_TEST(c.code(hopeless) == "FAILED_PRECONDITION");
+  expect_words(c.text(hopeless), {"'b' cannot be reached: task 0 has finished"});
+}
+
+BOOST_AUTO_TEST_CASE(an_exchange_of_topologies_that_needs_a_finished_task_fails_likewise) {
+  cluster c{3, recoverable()};
+  auto const open = c.exchange(0, "cpu", {});
+  c.leave(2);
+  auto const later = c.exchange(1, "gpu", {});
+
+  BOOST_TEST(c.code(open) == "FAILED_PRECONDITION");
+  expect_words(c.text(open), {"task 2 has finished"});
+  BOOST_TEST(c.code(later) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_task_may_join_again_before_the_job_is_done) {
+  cluster c{2, recoverable()};
+  c.leave(0);
+  int const next = c.observer();
+
+  BOOST_TEST(c.code(c.join({next, 0}, 999)) == "OK");
+  auto const waits = c.barrier(1, "b");
+  c.barrier(next, "b");
+  BOOST_TEST(c.code(waits) == "OK");
+
+  c.leave(1);
+  BOOST_TEST(!c.brain().done());
+  c.leave(next);
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_where_the_coordinator_is_told_so) {
+  cluster c{2, recoverable([](auto& o) { o.leave_together = true; })};
+  auto const first = c.leave(0);
+  BOOST_TEST(c.code(first) == "waits");
+  c.leave(1);
+  BOOST_TEST(c.code(first) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrier_back) {
+  auto c = cluster::deserted(2, recoverable());
+  int const strict = c.observer();
+  int const other = c.observer();
+  c.join({strict, 0}, 1, 300s, {.recoverable = false});
+  c.join({other, 1}, 2);
+
+  auto const waits = c.leave(other);
+  BOOST_TEST(c.code(waits) == "waits");
+  c.leave(strict);
+  BOOST_TEST(c.code(waits) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
+  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  int const first = c.observer();
+  c.join({first, 0}, 1, 300s, {.recoverable = true});
+  auto const waits = c.leave(first);
+  BOOST_TEST(c.code(waits) == "waits");
+
+  c.join({c.observer(), 1}, 2, 300s, {.recoverable = true});
+
+  BOOST_TEST(c.code(waits) == "OK");
+  expect_words(c.log(), {"all tasks are recoverable: nobody waits any longer to leave"});
+}
+
+// --- Returning -------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(rounds_wait_for_the_next_process_of_a_task_that_left_to_return) {
+  cluster c{2, recoverable()};
+  auto const waits = c.barrier(1, "b", without_limit);
+
+  BOOST_TEST(c.code(c.leave(0, 300s, true)) == "OK");
+  BOOST_TEST(c.state_of(0) == "returning");
+  BOOST_TEST(c.code(waits) == "waits");
+  c.at(9min);
+  int const next = c.observer();
+  BOOST_TEST(c.code(c.join({next, 0}, 999)) == "OK");
+  c.barrier(next, "b");
+
+  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_returning_task_waits_for_ends_cancelled_and_its_arrival_is_taken_back) {
+  cluster c{3, recoverable()};
+  auto const own = c.barrier(0, "b", without_limit);
+  auto const other = c.barrier(1, "b", without_limit);
+  auto const got = c.get(0, "k");
+
+  c.leave(0, 300s, true);
+  BOOST_TEST(c.code(own) == "CANCELLED");
+  expect_words(c.text(own), {"task 0 (host0:1000) has left, and is to return"});
+  BOOST_TEST(c.code(got) == "CANCELLED");
+
+  c.barrier(2, "b", without_limit);
+  BOOST_TEST(c.code(other) == "waits");
+  BOOST_TEST(c.look().barriers.at(0).arrived == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_waits_for_a_returning_task_ends_at_its_deadline_and_says_so) {
+  cluster c{2, recoverable()};
+  c.leave(0, 300s, true);
+  auto const waits = c.barrier(1, "b", 30s);
+
+  c.at(30s - 1ns);
+  BOOST_TEST(c.code(waits) == "waits");
+  c.at(30s);
+
+  BOOST_TEST(c.code(waits) == "DEADLINE_EXCEEDED");
+  expect_words(c.text(waits), {"1 of 2 tasks is missing: 0 (returning"});
+}
+
+BOOST_AUTO_TEST_CASE(a_round_that_minds_the_loss_fails_when_a_task_leaves_to_return) {
+  cluster c{2, recoverable()};
+  auto const minds = c.barrier(1, "b", without_limit, {.fail_when_lost = true});
+
+  c.leave(0, 300s, true);
+  auto const later = c.barrier(1, "later", without_limit, {.fail_when_lost = true});
+
+  for (auto const one : {minds, later}) {
+    BOOST_TEST(c.code(one) == "INTERNAL");
+    expect_words(c.text(one), {"task 0 (host0:1000) has left, and is to return"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_returning_task_that_does_not_come_in_time_has_failed) {
+  cluster c{2, recoverable()};
+  c.leave(0, 300s, true);
+  auto const waits = c.barrier(1, "b", without_limit);
+
+  c.at(10min - 1ns);
+  BOOST_TEST(c.state_of(0) == "returning");
+  c.at(10min);
+
+  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.look().tasks[0].error.text() ==
+             "DEADLINE_EXCEEDED: task 0 (host0:1000) left to return, but none of its processes "
+             "joined within the return timeout of 10 min");
+  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.code(c.join({c.observer(), 0}, 999)) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(the_next_process_disarms_the_return_timeout) {
+  cluster c{2, recoverable([](auto& o) { o.return_timeout = 5s; })};
+  c.leave(0, 300s, true);
+  c.at(5s - 1ns);
+  c.join({c.observer(), 0}, 999);
+
+  c.at(1h);
+
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(the_job_is_not_done_while_a_task_is_returning) {
+  cluster c{2, recoverable()};
+  c.leave(0, 300s, true);
+  c.leave(1);
+  BOOST_TEST(!c.brain().done());
+
+  c.at(10min);
+  BOOST_TEST(c.brain().done());
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return) {
+  cluster c{2};
+  auto const refused = c.leave(0, 300s, true);
+
+  BOOST_TEST(c.code(refused) == "INVALID_ARGUMENT");
+  expect_words(c.text(refused), {"task 0 (host0:1000) did not join as a recoverable task"});
+  BOOST_TEST(c.state_of(0) == "connected");
+}
+
+BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_returning_task_but_no_longer_when_it_fails) {
+  for (bool const comes : {true, false}) {
+    cluster c{2, recoverable([](auto& o) { o.leave_together = true; })};
+    c.leave(0, 300s, true);
+    auto const waits = c.leave(1, without_limit);
+    BOOST_TEST(c.code(waits) == "waits");
+    int const next = comes ? c.observer() : 0;
+    if (comes) c.join({next, 0}, 999);
+    if (comes) c.leave(next);
+    if (!comes) c.at(10min);
+
+    BOOST_TEST(c.code(waits) == "OK");
+    BOOST_TEST(c.brain().done());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(when_the_job_fails_a_returning_task_has_left) {
+  auto c = cluster::deserted(2, recoverable());
+  int const one = c.observer();
+  int const two = c.observer();
+  c.join({one, 0}, 1);
+  c.join({two, 1}, 2, 300s, {.recoverable = false});
+  c.leave(one, 300s, true);
+
+  c.report_error(two, errc::internal, "boom");
+
+  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.brain().done());
+  c.at(1h);
+  BOOST_TEST(c.state_of(0) == "left");
+}
+
+BOOST_AUTO_TEST_CASE(after_a_job_error_nobody_returns) {
+  auto c = cluster::deserted(2, recoverable());
+  int const one = c.observer();
+  int const two = c.observer();
+  c.join({one, 0}, 1);
+  c.join({two, 1}, 2, 300s, {.recoverable = false});
+  c.report_error(two, errc::internal, "boom");
+
+  BOOST_TEST(c.code(c.leave(one, 300s, true)) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.state_of(0) == "left");
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_a_returning_task_vanish_and_a_query_does_not_wait_for_it) {
+  cluster c{2, recoverable()};
+  c.put_owned(0, "k", "v");
+  auto const query = c.send(1, core::alive_args{{}, 300s}, 300s);
+  BOOST_TEST(c.code(query) == "waits");
+
+  c.leave(0, 300s, true);
+
+  BOOST_TEST(c.code(query) == "OK");
+  BOOST_TEST(c.code(c.try_get(1, "k")) == "NOT_FOUND");
+}
+
+BOOST_AUTO_TEST_CASE(a_returning_task_is_no_deadlock_and_cannot_be_preempted) {
+  cluster c{2, recoverable()};
+  c.leave(0, 300s, true);
+  c.barrier(1, "b", without_limit);
+  c.at(5min);
+  BOOST_TEST(c.look().stuck_tasks == 0u);
+
+  auto const refused = c.preempt(c.observer(), 0);
+  BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
+}
+
+BOOST_AUTO_TEST_CASE(a_stop_while_a_task_is_returning_leaves_nothing_behind) {
+  cluster c{1, recoverable()};
+  c.leave(0, 300s, true);
+
+  c.stop();
+
+  BOOST_TEST(c.state_of(0) == "left");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::test
