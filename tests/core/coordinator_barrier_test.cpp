@@ -533,7 +533,7 @@ BOOST_AUTO_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task) {
 
 // --- Progress and log -----------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_waiter_that_asks_for_progress_is_told_when_something_has_changed) {
+BOOST_AUTO_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period) {
   cluster c{4};
   auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
   c.at(1s);
@@ -546,7 +546,9 @@ BOOST_AUTO_TEST_CASE(a_waiter_that_asks_for_progress_is_told_when_something_has_
   BOOST_TEST(first[0].missing == "1-3");
 
   c.at(5s);
-  BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
+  auto const same = c.pushed<core::barrier_progress>(0);
+  BOOST_TEST(same.size() == 4u);
+  for (auto const& one : same) BOOST_TEST(one.missing == "1-3");
   c.barrier(2, "b", 60s);
   c.at(6s);
 
@@ -570,7 +572,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_mo
   often = c.pushed<core::barrier_progress>(0).size();
   seldom = c.pushed<core::barrier_progress>(1).size();
 
-  BOOST_TEST(often == 7u);
+  BOOST_TEST(often == 40u);
   BOOST_TEST(seldom == 2u);
 }
 
@@ -627,7 +629,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
   c.pushed<core::barrier_progress>(0);
 
   c.withdraw(other);
-  c.at(2s);
+  c.at(1100ms);
 
   auto const told = c.pushed<core::barrier_progress>(0);
   BOOST_TEST_REQUIRE(told.size() == 1u);
@@ -644,8 +646,7 @@ BOOST_AUTO_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most) {
   c.at(1s);
 
   auto const told = c.pushed<core::barrier_progress>(0);
-  BOOST_TEST(told.size() >= 2u);
-  BOOST_TEST(told.size() <= 4u);
+  BOOST_TEST(told.size() == 10u);
 }
 
 BOOST_AUTO_TEST_CASE(no_progress_is_told_after_the_round) {
@@ -667,7 +668,7 @@ BOOST_AUTO_TEST_CASE(progress_is_not_told_to_a_lost_connection_and_goes_on_after
   c.barrier(1, "b", 60s);
   c.at(4s);
 
-  BOOST_TEST(c.pushed<core::barrier_progress>(0).size() == 1u);
+  BOOST_TEST(c.pushed<core::barrier_progress>(0).size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_that_waits_long_is_logged_every_ten_seconds) {

@@ -351,7 +351,7 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
   fail_round(now, b, {errc::deadline_exceeded, text});
 }
 
-// Each is told as often as it asked at the most, and if something has changed since.
+// Each is told as often as it asked, at most every `progress_every_min`.
 void coordinator::state::push_progress(time_point now, barriers::barrier& b) {
   deadlines_.disarm(round_alarms_.at(b.sequence).progress);
   std::optional<task_ranges> missing;
@@ -361,8 +361,7 @@ void coordinator::state::push_progress(time_point now, barriers::barrier& b) {
     if (a.progress_at <= now) {
       a.progress_at = deadline_after(now, a.progress_every);
       session* const s = sessions_.find(a.who.session);
-      if (a.progress_told != b.round.arrived() && s->attached != connection_id{}) {
-        a.progress_told = b.round.arrived();
+      if (s->attached != connection_id{}) {
         if (!missing) missing = ranges(b.round.missing());
         sessions_.push(
             *s, share(barrier_progress{a.who.request, b.number, b.round.arrived(),

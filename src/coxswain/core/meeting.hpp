@@ -51,9 +51,8 @@ class meeting {
     ticket who;
     time_point deadline;
     owned_bytes data;
-    duration progress_every{};      // zero: it is told of no progress
-    time_point progress_at{};       // when it may be told next
-    std::uint32_t progress_told{};  // how many had arrived when it was told last
+    duration progress_every{};  // zero: it is told of no progress
+    time_point progress_at{};   // when it is told next
 
    private:
     friend class meeting;
