@@ -199,6 +199,22 @@ BOOST_AUTO_TEST_CASE(the_shutdown_barrier_that_fails_says_whom_it_missed) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(a_timeout_may_have_any_unit_and_length) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    co_await (a.barrier("b", std::chrono::hours::max()) && b.barrier("b", 1.5s));
+    auto const now = co_await outcome_of(a.get("k", -std::chrono::hours{1}));
+    BOOST_TEST(now.code() == errc::deadline_exceeded);
+    barrier_options with{std::chrono::minutes::max()};
+    with.progress_every = std::chrono::hours::max();
+    with.on_progress = [](core::barrier_progress const&) {};
+    co_await (a.barrier("c", with) && b.barrier("c", std::chrono::years::max()));
+    co_await a.preempt(std::chrono::hours::max());
+    co_await (a.leave(std::chrono::hours::max()) && b.leave());
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(a_recoverable_task_is_taken_over_by_another_client) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both(recoverable(0));

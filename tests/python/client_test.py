@@ -408,6 +408,17 @@ class Job(PythonTest):
         with self.assertRaisesRegex(coxswain.FailedPrecondition, "task 0 has finished"):
             second.barrier("b")
 
+    def test_a_timeout_may_be_of_any_length(self):
+        job = self.clients(self.coordinator(1), 1)[0]
+        for long in (10**400, 1e300, float("inf"), datetime.timedelta.max, None):
+            self.assertEqual(job.barrier("b", timeout=long) > 0, True)
+        for short in (0, -1, -10**400, float("-inf"), datetime.timedelta.min):
+            with self.assertRaises(coxswain.DeadlineExceeded):
+                job.get("k", timeout=short)
+        with self.assertRaises(ValueError):
+            job.barrier("b", timeout=float("nan"))
+        job.leave(10**400)
+
     def test_only_a_recoverable_task_leaves_to_return(self):
         job = self.clients(self.coordinator(1), 1)[0]
         with self.assertRaisesRegex(coxswain.InvalidArgument, "recoverable"):

@@ -12,8 +12,13 @@
 namespace coxswain::tools {
 namespace {
 
+struct leave_command {
+  duration timeout{core::timeout_default};
+  bool returning{};
+};
+
 // Not client::leave: our client has not joined, and would just end its own session.
-asio::awaitable<void> leave(client& c, leave_options options) {
+asio::awaitable<void> leave(client& c, leave_command options) {
   core::leave_args args;
   args.returning = options.returning;
   question q{args, options.timeout};
@@ -24,7 +29,7 @@ asio::awaitable<void> leave(client& c, leave_options options) {
 }  // namespace
 
 void add_leave(CLI::App& program, action& chosen) {
-  auto options = std::make_shared<leave_options>();
+  auto options = std::make_shared<leave_command>();
   auto& command = add_subcommand(
       program, "leave", "Leaves with all other tasks before the command ends", chosen,
       [options] { return act([options](client& c) { return leave(c, *options); }); });

@@ -15,6 +15,30 @@ using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 // A timeout that never comes.
 inline constexpr duration without_limit = duration::max();
 
+// A duration as callers give it: of any unit, and of any length. What no `duration` can express is
+// `without_limit`, so hours::max() is a timeout that never comes; negative ones and NaN count as
+// zero.
+class time_limit {
+ public:
+  template <class Rep, class Period>
+  constexpr time_limit(std::chrono::duration<Rep, Period> given) noexcept {
+    using exact = std::chrono::duration<long double, duration::period>;
+    auto const count = std::chrono::duration_cast<exact>(given).count();
+    if (count >= static_cast<long double>(without_limit.count())) {
+      value_ = without_limit;
+    } else if (count > 0) {
+      value_ = duration{static_cast<duration::rep>(count)};
+    }
+  }
+
+  constexpr operator duration() const noexcept { return value_; }
+
+  friend constexpr bool operator==(time_limit, time_limit) = default;
+
+ private:
+  duration value_{};
+};
+
 // `now + timeout`, or the end of time where that would overflow.
 [[nodiscard]] constexpr time_point deadline_after(time_point now, duration timeout) noexcept {
   return timeout >= time_point::max() - now ? time_point::max() : now + timeout;

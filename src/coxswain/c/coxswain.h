@@ -23,7 +23,8 @@
 // Strings are pairs of pointer and size and need no NUL at their end. Names, keys and texts are
 // UTF-8; values are any bytes. What a caller passes is copied before the function returns.
 //
-// Timeouts are milliseconds; 0 asks for an answer now. The coordinator keeps them.
+// Timeouts are milliseconds; 0 asks for an answer now, and negative ones, like those that are
+// longer than 292 years, never come. The coordinator keeps them.
 //
 // Growth: a struct that goes by pointer begins with its size, as its user was compiled. Fields are
 // only ever added at the end, and zero means that nothing is said; what the other side does not

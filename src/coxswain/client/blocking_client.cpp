@@ -20,7 +20,7 @@ void blocking_client::close() noexcept {
   if (!worker_->forked()) worker_->close();
 }
 
-bool blocking_client::join(duration timeout) {
+bool blocking_client::join(time_limit timeout) {
   return worker_->ask([=](client& c) { return c.join(timeout); });
 }
 
@@ -67,22 +67,22 @@ void blocking_client::cancel_barrier(std::string_view name, std::optional<round_
 }
 
 round_number blocking_client::count_barrier(std::string_view name, std::uint32_t count,
-                                            duration timeout) {
+                                            time_limit timeout) {
   return worker_->ask([=](client& c) { return c.count_barrier(name, count, timeout); });
 }
 
 std::vector<core::alive_answer::task> blocking_client::alive_tasks(std::span<task_id const> tasks,
-                                                                   duration timeout) {
+                                                                   time_limit timeout) {
   return worker_->ask([=](client& c) { return c.alive_tasks(tasks, timeout); });
 }
 
 core::tasks_answer blocking_client::watch_tasks(std::optional<std::uint64_t> after,
-                                                duration timeout) {
+                                                time_limit timeout) {
   return worker_->ask([=](client& c) { return c.watch_tasks(after, timeout); });
 }
 
 core::events_answer blocking_client::watch_events(std::optional<std::uint64_t> after,
-                                                  core::severity at_least, duration timeout,
+                                                  core::severity at_least, time_limit timeout,
                                                   std::uint32_t last) {
   return worker_->ask([=](client& c) { return c.watch_events(after, at_least, timeout, last); });
 }
@@ -107,11 +107,11 @@ std::uint64_t blocking_client::append(std::string_view key, std::string_view mor
   return worker_->ask([=](client& c) { return c.append(key, more); });
 }
 
-std::string blocking_client::get(std::string_view key, duration timeout) {
+std::string blocking_client::get(std::string_view key, time_limit timeout) {
   return worker_->ask([=](client& c) { return c.get(key, timeout); });
 }
 
-std::vector<key_value> blocking_client::get_all(std::vector<std::string> keys, duration timeout) {
+std::vector<key_value> blocking_client::get_all(std::vector<std::string> keys, time_limit timeout) {
   return worker_->ask([&](client& c) { return c.get_all(std::move(keys), timeout); });
 }
 
@@ -140,7 +140,7 @@ blocking_key_watch blocking_client::watch(std::string_view directory,
   return {*this, worker_->ask([=](client& c) { return c.watch(directory, after); })};
 }
 
-std::vector<key_change> blocking_key_watch::next(duration timeout) {
+std::vector<key_change> blocking_key_watch::next(time_limit timeout) {
   return of_->worker_->ask([=, this](client&) { return watch_.next(timeout); });
 }
 
@@ -152,7 +152,7 @@ std::uint64_t blocking_client::push(std::string_view queue, std::string_view val
   return worker_->ask([=](client& c) { return c.push(queue, value); });
 }
 
-queue_item blocking_client::pop(std::string_view queue, duration timeout) {
+queue_item blocking_client::pop(std::string_view queue, time_limit timeout) {
   return worker_->ask([=](client& c) { return c.pop(queue, timeout); });
 }
 
@@ -160,7 +160,7 @@ void blocking_client::report_error(errc code, std::string_view message) {
   worker_->ask([=](client& c) { return c.report_error(code, message); });
 }
 
-void blocking_client::leave(duration timeout) { leave(leave_options{timeout}); }
+void blocking_client::leave(time_limit timeout) { leave(leave_options{timeout}); }
 
 void blocking_client::leave(leave_options options) {
   worker_->ask([=](client& c) { return c.leave(options); });
@@ -178,7 +178,7 @@ void blocking_client::report_progress(std::uint64_t step) {
   worker_->ask([=](client& c) { return c.report_progress(step); });
 }
 
-void blocking_client::preempt(duration in, std::optional<task_id> who) {
+void blocking_client::preempt(time_limit in, std::optional<task_id> who) {
   worker_->ask([=](client& c) { return c.preempt(in, who); });
 }
 
@@ -188,12 +188,12 @@ bool blocking_client::reached_sync_point(std::uint64_t step) {
 
 core::global_topology blocking_client::exchange_topology(std::string_view platform,
                                                          core::local_topology mine,
-                                                         duration timeout) {
+                                                         time_limit timeout) {
   return worker_->ask(
       [&](client& c) { return c.exchange_topology(platform, std::move(mine), timeout); });
 }
 
-std::optional<job_error> blocking_client::failure(duration timeout) {
+std::optional<job_error> blocking_client::failure(time_limit timeout) {
   try {
     auto const start = [](client& c) { return c.failure(); };
     if (timeout == without_limit) return worker_->ask(start);

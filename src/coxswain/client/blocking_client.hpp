@@ -30,7 +30,7 @@ class client_worker;
 // See key_watch. Must not outlive its client; one thread at a time.
 class blocking_key_watch {
  public:
-  std::vector<key_change> next(duration timeout = without_limit);
+  std::vector<key_change> next(time_limit timeout = without_limit);
   std::vector<key_value> list();
   [[nodiscard]] std::uint64_t version() const noexcept { return watch_.version(); }
 
@@ -52,18 +52,18 @@ class blocking_client {
   blocking_client(blocking_client const&) = delete;
   blocking_client& operator=(blocking_client const&) = delete;
 
-  bool join(duration timeout = core::timeout_default);
+  bool join(time_limit timeout = core::timeout_default);
   bool join(join_options options);
   void reset();
   round_number barrier(std::string_view name, barrier_options options);
-  round_number barrier(std::string_view name, duration timeout = core::timeout_default,
+  round_number barrier(std::string_view name, time_limit timeout = core::timeout_default,
                        std::span<task_id const> among = {}) {
     return barrier(name, barrier_options{timeout, among});
   }
   std::vector<std::string> all_gather(std::string_view name, std::string_view data,
                                       barrier_options options);
   std::vector<std::string> all_gather(std::string_view name, std::string_view data,
-                                      duration timeout = core::timeout_default,
+                                      time_limit timeout = core::timeout_default,
                                       std::span<task_id const> among = {}) {
     return all_gather(name, data, barrier_options{timeout, among});
   }
@@ -77,32 +77,32 @@ class blocking_client {
   }
   template <class Number>
   auto reduce(std::string_view name, Number operand, reduction how,
-              duration timeout = core::timeout_default, std::span<task_id const> among = {}) {
+              time_limit timeout = core::timeout_default, std::span<task_id const> among = {}) {
     return reduce(name, operand, how, barrier_options{timeout, among});
   }
   std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
                           barrier_options options);
   std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
-                          duration timeout = core::timeout_default,
+                          time_limit timeout = core::timeout_default,
                           std::span<task_id const> among = {}) {
     return reduce_bits(name, operand, how, barrier_options{timeout, among});
   }
   round_number all_equal(std::string_view name, std::string_view data, barrier_options options);
   round_number all_equal(std::string_view name, std::string_view data,
-                         duration timeout = core::timeout_default,
+                         time_limit timeout = core::timeout_default,
                          std::span<task_id const> among = {}) {
     return all_equal(name, data, barrier_options{timeout, among});
   }
   void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
-                             duration timeout = core::timeout_default);
+                             time_limit timeout = core::timeout_default);
   std::vector<core::alive_answer::task> alive_tasks(std::span<task_id const> tasks = {},
-                                                    duration timeout = core::timeout_default);
+                                                    time_limit timeout = core::timeout_default);
   core::tasks_answer watch_tasks(std::optional<std::uint64_t> after = {},
-                                 duration timeout = without_limit);
+                                 time_limit timeout = without_limit);
   core::events_answer watch_events(std::optional<std::uint64_t> after = {},
                                    core::severity at_least = core::severity::info,
-                                   duration timeout = without_limit, std::uint32_t last = 0);
+                                   time_limit timeout = without_limit, std::uint32_t last = 0);
   std::uint64_t put(std::string_view key, std::string_view value, put_mode mode = put_mode::create,
                     key_lifetime lifetime = key_lifetime::job);
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
@@ -110,9 +110,9 @@ class blocking_client {
   swap_result compare_and_set(std::string_view key, std::string_view value, expectation expected,
                               key_lifetime lifetime = key_lifetime::job);
   std::uint64_t append(std::string_view key, std::string_view more);
-  std::string get(std::string_view key, duration timeout = core::timeout_default);
+  std::string get(std::string_view key, time_limit timeout = core::timeout_default);
   std::vector<key_value> get_all(std::vector<std::string> keys,
-                                 duration timeout = core::timeout_default);
+                                 time_limit timeout = core::timeout_default);
   std::optional<std::string> try_get(std::string_view key);
   std::vector<key_value> list(std::string_view directory);
   std::uint64_t remove(std::string_view key, remove_mode mode = remove_mode::tree);
@@ -120,21 +120,21 @@ class blocking_client {
   std::uint64_t count(std::string_view directory = {});
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {});
   std::uint64_t push(std::string_view queue, std::string_view value);
-  queue_item pop(std::string_view queue, duration timeout = core::timeout_default);
+  queue_item pop(std::string_view queue, time_limit timeout = core::timeout_default);
   void report_error(errc code, std::string_view message);
-  void leave(duration timeout = core::timeout_default);
+  void leave(time_limit timeout = core::timeout_default);
   void leave(leave_options options);
   core::snapshot inspect();
   core::why_answer why();
   void report_progress(std::uint64_t step);
-  void preempt(duration in = {}, std::optional<task_id> who = {});
+  void preempt(time_limit in = duration{}, std::optional<task_id> who = {});
   bool reached_sync_point(std::uint64_t step);
   core::global_topology exchange_topology(std::string_view platform, core::local_topology mine,
-                                          duration timeout = core::timeout_default);
+                                          time_limit timeout = core::timeout_default);
 
   // Waits for a failure of the job, or that the coordinator is lost for good; none if `timeout`
   // passes without one.
-  std::optional<job_error> failure(duration timeout = without_limit);
+  std::optional<job_error> failure(time_limit timeout = without_limit);
 
   // Ends the session as the destructor does; calls that other threads have open throw CANCELLED,
   // as do later ones. A second call changes nothing. Does not throw, also after fork.

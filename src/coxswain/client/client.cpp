@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -37,7 +38,7 @@ core::barrier_args reduction_args(std::string_view name, core::reduction how,
 question at_barrier(core::barrier_args args, barrier_options options) {
   args.participants = std::move(options.among);
   args.fail_when_lost = options.fail_when_lost;
-  if (options.on_progress) args.progress_every = options.progress_every;
+  if (options.on_progress) args.progress_every = std::max<duration>(options.progress_every, 1ms);
   question q{std::move(args), options.timeout};
   q.on_progress = std::move(options.on_progress);
   return q;
@@ -161,7 +162,7 @@ asio::awaitable<client> client::open(client_options options) {
   co_return std::move(opened);
 }
 
-asio::awaitable<void> client::leave(duration timeout) { return leave(leave_options{timeout}); }
+asio::awaitable<void> client::leave(time_limit timeout) { return leave(leave_options{timeout}); }
 
 asio::awaitable<void> client::leave(leave_options options) {
   core::leave_args args;
@@ -170,7 +171,7 @@ asio::awaitable<void> client::leave(leave_options options) {
   return left(connection_, std::move(q));
 }
 
-asio::awaitable<bool> client::join(duration timeout) { return join(join_options{timeout}); }
+asio::awaitable<bool> client::join(time_limit timeout) { return join(join_options{timeout}); }
 
 asio::awaitable<bool> client::join(join_options options) {
   core::join_args args;
@@ -243,7 +244,7 @@ asio::awaitable<void> client::cancel_barrier(std::string_view name,
 }
 
 asio::awaitable<round_number> client::count_barrier(std::string_view name, std::uint32_t count,
-                                                    duration timeout) {
+                                                    time_limit timeout) {
   core::count_barrier_args args{std::string{name}, count, timeout};
   return round_of(ask(connection_, question{std::move(args), timeout}));
 }
@@ -259,7 +260,7 @@ asio::awaitable<void> client::report_error(errc code, std::string_view message) 
   return nothing(ask(connection_, question{std::move(args), patience}));
 }
 
-asio::awaitable<void> client::preempt(duration in, std::optional<task_id> who) {
+asio::awaitable<void> client::preempt(time_limit in, std::optional<task_id> who) {
   if (!who) who = task();
   if (!who) throw error{status{errc::invalid_argument, "preempt: an observer must name a task"}};
   core::preempt_args args{*who, in};
@@ -272,7 +273,7 @@ asio::awaitable<bool> client::reached_sync_point(std::uint64_t step) {
 
 asio::awaitable<core::global_topology> client::exchange_topology(std::string_view platform,
                                                                  core::local_topology mine,
-                                                                 duration timeout) {
+                                                                 time_limit timeout) {
   core::exchange_topology_args args{std::string{platform}, std::move(mine), timeout};
   return whole(ask(connection_, question{std::move(args), timeout}));
 }
@@ -293,20 +294,20 @@ asio::awaitable<void> client::report_progress(std::uint64_t step) {
 // --- Watching --------------------------------------------------------------------------------
 
 asio::awaitable<std::vector<core::alive_answer::task>> client::alive_tasks(
-    std::span<task_id const> tasks, duration timeout) {
+    std::span<task_id const> tasks, time_limit timeout) {
   core::alive_args args{copy_of(tasks), timeout};
   return those_alive(ask(connection_, question{std::move(args), timeout}));
 }
 
 asio::awaitable<core::tasks_answer> client::watch_tasks(std::optional<std::uint64_t> after,
-                                                        duration timeout) {
+                                                        time_limit timeout) {
   core::watch_tasks_args args{after, timeout};
   return whole<core::tasks_answer>(ask(connection_, question{args, timeout}));
 }
 
 asio::awaitable<core::events_answer> client::watch_events(std::optional<std::uint64_t> after,
-                                                          core::severity at_least, duration timeout,
-                                                          std::uint32_t last) {
+                                                          core::severity at_least,
+                                                          time_limit timeout, std::uint32_t last) {
   core::watch_events_args args{after, at_least, timeout, last};
   return whole<core::events_answer>(ask(connection_, question{args, timeout}));
 }

@@ -25,8 +25,8 @@
 //
 // Deadlines are kept by the coordinator and answered within milliseconds. If it cannot answer, the
 // client ends the call by itself, 1 s later while it is connected, exactly in time while it is
-// not. Calls without a `timeout` argument have one of 300 s. A timeout of zero asks for an answer
-// now; `without_limit` waits for ever.
+// not. Calls without a `timeout` argument have one of 300 s. A timeout of zero or less asks for an
+// answer now; `without_limit`, and anything above 292 years (hours::max()), waits for ever.
 //
 // Cancellation: each call honours the cancellation slot of its coroutine for every kind of
 // cancellation: it is taken back at the coordinator, other calls notice nothing, and the awaiting
@@ -74,9 +74,9 @@ enum class bitwise : std::uint8_t { all, any };
 // How to join.
 struct join_options {
   join_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
-  explicit join_options(duration time) : timeout{time} {}
+  explicit join_options(time_limit time) : timeout{time} {}
 
-  duration timeout{core::timeout_default};
+  time_limit timeout{core::timeout_default};
 
   // Take the place of another incarnation that holds the task, at once and without asking whether
   // it lives. Both must be recoverable.
@@ -85,11 +85,11 @@ struct join_options {
 
 struct leave_options {
   leave_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
-  explicit leave_options(duration time) : timeout{time} {}
+  explicit leave_options(time_limit time) : timeout{time} {}
 
   // How long the shutdown barrier may wait for the other tasks, if there is one. Zero or negative:
   // leave alone.
-  duration timeout{core::timeout_default};
+  time_limit timeout{core::timeout_default};
 
   // The task has not finished: its next process is to join within the coordinator's return_timeout
   // (10 min). It leaves at once and alone, and must be recoverable.
@@ -99,10 +99,10 @@ struct leave_options {
 // How to wait at a barrier, of whatever kind.
 struct barrier_options {
   barrier_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
-  explicit barrier_options(duration time, std::span<task_id const> who = {})
+  explicit barrier_options(time_limit time, std::span<task_id const> who = {})
       : timeout{time}, among{who.begin(), who.end()} {}
 
-  duration timeout{core::timeout_default};
+  time_limit timeout{core::timeout_default};
 
   // Who takes part, the caller among them; empty: all tasks. The same for all callers of a round.
   std::vector<task_id> among;
@@ -111,10 +111,11 @@ struct barrier_options {
   // back. The same for all callers of a round.
   bool fail_when_lost{};
 
-  // Told who is still missing while the caller waits, at most once every `progress_every`. On the
-  // client's executor; must not throw. Not called any more once the call has ended.
+  // Told who is still missing while the caller waits, every `progress_every`, which counts as 100
+  // ms if it is less. On the client's executor; must not throw. Not called any more once the call
+  // has ended.
   std::function<void(core::barrier_progress const&)> on_progress;
-  duration progress_every{1s};
+  time_limit progress_every{1s};
 };
 
 class client {
@@ -141,7 +142,7 @@ class client {
   // the task joined meanwhile), ABORTED (another one holds the task and lives; this one has failed:
   // see `reset`; or the job has failed), INVALID_ARGUMENT (no such task, or it may not take over),
   // FAILED_PRECONDITION (the client is an observer).
-  asio::awaitable<bool> join(duration timeout = core::timeout_default);
+  asio::awaitable<bool> join(time_limit timeout = core::timeout_default);
   asio::awaitable<bool> join(join_options options);
 
   // Clears the error of this recoverable task, which has failed, so that `join` may be called
@@ -157,7 +158,7 @@ class client {
   // error's details() say who is missing.
   asio::awaitable<round_number> barrier(std::string_view name, barrier_options options);
   asio::awaitable<round_number> barrier(std::string_view name,
-                                        duration timeout = core::timeout_default,
+                                        time_limit timeout = core::timeout_default,
                                         std::span<task_id const> among = {}) {
     return barrier(name, barrier_options{timeout, among});
   }
@@ -167,7 +168,7 @@ class client {
   asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
                                                        barrier_options options);
   asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
-                                                       duration timeout = core::timeout_default,
+                                                       time_limit timeout = core::timeout_default,
                                                        std::span<task_id const> among = {}) {
     return all_gather(name, data, barrier_options{timeout, among});
   }
@@ -186,7 +187,7 @@ class client {
   }
   template <class Number>
   auto reduce(std::string_view name, Number operand, reduction how,
-              duration timeout = core::timeout_default, std::span<task_id const> among = {}) {
+              time_limit timeout = core::timeout_default, std::span<task_id const> among = {}) {
     return reduce(name, operand, how, barrier_options{timeout, among});
   }
 
@@ -194,7 +195,7 @@ class client {
   asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
                                            bitwise how, barrier_options options);
   asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
-                                           bitwise how, duration timeout = core::timeout_default,
+                                           bitwise how, time_limit timeout = core::timeout_default,
                                            std::span<task_id const> among = {}) {
     return reduce_bits(name, operand, how, barrier_options{timeout, among});
   }
@@ -204,7 +205,7 @@ class client {
   asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
                                           barrier_options options);
   asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
-                                          duration timeout = core::timeout_default,
+                                          time_limit timeout = core::timeout_default,
                                           std::span<task_id const> among = {}) {
     return all_equal(name, data, barrier_options{timeout, among});
   }
@@ -217,7 +218,7 @@ class client {
   // Waits until `count` such calls are open, of tasks or observers; the names are apart from those
   // of `barrier`. INVALID_ARGUMENT: others wait with another count.
   asio::awaitable<round_number> count_barrier(std::string_view name, std::uint32_t count,
-                                              duration timeout = core::timeout_default);
+                                              time_limit timeout = core::timeout_default);
 
   // Which of these tasks are there, the caller among them; without any: of all tasks. Waits until
   // each of them that is connected has asked for the same set, and gives all the same list, in task
@@ -226,13 +227,13 @@ class client {
   // ask; the others wait on), INTERNAL (the job has failed meanwhile), FAILED_PRECONDITION
   // (before).
   asio::awaitable<std::vector<core::alive_answer::task>> alive_tasks(
-      std::span<task_id const> tasks = {}, duration timeout = core::timeout_default);
+      std::span<task_id const> tasks = {}, time_limit timeout = core::timeout_default);
 
   // All tasks as they are now; with a version that was given before, as they are when they differ
   // from it, or when `timeout` is over. Goes on when the job has failed. INVALID_ARGUMENT: the
   // version is not of this coordinator. process_monitor does this in a loop.
   asio::awaitable<core::tasks_answer> watch_tasks(std::optional<std::uint64_t> after = {},
-                                                  duration timeout = without_limit);
+                                                  time_limit timeout = without_limit);
 
   // What the coordinator has logged, from the oldest that it keeps; with a number that was given
   // before as `through`, what came after it, as soon as there is something or `timeout` is over.
@@ -240,7 +241,7 @@ class client {
   // INVALID_ARGUMENT: the number is not of this coordinator. event_watch does this in a loop.
   asio::awaitable<core::events_answer> watch_events(std::optional<std::uint64_t> after = {},
                                                     core::severity at_least = core::severity::info,
-                                                    duration timeout = without_limit,
+                                                    time_limit timeout = without_limit,
                                                     std::uint32_t last = 0);
 
   // Stores a value and wakes those who wait for the key; gives the key's new version.
@@ -266,12 +267,13 @@ class client {
   asio::awaitable<std::uint64_t> append(std::string_view key, std::string_view more);
 
   // Waits until the key has a value. CANCELLED: the job failed or the coordinator stops.
-  asio::awaitable<std::string> get(std::string_view key, duration timeout = core::timeout_default);
+  asio::awaitable<std::string> get(std::string_view key,
+                                   time_limit timeout = core::timeout_default);
 
   // Waits until all the keys have values at the same time; gives them in this order. The text of
   // DEADLINE_EXCEEDED names the missing ones. CANCELLED: as `get`.
   asio::awaitable<std::vector<key_value>> get_all(std::vector<std::string> keys,
-                                                  duration timeout = core::timeout_default);
+                                                  time_limit timeout = core::timeout_default);
 
   // The key's value now, if it has one.
   asio::awaitable<std::optional<std::string>> try_get(std::string_view key);
@@ -304,7 +306,8 @@ class client {
   // cancelled, the item goes back to its place; so a program that dies loses none, and another may
   // get one that was worked on. Better than to race a `pop` with a timer is a timeout: who drops
   // its result has taken the item. CANCELLED: as `get`.
-  asio::awaitable<queue_item> pop(std::string_view queue, duration timeout = core::timeout_default);
+  asio::awaitable<queue_item> pop(std::string_view queue,
+                                  time_limit timeout = core::timeout_default);
 
   // Completes when the job fails, or this client has lost the coordinator for good (the cause is
   // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:
@@ -318,7 +321,7 @@ class client {
   // Says that a task, or this one, will be taken away in so long: all tasks then agree on a step at
   // which they stop together. FAILED_PRECONDITION: the task has gone already, or the job has
   // failed; INVALID_ARGUMENT: no such task, or none given by an observer.
-  asio::awaitable<void> preempt(duration in = {}, std::optional<task_id> who = {});
+  asio::awaitable<void> preempt(time_limit in = duration{}, std::optional<task_id> who = {});
 
   // To be called by every task with each step that it has reached, rising. True once for each
   // agreement after `preempt`: at the first step at or past the one that was agreed on, where all
@@ -344,7 +347,7 @@ class client {
   // details() say who is missing.
   asio::awaitable<core::global_topology> exchange_topology(
       std::string_view platform, core::local_topology mine,
-      duration timeout = core::timeout_default);
+      time_limit timeout = core::timeout_default);
 
   // Leaves the job and ends the session. Waits at the shutdown barrier until all tasks leave,
   // except recoverable ones that have failed. If all tasks are recoverable there is no shutdown
@@ -360,7 +363,7 @@ class client {
   // at its end then; unless the call was cancelled or gave INVALID_ARGUMENT (`returning`, but not
   // recoverable), after which the client goes on. An observer, or a task that never joined, just
   // ends its session.
-  asio::awaitable<void> leave(duration timeout = core::timeout_default);
+  asio::awaitable<void> leave(time_limit timeout = core::timeout_default);
   asio::awaitable<void> leave(leave_options options);
 
   // What the whole job is doing.

@@ -112,7 +112,7 @@ asio::awaitable<std::uint64_t> client::append(std::string_view key, std::string_
   return version(ask(connection_, question{std::move(args), patience}));
 }
 
-asio::awaitable<std::string> client::get(std::string_view key, duration timeout) {
+asio::awaitable<std::string> client::get(std::string_view key, time_limit timeout) {
   core::get_args args{std::string{key}, timeout};
   return text(ask(connection_, question{std::move(args), timeout}));
 }
@@ -138,7 +138,7 @@ asio::awaitable<std::int64_t> client::increment(std::string_view key, std::int64
 }
 
 asio::awaitable<std::vector<key_value>> client::get_all(std::vector<std::string> keys,
-                                                        duration timeout) {
+                                                        time_limit timeout) {
   core::get_all_args args{std::move(keys), timeout};
   return entries(ask(connection_, question{std::move(args), timeout}));
 }
@@ -153,7 +153,7 @@ asio::awaitable<std::uint64_t> client::push(std::string_view queue, std::string_
   return counted(ask(connection_, question{std::move(args), patience}));
 }
 
-asio::awaitable<queue_item> client::pop(std::string_view queue, duration timeout) {
+asio::awaitable<queue_item> client::pop(std::string_view queue, time_limit timeout) {
   core::pop_args args{std::string{queue}, timeout};
   return item(ask(connection_, question{std::move(args), timeout}));
 }

@@ -4,7 +4,7 @@
 
 namespace coxswain {
 
-asio::awaitable<std::optional<core::events_answer::entry>> event_watch::next(duration timeout) {
+asio::awaitable<std::optional<core::events_answer::entry>> event_watch::next(time_limit timeout) {
   while (given_ == batch_.entries.size()) {
     bool const is_first = !through_;
     auto batch = co_await client_.watch_events(through_, at_least_, timeout);

@@ -24,7 +24,8 @@ class event_watch {
   // The next event; none if there is none within `timeout`. One call at a time. Errors of every
   // call of the client; UNAVAILABLE: the coordinator stops. When it was cancelled or has failed,
   // the next call goes on where the last event was given.
-  asio::awaitable<std::optional<core::events_answer::entry>> next(duration timeout = without_limit);
+  asio::awaitable<std::optional<core::events_answer::entry>> next(
+      time_limit timeout = without_limit);
 
   // How many events were dropped at the coordinator before they could be given.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }

@@ -41,7 +41,7 @@ asio::awaitable<key_watch> key_watch::open(connection_ptr at, std::string direct
   co_return made;
 }
 
-asio::awaitable<std::vector<key_change>> key_watch::next(duration timeout) {
+asio::awaitable<std::vector<key_change>> key_watch::next(time_limit timeout) {
   question q{args_for(directory_, version_), timeout};
   auto a = co_await ask(connection_.lock(), std::move(q));
   auto& told = value_of<core::key_changes_answer>(a);

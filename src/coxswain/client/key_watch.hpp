@@ -36,7 +36,7 @@ class key_watch {
   // Waits for changes of keys below the directory and of the key that is equal to it, and gives
   // them in their order; none if the timeout passes without any. OUT_OF_RANGE: the coordinator no
   // longer remembers everything since the last call; use `list`. UNAVAILABLE: it stops.
-  asio::awaitable<std::vector<key_change>> next(duration timeout = without_limit);
+  asio::awaitable<std::vector<key_change>> next(time_limit timeout = without_limit);
 
   // All keys below the directory, as client::list; `next` then tells what changed since.
   asio::awaitable<std::vector<key_value>> list();

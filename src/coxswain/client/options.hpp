@@ -100,13 +100,13 @@ struct client_options {
   std::string label;
 
   // How long `connect` tries to reach a coordinator that is not there yet.
-  duration connect_timeout{300s};
+  time_limit connect_timeout{300s};
 
   // After so long without a sign of the coordinator the client gives up: all calls fail
   // UNAVAILABLE and `failure()` completes. None: the heartbeat timeout that the coordinator
   // states, or its coordinator_return (30 s) if its address refuses connections. `without_limit`:
   // never.
-  std::optional<duration> fence_after;
+  std::optional<time_limit> fence_after;
 
   // Tells this process from an earlier one of the same task. None: drawn at random. That of a guest
   // is its task's.

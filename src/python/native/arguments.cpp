@@ -112,7 +112,11 @@ duration duration_of(py::handle said) {
   if (said.is_none()) return without_limit;
   if (PyFloat_Check(said.ptr()) || PyLong_Check(said.ptr()) || PyIndex_Check(said.ptr())) {
     double const seconds = PyFloat_AsDouble(said.ptr());
-    if (seconds == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (seconds == -1.0 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+      PyErr_Clear();
+      return said > py::int_{0} ? without_limit : duration{};
+    }
     return of_seconds(seconds);
   }
   if (py::hasattr(said, "total_seconds")) {
