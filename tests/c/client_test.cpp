@@ -68,23 +68,46 @@ BOOST_AUTO_TEST_CASE(what_a_call_waits_for_is_logged) {
   struct log {
     std::promise<std::string> first;
     bool is_told{};
+    coxswain_client* client{};
+    std::string called{};
   } seen;
   auto how = options();
   how.log = [](std::int32_t severity, coxswain_string text, void* into) {
     auto& to = *static_cast<log*>(into);
     if (std::exchange(to.is_told, true)) return;
+    to.called = told(coxswain_put(to.client, c_string("k"), c_string("v"), false));
     to.first.set_value(std::to_string(severity) + " " + std::string{text.data, text.size});
   };
   how.log_user_data = &seen;
   auto const c = connected(how);
+  seen.client = c.get();
 
   auto getting = std::async(std::launch::async, [&] { return read(c.get(), "k"); });
 
   auto const line = seen.first.get_future().get();
   BOOST_TEST(line.starts_with("1 waiting: get of key 'k' has waited for 2"));
   BOOST_TEST(line.ends_with(" s: key 'k' has no value"));
+  BOOST_TEST(seen.called.starts_with("FAILED_PRECONDITION"));
   coxswain_client_close(c.get());
   getting.get();
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_is_disconnected) {
+  auto how = options(0);
+  how.recoverable = COXSWAIN_RECOVERABLE;
+  auto const c = connected(how);
+  auto strict = options(1);
+  strict.recoverable = COXSWAIN_NOT_RECOVERABLE;
+  auto const other = connected(strict);
+  auto joining = std::async(std::launch::async,
+                            [&] { return told(coxswain_join(other.get(), long_enough, nullptr)); });
+  BOOST_TEST(told(coxswain_join(c.get(), -1, nullptr)) == "OK");
+  BOOST_TEST(joining.get() == "OK");
+
+  BOOST_TEST(told(coxswain_leave_to_return(other.get())).starts_with("INVALID_ARGUMENT"));
+  BOOST_TEST(told(coxswain_leave_to_return(c.get())) == "OK");
+
+  BOOST_TEST((coordinator.look().tasks.at(0).state == task_state::returning));
 }
 
 BOOST_AUTO_TEST_CASE(values_are_any_bytes) {

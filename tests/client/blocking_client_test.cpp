@@ -8,8 +8,12 @@
 #include <unistd.h>
 
 #include <future>
+#include <memory>
+#include <optional>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace coxswain::test {
 namespace {
@@ -205,6 +209,57 @@ BOOST_AUTO_TEST_CASE(a_name_whose_lookup_never_ends_holds_up_neither_the_call_no
   lost.connect_timeout = 10ms;
   auto const outcome = outcome_of([&] { blocking_client{lost}; });
   BOOST_TEST(outcome.code() == errc::deadline_exceeded);
+}
+
+BOOST_AUTO_TEST_CASE(a_callback_that_calls_its_own_client_is_refused_at_once) {
+  blocking_client a{options(0)};
+  blocking_client b{options(1)};
+  auto const other = std::async(std::launch::async, [&] { return b.join(); });
+  a.join();
+  other.wait();
+  std::promise<std::vector<status>> told;
+  barrier_options with{60s};
+  with.progress_every = 1ms;
+  with.on_progress = [&, once = false](core::barrier_progress const&) mutable {
+    if (std::exchange(once, true)) return;
+    std::vector<status> refused;
+    refused.push_back(outcome_of([&] { a.put("k", "v"); }));
+    refused.push_back(outcome_of([&] { a.failure(1s); }));
+    BOOST_TEST(a.reconnects() == 0u);
+    told.set_value(std::move(refused));
+  };
+  auto const waits = std::async(std::launch::async, [&] { return a.barrier("b", with); });
+
+  for (status const& one : told.get_future().get()) {
+    BOOST_TEST(one.code() == errc::failed_precondition);
+    BOOST_TEST(one.message().find("callback") != std::string::npos);
+  }
+  b.barrier("b");
+  waits.wait();
+}
+
+BOOST_AUTO_TEST_CASE(a_callback_may_close_or_destroy_its_client) {
+  for (bool const destroys : {false, true}) {
+    std::optional<server::background_server> lost{server_options()};
+    std::unique_ptr<blocking_client> c;
+    std::promise<void> over;
+    client_options with{lost->addresses().front()};
+    with.on_event = [&, is_told = false](client_event const&) mutable {
+      if (std::exchange(is_told, true)) return;
+      if (destroys) {
+        c.reset();
+      } else {
+        c->close();
+      }
+      over.set_value();
+    };
+    c = std::make_unique<blocking_client>(with);
+
+    lost.reset();
+
+    over.get_future().wait();
+    BOOST_TEST((c == nullptr) == destroys);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(closing_ends_calls_of_other_threads) {

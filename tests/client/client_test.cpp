@@ -199,6 +199,42 @@ BOOST_AUTO_TEST_CASE(the_shutdown_barrier_that_fails_says_whom_it_missed) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(a_close_waits_until_the_calls_that_are_open_have_ended) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    co_await join_both();
+    status ended;
+    auto waits = [&]() -> asio::awaitable<void> { ended = co_await outcome_of(a.barrier("b")); };
+    asio::co_spawn(io, waits(), asio::detached);
+    co_await asio::post(io, asio::use_awaitable);
+
+    co_await a.close();
+
+    BOOST_TEST(ended.code() == errc::cancelled);
+    BOOST_CHECK_THROW(static_cast<void>(a.put("k", "v")), error);
+    co_await a.close();
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_a_client_that_is_destroyed_end_before_run_returns) {
+  int ended = 0;
+  auto const test = [&]() -> asio::awaitable<void> {
+    co_await join_both();
+    auto waits = [&]() -> asio::awaitable<void> {
+      auto const outcome = co_await outcome_of(a.barrier("b"));
+      if (outcome.code() == errc::cancelled) ++ended;
+    };
+    asio::co_spawn(io, waits(), asio::detached);
+    co_await asio::post(io, asio::use_awaitable);
+    a = client{};
+    b = client{};
+    coordinator.stop("test");
+  };
+  asio::co_spawn(io, test(), asio::detached);
+  io.run();
+  BOOST_TEST(ended == 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_timeout_may_have_any_unit_and_length) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();

@@ -105,7 +105,7 @@ enum { COXSWAIN_INFO = 0, COXSWAIN_WARNING = 1, COXSWAIN_ERROR = 2 };
 
 // A line for a log: the connection was lost or is back, a call waits for long and for what. The
 // text lives until the callback returns. On the client's thread, which does nothing else meanwhile:
-// it must be quick, and must not call anything here.
+// it must be quick. Calls with its own client fail there with FAILED_PRECONDITION.
 typedef void (*coxswain_log_callback)(int32_t severity, coxswain_string text, void* user_data);
 
 // Begin with all zero but `struct_size` and `address`.

@@ -2,6 +2,7 @@
 
 #include "coxswain/client/blocking_worker.hpp"
 
+#include <thread>
 #include <utility>
 
 namespace coxswain {
@@ -13,7 +14,12 @@ blocking_client::blocking_client(client_options options)
 
 blocking_client::~blocking_client() {
   // In a child process the thread does not exist, and the parent's session is not ours to end.
-  if (worker_->forked()) static_cast<void>(worker_.release());
+  if (worker_->forked()) {
+    static_cast<void>(worker_.release());
+  } else if (worker_->is_here()) {
+    // The client's thread ends when its callback has returned.
+    std::thread{[ending = std::move(worker_)] {}}.detach();
+  }
 }
 
 void blocking_client::close() noexcept {

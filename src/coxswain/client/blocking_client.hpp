@@ -3,8 +3,9 @@
 // meaning and the errors of each call are those of coxswain::client (client.hpp).
 //
 // Threads: a thread of its own does the I/O; every function may be called from any number of
-// threads at once, except the destructor. Callbacks in the options run on that thread and must
-// not call the client.
+// threads at once, except the destructor. Callbacks in the options run on that thread, which the
+// calls need: there they throw FAILED_PRECONDITION at once, and `close` and the destructor do not
+// wait.
 //
 // Fork: a child process must make a client of its own. In a child, every call throws
 // FAILED_PRECONDITION "client used after fork", and destroying the object there does nothing.

@@ -79,10 +79,11 @@ class client_worker {
 
   // What `start` gives runs on the client's thread, and `done` is told there what came of it, as
   // done(failure, value...). Its cancellation slot is used on that thread only. Throws
-  // FAILED_PRECONDITION (after fork) and CANCELLED (closed), and tells nothing then.
+  // FAILED_PRECONDITION (after fork, or on that thread) and CANCELLED (closed), and tells nothing
+  // then.
   template <class Start, class Done>
   void spawn(Start start, Done done) {
-    refuse_after_fork();
+    refuse_here();
     post([this, start = std::move(start), done = std::move(done)]() mutable {
       try {
         asio::co_spawn(io_, start(client_), done);
@@ -96,7 +97,7 @@ class client_worker {
   template <class Start>
   auto begin(Start start, std::optional<std::uint64_t> stop) {
     using value = typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type;
-    refuse_after_fork();
+    refuse_here();
     auto const promise = std::make_shared<std::promise<value>>();
     auto answer = promise->get_future();
     post([this, stop, promise, start = std::move(start)]() mutable {
@@ -160,6 +161,7 @@ class client_worker {
   // How often the session was resumed, as far as this process knows.
   std::uint64_t reconnects() {
     if (forked()) return reconnects_;
+    if (is_here()) return client_.reconnects();
     std::promise<void> seen;
     bool const posted = try_post([&] {
       reconnects_ = client_.reconnects();
@@ -175,14 +177,19 @@ class client_worker {
       if (std::exchange(closed_, true)) return;
     }
     // Nothing is posted after this, so everybody who waits is answered before the thread ends.
-    std::promise<void> done;
-    asio::post(io_, [&] {
+    auto const done = std::make_shared<std::promise<void>>();
+    asio::post(io_, [this, done] {
       reconnects_ = client_.reconnects();
       client_ = client{};
       work_.reset();
-      done.set_value();
+      done->set_value();
     });
-    done.get_future().wait();
+    if (!is_here()) done->get_future().wait();
+  }
+
+  // Whether this is the client's thread: that of its callbacks.
+  [[nodiscard]] bool is_here() const noexcept {
+    return std::this_thread::get_id() == thread_.get_id();
   }
 
   [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
@@ -196,8 +203,14 @@ class client_worker {
     if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};
   }
 
-  void refuse_after_fork() const {
+  void refuse_here() const {
     if (forked()) throw error{status{errc::failed_precondition, "client used after fork"}};
+    if (is_here()) {
+      throw error{
+          status{errc::failed_precondition,
+                 "a callback called its own client, and the call would wait for ever for the "
+                 "thread that runs the callback: call from another thread"}};
+    }
   }
 
   pid_t process_{::getpid()};

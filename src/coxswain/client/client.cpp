@@ -126,6 +126,14 @@ asio::awaitable<void> left(connection_ptr at, question q) {
   throw_unless_ok(a);
 }
 
+// What the calls come to was posted when the connection was closed, so it is over before this is.
+asio::awaitable<void> closed(connection_ptr at) {
+  if (!at) co_return;
+  at->silence();
+  at->close(true);
+  co_await asio::post(at->executor(), asio::use_awaitable);
+}
+
 }  // namespace
 
 // --- Opening and closing ---------------------------------------------------------------------
@@ -145,6 +153,8 @@ client::~client() {
 }
 
 connection_ptr const& connection_of(client const& of) { return of.connection_; }
+
+asio::awaitable<void> client::close() { return closed(std::move(connection_)); }
 
 asio::awaitable<client> client::connect(client_options options) { return open(std::move(options)); }
 

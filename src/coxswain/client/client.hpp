@@ -132,7 +132,9 @@ class client {
   static asio::awaitable<client> connect(client_options options);
 
   // A client that has not left says that it is gone: its task fails at once, for everybody. Calls
-  // that are open end with CANCELLED. Does not block.
+  // that are open end with CANCELLED. Does not block: their completions are posted to the executors
+  // of their callers, and run as soon as those do. An io_context that is stopped before leaves them
+  // unfinished; `close` waits for them.
   ~client();
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;
@@ -365,6 +367,10 @@ class client {
   // ends its session.
   asio::awaitable<void> leave(time_limit timeout = core::timeout_default);
   asio::awaitable<void> leave(leave_options options);
+
+  // Ends the session as the destructor does, and waits until the open calls of coroutines on this
+  // client's executor have ended with CANCELLED. The client has no session then. No errors.
+  asio::awaitable<void> close();
 
   // What the whole job is doing.
   asio::awaitable<core::snapshot> inspect();
