@@ -290,6 +290,15 @@ BOOST_AUTO_TEST_CASE(a_token_and_a_token_file_contradict_each_other) {
              "them.");
 }
 
+BOOST_AUTO_TEST_CASE(the_token_is_for_the_address_beside_it) {
+  environment env;
+  env.set("COXSWAIN_ADDRESS", "127.0.0.1:8476");
+  env.set("COXSWAIN_TOKEN", "secret");
+
+  BOOST_TEST(client_options{"localhost:8476"}.token == "secret");
+  BOOST_TEST(client_options{"127.0.0.1:8477"}.token.empty());
+}
+
 BOOST_AUTO_TEST_CASE(events_have_a_text) {
   client_event const lost{client_event::kind::disconnected, {errc::unavailable, "reset"}};
   client_event const back{client_event::kind::reconnected, {errc::ok, "20 ms"}};

@@ -377,7 +377,7 @@ class Progress(EndToEnd):
         self.coxswain("put", "k", "v")
 
         self.assertEqual(waiting.wait(), 1)
-        self.assertIn("DEADLINE_EXCEEDED: it has reported no progress", waiting.err)
+        self.assertIn("DEADLINE_EXCEEDED: task 0 (", waiting.err)
         cause = self.status()["error"]["cause"]
         self.assertEqual((cause["task"], cause["code"]), (0, "DEADLINE_EXCEEDED"))
 

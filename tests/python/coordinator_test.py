@@ -17,9 +17,9 @@ from support import PythonTest, a_free_address, answer_all, impatient, main
 # A value for each option that is not the default.
 EVERY_OPTION = {
     "listen": ["127.0.0.1:0"], "insecure": True, "token": "pull", "tokens": [("reader", "look")],
-    "handshakes_per_second_max": 7, "connections_max": 50, "hello_timeout": 5.0, "job": "night",
-    "attempt": 3, "hosted_by_task": 1, "recoverable": True, "join_barrier": False, "leave_barrier": False,
-    "leave_together": True, "return_timeout": 5.0,
+    "handshakes_per_second_max": 7, "connections_max": 50, "strangers_per_host_max": 20,
+    "hello_timeout": 5.0, "job": "night", "attempt": 3, "hosted_by_task": 1, "recoverable": True,
+    "join_barrier": False, "leave_barrier": False, "leave_together": True, "return_timeout": 5.0,
     "heartbeat_timeout": 50.0, "reconnect_grace": 1.0, "progress_timeout": 60,
     "fail_without_progress": True, "preemption_lead": 60, "preemption_timeout": 10, "linger": 1,
     "memory_bytes_max": 1 << 28, "value_bytes_max": 1 << 20, "key_bytes_max": 100,

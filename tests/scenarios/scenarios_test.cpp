@@ -48,10 +48,12 @@ std::set<std::string> paragraphs() {
                                      "A loss, for a runtime",
                                      "A call from Python",
                                      "The simulation of everything",
+                                     "Without memory",
                                      "Who is let in",
                                      "Where the time goes",
                                      "The status page",
                                      "Invariants",
+                                     "Attacks",
                                      "Recordings",
                                      "Where the next things go"};
   std::set<std::string> found;

@@ -59,7 +59,7 @@ client_options options_of(coxswain_client_options const* given) {
   if (told.num_tasks > 0) options.num_tasks = told.num_tasks;
   options.recoverable = recoverable_of(told.recoverable);
   options.job = view_of(told.job);
-  options.token = view_of(told.token);
+  if (auto const token = view_of(told.token); !token.empty()) options.token = token;
   options.tls.authorities_file = view_of(told.tls_authorities_file);
   options.tls.certificate_file = view_of(told.tls_certificate_file);
   options.tls.key_file = view_of(told.tls_key_file);

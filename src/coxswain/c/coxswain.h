@@ -118,7 +118,9 @@ typedef struct coxswain_client_options {
   uint32_t num_tasks;  // compared with the coordinator's; 0: not compared
   int32_t recoverable;
   coxswain_string job;      // empty: a task's is "default"
-  coxswain_string token;    // the shared secret, when the coordinator asks for one
+  // The shared secret, if the coordinator asks for one. Empty: COXSWAIN_TOKEN if `address` is
+  // COXSWAIN_ADDRESS.
+  coxswain_string token;
   coxswain_string label;    // what it is called in logs and errors; empty: "host:pid"
   uint64_t incarnation;     // tells this process from an earlier one; 0: drawn at random
   int64_t connect_timeout;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT

@@ -160,7 +160,10 @@ std::optional<task_pass> task_pass::from_environment() {
 }
 
 client_options::client_options(std::string address_of_coordinator)
-    : pass{task_pass::from_environment()}, address{std::move(address_of_coordinator)} {}
+    : pass{task_pass::from_environment()}, address{std::move(address_of_coordinator)} {
+  auto const named = variable("COXSWAIN_ADDRESS");
+  if (named && is_same_place(*named, address)) token = variable("COXSWAIN_TOKEN").value_or("");
+}
 
 client_options::client_options(std::string address_of_coordinator, task_id acting_task)
     : client_options{std::move(address_of_coordinator)} {

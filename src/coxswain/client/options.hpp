@@ -89,7 +89,9 @@ struct client_options {
   // The launcher's restart count, if it has one.
   std::optional<std::uint64_t> attempt;
 
-  // The shared secret, when the coordinator asks for one.
+  // The shared secret, if the coordinator asks for one. The constructors set it to COXSWAIN_TOKEN
+  // if `address` is COXSWAIN_ADDRESS, so that a program with a written address runs below
+  // `coxswain run`, too.
   std::string token;
 
   // If any of it is set, TLS is spoken, unless the address is a Unix socket's. Certificates are
