@@ -117,7 +117,7 @@ typedef struct coxswain_client_options {
   uint32_t task;
   uint32_t num_tasks;  // compared with the coordinator's; 0: not compared
   int32_t recoverable;
-  coxswain_string job;      // empty: a task's is "default"
+  coxswain_string job;  // empty: a task's is "default"
   // The shared secret, if the coordinator asks for one. Empty: COXSWAIN_TOKEN if `address` is
   // COXSWAIN_ADDRESS.
   coxswain_string token;
