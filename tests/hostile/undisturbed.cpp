@@ -16,7 +16,7 @@
 namespace coxswain::hostile {
 namespace {
 
-constexpr int attempts = 3;
+constexpr int attempts = 10;  // a busy machine disturbs the job, too
 constexpr duration livez_max = 100ms;
 constexpr duration livez_period = 20ms;
 constexpr duration termination_max = 5s;
