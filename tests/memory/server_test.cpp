@@ -48,7 +48,10 @@ struct house {
 
   void connect(std::size_t i) {
     peers[i] = net::socket{::socket(at->family(), SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    BOOST_TEST_REQUIRE(::connect(peers[i].value(), at->data(), at->size()) == 0);
+    {
+      aside const ours;
+      BOOST_TEST_REQUIRE(::connect(peers[i].value(), at->data(), at->size()) == 0);
+    }
     turn();
   }
 
