@@ -218,12 +218,12 @@ BOOST_AUTO_TEST_CASE(a_close_waits_until_the_calls_that_are_open_have_ended) {
 
 BOOST_AUTO_TEST_CASE(calls_of_a_client_that_is_destroyed_end_before_run_returns) {
   int ended = 0;
+  auto const waits = [&]() -> asio::awaitable<void> {
+    auto const outcome = co_await outcome_of(a.barrier("b"));
+    if (outcome.code() == errc::cancelled) ++ended;
+  };
   auto const test = [&]() -> asio::awaitable<void> {
     co_await join_both();
-    auto waits = [&]() -> asio::awaitable<void> {
-      auto const outcome = co_await outcome_of(a.barrier("b"));
-      if (outcome.code() == errc::cancelled) ++ended;
-    };
     asio::co_spawn(io, waits(), asio::detached);
     co_await asio::post(io, asio::use_awaitable);
     a = client{};
