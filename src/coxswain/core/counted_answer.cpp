@@ -62,6 +62,8 @@ struct each_value {
   template <class Other>
   void operator()(Other const&) const {}
 };
+template <class Visit>
+each_value(Visit) -> each_value<Visit>;
 
 }  // namespace
 
