@@ -143,7 +143,7 @@ class real_clients final : public load {
   std::vector<std::unique_ptr<child_process>> all_;
 };
 
-// Joins, and does rounds as it is told over the channel, until it is told to leave.
+// Joins, runs the rounds that the channel asks for, and leaves when the channel says so.
 void run_client(std::string const& server, std::uint32_t task) {
   channel control{net::descriptor{channel_fd}};
   try {

@@ -28,7 +28,7 @@ net::transfer transferred(ssize_t bytes) noexcept {
   return {outcome::failed, 0, {errno, boost::system::system_category()}};
 }
 
-// What TLS lies on.
+// The TCP stream below TLS.
 class borrowed_socket final : public net::byte_stream {
  public:
   explicit borrowed_socket(int fd) : fd_{fd} {}

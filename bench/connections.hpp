@@ -1,5 +1,5 @@
 #pragma once
-// Many connections of a load to one server, on one epoll. Not here: when something is said on them
+// Many connections of a load to one server, on one epoll. Not here: when requests are sent on them
 // (crowd, stream, visits).
 
 #include "address.hpp"
@@ -69,7 +69,7 @@ class connections {
   // Returns when the socket has all of it; blocks if the server does not read.
   void send(std::size_t connection, std::string_view frames);
 
-  // What the peer says of a frame. If the server must hear something at once, it has.
+  // The peer's verdict on a frame. A reply that the server must get at once has been sent.
   [[nodiscard]] verdict judge(std::size_t connection, received_frame const& frame);
 
   // Waits for something to read and hands it out; false if nothing came until then.

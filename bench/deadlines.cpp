@@ -204,8 +204,8 @@ plan plan_deadlines(deadline_options const& o) {
 workload make_deadlines() {
   auto w = described<deadline_options>(
       "deadlines",
-      "Barriers that cannot complete, in a job that is idle otherwise: how late each is told that "
-      "it has timed out. Fails if one is told too early",
+      "Barriers that cannot complete, in an otherwise idle job: how long after its deadline each "
+      "one times out. Fails if one times out early",
       add_deadlines, plan_deadlines);
   w.has_floor = false;
   return w;

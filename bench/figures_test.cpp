@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(any_time_is_told_with_at_most_a_twentieth_of_a_percent_of_e
   for (std::int64_t ns = 1; ns < 4'000'000'000'000; ns += 1 + ns / 7) {
     histogram h;
     h.add(ns);
-    h.add(INT64_MAX / 2);  // so that the middle of the step is told, not the longest time
+    h.add(INT64_MAX / 2);  // so that the figure is the middle of the step, not the longest time
 
     BOOST_TEST(h.percentile(0.5) == static_cast<double>(ns), boost::test_tools::tolerance(0.0005));
   }

@@ -46,8 +46,8 @@ std::size_t send_some(int fd, std::string const& frame, std::size_t from) {
   }
 }
 
-// What the floor sends: frames of zeros, made once for each size and shared by all connections.
-// What a socket does not take at once waits here; a large frame waits without being copied.
+// The floor's replies: frames of zeros, made once for each size and shared by all connections.
+// Bytes that a socket does not accept at once wait here; a large frame waits without being copied.
 class floor_replies {
  public:
   // Answers are written by the next `flush`.
