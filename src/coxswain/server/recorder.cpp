@@ -126,6 +126,7 @@ void recorder::write_message(time_point now, connection_id from, std::string_vie
   what.kind = wire::record_kind::message;
   what.connection = from;
   what.content = payload;
+  if (!needs_stand_ins(message.what)) return write(what);
   what.held = held_number(message, receiver);
   auto const value = stand_in_for_value(message.what, digester_);
   if (value && wire::append_with_value(message_, payload, *value)) {

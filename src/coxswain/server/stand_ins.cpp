@@ -4,6 +4,9 @@
 #include "coxswain/base/little_endian.hpp"
 #include "coxswain/server/entropy.hpp"
 
+#include <boost/mp11/algorithm.hpp>
+#include <boost/mp11/list.hpp>
+
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
@@ -100,6 +103,25 @@ core::session_secret digester::digest(std::string_view text) const {
 
 core::session_secret digester::digest(core::session_secret const& secret) const {
   return digest(text_of(secret));
+}
+
+bool needs_stand_ins(core::request const& what) {
+  using always =
+      boost::mp11::mp_list<core::hello_args, core::resume_args, core::grant_args,
+                           core::put_all_args, core::compare_and_set_args, core::increment_args>;
+  return std::visit(
+      []<class Args>(Args const& args) {
+        if constexpr (boost::mp11::mp_contains<always, Args>::value) {
+          return true;
+        } else if constexpr (requires { args.value; }) {
+          return !args.value.empty();
+        } else if constexpr (requires { args.data; }) {
+          return !args.data.empty();
+        } else {
+          return false;
+        }
+      },
+      what);
 }
 
 std::optional<std::string> stand_in_for_value(core::request const& what, digester const& by) {

@@ -40,6 +40,10 @@ class digester {
   core::session_secret key_;
 };
 
+// Whether a record of the request may differ from what was received: it has a value or a secret, or
+// is an Increment, whose record says what the key held. False for most requests.
+[[nodiscard]] bool needs_stand_ins(core::request const& what);
+
 // For the value of a Put, an Append, a Push or a Barrier, if it is not empty: a short way to what a
 // redaction does (wire::append_with_value).
 [[nodiscard]] std::optional<std::string> stand_in_for_value(core::request const& what,
