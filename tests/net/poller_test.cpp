@@ -18,9 +18,11 @@ namespace {
 
 // A turn taker that writes down what happens: "(" a turn begins, ")" it ends.
 struct diary final : turn_taker {
-  void turn_begins() noexcept override {
+  time_point turn_begins() noexcept override {
     text += "(";
     began_at = std::chrono::steady_clock::now();
+    said += turn_takes;
+    return said;
   }
   void turn_ends() noexcept override {
     text += ")";
@@ -33,6 +35,8 @@ struct diary final : turn_taker {
   int expected{};  // how often it was said that somebody will be served soon
   std::function<void()> at_end;
   time_point began_at;
+  time_point said;  // as the moment of a turn
+  duration turn_takes{};
 };
 
 // Reads what comes, a buffer of four bytes at a time, and writes it into the diary.
@@ -179,6 +183,21 @@ BOOST_AUTO_TEST_CASE(what_has_come_by_the_end_of_a_busy_turn_is_served_before_as
   BOOST_TEST(w.poll() == "");
 }
 
+BOOST_AUTO_TEST_CASE(busy_turns_that_take_long_let_other_work_of_the_io_context_run) {
+  world w;
+  auto const one = w.add();
+  auto const two = w.add();
+  w.book.turn_takes = 200us;
+  w.book.at_end = [&] {
+    send(one, "a");
+    send(two, "b");
+  };
+  send(one, "a");
+  send(two, "b");
+
+  BOOST_TEST(w.run_handler() == "(rarb)(rarb)(rarb)(rarb)");
+}
+
 BOOST_AUTO_TEST_CASE(what_has_come_by_the_end_of_a_turn_with_one_event_is_reported_by_asio) {
   world w;
   auto const one = w.add();
@@ -308,6 +327,23 @@ BOOST_AUTO_TEST_CASE(a_requested_turn_comes_once) {
 
   BOOST_TEST(w.run() == "()");
   BOOST_TEST(w.poll() == "");
+}
+
+// Under an attack each turn requests the next, and readiness brings turns in between: each of those
+// once added a request that was never used up, and the page waited for ever more turns.
+BOOST_AUTO_TEST_CASE(requested_turns_do_not_pile_up_between_turns_that_readiness_brings) {
+  world w;
+  auto const peer = w.add();
+  int turns = 0;
+  w.book.at_end = [&] {
+    if (++turns > 100) return;
+    send(peer, "x");
+    w.polled->request_turn();
+  };
+  w.polled->request_turn();
+  while (turns <= 100) w.run_handler();
+
+  BOOST_TEST(w.poll().size() <= std::string_view{"()(rx)"}.size());
 }
 
 BOOST_AUTO_TEST_CASE(a_turn_comes_at_the_deadline_and_not_before) {

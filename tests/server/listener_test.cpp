@@ -69,7 +69,7 @@ void leave_stale(std::string const& path) {
 }
 
 struct world : net::turn_taker, doorkeeper {
-  void turn_begins() noexcept override {}
+  time_point turn_begins() noexcept override { return {}; }
   void turn_ends() noexcept override {}
   void accepted(net::socket socket, std::string peer) noexcept override {
     sockets.push_back(std::move(socket));

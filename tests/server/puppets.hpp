@@ -76,7 +76,10 @@ struct world : net::turn_taker {
   }
   ~world() { all.forget_all(); }
 
-  void turn_begins() noexcept override { t.bytes_read = 0; }
+  time_point turn_begins() noexcept override {
+    t.bytes_read = 0;
+    return t.now;
+  }
   void turn_ends() noexcept override {
     ++turns;
     t.take_in();

@@ -17,6 +17,10 @@ namespace {
 // Taken from the kernel with one call.
 constexpr std::size_t events_max = 1024;
 
+// How long turns follow each other before the io_context's other work (the page, signals) gets its
+// chance: a fraction of what a probe may wait for each of its several steps.
+constexpr duration turns_max = 500us;
+
 constexpr std::uint32_t edges = EPOLLIN | EPOLLRDHUP | EPOLLET;
 
 // Asio's timers want moments that can be told from now without overflow.
@@ -59,7 +63,10 @@ void poller::request_turn() {
   turn_requested_ = true;
   try {
     asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
-      if (auto* const self = alive.lock().get()) self->turn();
+      auto* const self = alive.lock().get();
+      if (self == nullptr) return;
+      self->turn_requested_ = false;
+      self->turn();
     });
   } catch (std::bad_alloc const&) {
     turn_requested_ = false;  // the alarm, or whatever is ready next, brings a turn all the same
@@ -85,27 +92,28 @@ void poller::wake_at(std::optional<time_point> deadline) {
 // Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events
 // which bounded turns left behind are reported again. That, and to be called again, takes three
 // calls of the kernel; to find out that nothing has come meanwhile takes one. So turns go on while
-// several things happen in each, but not for long: the io_context has other work.
+// several things happen in each, but not for long: the io_context has other work, and without this
+// bound ten busy connections kept it waiting for a hundred turns.
 void poller::arm() {
   loop_->epoll.async_wait(
       asio::posix::stream_descriptor::wait_read,
       [alive = std::weak_ptr<poller>{alive_}](boost::system::error_code cancelled) {
         auto* const self = alive.lock().get();
         if (self == nullptr || cancelled) return;
-        for (std::size_t served = 0;;) {
+        for (std::optional<time_point> began;;) {
           auto const count = self->turn();
           if (alive.expired() || !self->loop_) return;
-          served += count;
-          if (count < 2 || served >= events_max || self->turn_requested_ || !self->look()) break;
+          if (!began) began = self->turn_at_;
+          bool const is_long = self->turn_at_ - *began >= turns_max;
+          if (count < 2 || is_long || self->turn_requested_ || !self->look()) break;
         }
         self->arm();
       });
 }
 
 std::size_t poller::turn() {
-  turn_requested_ = false;
   if (!loop_) return 0;
-  taker_.turn_begins();
+  turn_at_ = taker_.turn_begins();
   resume_postponed();
   auto const count = drain();
   taker_.turn_ends();  // and perhaps destroys us

@@ -29,8 +29,8 @@ class readiness;
 // Who the turns belong to.
 class turn_taker {
  public:
-  // Before anything is read in this turn: the time to look at the clock.
-  virtual void turn_begins() noexcept = 0;
+  // Before anything is read in this turn; returns the moment of this turn.
+  virtual time_point turn_begins() noexcept = 0;
   // Everything that was ready at the turn's beginning has been handled.
   virtual void turn_ends() noexcept = 0;
 
@@ -97,6 +97,7 @@ class poller {
   std::vector<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<epoll_event> events_;
+  time_point turn_at_;
   int seen_{};                            // so many of them are there that drain has not taken
   std::vector<std::uint64_t> postponed_;  // who waits for the next turn
   std::vector<std::uint64_t> resuming_;

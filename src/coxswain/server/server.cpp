@@ -78,7 +78,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   }
 
  private:
-  void turn_begins() noexcept override;
+  time_point turn_begins() noexcept override;
   void turn_ends() noexcept override;
 
   void start();
@@ -212,7 +212,7 @@ void server::impl::tear_down() noexcept {
 
 // --- The turn ----------------------------------------------------------------------------------
 
-void server::impl::turn_begins() noexcept {
+time_point server::impl::turn_begins() noexcept {
   turn_.now = turn_began_ = clock_now();
   turn_.bytes_read = turn_.bytes_written = 0;
   try {
@@ -222,6 +222,7 @@ void server::impl::turn_begins() noexcept {
   reception_->turn_begins();
   auto const due = std::exchange(turn_due_, std::nullopt);
   if (due && *due <= turn_.now) counts_.loop_lag.record(turn_.now - *due);
+  return turn_began_;
 }
 
 // The log may call us back, and may even destroy the server: that waits until the turn is over.
