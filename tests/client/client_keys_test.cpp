@@ -4,6 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace coxswain::test {
 
 BOOST_FIXTURE_TEST_SUITE(client_keys, two_clients)
@@ -255,6 +260,67 @@ BOOST_AUTO_TEST_CASE(a_large_value_goes_both_ways) {
     co_await c.put("large", value);
     auto const got = co_await c.get("large", 60s);
     BOOST_TEST((got == value));
+  };
+  run(io, test());
+}
+
+// More keys than a page has, of which the first and the last are changed together all the while.
+BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_shows_one_moment) {
+  constexpr std::size_t keys = 3'500;
+  auto const name = [](std::size_t i) { return "many/" + std::to_string(10'000 + i); };
+  bool done = false;
+  auto const change = [&](client& c) -> asio::awaitable<void> {
+    for (int i = 0; !done; ++i) {
+      std::vector<std::pair<std::string, std::string>> both{{name(0), std::to_string(i)},
+                                                            {name(keys - 1), std::to_string(i)}};
+      co_await c.put_all(std::move(both), put_mode::overwrite);
+      co_await c.put("elsewhere", "v", put_mode::overwrite);
+      if (i % 2 == 0) {
+        co_await c.put(name(1), "v");
+      } else {
+        co_await c.remove(name(1));
+      }
+    }
+  };
+  auto const list = [&](client& c) -> asio::awaitable<void> {
+    key_watch watch = co_await c.watch("/many//");
+    for (int i = 0; i < 20; ++i) {
+      auto const all = co_await watch.list();
+      BOOST_TEST((all.size() == keys || all.size() == keys - 1));
+      BOOST_TEST(all.front().key == name(0));
+      BOOST_TEST(all.front().value == all.back().value);
+      bool const in_order =
+          std::is_sorted(all.begin(), all.end(), [](auto& x, auto& y) { return x.key < y.key; });
+      BOOST_TEST(in_order);
+      auto const next = co_await watch.next();
+      BOOST_TEST(!next.empty());
+    }
+    done = true;
+  };
+  auto const test = [&]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::vector<std::pair<std::string, std::string>> all;
+    for (std::size_t i = 0; i < keys; ++i) all.emplace_back(name(i), "0");
+    co_await a.put_all(std::move(all));
+    co_await a.remove(name(1));
+    co_await a.put("many", "itself");
+    co_await (change(a) && list(b));
+  };
+  run(io, test());
+}
+
+BOOST_AUTO_TEST_CASE(a_directory_of_many_pages_is_removed) {
+  auto const test = [&]() -> asio::awaitable<void> {
+    co_await join_both();
+    std::vector<std::pair<std::string, std::string>> all;
+    for (int i = 0; i < 2'500; ++i) all.emplace_back("many/" + std::to_string(i), "v");
+    all.emplace_back("many", "itself");
+    all.emplace_back("other", "stays");
+    co_await a.put_all(std::move(all));
+
+    BOOST_TEST(co_await b.remove("many") == 2'501u);
+    BOOST_TEST(co_await a.count() == 1u);
+    BOOST_TEST(co_await b.remove("many") == 0u);
   };
   run(io, test());
 }

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(those_who_watch_the_same_get_one_shared_answer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them_its_own) {
-  cluster c{1};
+  cluster c{1, with([](auto& o) { o.page_entries_max = 2'000; })};
   c.check_less();
   std::vector<call> watches;
   for (int i = 0; i < 1'000; ++i) {
@@ -359,6 +359,96 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_alon
 
   BOOST_TEST(c.changes(second) == "d/a=1 to 1");
   c.remove(0, "d", true);
+}
+
+// --- Pages ------------------------------------------------------------------------------------
+
+// The page of a listing after this key.
+call page_after(cluster& c, std::string after, std::optional<std::uint64_t> version) {
+  core::list_args args{"d"};
+  args.after = std::move(after);
+  args.version = version;
+  return c.send(0, args);
+}
+
+void put_some(cluster& c, std::vector<std::string> const& keys) {
+  for (auto const& key : keys) c.put(0, key, "v");
+}
+
+BOOST_AUTO_TEST_CASE(a_listing_comes_in_pages_each_of_one_moment) {
+  cluster c{1, with([](auto& o) {
+              o.page_entries_max = 2;
+              o.page_bytes_max = 1000;
+            })};
+  put_some(c, {"d/a", "d/b", "d/d", "d/e", "da"});
+  auto const first = page_after(c, "", std::nullopt);
+  c.put(0, "d/c", "3");
+  auto const second = page_after(c, "d/b", 5);
+  c.put(0, "d/e", std::string(990, 'x'), true);
+  auto const third = page_after(c, "d/d", 5);
+
+  auto const more = [&](call of) { return c.body<core::listing_answer>(of)->more; };
+  BOOST_TEST(c.listing(first) == "d/a=v d/b=v");
+  BOOST_TEST(more(first));
+  BOOST_TEST(c.listing(second) == "d/c=3 d/d=v");
+  BOOST_TEST(more(second));
+  BOOST_TEST(c.body<core::listing_answer>(second)->version == 6u);
+  BOOST_TEST(c.body<core::listing_answer>(third)->entries.size() == 1u);
+  BOOST_TEST(!more(third));
+  BOOST_TEST(c.listing(page_after(c, "d/e", 5)) == "");
+
+  // So many bytes, but one key in any case.
+  c.put(0, "d/d", std::string(2000, 'x'), true);
+  BOOST_TEST(c.body<core::listing_answer>(page_after(c, "d/c", 5))->entries.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_page_is_out_of_range_when_changes_since_the_first_one_are_forgotten) {
+  cluster c{1, with([](auto& o) { o.changes_max = 3; })};
+  put_some(c, {"d/1", "d/2", "d/3", "d/4", "d/5"});
+
+  BOOST_TEST(c.code(page_after(c, "d/1", 2)) == "OK");
+  BOOST_TEST(c.code(page_after(c, "d/1", 1)) == "OUT_OF_RANGE");
+  BOOST_TEST(c.code(page_after(c, "d/1", 6)) == "INVALID_ARGUMENT");
+}
+
+BOOST_AUTO_TEST_CASE(a_remove_ends_after_a_page_and_is_continued_behind_it) {
+  cluster c{1, with([](auto& o) { o.page_entries_max = 2; })};
+  put_some(c, {"d", "d/a", "d/b", "d/c", "other"});
+  auto const watch = c.send(0, core::watch_keys_args{"d", 5, 1s});
+
+  auto const first = c.remove(0, "d");
+  BOOST_TEST(c.body<core::removed_answer>(first)->count == 3u);
+  BOOST_TEST(c.body<core::removed_answer>(first)->last == "d/b");
+  BOOST_TEST(c.body<core::key_changes_answer>(watch)->changes.size() == 3u);
+  BOOST_TEST(c.listing(c.list(0, "")) == "d/c=v other=v");
+
+  auto const second = c.send(0, core::remove_args{"d", false, "d/b"});
+  BOOST_TEST(c.body<core::removed_answer>(second)->count == 1u);
+  BOOST_TEST(c.body<core::removed_answer>(second)->last == "");
+  BOOST_TEST(c.listing(c.list(0, "")) == "other=v");
+}
+
+BOOST_AUTO_TEST_CASE(the_tasks_of_a_job_come_in_pages) {
+  cluster c{5, with([](auto& o) { o.page_entries_max = 2; })};
+  auto const page = [&](std::uint32_t first) {
+    return **c.body<boxed<core::snapshot>>(c.send(0, core::inspect_args{task_id{first}}));
+  };
+  auto const first = page(0);
+  auto const second = page(2);
+  auto const third = page(4);
+
+  BOOST_TEST(first.tasks.size() == 2u);
+  BOOST_TEST((first.next_task == task_id{2}));
+  BOOST_TEST(first.job == "default");
+  BOOST_TEST(second.tasks.size() == 2u);
+  BOOST_TEST((second.tasks.front().id == task_id{2}));
+  BOOST_TEST((second.next_task == task_id{4}));
+  BOOST_TEST(second.job == "");
+  BOOST_TEST(third.tasks.size() == 1u);
+  BOOST_TEST(!third.next_task);
+  BOOST_TEST(page(5).tasks.empty());
+  BOOST_TEST(page(UINT32_MAX).tasks.empty());
+  BOOST_TEST(!page(UINT32_MAX).next_task);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

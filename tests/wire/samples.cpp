@@ -116,6 +116,7 @@ core::snapshot::finished_round finished_round() {
 
 core::snapshot whole_job() {
   core::snapshot made;
+  made.next_task = task_id{1'000};
   made.job = "training";
   made.coordinator = incarnation{largest};
   made.version = "1.2.3";
@@ -273,9 +274,12 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::get_args{"addr/3", 33s});
   add(made, core::try_get_args{"addr/3"});
   add(made, core::list_args{"addr"});
+  add(made, core::list_args{"addr", "addr/7", largest});
   add(made, core::remove_args{"addr", true});
   add(made, core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()});
+  add(made, core::remove_args{"addr", false, "addr/7"});
   add(made, core::inspect_args{});
+  add(made, core::inspect_args{task_id{1'000}});
   add(made, core::preempt_args{task_id{3}, 10min});
   add(made, core::frozen_args{2, largest});
   add(made, core::reset_args{incarnation{largest}});
@@ -314,7 +318,9 @@ std::vector<wire::server_message> sample_answers() {
   add(made, {}, core::value_answer{bytes{std::string(5000, 'p')}, largest});
   add(made, {}, core::counter_answer{std::numeric_limits<std::int64_t>::min(), 5});
   add(made, {}, core::removed_answer{6});
+  add(made, {}, core::removed_answer{1'000, "addr/7"});
   add(made, {}, core::listing_answer{{{"a/b", bytes{"1"}, 7}, {"a/c", bytes{}, 8}}, largest});
+  add(made, {}, core::listing_answer{{{"a/b", bytes{"1"}, 7}}, 7, true});
   add(made, {}, whole_job());
   add(made, {}, core::goodbye{status{errc::unavailable, "The coordinator stops."}, true});
   add(made, {}, core::goodbye{status{errc::aborted, "It was restarted."}, false, true});

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace coxswain {
@@ -96,9 +97,24 @@ asio::awaitable<Value> whole(asio::awaitable<core::answer> pending) {
   co_return std::move(value_of<Value>(a));
 }
 
-asio::awaitable<core::snapshot> picture(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return std::move(*value_of<boxed<core::snapshot>>(a));
+// Page by page.
+asio::awaitable<core::snapshot> inspect_all(connection_ptr at) {
+  core::snapshot all;
+  core::inspect_args args;
+  for (bool goes_on = true; goes_on;) {
+    question q{args, patience};
+    auto a = co_await ask(at, std::move(q));
+    auto& page = *value_of<boxed<core::snapshot>>(a);
+    auto const next = std::exchange(page.next_task, std::nullopt);
+    if (args.first_task == task_id{}) {
+      all = std::move(page);
+    } else {
+      std::move(page.tasks.begin(), page.tasks.end(), std::back_inserter(all.tasks));
+    }
+    goes_on = next && *next > args.first_task;
+    if (goes_on) args.first_task = *next;
+  }
+  co_return all;
 }
 
 asio::awaitable<job_error> why_failed(asio::awaitable<core::answer> pending) {
@@ -288,9 +304,7 @@ asio::awaitable<core::global_topology> client::exchange_topology(std::string_vie
   return whole(ask(connection_, question{std::move(args), timeout}));
 }
 
-asio::awaitable<core::snapshot> client::inspect() {
-  return picture(ask(connection_, question{core::inspect_args{}, patience}));
-}
+asio::awaitable<core::snapshot> client::inspect() { return inspect_all(connection_); }
 
 asio::awaitable<core::why_answer> client::why() {
   return whole<core::why_answer>(ask(connection_, question{core::why_args{}, patience}));

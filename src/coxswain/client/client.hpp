@@ -280,7 +280,9 @@ class client {
   // The key's value now, if it has one.
   asio::awaitable<std::optional<std::string>> try_get(std::string_view key);
 
-  // All keys below a directory, at any depth, in byte order; "" is the root.
+  // All keys below a directory, at any depth, in byte order; "" is the root. A snapshot, although
+  // it takes several requests if there are many. OUT_OF_RANGE: eight times, keys changed faster
+  // than they could be listed.
   asio::awaitable<std::vector<key_value>> list(std::string_view directory);
 
   // How many keys `list` would give.
@@ -291,8 +293,9 @@ class client {
   asio::awaitable<key_watch> watch(std::string_view directory,
                                    std::optional<std::uint64_t> after = {});
 
-  // Removes the key and everything below it; gives the number of removed keys. INVALID_ARGUMENT:
-  // the key is the root and the mode is not `everything`.
+  // Removes the key and everything below it; gives the number of removed keys. More than 1,000 keys
+  // take several requests: see SEMANTICS.md, D18.10. INVALID_ARGUMENT: the key is the root and the
+  // mode is not `everything`.
   asio::awaitable<std::uint64_t> remove(std::string_view key, remove_mode mode = remove_mode::tree);
 
   // Adds to a decimal counter, zero if the key is missing; gives the sum. FAILED_PRECONDITION (the

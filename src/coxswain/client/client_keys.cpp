@@ -2,6 +2,7 @@
 
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/client.hpp"
+#include "coxswain/client/whole_listing.hpp"
 
 #include <utility>
 #include <variant>
@@ -33,9 +34,25 @@ asio::awaitable<std::vector<key_value>> entries(asio::awaitable<core::answer> pe
   co_return all;
 }
 
-asio::awaitable<std::uint64_t> removed(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::removed_answer>(a).count;
+asio::awaitable<std::vector<key_value>> listed(asio::awaitable<whole_listing> pending) {
+  auto all = co_await std::move(pending);
+  co_return std::move(all.entries);
+}
+
+// Page by page.
+asio::awaitable<std::uint64_t> remove_all(connection_ptr at, std::string key, bool root) {
+  std::uint64_t count = 0;
+  std::string after;
+  for (bool goes_on = true; goes_on;) {
+    core::remove_args args{key, root, after};
+    question q{std::move(args), patience};
+    auto a = co_await ask(at, std::move(q));
+    auto& page = value_of<core::removed_answer>(a);
+    count += page.count;
+    goes_on = page.last > after;
+    after = std::move(page.last);
+  }
+  co_return count;
 }
 
 asio::awaitable<std::int64_t> counter(asio::awaitable<core::answer> pending) {
@@ -123,13 +140,11 @@ asio::awaitable<std::optional<std::string>> client::try_get(std::string_view key
 }
 
 asio::awaitable<std::vector<key_value>> client::list(std::string_view directory) {
-  core::list_args args{std::string{directory}};
-  return entries(ask(connection_, question{std::move(args), patience}));
+  return listed(list_whole(connection_, std::string{directory}));
 }
 
 asio::awaitable<std::uint64_t> client::remove(std::string_view key, remove_mode mode) {
-  core::remove_args args{std::string{key}, mode == remove_mode::everything};
-  return removed(ask(connection_, question{std::move(args), patience}));
+  return remove_all(connection_, std::string{key}, mode == remove_mode::everything);
 }
 
 asio::awaitable<std::int64_t> client::increment(std::string_view key, std::int64_t by) {

@@ -1,6 +1,7 @@
 #include "coxswain/client/key_watch.hpp"
 
 #include "coxswain/client/asking.hpp"
+#include "coxswain/client/whole_listing.hpp"
 
 #include <utility>
 
@@ -50,16 +51,9 @@ asio::awaitable<std::vector<key_change>> key_watch::next(time_limit timeout) {
 }
 
 asio::awaitable<std::vector<key_value>> key_watch::list() {
-  core::list_args args{directory_};
-  question q{std::move(args), patience};
-  auto a = co_await ask(connection_.lock(), std::move(q));
-  auto& told = value_of<core::listing_answer>(a);
-  version_ = told.version;
-  std::vector<key_value> all;
-  for (auto& one : told.entries) {
-    all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
-  }
-  co_return all;
+  auto whole = co_await list_whole(connection_, directory_);
+  version_ = whole.version;
+  co_return std::move(whole.entries);
 }
 
 }  // namespace coxswain

@@ -100,6 +100,9 @@ struct config {
   // What one answer to a watch holds at most; but one change in any case.
   std::size_t changes_per_answer_max{1'000};
   std::size_t change_bytes_per_answer_max{1024 * 1024};
+  // One page: so many keys or tasks, and so many bytes of keys and values; but one key in any case.
+  std::size_t page_entries_max{1'000};
+  std::size_t page_bytes_max{1024 * 1024};
 
   // The largest frame: a value and what surrounds it.
   [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return value_bytes_max + 64 * 1024; }

@@ -21,11 +21,7 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
   }
   std::uint64_t const present = keys_.version();
   if (!args.after) return answer_now(c, share(key_changes_answer{{}, present}), false);
-  if (*args.after > present) {
-    return refuse(c, {errc::invalid_argument, "there is no version " + std::to_string(*args.after) +
-                                                  " yet: the keys are at version " +
-                                                  std::to_string(present)});
-  }
+  if (status why = keys_.checked_version(*args.after); !why.ok()) return refuse(c, std::move(why));
   if (!keys_.changes().remembers(*args.after)) return answer_now(c, forgotten(), false);
   tally.steps += (present - *args.after) / changes_per_step;
   auto changes = changes_below(args.directory, *args.after);

@@ -17,6 +17,24 @@ constexpr std::size_t listed_bytes_per_step = 1024;
 // A text that names missing keys looks at so many at most.
 constexpr std::size_t looks_per_text = 1024;
 
+// OK if the key is as expected.
+status mismatch(std::string const& key, kv_store::entry const* held,
+                expected_value const& expected) {
+  std::string const name = "key " + shortened(key, 800);
+  if (std::holds_alternative<absent_value>(expected)) {
+    return held ? status{errc::already_exists, name + " already exists"} : status{};
+  }
+  if (!held) return {errc::not_found, name + " not found"};
+  std::string const now = "; it is at version " + std::to_string(held->version);
+  if (auto const* const version = std::get_if<std::uint64_t>(&expected)) {
+    if (*version == held->version) return {};
+    return {errc::failed_precondition,
+            name + " is not at version " + std::to_string(*version) + now};
+  }
+  if (std::get<std::string>(expected) == held->value.view()) return {};
+  return {errc::failed_precondition, name + " has another value" + now};
+}
+
 }  // namespace
 
 status coordinator::state::checked_key(std::string& key, std::string_view what) const {
@@ -76,24 +94,6 @@ void coordinator::state::handle(call const& c, compare_and_set_args& args) {
   stored(c, args.key, keys_.put(args.key, std::move(args.value), true, owner));
 }
 
-// OK if the key is as expected.
-status coordinator::state::mismatch(std::string const& key, kv_store::entry const* held,
-                                    expected_value const& expected) const {
-  std::string const name = "key " + shortened(key, 800);
-  if (std::holds_alternative<absent_value>(expected)) {
-    return held ? status{errc::already_exists, name + " already exists"} : status{};
-  }
-  if (!held) return {errc::not_found, name + " not found"};
-  std::string const now = "; it is at version " + std::to_string(held->version);
-  if (auto const* const version = std::get_if<std::uint64_t>(&expected)) {
-    if (*version == held->version) return {};
-    return {errc::failed_precondition,
-            name + " is not at version " + std::to_string(*version) + now};
-  }
-  if (std::get<std::string>(expected) == held->value.view()) return {};
-  return {errc::failed_precondition, name + " has another value" + now};
-}
-
 // A refusal is kept too: sent again, the call might find the key changed and succeed.
 void coordinator::state::stored(call const& c, std::string const& key,
                                 result<kv_store::changed> const& made) {
@@ -149,9 +149,9 @@ void coordinator::state::handle(call const& c, remove_args& args) {
   }
   look_at_woken(SIZE_MAX);  // their keys are there still
   std::uint64_t const before = keys_.version();
-  auto const removed = keys_.remove(args.key);
-  tally.steps += removed;
-  answer_now(c, share(removed_answer{removed}), true);
+  auto removed = keys_.remove(args.key, args.after, options.page_entries_max);
+  tally.steps += removed.count;
+  answer_now(c, share(removed_answer{removed.count, std::move(removed.last)}), true);
   tell_key_watches(before);
 }
 
@@ -210,25 +210,39 @@ void coordinator::state::handle(call const& c, list_args& args) {
   if (status why = normalise_key(args.directory, options.key_bytes_max); !why.ok()) {
     return refuse(c, std::move(why));
   }
-  listing_answer listing;
+  if (args.version) {
+    status why = keys_.checked_version(*args.version);
+    if (!why.ok()) return refuse(c, std::move(why));
+    if (!keys_.changes().remembers(*args.version)) return answer_now(c, forgotten(), false);
+  }
+  listing_answer page;
   std::size_t encoded = 0;
   std::size_t keys = 0;
   status refusal;
-  keys_.list(args.directory, [&](std::string const& key, kv_store::entry const& e) {
+  auto const add = [&](std::string const& key, kv_store::entry const& e) {
     encoded += key.size() + e.value.size() + 32;
     keys += key.size() + sizeof(listing_answer::entry);
-    refusal = checked_listing(encoded, keys);
-    if (refusal.ok()) listing.entries.push_back({key, e.value, e.version});
-    return refusal.ok();
-  });
+    bool const is_first = page.entries.empty();
+    status why = checked_listing(encoded, keys);
+    bool const fits = why.ok() && (is_first || (page.entries.size() < options.page_entries_max &&
+                                                encoded <= options.page_bytes_max));
+    if (fits) {
+      page.entries.push_back({key, e.value, e.version});
+    } else if (is_first) {
+      refusal = std::move(why);
+    } else {
+      page.more = true;
+    }
+    return fits;
+  };
+  keys_.scan(args.directory.empty() ? "" : args.directory + '/', args.after, add);
+  tally.steps += page.entries.size() + encoded / listed_bytes_per_step;
   if (!refusal.ok()) {
-    return refuse(c,
-                  {refusal.code(), "the listing of " + quoted(args.directory) + " is longer than " +
-                                       refusal.message() + "; list a smaller directory"});
+    return refuse(c, {refusal.code(), "a key below " + quoted(args.directory) + " is longer than " +
+                                          refusal.message() + "; get its value instead"});
   }
-  listing.version = keys_.version();
-  tally.steps += listing.entries.size() + encoded / listed_bytes_per_step;
-  answer_now(c, share(std::move(listing)), false);
+  page.version = keys_.version();
+  answer_now(c, share(std::move(page)), false);
 }
 
 void coordinator::state::handle(call const& c, count_keys_args& args) {

@@ -26,26 +26,43 @@ snapshot::barrier coordinator::state::picture(time_point now, snapshot::kind kin
   return b;
 }
 
-void coordinator::state::handle(call const& c, inspect_args&) {
-  tally.steps += roster_.size() + barriers_.open_rounds().size() + count_barriers_.all().size();
-  answer_now(c, share(look(c.now)), false);
+void coordinator::state::handle(call const& c, inspect_args& args) {
+  auto const first = args.first_task.value;
+  snapshot page = first == 0 ? look_at_job(c.now) : snapshot{};
+  show_tasks(c.now, page, first, options.page_entries_max);
+  tally.steps += page.tasks.size() + page.barriers.size();
+  answer_now(c, share(std::move(page)), false);
 }
 
 snapshot coordinator::state::look(time_point now) const {
-  snapshot s;
-  s.job = options.job;
-  s.coordinator = self_;
-  s.version = options.version;
-  s.uptime = now - started_;
-  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+  snapshot all = look_at_job(now);
+  show_tasks(now, all, 0, roster_.size());
+  return all;
+}
+
+// At most so many, from this one on.
+void coordinator::state::show_tasks(time_point now, snapshot& to, std::uint32_t first,
+                                    std::size_t most) const {
+  auto const end = static_cast<std::uint32_t>(std::min<std::size_t>(roster_.size(), first + most));
+  for (std::uint32_t i = first; i < end; ++i) {
     task const& t = roster_.at(task_id{i});
     std::optional<duration> heard;
     if (auto const at = last_heard(t)) heard = now - *at;
     std::optional<task_progress> made;
     if (auto const& p = t.progress) made = task_progress{p->step, now - p->rose.since, p->told};
-    s.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, from_of(t).label(),
-                       from_of(t).peer(), t.error(), t.recoverable, made});
+    to.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, from_of(t).label(),
+                        from_of(t).peer(), t.error(), t.recoverable, made});
   }
+  if (end < roster_.size()) to.next_task = task_id{end};
+}
+
+// All but the tasks.
+snapshot coordinator::state::look_at_job(time_point now) const {
+  snapshot s;
+  s.job = options.job;
+  s.coordinator = self_;
+  s.version = options.version;
+  s.uptime = now - started_;
   for (auto const& [_, b] : barriers_.open_rounds()) {
     s.barriers.push_back(picture(now, snapshot::kind::tasks, b->name, b->round));
     s.barriers.back().round = b->number;

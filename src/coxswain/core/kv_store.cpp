@@ -135,21 +135,23 @@ bytes kv_store::exchange(std::string const& key, bytes by) {
   return std::exchange(value, std::move(by));
 }
 
-std::uint64_t kv_store::remove(std::string const& key) {
-  std::uint64_t count = 0;
-  if (!key.empty()) {
-    if (auto const* const at = index_.find(key)) {
-      erase(*at);
-      ++count;
-    }
+kv_store::removal kv_store::remove(std::string const& key, std::string const& after,
+                                   std::size_t most) {
+  removal made;
+  if (auto const* const at = after.empty() && !key.empty() ? index_.find(key) : nullptr) {
+    erase(*at);
+    ++made.count;
   }
   std::string const prefix = key.empty() ? "" : key + '/';
-  auto at = entries_.lower_bound(prefix);
-  while (at != entries_.end() && at->first.starts_with(prefix)) {
+  auto at = first(prefix, after);
+  auto const is_below = [&] { return at != entries_.end() && at->first.starts_with(prefix); };
+  for (std::size_t below = 1; below <= most && is_below(); ++below) {
+    if (below == most) made.last = at->first;
     at = erase(at);
-    ++count;
+    ++made.count;
   }
-  return count;
+  if (!is_below()) made.last.clear();
+  return made;
 }
 
 std::uint64_t kv_store::remove_owned(task_id owner) {
@@ -169,6 +171,13 @@ std::uint64_t kv_store::count(std::string const& directory) const {
   };
   static_assert('/' + 1 == '0');
   return before(directory + '0') - before(directory + '/');
+}
+
+status kv_store::checked_version(std::uint64_t version) const {
+  std::uint64_t const present = this->version();
+  if (version <= present) return {};
+  return {errc::invalid_argument, "there is no version " + std::to_string(version) +
+                                      " yet: the keys are at version " + std::to_string(present)};
 }
 
 kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {

@@ -87,8 +87,14 @@ class kv_store {
   // FAILED_PRECONDITION: the value is not a decimal 64-bit integer. OUT_OF_RANGE: the sum is none.
   result<sum> increment(std::string const& key, std::int64_t by);
 
-  // Removes the key and everything below it; the empty key stands for all. Returns how many.
-  std::uint64_t remove(std::string const& key);
+  struct removal {
+    std::uint64_t count{};
+    std::string last{};  // more keys follow this one; empty: there are none
+  };
+
+  // Removes the key, and the first keys below it, at most so many; the empty key stands for all. To
+  // go on, `after` is the `last` of the previous removal.
+  removal remove(std::string const& key, std::string const& after, std::size_t most);
 
   // Removes what the task owns. Returns how many.
   std::uint64_t remove_owned(task_id owner);
@@ -103,8 +109,7 @@ class kv_store {
   // The same for all keys that begin with `prefix` and come after `after`.
   template <class Visit>
   void scan(std::string const& prefix, std::string const& after, Visit visit) const {
-    auto at = after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
-    for (; at != entries_.end(); ++at) {
+    for (auto at = first(prefix, after); at != entries_.end(); ++at) {
       if (!at->first.starts_with(prefix) || !visit(at->first, at->second)) return;
     }
   }
@@ -126,6 +131,8 @@ class kv_store {
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
   // Of the last change of any key.
   [[nodiscard]] std::uint64_t version() const noexcept { return changes_.last(); }
+  // INVALID_ARGUMENT: the keys have not reached this version.
+  [[nodiscard]] status checked_version(std::uint64_t version) const;
   [[nodiscard]] change_log const& changes() const noexcept { return changes_; }
   // The tasks that own keys, and which, in order.
   [[nodiscard]] std::set<std::pair<task_id, std::string_view>> const& owned() const noexcept {
@@ -141,6 +148,12 @@ class kv_store {
   using entries = boost::multi_index_container<
       named_entry, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
                        boost::multi_index::member<named_entry, std::string, &named_entry::first>>>>;
+
+  // The first key that may begin with `prefix` and comes after `after`.
+  [[nodiscard]] entries::const_iterator first(std::string const& prefix,
+                                              std::string const& after) const {
+    return after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
+  }
 
   result<changed> set(std::string const& key, std::string value, std::optional<task_id> owner);
   entries::iterator add(std::string const& key);

@@ -163,12 +163,15 @@ struct try_get_args {
 
 struct list_args {
   std::string directory;
+  std::string after{};                     // the last key of the previous page
+  std::optional<std::uint64_t> version{};  // of the first page
   friend bool operator==(list_args const&, list_args const&) = default;
 };
 
 struct remove_args {
   std::string key;
   bool all{};
+  std::string after{};  // the `last` of the previous reply
   friend bool operator==(remove_args const&, remove_args const&) = default;
 };
 
@@ -179,6 +182,7 @@ struct increment_args {
 };
 
 struct inspect_args {
+  task_id first_task{};
   friend bool operator==(inspect_args const&, inspect_args const&) = default;
 };
 
@@ -375,6 +379,7 @@ struct counter_answer {
 
 struct removed_answer {
   std::uint64_t count{};
+  std::string last{};  // more keys follow this one; empty: all have been removed
   friend bool operator==(removed_answer const&, removed_answer const&) = default;
 };
 
@@ -387,6 +392,7 @@ struct listing_answer {
   };
   std::vector<entry> entries;
   std::uint64_t version{};
+  bool more{};  // another page follows
   friend bool operator==(listing_answer const&, listing_answer const&) = default;
 };
 
@@ -494,6 +500,7 @@ struct snapshot {
   std::uint32_t stuck_tasks{};         // that can never go on
   std::vector<finished_round> rounds;  // the last ones, oldest first
   std::vector<straggler> stragglers;   // in those; most often last first
+  std::optional<task_id> next_task{};  // the first one of the next page, which there is
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 

@@ -341,8 +341,6 @@ class coordinator::state {
   // OK if one answer may be encoded to so many bytes and hold so many of keys; else the text says
   // what it is longer than.
   [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
-  [[nodiscard]] status mismatch(std::string const& key, kv_store::entry const* held,
-                                expected_value const& expected) const;
   [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
   void stored(call const& c, std::string const& key, result<kv_store::changed> const& made);
   void wake(std::string const& key);
@@ -428,7 +426,9 @@ class coordinator::state {
   [[nodiscard]] std::string waiting_text(time_point now, ticket asked, parked const& p);
   [[nodiscard]] std::string missing_text(time_point now, parked const& p) const;
 
-  // Looking.
+  // Looking: all but the tasks, and those.
+  [[nodiscard]] snapshot look_at_job(time_point now) const;
+  void show_tasks(time_point now, snapshot& to, std::uint32_t first, std::size_t most) const;
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
                                           meeting const& m) const;
 

@@ -55,6 +55,8 @@ void visit_options(Config& o, Visit visit) {
   visit("change_bytes_max", o.change_bytes_max);
   visit("changes_per_answer_max", o.changes_per_answer_max);
   visit("change_bytes_per_answer_max", o.change_bytes_per_answer_max);
+  visit("page_entries_max", o.page_entries_max);
+  visit("page_bytes_max", o.page_bytes_max);
 }
 
 std::string text_of(std::string const& value) { return value; }

@@ -205,9 +205,11 @@ core::count_barrier_args decode(v1::CountBarrier& from) {
   return {std::move(*from.mutable_name()), from.count(), timeout_of(from)};
 }
 
-void encode(core::inspect_args, v1::ClientMessage& message) { message.mutable_inspect(); }
+void encode(core::inspect_args from, v1::ClientMessage& message) {
+  message.mutable_inspect()->set_first_task(from.first_task.value);
+}
 
-core::inspect_args decode(v1::Inspect&) { return {}; }
+core::inspect_args decode(v1::Inspect& from) { return {task_id{from.first_task()}}; }
 
 void encode(core::preempt_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_preempt();

@@ -206,6 +206,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_stuck_tasks(from.stuck_tasks);
   for (auto const& round : from.rounds) encode(round, *to.add_rounds());
   for (auto const& straggler : from.stragglers) encode(straggler, *to.add_stragglers());
+  if (from.next_task) to.set_next_task(from.next_task->value);
 }
 
 core::snapshot decode(v1::JobStatus& from) {
@@ -232,6 +233,7 @@ core::snapshot decode(v1::JobStatus& from) {
   to.stuck_tasks = from.stuck_tasks();
   for (auto& round : *from.mutable_rounds()) to.rounds.push_back(decode(round));
   for (auto& straggler : *from.mutable_stragglers()) to.stragglers.push_back(decode(straggler));
+  if (from.has_next_task()) to.next_task = task_id{from.next_task()};
   return to;
 }
 

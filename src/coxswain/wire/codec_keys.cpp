@@ -37,18 +37,28 @@ void encode(core::try_get_args const& from, v1::ClientMessage& message) {
 core::try_get_args decode(v1::TryGet& from) { return {std::move(*from.mutable_key())}; }
 
 void encode(core::list_args const& from, v1::ClientMessage& message) {
-  message.mutable_list()->set_directory(from.directory);
+  auto& to = *message.mutable_list();
+  to.set_directory(from.directory);
+  to.set_after(from.after);
+  if (from.version) to.set_version(*from.version);
 }
 
-core::list_args decode(v1::List& from) { return {std::move(*from.mutable_directory())}; }
+core::list_args decode(v1::List& from) {
+  core::list_args to{std::move(*from.mutable_directory()), std::move(*from.mutable_after())};
+  if (from.has_version()) to.version = from.version();
+  return to;
+}
 
 void encode(core::remove_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_remove();
   to.set_key(from.key);
   to.set_all(from.all);
+  to.set_after(from.after);
 }
 
-core::remove_args decode(v1::Remove& from) { return {std::move(*from.mutable_key()), from.all()}; }
+core::remove_args decode(v1::Remove& from) {
+  return {std::move(*from.mutable_key()), from.all(), std::move(*from.mutable_after())};
+}
 
 void encode(core::increment_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_increment();
@@ -196,9 +206,12 @@ core::counter_answer decode(v1::Counter& from) { return {from.value(), from.vers
 
 void encode(core::removed_answer const& from, v1::ServerMessage& message) {
   message.mutable_removed()->set_count(from.count);
+  message.mutable_removed()->set_last(from.last);
 }
 
-core::removed_answer decode(v1::Removed& from) { return {from.count()}; }
+core::removed_answer decode(v1::Removed& from) {
+  return {from.count(), std::move(*from.mutable_last())};
+}
 
 void encode(core::listing_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_listing();
@@ -209,6 +222,7 @@ void encode(core::listing_answer const& from, v1::ServerMessage& message) {
     added.set_value(entry.value.view().data(), entry.value.size());
   }
   to.set_version(from.version);
+  to.set_more(from.more);
 }
 
 core::listing_answer decode(v1::Listing& from) {
@@ -219,6 +233,7 @@ core::listing_answer decode(v1::Listing& from) {
                           entry.version()});
   }
   to.version = from.version();
+  to.more = from.more();
   return to;
 }
 

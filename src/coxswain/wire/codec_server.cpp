@@ -312,7 +312,8 @@ void append_number(std::string& out, int field, std::uint64_t value) {
 
 void append_quickly(std::string& head, bytes&, core::listing_answer const& from) {
   using entry = v1::Listing::Entry;
-  std::size_t listing_bytes = number_field_bytes(from.version);
+  std::uint64_t const more = from.more ? 1 : 0;
+  std::size_t listing_bytes = number_field_bytes(from.version) + number_field_bytes(more);
   for (auto const& one : from.entries) {
     auto const entry_bytes = bytes_of(one);
     listing_bytes += 1 + varint_bytes(entry_bytes) + entry_bytes;
@@ -329,6 +330,7 @@ void append_quickly(std::string& head, bytes&, core::listing_answer const& from)
     append_content(head, entry::kValueFieldNumber, one.value.view());
   }
   append_number(head, v1::Listing::kVersionFieldNumber, from.version);
+  append_number(head, v1::Listing::kMoreFieldNumber, more);
 }
 
 void append_quickly(std::string&, bytes&, std::monostate) {}
