@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(what_was_added_is_taken_once) {
   add(all, 5);
 
   BOOST_TEST(all.contains(request_id{5}));
-  BOOST_TEST(all.at(request_id{5}).number == 5u);
+  BOOST_TEST(all.look(request_id{5})->number == 5u);
   BOOST_TEST(all.take(request_id{5}).value().number == 5u);
 
   BOOST_TEST(all.empty());

@@ -20,8 +20,8 @@ class fifo {
   // There must be one.
   void pop_front() {
     assert(!empty());
+    if (size() == 1) return clear();
     things_[taken_++] = T{};
-    if (empty()) return clear();
     // So each thing is moved once at the most, on the average.
     if (taken_ >= things_.size() - taken_) take_off();
   }

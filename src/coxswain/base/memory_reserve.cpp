@@ -6,11 +6,11 @@
 namespace coxswain {
 namespace {
 
-constinit thread_local memory_reserve* in_use = nullptr;
-
 std::new_handler handler_before = nullptr;
 
 }  // namespace
+
+constinit thread_local memory_reserve* memory_reserve::in_use = nullptr;
 
 // Returns when there may be memory.
 void memory_reserve::spend() {
@@ -30,13 +30,9 @@ memory_reserve::memory_reserve(std::size_t bytes) : bytes_{bytes}, block_{::oper
 
 memory_reserve::~memory_reserve() { ::operator delete(block_); }
 
-bool memory_reserve::refill() noexcept {
-  if (block_ == nullptr) block_ = ::operator new(bytes_, std::nothrow);
+bool memory_reserve::obtain() noexcept {
+  block_ = ::operator new(bytes_, std::nothrow);
   return block_ != nullptr;
 }
-
-memory_reserve::use::use(memory_reserve* of) noexcept : outer_{std::exchange(in_use, of)} {}
-
-memory_reserve::use::~use() { in_use = outer_; }
 
 }  // namespace coxswain

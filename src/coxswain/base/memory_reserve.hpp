@@ -17,13 +17,13 @@ class memory_reserve {
   memory_reserve& operator=(memory_reserve const&) = delete;
 
   // It is there, perhaps again. False: there is still no memory for it.
-  bool refill() noexcept;
+  bool refill() noexcept { return block_ != nullptr || obtain(); }
 
   // Uses may be nested: the innermost counts. Null: of none, for what may fail.
   class use {
    public:
-    explicit use(memory_reserve* of) noexcept;
-    ~use();
+    explicit use(memory_reserve* of) noexcept : outer_{in_use} { in_use = of; }
+    ~use() { in_use = outer_; }
     use(use const&) = delete;
     use& operator=(use const&) = delete;
 
@@ -33,6 +33,9 @@ class memory_reserve {
 
  private:
   static void spend();
+  bool obtain() noexcept;
+
+  static constinit thread_local memory_reserve* in_use;
 
   std::size_t bytes_;
   void* block_;

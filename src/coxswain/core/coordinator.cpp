@@ -165,7 +165,7 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
 void coordinator::state::call_due(time_point now, due_item const& item) {
   note_lateness(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};
-  parked const& p = sessions_.find(late.session)->open.at(late.request);
+  parked const& p = *sessions_.parked_at(late);
   answer_parked(late, overdue(now, p));
 }
 

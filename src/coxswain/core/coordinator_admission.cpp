@@ -4,6 +4,7 @@
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
+#include <array>
 #include <type_traits>
 #include <variant>
 
@@ -31,6 +32,19 @@ template <class Args>
 constexpr bool stores_something =
     is_one_of<Args, put_args, put_all_args, compare_and_set_args, append_args, push_args>;
 
+struct demand {
+  bool is_urgent{};
+  bool needs_memory{};
+  bool stores_something{};
+};
+
+template <class... Args>
+constexpr std::array<demand, sizeof...(Args)> demands_of(std::variant<Args...> const*) {
+  return {{{keeps_tasks_together<Args>, needs_memory<Args>, stores_something<Args>}...}};
+}
+
+constexpr auto demands = demands_of(static_cast<request const*>(nullptr));
+
 // Of the core's memory, one part in so many is left to those that keep tasks together.
 constexpr std::size_t part_for_tasks = 32;
 
@@ -46,19 +60,15 @@ status coordinator::state::admissible(session const& s, client_message const& me
                 " requests open or not acknowledged, which is its limit (open_requests_max, and "
                 "open_requests_max_per_task for each of its tasks); wait for answers first"};
   }
-  return std::visit(
-      [&]<class Args>(Args const&) -> status {
-        if constexpr (!needs_memory<Args> && !stores_something<Args>) return {};
-        bool const is_urgent = keeps_tasks_together<Args> && s.memory.kind == share_kind::task;
-        if (!is_urgent) {
-          status why = sessions_.room_for(s, 0, needs_memory<Args>);
-          if (!why.ok()) return why;
-        }
-        std::size_t const left_free = is_urgent ? 0 : memory->owned_max() / part_for_tasks;
-        bool const fits = !needs_memory<Args> || memory->fits(memory_per_request + left_free);
-        return fits ? status{} : out_of_memory();
-      },
-      message.what);
+  demand const of = demands[message.what.index()];
+  if (!of.needs_memory && !of.stores_something) return {};
+  bool const is_urgent = of.is_urgent && s.memory.kind == share_kind::task;
+  if (!is_urgent) {
+    if (status why = sessions_.room_for(s, 0, of.needs_memory); !why.ok()) return why;
+  }
+  std::size_t const left_free = is_urgent ? 0 : memory->owned_max() / part_for_tasks;
+  bool const fits = !of.needs_memory || memory->fits(memory_per_request + left_free);
+  return fits ? status{} : out_of_memory();
 }
 
 status coordinator::state::room_to_wait(session const& s, std::size_t bytes) const {

@@ -340,7 +340,7 @@ void coordinator::state::wake(std::string const& key) {
   answer_ptr const found = share(value_answer{held.value, held.version});
   std::size_t looks = joint_gets::looks_per_put;
   for (ticket const who : waiting) {
-    parked const& p = sessions_.find(who.session)->open.at(who.request);
+    parked const& p = *sessions_.parked_at(who);
     if (p.where == parked::place::keys) {
       joint_gets_.at(p.number).is_woken = true;
       if (!look_again(p.number, who, looks)) joint_gets_.wake(p.number, who);

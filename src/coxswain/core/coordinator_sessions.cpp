@@ -264,7 +264,8 @@ std::optional<parked> coordinator::state::unpark(ticket who) {
   deadlines_.disarm(p->deadline);
   if (p->task && p->where != parked::place::join) {
     auto& waits = roster_.at(*p->task).waits;
-    waits.erase(std::find(waits.begin(), waits.end(), who));
+    bool const is_newest = waits.back() == who;
+    waits.erase(is_newest ? waits.end() - 1 : std::find(waits.begin(), waits.end(), who));
   }
   if (blocks(*p)) {
     task& t = roster_.at(*p->task);

@@ -39,9 +39,7 @@ void coordinator::state::note_round(time_point now, barriers::barrier const& b, 
   over.tasks = b.round.expected().size();
   over.outcome = outcome;
   if (in_order.size() > 1) {
-    auto const call_of = [&](ticket who) -> parked const& {
-      return sessions_.find(who.session)->open.at(who.request);
-    };
+    auto const call_of = [&](ticket who) -> parked const& { return *sessions_.parked_at(who); };
     parked const& last = call_of(in_order.back());
     over.spread = last.since - call_of(in_order.front()).since;
     // Of an even number the earlier one in the middle: if half of them are late, that half is.

@@ -391,7 +391,7 @@ std::vector<why_answer::wait> coordinator::state::reads(time_point now, wait_gra
 }
 
 void coordinator::state::add_call(time_point now, why_answer::wait& w, ticket who) const {
-  parked const& p = sessions_.find(who.session)->open.at(who.request);
+  parked const& p = *sessions_.parked_at(who);
   w.age = std::max(w.age, now - p.since);
   auto const end = deadlines_.when(p.deadline);
   if (!end) return;

@@ -78,8 +78,11 @@ class open_requests {
   void disown(request_id id) { find(id)->what.task.reset(); }
 
   [[nodiscard]] bool contains(request_id id) const { return find(id) != nullptr; }
-  // It must be there.
-  [[nodiscard]] parked const& at(request_id id) const { return find(id)->what; }
+  // Null: it does not wait.
+  [[nodiscard]] parked const* look(request_id id) const {
+    slot const* const found = find(id);
+    return found ? &found->what : nullptr;
+  }
 
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }

@@ -35,7 +35,7 @@ void sessions::expect_requests(session_id id) const {
 
 parked const* sessions::parked_at(ticket who) const {
   session const* const s = find(who.session);
-  return s && s->open.contains(who.request) ? &s->open.at(who.request) : nullptr;
+  return s ? s->open.look(who.request) : nullptr;
 }
 
 void sessions::erase(session_id id) {

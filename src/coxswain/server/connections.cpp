@@ -12,21 +12,19 @@ void make_room(List& in, std::size_t count) {
 }  // namespace
 
 connection& connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
+  erase_ended();  // one of them may have had the slot
   // Each may end and be written to without memory.
   make_room(turn_.ended, all_.size() + 1);
   make_room(to_write_, all_.size() + 1);
   auto made = std::make_unique<connection>(turn_, id, std::move(stream));
-  return *all_.emplace(id, entry{std::move(made)}).first->second.one;
-}
-
-connections::entry* connections::find(connection_id id) {
-  auto const found = all_.find(id);
-  return found == all_.end() ? nullptr : &found->second;
+  auto& added = *made;
+  all_.emplace(id, entry{std::move(made)});
+  return added;
 }
 
 bool connections::dismiss(connection_id id, std::string_view goodbye) {
   turn_.take_in();
-  auto* const e = find(id);
+  auto* const e = all_.find(id);
   if (e == nullptr || !e->one->dismiss(goodbye)) return false;
   all_.erase(id);
   return true;
@@ -36,7 +34,7 @@ void connections::visit_due() {
   while (!visits_.empty() && visits_.top().first <= turn_.now) {
     auto const [when, id] = visits_.top();
     visits_.pop();
-    auto* const e = find(id);
+    auto* const e = all_.find(id);
     if (e == nullptr || e->visit_at != when) continue;
     e->visit_at = time_point::max();
     e->one->visit();
@@ -55,7 +53,7 @@ void connections::deliver() {
   while (turn_.brain.deliver(dirty_)) {
     to_write_.clear();
     for (auto const id : dirty_) {
-      if (auto* const e = find(id); e != nullptr) to_write_.push_back(e->one.get());
+      if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());
     }
     for (std::size_t i = 0; i < to_write_.size(); ++i) {
       if (i + 2 < to_write_.size()) prefetch(*to_write_[i + 2]);
@@ -66,16 +64,20 @@ void connections::deliver() {
 }
 
 void connections::clear_away() {
-  for (auto const id : turn_.ended) all_.erase(id);
-  turn_.ended.clear();
+  erase_ended();
   for (auto const id : turn_.to_visit) {
-    if (auto* const e = find(id); e != nullptr) plan(id, *e);
+    if (auto* const e = all_.find(id); e != nullptr) plan(id, *e);
   }
   turn_.to_visit.clear();
 }
 
+void connections::erase_ended() {
+  for (auto const id : turn_.ended) all_.erase(id);
+  turn_.ended.clear();
+}
+
 void connections::end_all() {
-  for (auto const& [_, e] : all_) e.one->end(core::loss::closed);
+  all_.each([](entry const& e) { e.one->end(core::loss::closed); });
 }
 
 void connections::forget_all() noexcept { all_.clear(); }

@@ -2,9 +2,8 @@
 // The connections of a server: the table of them, who is written to, who is cut off when, and who
 // is cleared away. Not here: what happens on one (connection), who is accepted (server).
 
+#include "coxswain/core/slot_map.hpp"
 #include "coxswain/server/connection.hpp"
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <functional>
 #include <memory>
@@ -20,8 +19,8 @@ class connections {
  public:
   explicit connections(turn& t) : turn_{t} {}
 
-  // Takes over a connection that dispatch has opened. Throws coxswain::error as net::readiness
-  // does.
+  // Takes over a connection that dispatch has opened, and destroys what has ended. Not from a
+  // connection's own routine. Throws coxswain::error as net::readiness does.
   connection& add(connection_id id, std::unique_ptr<net::byte_stream> stream);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -56,11 +55,11 @@ class connections {
   };
   using visit = std::pair<time_point, connection_id>;
 
-  [[nodiscard]] entry* find(connection_id id);
   void plan(connection_id id, entry& e);
+  void erase_ended();
 
   turn& turn_;
-  boost::unordered_flat_map<connection_id, entry, std::hash<connection_id>> all_;
+  core::slot_table<connection_id, entry> all_;
   std::priority_queue<visit, std::vector<visit>, std::greater<>> visits_;
   std::vector<connection_id> dirty_;
   std::vector<connection*> to_write_;
