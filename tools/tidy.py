@@ -43,7 +43,7 @@ LONG_FILES: dict[str, str] = {
     "src/coxswain/core/messages.hpp": "one list of all that goes into the core and comes out",
 }
 
-FOLDERS = (".ci", "bench", "proto", "src", "tests", "tools")
+FOLDERS = (".github", ".ci", "bench", "proto", "src", "tests", "tools")
 SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs .proto .py .pyi .sh"
                   " .toml .txt").split()]
 WEB = (".css", ".html", ".js", ".mjs")

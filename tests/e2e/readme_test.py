@@ -1,5 +1,5 @@
-"""The README's commands, in its order, as a reader copies them: each block of bash is run by a shell
-in a directory that looks like a clone after tools/test. Not here: the examples in other languages
+"""The documents' commands, in their order, as a reader copies them: each block of bash is run by a
+shell in a directory that looks like a clone after tools/test. Not here: examples in other languages
 (tests/tidy/readme_test.py, and their own tests).
 """
 
@@ -14,7 +14,10 @@ import unittest
 from programs import BIN, EndToEnd, LIMIT, clean_environment, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = ["README.md", "src/coxswain/README.md", "tools/README.md", "tools/deploy/README.md",
+             "src/python/README.md"]
+DOCUMENTED = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS)
+README_BYTES_MAX = 8000
 QUICKSTART = (ROOT / "tools/quickstart").read_text(encoding="utf-8")
 
 BLOCK = re.compile(r"(?:^<!-- not run by tests/e2e/readme_test\.py: ([^\n]*) -->\n)?^```bash\n(.*?)^```\n",
@@ -120,7 +123,7 @@ class Readme(EndToEnd):
         self.assertIn(shell.returncode, (0, 128 + signal.SIGINT), f"{command}\nprinted\n{output}")
 
     def test_every_block_runs(self):
-        blocks = BLOCK.findall(README)
+        blocks = BLOCK.findall(DOCUMENTED)
         self.assertGreater(len(blocks), 8)
         for why_not, block in blocks:
             if why_not:
@@ -128,8 +131,11 @@ class Readme(EndToEnd):
             else:
                 self.run_block(block)
 
+    def test_the_first_document_is_short(self):
+        self.assertLess((ROOT / "README.md").stat().st_size, README_BYTES_MAX)
+
     def test_no_command_is_outside_of_the_blocks(self):
-        outside = COMMAND.findall(ANY_BLOCK.sub("", README))
+        outside = COMMAND.findall(ANY_BLOCK.sub("", DOCUMENTED))
 
         self.assertEqual(outside, [], "a block of commands begins with ```bash")
 
