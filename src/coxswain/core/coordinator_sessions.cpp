@@ -241,17 +241,6 @@ void coordinator::state::park(call const& c, parked&& p) {
   sessions_.park(c.by, c.from.request, std::move(p));
 }
 
-// An agreement on a step is answered for the task, which may go on meanwhile; and it ends in time.
-bool coordinator::state::blocks(parked const& p) {
-  return p.task && p.where != parked::place::join && p.where != parked::place::preemption &&
-         p.where != parked::place::sync_point;
-}
-
-bool coordinator::state::is_get_or_pop(parked const& p) {
-  return p.where == parked::place::key || p.where == parked::place::keys ||
-         p.where == parked::place::queue;
-}
-
 blocking_calls::wait coordinator::state::kind_of_wait(parked const& p) {
   if (is_get_or_pop(p)) return blocking_calls::wait::for_anybody;
   return p.where == parked::place::count_barrier ? blocking_calls::wait::for_outsiders

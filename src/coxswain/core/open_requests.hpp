@@ -45,6 +45,18 @@ struct parked {
   place where{};
 };
 
+// Whether the task itself may have to wait for it. An agreement on a step is answered for the task,
+// which may go on meanwhile; and it ends in time.
+[[nodiscard]] inline bool blocks(parked const& p) {
+  return p.task && p.where != parked::place::join && p.where != parked::place::preemption &&
+         p.where != parked::place::sync_point;
+}
+
+[[nodiscard]] inline bool is_get_or_pop(parked const& p) {
+  return p.where == parked::place::key || p.where == parked::place::keys ||
+         p.where == parked::place::queue;
+}
+
 class open_requests {
  public:
   // There must be none with this id. Ids rise, but for those that are sent again.

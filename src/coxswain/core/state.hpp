@@ -133,9 +133,6 @@ class coordinator::state {
   void end_session(time_point now, session_id id, status const& why);
   // The call waits, and `p` says where.
   void park(call const& c, parked&& p);
-  // Whether the task itself may have to wait for it.
-  [[nodiscard]] static bool blocks(parked const& p);
-  [[nodiscard]] static bool is_get_or_pop(parked const& p);
   [[nodiscard]] static blocking_calls::wait kind_of_wait(parked const& p);
   // It waits no longer; where it waited is the caller's affair. Nothing if it did not wait.
   std::optional<parked> unpark(ticket who);
