@@ -220,31 +220,62 @@ BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little)
   c.remove(0, "", true);
 }
 
-// Two keys of each come last, so that the put of one of them makes a get look at all others.
-BOOST_AUTO_TEST_CASE(a_put_that_wakes_large_get_alls_looks_at_few_keys_at_once) {
-  constexpr std::size_t each = 5'000;
-  cluster c{1};
-  c.check_less();
-  std::vector<std::string> keys{"first", "last"};
-  while (keys.size() < each) keys.push_back("k/" + std::to_string(keys.size()));
-  for (std::size_t i = 2; i < each; ++i) c.put(0, keys[i], "v");
-  c.put(0, "first", "v");
-  std::swap(keys[0], keys[1]);
-  std::vector<call> all;
-  for (int i = 0; i < 20; ++i) all.push_back(c.get_all(0, keys, 1h));
-  auto const waiting = [&] {
-    return std::count_if(all.begin(), all.end(), [&](call one) { return c.code(one) == "waits"; });
-  };
+// So many gets of 5,000 keys, of which two come last, so that the put of one of them makes a get
+// look at all others.
+struct woken_gets {
+  explicit woken_gets(int count) {
+    c.check_less();
+    std::vector<std::string> keys{"first", "last"};
+    while (keys.size() < 5'000) keys.push_back("k/" + std::to_string(keys.size()));
+    for (std::size_t i = 2; i < keys.size(); ++i) c.put(0, keys[i], "v");
+    c.put(0, "first", "v");
+    std::swap(keys[0], keys[1]);
+    for (int i = 0; i < count; ++i) all.push_back(c.get_all(0, keys, 1h));
+    c.put(0, "last", "v");
+  }
+  ~woken_gets() { c.remove(0, "", true); }
 
-  c.put(0, "last", "v");
-  BOOST_TEST(waiting() == 20);
-  for (int i = 0; i < 4; ++i) c.advance_once();
-  BOOST_TEST(waiting() == 18);
+  [[nodiscard]] std::ptrdiff_t waiting() {
+    return std::count_if(all.begin(), all.end(), [&](call one) { return c.code(one) == "waits"; });
+  }
+
+  cluster c{1, with([](auto& o) { o.page_entries_max = 10'000; })};
+  std::vector<call> all;
+};
+
+BOOST_AUTO_TEST_CASE(a_put_that_wakes_large_get_alls_looks_at_few_keys_at_once) {
+  woken_gets w{8};
+
+  BOOST_TEST(w.waiting() == 8);
+  for (int i = 0; i < 4; ++i) w.c.advance_once();
+  BOOST_TEST(w.waiting() == 6);
 
   // What is removed was there for all of them.
-  c.remove(0, "last");
-  BOOST_TEST(waiting() == 0);
-  c.remove(0, "", true);
+  w.c.remove(0, "last");
+  BOOST_TEST(w.waiting() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_removal_looks_at_a_bounded_number_of_keys_for_woken_get_alls) {
+  woken_gets w{20};
+
+  w.c.remove(0, "last");
+  BOOST_TEST(w.waiting() == 13);  // each was looked at twice
+  w.c.pass(0s);
+  BOOST_TEST(w.waiting() > 0);
+
+  w.c.put(0, "last", "v");
+  w.c.pass(0s);
+  BOOST_TEST(w.waiting() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_job_error_ends_get_alls_that_were_woken) {
+  woken_gets w{20};
+
+  w.c.report_error(0, errc::internal, "broken");
+
+  for (call const one : w.all) {
+    BOOST_TEST((w.c.code(one) == "OK" || w.c.code(one) == "CANCELLED"), w.c.code(one));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at) {

@@ -2,6 +2,8 @@
 
 #include "tests/core/cluster.hpp"
 
+#include <array>
+
 namespace coxswain::test {
 namespace {
 
@@ -378,6 +380,19 @@ BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
   c[0].deaf = false;
   c.blink(0);
   c.remove(0, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions) {
+  cluster c{1};
+  c.check_less();
+  std::array<int, 2> const observers{c.observer(), c.observer()};
+  for (int i = 0; i < 6'000; ++i) c.get(observers[i % 2], "k", 1s);
+  c.sleep_without_advance(1s);
+
+  c.advance_once();
+  BOOST_TEST(c.look().waiting_gets == 6'000u - 4'096u);
+  c.advance_once();
+  BOOST_TEST(c.look().waiting_gets == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -83,6 +83,37 @@ BOOST_AUTO_TEST_CASE(a_refused_session_lives_on) {
   BOOST_TEST(c.value(get) == "1");
 }
 
+BOOST_AUTO_TEST_CASE(a_reader_may_name_fewer_keys_in_a_call) {
+  c.put(session("operator"), "k", "1");
+  int const reader = session("reader");
+  int const worker = session("worker");
+  auto const get_all = [&](int who, std::size_t count) {
+    return c.send(who, core::get_all_args{std::vector<std::string>(count, "k")});
+  };
+
+  BOOST_TEST(c.code(get_all(reader, 1'024)) == "OK");
+  BOOST_TEST(c.code(get_all(worker, 1'025)) == "OK");
+  auto const refused = get_all(reader, 1'025);
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"1025 keys", "keys_per_reader_call_max is 1024"});
+}
+
+BOOST_AUTO_TEST_CASE(a_reader_may_have_fewer_requests_open) {
+  int const reader = session("reader");
+  int const worker = session("worker");
+  for (int i = 0; i < 256; ++i) {
+    c.get(reader, "k");
+    c.get(worker, "k");
+  }
+
+  BOOST_TEST(c[reader].hello->open_requests_max == 256u);
+  BOOST_TEST(c[worker].hello->open_requests_max == 4'096u);
+  BOOST_TEST(c.code(c.get(worker, "k")) == "waits");
+  auto const refused = c.get(reader, "k");
+  BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
+  expect_words(c.text(refused), {"256 requests", "open_requests_max_per_reader"});
+}
+
 BOOST_AUTO_TEST_CASE(a_resumed_session_keeps_its_role) {
   int const reader = session("reader");
 

@@ -687,6 +687,25 @@ BOOST_AUTO_TEST_CASE(beyond_a_thousand_waits_are_counted) {
   BOOST_TEST(a.more == 3u);
 }
 
+BOOST_AUTO_TEST_CASE(tasks_are_shown_however_many_other_clients_wait) {
+  cluster c{2};
+  int const o = c.observer();
+  for (int i = 0; i < 1500; ++i) c.get(o, i < 10 ? "shared" : "k" + std::to_string(i));
+  c.get(1, "a key of tasks");
+  c.get(1, "shared");
+
+  auto const a = why(c, 0);
+
+  auto const& of_task = a.waits.at(0);
+  BOOST_TEST(of_task.name == "a key of tasks");
+  BOOST_TEST(of_task.waiting == "1");
+  BOOST_TEST(a.waits.back().name == "shared");
+  BOOST_TEST(a.waits.back().waiting == "1");
+  BOOST_TEST(a.waits.back().others == 10u);
+  BOOST_TEST(a.waits.size() == 992u);
+  BOOST_TEST(a.more == 500u);
+}
+
 BOOST_AUTO_TEST_CASE(a_waiting_task_of_many_sessions_costs_one_alarm) {
   cluster c{100};
   c.check_less();

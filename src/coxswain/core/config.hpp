@@ -4,7 +4,9 @@
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/credential.hpp"
+#include "coxswain/core/role.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,6 +80,8 @@ struct config {
   std::size_t memory_bytes_max{std::size_t{4} * 1024 * 1024 * 1024};
   std::uint32_t open_requests_max{4096};
   std::uint32_t open_requests_max_per_task{16};
+  // Of a reader, at most: one change may wake all of them.
+  std::uint32_t open_requests_max_per_reader{256};
   // Failed rounds' outcomes that are still owed to a straggler: beyond, the oldest are forgotten.
   std::size_t owed_outcomes_max{100'000};
   // Platforms for which topologies are exchanged; what comes of an exchange is kept.
@@ -91,8 +95,9 @@ struct config {
   std::size_t event_bytes_max{4 * 1024 * 1024};
   std::uint64_t events_alike_max{16};
 
-  // How many keys a call of several may name.
+  // How many keys a call of several may name, and one of a reader.
   std::size_t keys_per_call_max{65'536};
+  std::size_t keys_per_reader_call_max{1'024};
   // The changes of keys that are remembered for those who watch: so many, and so many bytes of keys
   // and values; but the last one in any case.
   std::size_t changes_max{65'536};
@@ -103,6 +108,12 @@ struct config {
   // One page: so many keys or tasks, and so many bytes of keys and values; but one key in any case.
   std::size_t page_entries_max{1'000};
   std::size_t page_bytes_max{1024 * 1024};
+
+  // How many requests of a session without a task may be open or not acknowledged.
+  [[nodiscard]] std::uint32_t open_requests_max_of(role who) const noexcept {
+    return who == role::reader ? std::min(open_requests_max, open_requests_max_per_reader)
+                               : open_requests_max;
+  }
 
   // The largest frame: a value and what surrounds it.
   [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return value_bytes_max + 64 * 1024; }

@@ -15,6 +15,10 @@ constexpr duration tick = 50ms;
 constexpr duration stall_min = 100ms;
 constexpr duration stall_log_period = 10s;
 
+// What is due at once is done in portions of so many steps, so that other work comes between them.
+constexpr std::uint64_t steps_per_advance = 4096;
+constexpr std::uint64_t looks_per_step = 4;
+
 }  // namespace
 
 coordinator::state::state(config o, incarnation self, time_point now)
@@ -72,7 +76,11 @@ std::optional<time_point> coordinator::state::next_deadline() const {
 void coordinator::state::advance(time_point now) {
   observe(now);
   look_at_woken(joint_gets::looks_per_advance);
-  while (auto const item = deadlines_.due_at(now)) handle_due(now, *item);
+  auto const most = tally.steps + steps_per_advance;
+  while (auto const item = deadlines_.due_at(now)) {
+    if (++tally.steps > most) return;
+    handle_due(now, *item);
+  }
 }
 
 void coordinator::state::handle_due(time_point now, due_item const& item) {
@@ -166,6 +174,7 @@ void coordinator::state::call_due(time_point now, due_item const& item) {
   note_lateness(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};
   parked const& p = *sessions_.parked_at(late);
+  if (p.where == parked::place::keys) tally.steps += joint_gets::looks_per_text / looks_per_step;
   answer_parked(late, overdue(now, p));
 }
 
@@ -289,6 +298,7 @@ std::string const* coordinator::wrong_token(connection_id of) const {
   return state_->wrong_token(of);
 }
 
+bool coordinator::acts_for_tasks(connection_id who) const { return state_->acts_for_tasks(who); }
 std::size_t coordinator::frame_bytes_max(connection_id of) const {
   return state_->frame_bytes_max(of);
 }
@@ -309,7 +319,10 @@ void coordinator::replace_credentials(std::vector<credential> by) {
 }
 bool coordinator::job_has_started() const noexcept { return state_->job_has_started(); }
 snapshot coordinator::look(time_point now) const { return state_->look(now); }
-why_answer coordinator::why(time_point now) const { return state_->why(now); }
+why_answer coordinator::why(time_point now) const {
+  std::uint64_t steps{};
+  return state_->why(now, steps);
+}
 events_answer coordinator::events(std::optional<std::uint64_t> after, severity at_least,
                                   std::size_t last_of_each) const {
   return state_->events_since(after, at_least, last_of_each);

@@ -120,6 +120,9 @@ class coordinator {
   // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 
+  // Whether the connection's session acts for tasks.
+  [[nodiscard]] bool acts_for_tasks(connection_id who) const;
+
   // The address of a peer that was refused for its token; null for others.
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;
 

@@ -52,13 +52,17 @@ constexpr std::size_t part_for_tasks = 32;
 
 status coordinator::state::admissible(session const& s, client_message const& message) const {
   if (status why = permission(s.given, message.what); !why.ok()) return why;
-  std::size_t const limit = options.open_requests_max + options.open_requests_max_per_task *
-                                                            (s.tasks.size() + (s.guest_of ? 1 : 0));
+  std::size_t const limit =
+      options.open_requests_max_of(s.given) +
+      options.open_requests_max_per_task * (s.tasks.size() + (s.guest_of ? 1 : 0));
   if (s.open.size() + s.kept.size() >= limit) {
     return {errc::resource_exhausted,
             "this session has " + std::to_string(limit) +
-                " requests open or not acknowledged, which is its limit (open_requests_max, and "
-                "open_requests_max_per_task for each of its tasks); wait for answers first"};
+                " requests open or not acknowledged, which is its limit (" +
+                (s.given == role::reader ? "open_requests_max_per_reader"
+                                         : "open_requests_max, and open_requests_max_per_task for "
+                                           "each of its tasks") +
+                "); wait for answers first"};
   }
   demand const of = demands[message.what.index()];
   if (!of.needs_memory && !of.stores_something) return {};

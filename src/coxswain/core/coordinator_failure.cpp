@@ -123,9 +123,7 @@ void coordinator::state::fail_job(time_point now, failure what,
   fail_join(share(why));
   end_agreement(why);
   end_exchanges(why);
-  look_at_woken(SIZE_MAX);
-  answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
-  answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  cancel_reads(why.message());
 }
 
 void coordinator::state::tell_job_error() {

@@ -128,7 +128,7 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   a.frame_bytes_max = options.frame_bytes_max();
   a.value_bytes_max = options.value_bytes_max;
   a.key_bytes_max = options.key_bytes_max;
-  a.open_requests_max = options.open_requests_max;
+  a.open_requests_max = options.open_requests_max_of(a.given);
   a.open_requests_max_per_task = options.open_requests_max_per_task;
   sessions_.push(from, share(std::move(a)));
   if (error) sessions_.push(from, share(*error));

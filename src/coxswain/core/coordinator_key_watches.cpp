@@ -25,6 +25,7 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
   if (!keys_.changes().remembers(*args.after)) return answer_now(c, forgotten(), false);
   tally.steps += (present - *args.after) / changes_per_step;
   auto changes = changes_below(args.directory, *args.after);
+  tally.steps += changes.changes.size();
   if (!changes.changes.empty()) return answer_now(c, share(std::move(changes)), false);
   parked p;
   p.where = parked::place::key_changes;

@@ -14,9 +14,6 @@ namespace {
 // Listed keys and values are copied.
 constexpr std::size_t listed_bytes_per_step = 1024;
 
-// A text that names missing keys looks at so many at most.
-constexpr std::size_t looks_per_text = 1024;
-
 // OK if the key is as expected.
 status mismatch(std::string const& key, kv_store::entry const* held,
                 expected_value const& expected) {
@@ -52,11 +49,15 @@ status coordinator::state::checked_value(std::size_t bytes) const {
                                         std::to_string(options.value_bytes_max)};
 }
 
-status coordinator::state::checked_count(std::size_t keys) const {
-  if (keys <= options.keys_per_call_max) return {};
-  return {errc::resource_exhausted, "the call names " + std::to_string(keys) +
-                                        " keys; the limit keys_per_call_max is " +
-                                        std::to_string(options.keys_per_call_max)};
+status coordinator::state::checked_count(session const& by, std::size_t keys) const {
+  bool const is_reader = by.given == role::reader;
+  auto const most = is_reader
+                        ? std::min(options.keys_per_reader_call_max, options.keys_per_call_max)
+                        : options.keys_per_call_max;
+  if (keys <= most) return {};
+  std::string const limit = is_reader ? "keys_per_reader_call_max" : "keys_per_call_max";
+  return {errc::resource_exhausted, "the call names " + std::to_string(keys) + " keys; the limit " +
+                                        limit + " is " + std::to_string(most)};
 }
 
 // --- Changing --------------------------------------------------------------------------------
@@ -104,7 +105,8 @@ void coordinator::state::stored(call const& c, std::string const& key,
 }
 
 void coordinator::state::handle(call const& c, put_all_args& args) {
-  if (status why = checked_count(args.entries.size()); !why.ok()) return refuse(c, std::move(why));
+  if (status why = checked_count(c.by, args.entries.size()); !why.ok())
+    return refuse(c, std::move(why));
   tally.steps += args.entries.size();
   std::set<std::string_view> seen;
   std::size_t bytes = 0;
@@ -147,7 +149,7 @@ void coordinator::state::handle(call const& c, remove_args& args) {
   if (args.key.empty() && !args.all) {
     return refuse(c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
   }
-  look_at_woken(SIZE_MAX);  // their keys are there still
+  look_at_woken(joint_gets::looks_per_removal);  // their keys are there still
   std::uint64_t const before = keys_.version();
   auto removed = keys_.remove(args.key, args.after, options.page_entries_max);
   tally.steps += removed.count;
@@ -165,7 +167,7 @@ void coordinator::state::handle(call const& c, increment_args& args) {
 }
 
 void coordinator::state::remove_keys_of(task_id owner) {
-  look_at_woken(SIZE_MAX);
+  look_at_woken(joint_gets::looks_per_removal);
   std::uint64_t const before = keys_.version();
   if (keys_.remove_owned(owner) > 0) tell_key_watches(before);
 }
@@ -254,7 +256,8 @@ void coordinator::state::handle(call const& c, count_keys_args& args) {
 
 void coordinator::state::handle(call const& c, get_all_args& args) {
   tally.steps += args.keys.size();
-  if (status why = checked_count(args.keys.size()); !why.ok()) return refuse(c, std::move(why));
+  if (status why = checked_count(c.by, args.keys.size()); !why.ok())
+    return refuse(c, std::move(why));
   for (std::string& key : args.keys) {
     if (status why = checked_key(key); !why.ok()) return refuse(c, std::move(why));
   }
@@ -320,7 +323,7 @@ std::string coordinator::state::missing_text(joint_gets::get const& g) const {
   constexpr std::size_t named_max = 16;
   std::string names;
   std::size_t count = 0;
-  std::size_t const looks = std::min(g.keys.size(), looks_per_text);
+  std::size_t const looks = std::min(g.keys.size(), joint_gets::looks_per_text);
   for (std::size_t i = 0; i < looks; ++i) {
     std::string const& key = g.keys[looks == g.keys.size() ? i : (g.at + i) % g.keys.size()];
     if (keys_.find(key)) continue;
@@ -382,6 +385,20 @@ void coordinator::state::look_at_woken(std::size_t looks) {
     if (waits && !look_again(p->number, who, looks)) return;
     woken.pop_front();
   }
+}
+
+// All gets and pops.
+void coordinator::state::cancel_reads(std::string const& why) {
+  look_at_woken(joint_gets::looks_per_removal);
+  answer_ptr const cancelled = share(status{errc::cancelled, why});
+  auto& woken = joint_gets_.woken();
+  for (; !woken.empty(); woken.pop_front()) {
+    auto const* const p = sessions_.parked_at(woken.front());
+    bool const waits = p && p->where == parked::place::keys && joint_gets_.at(p->number).is_woken;
+    if (waits) answer_parked(woken.front(), cancelled);
+  }
+  answer_all(keys_.take_all_waiters(), cancelled);
+  answer_all(queues_.take_all_waiters(), cancelled);
 }
 
 }  // namespace coxswain::core

@@ -7,6 +7,12 @@
 #include <utility>
 
 namespace coxswain::core {
+namespace {
+
+// A barrier looks at all tasks for those that are missing, each quickly.
+constexpr std::size_t tasks_per_step = 16;
+
+}  // namespace
 
 snapshot::barrier coordinator::state::picture(time_point now, snapshot::kind kind, std::string name,
                                               meeting const& m) const {
@@ -28,10 +34,14 @@ snapshot::barrier coordinator::state::picture(time_point now, snapshot::kind kin
 
 void coordinator::state::handle(call const& c, inspect_args& args) {
   auto const first = args.first_task.value;
-  snapshot page = first == 0 ? look_at_job(c.now) : snapshot{};
-  show_tasks(c.now, page, first, options.page_entries_max);
-  tally.steps += page.tasks.size() + page.barriers.size();
-  answer_now(c, share(std::move(page)), false);
+  auto const page = [&] {
+    snapshot made = first == 0 ? look_at_job(c.now) : snapshot{};
+    show_tasks(c.now, made, first, options.page_entries_max);
+    tally.steps += made.tasks.size();
+    tally.steps += made.barriers.size() * (1 + roster_.size() / tasks_per_step);
+    return share(std::move(made));
+  };
+  answer_now(c, first == 0 ? first_page_.at(c.now, tally.steps, page) : page(), false);
 }
 
 snapshot coordinator::state::look(time_point now) const {

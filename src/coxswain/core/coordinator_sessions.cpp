@@ -157,6 +157,12 @@ std::size_t coordinator::state::frame_bytes_max(connection_id of) const {
   return c && c->session != session_id{} ? options.frame_bytes_max() : hello_frame_bytes_max;
 }
 
+bool coordinator::state::acts_for_tasks(connection_id who) const {
+  connection const* const c = sessions_.find(who);
+  session const* const s = c ? sessions_.find(c->session) : nullptr;
+  return s && (!s->tasks.empty() || s->guest_of);
+}
+
 void coordinator::state::say_goodbye(connection_id to, status why, bool may_resume,
                                      bool restarted) {
   connection& c = *sessions_.find(to);
@@ -187,9 +193,7 @@ void coordinator::state::stop(time_point now, std::string reason) {
     for (auto const& [number, waiter] : barrier.arrived) waiting.push_back(waiter);
   }
   answer_all(waiting, share(why));
-  look_at_woken(SIZE_MAX);
-  answer_all(keys_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
-  answer_all(queues_.take_all_waiters(), share(status{errc::cancelled, why.message()}));
+  cancel_reads(why.message());
   answer_all(key_watches_.take_all(), share(status{errc::unavailable, why.message()}));
   end_watches({errc::unavailable, why.message()});
   std::vector<connection_id> open;

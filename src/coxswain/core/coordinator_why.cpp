@@ -23,6 +23,12 @@ constexpr duration told_every = 1s;
 constexpr std::size_t groups_told_max = 8;
 constexpr std::size_t waits_told_max = 1000;
 
+// Tasks that are looked at quickly: whether they can go on, whether they are missing.
+constexpr std::size_t tasks_per_step = 16;
+
+// Gets and pops of clients without a task that are looked at; the others are only counted.
+constexpr std::size_t outsiders_shown_max = 1000;
+
 // "task 3", "tasks 3,17-24 and 5 more"
 std::string named(std::vector<task_id> const& tasks) {
   constexpr std::size_t longest = 256;
@@ -239,12 +245,11 @@ std::string coordinator::state::stuck_text(wait_graph const& g, stuck_group cons
 // --- What everybody waits for ----------------------------------------------------------------
 
 void coordinator::state::handle(call const& c, why_args&) {
-  tally.steps += roster_.size();
-  sessions_.all().each([this](session_id, session const& s) { tally.steps += 1 + s.open.size(); });
-  answer_now(c, share(why(c.now)), false);
+  auto const picture = [&] { return share(why(c.now, tally.steps)); };
+  answer_now(c, why_.at(c.now, tally.steps, picture), false);
 }
 
-why_answer coordinator::state::why(time_point now) const {
+why_answer coordinator::state::why(time_point now, std::uint64_t& steps) const {
   using kind = why_answer::kind;
   wait_graph const g = graph_of_waits(now);
   why_answer a;
@@ -275,9 +280,9 @@ why_answer coordinator::state::why(time_point now) const {
     add([&, &query = q] { return wait_in(now, g, query); });
   }
   if (preemption_.is_open()) add([&] { return wait_for_agreement(now, g); });
-  for (auto& w : reads(now, g)) {
-    add([&] { return std::move(w); });
-  }
+  steps += (g.size() + roster_.size() * (1 + a.waits.size())) / tasks_per_step;
+  add_reads(now, g, a, steps);
+  steps += a.waits.size();
   if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
   return a;
 }
@@ -358,36 +363,54 @@ why_answer::wait coordinator::state::wait_for_agreement(time_point now, wait_gra
   return w;
 }
 
-// Gets and pops, those for the same thing together.
-std::vector<why_answer::wait> coordinator::state::reads(time_point now, wait_graph const& g) const {
+// Gets and pops, those for the same thing together: of all tasks, and of some of the other clients.
+void coordinator::state::add_reads(time_point now, wait_graph const& g, why_answer& to,
+                                   std::uint64_t& steps) const {
   struct group {
     why_answer::wait shown;
     std::vector<task_id> tasks;
   };
   std::map<std::pair<why_answer::kind, std::string_view>, group> groups;
+  std::size_t looked = 0;
+  auto const look = [&](ticket who, parked const& p) {
+    ++looked;
+    bool const is_joint = p.where == parked::place::keys;
+    std::string_view name = p.name.get();
+    if (is_joint) name = joint_gets_.at(p.number).keys[joint_gets_.at(p.number).at];
+    group& one = groups[{kind_of(p.where), name}];
+    if (p.task) {
+      one.tasks.push_back(*p.task);
+    } else {
+      ++one.shown.others;
+    }
+    add_call(now, one.shown, who);
+  };
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    for (ticket const who : roster_.at(task_id{i}).waits) {
+      parked const& p = *sessions_.parked_at(who);
+      if (is_get_or_pop(p)) look(who, p);
+    }
+  }
+  std::size_t const most = looked + outsiders_shown_max;
   sessions_.all().each([&](session_id id, session const& s) {
+    if (looked >= most) return;
     s.open.each([&](request_id open_id, parked const& p) {
-      if (!is_get_or_pop(p)) return;
-      bool const is_joint = p.where == parked::place::keys;
-      std::string_view name = p.name.get();
-      if (is_joint) name = joint_gets_.at(p.number).keys[joint_gets_.at(p.number).at];
-      group& one = groups[{kind_of(p.where), name}];
-      if (p.task) {
-        one.tasks.push_back(*p.task);
-      } else {
-        ++one.shown.others;
-      }
-      add_call(now, one.shown, {id, open_id});
+      if (looked < most && is_get_or_pop(p) && !p.task) look({id, open_id}, p);
     });
   });
-  std::vector<why_answer::wait> all;
+  steps += looked;
   for (auto& [what, one] : groups) {
+    if (to.waits.size() == waits_told_max) {
+      ++to.more;
+      continue;
+    }
     one.shown.what = what.first;
     one.shown.name = what.second;
     add_tasks(one.shown, g, std::move(one.tasks));
-    all.push_back(std::move(one.shown));
+    to.waits.push_back(std::move(one.shown));
   }
-  return all;
+  std::size_t const all = keys_.waiting() + queues_.waiting();
+  if (looked >= most) to.more += all - std::min(all, looked);
 }
 
 void coordinator::state::add_call(time_point now, why_answer::wait& w, ticket who) const {

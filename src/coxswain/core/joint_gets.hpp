@@ -24,6 +24,12 @@ class joint_gets {
   static constexpr std::size_t looks_per_put = 64;
   static constexpr std::size_t looks_per_advance = 4096;
 
+  // Before keys are removed: a get that is not looked at by then may find them gone.
+  static constexpr std::size_t looks_per_removal = 65'536;
+
+  // How many are looked at, at most, for a text that names those that are missing.
+  static constexpr std::size_t looks_per_text = 1024;
+
   struct get {
     std::vector<std::string> keys;
     std::size_t at{};        // the key that it waits at, or that is looked at next

@@ -12,6 +12,7 @@
 #include "coxswain/core/event_log.hpp"
 #include "coxswain/core/guests.hpp"
 #include "coxswain/core/joint_gets.hpp"
+#include "coxswain/core/kept_answer.hpp"
 #include "coxswain/core/key_watches.hpp"
 #include "coxswain/core/kv_store.hpp"
 #include "coxswain/core/lateness.hpp"
@@ -69,10 +70,11 @@ class coordinator::state {
   void follow_up();
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+  [[nodiscard]] bool acts_for_tasks(connection_id who) const;
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;
   [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] snapshot look(time_point now) const;
-  [[nodiscard]] why_answer why(time_point now) const;
+  [[nodiscard]] why_answer why(time_point now, std::uint64_t& steps) const;
   [[nodiscard]] events_answer events_since(std::optional<std::uint64_t> after, severity at_least,
                                            std::size_t last_of_each) const;
   [[nodiscard]] std::uint64_t last_event() const { return event_log_.last(); }
@@ -334,7 +336,7 @@ class coordinator::state {
   // Makes the key what it is called here.
   [[nodiscard]] status checked_key(std::string& key, std::string_view what = "key") const;
   [[nodiscard]] status checked_value(std::size_t bytes) const;
-  [[nodiscard]] status checked_count(std::size_t keys) const;
+  [[nodiscard]] status checked_count(session const& by, std::size_t keys) const;
   // OK if one answer may be encoded to so many bytes and hold so many of keys; else the text says
   // what it is longer than.
   [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
@@ -349,6 +351,7 @@ class coordinator::state {
   void wait_at(joint_gets::number which, std::size_t at, ticket who);
   bool look_again(joint_gets::number which, ticket who, std::size_t& looks);
   void look_at_woken(std::size_t looks);
+  void cancel_reads(std::string const& why);
   void end_joint_get(joint_gets::number which);
 
   // Watches of keys.
@@ -416,7 +419,7 @@ class coordinator::state {
                                          alive_queries::query const& q) const;
   [[nodiscard]] std::vector<task_id> awaited_for_agreement() const;
   [[nodiscard]] why_answer::wait wait_for_agreement(time_point now, wait_graph const& g) const;
-  [[nodiscard]] std::vector<why_answer::wait> reads(time_point now, wait_graph const& g) const;
+  void add_reads(time_point now, wait_graph const& g, why_answer& to, std::uint64_t& steps) const;
   void add_call(time_point now, why_answer::wait& w, ticket who) const;
   // Of one call.
   void tell_waiting(time_point now, session& to, ticket asked);
@@ -484,6 +487,7 @@ class coordinator::state {
   std::vector<stuck_call> stuck_told_;
   time_point stuck_told_at_;
   waiting_texts waiting_texts_;
+  kept_answer why_, first_page_;  // of what all wait for, and of the job
   wrong_tokens wrong_tokens_;
   alarm wrong_tokens_due_;
   lateness lateness_;

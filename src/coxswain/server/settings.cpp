@@ -44,10 +44,12 @@ void visit_options(Config& o, Visit visit) {
   visit("memory_bytes_max", o.memory_bytes_max);
   visit("open_requests_max", o.open_requests_max);
   visit("open_requests_max_per_task", o.open_requests_max_per_task);
+  visit("open_requests_max_per_reader", o.open_requests_max_per_reader);
   visit("owed_outcomes_max", o.owed_outcomes_max);
   visit("topology_platforms_max", o.topology_platforms_max);
   visit("idle_barriers_max", o.idle_barriers_max);
   visit("keys_per_call_max", o.keys_per_call_max);
+  visit("keys_per_reader_call_max", o.keys_per_reader_call_max);
   visit("events_max", o.events_max);
   visit("event_bytes_max", o.event_bytes_max);
   visit("events_alike_max", o.events_alike_max);
