@@ -537,6 +537,9 @@ BOOST_AUTO_TEST_CASE(a_connection_has_one_quantum_in_an_iteration_and_its_frames
   w.d().begin();
   BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
 
+  BOOST_TEST(w.d().waits().counts()[1] == 1u);  // two iterations
+  BOOST_TEST(w.d().waits().sum() == 2u);
+
   for (std::uint64_t i = 1; i <= quantum * 2; ++i) {
     auto const got = w.next(id);
     BOOST_TEST_REQUIRE(got.id.value == i);
@@ -586,7 +589,7 @@ BOOST_AUTO_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass) {
 BOOST_AUTO_TEST_CASE(who_is_beyond_its_share_has_it_in_turn_and_one_within_goes_on_at_once) {
   busy_world w;
   std::vector<connection_id> hostile;
-  for (int i = 0; i < 10; ++i) hostile.push_back(w.busy(20 * quantum));
+  for (int i = 0; i < 6; ++i) hostile.push_back(w.busy(20 * quantum));
   w.iteration(hostile);  // the second quantum of each
 
   auto const one = w.greeted();
@@ -648,6 +651,74 @@ BOOST_AUTO_TEST_CASE(an_arrival_that_waits_within_its_share_is_in_time) {
   w.d().begin();
   BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
   w.d().advance(w.now);
+
+  BOOST_TEST(w.next(other).what.outcome.ok());
+}
+
+// Connections that each send one quantum, so many that they take several iterations.
+std::vector<connection_id> crowd(world& w) {
+  constexpr auto at_once = dispatch::iteration_steps / dispatch::quantum;
+  std::vector<connection_id> all;
+  for (auto i = 0; i < 5 * at_once / 2; ++i) all.push_back(w.greeted());
+  w.d().begin();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool const fits = static_cast<std::int64_t>(i) < at_once;
+    auto const taken_now = w.d().received(w.now, all[i], try_gets(1, quantum));
+    BOOST_TEST_REQUIRE((taken_now == (fits ? taken::all : taken::waits)));
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(many_connections_within_their_share_go_on_in_turn) {
+  constexpr auto at_once = static_cast<std::uint64_t>(dispatch::iteration_steps);
+  busy_world w;
+  auto all = crowd(w);
+  all.erase(all.begin(), all.begin() + dispatch::iteration_steps / dispatch::quantum);
+
+  BOOST_TEST(w.iteration(all) == at_once);
+  BOOST_TEST(w.iteration(all) == at_once / 2);
+  BOOST_TEST(w.iteration(all) == 0u);
+  BOOST_TEST(w.d().waits().counts()[0] == 8u);
+  BOOST_TEST(w.d().waits().counts()[1] == 4u);
+  BOOST_TEST(w.d().worker_wait_max() == 0u);
+  BOOST_TEST(w.d().steps_max() == dispatch::iteration_steps);
+}
+
+BOOST_AUTO_TEST_CASE(tasks_do_not_wait_for_others) {
+  world w{1};
+  auto const task = w.greeted();
+  w.d().received(w.now, task, join_frame(1, 0));
+  auto const all = crowd(w);
+
+  // Its own two quanta.
+  BOOST_TEST((w.d().received(w.now, task, try_gets(2, 1 + 2 * quantum)) == taken::waits));
+  w.d().begin();
+  for (auto const id : all) static_cast<void>(w.d().go_on(w.now, id));
+  BOOST_TEST((w.d().go_on(w.now, task) == taken::all));
+  BOOST_TEST(w.d().worker_wait_max() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_behind_many_others_is_in_time) {
+  world w;
+  core::count_barrier_args two;
+  two.name = "two";
+  two.count = 2;
+  two.timeout = 1s;
+  auto const other = w.greeted();
+  w.d().received(w.now, other, frame(two, 1));
+  auto const id = w.greeted();
+  w.now += 1s - 1ns;
+  auto const all = crowd(w);
+  BOOST_TEST((w.d().received(w.now, id, frame(two, 1)) == taken::waits));
+  w.d().advance(w.now);
+
+  for (auto state = taken::waits; state == taken::waits;) {
+    w.now += 10ms;
+    w.d().begin();
+    for (auto const one : all) static_cast<void>(w.d().go_on(w.now, one));
+    state = w.d().go_on(w.now, id);
+    w.d().advance(w.now);
+  }
 
   BOOST_TEST(w.next(other).what.outcome.ok());
 }

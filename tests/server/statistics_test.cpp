@@ -141,6 +141,8 @@ BOOST_AUTO_TEST_CASE(turns_are_counted_and_timed) {
   BOOST_TEST(after.turns.count() > before.turns.count());
   BOOST_TEST((after.turns.sum() > before.turns.sum()));
   BOOST_TEST((after.turns.sum() <= after.uptime));
+  BOOST_TEST((after.turn_max <= after.turns.sum()));
+  BOOST_TEST((after.turn_max > duration::zero()));
 }
 
 BOOST_AUTO_TEST_CASE(uptime_and_start_are_of_the_server) {

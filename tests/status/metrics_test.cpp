@@ -101,6 +101,12 @@ server::statistics some_counts() {
   s.queued_messages = 7;
   s.loop_lag.record(20us);
   s.turns.record(100us);
+  s.turn_max = 2500us;
+  s.waits.record(1);
+  s.waits.record(300);
+  s.worker_wait_max = 2;
+  s.steps_max = 3000;
+  s.core.steps = 77;
   s.releases.record(5ms);
   s.core.count_request(core::operation_of<core::barrier_args>, errc::ok);
   s.core.count_request(core::operation_of<core::barrier_args>, errc::deadline_exceeded);
@@ -302,6 +308,14 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
                                  "deadline_lateness_seconds_count 1",
                                  "loop_lag_seconds_count 1",
                                  "loop_turn_seconds_count 1",
+                                 "loop_turn_max_seconds 0.0025",
+                                 "connection_wait_turns_bucket{le=\"1\"} 1",
+                                 "connection_wait_turns_bucket{le=\"256\"} 1",
+                                 "connection_wait_turns_bucket{le=\"1024\"} 2",
+                                 "connection_wait_turns_sum 301",
+                                 "worker_wait_turns_max 2",
+                                 "loop_turn_steps_max 3000",
+                                 "work_steps_total 77",
                                  "loop_stalls_total 4",
                                  "loop_stalled_seconds_total 1.5",
                                  "stuck_tasks 2",

@@ -54,10 +54,14 @@ struct dispatch::line {
   bool blocked{};  // the core knows that its peer does not read
   bool dirty{};    // it is in the list of this delivery
   bool waits{};    // it has frames, and no steps left
-  bool is_late{};  // it has waited since it had no frames left
+  bool is_late{};  // it has used up a quantum since it had no frames left
+  bool is_beyond_share{};
+  bool acts_for_tasks{};  // as far as it matters: when it was found to wait for others
 
   std::int64_t steps_left{quantum};  // below zero: its debt
   std::uint64_t iteration{};         // in which that was true
+  std::uint64_t waits_from{};        // the iteration in which it began to wait; zero: it does not
+  time_point waits_since;            // the same, by the clock
   time_point heard;                  // when the core last knew that it lives
 
   [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
@@ -108,6 +112,9 @@ connection_id dispatch::open(time_point now, std::string peer, core::session_sec
 
 void dispatch::begin() {
   ++iteration_;
+  steps_max_ = std::max(steps_max_, iteration_steps - iteration_steps_left_);
+  iteration_steps_left_ = iteration_steps;
+  waits_since_.reset();
   auto const grant = [this](line& on) {
     on.steps_left = std::min(on.steps_left + quantum, quantum);
     on.iteration = iteration_;
@@ -173,18 +180,38 @@ void dispatch::refill(line& on) const {
 
 void dispatch::charge(line& on, std::size_t bytes) {
   auto const steps = core_.counts().steps;
-  on.steps_left -= static_cast<std::int64_t>(1 + bytes / bytes_per_step + (steps - steps_));
+  auto const cost = static_cast<std::int64_t>(1 + bytes / bytes_per_step + (steps - steps_));
+  on.steps_left -= cost;
+  if (!on.acts_for_tasks) iteration_steps_left_ -= cost;
   steps_ = steps;
 }
 
-// It has used up its quantum, and there is more.
+// Its quantum is used up, or that of the iteration, and there is more.
 void dispatch::wait(time_point now, connection_id from, line& on) {
   on.waits = true;
   on.heard = now;
-  bool const is_within_share = !on.is_late && on.steps_left > -quantum;
-  on.is_late = true;
-  if (is_within_share) return late_.push_back(from);
-  beyond_share_.push_back(from);
+  if (on.waits_from == 0) {
+    on.waits_from = iteration_;
+    on.waits_since = now;
+  }
+  if (on.steps_left <= 0) {
+    on.is_beyond_share = std::exchange(on.is_late, true) || on.steps_left <= -quantum;
+  }
+  if (on.is_beyond_share) return beyond_share_.push_back(from);
+  if (iteration_steps_left_ <= 0) {
+    waits_since_ = std::min(waits_since_.value_or(on.waits_since), on.waits_since);
+  }
+  late_.push_back(from);
+}
+
+void dispatch::waits_no_more(connection_id from, line& on) {
+  on.is_late = false;
+  bool const was_within_share = !std::exchange(on.is_beyond_share, false);
+  auto const waited = iteration_ - std::exchange(on.waits_from, 0);
+  waits_.record(waited);
+  if (was_within_share && core_.acts_for_tasks(from)) {
+    worker_wait_max_ = std::max(worker_wait_max_, waited);
+  }
 }
 
 void dispatch::broke(connection_id to) {
@@ -212,11 +239,11 @@ void dispatch::expect_requests(connection_id from) const noexcept { core_.expect
 // is much, so that nobody asks for more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
-  while (!on.held && on.steps_left > 0) {
+  while (!on.held && on.steps_left > 0 && (iteration_steps_left_ > 0 || may_go_on(from, on))) {
     auto const frame = on.decoder.next();
     if (!frame) return malformed(now, from, on, frame.error());
     if (!*frame) {
-      on.is_late = false;
+      if (on.waits_from != 0) waits_no_more(from, on);
       return told;
     }
     ++frames_received_;
@@ -237,10 +264,16 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   if (on.held) return true;
   if (on.decoder.has_input()) {
     wait(now, from, on);
-  } else {
-    on.is_late = false;
+  } else if (on.waits_from != 0) {
+    waits_no_more(from, on);
   }
   return told;
+}
+
+// Without steps of the iteration, which are for all but tasks.
+bool dispatch::may_go_on(connection_id from, line& on) const {
+  on.acts_for_tasks = on.acts_for_tasks || core_.acts_for_tasks(from);
+  return on.acts_for_tasks;
 }
 
 bool dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {
@@ -333,12 +366,14 @@ void dispatch::stop(time_point now, std::string reason) {
 }
 
 void dispatch::advance(time_point now) {
+  if (waits_since_) now = std::min(now, *waits_since_);
   now_ = std::max(now_, now);
   auto const next = core_.next_deadline();
   if (!next || now < *next) return;
   auto const guard = completing();
   recorder_.write(now, record_kind::advanced);
   core_.advance(now);
+  steps_ = core_.counts().steps;
 }
 
 std::optional<time_point> dispatch::next_deadline() const { return core_.next_deadline(); }

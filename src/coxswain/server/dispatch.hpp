@@ -20,7 +20,10 @@
 // the core visit another one. In an iteration each connection may cost `quantum` steps, and goes
 // into debt with a message that costs more. Messages beyond that wait, in their order. In the next
 // iteration each connection has a second quantum; what waits even then is beyond its share, and
-// those connections have `quanta_beyond_share` quanta together, in turn.
+// those connections have `quanta_beyond_share` quanta together, in turn. All
+// connections that act for no task have `iteration_steps` together; then they wait for the next
+// iteration, in the order in which they came, and no deadline passes that is later than the receipt
+// of what waits so within its share.
 //
 // Times must not go backwards, but for that of `advance`: who reads for a while calls it with the
 // time at which it began, so that nothing is due that may still wait to be read. Not thread-safe.
@@ -33,6 +36,7 @@
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/server/recorder.hpp"
+#include "coxswain/server/wait_counts.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +62,7 @@ class dispatch {
 
   static constexpr std::int64_t quantum = 256;
   static constexpr std::size_t quanta_beyond_share = 4;
+  static constexpr std::int64_t iteration_steps = 8 * quantum;
 
   // What became of the bytes that came in: all were taken, and more may come; or some are kept.
   // Then nothing more may come before `go_on` has said `all`.
@@ -150,6 +155,12 @@ class dispatch {
   [[nodiscard]] std::uint64_t frames_received() const noexcept { return frames_received_; }
   [[nodiscard]] std::uint64_t frames_sent() const noexcept { return frames_sent_; }
 
+  // How long connections waited whose messages did not fit into their quantum.
+  [[nodiscard]] wait_counts const& waits() const noexcept { return waits_; }
+  [[nodiscard]] std::uint64_t worker_wait_max() const noexcept { return worker_wait_max_; }
+  // The most steps of connections that act for no task in one iteration.
+  [[nodiscard]] std::int64_t steps_max() const noexcept { return steps_max_; }
+
   // What waits in all outboxes: encoded bytes, and messages that are not encoded.
   struct backlog {
     std::size_t bytes{};
@@ -168,9 +179,11 @@ class dispatch {
   [[nodiscard]] line* find(connection_id id) const;
   void heard(time_point now, connection_id from, line& on);
   void refill(line& on) const;
+  [[nodiscard]] bool may_go_on(connection_id from, line& on) const;
   [[nodiscard]] bool take_frames(time_point now, connection_id from, line& on);
   void charge(line& on, std::size_t bytes);
   void wait(time_point now, connection_id from, line& on);
+  void waits_no_more(connection_id from, line& on);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
   void tell_held_back(time_point now, connection_id id, line& on);
@@ -186,7 +199,7 @@ class dispatch {
   memory_reserve for_requests_;
   memory_reserve for_ends_;
   std::size_t queued_bytes_max_;
-  std::uint64_t iteration_{};
+  std::uint64_t iteration_{1};
   std::uint64_t steps_{};                   // of the core, that were charged to somebody
   std::vector<connection_id> late_;         // began to wait in this iteration, within their share
   std::deque<connection_id> beyond_share_;  // wait, in turn
@@ -194,6 +207,11 @@ class dispatch {
   std::vector<connection_id> dirty_;  // since the last delivery
   std::vector<core::event> reported_;
   time_point now_;  // of the last input
+  std::int64_t iteration_steps_left_{iteration_steps};
+  std::optional<time_point> waits_since_;  // the oldest message that other connections hold up
+  std::int64_t steps_max_{};
+  wait_counts waits_;
+  std::uint64_t worker_wait_max_{};
   std::uint64_t frames_received_{};
   std::uint64_t frames_sent_{};
 };

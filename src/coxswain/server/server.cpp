@@ -238,7 +238,9 @@ void server::impl::turn_ends() noexcept {
   }
   in_turn_ = false;
   counts_.bytes_received += turn_.bytes_read;
-  counts_.turns.record(clock_now() - turn_began_);
+  duration const took = clock_now() - turn_began_;
+  counts_.turns.record(took);
+  counts_.turn_max = std::max(counts_.turn_max, took);
   if (closed_) tear_down();
   turn_due_ = next;
   try {
@@ -270,6 +272,9 @@ counts server::impl::counted() const {
   all.sends = turn_.sends;
   all.frames_received = dispatch_.frames_received();
   all.frames_sent = dispatch_.frames_sent();
+  all.waits = dispatch_.waits();
+  all.worker_wait_max = dispatch_.worker_wait_max();
+  all.steps_max = static_cast<std::uint64_t>(dispatch_.steps_max());
   auto const queued = dispatch_.queued();
   all.queued_bytes = queued.bytes;
   all.queued_messages = queued.messages;

@@ -6,6 +6,7 @@
 #include "coxswain/base/duration_histogram.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/statistics.hpp"
+#include "coxswain/server/wait_counts.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -45,8 +46,19 @@ struct statistics {
   // what the machine did meanwhile. There is one such turn each 50 ms unless others come before.
   duration_histogram loop_lag;
 
-  // How long turns took. What becomes ready meanwhile waits for the next.
+  // How long loop iterations took, and the longest one. What becomes ready meanwhile waits for the
+  // next.
   duration_histogram turns;
+  duration turn_max{};
+
+  // Connections whose messages did not fit into their quantum of an iteration: how many further
+  // iterations it took until none waited. And the most that a task's connection waited while it was
+  // within its share.
+  wait_counts waits;
+  std::uint64_t worker_wait_max{};
+
+  // The most work that connections without a task have made in one iteration, in steps.
+  std::uint64_t steps_max{};
 
   // From the moment when the core ended a barrier's round until its outcome was handed to the
   // kernel for all who read; once a turn, for the first round that ended in it.

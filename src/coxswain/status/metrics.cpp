@@ -36,6 +36,19 @@ ClientMetric::Histogram histogram_of(duration_histogram const& from) {
   return to;
 }
 
+ClientMetric::Histogram histogram_of(server::wait_counts const& from) {
+  ClientMetric::Histogram to;
+  for (std::size_t i = 0; i < from.counts().size(); ++i) {
+    bool const is_last = i == server::wait_counts::bounds.size();
+    to.sample_count += from.counts()[i];
+    to.bucket.push_back(
+        {to.sample_count, is_last ? std::numeric_limits<double>::infinity()
+                                  : static_cast<double>(server::wait_counts::bounds[i])});
+  }
+  to.sample_sum = static_cast<double>(from.sum());
+  return to;
+}
+
 // The families of metrics, in the order in which they are written.
 class page {
  public:
@@ -62,7 +75,8 @@ class page {
   void counter(std::string name, std::string help, Number value) {
     counters(std::move(name), std::move(help)).add({}, static_cast<double>(value));
   }
-  void histogram(std::string name, std::string help, duration_histogram const& from) {
+  template <class Histogram>
+  void histogram(std::string name, std::string help, Histogram const& from) {
     begin(std::move(name), std::move(help), MetricType::Histogram);
     ClientMetric one;
     one.histogram = histogram_of(from);
@@ -191,6 +205,7 @@ void add_core(page& to, core::statistics const& from) {
   to.histogram("barrier_wait_seconds",
                "From the first arrival at a barrier of tasks to the end of the round.",
                from.barrier_wait);
+  to.counter("work_steps_total", "Messages' work: keys, tasks and waits visited.", from.steps);
   to.histogram("deadline_lateness_seconds", "How late calls whose deadline had come were answered.",
                from.lateness);
   to.counters("sessions_expired_total", "Sessions that have ended because nothing was heard.");
@@ -228,6 +243,15 @@ void add_loop(page& to, server::statistics const& from) {
   to.histogram("loop_lag_seconds", "How late turns of the loop began that were due at a time.",
                from.loop_lag);
   to.histogram("loop_turn_seconds", "How long turns of the loop took.", from.turns);
+  to.gauge("loop_turn_max_seconds", "Longest loop iteration since the start.",
+           seconds(from.turn_max));
+  to.histogram("connection_wait_turns",
+               "Loop iterations that messages beyond a connection's quantum waited.", from.waits);
+  to.gauge("worker_wait_turns_max",
+           "Most loop iterations that messages of a task waited, within its share.",
+           from.worker_wait_max);
+  to.gauge("loop_turn_steps_max", "Most steps of clients without a task in a loop iteration.",
+           from.steps_max);
   to.counter("loop_stalls_total", "Stalls of the event loop that extended liveness deadlines.",
              from.core.stalls);
   to.counter("loop_stalled_seconds_total", "How long all stalls of the event loop took.",
