@@ -20,6 +20,10 @@ constexpr int attempts = 10;  // a busy machine disturbs the job, too
 constexpr duration livez_max = 100ms;
 constexpr duration livez_period = 20ms;
 constexpr duration termination_max = 5s;
+constexpr double too_long_max = 0.01;  // of all iterations
+
+// Eight quanta, and the most expensive request: to look through 65,536 changes for a watch.
+constexpr double steps_max = 2'048 + 4'100;
 
 // Asks GET /livez again and again, on a thread of its own.
 class livez_watch {
@@ -61,6 +65,15 @@ class livez_watch {
   std::thread thread_;
 };
 
+// Iterations of the loop, and those among them that took longer than the target.
+struct iterations {
+  explicit iterations(coordinator_process const& of)
+      : all{of.metric("coxswain_loop_turn_seconds_count")},
+        too_long{all - of.metric("coxswain_loop_turn_seconds_bucket{le=\"0.005\"}")} {}
+  double all;
+  double too_long;
+};
+
 double in_ms(duration d) { return std::chrono::duration<double, std::milli>{d}.count(); }
 
 }  // namespace
@@ -74,17 +87,29 @@ void expect_undisturbed(coordinator_process& coordinator, std::vector<attacker> 
     for (int i = 0; i < attempts && !held; ++i) {
       latencies const quiet = job.measure(how_long / 2);
       attack attackers{coordinator.address(), by};
+      iterations const before{coordinator};
       livez_watch probes{coordinator};
       latencies const beside = job.measure(how_long);
       duration const livez = probes.stop();
       BOOST_TEST(attackers.goes_on(), "the attackers were cut off");
-      held = beside.p99 < 2 * quiet.p99 + 10ms && livez < livez_max;
+      iterations const after{coordinator};
+      double const all = after.all - before.all;
+      double const too_long = after.too_long - before.too_long;
+      held =
+          beside.p99 < 2 * quiet.p99 + 10ms && livez < livez_max && too_long <= all * too_long_max;
       seen << "\n  in peace p50 " << in_ms(quiet.p50) << " ms, p99 " << in_ms(quiet.p99)
            << " ms; under attack p50 " << in_ms(beside.p50) << " ms, p99 " << in_ms(beside.p99)
            << " ms, longest " << in_ms(beside.max) << " ms of " << beside.count
-           << " barriers; /livez " << in_ms(livez) << " ms";
+           << " barriers; /livez " << in_ms(livez) << " ms; " << too_long << " of " << all
+           << " iterations took longer than 5 ms";
     }
     BOOST_TEST(job.reconnects() == 0U);
+    BOOST_TEST(coordinator.metric("coxswain_worker_wait_turns_max") <= 2);
+    double const steps = coordinator.metric("coxswain_loop_turn_steps_max");
+    BOOST_TEST(steps <= steps_max);
+    seen << "\n  the longest iteration of all took "
+         << 1000 * coordinator.metric("coxswain_loop_turn_max_seconds") << " ms, most steps "
+         << steps;
   }
   BOOST_TEST(held, "the job is disturbed:" << seen.str());
   BOOST_TEST_MESSAGE(seen.str());
