@@ -382,6 +382,15 @@ BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
   c.remove(0, "", true);
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_some) {
+  cluster c{1};
+  int const observer = c.observer();
+
+  BOOST_TEST(c.brain().acts_for_tasks(c[0].connection));
+  BOOST_TEST(!c.brain().acts_for_tasks(c[observer].connection));
+  BOOST_TEST(!c.brain().acts_for_tasks(connection_id{}));
+}
+
 BOOST_AUTO_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions) {
   cluster c{1};
   c.check_less();
@@ -390,7 +399,8 @@ BOOST_AUTO_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions) {
   c.sleep_without_advance(1s);
 
   c.advance_once();
-  BOOST_TEST(c.look().waiting_gets == 6'000u - 4'096u);
+  BOOST_TEST(c.look().waiting_gets == 6'000u - 2'048u);
+  c.advance_once();
   c.advance_once();
   BOOST_TEST(c.look().waiting_gets == 0u);
 }

@@ -27,7 +27,7 @@ constexpr std::size_t waits_told_max = 1000;
 constexpr std::size_t tasks_per_step = 16;
 
 // Gets and pops of clients without a task that are looked at; the others are only counted.
-constexpr std::size_t outsiders_shown_max = 1000;
+constexpr std::size_t outsiders_shown_max = waits_told_max / 2;
 
 // "task 3", "tasks 3,17-24 and 5 more"
 std::string named(std::vector<task_id> const& tasks) {
