@@ -192,7 +192,8 @@ BOOST_AUTO_TEST_CASE(the_failure_of_a_suspect_member_ends_the_query_with_the_job
   c.at(2s);
 
   BOOST_TEST(c.code(zero) == "INTERNAL");
-  expect_words(c.text(zero), {"the job has failed", "task 1", "connection was lost"});
+  expect_words(c.text(zero),
+               {"the job has failed", "the connection of task 1 (host1:1001) was lost"});
 }
 
 BOOST_AUTO_TEST_CASE(the_query_of_a_task_that_fails_itself_ends_internal_with_its_own_error) {

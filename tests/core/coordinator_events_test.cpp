@@ -155,7 +155,8 @@ BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
 
   BOOST_TEST_REQUIRE(severe.size() == 2u);
   BOOST_TEST(rfc3339(severe[0].time) == "2026-11-23T14:03:10.212+01:00");
-  expect_words(severe[0].what.text, {"its connection was lost at 14:03:08.2 and"});
+  expect_words(severe[0].what.text,
+               {"the connection of task 1 (host1:1001) was lost at 14:03:08.2 and"});
 }
 
 BOOST_AUTO_TEST_CASE(an_event_of_the_future_is_refused) {

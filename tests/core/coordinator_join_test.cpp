@@ -442,7 +442,8 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once) {
 
   BOOST_TEST(c.code(asked) == "ABORTED");
   BOOST_TEST(c.state_of(0) == "failed");
-  expect_words(c.error(), {"task 0: ABORTED", "new incarnation (555)", "connection was lost"});
+  expect_words(c.error(), {"task 0: ABORTED", "new incarnation (555)",
+                           "the connection of task 0 (host0:1000) was lost"});
 }
 
 BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_dies_another_death) {

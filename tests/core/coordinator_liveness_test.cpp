@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_
   BOOST_TEST(c.error() == "none");
   c.at(12s);
 
-  expect_words(c.error(), {"task 0: UNAVAILABLE", "connection was lost at 00:00:10.0 and"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE",
+                           "the connection of task 0 (host0:1000) was lost at 00:00:10.0 and"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
@@ -317,7 +318,8 @@ BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) 
     c.bye(0, abandoned);
 
     BOOST_TEST(c.state_of(0) == "failed");
-    expect_words(c.error(), {"task 0: UNAVAILABLE", "without leaving"});
+    expect_words(c.error(),
+                 {"task 0: UNAVAILABLE", "the client of task 0 (host0:1000)", "without leaving"});
     expect_words(c.goodbye(0), {"OK"});
     BOOST_TEST(c.look().sessions == 1u);
   }

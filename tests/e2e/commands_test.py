@@ -423,7 +423,7 @@ class Watching(EndToEnd):
         # The wall clock, and a moment in the text by the same clock.
         happened = datetime.datetime.fromisoformat(events[0]["time"])
         self.assertLess(abs(happened.timestamp() - time.time()), LIMIT)
-        self.assertRegex(events[0]["text"], r"its connection was lost at \d\d:\d\d:\d\d\.\d and")
+        self.assertRegex(events[0]["text"], r"the connection of task \d+ .*was lost at \d\d:\d\d:\d\d\.\d and")
         self.assertEqual(self.coxswain("events", "--severity", "loud").code, USAGE)
 
     def test_following_ends_with_the_coordinator(self):

@@ -206,7 +206,7 @@ class Ends(PythonTest):
                 job.barrier("next", timeout=LIMIT)
         finally:
             os.kill(child, signal.SIGKILL)
-        self.assertIn("its connection was lost", str(failed.exception))
+        self.assertIn("the connection of task ", str(failed.exception))
 
     def test_a_child_that_ends_as_usual_ends_at_once(self):
         code = ("import os, sys, threading, time\n"

@@ -161,8 +161,8 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
   ++(s.grace ? tally.graces_expired : tally.heartbeats_expired);
   status const why =
       s.grace
-          ? status{errc::unavailable, "its connection was lost at " + moment(now, s.grace->since) +
-                                          " and it did not come back"}
+          ? status{errc::unavailable, "the connection of " + whose(s) + " was lost at " +
+                                          moment(now, s.grace->since) + " and did not come back"}
           : status{errc::unavailable, "no heartbeat from " + whose(s) + " for " +
                                           in_words(now - s.heard.since) + " (timeout " +
                                           in_words(options.heartbeat_timeout) + ")"};

@@ -17,7 +17,7 @@ constexpr std::size_t cause_bytes_max = 512;
 
 }  // namespace
 
-// "task 12 (b12:3391) failed: UNAVAILABLE: its connection was lost"
+// "task 12 (b12:3391) failed: ABORTED: killed by signal 9 (SIGKILL)"
 std::string coordinator::state::has_failed(task_id id) const {
   return who(id) + " failed: " + shortened(roster_.at(id).error().text(), cause_bytes_max);
 }

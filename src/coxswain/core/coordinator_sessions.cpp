@@ -316,8 +316,9 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
   }
   if (auto const* const bye = std::get_if<bye_args>(&message.what)) {
     tally.count_request(operation_of<bye_args>, errc::ok);
-    status const why{errc::unavailable, bye->abandoned ? "its client was destroyed without leaving"
-                                                       : "its client said Bye without leaving"};
+    status const why{errc::unavailable, "the client of " + whose(s) +
+                                            (bye->abandoned ? " was destroyed" : " said Bye") +
+                                            " without leaving"};
     // Once the job has failed, going is no failure of its own.
     if (error) {
       for (task_id const task : std::vector{s.tasks}) depart(now, task);

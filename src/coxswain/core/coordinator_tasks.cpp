@@ -235,7 +235,8 @@ void coordinator::state::challenge(call const& c, join_args const& args) {
   if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
   if (is_suspect(t)) {
     return replace(c.now, *c.task,
-                   {errc::aborted, newcomer + " joined while its connection was lost"});
+                   {errc::aborted,
+                    newcomer + " joined while the connection of " + who(*c.task) + " was lost"});
   }
   if (t.is_probed()) return;
   t.challenge->probed = alive_since(c.now);
