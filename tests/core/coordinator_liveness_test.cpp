@@ -344,14 +344,82 @@ BOOST_AUTO_TEST_CASE(the_launcher_that_saw_a_task_end_is_believed_at_once) {
   BOOST_TEST(c.state_of(1) == "failed");
 }
 
+BOOST_AUTO_TEST_CASE(a_task_whose_process_ended_well_has_finished) {
+  for (bool const recoverable : {true, false}) {
+    cluster c{3, with([&](auto& o) { o.recoverable = recoverable; })};
+    auto const waits = c.barrier(0, "b");
+
+    c.lose(1);
+    c.task_ended(1, {errc::ok, "exited with status 0"});
+
+    BOOST_TEST(c.state_of(1) == "left");
+    BOOST_TEST(c.code(waits) == (recoverable ? "FAILED_PRECONDITION" : "INTERNAL"));
+    expect_words(c.text(waits), {recoverable ? "task 1 has finished" : "(host1:1001) has left"});
+    c.leave(0);
+    c.leave(2);
+    BOOST_TEST(c.error() == "none");
+    BOOST_TEST(c.brain().done());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_ends_well_while_its_task_leaves_is_waited_for_no_more) {
+  cluster c{2};
+  auto const leaving = c.leave(0);
+
+  c.task_ended(0, {errc::ok, "exited with status 0"});
+
+  BOOST_TEST(c.code(leaving) == "CANCELLED");
+  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.code(c.leave(1)) == "OK");
+  BOOST_TEST(c.error() == "none");
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_client_that_says_bye_is_judged_by_the_end_of_its_process_if_that_is_reported) {
+  auto const reported = with([](auto& o) { o.reports_ends = true; });
+  {
+    cluster c{2, reported};
+    c.bye(0, true);
+    BOOST_TEST(c.state_of(0) == "suspect");
+    expect_words(c.log(), {"task 0 (host0:1000) is suspect: its client was destroyed without"});
+
+    c.task_ended(0, {errc::ok, "exited with status 0"});
+
+    BOOST_TEST(c.state_of(0) == "left");
+    c.at(1h);
+    BOOST_TEST(c.error() == "none");
+  }
+  {
+    cluster c{2, reported};
+    c.bye(0, true);
+
+    c.task_ended(0, {errc::aborted, "exited with status 1"});
+
+    BOOST_TEST(c.error() == "task 0: ABORTED: exited with status 1");
+  }
+  {
+    cluster c{2, reported};
+    c.bye(0, true);
+    c.at(2s - 1ns);
+    BOOST_TEST(c.error() == "none");
+
+    c.at(2s);
+
+    expect_words(c.error(), {"task 0: UNAVAILABLE: the client of task 0 (host0:1000) was destroyed",
+                             "without leaving at 00:00:00.0, and its process runs on"});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no_news) {
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
   c.leave(0);
   c.task_ended(0, {errc::unavailable, "exit code 0"});
+  c.task_ended(0, {});
   c.task_ended(7, {errc::unavailable, "no such task"});
   BOOST_TEST(c.error() == "none");
   c.task_ended(1, {errc::unavailable, "first"});
   c.task_ended(1, {errc::unavailable, "second"});
+  c.task_ended(1, {});
   BOOST_TEST(c.error() == "task 1: UNAVAILABLE: first");
 
   auto nobody = cluster::deserted(2);

@@ -1,5 +1,6 @@
 """coxswain run: a job of real processes on this machine."""
 
+import itertools
 import os
 import re
 import select
@@ -7,7 +8,7 @@ import signal
 import time
 import unittest
 
-from programs import BIN, EndToEnd, LIMIT, SLOWNESS, UNAVAILABLE, USAGE, wait_for_file
+from programs import BIN, EndToEnd, LIMIT, PATH, SLOWNESS, UNAVAILABLE, USAGE, wait_for_file
 
 WORKER = BIN / "coxswain-example-worker"
 
@@ -143,14 +144,51 @@ class Jobs(WithJobs):
         self.assertEqual(job.code, 0, job.said())
 
     def test_a_failure_that_no_exit_code_shows_fails_the_job(self):
-        job = self.job(2, "sh", "-c", '"$0" --rounds 1000000000; exit 0', WORKER,
-                       options=("--reconnect-grace", "0"))
+        end = self.folder / "end"
+        os.mkfifo(end)
+        job = self.job(2, "sh", "-c", f'"$0" --rounds 1000000000; read x < {end}; exit 0', WORKER,
+                       options=("--reconnect-grace", "0", "--failure-grace", "0"))
         victim = self.process_of(self.wait_for_round(), 1)
 
         os.kill(victim, signal.SIGKILL)  # the coordinator sees it, but the shell ends well
+        self.wait_for_status("the failure", lambda s: s["error"])
+        end.write_text("\n\n")
 
         self.assertEqual(job.wait(), 1, job.said())
         self.assertIn("coxswain run: task 1 failed:", job.err)
+
+    def test_exit_code_0_without_leaving_means_that_the_task_has_finished(self):
+        """Whether its client is destroyed or its process just ends."""
+        for options, wrapper, end in itertools.product(
+                ((), ("--recoverable",)), ("", "coxswain task -- "), ("", "exit")):
+            with self.subTest(options=options, wrapper=wrapper, end=end):
+                script = (f'[ "$COXSWAIN_TASK_ID" = 0 ] && exec {wrapper}"$0" get:go leave; '
+                          f'exec {wrapper}"$0" {end}')
+                job = self.job(2, "sh", "-c", script, BIN / "coxswain-e2e-task", options=options,
+                               env=PATH)
+                # `coxswain task` waits for the others where tasks leave together.
+                self.wait_for_status("the end", lambda s: s["tasks"][1]["state"] == "left" or any(
+                    b["kind"] == "leave" and b["missing"] == "0" for b in s["barriers"]))
+                self.assertEqual(self.coxswain("put", "go", "1").code, 0)
+                (self.folder / "ports").unlink()
+
+                self.assertEqual(job.wait(), 0, job.said())
+                self.assertNotIn("failed", job.err)
+
+    def test_barriers_that_need_a_task_that_ended_with_0_fail(self):
+        script = '[ "$COXSWAIN_TASK_ID" = 1 ] && exec "$0"; exec "$0" barrier:b leave'
+        job = self.job(2, "sh", "-c", script, BIN / "coxswain-e2e-task", options=("--recoverable",))
+
+        self.assertEqual(job.wait(), 1, job.said())
+        self.assertRegex(job.err, r"\[0\] .*'b'.* task 1 has finished")
+
+    def test_a_client_that_is_destroyed_before_its_process_fails_does_not_hide_the_cause(self):
+        job = self.run_to_end("coxswain", "run", "-n", 2, "--", "sh", "-c",
+                              '[ "$COXSWAIN_TASK_ID" = 0 ] && exec "$0" barrier:b; "$0"; exit 3',
+                              BIN / "coxswain-e2e-task")
+
+        self.assertEqual(job.code, 3, job.said())
+        self.assertRegex(job.err, r"\[0\] .*task 1 .*failed: ABORTED: exited with status 3")
 
 
 class Output(EndToEnd):

@@ -57,6 +57,7 @@ class world {
     o.join_barrier = !chance_.one_in(4);
     o.leave_barrier = !chance_.one_in(4);
     o.leave_together = chance_.one_in(4);
+    o.reports_ends = chance_.one_in(4);
     o.return_timeout = chance_.one_of(std::vector<duration>{1ns, 5s, without_limit});
     o.recoverable = chance_.one_in(2);
     o.waiting_log_period = chance_.one_of(std::vector<duration>{0s, 1s, 10s});
@@ -137,7 +138,7 @@ class world {
     switch (chance_.upto(9)) {
       case 0:
         return brain_->task_ended(now_, any_task(chance_, brain_->options().num_tasks),
-                                  {errc::unavailable, "ended"});
+                                  {chance_.one_in(3) ? errc::ok : errc::unavailable, "ended"});
       case 1:
         if (c.connection != connection_id{}) brain_->malformed(now_, c.connection, "noise");
         return;

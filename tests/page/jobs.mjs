@@ -393,7 +393,7 @@ export const scenes = {
     );
     Object.assign(message.state.tasks[7342], {
       state: 'failed',
-      error: {code: 'UNAVAILABLE', message: 'the connection of task 7342 was lost at 14:03:07.2 and did not come back'},
+      error: {code: 'UNAVAILABLE', message: 'the connection of task 7342 was lost at 14:03:07.2'},
       recoverable: true,
     });
     Object.assign(message.state.tasks[2050], {suspect: true});

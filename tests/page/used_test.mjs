@@ -368,7 +368,8 @@ test('one failed task of ten thousand is found', async () => {
   await page.locator('#search').fill('7342');
 
   assert.equal(await text(page, '#details .task strong'), '7342');
-  assert.match(await text(page, '#details .error'), /UNAVAILABLE: the connection of task 7342 was lost/);
+  const error = await text(page, '#details .error');
+  assert.match(error, /UNAVAILABLE: the connection of task 7342 was lost/);
 });
 
 test('the page connects again when the coordinator is back', async () => {

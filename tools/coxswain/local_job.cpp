@@ -44,10 +44,16 @@ variables launcher_variables(std::vector<std::string> const& listeners, std::uin
   return all;
 }
 
+// Ours are (has_ended).
+local_job_options with_reported_ends(local_job_options options) {
+  options.server.core.reports_ends = true;
+  return options;
+}
+
 }  // namespace
 
 local_job::local_job(asio::io_context& io, local_job_options options)
-    : options_{std::move(options)},
+    : options_{with_reported_ends(std::move(options))},
       coordinator_{io, options_.server},
       child_ended_{io, SIGCHLD},
       patience_{io},
@@ -137,7 +143,7 @@ void local_job::look_at_all() {
 void local_job::has_ended(std::uint32_t task, ending how) {
   endings_[task] = how;
   --running_;
-  if (how.is_good()) return;
+  if (how.is_good()) return coordinator_.task_ended(task_id{task}, {errc::ok, how.text()});
   if (was_interrupted()) return coordinator_.stop(interruption_);
   if (!first_bad_) first_bad_ = task_id{task};
   coordinator_.task_ended(task_id{task}, {errc::aborted, how.text()});

@@ -1,7 +1,7 @@
 #pragma once
 // A whole job on this machine: a coordinator on the caller's io_context and one child process for
-// each task. A process that ends badly is reported to the coordinator at once, so that the others
-// learn the true cause. Not here: what the caller shows of it.
+// each task. How a process ends is reported to the coordinator at once: the task has finished, or
+// the others learn the true cause of its failure. Not here: what the caller shows of it.
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD.
 

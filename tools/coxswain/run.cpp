@@ -240,9 +240,11 @@ constexpr auto run_footer = R"(Each process finds in its environment
   JAXOPERATOR_PROCESS_ID.
 What it prints is passed on in whole lines that begin with "[its task] "; its input is empty.
 
-When a process ends badly, all others learn at once which one and how. Those that still run after
---failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM do the same to all
-of them; a second one kills them at once. SIGHUP has the --token-file read again, as coxswain
+A process that ends with 0 has finished its task, whether or not it has left the job: barriers that
+need it fail from then on. When a process ends badly, all others learn at once which one and how.
+Those that still run after --failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and
+SIGTERM do the same to all of them; a second one kills them at once. SIGHUP has the --token-file
+read again, as coxswain
 serve does, unless it says that the terminal was closed: then it is as SIGTERM. A recoverable task
 (--recoverable, or as its program says when it joins) that had joined ends alone: the others are
 not told, and go on.

@@ -36,6 +36,10 @@ struct config {
   duration heartbeat_timeout{100s};
   // How long the tasks of a lost connection are spared. Zero: not at all.
   duration reconnect_grace{2s};
+  // Somebody sees the processes of all tasks end and says so (coordinator::task_ended). A client
+  // that is destroyed without leaving has not failed then before its process has, or the grace is
+  // over.
+  bool reports_ends{false};
   // How long a client whose session it was takes refused connections for a restart, before it gives
   // this coordinator up. Zero: until the heartbeat timeout.
   duration coordinator_return{30s};

@@ -159,15 +159,22 @@ void coordinator::state::check_expiry(time_point now, session_id id) {
     return deadlines_.arm(s.expiry, {again, due::session, id.value});
   }
   ++(s.grace ? tally.graces_expired : tally.heartbeats_expired);
-  status const why =
-      s.grace
-          ? status{errc::unavailable, "the connection of " + whose(s) + " was lost at " +
-                                          moment(now, s.grace->since) + " and did not come back"}
-          : status{errc::unavailable, "no heartbeat from " + whose(s) + " for " +
-                                          in_words(now - s.heard.since) + " (timeout " +
-                                          in_words(options.heartbeat_timeout) + ")"};
+  status const why{errc::unavailable, expiry_text(now, s)};
   if (s.attached != connection_id{}) say_goodbye(s.attached, why, false);
   end_session(now, id, why);
+}
+
+std::string coordinator::state::expiry_text(time_point now, session const& s) const {
+  if (!s.grace) {
+    return "no heartbeat from " + whose(s) + " for " + in_words(now - s.heard.since) +
+           " (timeout " + in_words(options.heartbeat_timeout) + ")";
+  }
+  std::string const at = moment(now, s.grace->since);
+  if (s.has_said_bye) {
+    return "the client of " + whose(s) + " was destroyed without leaving at " + at +
+           ", and its process runs on";
+  }
+  return "the connection of " + whose(s) + " was lost at " + at + " and did not come back";
 }
 
 void coordinator::state::call_due(time_point now, due_item const& item) {

@@ -76,8 +76,9 @@ class coordinator {
   void held_back(time_point now, connection_id from);
   void read_again(time_point now, connection_id from);
 
-  // Somebody who knows (the launcher) says that a task has ended. Ignored if it has left, has
-  // failed or was never there.
+  // Somebody who knows (the launcher) says that a task's process has ended: with an OK status the
+  // task has finished, as if it had left with a timeout of zero; else it has failed. Ignored if it
+  // has left, has failed or was never there.
   void task_ended(time_point now, task_id task, status why);
 
   // Somebody who runs the coordinator says that a task will be taken away, as a client does with

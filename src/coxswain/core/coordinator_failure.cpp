@@ -62,11 +62,17 @@ void coordinator::state::task_ended(time_point now, task_id id, status why) {
   if (stopping_ || !roster_.has(id)) return;
   if (roster_.at(id).state == task_state::joining) {
     // It is un-counted, and the join goes on to its deadline (semantics D10).
-    log(severity::warning, event_kind::ended, who(id) + " ended while it joined: " + why.text(),
-        id);
+    std::string const how = why.ok() ? why.message() : why.text();
+    log(severity::warning, event_kind::ended, who(id) + " ended while it joined: " + how, id);
     answer_parked(join_.arrival_of(id)->who, share(status{errc::aborted, why.message()}));
   }
-  fail_task(now, id, std::move(why));
+  if (!why.ok()) return fail_task(now, id, std::move(why));
+  task const& t = roster_.at(id);
+  if (!t.is_connected()) return;
+  end_waits(id, parked::place::leave,
+            {errc::cancelled, "the process of " + who(id) + " has ended"});
+  depart(now, id, t.parted == parting::returning);
+  if (leave_.is_open() && leave_is_complete()) release_leave(now);
 }
 
 // What follows from the failure of a task, in order. Only a task that is connected can fail.

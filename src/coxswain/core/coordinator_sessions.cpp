@@ -99,9 +99,12 @@ void coordinator::state::lost(time_point now, connection_id from, loss how) {
   if (!s) return;
   s->attached = {};
   if (how == loss::closed) s->grace = alive_since(now);
-  for (task_id const task : s->tasks) {
-    log(severity::warning, event_kind::suspect, who(task) + " is suspect: its connection was lost",
-        task);
+  suspect(now, id, "its connection was lost");
+}
+
+void coordinator::state::suspect(time_point now, session_id id, std::string const& why) {
+  for (task_id const task : sessions_.find(id)->tasks) {
+    log(severity::warning, event_kind::suspect, who(task) + " is suspect: " + why, task);
     roster_.changed();
   }
   check_expiry(now, id);
@@ -324,7 +327,10 @@ void coordinator::state::dispatch(time_point now, session_id by, client_message&
       for (task_id const task : std::vector{s.tasks}) depart(now, task);
     }
     say_goodbye(from, {}, false);
-    return end_session(now, by, why);
+    if (!options.reports_ends || s.tasks.empty()) return end_session(now, by, why);
+    s.grace = alive_since(now);
+    s.has_said_bye = true;
+    return suspect(now, by, "its client was destroyed without leaving");
   }
   if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
     tally.count_request(operation_of<withdraw_args>, errc::ok);

@@ -68,8 +68,9 @@ struct session {
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
   bool wrote_since_heartbeat{};
-  bool produces{};   // keys or items, while it had no task
-  bool names_job{};  // or it wants any, and only to look; a task's is "default" then
+  bool has_said_bye{};  // without leaving; its grace runs
+  bool produces{};      // keys or items, while it had no task
+  bool names_job{};     // or it wants any, and only to look; a task's is "default" then
 
   request_id highest{};              // of all requests received
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again

@@ -106,8 +106,10 @@ class coordinator::state {
   void note_life(time_point now, session& s);
   void handle_due(time_point now, due_item const& item);
   void check_expiry(time_point now, session_id id);
+  void suspect(time_point now, session_id id, std::string const& why);
   [[nodiscard]] time_point expiry_of(session const& s) const;
   void arm_expiry(session_id id, session& s);
+  [[nodiscard]] std::string expiry_text(time_point now, session const& s) const;
   // Whether it is not read, so that what it says is not heard.
   [[nodiscard]] bool is_held_back(session const& s) const;
   void hello_due(time_point now, connection_id id);

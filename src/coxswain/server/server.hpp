@@ -58,8 +58,9 @@ class server {
   // A second call changes nothing.
   void stop(std::string reason);
 
-  // Tells what the caller knows better than the network: this task has ended, and why. Everybody
-  // learns it at once. Ignored when the task has left or failed.
+  // Tells what the caller knows better than the network: this task has ended, and why. With an OK
+  // status it has finished, else it has failed. Everybody learns it at once. Ignored when the task
+  // has left or failed.
   void task_ended(task_id task, status why);
 
   // Tells that a task will be taken away, for which all tasks agree on a step to stop at. Errors:

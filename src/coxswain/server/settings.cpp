@@ -22,6 +22,7 @@ void visit_options(Config& o, Visit visit) {
   visit("version", o.version);
   visit("heartbeat_timeout_ns", o.heartbeat_timeout);
   visit("reconnect_grace_ns", o.reconnect_grace);
+  visit("reports_ends", o.reports_ends);
   visit("coordinator_return_ns", o.coordinator_return);
   visit("hosted_by_task", o.hosted_by_task);
   visit("hello_timeout_ns", o.hello_timeout);

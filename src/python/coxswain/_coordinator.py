@@ -185,7 +185,8 @@ class Coordinator:
         return self._native.recording()
 
     def task_ended(self, task: int, code: int, message: str) -> None:
-        """For who has started a task and saw it end: it has failed, without a grace."""
+        """For the launcher that saw a task's process end: with code OK the task has finished, with
+        any other it has failed, without a grace."""
         self._native.task_ended(task, int(code), message)
 
     def wait_done(self, timeout: Timeout = None) -> bool:
