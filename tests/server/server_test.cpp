@@ -489,8 +489,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_refused) {
              }).ok());
   BOOST_TEST(refusal([](options& o) { o.core.heartbeat_timeout = 0s; }).message() ==
              "heartbeat_timeout must be above zero.");
-  BOOST_TEST(refusal([](options& o) { o.core.reconnect_grace = -1ns; }).message() ==
-             "reconnect_grace must not be below zero.");
+  BOOST_TEST(refusal([](options& o) { o.core.preemption_timeout = -1h; }).message() ==
+             "preemption_timeout must be above zero.");
+  BOOST_TEST(refusal([](options& o) {
+               o.core.reconnect_grace = std::chrono::hours::max();
+             }).message() == "reconnect_grace is above 30 days.");
+  BOOST_TEST(refusal([](options& o) {
+               o.core.reconnect_grace = -1ns;
+               o.core.return_timeout = o.core.hello_timeout = std::chrono::hours::max();
+               o.core.stalled_reader_timeout = o.linger = std::chrono::hours::max();
+             }).ok());
   BOOST_TEST(refusal([](options& o) { o.core.memory_bytes_max = 0; }).code() ==
              errc::invalid_argument);
   BOOST_TEST(refusal([](options& o) { o.core.key_bytes_max = 0; }).code() ==

@@ -18,25 +18,20 @@ inline constexpr duration without_limit = duration::max();
 // A duration as callers give it: of any unit, and of any length. What no `duration` can express is
 // `without_limit`, so hours::max() is a timeout that never comes; negative ones and NaN count as
 // zero.
-class time_limit {
+class time_limit : public duration {
  public:
+  constexpr time_limit() noexcept : duration{0} {}
+
   template <class Rep, class Period>
-  constexpr time_limit(std::chrono::duration<Rep, Period> given) noexcept {
+  constexpr time_limit(std::chrono::duration<Rep, Period> given) noexcept : duration{0} {
     using exact = std::chrono::duration<long double, duration::period>;
     auto const count = std::chrono::duration_cast<exact>(given).count();
     if (count >= static_cast<long double>(without_limit.count())) {
-      value_ = without_limit;
+      duration::operator=(without_limit);
     } else if (count > 0) {
-      value_ = duration{static_cast<duration::rep>(count)};
+      duration::operator=(duration{static_cast<duration::rep>(count)});
     }
   }
-
-  constexpr operator duration() const noexcept { return value_; }
-
-  friend constexpr bool operator==(time_limit, time_limit) = default;
-
- private:
-  duration value_{};
 };
 
 // `now + timeout`, or the end of time where that would overflow.

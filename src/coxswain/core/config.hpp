@@ -1,5 +1,6 @@
 #pragma once
-// Every option and limit of the coordinator's core, with its default (semantics D24).
+// Every option and limit of the coordinator's core, with its default (semantics D24). Times of any
+// unit and length may be given: see time_limit.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
@@ -33,22 +34,22 @@ struct config {
   wall_time started{};
 
   // A task that was silent for so long has failed (JAX's default).
-  duration heartbeat_timeout{100s};
+  time_limit heartbeat_timeout{100s};
   // How long the tasks of a lost connection are spared. Zero: not at all.
-  duration reconnect_grace{2s};
+  time_limit reconnect_grace{2s};
   // Somebody sees the processes of all tasks end and says so (coordinator::task_ended). A client
   // that is destroyed without leaving has not failed then before its process has, or the grace is
   // over.
   bool reports_ends{false};
   // How long a client whose session it was takes refused connections for a restart, before it gives
   // this coordinator up. Zero: until the heartbeat timeout.
-  duration coordinator_return{30s};
+  time_limit coordinator_return{30s};
   // The task whose process this coordinator runs in, for the texts of clients that lose it.
   std::optional<std::uint32_t> hosted_by_task;
   // How long a new connection may take to say Hello.
-  duration hello_timeout{10s};
+  time_limit hello_timeout{10s};
   // A peer that read nothing for so long while something waits for it is cut off.
-  duration stalled_reader_timeout{30s};
+  time_limit stalled_reader_timeout{30s};
   // Join waits for all tasks. If false, a task is connected at once.
   bool join_barrier{true};
   // Leave waits for all tasks (the shutdown barrier). If false, each task leaves alone.
@@ -56,21 +57,21 @@ struct config {
   // The shutdown barrier exists even if all tasks are recoverable; otherwise those leave alone.
   bool leave_together{false};
   // A task that left to return has failed if no process of it joins within this time.
-  duration return_timeout{10min};
+  time_limit return_timeout{10min};
   // Whether a task is recoverable that does not say so when it joins: its failure does not fail the
   // job, and it may join again (semantics D12).
   bool recoverable{false};
   // A barrier that waits longer is logged each time this passes. Zero: never.
-  duration waiting_log_period{10s};
+  time_limit waiting_log_period{10s};
   // A task that has reported a step and then none beyond it for so long makes no progress; the time
   // during which a call of it waits for others (no watch) does not count. Zero: nobody looks. And
   // whether it fails.
-  duration progress_timeout{};
+  time_limit progress_timeout{};
   bool fail_without_progress{};
   // How long before a task is taken away the others stop for it (upstream's 15 min), and how long
   // they may take to agree on a step.
-  duration preemption_lead{15min};
-  duration preemption_timeout{30s};
+  time_limit preemption_lead{15min};
+  time_limit preemption_timeout{30s};
 
   std::size_t key_bytes_max{4 * 1024};
   std::size_t value_bytes_max{1024 * 1024 * 1024};

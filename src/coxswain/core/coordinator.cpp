@@ -62,7 +62,8 @@ void coordinator::state::log_stall(time_point now) {
 
 // A stall is credited to what was armed before it, but at most one heartbeat timeout.
 time_point coordinator::state::credited(liveness const& l, duration allowed) const {
-  duration const credit = std::min(stalled_ - l.stalled_before, options.heartbeat_timeout);
+  duration const credit =
+      std::min<duration>(stalled_ - l.stalled_before, options.heartbeat_timeout);
   return deadline_after(deadline_after(l.since, allowed), credit);
 }
 

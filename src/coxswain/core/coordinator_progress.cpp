@@ -28,7 +28,7 @@ bool coordinator::state::watches_progress() const {
 
 time_point coordinator::state::progress_expiry(progress const& p) const {
   duration const allowed =
-      p.excused + std::min(options.progress_timeout, duration::max() - p.excused);
+      p.excused + std::min<duration>(options.progress_timeout, duration::max() - p.excused);
   return credited(p.rose, allowed);
 }
 

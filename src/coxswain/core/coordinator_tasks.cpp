@@ -247,7 +247,7 @@ void coordinator::state::challenge(call const& c, join_args const& args) {
 }
 
 duration coordinator::state::probe_time() const {
-  return std::max(options.reconnect_grace, probe_min);
+  return std::max<duration>(options.reconnect_grace, probe_min);
 }
 
 void coordinator::state::arm_probe(time_point when, task_id id) {

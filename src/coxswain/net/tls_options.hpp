@@ -30,7 +30,7 @@ struct tls_options {
 
   // How often a server looks whether the files have changed. A client reads them whenever it
   // connects.
-  duration reload_period{600s};
+  time_limit reload_period{600s};
 
   // Whether TLS is spoken at all.
   [[nodiscard]] bool is_wanted() const noexcept {

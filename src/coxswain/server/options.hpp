@@ -54,7 +54,7 @@ struct options {
   std::size_t descriptors_reserved{0};
 
   // How long a stop waits for the last bytes to be read by the peers.
-  duration linger{2s};
+  time_limit linger{2s};
 
   // The process is the coordinator's own. When the whole job has met at the join barrier, the
   // free memory between what stays is given back to the system (glibc's malloc_trim).

@@ -54,7 +54,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   void task_ended(task_id task, status why) {
     act([&] { dispatch_.task_ended(turn_.now, task, std::move(why)); });
   }
-  status preempt(task_id task, duration in) {
+  status preempt(task_id task, time_limit in) {
     return act([&] { return dispatch_.preempt(turn_.now, task, in); });
   }
   status cancel(core::cancel_barrier_args const& what, std::string const& by) {
@@ -342,7 +342,7 @@ void server::report(core::severity level, std::string text) { impl_->report(leve
 
 void server::reload_certificates() { impl_->reload_certificates(); }
 
-status server::preempt(task_id task, duration in) { return impl_->preempt(task, in); }
+status server::preempt(task_id task, time_limit in) { return impl_->preempt(task, in); }
 
 status server::cancel(core::cancel_barrier_args const& what, std::string const& by) {
   return impl_->cancel(what, by);

@@ -65,7 +65,7 @@ class server {
 
   // Tells that a task will be taken away, for which all tasks agree on a step to stop at. Errors:
   // those of core::coordinator::preempt.
-  status preempt(task_id task, duration in);
+  status preempt(task_id task, time_limit in);
 
   // Cancels the open round of a barrier; the failure that its tasks get names `by`. Errors: those
   // of core::coordinator::cancel.

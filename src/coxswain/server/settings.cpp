@@ -63,7 +63,7 @@ void visit_options(Config& o, Visit visit) {
 }
 
 std::string text_of(std::string const& value) { return value; }
-std::string text_of(duration value) { return std::to_string(value.count()); }
+std::string text_of(time_limit value) { return std::to_string(value.count()); }
 template <class Number>
 std::string text_of(std::optional<Number> value) {
   return value ? std::to_string(*value) : "";
@@ -93,7 +93,7 @@ bool read(std::string const& text, bool& into) {
   into = text == "1";
   return into || text == "0";
 }
-bool read(std::string const& text, duration& into) {
+bool read(std::string const& text, time_limit& into) {
   duration::rep count{};
   if (!read(text, count)) return false;
   into = duration{count};

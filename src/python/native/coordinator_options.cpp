@@ -20,9 +20,10 @@ core::role role_of(std::string const& name) {
 // A setting that is a member of a part of the options. Durations are seconds.
 template <class Part, class Value>
 void add(py::class_<options>& to, char const* name, Part& (*part)(options&), Value Part::*member) {
-  using passed = std::conditional_t<std::is_same_v<Value, duration>, timeout, Value>;
+  constexpr bool is_time = std::is_base_of_v<duration, Value>;
+  using passed = std::conditional_t<is_time, timeout, Value>;
   setting(to, name, [=](options& o, passed value) {
-    if constexpr (std::is_same_v<Value, duration>) {
+    if constexpr (is_time) {
       part(o).*member = value.value;
     } else {
       part(o).*member = std::move(value);

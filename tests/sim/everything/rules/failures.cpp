@@ -21,7 +21,7 @@ void check_death(history const& h, std::size_t index, complaints& found) {
                                    [&](interval const& i) { return i.to >= *p.died; });
   // The end of a silent connection may be learnt of just before its time is over.
   duration const allowed =
-      h.options.reconnect_grace + (was_calm ? duration{} : h.options.heartbeat_timeout);
+      h.options.reconnect_grace + (was_calm ? time_limit{} : h.options.heartbeat_timeout);
   time_point const bound = *p.died + allowed + 2 * h.stalled() + 2 * h.delay_max + margin;
   if (bound > h.ended) return;
   for (std::size_t i = 0; i < h.tasks.size(); ++i) {
