@@ -117,6 +117,28 @@ BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
 
 // --- Returning -------------------------------------------------------------------------------
 
+BOOST_AUTO_TEST_CASE(a_returning_task_shows_until_when_it_is_expected) {
+  auto shown = [](cluster& c) { return c.look().tasks[0].returns_by; };
+  cluster c{2, recoverable([](auto& o) {
+              o.started = {1'000'000, 3600};
+              o.return_timeout = 10min;
+            })};
+  BOOST_TEST(!shown(c));
+  c.at(1s);
+
+  c.leave(0, 300s, true);
+
+  BOOST_TEST((shown(c) == wall_time{1'601'000, 3600}));
+  BOOST_TEST(!c.look().tasks[1].returns_by);
+  c.join({c.observer(), 0}, 999);
+  BOOST_TEST(!shown(c));
+
+  cluster patient{1, recoverable([](auto& o) { o.return_timeout = without_limit; })};
+  patient.leave(0, 300s, true);
+  BOOST_TEST(patient.state_of(0) == "returning");
+  BOOST_TEST(!shown(patient));
+}
+
 BOOST_AUTO_TEST_CASE(rounds_wait_for_the_next_process_of_a_task_that_left_to_return) {
   cluster c{2, recoverable()};
   auto const waits = c.barrier(1, "b", without_limit);

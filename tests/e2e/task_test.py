@@ -242,6 +242,10 @@ class Failures(TaskTest):
             self.assertEqual(task.wait(), 0, task.said())
             self.wait_for_state(0, state)
             if state == "returning":
+                moment = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d"
+                self.assertRegex(self.status()["tasks"][0]["returns_by"], f"^{moment}$")
+                self.assertRegex(self.coxswain("status").out, f"returning by {moment}, recoverable")
+                self.assertRegex(self.coxswain("top", "--once").out, r"1 returning: .*0")
                 self.wait_for_barrier("b")
                 task = self.start_script(0, "coxswain barrier b && coxswain leave --returning")
                 self.assertEqual(task.wait(), 0, task.said())

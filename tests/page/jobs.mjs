@@ -26,6 +26,7 @@ export function task(number, changes = {}) {
     step: 4180,
     step_age_ms: 900,
     no_progress: false,
+    returns_by: null,
     ...changes,
   };
 }
@@ -450,6 +451,11 @@ export const scenes = {
     set(4, {suspect: true});
     set(5, {state: 'failed', error: {code: 'INTERNAL', message: 'exited with status 1'}});
     set(6, {state: 'left'});
+    set(7, {
+      state: 'returning',
+      recoverable: true,
+      returns_by: '2026-11-23T14:13:07.212+01:00',
+    });
     set(15, {no_progress: true});
     message.why.waits = [wait({waiting: '1', missing: '14'})];
     return message;

@@ -10,18 +10,28 @@ test('the legend counts each state', async () => {
   const page = await show(scenes.states());
 
   assert.deepEqual(await counts(page), {
-    connected: '8',
+    connected: '7',
     waiting: '1',
     missing: '1',
     stalled: '1',
     suspect: '1',
     failed: '1',
     connecting: '1',
+    returning: '1',
     never: '1',
     left: '1',
   });
   assert.equal(await text(page, '#job'), 'train-7b');
   assert.deepEqual(page.complaints, []);
+});
+
+test('a task that left to return says until when it is expected', async () => {
+  const page = await show(scenes.states());
+
+  await page.locator('#search').fill('7');
+
+  assert.equal(await text(page, '#details .state strong'), 'returning');
+  assert.equal(await text(page, '#details .expected-by strong'), '2026-11-23 14:13:07');
 });
 
 test('each state has a shape of its own, without colours', async () => {
@@ -41,7 +51,7 @@ test('each state has a shape of its own, without colours', async () => {
     }),
   );
 
-  assert.equal(new Set(shapes).size, 9);
+  assert.equal(new Set(shapes).size, 10);
 });
 
 test('a change of a task is shown within a second', async () => {

@@ -200,6 +200,7 @@ for (const colorScheme of ['light', 'dark']) {
       'suspect',
       'failed',
       'connecting',
+      'returning',
       'never',
       'left',
     ];

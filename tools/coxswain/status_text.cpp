@@ -57,8 +57,9 @@ std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
     auto const incarnation =
         t.self.value == 0 ? std::string{"-"} : fmt::format("{:016x}", t.self.value);
     auto const heard = t.last_heard ? text_of(*t.last_heard) + " ago" : std::string{"-"};
-    auto const state = fmt::format("{}{}{}", name(t.state), t.suspect ? ", suspect" : "",
-                                   t.recoverable ? ", recoverable" : "");
+    auto const state =
+        fmt::format("{}{}{}{}", name(t.state), t.returns_by ? " by " + rfc3339(*t.returns_by) : "",
+                    t.suspect ? ", suspect" : "", t.recoverable ? ", recoverable" : "");
     std::vector<std::string> cells{
         std::to_string(t.id.value),   state, incarnation, heard, t.label.empty() ? "-" : t.label,
         t.peer.empty() ? "-" : t.peer};

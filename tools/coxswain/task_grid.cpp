@@ -16,12 +16,14 @@ struct appearance {
 };
 
 // By mark.
-constexpr std::array<appearance, 6> appearances{{{'X', style::alarm, "failed"},
-                                                 {'?', style::warning, "suspect"},
-                                                 {'.', style::dim, "never connected"},
-                                                 {'+', style::busy, "joining"},
-                                                 {'o', style::good, "connected"},
-                                                 {'-', style::dim, "left"}}};
+constexpr std::array<appearance, task_grid::marks> appearances{
+    {{'X', style::alarm, "failed"},
+     {'?', style::warning, "suspect"},
+     {'.', style::dim, "never connected"},
+     {'<', style::busy, "returning"},
+     {'+', style::busy, "joining"},
+     {'o', style::good, "connected"},
+     {'-', style::dim, "left"}}};
 
 appearance const& appearance_of(task_grid::mark m) {
   return appearances[static_cast<std::size_t>(m)];
@@ -43,7 +45,7 @@ task_grid::mark task_grid::mark_of(core::snapshot::task const& t) {
     case task_state::failed: return mark::failed;
     case task_state::never_connected: return mark::never_connected;
     case task_state::left: return mark::left;
-    case task_state::returning: return mark::joining;
+    case task_state::returning: return mark::returning;
     case task_state::joining: return t.suspect ? mark::suspect : mark::joining;
     case task_state::connected: return t.suspect ? mark::suspect : mark::connected;
   }

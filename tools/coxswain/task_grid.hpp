@@ -14,7 +14,16 @@ namespace coxswain::tools {
 class task_grid {
  public:
   // A task's state as it is shown, the worst first.
-  enum class mark : std::uint8_t { failed, suspect, never_connected, joining, connected, left };
+  enum class mark : std::uint8_t {
+    failed,
+    suspect,
+    never_connected,
+    returning,
+    joining,
+    connected,
+    left
+  };
+  static constexpr std::size_t marks = 7;
 
   [[nodiscard]] static mark mark_of(core::snapshot::task const& t);
   [[nodiscard]] static char letter(mark m);

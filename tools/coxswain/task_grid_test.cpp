@@ -65,6 +65,10 @@ BOOST_AUTO_TEST_CASE(it_never_needs_more_than_its_room) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_does_not_look_like_one_that_joins) {
+  BOOST_TEST(text(tasks(2, task_state::returning), 80, 1) == "0 <<\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_suspect_task_that_has_failed_is_failed) {
   core::snapshot::task t;
   t.state = task_state::failed;

@@ -139,7 +139,7 @@ section grid_section(job_view const& view, screen_size size) {
   auto made = [&all, size](std::size_t count) {
     if (count < 2) return lines{};
     task_grid const grid{all.size(), size.columns, count - 1};
-    std::array<bool, 6> is_there{};
+    std::array<bool, task_grid::marks> is_there{};
     for (auto const& t : all) is_there[static_cast<std::size_t>(task_grid::mark_of(t))] = true;
     auto first = title("TASKS");
     for (std::size_t i = 0; i < is_there.size(); ++i) {
@@ -162,7 +162,7 @@ section grid_section(job_view const& view, screen_size size) {
 }
 
 section trouble_section(job_view const& view) {
-  std::array<std::vector<task_id>, 4> who_is{};  // as the first four marks
+  std::array<std::vector<task_id>, 5> who_is{};  // as the first five marks
   std::optional<std::pair<std::uint64_t, std::uint64_t>> steps;
   std::vector<task_id> behind;
   for (auto const& t : view.job.tasks) {

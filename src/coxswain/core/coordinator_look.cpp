@@ -60,8 +60,21 @@ void coordinator::state::show_tasks(time_point now, snapshot& to, std::uint32_t 
     if (auto const at = last_heard(t)) heard = now - *at;
     std::optional<task_progress> made;
     if (auto const& p = t.progress) made = task_progress{p->step, now - p->rose.since, p->told};
-    to.tasks.push_back({task_id{i}, t.state, is_suspect(t), t.self, heard, from_of(t).label(),
-                        from_of(t).peer(), t.error(), t.recoverable, made});
+    to.tasks.push_back({task_id{i},
+                        t.state,
+                        is_suspect(t),
+                        t.self,
+                        heard,
+                        from_of(t).label(),
+                        from_of(t).peer(),
+                        t.error(),
+                        t.recoverable,
+                        made,
+                        {}});
+    auto const due = t.last ? deadlines_.when(t.last->return_due) : std::nullopt;
+    if (due && *due != time_point::max()) {
+      to.tasks.back().returns_by = options.started.plus(*due - started_);
+    }
   }
   if (end < roster_.size()) to.next_task = task_id{end};
 }

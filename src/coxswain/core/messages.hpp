@@ -440,6 +440,7 @@ struct snapshot {
     status error;
     bool recoverable{};
     std::optional<task_progress> progress{};  // none: it has reported no step
+    std::optional<wall_time> returns_by{};    // of one that left to return, if there is a limit
     friend bool operator==(task const&, task const&) = default;
   };
   enum class kind : std::uint8_t { tasks, count, join, leave, topology };

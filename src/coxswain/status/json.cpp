@@ -161,6 +161,7 @@ json::value object_of(core::snapshot::task const& t) {
       {"peer", t.peer},
       {"error", object_of(t.error)},
       {"recoverable", t.recoverable},
+      {"returns_by", t.returns_by ? json::value(rfc3339(*t.returns_by)) : json::value()},
       {"step", step},
       {"step_age_ms", milliseconds_of(age)},
       {"no_progress", t.progress && t.progress->overdue},

@@ -145,6 +145,10 @@ void encode(core::snapshot::task const& from, v1::JobStatus::Task& to) {
   to.set_peer(text(from.peer));
   if (!from.error.ok()) encode(from.error, *to.mutable_error());
   to.set_recoverable(from.recoverable);
+  if (from.returns_by) {
+    to.set_returns_by_unix_ms(from.returns_by->unix_ms);
+    to.set_utc_offset_s(from.returns_by->utc_offset_s);
+  }
   if (!from.progress) return;
   to.mutable_progress()->set_step(from.progress->step);
   to.mutable_progress()->set_age_ms(to_milliseconds(from.progress->age));
@@ -162,6 +166,9 @@ core::snapshot::task decode(v1::JobStatus::Task& from) {
   to.peer = std::move(*from.mutable_peer());
   if (from.has_error()) to.error = decode(*from.mutable_error());
   to.recoverable = from.recoverable();
+  if (from.has_returns_by_unix_ms()) {
+    to.returns_by = {from.returns_by_unix_ms(), from.utc_offset_s()};
+  }
   if (from.has_progress()) {
     to.progress = {from.progress().step(), from_milliseconds(from.progress().age_ms()),
                    from.progress().overdue()};

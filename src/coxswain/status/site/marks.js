@@ -8,6 +8,7 @@ const MARK_COLOURS = [
   'suspect',
   'failed',
   'connecting',
+  'returning',
   'never',
   'left',
   'on-mark',
@@ -44,6 +45,12 @@ const GLYPHS = {
   connecting(path) {
     path.arc(0, 0, 0.5, 0, 2 * Math.PI);
   },
+  returning(path) {
+    path.moveTo(-0.8, 0);
+    path.lineTo(0.6, -0.8);
+    path.lineTo(0.6, 0.8);
+    path.closePath();
+  },
   suspect(path) {
     path.moveTo(0, -0.9);
     path.lineTo(1, 0.8);
@@ -65,7 +72,7 @@ const GLYPHS = {
 };
 
 const LOUD = new Set(['failed', 'missing']);
-const HOLLOW = new Set(['never', 'connecting', 'left']);
+const HOLLOW = new Set(['never', 'connecting', 'returning', 'left']);
 
 // The tile alone: filled, or an outline for who is not there.
 function drawTile(context, state, size, colours) {

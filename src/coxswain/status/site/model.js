@@ -9,6 +9,7 @@ const STATES = [
   {name: 'suspect', text: 'suspect'},
   {name: 'failed', text: 'failed'},
   {name: 'connecting', text: 'connecting'},
+  {name: 'returning', text: 'returning'},
   {name: 'left', text: 'left'},
   {name: 'never', text: 'never connected'},
 ];
@@ -16,9 +17,8 @@ const STATE_NUMBER = Object.fromEntries(STATES.map((state, number) => [state.nam
 
 // Worst first: a host is shown as its worst task.
 const TROUBLES = ['failed', 'suspect', 'missing', 'stalled'];
-const BY_CONCERN = [...TROUBLES, 'never', 'connecting', 'waiting', 'connected', 'left'].map(
-  (name) => STATE_NUMBER[name],
-);
+const CALM = ['never', 'returning', 'connecting', 'waiting', 'connected', 'left'];
+const BY_CONCERN = [...TROUBLES, ...CALM].map((name) => STATE_NUMBER[name]);
 
 // In the first moments of a round most tasks are still on their way. They count as missing once
 // half of the others wait for them, or everybody there has waited for long.
@@ -255,8 +255,8 @@ function hostOf({process}) {
 }
 
 function stateOf(task) {
-  if (task.state === 'failed' || task.state === 'left') return task.state;
+  if (['failed', 'left', 'returning'].includes(task.state)) return task.state;
   if (task.suspect) return 'suspect';
   if (task.state === 'connected') return 'connected';
-  return task.state === 'joining' || task.state === 'returning' ? 'connecting' : 'never';
+  return task.state === 'joining' ? 'connecting' : 'never';
 }

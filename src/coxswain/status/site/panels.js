@@ -28,13 +28,18 @@ function verdictOf(job, now) {
     const text = 'no step reported within the progress timeout';
     return verdictOfState(job, 'stalled', 'without progress', text);
   }
-  const here = tasks.length - inState('never') - inState('connecting') - inState('left');
+  const toJoin = inState('never') + inState('connecting');
+  const here = tasks.length - toJoin - inState('returning') - inState('left');
   if (inState('left') === tasks.length) {
     return {level: 'good', title: 'Done', why: `${allOf(tasks.length)} left in good order.`};
   }
-  if (inState('never') + inState('connecting') > 0) {
+  if (toJoin > 0) {
     const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} have joined.`;
     return {level: 'good', title: 'Waiting for tasks to join', why: text};
+  }
+  if (inState('returning') > 0) {
+    const text = `${plural(inState('returning'), 'task')} left and will be started again.`;
+    return {level: 'good', title: 'Waiting for tasks to return', why: text};
   }
   const text = `${textOfCount(here)} of ${plural(tasks.length, 'task')} are connected.`;
   return {level: 'good', title: 'Running', why: `${text} None is missing.`};

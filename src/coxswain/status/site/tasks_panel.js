@@ -277,6 +277,7 @@ function detailsOf(job, task, now) {
   return [
     ['task', String(task.task)],
     ['state', task.suspect ? `${task.state}, suspect: its connection was lost` : task.state],
+    ['expected by', task.returns_by ? task.returns_by.slice(0, 19).replace('T', ' ') : ''],
     ['error', task.error ? textOfError(task.error) : ''],
     ['waits for', waits],
     ['missing at', missing],
