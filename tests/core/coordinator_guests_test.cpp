@@ -505,6 +505,28 @@ BOOST_AUTO_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests) {
   BOOST_TEST(c.state_of(0) == "left");
 }
 
+BOOST_AUTO_TEST_CASE(a_guest_of_a_host_that_has_left_hears_that_it_has) {
+  for (bool const returning : {false, true}) {
+    cluster c{2, with([](auto& o) { o.recoverable = true; })};
+    host_all(c, 1);
+    int const g = guest(c, 0);
+    c.leave(0, 300s, returning);
+    std::string const text =
+        "task 0 (host0:1000) has left the job, so its programs can no longer act for it";
+
+    for (auto const refused : {c.barrier({g, 0}, "b"), c.join({g, 0}, 7), c.leave({g, 0})}) {
+      BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
+      BOOST_TEST(c.text(refused) == text);
+    }
+    BOOST_TEST(c.code(c.put(g, "k", "v")) == "OK");
+
+    c.bye(0);
+
+    expect_words(c.goodbye(g), {"FAILED_PRECONDITION: " + text});
+    BOOST_TEST(c.error() == "none");
+  }
+}
+
 // --- Failures ---
 
 BOOST_AUTO_TEST_CASE(a_guest_reports_the_failure_of_the_task) {

@@ -88,17 +88,27 @@ result<std::optional<task_id>> coordinator::state::acting_guest(
     return status{errc::aborted,
                   who(id) + " is held by another session: the host of this guest was replaced"};
   }
+  if (status left = has_left_its_guests(id); message.task && !left.ok()) return left;
   bool const joins = std::holds_alternative<join_args>(message.what) ||
                      std::holds_alternative<reset_args>(message.what);
   if (roster_.at(id).is_connected() || (joins && message.task)) return std::optional{id};
   return std::optional<task_id>{};
 }
 
+// OK unless the task has left, or is to return: not by a guest's leave, but by that of its holder.
+status coordinator::state::has_left_its_guests(task_id id) const {
+  task_state const now = roster_.at(id).state;
+  if (error || (now != task_state::left && now != task_state::returning)) return {};
+  return {errc::failed_precondition,
+          who(id) + " has left the job, so its programs can no longer act for it"};
+}
+
 void coordinator::state::end_grants(time_point now, session_id holder, status const& why) {
   if (grants_.empty()) return;
   auto at = grants_.lower_bound(host{holder, {}});
   while (at != grants_.end() && at->first.holder == holder) {
-    dismiss(now, at->second.guests, why);
+    status const left = has_left_its_guests(at->first.task);
+    dismiss(now, at->second.guests, left.ok() ? why : left);
     at = grants_.erase(at);
   }
 }

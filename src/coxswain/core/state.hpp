@@ -231,6 +231,7 @@ class coordinator::state {
   // Guests.
   void handle(call const& c, grant_args& args);
   [[nodiscard]] result<host> host_of(guest_args const& args) const;
+  [[nodiscard]] status has_left_its_guests(task_id id) const;
   [[nodiscard]] std::optional<host> host_of(task_id id) const;
   [[nodiscard]] grant* grant_of(session const& s);
   [[nodiscard]] result<std::optional<task_id>> acting_guest(session const& s,
