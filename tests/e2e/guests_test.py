@@ -6,10 +6,13 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import sys
+import threading
+import time
 import unittest
 
-from programs import BIN, PATH, EndToEnd, free_port
+from programs import BIN, LIMIT, PATH, EndToEnd, free_port
 
 PROGRAM = pathlib.Path(__file__).with_name("guest_program.py")
 
@@ -86,6 +89,114 @@ class EveryLauncher(GuestsTest):
 
     def test_serve(self):
         self.check(self.under_serve)
+
+
+class HoldingProxy:
+    """Carries connections to a coordinator, whose replies can be held back."""
+
+    def __init__(self, address):
+        self.target = address
+        self.flows = threading.Event()
+        self.flows.set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        host, port = self.target.rsplit(":", 1)
+        while True:
+            try:
+                near = self.listener.accept()[0]
+            except OSError:
+                return
+            far = socket.create_connection((host, int(port)))
+            for ends in ((near, far, False), (far, near, True)):
+                threading.Thread(target=self.carry, args=ends, daemon=True).start()
+
+    def carry(self, source, to, is_held):
+        try:
+            while data := source.recv(1 << 16):
+                if is_held:
+                    self.flows.wait()
+                to.sendall(data)
+        except OSError:
+            pass
+        for end in (source, to):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+class BetweenEffectAndReply(GuestsTest):
+    """A program, or the `coxswain task` above it, is killed when its call has been executed and its
+    reply has not arrived."""
+
+    # The call, what shows that it was executed, and what must be so after it was called again.
+    def executed(self, call):
+        status = self.status()
+        if call == "increment:n":
+            return self.coxswain("get", "n").out == "1"
+        if call == "pop:q":
+            return status["queued_items"] == 0
+        return any(r["name"] == "b" for r in status["rounds"])
+
+    def check_effect(self, call, out):
+        if call == "increment:n":
+            self.assertEqual(self.coxswain("get", "n").out, "2")
+        elif call == "pop:q":
+            self.assertIn("popped item", out)
+            self.assertEqual(self.status()["queued_items"], 0)
+        else:
+            rounds = [r["round"] for r in self.status()["rounds"] if r["name"] == "b"]
+            self.assertEqual(rounds, [1, 2])
+
+    def cut(self, call, kill_task):
+        self.serve(1, "--recoverable")
+        self.assertEqual(self.coxswain("push", "q", "item").code, 0)
+        proxy = HoldingProxy(self.at["COXSWAIN_ADDRESS"])
+        self.addCleanup(proxy.listener.close)
+        self.addCleanup(proxy.flows.set)
+        go_on = self.folder / f"go-on-{call}"
+        os.mkfifo(go_on)
+        program = f"{BIN}/coxswain-e2e-task"
+
+        def task(script):
+            return self.start("coxswain", "task", "--task-id", 0, "--address", proxy.address, "--",
+                              "sh", "-c", script, env=self.environment())
+
+        again = "" if kill_task else f"; {program} {call}"
+        wrapper = task(f"{program} await:{go_on} {call} & echo pid $!; wait $!{again}")
+        child = int(wrapper.line("pid").split()[1])
+        wrapper.line("joined")
+        proxy.flows.clear()
+        go_on.write_text("x")
+        deadline = time.monotonic() + LIMIT
+        while not self.executed(call):
+            self.assertLess(time.monotonic(), deadline)
+
+        if kill_task:
+            wrapper.signal(signal.SIGKILL)
+            wrapper.wait()
+            proxy.flows.set()
+            wrapper = task(f"{program} {call}")
+        else:
+            os.kill(child, signal.SIGKILL)
+            proxy.flows.set()
+
+        self.assertEqual(wrapper.wait(), 0, wrapper.said())
+        self.check_effect(call, wrapper.out)
+
+    def check(self, kill_task):
+        for call in ("increment:n", "pop:q", "barrier:b"):
+            with self.subTest(call=call):
+                self.cut(call, kill_task)
+
+    def test_the_program_is_killed(self):
+        self.check(kill_task=False)
+
+    def test_the_task_is_killed(self):
+        self.check(kill_task=True)
 
 
 class Programs(GuestsTest):

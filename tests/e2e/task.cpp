@@ -4,8 +4,9 @@
 //   coxswain-e2e-task step:3 barrier:start get:key leave
 //
 // Its client blocks; with --coroutines first, barriers and the leave are those of the other one.
-// die:FILE kills the process if there is no such file yet, which there is then; exit ends it with
-// exit code 0, without a word to the coordinator.
+// die:FILE kills the process if there is no such file yet, which there is then; await:FIFO goes on
+// when something is written there; exit ends the process with exit code 0, without a word to the
+// coordinator.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/client.hpp"
@@ -42,6 +43,12 @@ void act(blocking_client& job, std::string_view what) {
     job.barrier(name);
   } else if (verb == "get") {
     job.get(name);
+  } else if (verb == "await") {
+    std::ifstream{name}.get();
+  } else if (verb == "increment") {
+    job.increment(name, 1);
+  } else if (verb == "pop") {
+    std::cout << "popped " << job.pop(name).value << std::endl;
   } else {
     throw error{{errc::invalid_argument, "no such thing to do: " + std::string{what}}};
   }
