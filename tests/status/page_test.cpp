@@ -6,7 +6,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <string>
+#include <vector>
 
 namespace coxswain::status_page {
 namespace {
@@ -231,6 +233,32 @@ BOOST_AUTO_TEST_CASE(with_tokens_only_probes_need_none) {
     BOOST_TEST(h.get(path, bearer("look")).code != 401);
   }
   BOOST_TEST(h.get("/api/v1/state", bearer("look") + "Host: job.example\r\n").code == 400);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_tokens_slow_their_host_down) {
+  guarded h;
+  auto const begin = std::chrono::steady_clock::now();
+
+  // Ten a second, of which one may come at once.
+  BOOST_TEST(h.get("/api/v1/state", bearer("wrong")).code == 401);
+  BOOST_TEST(h.post("/login", R"({"token":"wrong"})").code == 401);
+  BOOST_TEST(h.get("/api/v1/state", bearer("wrong")).code == 401);
+
+  BOOST_TEST((std::chrono::steady_clock::now() - begin >= 200ms));
+}
+
+BOOST_AUTO_TEST_CASE(a_page_closes_while_the_answer_to_a_wrong_token_waits) {
+  guarded h;
+  std::vector<http_peer> peers;
+  for (int i = 0; i < 3; ++i) {
+    peers.push_back(h.visit());
+    peers.back().send(page_house::request("GET", "/api/v1/state", bearer("wrong")));
+  }
+  BOOST_TEST(peers.front().next().code == 401);
+
+  h.shown.reset();
+
+  peers.back().expect_end();
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_looks_and_an_operator_acts) {

@@ -30,9 +30,6 @@ constexpr std::size_t pieces_max = 64;
 // input, the kernel would send a reset, which may destroy the goodbye on its way.
 constexpr duration drain_time = 1s;
 
-// How long a peer with a wrong token waits at the most before it is told.
-constexpr duration slowed_max = 10s;
-
 // When the core is told what was read, the memory that this takes is asked for so many earlier. For
 // the first ones it is asked for before they are read.
 constexpr std::size_t expected_early = 3;

@@ -25,9 +25,6 @@
 
 namespace coxswain::server {
 
-// So many peers of one host learn in a second that their token is wrong; others wait for it.
-inline constexpr std::size_t wrong_tokens_per_second_max = 10;
-
 // What the connections of a server share during a turn.
 struct turn {
   // `clock` tells the time now.

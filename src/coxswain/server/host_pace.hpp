@@ -12,6 +12,11 @@
 
 namespace coxswain::server {
 
+// So many peers of one host learn in a second that their token is wrong; others wait for it, at
+// most so long.
+inline constexpr std::size_t wrong_tokens_per_second_max = 10;
+inline constexpr duration slowed_max = 10s;
+
 class host_pace {
  public:
   // So many a second on the average, at least one, of which a tenth may come at once.

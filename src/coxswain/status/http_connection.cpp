@@ -7,6 +7,7 @@
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -60,12 +61,14 @@ http_connection::http_connection(asio::ip::tcp::socket socket, net::tls_context 
       stream_{std::move(socket), certificates},
       buffer_{floor.given.header_bytes_max + floor.given.body_bytes_max},
       limit_{stream_.get_executor(), [this] { stream_.cancel(); }},
+      pause_{stream_.get_executor()},
       only_probes_{only_probes} {}
 
 http_connection::~http_connection() = default;
 
 void http_connection::close() noexcept {
   stream_.close();
+  pause_.cancel();
   if (live_) live_->close();
 }
 
@@ -177,6 +180,8 @@ asio::awaitable<bool> http_connection::reply(request const& asked) {
   if (wants_feed) co_return co_await watch(asked);
   http_request const described_one = described(asked);
   auto const answer = floor_.paths.answer(std::chrono::steady_clock::now(), described_one);
+  co_await slow_down(described_one, answer.code);
+  if (floor_.is_closed) co_return false;
   bool const keep_alive = asked.keep_alive() && !only_probes_;
   co_await send(asked, answer, keep_alive);
   if (answer.afterwards && !floor_.is_closed) answer.afterwards();
@@ -199,13 +204,29 @@ asio::awaitable<bool> http_connection::watch(request const& asked) {
   http_request const described_one = described(asked);
   if (status why = floor_.paths.may_watch(described_one); !why.ok()) {
     auto const answer = floor_.paths.refusal(why);
-    co_await send(asked, answer, false);
+    co_await slow_down(described_one, answer.code);
+    if (!floor_.is_closed) co_await send(asked, answer, false);
     co_return false;
   }
   limit_.lift();
   live_ = std::make_shared<live_connection>(std::move(stream_), floor_, house_);
   co_await live_connection::serve(live_, asked);
   co_return false;
+}
+
+// So that nobody can try many tokens: the answers to wrong ones wait, as at the coordinator's port.
+asio::awaitable<void> http_connection::slow_down(http_request const& asked, unsigned code) {
+  bool const is_wrong = code == 401 && (!asked.authorization.empty() || asked.target == "/login");
+  if (!is_wrong) co_return;
+  limit_.lift();
+  auto const end = std::chrono::steady_clock::now() + server::slowed_max;
+  for (auto now = end - server::slowed_max; now < end && !floor_.is_closed;) {
+    auto const when = floor_.wrong_tokens.begin(now, peer_);
+    if (when <= now) co_return;
+    pause_.expires_at(std::min(when, end));
+    co_await pause_.async_wait(asio::redirect_error(asio::use_awaitable, problem_));
+    now = std::chrono::steady_clock::now();
+  }
 }
 
 asio::awaitable<void> http_connection::send(request const& asked, http_answer const& a,

@@ -44,6 +44,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   asio::awaitable<bool> reply(request const& asked);
   asio::awaitable<bool> refuse(boost::system::error_code why);
   asio::awaitable<bool> watch(request const& asked);
+  asio::awaitable<void> slow_down(http_request const& asked, unsigned code);
   asio::awaitable<void> send(request const& asked, http_answer const& a, bool keep_alive);
   asio::awaitable<void> drain();
   [[nodiscard]] bool begins_frame() const;
@@ -56,6 +57,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   visitor_stream stream_;
   boost::beast::flat_buffer buffer_;
   time_limit limit_;
+  asio::steady_timer pause_;
   boost::system::error_code problem_;  // of the last step
   bool has_asked_{};
   bool only_probes_;

@@ -2,6 +2,7 @@
 // What the connections of a page share.
 
 #include "coxswain/net/asio.hpp"
+#include "coxswain/server/host_pace.hpp"
 #include "coxswain/server/unwelcome.hpp"
 #include "coxswain/status/gatekeeper.hpp"
 #include "coxswain/status/job_picture.hpp"
@@ -45,6 +46,7 @@ struct page_floor {
   job_picture picture;
   routes paths;
   live_feed feed;
+  server::host_pace wrong_tokens{server::wrong_tokens_per_second_max};
   bool is_closed{};  // the job may be gone: nobody asks any more
 
  private:
