@@ -45,15 +45,27 @@ BOOST_AUTO_TEST_CASE(the_requests_that_come_in_masses_need_no_protobuf) {
   BOOST_TEST(kinds.size() == 16u);
 }
 
-BOOST_AUTO_TEST_CASE(of_a_field_that_comes_twice_the_last_one_counts) {
+BOOST_AUTO_TEST_CASE(of_a_number_that_comes_twice_the_last_one_counts) {
   auto const got = understood(
-      "\x08\x01\x08\x05\x18\x01\x18\x02"    // id, task
-      "\x6a\x0a\x0a\x01k\x10\x02\x0a\x01l"  // a get: key, timeout_ms
+      "\x08\x01\x08\x05\x18\x01\x18\x02"  // id, task
+      "\x6a\x07\x0a\x01k\x10\x02"         // a get: key, timeout_ms
       "\x10\x04"s);
 
   BOOST_TEST(got.id == request_id{5});
   BOOST_TEST((got.task == task_id{2}));
-  BOOST_TEST((std::get<core::get_args>(got.what) == core::get_args{"l", 2ms}));
+  BOOST_TEST((std::get<core::get_args>(got.what) == core::get_args{"k", 2ms}));
+}
+
+// The first one could be a value that nobody may find in a recording.
+BOOST_AUTO_TEST_CASE(a_text_that_comes_twice_is_left_to_protobuf_and_is_not_plain) {
+  std::string const twice = "\x08\x05\x6a\x06\x0a\x01k\x0a\x01l"s;
+  std::string const once = "\x08\x05\x6a\x03\x0a\x01k"s;
+  bool is_plain{};
+
+  BOOST_TEST((std::get<core::get_args>(decode_client(twice, &is_plain)->what).key == "l"));
+  BOOST_TEST(!is_plain);
+  BOOST_TEST((std::get<core::get_args>(decode_client(once, &is_plain)->what).key == "k"));
+  BOOST_TEST(is_plain);
 }
 
 BOOST_AUTO_TEST_CASE(several_lists_of_participants_add_up) {

@@ -247,9 +247,10 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
       return told;
     }
     ++frames_received_;
-    auto message = wire::decode_client(**frame);
+    bool is_plain{};
+    auto message = wire::decode_client(**frame, &is_plain);
     if (!message) return malformed(now, from, on, message.error());
-    recorder_.write_message(now, from, **frame, *message, core_);
+    recorder_.write_message(now, from, {**frame, is_plain}, *message, core_);
     core_.received(now, from, std::move(*message));
     charge(on, (*frame)->size());
     if (has_much_to_send()) collect(now);

@@ -118,17 +118,18 @@ void recorder::write_event(time_point now, core::event const& what) {
   words_ = std::move(words);
 }
 
-void recorder::write_message(time_point now, connection_id from, std::string_view payload,
+void recorder::write_message(time_point now, connection_id from, encoded_message encoded,
                              core::client_message& message, core::coordinator const& receiver) {
   if (!is_on()) return;
   wire::record what;
   what.at = now - start_;
   what.kind = wire::record_kind::message;
   what.connection = from;
+  auto const [payload, is_plain] = encoded;
   what.content = payload;
-  if (!needs_stand_ins(message.what)) return write(what);
+  if (is_plain && !needs_stand_ins(message.what)) return write(what);
   what.held = held_number(message, receiver);
-  auto const value = stand_in_for_value(message.what, digester_);
+  auto const value = is_plain ? stand_in_for_value(message.what, digester_) : std::nullopt;
   if (value && wire::append_with_value(message_, payload, *value)) {
     what.content = message_;
     write(what);
@@ -140,7 +141,7 @@ void recorder::write_message(time_point now, connection_id from, std::string_vie
     auto const known = core::credential_of(credentials_, hello->token);
     replaced.replace(hello->token, known ? recorded_token(*known) : "wrong");
   }
-  if (!replaced.empty()) {
+  if (!is_plain || !replaced.empty()) {
     wire::append_frame(message_, message);
     what.content = std::string_view{message_}.substr(wire::length_bytes);
   }

@@ -39,9 +39,15 @@ class recorder {
   void write_credentials(time_point now, std::vector<core::credential> by);
   void write_event(time_point now, core::event const& what);
 
-  // `payload` is what `message` was decoded from, and `receiver` has not received it yet. The
-  // message is the same afterwards.
-  void write_message(time_point now, connection_id from, std::string_view payload,
+  // What a message was decoded from, and whether nothing hides in it (wire::decode_client).
+  struct encoded_message {
+    std::string_view payload;
+    bool is_plain{};
+  };
+
+  // `message` was decoded from `encoded`, and `receiver` has not received it yet. The message is
+  // the same afterwards.
+  void write_message(time_point now, connection_id from, encoded_message encoded,
                      core::client_message& message, core::coordinator const& receiver);
 
   // A whole recording of what is kept.

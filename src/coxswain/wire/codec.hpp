@@ -42,10 +42,13 @@ void append_frame(std::string& out, core::client_message const& message);
 [[nodiscard]] bool append_with_value(std::string& out, std::string_view payload,
                                      std::string_view value);
 
+// `is_plain`: the payload holds no texts but those of the message, as all that encoders write of
+// the requests that come in masses. False: it may hold others, in fields that do not count.
 // INVALID_ARGUMENT: the payload is no ClientMessage or beyond `request_bytes_max`, a resume secret
 // has the wrong size, or there is an id but no request that this version knows (without an id that
 // is a heartbeat).
-[[nodiscard]] result<core::client_message> decode_client(std::string_view payload);
+[[nodiscard]] result<core::client_message> decode_client(std::string_view payload,
+                                                         bool* is_plain = nullptr);
 
 // A ServerMessage without its id: `head`, then `tail`. The tail is a large value, shared instead of
 // copied; otherwise it is empty.

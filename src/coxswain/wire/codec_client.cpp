@@ -448,13 +448,12 @@ result<core::client_message> decode_with_protobuf(std::string_view payload) {
 }
 
 // The only return, so that the message is made where it is wanted and not moved there.
-result<core::client_message> decode_client(std::string_view payload) {
+result<core::client_message> decode_client(std::string_view payload, bool* is_plain) {
   result<core::client_message> decoded;
-  if (payload.size() > request_bytes_max) {
-    decoded = decode_large(payload);
-  } else if (!decode_quickly(payload, *decoded)) {
-    decoded = decode_with_protobuf(payload);
-  }
+  bool const is_large = payload.size() > request_bytes_max;
+  bool const is_quick = !is_large && decode_quickly(payload, *decoded);
+  if (is_plain) *is_plain = is_quick;
+  if (!is_quick) decoded = is_large ? decode_large(payload) : decode_with_protobuf(payload);
   return decoded;
 }
 

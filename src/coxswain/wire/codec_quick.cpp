@@ -19,13 +19,17 @@
 namespace coxswain::wire {
 namespace {
 
-// How each type of field is taken. If a field comes again, the last one counts.
+// How each type of field is taken. If a field comes again, the last one counts; a text that hides
+// another one is not understood.
 
 template <int Number>
 struct text_field {
   static constexpr auto tag = tag_of(Number, wire_type::content);
   std::string& to;
-  void take(field_reader& from) const { to = from.take_content(); }
+  void take(field_reader& from) const {
+    if (!to.empty()) from.fail();
+    to = from.take_content();
+  }
 };
 
 template <int Number>
