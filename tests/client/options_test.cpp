@@ -24,6 +24,12 @@ class environment {
   environment& operator=(environment const&) = delete;
 
   void set(char const* name, std::string const& value) { ::setenv(name, value.c_str(), 1); }
+  // What every command of `coxswain task` finds, but for its incarnation.
+  void set_task() {
+    set("COXSWAIN_TASK_ID", "3");
+    set("COXSWAIN_TASK_SOCKET", "/tmp/t/task");
+    set("COXSWAIN_TASK_SECRET", "0123456789abcdef");
+  }
 
  private:
   // All that anybody reads, whatever the tests are run below.
@@ -95,9 +101,7 @@ BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
 
 BOOST_AUTO_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator) {
   environment env;
-  env.set("COXSWAIN_TASK_ID", "3");
-  env.set("COXSWAIN_TASK_SOCKET", "/tmp/t/task");
-  env.set("COXSWAIN_TASK_SECRET", "0123456789abcdef");
+  env.set_task();
   env.set("COXSWAIN_TASK_INCARNATION", "5");
   auto const is_same = [&](char const* of_the_task, char const* other) {
     env.set("COXSWAIN_ADDRESS", of_the_task);
@@ -120,9 +124,7 @@ BOOST_AUTO_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator) {
 BOOST_AUTO_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest) {
   environment env;
   env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_TASK_ID", "3");
-  env.set("COXSWAIN_TASK_SOCKET", "/tmp/t/task");
-  env.set("COXSWAIN_TASK_SECRET", "0123456789abcdef");
+  env.set_task();
   env.set("COXSWAIN_TASK_INCARNATION", "18446744073709551615");
 
   auto const options = client_options::from_environment();
