@@ -414,6 +414,25 @@ class Distributed(PythonTest):
         self.assertEqual([one.state for one in there.status().tasks], ["connected"] * 2)
         together(*(one.shutdown for one in states))
 
+    def test_who_loses_the_coordinator_hears_in_whose_process_it_was(self):
+        code = ("import os, sys\n"
+                "from coxswain import jax_compat\n"
+                "jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]))\n"
+                "print('ready', flush=True)\n"
+                "try:\n"
+                "    jax_compat.global_state.client.blocking_key_value_get('never', 5000)\n"
+                "except RuntimeError as problem:\n"
+                "    print(problem, flush=True)\n"
+                "os._exit(0)\n")
+        address = a_free_address()
+        first, second = (self.python(code, address, task) for task in (0, 1))
+        self.assertEqual(first.stdout.readline() + second.stdout.readline(), "ready\n" * 2)
+
+        first.kill()
+
+        _, err = second.communicate(timeout=LIMIT)
+        self.assertIn(f"cannot reach the coordinator at {address} (in the process of task 0)", err)
+
     def test_a_token_and_its_file_are_not_both_taken(self):
         os.environ |= {"COXSWAIN_TOKEN": "pull", "COXSWAIN_TOKEN_FILE": "/no/such/file"}
         with self.assertRaisesRegex(Exception, "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE .*are both set"):
