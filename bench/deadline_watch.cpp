@@ -51,12 +51,12 @@ finding deadline_watch::told(std::string_view bytes) {
   auto const own = take_raw<own_lateness>(bytes);
   finding f;
   f.is_good = early == 0;
-  f.text = line("told too early", grouped(early));
+  f.text = line("answered too early", grouped(early));
   f.text += "lateness as the coordinator knows it\n";
   f.text += line("  p99 of the last 4,096", time_text_of(own.p99));
   f.text += line("  max", time_text_of(own.max));
   if (early > 0) {
-    f.text += fmt::format("TOO EARLY: {} of {} were told before their deadline, by up to {}.\n",
+    f.text += fmt::format("TOO EARLY: {} of {} were answered before their deadline, by up to {}.\n",
                           grouped(early), counted(ended, "barrier"), time_text_of(early_by_max));
   }
   f.figures = {{"early", early},

@@ -189,7 +189,7 @@ class etcd_peer final : public peer {
     ++without_value_;
     put(out, how.connection, plan_.subscribers > 0 ? watched_key : args.key, args.value, false);
   }
-  // Who watches need not ask.
+  // A connection that watches need not ask.
   void say(std::string& out, asking const& how, core::get_args const& args) {
     check_window(how, 0);
     if (how.connection >= plan_.subscribers) get(out, how.connection, args.key);

@@ -130,7 +130,7 @@ std::optional<message> channel::receive() {
   return m;
 }
 
-// Who waits for the channel with Asio finds it non-blocking afterwards.
+// A process that waits for the channel with Asio finds it non-blocking afterwards.
 bool channel::may_go_on(short event) const {
   if (errno != EAGAIN) return false;
   pollfd waited{fd(), event, 0};

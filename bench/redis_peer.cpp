@@ -170,7 +170,7 @@ class redis_peer final : public peer {
   void say(std::string& out, asking const& /*how*/, core::list_args const& args) {
     append_command(out, {"HGETALL", args.directory});
   }
-  // Who has subscribed need not ask.
+  // A connection that has subscribed need not ask.
   void say(std::string& out, asking const& how, core::get_args const& args) {
     if (how.connection >= plan_.subscribers) append_command(out, {"GET", args.key});
   }

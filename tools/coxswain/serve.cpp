@@ -161,7 +161,7 @@ void service::await_signal() {
 }
 
 void service::end_by(int signal) {
-  // Whoever asks twice does not want to wait.
+  // A second signal means that the user does not want to wait.
   if (is_stopping_) ::_exit(128 + signal);
   is_stopping_ = true;
   spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", signal);

@@ -50,7 +50,7 @@ program_error no_task() {
               why_missing(&launch::parameters::task)};
 }
 
-// Who we are, where the command line does not say it, is the launcher's to say.
+// What the command line does not say of us is the launcher's to say.
 client_options member(task_command const& given) {
   auto as = observer(given.remote);
   auto const& launcher = launched();

@@ -156,7 +156,7 @@ asio::awaitable<void> task_run::end_with_job() {
   if (!command_) co_return;
   fmt::print(stderr, "coxswain task: {}; '{}' is to end\n", harmless_lines(text_of(why.cause)),
              options_.command.front());
-  // Who says that he has failed may end by himself.
+  // A command that has reported its failure may end by itself.
   if (why.cause.task == options_.client.task) co_await pause();
   for (int const number : {SIGTERM, SIGKILL}) {
     if (!command_) co_return;

@@ -117,7 +117,7 @@ class live_top {
     screen_.show(std::move(lines));
   }
 
-  // Who reads old events goes on reading the same when there are new ones.
+  // A user who reads old events goes on reading the same when there are new ones.
   void stand_still(job_view const& now) {
     if (how_.scrolled == 0 || shown_.events.empty() || now.events.empty()) return;
     auto const before = shown_.events.back().number;

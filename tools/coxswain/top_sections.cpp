@@ -37,7 +37,7 @@ constexpr std::size_t processes_named_max = 3;
 
 using lines = std::vector<styled_line>;
 
-// Who is served first when there is little room. What comes before the grid stays longest.
+// The order in which sections get scarce room. What comes before the grid stays longest.
 struct rank {
   enum order : int {
     head,
@@ -288,7 +288,7 @@ section waits_section(job_view const& view) {
 
 namespace {
 
-// Whoever came last in rounds: a host, or a task that names none.
+// A host that came last in rounds, or a task that names none.
 struct latecomer {
   std::string name;
   std::set<task_id> tasks;

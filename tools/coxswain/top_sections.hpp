@@ -25,7 +25,7 @@ struct section {
 // All tasks, one place each or for several.
 [[nodiscard]] section grid_section(job_view const& view, screen_size size);
 
-// Who has failed, is suspect or has not come; how far the others are.
+// The tasks that have failed, are suspect or have not come; how far the others are.
 [[nodiscard]] section trouble_section(job_view const& view);
 
 [[nodiscard]] section barriers_section(job_view const& view, std::size_t columns);

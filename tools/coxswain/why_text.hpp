@@ -7,7 +7,7 @@
 
 namespace coxswain::tools {
 
-// Who is stuck, then a paragraph for each wait.
+// The tasks that are stuck, then a paragraph for each wait.
 [[nodiscard]] std::string why_text(core::why_answer const& answer);
 
 }  // namespace coxswain::tools

@@ -13,7 +13,7 @@ class boxed {
   boxed() : boxed{T{}} {}
   boxed(T value) : value_{std::make_unique<T>(std::move(value))} {}
   boxed(boxed const& other) : boxed{*other} {}
-  // Who was moved from has no value until it is given another one.
+  // A moved-from box has no value until it is given another one.
   boxed(boxed&& other) noexcept = default;
   boxed& operator=(boxed const& other) { return *this = boxed{other}; }
   boxed& operator=(boxed&& other) noexcept = default;

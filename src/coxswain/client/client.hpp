@@ -104,7 +104,7 @@ struct barrier_options {
 
   time_limit timeout{core::timeout_default};
 
-  // Who takes part, the caller among them; empty: all tasks. The same for all callers of a round.
+  // The tasks that take part, the caller among them; empty: all. The same for all of a round.
   std::vector<task_id> among;
 
   // Fail as soon as a participant fails, even a recoverable one, instead of waiting for it to come

@@ -250,7 +250,7 @@ void connection::answer_stops() {
 
 // Nobody may wait any longer.
 void connection::ended() {
-  // Who has left is not in anybody's way.
+  // A client that has left is not in anybody's way.
   bool const left = agent_.end().code() == errc::failed_precondition;
   answer_waits(question::kind::stop, core::answer{left ? status{} : agent_.end(), {}});
   answer_waits(question::kind::opened, core::answer{agent_.end(), {}});

@@ -343,7 +343,7 @@ void coordinator::state::round_due(time_point now, due_item const& item) {
                std::nullopt, b.name);
   }
   deadlines_.disarm(of.deadline);
-  // Who wanted it so early may have withdrawn.
+  // The call with the earliest deadline may have been withdrawn.
   if (b.round.deadline() > now) return arm_deadline(of, b.round.deadline(), item);
   note_lateness(now - item.when);
   barrier_failure const f = describe(now, b.round, b.number);

@@ -61,8 +61,8 @@ void coordinator::state::watch_progress(task_id id) {
   deadlines_.arm(t.progress_due, {expiry, due::no_progress, id.value});
 }
 
-// Who waits is watched again when it goes on, who is suspect when it is back, and who is held
-// back when it is read again.
+// A task that waits is watched again when it goes on, one that is suspect when it is back, and one
+// that is held back when it is read again.
 void coordinator::state::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);

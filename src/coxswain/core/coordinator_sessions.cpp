@@ -379,7 +379,7 @@ result<std::optional<task_id>> coordinator::state::acting_task(
     return status{errc::aborted, who(id) + " is held by another session: this one was replaced"};
   };
   if (!message.task) {
-    // Who has nothing but tasks that others hold now is no observer.
+    // A session that has nothing but tasks which others hold now is no observer.
     if (s.tasks.empty() && !s.replaced.empty() && !joins) return replaced(s.replaced.back());
     bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();
     if (is_plain) return std::optional{s.tasks.front()};

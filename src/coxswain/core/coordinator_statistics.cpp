@@ -29,7 +29,7 @@ operation coordinator::state::operation_at(parked::place where) {
   return unknown_operation;
 }
 
-// Whoever waits knows since when, so an arrival has nothing to note.
+// A parked call knows since when it waits, so an arrival has nothing to note.
 void coordinator::state::note_round(time_point now, barriers::barrier const& b, errc outcome,
                                     std::vector<ticket> const& in_order) {
   tally.count_round(outcome, now - b.round.opened());

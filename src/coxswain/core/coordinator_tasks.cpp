@@ -326,7 +326,7 @@ void coordinator::state::meeting_due(time_point now, due_item const& item) {
   meeting const& m = is_join ? join_ : leave_;
   alarms& of = is_join ? join_alarms_ : leave_alarms_;
   deadlines_.disarm(of.deadline);
-  // Who wanted it so early may have withdrawn.
+  // The call with the earliest deadline may have been withdrawn.
   if (m.deadline() > now) return arm_deadline(of, m.deadline(), item);
   note_lateness(now - item.when);
   barrier_failure f = describe(now, m, {});

@@ -11,13 +11,13 @@
 namespace coxswain::core {
 namespace {
 
-// Who has waited for less may still get what is on its way.
+// What a task has waited for less long may still be on its way.
 constexpr duration patience = 100ms;
 
 // A review takes about a tenth of this for each task that waits or is missing somewhere.
 constexpr duration pause_per_item = 200ns;
 
-// Who follows the first ones into a deadlock is told with others.
+// Tasks that follow the first ones into a deadlock are reported together.
 constexpr duration told_every = 1s;
 
 constexpr std::size_t groups_told_max = 8;
@@ -127,7 +127,7 @@ wait_graph coordinator::state::graph_of_waits(time_point now) const {
   return g;
 }
 
-// Whom a call waits for that is no get or pop.
+// The tasks that a call waits for, if it is no get or pop.
 std::vector<task_id> coordinator::state::awaited(parked const& p) const {
   switch (p.where) {
     case parked::place::barrier: return awaited(barriers_.open_round(p.number)->round);

@@ -29,7 +29,7 @@ struct guest {
   bool is_member{};  // it has joined and not left
 };
 
-// Whoever knows the secret may act for the task of a session.
+// A client that knows the secret may act for the task of a session.
 struct grant {
   std::string secret;
   std::vector<session_id> guests;

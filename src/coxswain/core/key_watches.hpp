@@ -1,5 +1,5 @@
 #pragma once
-// Who waits for changes below which directory. Not here: the changes (change_log), replies and
+// Calls that wait for changes below a directory. Not here: the changes (change_log), replies and
 // deadlines (coordinator).
 
 #include "coxswain/core/ticket.hpp"

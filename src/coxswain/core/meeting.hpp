@@ -87,7 +87,7 @@ class meeting {
   // The earliest deadline of all arrivals. Looks at each of them: who comes and goes must not.
   [[nodiscard]] time_point deadline() const;
 
-  // Who has not arrived, sorted.
+  // The tasks that have not arrived, sorted.
   [[nodiscard]] std::vector<task_id> missing() const;
 
   // The tasks that have arrived, in that order.

@@ -1,5 +1,5 @@
 #pragma once
-// Who a session says that it is, and where its connection comes from: one text each for all of its
+// The label of a session, and where its connection comes from: one text each for all of its
 // tasks.
 
 #include <boost/smart_ptr/local_shared_ptr.hpp>

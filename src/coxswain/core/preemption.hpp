@@ -46,7 +46,7 @@ class preemption {
     return answers_;
   }
 
-  // Whom the agreement is about, or the next one, by task.
+  // The tasks that the agreement is about, or the next one.
   [[nodiscard]] std::map<task_id, time_point> const& notices() const noexcept { return notices_; }
 
   // One past the largest step that was answered; nothing if no number is.

@@ -29,8 +29,8 @@ class round_history {
   // Oldest first.
   [[nodiscard]] std::vector<snapshot::finished_round> all() const;
 
-  // Who came last in those rounds, most often first; among equals, who kept the others waiting
-  // longer. At most `stragglers_max`.
+  // The tasks that came last in those rounds, most often first; among equals, those that kept
+  // others waiting longer. At most `stragglers_max`.
   [[nodiscard]] std::vector<snapshot::straggler> stragglers() const;
 
  private:

@@ -274,7 +274,7 @@ class coordinator::state {
   void fail_rounds_of(time_point now, task_id id);
   void round_due(time_point now, due_item const& item);
   void push_progress(time_point now, barriers::barrier& b);
-  // Whom the meeting waits for.
+  // The tasks that the meeting waits for.
   [[nodiscard]] std::vector<task_id> awaited(meeting const& m) const;
   [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
                                          round_number number) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Who waits for something newer than what they have seen. Nothing is kept of a watcher between two
+// Calls that wait for something newer than they have seen. Nothing is kept of a watcher between two
 // of its requests. Not here: what there is to see (roster, event_log).
 
 #include "coxswain/core/event.hpp"

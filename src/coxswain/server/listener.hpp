@@ -16,7 +16,7 @@
 
 namespace coxswain::server {
 
-// Who is told what a listener accepts.
+// Takes what a listener accepts.
 class doorkeeper {
  public:
   // `socket` is connected and non-blocking; `peer` is its address for people.

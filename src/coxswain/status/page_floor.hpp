@@ -53,7 +53,7 @@ struct page_floor {
   server::server& job_;
 };
 
-// Who wants to be woken when the feed has news.
+// Is woken when the feed has news.
 class watcher {
  public:
   virtual void wake() noexcept = 0;

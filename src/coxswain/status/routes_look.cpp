@@ -81,7 +81,7 @@ http_answer routes::site(question const&) {
 
 // --- Health ------------------------------------------------------------------------------------
 
-// Whoever is answered sees that the loop turns.
+// An answer shows that the loop turns.
 http_answer routes::livez(question const& q) { return health_of(q, true, false); }
 http_answer routes::readyz(question const& q) { return health_of(q, false, true); }
 http_answer routes::healthz(question const& q) { return health_of(q, true, true); }

@@ -157,7 +157,7 @@ parts parts_of(coordinator_options o) {
   return made;
 }
 
-// Whoever gives up leaves the coordinator to the thread that makes it.
+// A caller that gives up leaves the coordinator to the thread that makes it.
 parts made_parts(coordinator_options o) {
   call_inside const here;
   auto const to_be = std::make_shared<parts_to_be>();
