@@ -146,13 +146,13 @@ class Jobs(WithJobs):
     def test_a_failure_that_no_exit_code_shows_fails_the_job(self):
         end = self.folder / "end"
         os.mkfifo(end)
-        job = self.job(2, "sh", "-c", f'"$0" --rounds 1000000000; read x < {end}; exit 0', WORKER,
-                       options=("--reconnect-grace", "0", "--failure-grace", "0"))
+        script = f'"$0" --rounds 1000000000; [ $COXSWAIN_TASK_ID = 1 ] && read x < {end}; exit 0'
+        job = self.job(2, "sh", "-c", script, WORKER, options=("--reconnect-grace", "0"))
         victim = self.process_of(self.wait_for_round(), 1)
 
         os.kill(victim, signal.SIGKILL)  # the coordinator sees it, but the shell ends well
         self.wait_for_status("the failure", lambda s: s["error"])
-        end.write_text("\n\n")
+        end.write_text("\n")
 
         self.assertEqual(job.wait(), 1, job.said())
         self.assertIn("coxswain run: task 1 failed:", job.err)
