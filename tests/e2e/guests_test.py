@@ -165,7 +165,9 @@ class BetweenEffectAndReply(GuestsTest):
             return self.start("coxswain", "task", "--task-id", 0, "--address", proxy.address, "--",
                               "sh", "-c", script, env=self.environment())
 
-        again = "" if kill_task else f"; {program} {call}"
+        # Its leave says that the replies before it have arrived.
+        calls = f"{program} {call} leave"
+        again = "" if kill_task else f"; {calls}"
         wrapper = task(f"{program} await:{go_on} {call} & echo pid $!; wait $!{again}")
         child = int(wrapper.line("pid").split()[1])
         wrapper.line("joined")
@@ -179,7 +181,7 @@ class BetweenEffectAndReply(GuestsTest):
             wrapper.signal(signal.SIGKILL)
             wrapper.wait()
             proxy.flows.set()
-            wrapper = task(f"{program} {call}")
+            wrapper = task(calls)
         else:
             os.kill(child, signal.SIGKILL)
             proxy.flows.set()
