@@ -92,7 +92,8 @@ bool is_understood_quickly(std::string_view payload) {
 bool survives_in_some_direction(std::string const& payload) {
   is_understood_quickly(payload);
   auto const taken_max = memory_bytes_max(payload);
-  auto const client = survives(decode_client, payload, taken_max);
+  auto const from_client = [](std::string_view from) { return decode_client(from); };
+  auto const client = survives(from_client, payload, taken_max);
   auto const server = survives(decode_server, payload, taken_max + believed_bytes_max);
   return client || server;
 }
