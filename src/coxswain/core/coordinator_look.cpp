@@ -12,6 +12,9 @@ namespace {
 // A barrier looks at all tasks for those that are missing, each quickly.
 constexpr std::size_t tasks_per_step = 16;
 
+// A task that is shown is mostly texts, which are copied and encoded.
+constexpr std::size_t steps_per_task_shown = 2;
+
 }  // namespace
 
 snapshot::barrier coordinator::state::picture(time_point now, snapshot::kind kind, std::string name,
@@ -37,7 +40,7 @@ void coordinator::state::handle(call const& c, inspect_args& args) {
   auto const page = [&] {
     snapshot made = first == 0 ? look_at_job(c.now) : snapshot{};
     show_tasks(c.now, made, first, options.page_entries_max);
-    tally.steps += made.tasks.size();
+    tally.steps += made.tasks.size() * steps_per_task_shown;
     tally.steps += made.barriers.size() * (1 + roster_.size() / tasks_per_step);
     return share(std::move(made));
   };
