@@ -386,9 +386,9 @@ BOOST_AUTO_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_som
   cluster c{1};
   int const observer = c.observer();
 
-  BOOST_TEST(c.brain().acts_for_tasks(c[0].connection));
-  BOOST_TEST(!c.brain().acts_for_tasks(c[observer].connection));
-  BOOST_TEST(!c.brain().acts_for_tasks(connection_id{}));
+  BOOST_TEST((c.brain().share_of(c[0].connection) == core::share_kind::task));
+  BOOST_TEST((c.brain().share_of(c[observer].connection) == core::share_kind::observer));
+  BOOST_TEST(!c.brain().share_of(connection_id{}));
 }
 
 BOOST_AUTO_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions) {

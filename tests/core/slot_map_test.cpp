@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_table_beside_a_map_finds_things_by_the_same_ids) {
   beside.erase(first);
   beside.erase(first);
   std::string left;
-  std::as_const(beside).each([&](std::string const& one) { left += one + ";"; });
+  std::as_const(beside).each([&](session_id, std::string const& one) { left += one + ";"; });
   BOOST_TEST(left == "beside b;");
   auto const third = all.insert("c");  // in the same slot
 
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_table_beside_a_map_finds_things_by_the_same_ids) {
   BOOST_TEST(!beside.find(session_id{1'000'000}));
   beside.emplace(third, "beside c");
   std::string seen;
-  std::as_const(beside).each([&](std::string const& one) { seen += one + ";"; });
+  std::as_const(beside).each([&](session_id, std::string const& one) { seen += one + ";"; });
   BOOST_TEST(seen == "beside c;beside b;");
   BOOST_TEST(beside.size() == 2u);
   beside.clear();

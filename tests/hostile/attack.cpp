@@ -44,7 +44,7 @@ std::string hello(std::string const& token) {
 
 // Returns when the coordinator has ended the connection.
 void run(int socket, attacker const& by) {
-  std::string bytes = by.role.empty() ? "" : hello(by.role);
+  std::string bytes = (by.role.empty() ? "" : hello(by.role)) + by.first;
   std::string_view unsent = bytes;
   std::array<char, 64 * 1024> ignored;
   for (std::uint64_t n = 0;;) {
@@ -82,8 +82,10 @@ attack::attack(std::string const& address, std::vector<attacker> by) {
   std::vector<std::thread> threads;
   for (auto const& one : by) {
     threads.emplace_back([&io, &address, &one] {
-      auto socket = dial(io, address);
-      run(socket.native_handle(), one);
+      do {
+        auto socket = dial(io, address);
+        run(socket.native_handle(), one);
+      } while (one.returns);
       ::_exit(1);
     });
   }

@@ -19,6 +19,9 @@ struct attacker {
   // Whose token it shows: "reader", "operator" or "worker"; empty: it sends no Hello at all.
   std::string role = "reader";
 
+  // Sent once, after its Hello.
+  std::string first;
+
   // What it sends, the n-th time: counted from 1, which serves as the request's id.
   std::function<core::client_message(std::uint64_t n)> next;
 
@@ -27,6 +30,9 @@ struct attacker {
 
   // It sends so many messages, and then nothing; its connection stays.
   std::uint64_t most = UINT64_MAX;
+
+  // It connects again and begins anew when it is cut off; else the attack ends then.
+  bool returns = false;
 };
 
 // A request as attackers send it: with the id `n`, and no reply is acknowledged.

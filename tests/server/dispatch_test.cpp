@@ -12,6 +12,8 @@
 namespace coxswain::server {
 namespace {
 
+using taken = dispatch::taken;
+
 constexpr time_point t0{1000s};
 
 struct world {
@@ -492,9 +494,197 @@ BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {
   for (auto const one : readers) BOOST_TEST(w.d().out(one).queued_bytes() > 1u << 20);
 }
 
-// --- Quanta ---------------------------------------------------------------------------------
+// --- Memory in transit ----------------------------------------------------------------------
 
-using taken = dispatch::taken;
+// The core holds nearly all of its part, so a quarter of the memory is left.
+struct full_world : world {
+  full_world() {
+    o.core.memory_bytes_max = 8'000'000;
+    o.core.stalled_reader_timeout = 9s;
+    o.core.credentials = {{core::role::worker, "w"}, {core::role::reader, "r"}};
+    auto const writer = connected("w");
+    for (std::uint64_t id = 1; id <= 4; ++id) {
+      std::string const value(1'375'000, 'v');
+      send(writer, put_frame(id, std::to_string(id), value));
+      BOOST_TEST(next(writer).what.outcome.ok());
+    }
+  }
+  connection_id connected(std::string token) {
+    core::hello_args hello;
+    hello.token = std::move(token);
+    auto const id = open();
+    d().received(now, id, frame(hello));
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(next(id).what.value));
+    return id;
+  }
+  // In as many loop iterations as a large frame costs.
+  taken send(connection_id from, std::string_view bytes) {
+    for (std::size_t i = 0; i < 1 + bytes.size() / 1'000'000; ++i) d().begin();
+    return d().received(now, from, bytes);
+  }
+
+  std::string const large = put_frame(1, "large", std::string(1'200'000, 'l'));
+  std::string_view const beginning = std::string_view{large}.substr(0, 1'000);
+  std::string_view const rest = std::string_view{large}.substr(1'000);
+};
+
+BOOST_FIXTURE_TEST_CASE(large_frames_arrive_as_far_as_there_is_memory, full_world) {
+  auto const first = connected("w");
+  auto const second = connected("w");
+  BOOST_TEST((send(first, beginning) == taken::all));
+  BOOST_TEST((send(second, beginning) == taken::held_back));
+  settle();
+  BOOST_TEST(d().out(second).holds_back());
+  BOOST_TEST(memory_used() < 8'000'000u);
+  d().check_invariants();
+
+  send(first, rest);
+  // It has arrived, and the core has no room for it.
+  BOOST_TEST(next(first).what.outcome.code() == errc::resource_exhausted);
+  BOOST_TEST(!d().out(second).holds_back());
+  BOOST_TEST((d().go_on(now, second) == taken::all));
+  send(second, rest);
+  BOOST_TEST(next(second).what.outcome.code() == errc::resource_exhausted);
+  d().check_invariants();
+}
+
+BOOST_FIXTURE_TEST_CASE(small_frames_need_no_leave, full_world) {
+  auto const first = connected("w");
+  auto const second = connected("w");
+  send(first, beginning);
+  auto const small = put_frame(1, "small", std::string(16'000, 's'));
+
+  send(second, std::string_view{small}.substr(0, 10'000));
+  send(second, std::string_view{small}.substr(10'000));
+
+  BOOST_TEST(next(second).what.outcome.ok());
+}
+
+// There is memory for one; each has 4 s, because the others wait.
+BOOST_FIXTURE_TEST_CASE(a_large_frame_that_finds_no_memory_in_time_is_cut_off, full_world) {
+  auto const begin = now;
+  std::vector<connection_id> all;
+  for (int i = 0; i < 4; ++i) {
+    all.push_back(connected("w"));
+    send(all.back(), beginning);
+  }
+  for (auto const time : {4s, 8s}) {
+    pass(begin + time);
+    settle();
+  }
+
+  pass(begin + 9s - 1ms);
+  BOOST_TEST(silent(all[3]));
+  pass(begin + 9s);
+
+  auto const why = goodbye(all[3]);
+  BOOST_TEST(why.may_resume);
+  BOOST_TEST(why.why.code() == errc::resource_exhausted);
+  BOOST_TEST(contains(why.why.message(), "no memory for its frame of 1200"));
+  BOOST_TEST(contains(why.why.message(), "memory_bytes_max is 8000000"));
+  d().check_invariants();
+}
+
+// A third of the time of a stalled peer, and a second for each MiB.
+BOOST_FIXTURE_TEST_CASE(a_slow_large_frame_is_cut_off_when_others_wait, full_world) {
+  auto const slow = connected("w");
+  send(slow, beginning);
+  pass(now + 60s);
+  BOOST_TEST(silent(slow));
+  auto const before = memory_used();
+  auto const other = connected("w");
+
+  send(other, beginning);
+  d().advance(now);
+
+  BOOST_TEST(contains(goodbye(slow).why.message(), "too slowly"));
+  BOOST_TEST(!d().out(other).holds_back());
+  BOOST_TEST(memory_used() <= before + 10'000);
+  d().lost(now, slow, core::loss::closed);
+  d().go_on(now, other);
+  send(other, rest);
+  BOOST_TEST(next(other).what.outcome.code() == errc::resource_exhausted);
+}
+
+BOOST_FIXTURE_TEST_CASE(frames_of_readers_are_small, full_world) {
+  auto const reader = connected("r");
+  send(reader, beginning);
+
+  auto const why = goodbye(reader);
+  BOOST_TEST(!why.may_resume);
+  BOOST_TEST(contains(why.why.message(), "the limit is 262144 bytes"));
+}
+
+// Keys of which a listing takes 420 KB in an outbox.
+struct listing_world : full_world {
+  listing_world() {
+    made.reset();
+    worker = connected("w");
+    for (std::uint64_t id = 1; id <= 400; ++id) {
+      send(worker, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
+    }
+    settle();
+    while (!readers[worker].empty()) readers[worker].take();
+  }
+  // Somebody who asks for a listing and does not read it.
+  connection_id idle(std::string token) {
+    auto const id = connected(std::move(token));
+    send(id, list_frame(1, ""));
+    d().deliver(dirty);
+    return id;
+  }
+  connection_id worker;
+  std::vector<connection_id> dirty;
+};
+
+BOOST_FIXTURE_TEST_CASE(readers_wait_while_listings_are_not_read, listing_world) {
+  std::vector<connection_id> all;
+  for (int i = 0; i < 20; ++i) all.push_back(idle("r"));
+
+  // A quarter of the memory is left to others.
+  BOOST_TEST(memory_used() > 6'000'000u);
+  BOOST_TEST(memory_used() < 6'000'000u + 450'000);
+  BOOST_TEST(d().out(all.back()).holds_back());
+  send(worker, try_get_frame(401, "k1"));
+  d().deliver(dirty);
+  write(worker);
+  BOOST_TEST(readers[worker].take().what.outcome.ok());
+  d().check_invariants();
+
+  for (int i = 0; i < 3; ++i) {
+    for (auto const one : all) {
+      write(one);
+      d().deliver(dirty);
+      d().begin();
+      d().go_on(now, one);
+    }
+  }
+  settle();
+  for (auto const one : all) {
+    auto const seen = readers[one].take();
+    BOOST_TEST(std::get<core::listing_answer>(seen.what.value).entries.size() == 400u);
+    BOOST_TEST(!d().out(one).holds_back());
+  }
+  d().check_invariants();
+}
+
+BOOST_FIXTURE_TEST_CASE(who_has_no_task_and_does_not_read_gives_way, listing_world) {
+  auto const task = connected("w");
+  send(task, join_frame(1, 0));
+  std::vector<connection_id> all;
+  for (int i = 0; i < 30; ++i) {
+    all.push_back(idle("w"));
+    BOOST_TEST(memory_used() <= 8'000'000u);
+  }
+
+  BOOST_TEST(d().out(all.front()).ends());
+  BOOST_TEST(contains(log.back(), "it does not read"));
+  BOOST_TEST(!d().out(task).ends());
+  BOOST_TEST(!d().out(worker).ends());
+  d().check_invariants();
+}
+
+// --- Quanta ---------------------------------------------------------------------------------
 
 std::string try_gets(std::uint64_t first, std::uint64_t last) {
   std::string all;

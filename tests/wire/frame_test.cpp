@@ -55,6 +55,65 @@ BOOST_AUTO_TEST_CASE(frames_may_be_split_at_every_byte) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_large_payload_waits_for_leave) {
+  memory_meter meter{100'000};
+  frame_decoder decoder{limit, 100, &meter};
+  std::string const large(1'000, 'l');
+  std::string const all = frame_of(std::string(100, 's')) + frame_of(large) + frame_of("next");
+
+  decoder.feed(std::string_view{all}.substr(0, 600));
+  BOOST_TEST(decoder.next().value()->size() == 100u);
+  BOOST_TEST(decoder.asks_for() == 0u);
+  BOOST_TEST(!decoder.next().value());
+  BOOST_TEST(decoder.asks_for() == 1'000u);
+  decoder.keep();
+  BOOST_TEST(!decoder.next().value());
+  BOOST_TEST(decoder.buffer_bytes() < 600u);
+  BOOST_TEST(meter.transit() == decoder.buffer_bytes());
+  BOOST_TEST(decoder.allow());
+  BOOST_TEST(!decoder.next().value());
+  BOOST_TEST(decoder.asks_for() == 0u);
+  BOOST_TEST(decoder.is_large());
+  BOOST_TEST(meter.transit() == decoder.buffer_bytes());
+
+  decoder.feed(std::string_view{all}.substr(600));
+  BOOST_TEST((decoder.next().value() == large));
+  BOOST_TEST((decoder.next().value() == "next"));
+  BOOST_TEST(decoder.buffer_bytes() == 0u);
+  BOOST_TEST(meter.transit() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_large_payload_that_is_there_as_a_whole_needs_no_leave) {
+  frame_decoder decoder{limit, 100};
+  std::string const large(1'000, 'l');
+
+  std::string const all = frame_of(large);
+  decoder.feed(all);
+
+  BOOST_TEST((decoder.next().value() == large));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_decoder_holds_is_in_transit_until_it_is_gone) {
+  memory_meter meter{100'000};
+  {
+    frame_decoder decoder{limit, 5'000, &meter};
+    std::string const all = frame_of(std::string(5'000, 'p'));
+    decoder.feed(std::string_view{all}.substr(0, 3'000));
+    BOOST_TEST(!decoder.next().value());
+    BOOST_TEST(meter.transit() == decoder.buffer_bytes());
+    frame_decoder moved{std::move(decoder)};
+    BOOST_TEST(meter.transit() == moved.buffer_bytes());
+    moved = frame_decoder{limit};
+    BOOST_TEST(meter.transit() == 0u);
+    moved = frame_decoder{limit, 5'000, &meter};
+    moved.feed(std::string_view{all}.substr(0, 3'000));
+    BOOST_TEST(!moved.next().value());
+    BOOST_TEST(meter.transit() >= 2'900u);
+  }
+
+  BOOST_TEST(meter.transit() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_not_taken_may_be_kept_for_later_at_every_frame) {
   payloads const sent{"first", "", std::string(300, 'x'), "last"};
   std::string stream;

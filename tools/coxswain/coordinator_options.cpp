@@ -131,7 +131,8 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
   add_size(to, "--memory-max", core.memory_bytes_max,
            "Memory for what is stored (three quarters) and for messages in transit; half of what "
            "machine, control group and ulimit -v allow unless given");
-  add_size(to, "--value-bytes-max", core.value_bytes_max, "Size of the largest value");
+  add_size(to, "--value-bytes-max", core.value_bytes_max,
+           "Size of the largest value; at most a fifth of --memory-max");
   add_size(to, "--key-bytes-max", core.key_bytes_max, "Length of the longest key");
   add_size(to, "--gather-bytes-max", core.gather_bytes_max,
            "Data that the tasks of one barrier may bring, together");

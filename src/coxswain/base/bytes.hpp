@@ -57,6 +57,30 @@ class memory_meter {
   std::size_t transit_{};  // and not owned by the core
 };
 
+// So many bytes that are in transit as long as this lives. Without a meter nobody counts them.
+class transit_bytes {
+ public:
+  explicit transit_bytes(memory_meter* meter) noexcept : meter_{meter} {}
+  transit_bytes(transit_bytes&& other) noexcept
+      : meter_{other.meter_}, count_{std::exchange(other.count_, 0)} {}
+  transit_bytes& operator=(transit_bytes&& other) noexcept {
+    std::swap(meter_, other.meter_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  ~transit_bytes() { count(0); }
+
+  void count(std::size_t bytes) noexcept {
+    if (meter_ == nullptr) return;
+    meter_->add_transit(bytes);
+    meter_->subtract_transit(std::exchange(count_, bytes));
+  }
+
+ private:
+  memory_meter* meter_;
+  std::size_t count_{};
+};
+
 // How many hold a thing. A copy of the thing is held by nobody.
 class holders {
  public:

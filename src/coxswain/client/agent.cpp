@@ -170,7 +170,8 @@ std::optional<time_point> agent::next_deadline() const {
 // Answers that hold more than one value (a barrier's data, a listing, a picture of the job) may be
 // larger than the largest request.
 std::size_t agent::answer_bytes_max() const {
-  return std::max<std::size_t>(session_->frame_bytes_max, answer_bytes_min);
+  return std::max({std::size_t{session_->frame_bytes_max},
+                   std::size_t{session_->value_bytes_max} + 64 * 1024, answer_bytes_min});
 }
 
 void agent::take_bytes(std::string& into) { swap_out(bytes_, into); }

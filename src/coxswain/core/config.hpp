@@ -120,8 +120,13 @@ struct config {
                                : open_requests_max;
   }
 
+  // The largest value: what arrives must fit into the quarter that the core leaves to transit.
+  [[nodiscard]] std::size_t largest_value() const noexcept {
+    return std::min(value_bytes_max, std::max(memory_bytes_max / 5, std::size_t{1024} * 1024));
+  }
+
   // The largest frame: a value and what surrounds it.
-  [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return value_bytes_max + 64 * 1024; }
+  [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return largest_value() + 64 * 1024; }
 };
 
 }  // namespace coxswain::core

@@ -306,9 +306,11 @@ std::string const* coordinator::wrong_token(connection_id of) const {
   return state_->wrong_token(of);
 }
 
-bool coordinator::acts_for_tasks(connection_id who) const { return state_->acts_for_tasks(who); }
 std::size_t coordinator::frame_bytes_max(connection_id of) const {
   return state_->frame_bytes_max(of);
+}
+std::optional<share_kind> coordinator::share_of(connection_id who) const {
+  return state_->share_of(who);
 }
 statistics const& coordinator::counts() const { return state_->tally; }
 status coordinator::preempt(time_point now, task_id task, duration in) {

@@ -10,6 +10,7 @@
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
+#include "coxswain/core/shares.hpp"
 #include "coxswain/core/statistics.hpp"
 
 #include <cstddef>
@@ -121,8 +122,8 @@ class coordinator {
   // The largest frame that the connection may send: 16 KiB before a successful handshake.
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
 
-  // Whether the connection's session acts for tasks.
-  [[nodiscard]] bool acts_for_tasks(connection_id who) const;
+  // Which share of the memory the connection's session belongs to; nothing if it has no session.
+  [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
 
   // The address of a peer that was refused for its token; null for others.
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;

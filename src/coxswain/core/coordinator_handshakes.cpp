@@ -125,8 +125,8 @@ void coordinator::state::hello(time_point now, connection_id from, hello_args co
   a.reconnect_grace = options.reconnect_grace;
   a.coordinator_return = options.coordinator_return;
   a.hosted_by_task = options.hosted_by_task;
-  a.frame_bytes_max = options.frame_bytes_max();
-  a.value_bytes_max = options.value_bytes_max;
+  a.frame_bytes_max = frame_bytes_max(from);
+  a.value_bytes_max = options.largest_value();
   a.key_bytes_max = options.key_bytes_max;
   a.open_requests_max = options.open_requests_max_of(a.given);
   a.open_requests_max_per_task = options.open_requests_max_per_task;

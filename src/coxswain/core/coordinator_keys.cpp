@@ -43,10 +43,13 @@ status coordinator::state::checked_key(std::string& key, std::string_view what) 
 }
 
 status coordinator::state::checked_value(std::size_t bytes) const {
-  if (bytes <= options.value_bytes_max) return {};
-  return {errc::resource_exhausted, "the value is " + std::to_string(bytes) +
-                                        " bytes long; the limit value_bytes_max is " +
-                                        std::to_string(options.value_bytes_max)};
+  std::size_t const most = options.largest_value();
+  if (bytes <= most) return {};
+  bool const is_given = most == options.value_bytes_max;
+  return {errc::resource_exhausted,
+          "the value is " + std::to_string(bytes) + " bytes long; the limit " +
+              (is_given ? "value_bytes_max" : "for values, a fifth of memory_bytes_max,") + " is " +
+              std::to_string(most)};
 }
 
 status coordinator::state::checked_count(session const& by, std::size_t keys) const {

@@ -157,13 +157,16 @@ bool coordinator::state::is_held_back(session const& s) const {
 
 std::size_t coordinator::state::frame_bytes_max(connection_id of) const {
   connection const* const c = sessions_.find(of);
-  return c && c->session != session_id{} ? options.frame_bytes_max() : hello_frame_bytes_max;
+  if (!c || c->session == session_id{}) return hello_frame_bytes_max;
+  std::size_t const most = options.frame_bytes_max();
+  bool const reads_only = sessions_.find(c->session)->given == role::reader;
+  return reads_only ? std::min(most, reader_frame_bytes_max) : most;
 }
 
-bool coordinator::state::acts_for_tasks(connection_id who) const {
+std::optional<share_kind> coordinator::state::share_of(connection_id who) const {
   connection const* const c = sessions_.find(who);
   session const* const s = c ? sessions_.find(c->session) : nullptr;
-  return s && (!s->tasks.empty() || s->guest_of);
+  return s ? std::optional{sessions::kind_of(*s)} : std::nullopt;
 }
 
 void coordinator::state::say_goodbye(connection_id to, status why, bool may_resume,

@@ -130,10 +130,13 @@ class sessions {
 
   // Puts the session among those of its kind.
   void classify(session& s) {
-    share_kind const kind = !s.tasks.empty() || s.guest_of ? share_kind::task
-                            : s.given == role::reader      ? share_kind::reader
-                                                           : share_kind::observer;
+    share_kind const kind = kind_of(s);
     if (kind != s.memory.kind) shares_.move(s.memory, kind);
+  }
+  [[nodiscard]] static share_kind kind_of(session const& s) {
+    return !s.tasks.empty() || s.guest_of ? share_kind::task
+           : s.given == role::reader      ? share_kind::reader
+                                          : share_kind::observer;
   }
 
   // RESOURCE_EXHAUSTED: the session may not hold so much more; or, if the request would wait, all

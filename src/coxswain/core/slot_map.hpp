@@ -126,7 +126,7 @@ class slot_table {
   template <class Visit>
   void each(Visit visit) const {
     for (place const& one : places_) {
-      if (one.id != Id{}) visit(one.thing);
+      if (one.id != Id{}) visit(one.id, one.thing);
     }
   }
 

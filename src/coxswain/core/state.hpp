@@ -44,7 +44,6 @@ namespace coxswain::core {
 class coordinator::state {
  public:
   state(config options, incarnation self, time_point now);
-
   // The verbs of the coordinator.
   connection_id connected(time_point now, std::string peer, session_secret secret);
   void received(time_point now, connection_id from, client_message&& message);
@@ -70,7 +69,7 @@ class coordinator::state {
   void follow_up();
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
-  [[nodiscard]] bool acts_for_tasks(connection_id who) const;
+  [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;
   [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] snapshot look(time_point now) const;

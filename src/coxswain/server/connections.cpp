@@ -77,7 +77,7 @@ void connections::erase_ended() {
 }
 
 void connections::end_all() {
-  all_.each([](entry const& e) { e.one->end(core::loss::closed); });
+  all_.each([](connection_id, entry const& e) { e.one->end(core::loss::closed); });
 }
 
 void connections::forget_all() noexcept { all_.clear(); }

@@ -1,8 +1,8 @@
 #include "coxswain/server/dispatch.hpp"
 
+#include "coxswain/server/line.hpp"
 #include "coxswain/server/unwelcome.hpp"
 #include "coxswain/wire/codec.hpp"
-#include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -40,37 +40,6 @@ constexpr std::size_t outgoing_room = 1024;
 
 }  // namespace
 
-// One connection, as far as it is about bytes.
-struct dispatch::line {
-  line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
-      : decoder{core::hello_frame_bytes_max}, out{std::move(memory), queued_bytes_max} {}
-
-  wire::frame_decoder decoder;
-  outbox out;
-  bool greeted{};  // the limit of its frames was raised
-  bool deaf{};     // what it sends is no protocol
-  bool broken{};   // it cannot be written to
-  bool held{};     // the core knows that it is held back
-  bool blocked{};  // the core knows that its peer does not read
-  bool dirty{};    // it is in the list of this delivery
-  bool waits{};    // it has frames, and no steps left
-  bool is_late{};  // it has used up a quantum since it had no frames left
-  bool is_beyond_share{};
-  bool acts_for_tasks{};  // as far as it matters: when it was found to wait for others
-
-  std::int64_t steps_left{quantum};  // below zero: its debt
-  std::uint64_t iteration{};         // in which that was true
-  std::uint64_t waits_from{};        // the iteration in which it began to wait; zero: it does not
-  time_point waits_since;            // the same, by the clock
-  time_point heard;                  // when the core last knew that it lives
-
-  [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
-
-  [[nodiscard]] taken state() const noexcept {
-    return held ? taken::held_back : waits ? taken::waits : taken::all;
-  }
-};
-
 dispatch::dispatch(options const& o, incarnation self, time_point now)
     : recorder_{o, self, now},
       core_{o.core, self, now},
@@ -79,6 +48,7 @@ dispatch::dispatch(options const& o, incarnation self, time_point now)
       for_requests_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
       for_ends_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
       queued_bytes_max_{o.queued_bytes_max},
+      stalled_peer_timeout_{o.core.stalled_reader_timeout},
       now_{now} {}
 
 dispatch::~dispatch() = default;
@@ -209,7 +179,7 @@ void dispatch::waits_no_more(connection_id from, line& on) {
   bool const was_within_share = !std::exchange(on.is_beyond_share, false);
   auto const waited = iteration_ - std::exchange(on.waits_from, 0);
   waits_.record(waited);
-  if (was_within_share && core_.acts_for_tasks(from)) {
+  if (was_within_share && core_.share_of(from) == core::share_kind::task) {
     worker_wait_max_ = std::max(worker_wait_max_, waited);
   }
 }
@@ -218,6 +188,7 @@ void dispatch::broke(connection_id to) {
   auto* const on = find(to);
   if (on == nullptr) return;
   on->broken = !on->out.ends();
+  on->deaf |= on->decoder.asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
   on->held = false;  // of which the core is not told: that it is read now is no sign of life
 }
@@ -239,11 +210,17 @@ void dispatch::expect_requests(connection_id from) const noexcept { core_.expect
 // is much, so that nobody asks for more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
+  if (is_scarce_) yield_memory(now, from, on);
   while (!on.held && on.steps_left > 0 && (iteration_steps_left_ > 0 || may_go_on(from, on))) {
     auto const frame = on.decoder.next();
     if (!frame) return malformed(now, from, on, frame.error());
     if (!*frame) {
+      if (on.decoder.asks_for() != 0) {
+        if (admit(now, from, on)) continue;
+        break;
+      }
       if (on.waits_from != 0) waits_no_more(from, on);
+      if (on.has_large) look_at_large(from, on);
       return told;
     }
     ++frames_received_;
@@ -253,7 +230,10 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     recorder_.write_message(now, from, {**frame, is_plain}, *message, core_);
     core_.received(now, from, std::move(*message));
     charge(on, (*frame)->size());
-    if (has_much_to_send()) collect(now);
+    if (has_much_to_send()) {
+      collect(now);
+      if (is_scarce_) yield_memory(now, from, on);
+    }
     told = true;
     if (!on.greeted) {
       auto const limit = core_.frame_bytes_max(from);
@@ -262,6 +242,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
     }
   }
   on.decoder.keep();
+  if (on.has_large) look_at_large(from, on);
   if (on.held) return true;
   if (on.decoder.has_input()) {
     wait(now, from, on);
@@ -273,7 +254,7 @@ bool dispatch::take_frames(time_point now, connection_id from, line& on) {
 
 // Without steps of the iteration, which are for all but tasks.
 bool dispatch::may_go_on(connection_id from, line& on) const {
-  on.acts_for_tasks = on.acts_for_tasks || core_.acts_for_tasks(from);
+  on.acts_for_tasks = on.acts_for_tasks || core_.share_of(from) == core::share_kind::task;
   return on.acts_for_tasks;
 }
 
@@ -289,6 +270,7 @@ void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept
   auto const guard = completing();
   now_ = now;
   lines_.erase(from);
+  large_frames_.forget(from);
   recorder_.write(now, how == core::loss::closed ? record_kind::closed : record_kind::unreachable,
                   from);
   core_.lost(now, from, how);
@@ -369,6 +351,7 @@ void dispatch::stop(time_point now, std::string reason) {
 void dispatch::advance(time_point now) {
   if (waits_since_) now = std::min(now, *waits_since_);
   now_ = std::max(now_, now);
+  if (!large_frames_.empty()) cut_off_late(now);
   auto const next = core_.next_deadline();
   if (!next || now < *next) return;
   auto const guard = completing();
@@ -377,12 +360,17 @@ void dispatch::advance(time_point now) {
   steps_ = core_.counts().steps;
 }
 
-std::optional<time_point> dispatch::next_deadline() const { return core_.next_deadline(); }
+std::optional<time_point> dispatch::next_deadline() const {
+  auto const next = core_.next_deadline();
+  auto const cut = large_frames_.next_deadline();
+  return next && cut ? std::min(next, cut) : next ? next : cut;
+}
 
 bool dispatch::deliver(std::vector<connection_id>& dirty) {
   auto const guard = completing();
   tell_log();  // first: it may call us back, and that has consequences, too
   if (core_.unsent() != 0) collect(now_);
+  resume_paused(now_);
   encoder_.forget();
   dirty.clear();
   dirty.swap(dirty_);
@@ -418,11 +406,17 @@ void dispatch::collect(time_point now) {
     } catch (std::exception const&) {
       on->out.abandon();  // out of memory: its client asks again on another connection
     }
-    if (!std::exchange(on->dirty, true)) dirty_.push_back(one.to);
-    if (on->held != on->out.holds_back()) tell_held_back(now, one.to, *on);
+    changed(now, one.to, *on);
   }
+  look_at_memory(now);
   outgoing_.clear();  // so that no answer lives longer because of it
   if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
+}
+
+// What is to be written to the connection has changed, or whether it is paused.
+void dispatch::changed(time_point now, connection_id id, line& on) {
+  if (!std::exchange(on.dirty, true)) dirty_.push_back(id);
+  if (on.held != on.out.holds_back()) tell_held_back(now, id, on);
 }
 
 // The log is foreign code: what it throws is its own affair.
@@ -461,7 +455,7 @@ outbox const& dispatch::out(connection_id to) const {
 
 dispatch::backlog dispatch::queued() const {
   backlog all;
-  lines_.each([&](std::unique_ptr<line> const& one) {
+  lines_.each([&](connection_id, std::unique_ptr<line> const& one) {
     all.bytes += one->out.queued_bytes();
     all.messages += one->out.waiting();
   });
@@ -472,7 +466,7 @@ void dispatch::report(core::event what) { reported_.push_back(std::move(what)); 
 
 void dispatch::check_invariants() const {
   core_.check_invariants();
-  lines_.each([](std::unique_ptr<line> const& one) {
+  lines_.each([](connection_id, std::unique_ptr<line> const& one) {
     one->out.check_invariants();
     assert(one->held == one->out.holds_back());
   });

@@ -33,6 +33,7 @@
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/slot_map.hpp"
 #include "coxswain/server/encoder.hpp"
+#include "coxswain/server/large_frames.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/outbox.hpp"
 #include "coxswain/server/recorder.hpp"
@@ -187,6 +188,16 @@ class dispatch {
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
   void tell_held_back(time_point now, connection_id id, line& on);
+  void changed(time_point now, connection_id id, line& on);
+  void pause(time_point now, connection_id id, line& on, bool pauses);
+  [[nodiscard]] bool admit(time_point now, connection_id from, line& on);
+  void look_at_large(connection_id from, line& on);
+  void look_at_memory(time_point now);
+  [[nodiscard]] std::optional<connection_id> most_unread_without_task() const;
+  void yield_memory(time_point now, connection_id from, line& on);
+  void resume_paused(time_point now);
+  void cut_off(time_point now, connection_id id, std::string why);
+  void cut_off_late(time_point now);
   bool malformed(time_point now, connection_id from, line& on, status const& why);
   void write_progressed(time_point now, connection_id to);
   void tell_log();
@@ -199,12 +210,16 @@ class dispatch {
   memory_reserve for_requests_;
   memory_reserve for_ends_;
   std::size_t queued_bytes_max_;
+  duration stalled_peer_timeout_;
   std::uint64_t iteration_{1};
   std::uint64_t steps_{};                   // of the core, that were charged to somebody
   std::vector<connection_id> late_;         // began to wait in this iteration, within their share
   std::deque<connection_id> beyond_share_;  // wait, in turn
   std::vector<core::outgoing> outgoing_;
   std::vector<connection_id> dirty_;  // since the last delivery
+  large_frames large_frames_;
+  std::vector<connection_id> yielding_;  // readers that wait until there is memory
+  bool is_scarce_{};                     // the memory: readers wait
   std::vector<core::event> reported_;
   time_point now_;  // of the last input
   std::int64_t iteration_steps_left_{iteration_steps};

@@ -76,9 +76,8 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
   auto const before = copied_.size();
   wire::append_server_head(copied_, id, bytes);
   copied_ += reply.copied;
-  auto const more = copied_.size() - before;
-  memory_->add_transit(more);
-  queued_ += more;
+  queued_ += copied_.size() - before;
+  if (copied_.capacity() > std::max(counted_, kept_capacity)) count_buffer();
   if (bytes != reply.copied.size()) {
     refer(reply.shared);
     refer(reply.tail);
@@ -125,14 +124,14 @@ void outbox::written(std::size_t count, encoder& by) {
 void outbox::end_with(std::string_view bytes) {
   if (std::exchange(ends_, true)) return;
   copied_ += bytes;
-  memory_->add_transit(bytes.size());
   queued_ += bytes.size();
+  count_buffer();
 }
 
 void outbox::abandon() noexcept {
   while (waiting() != 0) forget_first();
-  memory_->subtract_transit(copied_.size() - copied_begin_);
   free_memory(copied_);
+  count_buffer();
   references_ = std::vector<reference>{};
   waiting_ = std::vector<waiting_reply>{};
   queued_ = copied_begin_ = references_begin_ = reference_offset_ = 0;
@@ -159,7 +158,6 @@ std::size_t outbox::take(std::size_t count) {
   auto const taken = std::min(count, end - copied_begin_);
   queued_ -= taken;
   copied_begin_ += taken;
-  memory_->subtract_transit(taken);
   return taken;
 }
 
@@ -187,15 +185,27 @@ void outbox::compact() {
   if (copied_begin_ == copied_.size() && references_.empty()) {
     copied_.clear();
     copied_begin_ = 0;
-    if (copied_.capacity() > kept_capacity) free_memory(copied_);
+    if (copied_.capacity() > kept_capacity) {
+      free_memory(copied_);
+      count_buffer();
+    }
   } else if (copied_begin_ >= cut_min && copied_begin_ >= copied_.size() / 2) {
     copied_.erase(0, copied_begin_);
+    copied_.shrink_to_fit();
+    count_buffer();
     references_.erase(references_.begin(),
                       references_.begin() + static_cast<std::ptrdiff_t>(references_begin_));
     references_begin_ = 0;
     for (auto& one : references_) one.at -= copied_begin_;
     copied_begin_ = 0;
   }
+}
+
+// A buffer that it keeps while it is idle does not count.
+void outbox::count_buffer() noexcept {
+  auto const held = copied_.capacity() > kept_capacity ? copied_.capacity() : 0;
+  memory_->add_transit(held);
+  memory_->subtract_transit(std::exchange(counted_, held));
 }
 
 void outbox::check_invariants() const {

@@ -53,9 +53,10 @@ class outbox {
   // is to be closed.
   [[nodiscard]] bool ends() const noexcept { return ends_; }
 
-  // Replies wait for room, so nothing more is to be asked by who does not read them. After a
-  // goodbye nothing is asked any more.
-  [[nodiscard]] bool holds_back() const noexcept { return waiting() != 0 && !ends_; }
+  // Reading from the peer is paused: its replies wait for room, or its requests for memory
+  // (`pause`). After a goodbye nothing is paused.
+  [[nodiscard]] bool holds_back() const noexcept { return (waiting() != 0 || pauses_) && !ends_; }
+  void pause(bool pauses) noexcept { pauses_ = pauses; }
 
   // Encoded and not yet written; and how many replies wait besides.
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return queued_; }
@@ -87,12 +88,14 @@ class outbox {
   std::size_t take(std::size_t count);
   void refill(encoder& by);
   void compact();
+  void count_buffer() noexcept;
 
   std::shared_ptr<memory_meter> memory_;
   std::size_t bytes_max_;
   std::size_t queued_{};
 
   std::string copied_;
+  std::size_t counted_{};       // of its memory
   std::size_t copied_begin_{};  // what is before it was written
   std::vector<reference> references_;
   std::size_t references_begin_{};
@@ -103,6 +106,7 @@ class outbox {
   room first_waits_for_{};  // zero if not known
 
   bool ends_{};
+  bool pauses_{};
 };
 
 }  // namespace coxswain::server

@@ -1,8 +1,11 @@
 #include "coxswain/wire/frame.hpp"
 
+#include "coxswain/base/memory_reserve.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <new>
 
 namespace coxswain::wire {
 namespace {
@@ -55,24 +58,49 @@ void append_length(std::string& out, std::size_t payload_bytes) {
 
 void frame_decoder::feed(std::string_view input) noexcept {
   assert(input_.empty() || failed_);
-  if (!kept_.empty()) kept_ = std::vector<char>{};
+  forget_kept();
   input_ = input;
 }
 
 bool frame_decoder::meets_http() const noexcept { return failed_ && begins_http(length_); }
 
+// The memory is given back; `= {}` would keep it.
+void frame_decoder::forget_payload() noexcept {
+  if (!lent_) return;
+  partial_ = std::vector<char>{};
+  lent_ = false;
+  count();
+}
+
+void frame_decoder::forget_kept() noexcept {
+  if (kept_.empty()) return;
+  kept_ = std::vector<char>{};
+  count();
+}
+
+bool frame_decoder::allow() noexcept {
+  memory_reserve::use const none{nullptr};  // which is for what cannot be refused
+  try {
+    partial_.reserve(length_);
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
+  asks_ = false;
+  count();
+  return true;
+}
+
 void frame_decoder::keep() {
+  forget_payload();
   if (input_.empty() || !kept_.empty()) return;
   kept_.assign(input_.begin(), input_.end());
   input_ = {kept_.data(), kept_.size()};
+  count();
 }
 
 result<std::optional<std::string_view>> frame_decoder::next() {
-  if (lent_) {
-    partial_ = std::vector<char>{};  // gives the memory back; `= {}` would keep it
-    lent_ = false;
-  }
-  if (input_.empty() && !kept_.empty()) kept_ = std::vector<char>{};
+  forget_payload();
+  if (input_.empty()) forget_kept();
   if (!take_prefix()) return std::nullopt;
   if (length_ > limit_) failed_ = true;
   if (failed_) return too_long(length_, limit_);
@@ -102,6 +130,8 @@ std::optional<std::string_view> frame_decoder::take_payload() {
     prefix_bytes_ = 0;
     return payload;
   }
+  asks_ = length_ > unasked_max_ && partial_.capacity() < length_;
+  if (asks_) return std::nullopt;
   store(take(length_ - partial_.size()));
   if (partial_.size() < length_) return std::nullopt;
   prefix_bytes_ = 0;
@@ -120,6 +150,7 @@ void frame_decoder::store(std::string_view more) {
   auto const needed = partial_.size() + more.size();
   if (needed > partial_.capacity()) {
     partial_.reserve(std::min(length_, std::max(needed, 2 * partial_.capacity())));
+    count();
   }
   partial_.insert(partial_.end(), more.begin(), more.end());
 }

@@ -3,6 +3,7 @@
 // decoder for one direction of one connection. Not here: what a payload means (wire/codec), and
 // reading and writing (net).
 
+#include "coxswain/base/bytes.hpp"
 #include "coxswain/base/status.hpp"
 
 #include <array>
@@ -22,25 +23,35 @@ inline constexpr std::size_t length_bytes = 4;
 void append_length(std::string& out, std::size_t payload_bytes);
 
 // Finds the frames in a stream of bytes. A frame that is whole inside the input is handed out
-// where it lies; of a frame that is not, what has arrived is copied into a buffer that grows with
-// the bytes received, never with the announced length, and is given back after the frame. Between
-// frames the decoder holds no heap memory.
+// where it lies; of a frame that is not, what has arrived is copied into a buffer that is given
+// back after the frame. It grows with the bytes received, never with the announced length, unless
+// the caller allows it. Between frames the decoder holds no heap memory.
 class frame_decoder {
  public:
-  // Payloads may have up to `frame_bytes_max` bytes.
-  explicit frame_decoder(std::size_t frame_bytes_max) noexcept : limit_{frame_bytes_max} {}
+  // Payloads may have up to `frame_bytes_max` bytes. A payload that is longer than `unasked_max`
+  // and not whole inside the input waits for `allow`. `meter` counts the decoder's memory as in
+  // transit.
+  explicit frame_decoder(std::size_t frame_bytes_max, std::size_t unasked_max = SIZE_MAX,
+                         memory_meter* meter = nullptr) noexcept
+      : limit_{frame_bytes_max}, unasked_max_{unasked_max}, counted_{meter} {}
 
   // Replaces the limit, beginning with the next frame that next() looks for.
   void limit(std::size_t frame_bytes_max) noexcept {
     if (!failed_) limit_ = frame_bytes_max;
   }
 
+  // The length of the payload that waits for `allow`; else zero.
+  [[nodiscard]] std::size_t asks_for() const noexcept { return asks_ ? length_ : 0; }
+
+  // Reserves memory for that payload. False if there is none.
+  [[nodiscard]] bool allow() noexcept;
+
   // Adds received bytes, which must stay valid until next() has returned nothing or an error, or
   // keep() was called, or the decoder is no longer used. The input before must have been taken up
   // to that point.
   void feed(std::string_view input) noexcept;
 
-  // Copies what was fed and not taken, so that it may be taken later.
+  // Copies what was fed and not taken, so that it may be taken later. The last payload is gone.
   void keep();
 
   // The payload of the next whole frame, valid until the following next() or feed(); nothing if
@@ -54,24 +65,33 @@ class frame_decoder {
   // Something was fed that was not taken: a part of a frame, or more.
   [[nodiscard]] bool has_input() const noexcept { return !input_.empty(); }
 
+  // A payload longer than `unasked_max` is arriving, or was the last one.
+  [[nodiscard]] bool is_large() const noexcept { return partial_.capacity() > unasked_max_; }
+
   // How many bytes of heap memory the decoder holds.
   [[nodiscard]] std::size_t buffer_bytes() const noexcept {
-    return partial_.capacity() + kept_.size();
+    return partial_.capacity() + kept_.capacity();
   }
 
  private:
+  void forget_payload() noexcept;
+  void forget_kept() noexcept;
+  void count() noexcept { counted_.count(buffer_bytes()); }
   bool take_prefix() noexcept;
   std::optional<std::string_view> take_payload();
   std::string_view take(std::size_t bytes_max) noexcept;
   void store(std::string_view more);
 
   std::size_t limit_;
+  std::size_t unasked_max_;
+  transit_bytes counted_;
   std::string_view input_;     // fed and not yet taken
   std::vector<char> partial_;  // the beginning of a payload that no single input holds
   std::vector<char> kept_;     // holds `input_` if it is not empty
   std::size_t length_{};       // of the payload that is being read; known if the prefix is whole
   std::array<char, length_bytes> prefix_{};
   std::uint8_t prefix_bytes_{};  // how much of `prefix_` has arrived
+  bool asks_{};                  // the payload that is being read waits for `allow`
   bool lent_{};                  // `partial_` is a whole payload that the caller looks at
   bool failed_{};
 };

@@ -1,0 +1,137 @@
+// Messages in transit while memory is scarce: what is paused, what goes on, and what is cut off.
+// None of it is an input of the core but that a connection is paused or resumed.
+
+#include "coxswain/server/line.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace coxswain::server {
+namespace {
+
+// A large frame leaves one part in so many of the memory to small messages.
+constexpr std::size_t part_for_small = 32;
+
+// A frame that arrives more slowly, after a third of the time of a stalled peer, is cut off if
+// others wait for its memory.
+constexpr std::size_t slow_bytes_per_s = 1024 * 1024;
+
+// Whose unread replies take less is not cut off.
+constexpr std::size_t unread_min = 64 * 1024;
+
+}  // namespace
+
+// The large frame of the connection may arrive now. Since the core leaves a quarter of the memory,
+// and no frame takes more than a fifth, only other messages in transit can make it wait.
+bool dispatch::admit(time_point now, connection_id from, line& on) {
+  auto const& memory = *core_.memory();
+  std::size_t const bytes = on.decoder.asks_for();
+  if (memory.fits_in_transit(bytes + memory.limit() / part_for_small) && on.decoder.allow()) {
+    on.has_large = true;
+    auto const time = stalled_peer_timeout_ / 3 + bytes / slow_bytes_per_s * 1s;
+    large_frames_.arrive(from, deadline_after(now, time));
+    return true;
+  }
+  if (on.paused) return false;
+  large_frames_.wait(from, deadline_after(now, stalled_peer_timeout_));
+  pause(now, from, on, true);
+  return false;
+}
+
+// Whether its large frame has arrived.
+void dispatch::look_at_large(connection_id from, line& on) {
+  if (on.decoder.is_large()) return;
+  on.has_large = false;
+  if (on.decoder.asks_for() == 0) large_frames_.forget(from);
+}
+
+// Readers leave a quarter of the memory to others, but a sixteenth may be in transit in any case.
+// Whoever has unread replies and no task gives way when it is used up.
+void dispatch::look_at_memory(time_point now) {
+  auto const& memory = *core_.memory();
+  is_scarce_ = memory.transit() > memory.limit() / 16;
+  if (!is_scarce_) return;
+  is_scarce_ = !memory.fits_in_transit(memory.limit() / 4);
+  while (!memory.fits_in_transit(0)) {
+    auto const most = most_unread_without_task();
+    if (!most) return;
+    cut_off(now, *most, "it does not read, and the memory is used up");
+  }
+}
+
+std::optional<connection_id> dispatch::most_unread_without_task() const {
+  std::optional<connection_id> most;
+  std::size_t bytes = unread_min;
+  lines_.each([&](connection_id id, std::unique_ptr<line> const& one) {
+    if (one->out.queued_bytes() <= bytes || !one->is_heard()) return;
+    if (core_.share_of(id) == core::share_kind::task) return;
+    most = id;
+    bytes = one->out.queued_bytes();
+  });
+  return most;
+}
+
+void dispatch::yield_memory(time_point now, connection_id from, line& on) {
+  if (on.paused || on.broken || core_.share_of(from) != core::share_kind::reader) return;
+  if (!core_.memory()->fits_in_transit(0)) {
+    return cut_off(now, from, "it only reads, and the memory is used up");
+  }
+  yielding_.push_back(from);
+  pause(now, from, on, true);
+}
+
+void dispatch::pause(time_point now, connection_id id, line& on, bool pauses) {
+  on.paused = pauses;
+  on.out.pause(pauses);
+  changed(now, id, on);
+}
+
+void dispatch::resume_paused(time_point now) {
+  look_at_memory(now);
+  if (!large_frames_.empty()) {
+    for (auto const id : large_frames_.waiting()) {
+      auto* const on = find(id);
+      if (admit(now, id, *on)) pause(now, id, *on, false);
+    }
+  }
+  if (is_scarce_) return;
+  for (auto const id : std::exchange(yielding_, {})) {
+    auto* const on = find(id);
+    if (on != nullptr && on->paused) pause(now, id, *on, false);
+  }
+}
+
+// Its client comes back and sends again what it still wants.
+void dispatch::cut_off(time_point now, connection_id id, std::string why) {
+  large_frames_.forget(id);
+  auto* const on = find(id);
+  if (on == nullptr || !on->is_heard()) return;
+  auto const& memory = *core_.memory();
+  why = "connection cut off: " + why + "; memory_bytes_max is " + std::to_string(memory.limit()) +
+        ", of which stored data take " + std::to_string(memory.used()) +
+        " bytes and messages in transit " + std::to_string(memory.transit());
+  report({core::severity::warning, why});
+  on->deaf = true;
+  on->decoder = wire::frame_decoder{0};
+  if (on->out.empty()) {
+    status outcome{errc::resource_exhausted, std::move(why)};
+    on->out.push({}, core::make_answer({{}, core::goodbye{std::move(outcome), true}}), encoder_);
+  } else {
+    on->out.abandon();  // perhaps in the middle of a frame
+  }
+  pause(now, id, *on, false);
+}
+
+void dispatch::cut_off_late(time_point now) {
+  auto const guard = completing();
+  for (auto const id : large_frames_.due_at(now)) {
+    auto const* const on = find(id);
+    std::size_t const bytes = on->decoder.asks_for();
+    cut_off(now, id,
+            bytes != 0 ? "no memory for its frame of " + std::to_string(bytes) + " bytes"
+                       : "its frame arrives too slowly, and others wait for the memory");
+  }
+}
+
+}  // namespace coxswain::server

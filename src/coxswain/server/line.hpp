@@ -1,0 +1,46 @@
+#pragma once
+// What dispatch keeps for each connection. Not here: what becomes of it (dispatch).
+
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/wire/frame.hpp"
+
+namespace coxswain::server {
+
+// One connection, as far as it is about bytes.
+struct dispatch::line {
+  line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
+      : decoder{core::hello_frame_bytes_max, unasked_max, memory.get()},
+        out{std::move(memory), queued_bytes_max} {}
+
+  // A larger frame that is not there as a whole needs leave to arrive.
+  static constexpr std::size_t unasked_max = core::hello_frame_bytes_max;
+
+  wire::frame_decoder decoder;
+  outbox out;
+  bool greeted{};  // the limit of its frames was raised
+  bool deaf{};     // what it sends is no protocol
+  bool broken{};   // it cannot be written to
+  bool held{};     // the core knows that it is held back
+  bool blocked{};  // the core knows that its peer does not read
+  bool dirty{};    // it is in the list of this delivery
+  bool waits{};    // it has frames, and no steps left
+  bool is_late{};  // it has used up a quantum since it had no frames left
+  bool is_beyond_share{};
+  bool acts_for_tasks{};  // as far as it matters: when it was found to wait for others
+  bool has_large{};       // its large frame has leave to arrive
+  bool paused{};          // its large frame, or all that it asks, waits for memory
+
+  std::int64_t steps_left{quantum};  // below zero: its debt
+  std::uint64_t iteration{};         // in which that was true
+  std::uint64_t waits_from{};        // the iteration in which it began to wait; zero: it does not
+  time_point waits_since;            // the same, by the clock
+  time_point heard;                  // when the core last knew that it lives
+
+  [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
+
+  [[nodiscard]] taken state() const noexcept {
+    return held ? taken::held_back : waits ? taken::waits : taken::all;
+  }
+};
+
+}  // namespace coxswain::server
