@@ -99,6 +99,8 @@ server::statistics some_counts() {
   s.sends = 5;
   s.queued_bytes = 6;
   s.queued_messages = 7;
+  s.transit_bytes = 5'000;
+  s.shares = {1'000, 2'000, 3'000};  // readers, observers, tasks
   s.loop_lag.record(20us);
   s.turns.record(100us);
   s.turn_max = 2500us;
@@ -288,6 +290,11 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
                                  "queue_items 7",
                                  "memory_bytes 8000000000",
                                  "memory_limit_bytes 16000000000",
+                                 "memory_class_bytes{class=\"readers\"} 1000",
+                                 "memory_class_bytes{class=\"observers\"} 2000",
+                                 "memory_class_bytes{class=\"tasks\"} 3000",
+                                 "memory_class_bytes{class=\"stored\"} 7999994000",
+                                 "memory_class_bytes{class=\"transit\"} 5000",
                                  "barrier_rounds_total{code=\"OK\"} 1",
                                  "barrier_rounds_total{code=\"INTERNAL\"} 1",
                                  "sessions_expired_total{cause=\"grace\"} 3",

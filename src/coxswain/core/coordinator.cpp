@@ -309,6 +309,7 @@ std::string const* coordinator::wrong_token(connection_id of) const {
 std::size_t coordinator::frame_bytes_max(connection_id of) const {
   return state_->frame_bytes_max(of);
 }
+std::size_t coordinator::held_by(share_kind kind) const { return state_->held_by(kind); }
 std::optional<share_kind> coordinator::share_of(connection_id who) const {
   return state_->share_of(who);
 }

@@ -125,6 +125,10 @@ class coordinator {
   // Which share of the memory the connection's session belongs to; nothing if it has no session.
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
 
+  // What all sessions of a kind hold of `memory` in waiting calls, unacknowledged replies and open
+  // rounds.
+  [[nodiscard]] std::size_t held_by(share_kind kind) const;
+
   // The address of a peer that was refused for its token; null for others.
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;
 

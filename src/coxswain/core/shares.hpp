@@ -19,6 +19,8 @@ enum class share_kind : std::uint8_t {
   task       // it acts for tasks
 };
 
+inline constexpr std::size_t share_kinds = 3;
+
 // What one session holds.
 struct share {
   std::size_t held{};
@@ -56,7 +58,7 @@ class shares {
                                    memory_meter const& memory) const;
 
  private:
-  std::array<std::size_t, 3> held_{};
+  std::array<std::size_t, share_kinds> held_{};
 };
 
 }  // namespace coxswain::core

@@ -70,6 +70,7 @@ class coordinator::state {
   [[nodiscard]] std::optional<time_point> next_deadline() const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
+  [[nodiscard]] std::size_t held_by(share_kind kind) const { return sessions_.held_by(kind); }
   [[nodiscard]] std::string const* wrong_token(connection_id of) const;
   [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] snapshot look(time_point now) const;

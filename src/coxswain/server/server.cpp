@@ -279,6 +279,9 @@ counts server::impl::counted() const {
   all.queued_bytes = queued.bytes;
   all.queued_messages = queued.messages;
   all.transit_bytes = dispatch_.brain().memory()->transit();
+  for (std::size_t i = 0; i < all.shares.size(); ++i) {
+    all.shares[i] = dispatch_.brain().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
+  }
   all.core = dispatch_.brain().counts();
   return all;
 }

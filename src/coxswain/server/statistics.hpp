@@ -5,9 +5,11 @@
 
 #include "coxswain/base/duration_histogram.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/core/shares.hpp"
 #include "coxswain/core/statistics.hpp"
 #include "coxswain/server/wait_counts.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 
@@ -41,6 +43,9 @@ struct statistics {
   // Now: memory of messages in transit, both ways, that the core does not own. It counts towards
   // core::config::memory_bytes_max.
   std::uint64_t transit_bytes{};
+  // Now: what sessions hold of the core's memory in waiting calls, unacknowledged replies and open
+  // rounds, by core::share_kind.
+  std::array<std::uint64_t, core::share_kinds> shares{};
 
   // How late turns of the loop began that were due at a time: what else ran on its thread, and
   // what the machine did meanwhile. There is one such turn each 50 ms unless others come before.

@@ -213,6 +213,24 @@ void add_core(page& to, core::statistics const& from) {
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
 }
 
+// The core's memory by what takes it. What is not held by sessions is stored.
+void add_memory(page& to, server::statistics const& from, core::snapshot const& job) {
+  to.gauges(
+      "memory_class_bytes",
+      "Memory by class: stored values and their changes; waiting calls, unacknowledged replies "
+      "and open rounds of readers, of other sessions without a task and of tasks; messages in "
+      "transit.");
+  constexpr std::array<char const*, core::share_kinds> classes{"readers", "observers", "tasks"};
+  auto stored = static_cast<double>(job.memory_bytes);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    auto const held = static_cast<double>(from.shares[i]);
+    to.add({{"class", classes[i]}}, held);
+    stored -= held;
+  }
+  to.add({{"class", "stored"}}, std::max(stored, 0.0));
+  to.add({{"class", "transit"}}, static_cast<double>(from.transit_bytes));
+}
+
 void add_connections(page& to, server::statistics const& from) {
   to.gauge("connections", "Connections that are open.", from.connections);
   to.gauge("connections_limit", "The limit of coxswain_connections.", from.connections_max);
@@ -228,8 +246,6 @@ void add_connections(page& to, server::statistics const& from) {
   to.counter("received_messages_total", "Messages that came in.", from.frames_received);
   to.counter("sent_messages_total", "Messages that were to be sent.", from.frames_sent);
   to.counter("sends_total", "Calls of the kernel to send.", from.sends);
-  to.gauge("transit_memory_bytes", "Bytes of messages that arrive or wait to be sent.",
-           from.transit_bytes);
   to.gauge("send_queue_bytes", "Bytes that wait for peers that do not read.", from.queued_bytes);
   to.gauge("send_queue_waiting_messages",
            "Messages that find no room even in the queues of their connections.",
@@ -280,6 +296,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
   add_job(all, job);
   add_core(all, counted.core);
+  add_memory(all, counted, job);
   add_connections(all, counted);
   add_loop(all, counted);
   add_process(all, process);
