@@ -336,6 +336,22 @@ BOOST_AUTO_TEST_CASE(a_listing_shows_one_moment) {
   expect_wrong(s.judged_by(check_keys), "not all");
 }
 
+BOOST_AUTO_TEST_CASE(a_page_of_a_listing_leaves_nothing_out_before_its_end) {
+  scene s{1};
+  for (auto const* const key : {"d/a", "d/b", "d/c"}) s.key(1s, key, "1");
+  for (std::uint64_t version = 1; auto const* const key : {"d/a", "d/b", "d/c"}) {
+    s.call(1, core::put_args{key, "1", false, false}, 1s, 1s,
+           gives(core::stored_answer{version++}));
+  }
+  core::listing_answer page{{{"d/a", bytes{"1"}, 1}, {"d/b", bytes{"1"}, 2}}, 3, true};
+  s.call(1, core::list_args{"d"}, 2s, 2s, gives(page));
+  expect_right(s.judged_by(check_keys));
+
+  page.entries.erase(page.entries.begin());
+  s.call(1, core::list_args{"d"}, 3s, 3s, gives(page));
+  expect_wrong(s.judged_by(check_keys), "not all");
+}
+
 BOOST_AUTO_TEST_CASE(a_version_may_not_be_left_out) {
   scene s{1};
   s.key(1s, "k", std::nullopt);
