@@ -40,13 +40,14 @@ struct peer {
 // A job over dispatch, which is treated as the server treats it: whoever it throws for is gone.
 class job {
  public:
-  explicit job(std::size_t memory_ends_at) {
+  // `fails` says what fails, from now on: end_memory_at or fail_once_at.
+  job(void (*fails)(std::size_t) noexcept, std::size_t n) {
     options o;
     o.core.num_tasks = tasks;
     o.core.reconnect_grace = 2s;
     o.core.heartbeat_timeout = 10s;
     brain_.emplace(o, incarnation{1}, now_);
-    test::end_memory_at(memory_ends_at);
+    fails(n);
   }
 
   void open(std::size_t i) {
@@ -244,16 +245,16 @@ std::size_t run(job& j) {
 
 BOOST_AUTO_TEST_SUITE(memory_test)
 
-BOOST_AUTO_TEST_CASE(wherever_memory_ends_the_core_and_its_connections_agree) {
+void expect_agreement(void (*fails)(std::size_t) noexcept) {
   std::size_t all{};
   {
-    job j{SIZE_MAX};
+    job j{fails, SIZE_MAX};
     all = run(j);
   }
   BOOST_TEST(all > 400u);
   for (std::size_t n = 1; n <= all; ++n) {
-    BOOST_TEST_CONTEXT("memory ends at allocation " << n) {
-      job j{n};
+    BOOST_TEST_CONTEXT("allocation " << n) {
+      job j{fails, n};
       run(j);
       j.check();
 
@@ -268,6 +269,14 @@ BOOST_AUTO_TEST_CASE(wherever_memory_ends_the_core_and_its_connections_agree) {
       for (std::size_t i = 0; i < tasks + 1; ++i) BOOST_TEST(!j.at(i).is_open);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(wherever_memory_ends_the_core_and_its_connections_agree) {
+  expect_agreement(&test::end_memory_at);
+}
+
+BOOST_AUTO_TEST_CASE(whichever_allocation_fails_the_core_and_its_connections_agree) {
+  expect_agreement(&test::fail_once_at);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,5 @@
 #pragma once
-// Memory that runs out: scarce_memory.cpp replaces operator new and delete. The test programs have
-// one thread.
+// Memory that runs out, for a test program that links live_bytes.cpp and has one thread.
 
 #include <cstddef>
 
@@ -10,7 +9,10 @@ namespace coxswain::test {
 // are counted from 1.
 void end_memory_at(std::size_t n) noexcept;
 
-// There is enough again. How many allocations there were since `end_memory_at`.
+// The n-th allocation from now on fails at its first attempt, and no other.
+void fail_once_at(std::size_t n) noexcept;
+
+// There is enough again. How many allocations there were since then.
 std::size_t return_memory() noexcept;
 
 // What the test itself allocates while one lives is neither counted nor refused.

@@ -96,19 +96,20 @@ void run(house& h) {
 
 BOOST_AUTO_TEST_SUITE(memory_test)
 
-BOOST_AUTO_TEST_CASE(wherever_memory_ends_no_task_outlives_its_connection) {
+// `fails` says what fails: end_memory_at or fail_once_at.
+void expect_ends(void (*fails)(std::size_t) noexcept) {
   std::size_t all{};
   {
     house h;
-    test::end_memory_at(SIZE_MAX);
+    fails(SIZE_MAX);
     run(h);
     all = test::return_memory();
   }
   BOOST_TEST(all > 100u);
   for (std::size_t n = 1; n <= all; ++n) {
-    BOOST_TEST_CONTEXT("memory ends at allocation " << n) {
+    BOOST_TEST_CONTEXT("allocation " << n) {
       house h;
-      test::end_memory_at(n);
+      fails(n);
       run(h);
       test::return_memory();
       h.turn();
@@ -119,6 +120,14 @@ BOOST_AUTO_TEST_CASE(wherever_memory_ends_no_task_outlives_its_connection) {
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(wherever_memory_ends_no_task_outlives_its_connection) {
+  expect_ends(&test::end_memory_at);
+}
+
+BOOST_AUTO_TEST_CASE(whichever_allocation_fails_no_task_outlives_its_connection) {
+  expect_ends(&test::fail_once_at);
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_needs_no_memory) {

@@ -15,4 +15,9 @@ void watch_peak() noexcept;
 // How often anything was allocated.
 [[nodiscard]] std::size_t allocations() noexcept;
 
+// Asked before each allocation of so many bytes whether it fails; `again` if the handler for that
+// (std::set_new_handler) has seen it. Null: none fails.
+using refusal = bool (*)(std::size_t size, bool again) noexcept;
+void refuse_allocations(refusal by) noexcept;
+
 }  // namespace coxswain::test
