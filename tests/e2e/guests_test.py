@@ -165,9 +165,7 @@ class BetweenEffectAndReply(GuestsTest):
             return self.start("coxswain", "task", "--task-id", 0, "--address", proxy.address, "--",
                               "sh", "-c", script, env=self.environment())
 
-        # Its leave says that the replies before it have arrived.
-        calls = f"{program} {call} leave"
-        again = "" if kill_task else f"; {calls}"
+        again = "" if kill_task else f"; {program} {call}"
         wrapper = task(f"{program} await:{go_on} {call} & echo pid $!; wait $!{again}")
         child = int(wrapper.line("pid").split()[1])
         wrapper.line("joined")
@@ -181,7 +179,7 @@ class BetweenEffectAndReply(GuestsTest):
             wrapper.signal(signal.SIGKILL)
             wrapper.wait()
             proxy.flows.set()
-            wrapper = task(calls)
+            wrapper = task(f"{program} {call}")
         else:
             os.kill(child, signal.SIGKILL)
             proxy.flows.set()

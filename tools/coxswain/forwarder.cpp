@@ -3,11 +3,14 @@
 #include "exit_code.hpp"
 
 #include "coxswain/client/asking.hpp"
+#include "coxswain/net/gate.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <fmt/format.h>
 #include <boost/system/system_error.hpp>
+
+#include <poll.h>
 
 #include <exception>
 #include <string_view>
@@ -58,6 +61,13 @@ struct forwarder::carried {
     error_code ignored;
     coordinator->drop();
     program.close(ignored);
+    ended.open();
+  }
+
+  // Even if not all that it has sent was read.
+  [[nodiscard]] bool has_program_ended() {
+    pollfd one{program.native_handle(), POLLRDHUP, 0};
+    return ::poll(&one, 1, 0) > 0;
   }
 
   static asio::awaitable<void> carry_up(std::shared_ptr<carried> self);
@@ -65,6 +75,7 @@ struct forwarder::carried {
 
   local::socket program;
   std::shared_ptr<transport> coordinator;
+  net::gate ended;
 };
 
 // --- One connection --------------------------------------------------------------------------
@@ -87,18 +98,18 @@ asio::awaitable<void> forwarder::carried::carry_up(std::shared_ptr<carried> self
     }
     if (self->coordinator->is_dropped()) co_return;
   }
-  self->end();
+  // What the program has said last is on its way: the coordinator hears it, and then ends this.
+  if (!self->coordinator->is_dropped()) self->coordinator->shut_write();
 }
 
 asio::awaitable<void> forwarder::carried::carry_down(std::shared_ptr<carried> self) {
   std::vector<char> room(read_bytes);
-  error_code problem;
+  error_code ignored;  // a program that has ended reads nothing
   while (!self->coordinator->is_dropped()) {
     auto const got = self->coordinator->read_some(room);
     if (got.how == net::transfer::outcome::done) {
       co_await asio::async_write(self->program, asio::buffer(room.data(), got.bytes),
-                                 asio::redirect_error(asio::use_awaitable, problem));
-      if (problem) break;
+                                 asio::redirect_error(asio::use_awaitable, ignored));
       if (got.bytes == room.size()) continue;
     } else if (got.how != net::transfer::outcome::would_block) {
       break;
@@ -173,6 +184,24 @@ void forwarder::reload_certificates() noexcept {
         std::make_shared<net::tls_context const>(net::tls_context::side::client, task_.tls);
   } catch (std::exception const&) {
   }
+}
+
+asio::awaitable<void> forwarder::finish_ended(std::shared_ptr<forwarder> self, duration longest) {
+  std::vector<std::shared_ptr<carried>> ending;
+  for (auto const& one : self->all_) {
+    auto both = one.lock();
+    if (both && both->program.is_open() && both->has_program_ended()) {
+      ending.push_back(std::move(both));
+    }
+  }
+  asio::steady_timer limit{self->acceptor_.get_executor(), longest};
+  auto give_up = [ending](error_code problem) {
+    for (auto const& one : ending) {
+      if (!problem) one->end();
+    }
+  };
+  limit.async_wait(std::move(give_up));
+  for (auto const& one : ending) co_await one->ended.wait();
 }
 
 void forwarder::close() {

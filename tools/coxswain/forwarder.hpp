@@ -27,6 +27,10 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
   // Forwards for all who come, until it is closed. `self` is this.
   static asio::awaitable<void> serve(std::shared_ptr<forwarder> self);
 
+  // Waits, for `longest` at most, until the coordinator has ended the connections whose programs
+  // have ended, so that it has heard everything that they said. `self` is this.
+  static asio::awaitable<void> finish_ended(std::shared_ptr<forwarder> self, duration longest);
+
   // Drops all connections, and takes no others.
   void close();
 

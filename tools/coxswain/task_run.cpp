@@ -108,6 +108,7 @@ asio::awaitable<void> task_run::let_programs_act() {
 // The programs that are left get no further.
 asio::awaitable<void> task_run::end_grant() {
   if (!forwarder_) co_return;
+  co_await forwarder::finish_ended(forwarder_, report_max);
   question q{core::grant_args{}, report_max};
   co_await ask(connection_of(job_), std::move(q));
   forwarder_->close();

@@ -66,6 +66,9 @@ class transport {
   }
   [[nodiscard]] net::transfer write_some(std::string_view bytes) noexcept;
 
+  // Tells the peer that nothing more comes. Reading goes on.
+  void shut_write() noexcept { stream_->shut_write(); }
+
   // What the end that a read came to means, for people. Before it is dropped.
   [[nodiscard]] status loss(net::transfer const& how) const;
 
