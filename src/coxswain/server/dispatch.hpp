@@ -190,6 +190,7 @@ class dispatch {
   void tell_held_back(time_point now, connection_id id, line& on);
   void changed(time_point now, connection_id id, line& on);
   void pause(time_point now, connection_id id, line& on, bool pauses);
+  [[nodiscard]] bool has_room_for_frame(std::size_t bytes) const;
   [[nodiscard]] bool admit(time_point now, connection_id from, line& on);
   void look_at_large(connection_id from, line& on);
   void look_at_memory(time_point now);

@@ -22,12 +22,21 @@ constexpr std::size_t unread_min = 64 * 1024;
 
 }  // namespace
 
-// The large frame of the connection may arrive now. Since the core leaves a quarter of the memory,
-// and no frame takes more than a fifth, only other messages in transit can make it wait.
-bool dispatch::admit(time_point now, connection_id from, line& on) {
+// The core leaves a quarter of the memory, and no frame takes more than a fifth, so only other
+// messages in transit make one wait. Where memory is so small that this is less than the largest
+// frame, one that is too large for it arrives alone, and the core refuses it.
+bool dispatch::has_room_for_frame(std::size_t bytes) const {
   auto const& memory = *core_.memory();
+  std::size_t const wanted = bytes + memory.limit() / part_for_small;
+  bool const would_wait_for_ever = wanted > memory.limit() - memory.owned_max();
+  return memory.fits_in_transit(wanted) ||
+         (would_wait_for_ever && !large_frames_.is_any_arriving());
+}
+
+// The large frame of the connection may arrive now.
+bool dispatch::admit(time_point now, connection_id from, line& on) {
   std::size_t const bytes = on.decoder.asks_for();
-  if (memory.fits_in_transit(bytes + memory.limit() / part_for_small) && on.decoder.allow()) {
+  if (has_room_for_frame(bytes) && on.decoder.allow()) {
     on.has_large = true;
     auto const time = stalled_peer_timeout_ / 3 + bytes / slow_bytes_per_s * 1s;
     large_frames_.arrive(from, deadline_after(now, time));

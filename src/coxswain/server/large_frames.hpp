@@ -31,6 +31,7 @@ class large_frames {
     std::erase_if(arriving_, is_its);
   }
 
+  [[nodiscard]] bool is_any_arriving() const noexcept { return !arriving_.empty(); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty() && arriving_.empty(); }
 
   // The connections whose frames wait, the longest first.

@@ -158,6 +158,20 @@ void check_numbers(history const& h, complaints& found) {
   }
 }
 
+// Whether a caller of the same round may have asked for it to fail with the first loss. The failure
+// is owed to those who come later, too.
+bool minds_losses(history const& h, call_record const& of) {
+  auto const* const failed = of.gave<barrier_failure>();
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
+    auto const* const args = c.asks<core::barrier_args>();
+    if (!args || !args->fail_when_lost || args->name != of.asks<core::barrier_args>()->name) {
+      return false;
+    }
+    auto const* const same = c.gave<barrier_failure>();
+    return !c.answered || !failed || (same && same->round == failed->round);
+  });
+}
+
 }  // namespace
 
 // A recoverable task that leaves harms nobody: rounds wait for one that is to return, unless they
@@ -168,7 +182,7 @@ void check_clean_exits(history const& h, complaints& found) {
     if (!args || !c.answered) continue;
     auto const& outcome = c.got.outcome;
     bool const names_return = outcome.message().find("is to return") != std::string::npos;
-    if (names_return && outcome.code() == errc::internal && !args->fail_when_lost) {
+    if (names_return && outcome.code() == errc::internal && !minds_losses(h, c)) {
       found.push_back("does not wait for the return: " + h.text(c));
     }
     bool const names_finished = outcome.message().find("has finished") != std::string::npos;
