@@ -545,6 +545,18 @@ const keyed = (...names) => ({
   more: false,
 });
 
+test('what was selected before a link was followed does not change its address', async () => {
+  const page = await show(scenes.working());
+  const missing = await page.evaluate(() => {
+    document.querySelector('#show-all').click(); // written 100 ms later
+    location.hash = '#missing=tasks:step';
+    address.write(); // as if that were now, before the event of the new address
+    return address.get('missing');
+  });
+
+  assert.equal(missing, 'tasks:step');
+});
+
 test('keys are browsed by their beginning, and a value is shown', async () => {
   await feed.tell({
     answer: {
