@@ -5,6 +5,7 @@
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <exception>
 #include <new>
@@ -392,13 +393,18 @@ bool dispatch::has_much_to_send() const {
 // Puts what the core wants to be sent into the outboxes.
 void dispatch::collect(time_point now) {
   core_.take_outgoing(outgoing_);
-  line* on = nullptr;
+  std::array<line*, lines_ahead> ahead{};
+  for (std::size_t i = 0; i < std::min(lines_ahead, outgoing_.size()); ++i) {
+    ahead[i] = find(outgoing_[i].to);
+  }
   for (std::size_t i = 0; i < outgoing_.size(); ++i) {
     auto const& one = outgoing_[i];
+    auto* const on = ahead[i % lines_ahead];
     if (i + lines_ahead < outgoing_.size()) {
-      if (auto const* const next = find(outgoing_[i + lines_ahead].to)) prefetch(*next);
+      auto* const next = find(outgoing_[i + lines_ahead].to);
+      if (next != nullptr) prefetch(*next);
+      ahead[i % lines_ahead] = next;
     }
-    if (i == 0 || one.to != outgoing_[i - 1].to) on = find(one.to);
     if (on == nullptr) continue;
     ++frames_sent_;
     try {
@@ -411,12 +417,6 @@ void dispatch::collect(time_point now) {
   look_at_memory(now);
   outgoing_.clear();  // so that no answer lives longer because of it
   if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
-}
-
-// What is to be written to the connection has changed, or whether it is paused.
-void dispatch::changed(time_point now, connection_id id, line& on) {
-  if (!std::exchange(on.dirty, true)) dirty_.push_back(id);
-  if (on.held != on.out.holds_back()) tell_held_back(now, id, on);
 }
 
 // The log is foreign code: what it throws is its own affair.

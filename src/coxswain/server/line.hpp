@@ -43,4 +43,13 @@ struct dispatch::line {
   }
 };
 
+// What is to be written to the connection has changed, or whether it is paused.
+inline void dispatch::changed(time_point now, connection_id id, line& on) {
+  if (!on.dirty) {
+    on.dirty = true;
+    dirty_.push_back(id);
+  }
+  if (on.held != on.out.holds_back()) tell_held_back(now, id, on);
+}
+
 }  // namespace coxswain::server

@@ -65,15 +65,13 @@ void frame_decoder::feed(std::string_view input) noexcept {
 bool frame_decoder::meets_http() const noexcept { return failed_ && begins_http(length_); }
 
 // The memory is given back; `= {}` would keep it.
-void frame_decoder::forget_payload() noexcept {
-  if (!lent_) return;
+void frame_decoder::free_payload() noexcept {
   partial_ = std::vector<char>{};
   lent_ = false;
   count();
 }
 
-void frame_decoder::forget_kept() noexcept {
-  if (kept_.empty()) return;
+void frame_decoder::free_kept() noexcept {
   kept_ = std::vector<char>{};
   count();
 }

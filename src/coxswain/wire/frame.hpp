@@ -74,8 +74,14 @@ class frame_decoder {
   }
 
  private:
-  void forget_payload() noexcept;
-  void forget_kept() noexcept;
+  void forget_payload() noexcept {
+    if (lent_) free_payload();
+  }
+  void forget_kept() noexcept {
+    if (!kept_.empty()) free_kept();
+  }
+  void free_payload() noexcept;
+  void free_kept() noexcept;
   void count() noexcept { counted_.count(buffer_bytes()); }
   bool take_prefix() noexcept;
   std::optional<std::string_view> take_payload();
