@@ -820,22 +820,26 @@ BOOST_AUTO_TEST_CASE(whose_messages_wait_is_not_silent) {
   BOOST_TEST(!w.d().error().has_value());
 }
 
+core::count_barrier_args barrier_of_two() {
+  core::count_barrier_args args;
+  args.name = "two";
+  args.count = 2;
+  args.timeout = 1s;
+  return args;
+}
+
 BOOST_AUTO_TEST_CASE(an_arrival_that_waits_within_its_share_is_in_time) {
   world w{1};
   auto const id = w.greeted();
   w.d().received(w.now, id, join_frame(1, 0));
-  core::count_barrier_args two;
-  two.name = "two";
-  two.count = 2;
-  two.timeout = 1s;
   auto const other = w.greeted();
-  w.d().received(w.now, other, frame(two, 1));
+  w.d().received(w.now, other, frame(barrier_of_two(), 1));
   w.d().begin();
   w.now += 1s - 1ns;
 
   // The iteration in which it is received; the next one begins after the deadline.
   auto const late = w.now;
-  w.d().received(w.now, id, try_gets(2, 1 + quantum) + frame(two, 2 + quantum));
+  w.d().received(w.now, id, try_gets(2, 1 + quantum) + frame(barrier_of_two(), 2 + quantum));
   w.d().advance(late);
   w.now += 10ms;
   w.d().begin();
@@ -890,16 +894,12 @@ BOOST_AUTO_TEST_CASE(tasks_do_not_wait_for_others) {
 
 BOOST_AUTO_TEST_CASE(what_waits_behind_many_others_is_in_time) {
   world w;
-  core::count_barrier_args two;
-  two.name = "two";
-  two.count = 2;
-  two.timeout = 1s;
   auto const other = w.greeted();
-  w.d().received(w.now, other, frame(two, 1));
+  w.d().received(w.now, other, frame(barrier_of_two(), 1));
   auto const id = w.greeted();
   w.now += 1s - 1ns;
   auto const all = crowd(w);
-  BOOST_TEST((w.d().received(w.now, id, frame(two, 1)) == taken::waits));
+  BOOST_TEST((w.d().received(w.now, id, frame(barrier_of_two(), 1)) == taken::waits));
   w.d().advance(w.now);
 
   for (auto state = taken::waits; state == taken::waits;) {
