@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_large_value_goes_both_ways) {
   run(io, test());
 }
 
-// More keys than a page has, of which the first and the last are changed together all the while.
+// There are more keys than fit on a page; the first and the last keep changing together.
 BOOST_AUTO_TEST_CASE(a_listing_of_many_pages_shows_one_moment) {
   constexpr std::size_t keys = 3'500;
   auto const name = [](std::size_t i) { return "many/" + std::to_string(10'000 + i); };

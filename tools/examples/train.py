@@ -40,7 +40,7 @@ def train(job, folder):
             (folder / f"{step}.{job.task}").write_text(repr(weight))
         gradient = 1 / (1 + step + job.task)  # the work
 
-        # Who brings a step here has saved it, so this is the checkpoint's barrier, too. A task that
+        # A task that brings a step has saved it, so this is the checkpoint's barrier, too. A task that
         # dies is waited for; its next process brings the step from which it has to go on.
         told = job.allgather("step", json.dumps([step, stop, gradient]), timeout=600)
         steps, stops, gradients = zip(*map(json.loads, told))

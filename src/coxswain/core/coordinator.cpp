@@ -15,7 +15,8 @@ constexpr duration tick = 50ms;
 constexpr duration stall_min = 100ms;
 constexpr duration stall_log_period = 10s;
 
-// What is due at once is done in portions of so many steps, so that other work comes between them.
+// Deadlines that expire at once are handled in portions of so many steps, with other work in
+// between.
 constexpr std::uint64_t steps_per_advance = 2048;
 constexpr std::uint64_t looks_per_step = 4;
 

@@ -77,9 +77,9 @@ class coordinator {
   void held_back(time_point now, connection_id from);
   void read_again(time_point now, connection_id from);
 
-  // Somebody who knows (the launcher) says that a task's process has ended: with an OK status the
-  // task has finished, as if it had left with a timeout of zero; else it has failed. Ignored if it
-  // has left, has failed or was never there.
+  // The launcher reports that a task's process has ended: with an OK status the task has finished,
+  // as if it had left with a timeout of zero; else it has failed. Ignored if it has left, has
+  // failed or was never there.
   void task_ended(time_point now, task_id task, status why);
 
   // Somebody who runs the coordinator says that a task will be taken away, as a client does with
@@ -125,8 +125,8 @@ class coordinator {
   // Which share of the memory the connection's session belongs to; nothing if it has no session.
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
 
-  // What all sessions of a kind hold of `memory` in waiting calls, unacknowledged replies and open
-  // rounds.
+  // The bytes of `memory` that all sessions of a kind hold in waiting calls, unacknowledged replies
+  // and open rounds.
   [[nodiscard]] std::size_t held_by(share_kind kind) const;
 
   // The address of a peer that was refused for its token; null for others.

@@ -11,7 +11,7 @@
 namespace coxswain::core {
 namespace {
 
-// What a task has waited for less long may still be on its way.
+// A task that has waited for less time is not yet reported: its answer may be on its way.
 constexpr duration patience = 100ms;
 
 // A review takes about a tenth of this for each task that waits or is missing somewhere.

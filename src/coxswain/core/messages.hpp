@@ -34,8 +34,8 @@ inline constexpr std::uint32_t protocol_version = 1;
 // The largest frame before a successful handshake (semantics D2).
 inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
 
-// The largest frame of a reader, whose requests carry no values. While it is decoded it may take
-// ninety times as much.
+// The largest frame of a reader, whose requests carry no values. Decoding one may take ninety times
+// its size.
 inline constexpr std::size_t reader_frame_bytes_max = 256 * 1024;
 
 // What a call waits when it does not say (semantics D7).

@@ -143,7 +143,7 @@ class sessions {
   // of its kind may not.
   [[nodiscard]] status room_for(session const& s, std::size_t more, bool waits) const;
 
-  // What all sessions of a kind hold.
+  // The bytes that all sessions of a kind hold.
   [[nodiscard]] std::size_t held_by(share_kind kind) const { return shares_.held_by(kind); }
 
   // The request waits no longer. Nothing if it did not wait.

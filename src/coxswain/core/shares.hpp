@@ -43,7 +43,7 @@ class shares {
     held_[static_cast<std::size_t>(to)] += of.held;
   }
 
-  // What all sessions of a kind hold.
+  // The bytes that all sessions of a kind hold.
   [[nodiscard]] std::size_t held_by(share_kind kind) const noexcept {
     return held_[static_cast<std::size_t>(kind)];
   }

@@ -56,7 +56,7 @@ void dispatch::look_at_large(connection_id from, line& on) {
 }
 
 // Readers leave a quarter of the memory to others, but a sixteenth may be in transit in any case.
-// Whoever has unread replies and no task gives way when it is used up.
+// When it is used up, connections without a task are cut off, those with the most unread first.
 void dispatch::look_at_memory(time_point now) {
   auto const& memory = *core_.memory();
   is_scarce_ = memory.transit() > memory.limit() / 16;

@@ -1,5 +1,5 @@
 #pragma once
-// What dispatch keeps for each connection. Not here: what becomes of it (dispatch).
+// The state of one connection in dispatch, which changes it.
 
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/wire/frame.hpp"
@@ -43,7 +43,7 @@ struct dispatch::line {
   }
 };
 
-// What is to be written to the connection has changed, or whether it is paused.
+// The connection has more to write, or was paused or resumed.
 inline void dispatch::changed(time_point now, connection_id id, line& on) {
   if (!on.dirty) {
     on.dirty = true;

@@ -39,7 +39,7 @@ class recorder {
   void write_credentials(time_point now, std::vector<core::credential> by);
   void write_event(time_point now, core::event const& what);
 
-  // What a message was decoded from, and whether nothing hides in it (wire::decode_client).
+  // An encoded message, and whether it holds no hidden fields (wire::decode_client).
   struct encoded_message {
     std::string_view payload;
     bool is_plain{};
