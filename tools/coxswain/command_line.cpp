@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -87,7 +85,12 @@ std::string shown_size(std::size_t bytes) {
 subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
                            action& chosen, action run) {
   auto const made = std::make_shared<subcommand>(program, name, purpose);
-  program.add_subcommand(made);
+  add_subcommand(program, made, chosen, std::move(run));
+  return *made;
+}
+
+void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action& chosen,
+                    action run) {
   auto print = [&command = *made] {
     fmt::print("{}", command.configuration());
     return static_cast<int>(exit_code::ok);
@@ -96,7 +99,7 @@ subcommand& add_subcommand(CLI::App& program, std::string const& name, std::stri
   made->parse_complete_callback([&chosen, run = std::move(run), print, &command = *made] {
     chosen = command.is_asked_for_configuration() ? action{print} : run;
   });
-  return *made;
+  program.add_subcommand(std::move(made));
 }
 
 void protect_command(std::vector<std::string>& arguments) {
@@ -166,6 +169,10 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
   return to.add_option_function<std::string>(name, store, help)
       ->type_name("TIME")
       ->default_str(shown(into));
+}
+
+CLI::Option* add_timeout(CLI::App& to, duration& into, std::string const& help) {
+  return add_duration(to, "--timeout", into, help, {.may_be_forever = true});
 }
 
 CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,

@@ -13,7 +13,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace coxswain::tools {
@@ -25,6 +29,26 @@ using action = std::function<int()>;
 // asked for its configuration.
 subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
                            action& chosen, action run);
+
+// Makes it one of the program's, and does so.
+void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action& chosen,
+                    action run);
+
+// A subcommand that keeps what was given to it.
+template <class Given>
+struct subcommand_with : subcommand {
+  using subcommand::subcommand;
+  Given given;
+};
+
+template <class Given>
+subcommand_with<Given>& add_subcommand(CLI::App& program, std::string const& name,
+                                       std::string const& purpose, action& chosen,
+                                       int (*run)(Given const&)) {
+  auto const made = std::make_shared<subcommand_with<Given>>(program, name, purpose);
+  add_subcommand(program, made, chosen, [run, &given = made->given] { return run(given); });
+  return *made;
+}
 
 // Of the whole command line, to be called before it is parsed: what follows the `--` of
 // `coxswain run -n 4 -- CMD...` is not for CLI11.
@@ -46,6 +70,10 @@ struct duration_limits {
 CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
                           std::string const& help, duration_limits limits = {});
 
+// --timeout, of a call that waits for other tasks.
+CLI::Option* add_timeout(CLI::App& to, duration& into,
+                         std::string const& help = "How long to wait for the others");
+
 CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,
                       std::string const& help, std::size_t least = 1);
 
@@ -61,6 +89,21 @@ CLI::Option* add_number(CLI::App& to, std::string const& name, Number& into, std
                         std::int64_t most, std::string const& help) {
   auto store = [&into](std::int64_t number) { into = static_cast<Number>(number); };
   return add_number(to, name, store, least, most, help, std::to_string(into));
+}
+
+// Stores a number or an id into a variable that is empty by default. It is not below zero.
+template <class Number>
+CLI::Option* add_number(CLI::App& to, std::string const& name, std::optional<Number>& into,
+                        std::int64_t least, std::string const& help,
+                        std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+  std::function<void(std::int64_t)> store = [&into](std::int64_t number) {
+    if constexpr (std::is_integral_v<Number>) {
+      into = static_cast<Number>(number);
+    } else {
+      into = Number{static_cast<decltype(Number::value)>(number)};
+    }
+  };
+  return add_number(to, name, std::move(store), least, most, help);
 }
 
 // Tasks as they are written in ranges.

@@ -1,4 +1,4 @@
-// coxswain: the program. Its subcommands stand in a file each.
+// coxswain: the program. Its subcommands stand in a file of their kind.
 
 #include "commands.hpp"
 #include "exit_code.hpp"

@@ -8,6 +8,7 @@
 #include "coxswain/client/client.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace coxswain::tools {
@@ -16,12 +17,12 @@ namespace coxswain::tools {
 inline constexpr auto address_default = "127.0.0.1:8476";
 
 struct remote_options {
-  std::string address;  // empty: as the launcher says, or that of a job of this user
-  std::string job;
-  std::string token_file;
-  tls_options tls;
+  std::string address{};  // empty: as the launcher says, or that of a job of this user
+  std::string job{};
+  std::string token_file{};
+  tls_options tls{};
   duration connect_timeout{5s};
-  std::string token;    // of the job that was found; a file or variable wins
+  std::string token{};  // of the job that was found; a file or variable wins
   bool takes_newest{};  // of several jobs, because it changes nothing
 };
 
@@ -52,6 +53,21 @@ int act(conversation talk, duration connect_timeout = admission_max);
 // For calls that wait for others: acts below `coxswain task`, so that the task is known to wait,
 // and converses elsewhere, or if `with` has the address of another coordinator.
 int take_part(remote_options const& with, conversation talk);
+
+// A subcommand that is a conversation and keeps what was given to it: with the coordinator that
+// `given.remote` names, or else on behalf of the task.
+template <class Given>
+subcommand_with<Given>& add_conversation(CLI::App& program, std::string const& name,
+                                         std::string const& purpose, action& chosen,
+                                         asio::awaitable<void> (*talk)(client&, Given const&)) {
+  auto const made = std::make_shared<subcommand_with<Given>>(program, name, purpose);
+  add_subcommand(program, made, chosen, [talk, &given = made->given] {
+    auto const about = [talk, &given](client& c) { return talk(c, given); };
+    if constexpr (requires { given.remote; }) return converse(given.remote, about);
+    return act(about);
+  });
+  return *made;
+}
 
 // The rest is for those who hold a session of another kind. Throws program_error.
 [[nodiscard]] client_options observer(remote_options const& with);

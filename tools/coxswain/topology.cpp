@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,24 +60,21 @@ EXAMPLE
 }  // namespace
 
 void add_topology(CLI::App& program, action& chosen) {
-  auto given = std::make_shared<topology_command>();
-  auto& command = add_subcommand(
+  auto& command = add_conversation(
       program, "topology",
       "Tells all tasks this one's devices, and prints those of all when they are known", chosen,
-      [given] { return act([given](client& c) { return exchange(c, *given); }); });
+      exchange);
+  auto& given = command.given;
   command
-      .add_option("PLATFORM", given->platform, "The kind of devices, such as gpu; a name for all")
+      .add_option("PLATFORM", given.platform, "The kind of devices, such as gpu; a name for all")
       ->required();
-  command.add_option("--devices", given->devices_file, "This task's devices (default: none)")
+  command.add_option("--devices", given.devices_file, "This task's devices (default: none)")
       ->type_name("FILE");
-  add_number(
-      command, "--partition",
-      [given](std::int64_t n) { given->partition = static_cast<std::uint32_t>(n); }, 0,
-      std::numeric_limits<std::uint32_t>::max(),
-      "The partition that the devices are in; all tasks say theirs or none does");
-  add_duration(command, "--timeout", given->timeout, "How long to wait for the others",
-               {.may_be_forever = true});
-  command.add_flag("--json", given->as_json, "One JSON array on one line, for programs");
+  add_number(command, "--partition", given.partition, 0,
+             "The partition that the devices are in; all tasks say theirs or none does",
+             std::numeric_limits<std::uint32_t>::max());
+  add_timeout(command, given.timeout);
+  command.add_flag("--json", given.as_json, "One JSON array on one line, for programs");
   command.name_variables();
   command.footer(task_help_end(topology_footer));
 }

@@ -13,8 +13,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,10 +20,10 @@ namespace coxswain::tools {
 namespace {
 
 struct watch_command {
-  remote_options remote;
+  remote_options remote{.takes_newest = true};
   std::optional<std::string> directory;  // none: the events of the job
   std::optional<std::uint64_t> after;
-  std::uint64_t count{std::numeric_limits<std::uint64_t>::max()};
+  std::optional<std::uint64_t> count;  // none: without end
   bool as_json{};
 };
 
@@ -63,10 +61,11 @@ asio::awaitable<std::vector<key_change>> next(key_watch& watch) {
 
 asio::awaitable<void> watch_keys(client& c, watch_command const& given) {
   auto changes = co_await c.watch(*given.directory, given.after);
-  for (std::uint64_t printed = 0; printed < given.count;) {
+  for (std::uint64_t printed = 0; printed != given.count;) {
     auto const batch = co_await next(changes);
     for (key_change const& one : batch) {
-      if (printed++ == given.count) break;
+      if (printed == given.count) break;
+      ++printed;
       fmt::print("{}\n", given.as_json ? json_line(one) : text_line(one));
     }
     std::fflush(stdout);
@@ -79,7 +78,7 @@ asio::awaitable<void> watch_events(client& c, watch_command const& given) {
     auto const old = co_await events.next(duration{});
     if (!old) break;
   }
-  for (std::uint64_t printed = 0; printed < given.count; ++printed) {
+  for (std::uint64_t printed = 0; printed != given.count; ++printed) {
     auto const e = co_await events.next();
     if (!e) co_return;
     fmt::print("{}\n", given.as_json ? status_page::event_json(*e) : event_text(*e));
@@ -95,34 +94,34 @@ asio::awaitable<void> watch(client& c, watch_command const& given) {
   }
 }
 
+constexpr auto watch_footer =
+    R"(A line has the event's time, the seconds since the coordinator started, its severity and
+text; or a version, the key and its value or "removed". Ends with Ctrl-C. What has happened already
+is shown by events and ls.
+
+EXAMPLES
+  coxswain watch
+  coxswain watch config --json | jq -r .value
+
+)";
+
 }  // namespace
 
 void add_watch(CLI::App& program, action& chosen) {
-  auto given = std::make_shared<watch_command>();
-  given->remote.takes_newest = true;
-  auto& command = add_subcommand(
+  auto& command = add_conversation(
       program, "watch",
-      "Prints what happens in the job, or to keys below a directory, as it happens", chosen,
-      [given] { return converse(given->remote, [given](client& c) { return watch(c, *given); }); });
+      "Prints what happens in the job, or to keys below a directory, as it happens", chosen, watch);
+  auto& given = command.given;
   auto* const directory = command.add_option(
-      "DIR", given->directory, "A directory of keys, / for all (default: the events of the job)");
-  auto* const after = add_number(
-      command, "--after", [given](std::int64_t n) { given->after = static_cast<std::uint64_t>(n); },
-      0, std::numeric_limits<std::int64_t>::max(),
-      "Begin after this version of the keys (default: with the next change)");
+      "DIR", given.directory, "A directory of keys, / for all (default: the events of the job)");
+  auto* const after = add_number(command, "--after", given.after, 0,
+                                 "Begin after this version of the keys (default: with the next "
+                                 "change)");
   after->needs(directory);
-  add_number(
-      command, "--count", [given](std::int64_t n) { given->count = static_cast<std::uint64_t>(n); },
-      1, std::numeric_limits<std::int64_t>::max(), "End after so many lines (default: never)");
-  command.add_flag("--json", given->as_json, "A JSON object on each line, for programs");
-  add_remote_options(command, given->remote);
-  command.footer(help_end(
-      "A line has the event's time, the seconds since the coordinator started, its severity and\n"
-      "text; or a version, the key and its value or \"removed\". Ends with Ctrl-C. What has "
-      "happened "
-      "already\n"
-      "is shown by events and ls.\n\n"
-      "EXAMPLES\n  coxswain watch\n  coxswain watch config --json | jq -r .value\n\n"));
+  add_number(command, "--count", given.count, 1, "End after so many lines (default: never)");
+  command.add_flag("--json", given.as_json, "A JSON object on each line, for programs");
+  add_remote_options(command, given.remote);
+  command.footer(help_end(watch_footer));
 }
 
 }  // namespace coxswain::tools
