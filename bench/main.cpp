@@ -1,7 +1,7 @@
 // coxswain-bench: measures a coordinator, also beside the least that a server can do.
 
-#include "experiment.hpp"
-#include "workloads.hpp"
+#include "studies/experiment.hpp"
+#include "workloads/workloads.hpp"
 
 #include <boost/json/serialize.hpp>
 

@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstddef>
-#include <cstring>
 #include <future>
 #include <thread>
 

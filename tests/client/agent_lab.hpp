@@ -5,7 +5,6 @@
 #include "coxswain/client/agent.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace coxswain::test {

@@ -12,7 +12,6 @@
 #include <sys/resource.h>
 
 #include <array>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

@@ -9,9 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
 #include <new>
 #include <set>
 #include <string>

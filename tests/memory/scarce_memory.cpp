@@ -2,8 +2,6 @@
 
 #include "tests/wire/live_bytes.hpp"
 
-#include <cstdint>
-
 namespace coxswain::test {
 namespace {
 

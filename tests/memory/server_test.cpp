@@ -9,7 +9,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -17,7 +16,6 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace coxswain::server {
 namespace {

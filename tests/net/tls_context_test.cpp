@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>

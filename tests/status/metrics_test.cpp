@@ -14,7 +14,6 @@
 #include <set>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace coxswain::status_page {

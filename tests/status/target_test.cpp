@@ -5,7 +5,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace coxswain::status_page {

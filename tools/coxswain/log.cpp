@@ -22,7 +22,6 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace coxswain::tools {
 namespace {

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <exception>
 #include <memory>
 #include <string_view>
 #include <utility>

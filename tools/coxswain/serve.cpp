@@ -31,7 +31,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 namespace coxswain::tools {

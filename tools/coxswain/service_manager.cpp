@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,6 @@
 #include "coxswain/base/time.hpp"
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace coxswain::tools {

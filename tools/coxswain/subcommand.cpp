@@ -10,7 +10,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 

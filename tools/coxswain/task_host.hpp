@@ -9,7 +9,6 @@
 #include "coxswain/server/server.hpp"
 
 #include <exception>
-#include <functional>
 #include <optional>
 
 namespace coxswain::tools {

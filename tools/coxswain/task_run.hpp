@@ -11,7 +11,6 @@
 #include "coxswain/client/client.hpp"
 #include "coxswain/net/asio.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

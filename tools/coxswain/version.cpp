@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 namespace coxswain::tools {
 
 void add_version(CLI::App& program, action& chosen) {

@@ -3,7 +3,6 @@
 #include "coxswain/c/borders.hpp"
 #include "coxswain/client/blocking_process_monitor.hpp"
 
-#include <optional>
 #include <utility>
 
 using namespace coxswain;

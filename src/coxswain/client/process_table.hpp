@@ -6,7 +6,6 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/messages.hpp"
 
-#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -6,7 +6,6 @@
 
 #include <exception>
 #include <memory>
-#include <utility>
 
 namespace coxswain::net {
 namespace {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 
 namespace coxswain::status_page {
 namespace {

@@ -16,7 +16,6 @@
 #include <new>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "coxswain/core/text.hpp"
 
 #include <array>
-#include <cstddef>
 
 namespace coxswain::status_page {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 
 namespace coxswain::python {
 namespace {

@@ -7,9 +7,6 @@
 #include <semaphore.h>
 #include <time.h>
 
-#include <cerrno>
-#include <optional>
-
 namespace coxswain::python {
 
 class bell {

@@ -6,11 +6,9 @@
 #include "python/native/arguments.hpp"
 #include "python/native/session.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace coxswain::python {

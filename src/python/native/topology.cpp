@@ -5,14 +5,10 @@
 #include "python/native/bindings.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace coxswain::python {
 namespace {

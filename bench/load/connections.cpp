@@ -1,0 +1,210 @@
+#include "load/connections.hpp"
+
+#include "bench_error.hpp"
+#include "load/tally.hpp"
+
+#include <fmt/format.h>
+#include <boost/system/system_category.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+namespace coxswain::bench {
+namespace {
+
+using outcome = net::transfer::outcome;
+
+net::transfer transferred(ssize_t bytes) noexcept {
+  if (bytes > 0) return {outcome::done, static_cast<std::size_t>(bytes), {}};
+  if (bytes == 0) return {outcome::eof, 0, {}};
+  if (errno == EAGAIN) return {outcome::would_block, 0, {}};
+  return {outcome::failed, 0, {errno, boost::system::system_category()}};
+}
+
+// The TCP stream below TLS.
+class borrowed_socket final : public net::byte_stream {
+ public:
+  explicit borrowed_socket(int fd) : fd_{fd} {}
+
+  net::transfer read_some(std::span<char> into) noexcept override {
+    return transferred(::recv(fd_, into.data(), into.size(), MSG_DONTWAIT));
+  }
+  net::transfer write_some(std::span<iovec const> pieces) noexcept override {
+    auto const& first = pieces.front();
+    return transferred(::send(fd_, first.iov_base, first.iov_len, MSG_NOSIGNAL));
+  }
+  void shut_write() noexcept override { ::shutdown(fd_, SHUT_WR); }
+  std::size_t unread_by_peer() const noexcept override { return 0; }
+  int native_handle() const noexcept override { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// As the calls of the kernel say it.
+ssize_t said(net::transfer const& what) noexcept {
+  if (what.how == outcome::done) return static_cast<ssize_t>(what.bytes);
+  if (what.how == outcome::eof) return 0;
+  errno = what.how == outcome::would_block ? EAGAIN : what.error.value();
+  return -1;
+}
+
+void shake_hands(net::tls_stream& with) {
+  using step = net::tls_stream::step;
+  for (;;) {
+    auto const now = with.handshake();
+    if (now == step::done) return;
+    if (now == step::failed) throw bench_error{"no TLS: " + with.problem().text()};
+    pollfd waited{with.native_handle(), POLLIN, 0};
+    ::poll(&waited, 1, -1);
+  }
+}
+
+constexpr std::size_t read_bytes = std::size_t{256} * 1024;
+
+timespec timespec_of(duration d) {
+  auto const seconds = std::chrono::floor<std::chrono::seconds>(std::max(d, duration{}));
+  return {seconds.count(), (std::max(d, duration{}) - seconds).count()};
+}
+
+std::unique_ptr<net::tls_context const> certificates_of(address const& server) {
+  if (!server.tls()) return nullptr;
+  return std::make_unique<net::tls_context const>(net::tls_context::side::client, *server.tls());
+}
+
+}  // namespace
+
+wire_stream::wire_stream(net::descriptor socket, net::tls_context const* certificates)
+    : socket_{std::move(socket)} {
+  if (certificates == nullptr) return;
+  tls_ = std::make_unique<net::tls_stream>(std::make_unique<borrowed_socket>(socket_.value()),
+                                           *certificates, "localhost");
+  shake_hands(*tls_);
+}
+
+ssize_t wire_stream::send(std::string_view bytes) noexcept {
+  if (!tls_) return ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  iovec const piece{const_cast<char*>(bytes.data()), bytes.size()};
+  return said(tls_->write_some({&piece, 1}));
+}
+
+ssize_t wire_stream::read(std::span<char> into) noexcept {
+  if (!tls_) return ::recv(fd(), into.data(), into.size(), MSG_DONTWAIT);
+  return said(tls_->read_some(into));
+}
+
+connections::connections(address server, std::unique_ptr<peer> speaks)
+    : peer_{std::move(speaks)},
+      certificates_{certificates_of(server)},
+      connector_{std::move(server)},
+      epoll_{epoll_create1(EPOLL_CLOEXEC)},
+      buffer_(read_bytes) {
+  if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
+}
+
+void connections::open() {
+  all_.push_back(connect());
+  watch(all_.size() - 1);
+}
+
+connections::one connections::connect() {
+  return {wire_stream{connector_.connect(), certificates_.get()}, peer_->reader()()};
+}
+
+void connections::close(std::size_t connection) { all_[connection] = {}; }
+
+void connections::open_again(std::size_t connection) {
+  all_[connection] = connect();
+  watch(connection);
+}
+
+void connections::send(std::size_t connection, std::string_view frames) {
+  while (!frames.empty()) {
+    auto const sent = all_[connection].stream.send(frames);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) fail(connection, "the server does not read");
+    if (sent < 0) fail(connection, system_failure("cannot send").what());
+    frames.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+verdict connections::judge(std::size_t connection, received_frame const& frame) {
+  auto const found = peer_->judge(frame);
+  if (found == verdict::respond) {
+    std::string alive;
+    peer_->ask(alive, {connection, std::nullopt, all_unanswered}, std::monostate{});
+    send(connection, alive);
+  }
+  return found;
+}
+
+void connections::await(std::size_t const& waiting, std::size_t left, listener& to,
+                        std::string_view what) {
+  constexpr auto silence_max = 60s;
+  while (waiting > left) {
+    to.before_wait();
+    if (wait(now() + silence_max, to)) continue;
+    throw bench_error{
+        fmt::format("{} {}, and nothing came for {} s: the server hangs or has lost them (its "
+                    "stack: 'gdb -p PID')",
+                    waiting, what, std::chrono::seconds{silence_max}.count())};
+  }
+}
+
+bool connections::wait(time_point until, listener& to) {
+  std::array<epoll_event, 1024> events{};
+  auto const longest = timespec_of(until - now());
+  auto const ready = epoll_pwait2(epoll_.value(), events.data(), static_cast<int>(events.size()),
+                                  &longest, nullptr);
+  if (ready < 0 && errno != EINTR) throw system_failure("cannot wait for answers");
+  for (int i = 0; i < ready; ++i) {
+    read(static_cast<std::size_t>(events[static_cast<std::size_t>(i)].data.u64), to);
+  }
+  return ready != 0;
+}
+
+void connections::fail(std::size_t connection, std::string const& why) const {
+  throw bench_error{fmt::format("connection {} (of {}): {}", connection, all_.size(), why)};
+}
+
+void connections::watch(std::size_t connection) {
+  epoll_event wanted{};
+  wanted.events = EPOLLIN | EPOLLET;
+  wanted.data.u64 = connection;
+  auto const fd = all_[connection].stream.fd();
+  if (epoll_ctl(epoll_.value(), EPOLL_CTL_ADD, fd, &wanted) != 0) {
+    throw system_failure("cannot watch a connection");
+  }
+}
+
+// The edge tells of each arrival of bytes: unless the buffer was filled, one call has them all.
+void connections::read(std::size_t connection, listener& to) {
+  for (;;) {
+    auto& stream = all_[connection].stream;
+    if (stream.fd() < 0) return;  // closed after what it had read
+    auto const got = stream.read(buffer_);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(connection, system_failure("cannot read").what());
+    if (got == 0) fail(connection, "the server closed the connection");
+    hand_out(connection, {buffer_.data(), static_cast<std::size_t>(got)}, to);
+    to.was_read(connection);
+    if (static_cast<std::size_t>(got) < buffer_.size()) return;
+  }
+}
+
+void connections::hand_out(std::size_t connection, std::string_view input, listener& to) try {
+  while (auto const frame = all_[connection].frames->next(input)) to.arrived(connection, *frame);
+} catch (bench_error const& problem) {
+  fail(connection, problem.what());
+}
+
+}  // namespace coxswain::bench

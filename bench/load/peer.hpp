@@ -1,0 +1,112 @@
+#pragma once
+// What a load says to a kind of server, and how it judges what comes back: the workloads say what
+// is asked, in the coordinator's words, and need not know whom they ask. Not here: sockets and
+// clocks.
+
+#include "load/frames.hpp"
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::bench {
+
+enum class verdict {
+  answer,   // to a request
+  beat,     // to a heartbeat
+  push,     // something else that needs nothing
+  respond,  // something else: send a heartbeat, though there may be answers to come
+};
+
+// How something is asked.
+struct asking {
+  std::size_t connection{};
+  std::optional<task_id> task;
+  // When it is sent, at most so many of the connection's requests before it have no answer yet.
+  std::uint64_t unanswered{};
+  // Which of those that are expected the answer will be like.
+  std::size_t model{};
+  // It is answered at once even by a floor that answers many requests together.
+  bool is_alone{};
+  // It has no answer.
+  bool is_silent{};
+};
+
+inline constexpr std::uint64_t all_unanswered = std::numeric_limits<std::uint64_t>::max();
+
+// Whether a request is numbered, and its answer with it: not so handshakes and heartbeats.
+[[nodiscard]] bool is_numbered(core::request const& what);
+
+class peer {
+ public:
+  virtual ~peer() = default;
+
+  // Whether the server knows of sessions and membership, or only of bytes.
+  [[nodiscard]] virtual bool has_sessions() const noexcept = 0;
+
+  // Whether it stores what is put.
+  [[nodiscard]] virtual bool has_keys() const noexcept { return has_sessions(); }
+
+  // Finds the server's frames.
+  [[nodiscard]] virtual frame_source_maker reader() const noexcept;
+
+  // A new connection, without a session, under a number that may have been used before.
+  virtual void open(std::size_t connection) = 0;
+
+  // Appends what a new connection says before all else, and returns how many answers that has.
+  virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }
+
+  // From here on answers are to be such as one of these: of its kind and about its size; or a
+  // failure, of its code.
+  virtual void expect(std::vector<core::answer> models) = 0;
+
+  // Appends the frame of a request.
+  virtual void ask(std::string& out, asking const& how, core::request what) = 0;
+
+  // Judges a frame. Throws bench_error if it is a refusal or nonsense.
+  [[nodiscard]] virtual verdict judge(received_frame const& frame) = 0;
+
+  // All requests are answered. Throws bench_error if others were answered than had been asked.
+  virtual void settle() = 0;
+
+  // After so long a silence a heartbeat is to be sent: a request that says nothing. Zero if the
+  // server needs none.
+  [[nodiscard]] virtual duration beat_period() const noexcept = 0;
+};
+
+// Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.
+[[nodiscard]] std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks);
+
+// Speaks to the floor, with requests and answers of the very sizes that the other peer's have.
+[[nodiscard]] std::unique_ptr<peer> make_floor_peer();
+
+// How a barrier is made in Redis: a function counts, and publishes when all are there; or it is the
+// client that counted the last one who publishes; or a function counts, and pushes what all wait
+// for onto a list.
+enum class redis_barrier { script, count, list };
+
+// How a rival is used.
+struct rival_plan {
+  std::uint32_t tasks{};        // that meet at a barrier; zero: there is none
+  std::uint32_t subscribers{};  // the first connections: they wait for what is published
+  redis_barrier barrier{redis_barrier::script};
+  std::uint64_t gathered_bytes{};  // that each brings to the barrier, for all; zero: none
+  bool sums{};                     // all get the sum of what they bring to the barrier
+  bool lists{};                    // keys are read by directories
+};
+
+// Speaks the protocol of Redis.
+[[nodiscard]] std::unique_ptr<peer> make_redis_peer(rival_plan plan);
+
+// Speaks gRPC to etcd.
+[[nodiscard]] std::unique_ptr<peer> make_etcd_peer(rival_plan plan);
+
+}  // namespace coxswain::bench

@@ -1,0 +1,133 @@
+// The workload `heartbeat`: a job that does nothing but show that it lives, each task in its turn.
+
+#include "load/crowd.hpp"
+#include "load/job.hpp"
+#include "workloads/workloads.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::bench {
+namespace {
+
+struct heartbeat_options {
+  population who{};
+  double period_s{10};
+
+  [[nodiscard]] duration period() const { return of_seconds(period_s); }
+};
+
+class heartbeat_load final : public crowd_load, public connections::listener {
+ public:
+  heartbeat_load(crowd&& all, duration period)
+      : crowd_load{std::move(all)},
+        gap_{period / static_cast<std::int64_t>(all_.sessions())},
+        sent_(all_.sessions()) {}
+
+  void connect(std::function<void(std::uint64_t)> const& progress) override {
+    crowd_load::connect(progress);
+    if (all_.speaks().has_sessions()) all_.beat();
+  }
+
+  tally measure(std::uint64_t steps) override {
+    tally found;
+    found.latencies.resize(1);
+    found.operations = steps;
+    latency_ = &found.latencies[0];
+    prepare(steps);
+    stopwatch const watch;
+    send_paced();
+    await();
+    watch.stop(found);
+    return found;
+  }
+
+  // All of them at once; their answers are awaited, so that they are not counted later.
+  void beat() override {
+    histogram ignored;
+    latency_ = &ignored;
+    prepare(all_.sessions());
+    for (std::size_t i = 0; i < frames_.size(); ++i) send(i);
+    await();
+  }
+
+ private:
+  // The coordinator answers a heartbeat if it has written nothing else since the one before. So it
+  // does not answer the first one after the join, but all that follow.
+  void prepare(std::uint64_t beats) {
+    all_.speaks().expect({core::answer{}});
+    frames_.clear();
+    for (std::uint64_t i = 0; i < beats; ++i, next_ = (next_ + 1) % all_.sessions()) {
+      all_.speaks().ask(frames_.open(), {next_, std::nullopt}, std::monostate{});
+      frames_.close(next_);
+    }
+    waiting_ = beats;
+  }
+
+  void send_paced() {
+    auto const begun = now();
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      auto const due = begun + gap_ * static_cast<std::int64_t>(i);
+      while (now() < due) (void)all_.wires().wait(due, *this);
+      send(i);
+    }
+  }
+
+  void send(std::size_t i) {
+    auto const session = frames_.connection(i);
+    sent_[session] = now();
+    all_.wires().send(session, frames_.slice(i, i + 1));
+  }
+
+  void await() { all_.wires().await(waiting_, 0, *this, "heartbeats were not answered"); }
+
+  void arrived(std::size_t connection, received_frame const& frame) override {
+    auto const found = all_.speaks().judge(frame);
+    if (found != verdict::beat && found != verdict::answer) return;
+    if (waiting_ == 0) throw bench_error{"it answered more often than there were heartbeats"};
+    --waiting_;
+    latency_->add((now() - sent_[connection]).count());
+  }
+
+  duration gap_;                  // between two beats of different sessions
+  std::vector<time_point> sent_;  // by session: its last beat
+  std::size_t next_{};            // the session that beats next
+  frame_list frames_;
+  std::size_t waiting_{};
+  histogram* latency_{};
+};
+
+void add_heartbeat(CLI::App& to, heartbeat_options& o) {
+  o.who.add_to(to);
+  add_number(to, "--period", o.period_s, 0.001, 100.0,
+             "Seconds between two heartbeats of a session");
+}
+
+plan plan_heartbeat(heartbeat_options const& o) {
+  plan p;
+  p.words.name = "heartbeat";
+  p.words.title = fmt::format("heartbeats of {} every {} s", o.who.describe(p), o.period_s);
+  p.words.steps = "heartbeats";
+  p.words.operation = {"heartbeat", "heartbeat"};
+  p.words.latencies = {{"heartbeat to its answer", "latency_ns"}};
+  p.parameters.push_back({"period_ns", static_cast<std::uint64_t>(o.period().count())});
+  // Those of a second.
+  auto const sessions = static_cast<double>(p.ours.connections);
+  p.steps = std::max<std::uint64_t>(10, static_cast<std::uint64_t>(sessions / o.period_s));
+  p.make_load = [period = o.period()](side_kind kind, address server, extent size) {
+    return std::make_unique<heartbeat_load>(crowd_of(kind, std::move(server), size), period);
+  };
+  return p;
+}
+
+}  // namespace
+
+workload make_heartbeat() {
+  return described<heartbeat_options>(
+      "heartbeat",
+      "A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
+      "server's CPU for them",
+      add_heartbeat, plan_heartbeat, {side_kind::redis});
+}
+
+}  // namespace coxswain::bench
