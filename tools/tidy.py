@@ -48,7 +48,7 @@ SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs
                   " .toml .txt").split()]
 WEB = (".css", ".html", ".js", ".mjs")
 PYTHON = (".py", ".pyi")
-THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "pybind11/", "spdlog/")
+THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "pybind11/", "spdlog/", "toml++/")
 
 
 class Source:

@@ -1,5 +1,5 @@
 #pragma once
-// A file of options: keys at its top for all subcommands that have such an option, and a section
+// A TOML file of options: keys at its top for all subcommands that have such an option, a section
 // for each subcommand, which wins. Not here: what the values mean (subcommand).
 
 #include <map>
@@ -15,7 +15,7 @@ class config_file {
   using values = std::vector<std::string>;
 
   // `known` has the keys of each subcommand. Throws program_error (usage): the file cannot be read,
-  // or says what is not known, or twice.
+  // is no TOML, or says what is not known.
   config_file(std::string const& path, std::map<std::string, names> const& known);
 
   // What it says of a subcommand's key; null: nothing.
@@ -24,5 +24,8 @@ class config_file {
  private:
   std::map<std::string, std::map<std::string, values>> sections_;  // that of all has no name
 };
+
+// The values of an option as such a file has them.
+[[nodiscard]] std::string in_config_file(config_file::values const& values);
 
 }  // namespace coxswain::tools

@@ -210,9 +210,9 @@ std::string subcommand::file_text() const {
   for (auto const& one : settings_) {
     bool const is_said = one.said_by != source::nobody;
     auto const other = one.otherwise && !is_said ? one.otherwise() : std::nullopt;
-    auto const value =
-        is_said ? CLI::detail::ini_join(one.option->results())
-                : CLI::detail::ini_join({other ? other->value : default_of(*one.option)});
+    auto const value = in_config_file(
+        is_said ? one.option->results()
+                : std::vector<std::string>{other ? other->value : default_of(*one.option)});
     text += fmt::format("{}{} = {}  # {}\n", is_said ? "" : "# ", one.key, value,
                         other ? other->from : from(one));
   }
