@@ -1,6 +1,7 @@
 """coxswain replay: recordings of real coordinators, and what is told from them."""
 
 import os
+import re
 import signal
 import unittest
 
@@ -38,11 +39,15 @@ class Recordings(EndToEnd):
         self.assertEqual([worker.wait() for worker in workers], [0, 0])
         self.assertEqual(coordinator.wait(), 0)
 
-        told = self.replay(path, "--compare")
+        told = self.replay(path)
+        same = self.replay(path, "--compare", path)
 
         self.assertEqual(told.code, 0, told.said())
         self.assertIn("all 2 tasks have joined", told.out)
         self.assertIn("all tasks have left", told.out)
+        self.assertEqual(same.code, 0, same.said())
+        self.assertEqual(2, len(re.findall(
+            r"job\.recording: \d\d+ messages and \d+ events are the same", same.out)), same.out)
         self.assertNotIn(b"sesame", path.read_bytes())
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
 
@@ -61,6 +66,28 @@ class Recordings(EndToEnd):
 
         self.assertEqual(told.code, 0, told.said())
         self.assertNotIn(b"poppy", path.read_bytes())
+
+    def test_a_recording_that_differs_is_named_among_others_with_the_place(self):
+        paths = [self.folder / f"{name}.recording" for name in ("one", "two", "text")]
+        coordinator = self.serve(1, "--record", paths[0])
+        self.assertEqual(self.coxswain("put", "k", "v").code, 0)
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0)
+        whole = paths[0].read_bytes()
+        put = whole.index(b"\x62\x06\x0a\x01k\x12\x011")  # its key, and the stand-in of its value
+        paths[1].write_bytes(whole[:put + 4] + b"/" + whole[put + 5:])  # which is no key
+        paths[2].write_bytes(b"Dear diary,")
+
+        told = self.replay(paths[0], "--compare", *paths[1:])
+        several = self.replay(*paths)
+
+        self.assertEqual(told.code, 1, told.said())
+        self.assertRegex(told.out, r"one.recording: \d+ messages and \d+ events are the same\n")
+        self.assertRegex(told.out, r"two.recording: at \d\.\d{3} s the reply INVALID_ARGUMENT to "
+                                   r"request \d of connection \d+ is not the recorded message\n")
+        self.assertRegex(told.out, r"text\.recording: .*no recording")
+        self.assertIn("2 of 3 recordings differ", told.err)
+        self.assertEqual(several.code, USAGE, several.said())
 
     def test_a_recording_that_was_cut_off_says_so(self):
         path = self.folder / "job.recording"

@@ -27,7 +27,12 @@ constexpr time_point t0{1000s};
 
 // A coordinator that is told the same each time.
 struct job {
-  explicit job(options given = {}) : o{std::move(given)}, d{o, incarnation{77}, t0} {}
+  explicit job(options given = {}) : o{with_digests(std::move(given))}, d{o, incarnation{77}, t0} {}
+
+  static options with_digests(options made) {
+    if (!made.record) made.record = [](std::string_view) {};
+    return made;
+  }
 
   connection_id greeted(std::string const& token = "") {
     auto const id = d.open(now, "10.0.0.1:5", core::session_secret{});
@@ -60,8 +65,10 @@ told again(replay& r) {
   told all;
   while (auto const record = r.step()) {
     if (record->kind == wire::record_kind::event) all.then.emplace_back(record->content);
-    for (auto const& e : r.take_events()) all.now.push_back(e.text);
+    for (auto const& e : r.events()) all.now.push_back(e.text);
   }
+  BOOST_TEST(r.difference() == "");
+  BOOST_TEST(r.compared().not_compared == 0u);
   return all;
 }
 
@@ -209,6 +216,116 @@ void check_replay(job const& j, std::string const& recording) {
 
 core::compare_and_set_args swap(std::string key, std::string expected, std::string value) {
   return {std::move(key), std::move(value), std::move(expected)};
+}
+
+// What a replay of the recording finds to be different, after so many seconds.
+std::string difference(std::string const& recording) {
+  replay r{recording};
+  while (auto const record = r.step()) {
+    if (r.difference().empty()) continue;
+    return std::to_string(record->at / 1s) + " s: " + r.difference();
+  }
+  return "";
+}
+
+// The recording with its record number `index` of that kind changed.
+template <class Change>
+std::string changed(std::string const& recording, wire::record_kind kind, int index,
+                    Change change) {
+  wire::recording_reader reader{recording};
+  std::string made;
+  wire::append(made, reader.head());
+  while (auto one = reader.next()) {
+    std::string content{one->content};
+    if (one->kind == kind && index-- == 0) change(*one, content);
+    one->content = content;
+    wire::append(made, *one);
+  }
+  return made;
+}
+
+// A barrier of two tasks, a second after they have joined.
+std::string recorded_barrier() {
+  options two;
+  two.core.num_tasks = 2;
+  job j{two};
+  auto const one = j.greeted();
+  auto const other = j.greeted();
+  j.d.received(j.now, one, join_frame(1, 0));
+  j.d.received(j.now, other, join_frame(1, 1));
+  j.settle();
+  j.now += 1s;
+  j.d.received(j.now, one, barrier_frame(2, 0, "b") + try_get_frame(3, "k"));
+  j.settle();
+  j.now += 1s;
+  j.d.received(j.now, other, barrier_frame(2, 1, "b"));
+  j.settle();
+  return j.d.recording();
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_is_not_as_it_was_is_found_and_named) {
+  auto const recording = recorded_barrier();
+  BOOST_TEST(difference(recording) == "");
+  using wire::record_kind;
+  int const release = 4;  // after the two replies to Hello, those to Join and that to TryGet
+  auto const with = [&](auto change) {
+    return difference(changed(recording, record_kind::sent, release,
+                              [&](wire::record&, std::string& content) { change(content); }));
+  };
+
+  BOOST_TEST(with([](std::string& digests) { digests[0] ^= 1; }) ==
+             "2 s: the reply OK to request 2 of connection 4294967296 is not the recorded message");
+  BOOST_TEST(with([](std::string& digests) { digests[3] ^= 1; }) ==
+             "2 s: the reply OK to request 2 of connection 4294967297 is not the recorded message");
+  BOOST_TEST(with([](std::string& digests) { digests.resize(2); }) ==
+             "2 s: the reply OK to request 2 of connection 4294967297 is not in the recording");
+  BOOST_TEST(with([](std::string& digests) { digests += "xx"; }) ==
+             "2 s: 1 recorded messages are not sent");
+}
+
+BOOST_AUTO_TEST_CASE(another_input_makes_another_message) {
+  auto const other_key = changed(
+      recorded_barrier(), wire::record_kind::message, 4, [](wire::record&, std::string& content) {
+        core::put_args put{"k", "1"};  // the value's stand-in: its length
+        content = frame(put, 3).substr(wire::length_bytes);
+      });
+
+  BOOST_TEST(difference(other_key) ==
+             "1 s: the reply OK to request 3 of connection 4294967296 is not the recorded message");
+}
+
+BOOST_AUTO_TEST_CASE(an_event_that_is_not_as_it_was_is_found_and_named_whatever_its_text) {
+  auto const recording = recorded_barrier();
+  auto const with = [&](auto change) {
+    return difference(changed(recording, wire::record_kind::event, 1, change));
+  };
+
+  BOOST_TEST(with([](wire::record&, std::string& text) { text = "in other words"; }) == "");
+  BOOST_TEST(with([](wire::record& event, std::string& text) {
+               event.digest = 1;
+               text = "another";
+             }).ends_with("' is not the recorded event 'another'"));
+  BOOST_TEST(with([](wire::record& event, std::string& text) {
+               event.digest.reset();
+               text = "old";
+             }) == "0 s: the recorded event 'old' has no digest: an older version wrote it");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_not_recorded_any_more_is_not_compared) {
+  auto recording = recorded_barrier();
+  wire::recording_reader reader{recording};
+  std::string cut;
+  wire::append(cut, reader.head());
+  for (auto one = reader.next(); one->kind != wire::record_kind::sent; one = reader.next()) {
+    wire::append(cut, *one);
+  }
+
+  replay r{cut};
+  while (r.step()) continue;
+
+  BOOST_TEST(r.difference() == "");
+  BOOST_TEST(r.compared().messages == 0u);
+  BOOST_TEST(r.compared().not_compared == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(values_are_left_out_and_the_replay_is_exact) {

@@ -19,6 +19,7 @@ server::options with(core::config core, habits const& ways, std::vector<std::str
   o.core = std::move(core);
   o.queued_bytes_max = ways.queued_bytes_max;
   if (!ways.keeps_recording) o.record_bytes_max = 0;
+  if (ways.keeps_recording) o.record = [](std::string_view) {};  // for its digests
   if (!ways.keeps_log) return o;
   o.log = [&log, &now](core::event const& e) {
     log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);
@@ -335,10 +336,12 @@ std::string world::fault_of_recording() const {
   duration last{};
   while (auto const record = again.step()) {
     last = record->at;
+    if (!again.difference().empty()) return again.difference();
     if (record->kind == wire::record_kind::event) then_told.emplace_back(record->content);
-    for (auto& e : again.take_events()) now_told.push_back(std::move(e.text));
+    for (auto const& e : again.events()) now_told.push_back(e.text);
   }
   if (!again.is_whole()) return "the recording is not whole";
+  if (again.compared().not_compared != 0) return "the replay sends more";
   auto const [now_at, then_at] = std::mismatch(now_told.begin(), now_told.end(),  //
                                                then_told.begin(), then_told.end());
   if (now_at != now_told.end()) return "the replay tells something else: " + *now_at;

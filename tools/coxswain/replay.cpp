@@ -15,16 +15,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace coxswain::tools {
 namespace {
 
 struct replay_command {
-  std::string file;
+  std::vector<std::string> files;
   duration until{without_limit};
   bool compare{};
 };
@@ -47,31 +47,58 @@ void print_head(server::replay const& again) {
       head.lost);
 }
 
-// The recorded event must be what the core tells now, too.
-void check(wire::record const& then, std::deque<std::string>& now) {
-  auto const told = now.empty() ? std::string{"nothing"} : "'" + now.front() + "'";
-  if (!now.empty()) now.pop_front();
-  if (told == "'" + std::string{then.content} + "'") return;
-  throw program_error{
-      exit_code::failed,
-      fmt::format("at {:.3f} s the coordinator said '{}', and now it says {}",
-                  std::chrono::duration<double>(then.at).count(), then.content, told)};
+// What the coordinator of this version does otherwise than the recorded one; empty if nothing.
+std::string difference(server::replay& again, duration until) {
+  if (!again.is_whole()) return "the recording has no beginning";
+  while (auto const record = again.step(until)) {
+    if (again.difference().empty()) continue;
+    return fmt::format("at {:.3f} s {}", std::chrono::duration<double>(record->at).count(),
+                       again.difference());
+  }
+  auto const same = again.compared();
+  return same.messages + same.events == 0 ? "the recording has nothing to compare" : "";
+}
+
+// Whether both do the same; says so.
+bool is_same(std::string const& file, duration until) {
+  auto const recording = read_file(file, "FILE");
+  std::string verdict;
+  bool is_same = false;
+  try {
+    server::replay again{recording};
+    verdict = difference(again, until);
+    is_same = verdict.empty();
+    auto const [messages, events, not_compared] = again.compared();
+    if (is_same) verdict = fmt::format("{} messages and {} events are the same", messages, events);
+    if (is_same && not_compared > 0) verdict += fmt::format(", {} have no digest", not_compared);
+  } catch (error const& problem) {
+    verdict = problem.what();
+  }
+  fmt::print("{}: {}\n", file, harmless_line(verdict));
+  return is_same;
+}
+
+int compare(std::vector<std::string> const& files, duration until) {
+  auto const same = std::count_if(files.begin(), files.end(), [until](std::string const& file) {
+    return is_same(file, until);
+  });
+  auto const all = std::ssize(files);
+  if (same == all) return static_cast<int>(exit_code::ok);
+  throw program_error{exit_code::failed,
+                      fmt::format("--compare: {} of {} recordings differ", all - same, all)};
 }
 
 int replay_file(replay_command const& given) {
-  auto const recording = read_file(given.file, "FILE");
+  if (given.compare) return compare(given.files, given.until);
+  if (given.files.size() > 1) {
+    throw program_error{exit_code::usage, "several recordings can only be compared (--compare)"};
+  }
+  auto const recording = read_file(given.files.front(), "FILE");
   server::replay again{recording};
   print_head(again);
-  if (given.compare && !again.is_whole()) {
-    throw program_error{exit_code::failed, "--compare: the recording has no beginning"};
-  }
-  std::deque<std::string> told_now;
   while (auto const record = again.step(given.until)) {
     bool const is_event = record->kind == wire::record_kind::event;
     if (is_event) print_event(record->at, record->number, record->content);
-    if (!given.compare) continue;
-    for (auto& e : again.take_events()) told_now.push_back(std::move(e.text));
-    if (is_event) check(*record, told_now);
   }
   if (again.is_cut_off()) {
     fmt::print("the recording ends within a record: what came then is missing\n");
@@ -90,10 +117,14 @@ fails, or on SIGUSR1: in $XDG_STATE_HOME/coxswain or ~/.local/state/coxswain, wh
 are kept. With --record FILE it writes all of them as they come. A recording contains the
 names of keys, queues and barriers, and error messages, but no values, tokens or secrets.
 
+With --compare, each recording is replayed and must come to the recorded digests of what the
+coordinator sent and reported. If not, the first difference is named, with its time, connection and
+request. A recording that was kept in memory has digests of its events only.
+
 EXAMPLES
   coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
   coxswain replay job.recording --until 12.5s
-  coxswain replay job.recording --compare > /dev/null   # still the same?
+  coxswain replay --compare recordings/*    # does this version do the same?
 
 )";
 
@@ -104,11 +135,11 @@ void add_replay(CLI::App& program, action& chosen) {
   auto& command =
       add_subcommand(program, "replay", "Tells what happened in a job, from its recording", chosen,
                      [given] { return replay_file(*given); });
-  command.add_option("FILE", given->file, "The recording")->required();
+  command.add_option("FILE", given->files, "The recording; with --compare one or more")->required();
   add_duration(command, "--until", given->until, "Show the job as it was so long after its start",
                {.may_be_forever = true});
   command.add_flag("--compare", given->compare,
-                   "Fail if the coordinator of this version says anything else than then");
+                   "Fail if this version sends or reports anything else; texts and values aside");
   command.footer(help_end(replay_footer));
 }
 

@@ -393,6 +393,7 @@ bool dispatch::has_much_to_send() const {
 // Puts what the core wants to be sent into the outboxes.
 void dispatch::collect(time_point now) {
   core_.take_outgoing(outgoing_);
+  recorder_.write_sent(now, outgoing_);
   std::array<line*, lines_ahead> ahead{};
   for (std::size_t i = 0; i < std::min(lines_ahead, outgoing_.size()); ++i) {
     ahead[i] = find(outgoing_[i].to);

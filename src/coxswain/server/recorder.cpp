@@ -7,6 +7,7 @@
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 #include <variant>
@@ -35,6 +36,7 @@ recorder::recorder(options const& o, incarnation self, time_point start)
   head_.coordinator = self;
   head_.started = o.core.started;
   head_.settings = settings_of(o.core);
+  head_.has_sent = pass_on_ != nullptr;
   if (!pass_on_) return;
   wire::append(buffer_, head_);
   pass_on_(buffer_);
@@ -106,6 +108,7 @@ void recorder::write_event(time_point now, core::event const& what) {
   told.kind = wire::record_kind::event;
   told.content = what.text;
   told.number = static_cast<std::uint64_t>(what.level);
+  told.digest = events_.add(what);
   std::string numbers;
   auto words = take_numbers_out(what.text, numbers);
   bool const is_short = words.size() <= wire::shared_words_max;
@@ -116,6 +119,20 @@ void recorder::write_event(time_point now, core::event const& what) {
   words_.reset();  // until it is written
   write(told);
   words_ = std::move(words);
+}
+
+void recorder::write_digests(time_point now, std::vector<core::outgoing> const& messages) {
+  std::array<char, 2 * wire::messages_per_record_max> digests;  // memory may be used up
+  std::size_t used = 0;
+  for (auto const& one : messages) {
+    auto const digest = sent_.add(one);
+    digests[used++] = static_cast<char>(digest >> 8);
+    digests[used++] = static_cast<char>(digest);
+    if (used < digests.size() && &one != &messages.back()) continue;
+    write(now, wire::record_kind::sent, {}, {digests.data(), used});
+    used = 0;
+  }
+  sent_.forget();
 }
 
 void recorder::write_message(time_point now, connection_id from, encoded_message encoded,

@@ -1,13 +1,14 @@
 #pragma once
-// Writes down what is put into the core, in a ring that is bounded by its bytes, and passes the
-// same on to whoever wants all of it. Values and secrets are replaced (stand_ins). Not here: files
-// (the program), and putting it into another core (replay).
+// Writes down what is put into the core, and a digest of what it says, in a ring that is bounded by
+// its bytes, and passes the same on to whoever wants all of it. Values and secrets are replaced
+// (stand_ins). Not here: files (the program), and putting it into another core (replay).
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/credential.hpp"
 #include "coxswain/core/event.hpp"
 #include "coxswain/core/messages.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/server/running_digest.hpp"
 #include "coxswain/server/stand_ins.hpp"
 #include "coxswain/wire/recording.hpp"
 
@@ -38,6 +39,11 @@ class recorder {
   // Messages that come later are judged by them.
   void write_credentials(time_point now, std::vector<core::credential> by);
   void write_event(time_point now, core::event const& what);
+  // All that the core has to send after the last recorded input. Only if somebody wants all of the
+  // recording: a digest is not worth its price before.
+  void write_sent(time_point now, std::vector<core::outgoing> const& messages) {
+    if (pass_on_) write_digests(now, messages);
+  }
 
   // An encoded message, and whether it holds no hidden fields (wire::decode_client).
   struct encoded_message {
@@ -76,6 +82,7 @@ class recorder {
     std::uint64_t records_{};
   };
 
+  void write_digests(time_point now, std::vector<core::outgoing> const& messages);
   void write(wire::record const& what);
   void keep(wire::record const& what);
   [[nodiscard]] bool begins_block(wire::record const& what) const noexcept;
@@ -89,8 +96,10 @@ class recorder {
   wire::recording_head head_;
   std::deque<block> kept_;
   std::size_t kept_bytes_{};
-  std::string buffer_;                // of what is passed on
-  std::string message_;               // with stand-ins
+  std::string buffer_;   // of what is passed on
+  std::string message_;  // with stand-ins
+  running_digest sent_;
+  running_digest events_;
   std::optional<std::string> words_;  // of the last event, if the block has it
 };
 

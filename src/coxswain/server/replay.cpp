@@ -17,6 +17,14 @@ namespace {
 // Any will do: only differences matter.
 constexpr time_point beginning{1h};
 
+// How much may be said before its digest follows.
+constexpr std::size_t left_max = 1'000'000;
+
+std::uint16_t digest_in(std::string_view two_bytes) {
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(two_bytes[0]) << 8 |
+                                    static_cast<unsigned char>(two_bytes[1]));
+}
+
 core::config config_from(wire::recording_head const& head) {
   auto made = config_of(head.settings);
   made.started = head.started;
@@ -40,6 +48,7 @@ std::optional<wire::record> replay::step(duration until) {
   if (!next_) next_ = reader_.next();
   if (!next_ || next_->at > until) return std::nullopt;
   auto const current = std::exchange(next_, std::nullopt);
+  events_.clear();
   now_ = beginning + current->at;
   latest_ = std::max(latest_, now_);
   if (is_whole()) give(*current);
@@ -50,7 +59,12 @@ void replay::give(wire::record const& input) {
   using kind = wire::record_kind;
   std::string content{input.content};
   switch (input.kind) {
-    case kind::event: return;
+    case kind::event:
+      if (difference_.empty()) difference_ = compare_event(input);
+      return;
+    case kind::sent:
+      if (difference_.empty()) difference_ = compare_messages(input.content);
+      return;
     case kind::connected:
       if (core_.connected(now_, std::move(content),
                           input.secret.value_or(core::session_secret{})) == input.connection) {
@@ -77,8 +91,7 @@ void replay::give(wire::record const& input) {
     case kind::credentials_replaced: give_credentials(content); break;
     case kind::round_cancelled: give_cancellation(input); break;
   }
-  std::vector<core::outgoing> unread;
-  core_.take_outgoing(unread);
+  take_outputs();
 }
 
 void replay::give_message(wire::record const& input) {
@@ -126,10 +139,58 @@ void replay::give_credentials(std::string const& text) {
   throw error{{errc::invalid_argument, "The recording replaces tokens by what is none."}};
 }
 
-std::vector<core::event> replay::take_events() {
-  std::vector<core::event> events;
-  core_.take_events(events);
-  return events;
+void replay::take_outputs() {
+  core_.take_events(events_);
+  std::vector<core::outgoing> messages;
+  core_.take_outgoing(messages);
+  if (!difference_.empty()) return;
+  for (auto const& one : events_) events_left_.push_back({one.text, told_.add(one)});
+  if (!head().has_sent) return;
+  for (auto const& one : messages) {
+    messages_left_.push_back({one.to, one.in_reply_to, one.what->outcome.code(), sent_.add(one)});
+  }
+  sent_.forget();
+  if (messages_left_.size() + events_left_.size() <= left_max) return;
+  difference_ = "more than " + std::to_string(left_max) + " messages and events have no digest";
+}
+
+std::string replay::compare_messages(std::string_view digests) {
+  bool const are_all = digests.size() < 2 * wire::messages_per_record_max;
+  for (; digests.size() >= 2; digests.remove_prefix(2)) {
+    if (messages_left_.empty()) {
+      return std::to_string(digests.size() / 2) + " recorded messages are not sent";
+    }
+    auto const& now = messages_left_.front();
+    if (now.digest != digest_in(digests)) return now.text() + " is not the recorded message";
+    messages_left_.pop_front();
+    ++compared_.messages;
+  }
+  if (!are_all || messages_left_.empty()) return {};
+  return messages_left_.front().text() + " is not in the recording";
+}
+
+std::string replay::compare_event(wire::record const& then) {
+  auto const recorded = "the recorded event '" + std::string{then.content} + "'";
+  if (!then.digest) return recorded + " has no digest: an older version wrote it";
+  if (events_left_.empty()) return recorded + " is not reported";
+  auto const now = std::move(events_left_.front());
+  events_left_.pop_front();
+  if (now.digest != *then.digest) return "'" + now.text + "' is not " + recorded;
+  ++compared_.events;
+  return {};
+}
+
+replay::counts replay::compared() const noexcept {
+  auto made = compared_;
+  made.not_compared = messages_left_.size() + events_left_.size();
+  return made;
+}
+
+std::string replay::sent_message::text() const {
+  auto const connection = "connection " + std::to_string(to.value);
+  if (in_reply_to == request_id{}) return "the push to " + connection;
+  return "the reply " + std::string{name(code)} + " to request " +
+         std::to_string(in_reply_to.value) + " of " + connection;
 }
 
 }  // namespace coxswain::server

@@ -1,12 +1,16 @@
 #pragma once
 // Puts a recording into a fresh core, input by input, in the recorded time: what happened then
-// happens again.
+// happens again. Compares what the core says with the recorded digests.
 
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/server/running_digest.hpp"
 #include "coxswain/server/stand_ins.hpp"
 #include "coxswain/wire/recording.hpp"
 
+#include <cstdint>
+#include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +37,22 @@ class replay {
   // was killed.
   [[nodiscard]] bool is_cut_off() const noexcept { return !next_ && reader_.is_cut_off(); }
 
-  // What the core has told its log since it was last asked.
-  [[nodiscard]] std::vector<core::event> take_events();
+  // What the core has told its log in the last step.
+  [[nodiscard]] std::vector<core::event> const& events() const noexcept { return events_; }
+
+  // What this core first sent or reported otherwise than the recorded one (see running_digest), in
+  // the last step or before; empty if nothing.
+  [[nodiscard]] std::string const& difference() const noexcept { return difference_; }
+
+  // How many messages and events were the same as those recorded. Of messages there are digests in
+  // recordings that were passed on only (recorder). And for how many there is no digest yet,
+  // because the coordinator was killed.
+  struct counts {
+    std::uint64_t messages{};
+    std::uint64_t events{};
+    std::uint64_t not_compared{};
+  };
+  [[nodiscard]] counts compared() const noexcept;
 
   // The whole job after the last step.
   [[nodiscard]] core::snapshot look() const { return core_.look(latest_); }
@@ -45,6 +63,23 @@ class replay {
   void give_credentials(std::string const& text);
   void give_preemption(wire::record const& input);
   void give_cancellation(wire::record const& input);
+  void take_outputs();
+  [[nodiscard]] std::string compare_messages(std::string_view digests);
+  [[nodiscard]] std::string compare_event(wire::record const& then);
+
+  // What this core has said and no record was compared with.
+  struct sent_message {
+    connection_id to{};
+    request_id in_reply_to{};
+    errc code{};
+    std::uint16_t digest{};
+
+    [[nodiscard]] std::string text() const;
+  };
+  struct told_event {
+    std::string text;
+    std::uint16_t digest{};
+  };
 
   wire::recording_reader reader_;
   std::optional<wire::record> next_;  // was read and is later than what was asked for
@@ -52,6 +87,13 @@ class replay {
   time_point latest_;  // what is due is judged by the time when a turn began, before what it read
   core::coordinator core_;
   restoration values_;
+  running_digest sent_;
+  running_digest told_;
+  std::deque<sent_message> messages_left_;
+  std::deque<told_event> events_left_;
+  std::vector<core::event> events_;
+  counts compared_;
+  std::string difference_;
 };
 
 }  // namespace coxswain::server

@@ -33,9 +33,7 @@ class field_writer {
 
   // Zero is left out, as proto3 does.
   void put_number(int field, std::uint64_t value) noexcept {
-    if (value == 0) return;
-    put_varint(static_cast<std::uint64_t>(field) << 3);
-    put_varint(value);
+    if (value != 0) put_present_number(field, value);
   }
 
   // A number of the type sint64.
@@ -44,6 +42,10 @@ class field_writer {
   }
 
   // The same for an `optional` field that is there, even if it is zero.
+  void put_present_number(int field, std::uint64_t value) noexcept {
+    put_varint(static_cast<std::uint64_t>(field) << 3);
+    put_varint(value);
+  }
   void put_present_signed(int field, std::int64_t value) noexcept {
     auto const bits = static_cast<std::uint64_t>(value);
     put_varint(static_cast<std::uint64_t>(field) << 3);

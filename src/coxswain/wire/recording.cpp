@@ -30,6 +30,7 @@ void append(std::string& out, recording_head const& head) {
   to.set_started_unix_ms(head.started.unix_ms);
   to.set_utc_offset_s(head.started.utc_offset_s);
   to.set_lost(head.lost);
+  to.set_has_sent(head.has_sent);
   for (auto const& [name, value] : head.settings) {
     auto& setting = *to.add_settings();
     setting.set_name(text(name));
@@ -40,7 +41,7 @@ void append(std::string& out, recording_head const& head) {
 }
 
 std::size_t bytes_max(record const& what) noexcept {
-  constexpr std::size_t numbers = 9;  // of the fields, and the sizes of two
+  constexpr std::size_t numbers = 10;  // of the fields, and the sizes of two
   return length_bytes + numbers * number_field_bytes_max + what.content.size() +
          sizeof(core::session_secret);
 }
@@ -64,6 +65,7 @@ char* write(record const& what, char* to) noexcept {
   body.put_number(fields::kCodeFieldNumber, static_cast<std::uint64_t>(what.code));
   body.put_number(fields::kSameWordsFieldNumber, what.same_words ? 1 : 0);
   if (what.held) body.put_present_signed(fields::kHeldFieldNumber, *what.held);
+  if (what.digest) body.put_present_number(fields::kDigestFieldNumber, *what.digest);
 
   auto const bytes = body.written().size();
   auto const length = length_prefix(bytes);
@@ -89,6 +91,7 @@ recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {
   head_.coordinator = incarnation{from.coordinator_incarnation()};
   head_.started = {from.started_unix_ms(), from.utc_offset_s()};
   head_.lost = from.lost();
+  head_.has_sent = from.has_sent();
   for (auto const& setting : from.settings()) {
     head_.settings.emplace_back(setting.name(), setting.value());
   }
@@ -113,6 +116,7 @@ std::optional<record> recording_reader::next() {
     to.code = errc_of(from.code());
     to.same_words = from.same_words();
     if (from.has_held()) to.held = from.held();
+    if (from.has_digest()) to.digest = static_cast<std::uint16_t>(from.digest());
     if (to.kind == record_kind::event) complete_text(to);
     return to;
   }

@@ -24,6 +24,7 @@ struct recording_head {
   wall_time started{};
   std::vector<std::pair<std::string, std::string>> settings;  // name and value
   std::uint64_t lost{};                                       // records before the first one
+  bool has_sent{};                                            // records of this kind
 
   friend bool operator==(recording_head const&, recording_head const&) = default;
 };
@@ -47,6 +48,7 @@ enum class record_kind : std::uint8_t {
   preempted,
   credentials_replaced,
   round_cancelled,
+  sent,
 };
 
 struct record {
@@ -59,11 +61,15 @@ struct record {
   errc code{};
   bool same_words{};                   // an event whose `content` is only the numbers of its text
   std::optional<std::int64_t> held{};  // the number that a key has which a message increments
+  std::optional<std::uint16_t> digest{};  // of the events up to this one
 };
 
 // Longer texts without their numbers are not shared by events: a reader makes the text anew each
 // time.
 constexpr std::size_t shared_words_max = 4096;
+
+// A record of the kind `sent` has the digests of at most so many messages.
+constexpr std::size_t messages_per_record_max = 256;
 
 // Append the head, or a record, with its length.
 void append(std::string& out, recording_head const& head);
