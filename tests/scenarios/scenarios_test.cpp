@@ -1,6 +1,8 @@
 // Plays every scenario of this folder and compares it with what is written there. With
-// `-- --update` it writes what came out instead, to be read as a diff.
+// `-- --update` it writes what came out instead, to be read as a diff; with `-- --record=DIR` it
+// keeps recordings there.
 
+#include "coxswain/server/replay.hpp"
 #include "tests/scenarios/transcript.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -8,8 +10,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 namespace coxswain::scenarios {
@@ -22,10 +26,14 @@ std::string content(std::filesystem::path const& file) {
   return all.str();
 }
 
-bool is_update() {
+// What follows `name` in an argument, if there is one.
+std::optional<std::string> argument(std::string_view name) {
   auto const& suite = boost::unit_test::framework::master_test_suite();
-  return std::any_of(suite.argv, suite.argv + suite.argc,
-                     [](char const* argument) { return std::string_view{argument} == "--update"; });
+  for (int i = 1; i < suite.argc; ++i) {
+    std::string_view const one = suite.argv[i];
+    if (one.starts_with(name)) return std::string{one.substr(name.size())};
+  }
+  return std::nullopt;
 }
 
 std::vector<std::filesystem::path> scenarios() {
@@ -86,11 +94,30 @@ BOOST_AUTO_TEST_CASE(every_scenario_plays_as_written) {
       std::string const written = content(file);
       std::string const played = transcript{}.play(written);
       BOOST_TEST(played.find("  ") != std::string::npos);
-      if (is_update()) {
+      if (argument("--update")) {
         std::ofstream{file} << played;
       } else {
         BOOST_TEST(played == written);
       }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_scenario_is_the_same_when_it_is_replayed) {
+  auto const directory = argument("--record=");
+  for (auto const& file : scenarios()) {
+    BOOST_TEST_CONTEXT(file.filename().string()) {
+      transcript played;
+      static_cast<void>(played.play(content(file)));
+      auto const recording = played.recording();
+      server::replay again{recording};
+      while (again.step()) continue;
+      BOOST_TEST(again.difference() == "");
+      BOOST_TEST(again.compared().messages > 0u);
+      BOOST_TEST(again.compared().not_compared == 0u);
+      if (!directory) continue;
+      auto const name = file.stem().string() + ".recording";
+      std::ofstream{std::filesystem::path{*directory} / name, std::ios::binary} << recording;
     }
   }
 }

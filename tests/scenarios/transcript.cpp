@@ -81,7 +81,7 @@ void transcript::start_job(std::vector<std::string> const& words) {
     set_option(c, words[i].substr(0, equals), words[i].substr(equals + 1));
   }
   clients_.clear();
-  coordinator_ = std::make_unique<core::coordinator>(c, incarnation{1}, now_);
+  coordinator_ = std::make_unique<recorded_coordinator>(c, incarnation{1}, now_);
 }
 
 void transcript::set_option(core::config& of, std::string const& option, std::string const& value) {
@@ -316,7 +316,8 @@ void transcript::advance(time_point to) {
 
 void transcript::take_outputs() {
   std::vector<core::outgoing> out;
-  coordinator_->take_outgoing(out);
+  std::vector<core::event> events;
+  coordinator_->take_outputs(now_, out, events);
   for (core::outgoing const& o : out) {
     auto const at = std::find_if(clients_.begin(), clients_.end(), [&](auto const& entry) {
       return entry.second.is_connected && entry.second.connection == o.to;
@@ -338,8 +339,6 @@ void transcript::take_outputs() {
     }
     say(line + " " + in_words(*o.what));
   }
-  std::vector<core::event> events;
-  coordinator_->take_events(events);
   for (core::event const& e : events) say("log: " + e.text);
 }
 

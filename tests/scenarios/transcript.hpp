@@ -9,7 +9,7 @@
 //
 // Not here: the scenarios (the .txt files beside this one).
 
-#include "coxswain/core/coordinator.hpp"
+#include "tests/scenarios/recorded_coordinator.hpp"
 
 #include <map>
 #include <memory>
@@ -25,6 +25,9 @@ class transcript {
  public:
   // Throws std::runtime_error that names the line it does not understand.
   [[nodiscard]] std::string play(std::string_view scenario);
+
+  // Of what was played.
+  [[nodiscard]] std::string recording() const { return coordinator_->recording(); }
 
  private:
   struct client {
@@ -57,7 +60,7 @@ class transcript {
   void say(std::string const& line);
 
   time_point now_{};
-  std::unique_ptr<core::coordinator> coordinator_;
+  std::unique_ptr<recorded_coordinator> coordinator_;
   std::map<std::string, client> clients_;
   std::string text_;
 };

@@ -19,7 +19,8 @@ server::options with(core::config core, habits const& ways, std::vector<std::str
   o.core = std::move(core);
   o.queued_bytes_max = ways.queued_bytes_max;
   if (!ways.keeps_recording) o.record_bytes_max = 0;
-  if (ways.keeps_recording) o.record = [](std::string_view) {};  // for its digests
+  o.record = ways.record;
+  if (ways.keeps_recording && !o.record) o.record = [](std::string_view) {};  // for its digests
   if (!ways.keeps_log) return o;
   o.log = [&log, &now](core::event const& e) {
     log.push_back(std::to_string((now - started) / 1ms) + " ms: " + e.text);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct habits {
   std::uint32_t steps_per_check{1};                // the coordinator's invariants, so often
   bool keeps_log{true};                            // what the coordinator tells its log
   bool keeps_recording{true};                      // of what is put into the coordinator
+  std::function<void(std::string_view)> record{};  // gets all of it
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of one connection
 };
 

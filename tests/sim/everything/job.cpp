@@ -22,13 +22,18 @@ core::config spoiled(core::config options, plant const* wrong) {
   return options;
 }
 
+habits with(habits ways, std::function<void(std::string_view)> record) {
+  ways.record = std::move(record);
+  return ways;
+}
+
 bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
 
 }  // namespace
 
-job::job(std::uint64_t seed, plant const* wrong)
+job::job(std::uint64_t seed, plant const* wrong, std::function<void(std::string_view)> record)
     : decided{seed},
-      w{seed, spoiled(decided.options, wrong), decided.ways},
+      w{seed, spoiled(decided.options, wrong), with(decided.ways, std::move(record))},
       progress_(decided.options.num_tasks) {
   w.delay_max = decided.delay_max;
   seen.options = decided.options;

@@ -11,16 +11,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace coxswain::sim {
 
 class job {
  public:
-  // With a plant, something is wrong that the rules should find.
-  explicit job(std::uint64_t seed, plant const* wrong = nullptr);
+  // With a plant, something is wrong that the rules should find. `record` gets the recording.
+  explicit job(std::uint64_t seed, plant const* wrong = nullptr,
+               std::function<void(std::string_view)> record = {});
 
   // Runs it, and says which rules were broken. Once.
   [[nodiscard]] complaints run();

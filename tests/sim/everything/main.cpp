@@ -1,7 +1,8 @@
 // Simulates whole jobs of everything, seed after seed, and says which rules were broken.
 //
-//   simulation [--seeds=N] [--first=S] [--plant=NAME] [--all-plants] [--verbose]
+//   simulation [--seeds=N] [--first=S] [--plant=NAME] [--all-plants] [--verbose] [--record=DIR]
 //
+// With --record it keeps a recording of each job, for `coxswain replay --compare`.
 // Without a plant it ends with 1 if a rule was broken, and says how to run exactly that job again.
 // With one, it ends with 1 if no job of the N showed it.
 
@@ -12,11 +13,15 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace coxswain::sim {
 namespace {
@@ -27,6 +32,7 @@ struct wishes_of_user {
   std::string plant;
   bool all_plants{};
   bool verbose{};
+  std::optional<std::filesystem::path> record_to;
 };
 
 bool take_number(std::string_view argument, std::string_view name, std::uint64_t& into) {
@@ -43,6 +49,8 @@ std::optional<wishes_of_user> read(int count, char** arguments) {
     std::string_view const one = arguments[i];
     if (one.starts_with("--plant=")) {
       w.plant = one.substr(8);
+    } else if (one.starts_with("--record=")) {
+      w.record_to = one.substr(9);
     } else if (one == "--all-plants") {
       w.all_plants = true;
     } else if (one == "--verbose") {
@@ -101,8 +109,18 @@ int run(wishes_of_user const& w) {
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
     if (w.verbose) std::cout << "seed " << seed << std::endl;
     seed_that_runs = seed;
-    job one{seed};
+    std::ofstream file;
+    std::function<void(std::string_view)> record;
+    if (w.record_to) {
+      file.open(*w.record_to / ("job-" + std::to_string(seed) + ".recording"), std::ios::binary);
+      record = [&file](std::string_view bytes) { file << bytes; };
+    }
+    job one{seed, nullptr, std::move(record)};
     complaints const found = one.run();
+    if (w.record_to && !file.flush()) {
+      std::cout << "the recording of seed " << seed << " cannot be written\n";
+      return 1;
+    }
     if (w.verbose) print_history(one.seen);
     if (found.empty()) continue;
     std::cout << "seed " << seed << " breaks " << found.size()
@@ -148,7 +166,7 @@ int main(int count, char** arguments) {
   auto const wishes = read(count, arguments);
   if (!wishes || (!wishes->plant.empty() && !find_plant(wishes->plant))) {
     std::cerr << "usage: simulation [--seeds=N] [--first=S] [--plant=NAME | --all-plants] "
-                 "[--verbose]\nplants:";
+                 "[--verbose] [--record=DIR]\nplants:";
     for (plant const& one : all_plants()) std::cerr << ' ' << one.name;
     std::cerr << std::endl;
     return 64;
