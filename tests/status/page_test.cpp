@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay) {
   server::replay r{recording};
   std::string told;
   while (r.step()) {
-    for (auto const& e : r.take_events()) told += e.text + "\n";
+    for (auto const& e : r.events()) told += e.text + "\n";
   }
   BOOST_TEST(has(told, "will be preempted in 90 s"));
 }
