@@ -63,6 +63,28 @@ BOOST_AUTO_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error) {
   BOOST_TEST(seen.error->cause.task->value == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(a_picture_shows_a_page_of_the_open_barriers_and_counts_the_others) {
+  cluster c{3, with([](auto& o) { o.page_entries_max = 2; })};
+  for (auto const* const name : {"a", "b", "c", "d"}) c.barrier(0, name);
+  c.count_barrier(1, "e", 2);
+
+  auto const seen = c.look();
+
+  BOOST_TEST(seen.barriers.size() == 2u);
+  BOOST_TEST(seen.barriers[0].name == "a");
+  BOOST_TEST(seen.barriers[1].missing == "1-2");
+  BOOST_TEST(seen.more_barriers == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_picture_looks_at_so_many_participants_and_counts_the_other_barriers) {
+  cluster c{3, with([](auto& o) { o.participants_per_picture_max = 12; })};
+  for (auto const* const name : {"a", "b", "c"}) c.barrier(0, name);
+  c.exchange(1, "cuda", {});
+
+  BOOST_TEST(c.look().barriers.size() == 2u);
+  BOOST_TEST(c.look().more_barriers == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
   cluster c{1};
   int const o = c.observer();

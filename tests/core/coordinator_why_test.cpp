@@ -686,6 +686,60 @@ BOOST_AUTO_TEST_CASE(beyond_a_thousand_waits_are_counted) {
   BOOST_TEST(a.more == 3u);
 }
 
+// 500 rounds of 1,000 tasks.
+BOOST_AUTO_TEST_CASE(the_cost_of_why_has_a_bound_however_many_rounds_are_open) {
+  cluster c{1'000};
+  c.check_less();
+  for (int i = 0; i < 500; ++i) c.barrier(i, "b" + std::to_string(i));
+  c.pass(1s);
+  auto const before = c.brain().counts().steps;
+
+  auto const a = why(c, 0);
+
+  BOOST_TEST(c.brain().counts().steps - before < 10'000u);
+  BOOST_TEST(a.waits.size() == 66u);
+  BOOST_TEST(a.more == 434u);
+  BOOST_TEST(a.waits[0].name == "b0");
+  BOOST_TEST(a.waits[0].missing->missing == "1-999");
+  BOOST_TEST(a.waits[65].name == "b65");
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_for_the_bound_of_why) {
+  cluster c{3, with([](auto& o) { o.participants_per_picture_max = 1; })};
+  c.barrier(0, "a");
+  c.count_barrier(0, "c", 2);
+  c.exchange(0, "cuda", {});
+  c.send(0, core::alive_args{});
+  c.get(1, "k");
+  c.get(2, "k");
+
+  auto const a = why(c, 0);
+
+  BOOST_TEST(a.waits.size() == 1u);
+  BOOST_TEST(a.waits[0].name == "a");
+  BOOST_TEST(a.more == 5u);
+}
+
+// Its other wait may end.
+BOOST_AUTO_TEST_CASE(a_task_of_which_not_every_wait_was_looked_at_is_not_called_stuck) {
+  cluster c{2, with([](auto& o) { o.participants_per_picture_max = 1; })};
+  deadlock const d{c};
+  c.pass(1s);
+
+  BOOST_TEST(c.log() == "");
+  BOOST_TEST(why(c, 0).stuck == "");
+}
+
+BOOST_AUTO_TEST_CASE(tasks_whose_every_wait_was_looked_at_are_stuck_whatever_was_left_out) {
+  cluster c{4, with([](auto& o) { o.participants_per_picture_max = 20; })};
+  deadlock const d{c};
+  c.barrier(2, "c", 300s, {.among = {2, 3}});
+  c.pass(1s);
+
+  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(why(c, 0).more == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(tasks_are_shown_however_many_other_clients_wait) {
   cluster c{2};
   int const o = c.observer();

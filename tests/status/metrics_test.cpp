@@ -59,6 +59,7 @@ core::snapshot some_job() {
   job.version = "1.2.3";
   job.tasks = {task_in(task_state::connected), task_in(task_state::connected, true),
                task_in(task_state::connected), task_in(task_state::failed)};
+  job.more_barriers = 7;
   job.barriers = {barrier_of(core::snapshot::kind::tasks), barrier_of(core::snapshot::kind::tasks),
                   barrier_of(core::snapshot::kind::leave)};
   job.error = job_error{};
@@ -224,14 +225,17 @@ BOOST_AUTO_TEST_CASE(tasks_are_counted_once_each_by_state) {
 }
 
 BOOST_AUTO_TEST_CASE(open_barriers_are_counted_by_kind) {
-  BOOST_TEST(family(some_text(), "open_barriers") ==
-             "# HELP coxswain_open_barriers Barriers that somebody waits at, by kind.\n"
-             "# TYPE coxswain_open_barriers gauge\n"
-             "coxswain_open_barriers{kind=\"tasks\"} 2\n"
-             "coxswain_open_barriers{kind=\"count\"} 0\n"
-             "coxswain_open_barriers{kind=\"join\"} 0\n"
-             "coxswain_open_barriers{kind=\"leave\"} 1\n"
-             "coxswain_open_barriers{kind=\"topology\"} 0\n");
+  BOOST_TEST(
+      family(some_text(), "open_barriers") ==
+      "# HELP coxswain_open_barriers Barriers that somebody waits at, by kind; unlisted: beyond "
+      "a thousand, of any kind.\n"
+      "# TYPE coxswain_open_barriers gauge\n"
+      "coxswain_open_barriers{kind=\"tasks\"} 2\n"
+      "coxswain_open_barriers{kind=\"count\"} 0\n"
+      "coxswain_open_barriers{kind=\"join\"} 0\n"
+      "coxswain_open_barriers{kind=\"leave\"} 1\n"
+      "coxswain_open_barriers{kind=\"topology\"} 0\n"
+      "coxswain_open_barriers{kind=\"unlisted\"} 7\n");
 }
 
 BOOST_AUTO_TEST_CASE(requests_are_counted_by_operation_and_code) {

@@ -134,6 +134,7 @@ core::snapshot whole_job() {
   made.tasks[0].progress = {largest, 60s, true};
   made.tasks[0].returns_by = wall_time{1'795'441'987'212, -3600};
   made.barriers = {open_barrier(), {}};
+  made.more_barriers = 18;
   made.error = failed_job();
   made.keys = 1;
   made.key_bytes = 2;

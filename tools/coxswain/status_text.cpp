@@ -91,6 +91,9 @@ std::string status_text(core::snapshot const& picture) {
                         text_of(picture.lateness_max));
   }
   if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
+  if (picture.more_barriers > 0) {
+    text += fmt::format("and {} more open barriers\n", picture.more_barriers);
+  }
   return harmless_lines(text) + "\n" + tasks_text(picture.tasks);
 }
 

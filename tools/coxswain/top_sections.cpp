@@ -249,8 +249,10 @@ section barriers_section(job_view const& view, std::size_t columns) {
   std::stable_sort(open.begin(), open.end(),
                    [](auto const& a, auto const& b) { return a.age > b.age; });
   lines all;
-  all.push_back(title("OPEN BARRIERS",
-                      open.empty() ? "none" : fmt::format("{}, the oldest first", open.size())));
+  all.push_back(title(
+      "OPEN BARRIERS",
+      open.empty() ? "none"
+                   : fmt::format("{}, the oldest first", open.size() + view.job.more_barriers)));
   for (auto const& b : open) {
     auto more = barrier_lines(b, columns);
     all.insert(all.end(), std::make_move_iterator(more.begin()),

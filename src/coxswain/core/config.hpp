@@ -113,6 +113,9 @@ struct config {
   // One page: so many keys or tasks, and so many bytes of keys and values; but one key in any case.
   std::size_t page_entries_max{1'000};
   std::size_t page_bytes_max{1024 * 1024};
+  // How many participants of open rounds and other waits `why`, `inspect` and the search for
+  // deadlocks look at: the oldest first, and one wait in any case.
+  std::size_t participants_per_picture_max{65'536};
 
   // How many requests of a session without a task may be open or not acknowledged.
   [[nodiscard]] std::uint32_t open_requests_max_of(role who) const noexcept {

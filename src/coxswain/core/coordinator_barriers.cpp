@@ -439,11 +439,14 @@ std::string coordinator::state::waits_for(task_id id) const {
 
 // What a get or a pop waits for; nothing of another request.
 std::string coordinator::state::read_text(parked const& p) const {
-  if (p.where == parked::place::key) return "key " + quoted(p.name.get());
-  if (p.where == parked::place::queue) return "queue " + quoted(p.name.get());
-  if (p.where != parked::place::keys) return {};
+  if (!is_get_or_pop(p)) return {};
+  return (p.where == parked::place::queue ? "queue " : "key ") + quoted(read_name(p));
+}
+
+std::string_view coordinator::state::read_name(parked const& p) const {
+  if (p.where != parked::place::keys) return p.name.get();
   joint_gets::get const& g = joint_gets_.at(p.number);
-  return "key " + quoted(g.keys[g.at]);
+  return g.keys[g.at];
 }
 
 std::string coordinator::state::missing_text(time_point now, barrier_failure const& f) const {

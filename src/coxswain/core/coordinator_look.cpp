@@ -1,5 +1,6 @@
 // Looking at the coordinator without changing it.
 
+#include "coxswain/core/picture_budget.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -41,7 +42,7 @@ void coordinator::state::handle(call const& c, inspect_args& args) {
     snapshot made = first == 0 ? look_at_job(c.now) : snapshot{};
     show_tasks(c.now, made, first, options.page_entries_max);
     tally.steps += made.tasks.size() * steps_per_task_shown;
-    tally.steps += made.barriers.size() * (1 + roster_.size() / tasks_per_step);
+    for (auto const& b : made.barriers) tally.steps += 1 + b.expected / tasks_per_step;
     return share(std::move(made));
   };
   answer_now(c, first == 0 ? first_page_.at(c.now, tally.steps, page) : page(), false);
@@ -89,26 +90,7 @@ snapshot coordinator::state::look_at_job(time_point now) const {
   s.coordinator = self_;
   s.version = options.version;
   s.uptime = now - started_;
-  for (auto const& [_, b] : barriers_.open_rounds()) {
-    s.barriers.push_back(picture(now, snapshot::kind::tasks, b->name, b->round));
-    s.barriers.back().round = b->number;
-  }
-  for (auto const& [count_name, w] : count_barriers_.all()) {
-    snapshot::barrier b;
-    b.name = count_name;
-    b.what = snapshot::kind::count;
-    b.round = w.number;
-    b.arrived = static_cast<std::uint32_t>(w.arrived.size());
-    b.expected = w.count;
-    b.age = now - w.opened;
-    s.barriers.push_back(std::move(b));
-  }
-  for (auto const& [platform, x] : topologies_.all()) {
-    if (x.outcome) continue;
-    s.barriers.push_back(picture(now, snapshot::kind::topology, platform, x.waiting));
-  }
-  if (join_.is_open()) s.barriers.push_back(picture(now, snapshot::kind::join, "join", join_));
-  if (leave_.is_open()) s.barriers.push_back(picture(now, snapshot::kind::leave, "leave", leave_));
+  add_open_barriers(now, s);
   s.error = error;
   s.keys = keys_.size();
   s.key_bytes = keys_.bytes_stored();
@@ -126,6 +108,40 @@ snapshot coordinator::state::look_at_job(time_point now) const {
   s.rounds = rounds_.all();
   s.stragglers = rounds_.stragglers();
   return s;
+}
+
+// The oldest rounds first.
+void coordinator::state::add_open_barriers(time_point now, snapshot& to) const {
+  using kind = snapshot::kind;
+  picture_budget budget{options.participants_per_picture_max};
+  auto const has_room = [&](std::size_t participants) {
+    return to.barriers.size() < options.page_entries_max && budget.take(participants);
+  };
+  to.more_barriers += barriers_.open_rounds().size();
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    if (!has_room(b->round.expected().size())) break;
+    --to.more_barriers;
+    to.barriers.push_back(picture(now, kind::tasks, b->name, b->round));
+    to.barriers.back().round = b->number;
+  }
+  to.more_barriers += count_barriers_.all().size();
+  for (auto const& [name, w] : count_barriers_.all()) {
+    if (!has_room(0)) break;
+    --to.more_barriers;
+    auto const arrived = static_cast<std::uint32_t>(w.arrived.size());
+    to.barriers.push_back(
+        {name, kind::count, w.number, arrived, w.count, {}, {}, now - w.opened, {}});
+  }
+  for (auto const& [platform, x] : topologies_.all()) {
+    if (x.outcome) continue;
+    if (has_room(x.waiting.expected().size())) {
+      to.barriers.push_back(picture(now, kind::topology, platform, x.waiting));
+    } else {
+      ++to.more_barriers;
+    }
+  }
+  if (join_.is_open()) to.barriers.push_back(picture(now, kind::join, "join", join_));
+  if (leave_.is_open()) to.barriers.push_back(picture(now, kind::leave, "leave", leave_));
 }
 
 events_answer coordinator::state::events_since(std::optional<std::uint64_t> after,

@@ -15,6 +15,9 @@ constexpr std::size_t known_max = 16;
 constexpr std::size_t brief_range_bytes_max = 256;
 constexpr std::size_t brief_known_max = 4;
 
+// Tasks that are looked at quickly: whether they are missing.
+constexpr std::size_t tasks_per_step = 16;
+
 }  // namespace
 
 void coordinator::state::tell_waiting(time_point now, session& to, ticket asked) {
@@ -53,7 +56,10 @@ std::string coordinator::state::waiting_text(time_point now, ticket asked, parke
       std::get<std::int64_t>(place) = leave_.opened().time_since_epoch().count();
       break;
   }
-  return waiting_texts_.at(now, std::move(place), [&] { return missing_text(now, p); });
+  return waiting_texts_.at(now, std::move(place), [&] {
+    tally.steps += roster_.size() / tasks_per_step;
+    return missing_text(now, p);
+  });
 }
 
 std::string coordinator::state::missing_text(time_point now, parked const& p) const {

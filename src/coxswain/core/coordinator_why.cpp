@@ -1,5 +1,6 @@
 // What everybody waits for, and who can never go on.
 
+#include "coxswain/core/picture_budget.hpp"
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
@@ -99,7 +100,9 @@ bool coordinator::state::may_act(time_point now, task const& t) const {
   return !t.blocked.only_wait() || now - t.blocked.last_began() < patience || is_suspect(t);
 }
 
+// Of waits beyond the budget nothing is known, so whoever has one may go on by it.
 wait_graph coordinator::state::graph_of_waits(time_point now) const {
+  picture_budget budget{options.participants_per_picture_max};
   wait_graph g{roster_.size()};
   std::vector<task_id> reading;
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
@@ -111,17 +114,25 @@ wait_graph coordinator::state::graph_of_waits(time_point now) const {
   sessions_.all().each([&](session_id, session const& s) {
     if (s.produces && s.tasks.empty()) g.outsider_acts();
   });
+  if (leave_.is_open()) g.wait_for_all(leave_.present(), awaited(leave_));
   for (auto const& [_, b] : barriers_.open_rounds()) {
-    g.wait_for_all(b->round.in_order(), awaited(b->round));
+    if (!budget.take(b->round.expected().size())) break;
+    g.wait_for_all(b->round.present(), awaited(b->round));
   }
   for (auto const& [_, x] : topologies_.all()) {
-    if (!x.outcome) g.wait_for_all(x.waiting.in_order(), awaited(x.waiting));
+    if (x.outcome) continue;
+    if (!budget.take(x.waiting.expected().size())) break;
+    g.wait_for_all(x.waiting.present(), awaited(x.waiting));
   }
-  if (leave_.is_open()) g.wait_for_all(leave_.in_order(), awaited(leave_));
   for (auto const& [_, q] : alive_queries_.all()) {
+    if (!budget.take(q.members->size())) break;
     std::vector<task_id> asking;
     for (auto const& [id, calls] : q.called) asking.push_back(id);
     g.wait_for_all(std::move(asking), awaited(q));
+  }
+  for (std::uint32_t i = 0; budget.is_exceeded() && i < roster_.size(); ++i) {
+    blocking_calls const& calls = roster_.at(task_id{i}).blocked;
+    if (g.waits_of(task_id{i}) + calls.for_anybody() < calls.open()) g.acts(task_id{i});
   }
   g.settle();
   return g;
@@ -174,7 +185,11 @@ void coordinator::state::tell_stuck(wait_graph const& g, std::vector<stuck_call>
 }
 
 bool coordinator::state::wait_alike(parked const& a, parked const& b) const {
-  if (is_get_or_pop(a) && is_get_or_pop(b)) return read_text(a) == read_text(b);
+  if (is_get_or_pop(a) && is_get_or_pop(b)) {
+    bool const are_of_queues = a.where == parked::place::queue && b.where == parked::place::queue;
+    bool const are_of_keys = a.where != parked::place::queue && b.where != parked::place::queue;
+    return (are_of_queues || are_of_keys) && read_name(a) == read_name(b);
+  }
   if (a.where != b.where) return false;
   bool const is_named = a.where == parked::place::topology;
   return is_named ? a.name.get() == b.name.get() : a.number == b.number;
@@ -252,35 +267,42 @@ void coordinator::state::handle(call const& c, why_args&) {
 why_answer coordinator::state::why(time_point now, std::uint64_t& steps) const {
   using kind = why_answer::kind;
   wait_graph const g = graph_of_waits(now);
+  picture_budget budget{options.participants_per_picture_max};
   why_answer a;
-  auto const add = [&](auto const& make) {
-    if (a.waits.size() == waits_told_max) {
-      ++a.more;
-    } else {
-      a.waits.push_back(make());
-    }
+  auto const has_room = [&](std::size_t participants) {
+    return a.waits.size() < waits_told_max && budget.take(participants);
   };
+  a.more += barriers_.open_rounds().size();
   for (auto const& [_, b] : barriers_.open_rounds()) {
-    add([&, &round = *b] {
-      auto w = wait_in(now, g, kind::barrier, round.name, round.round);
-      w.missing->round = round.number;
-      return w;
-    });
+    if (!has_room(b->round.expected().size())) break;
+    --a.more;
+    a.waits.push_back(wait_in(now, g, kind::barrier, b->name, b->round));
+    a.waits.back().missing->round = b->number;
   }
+  a.more += count_barriers_.all().size();
   for (auto const& [name, w] : count_barriers_.all()) {
-    add([&, &name = name, &w = w] { return wait_in(now, g, name, w); });
+    if (!has_room(w.arrived.size())) break;
+    --a.more;
+    a.waits.push_back(wait_in(now, g, name, w));
   }
-  if (join_.is_open()) add([&] { return wait_in(now, g, kind::join, {}, join_); });
-  if (leave_.is_open()) add([&] { return wait_in(now, g, kind::leave, {}, leave_); });
+  if (join_.is_open()) a.waits.push_back(wait_in(now, g, kind::join, {}, join_));
+  if (leave_.is_open()) a.waits.push_back(wait_in(now, g, kind::leave, {}, leave_));
   for (auto const& [platform, x] : topologies_.all()) {
     if (x.outcome) continue;
-    add([&, &name = platform, &m = x.waiting] { return wait_in(now, g, kind::topology, name, m); });
+    if (has_room(x.waiting.expected().size())) {
+      a.waits.push_back(wait_in(now, g, kind::topology, platform, x.waiting));
+    } else {
+      ++a.more;
+    }
   }
+  a.more += alive_queries_.all().size();
   for (auto const& [_, q] : alive_queries_.all()) {
-    add([&, &query = q] { return wait_in(now, g, query); });
+    if (!has_room(q.members->size())) break;
+    --a.more;
+    a.waits.push_back(wait_in(now, g, q));
   }
-  if (preemption_.is_open()) add([&] { return wait_for_agreement(now, g); });
-  steps += (g.size() + roster_.size() * (1 + a.waits.size())) / tasks_per_step;
+  if (preemption_.is_open()) a.waits.push_back(wait_for_agreement(now, g));
+  steps += (g.size() + budget.taken() + roster_.size()) / tasks_per_step;
   add_reads(now, g, a, steps);
   steps += a.waits.size();
   if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
@@ -298,7 +320,7 @@ why_answer::wait coordinator::state::wait_in(time_point now, wait_graph const& g
   if (time_point const deadline = m.deadline(); deadline != time_point::max()) {
     w.remaining = std::max(deadline - now, duration::zero());
   }
-  add_tasks(w, g, m.in_order());
+  add_tasks(w, g, m.present());
   return w;
 }
 
@@ -371,13 +393,14 @@ void coordinator::state::add_reads(time_point now, wait_graph const& g, why_answ
     std::vector<task_id> tasks;
   };
   std::map<std::pair<why_answer::kind, std::string_view>, group> groups;
+  std::size_t const visited_max = options.participants_per_picture_max;
+  std::size_t visited = 0;
   std::size_t looked = 0;
   auto const look = [&](ticket who, parked const& p) {
+    ++visited;
+    if (visited > visited_max || !is_get_or_pop(p)) return;
     ++looked;
-    bool const is_joint = p.where == parked::place::keys;
-    std::string_view name = p.name.get();
-    if (is_joint) name = joint_gets_.at(p.number).keys[joint_gets_.at(p.number).at];
-    group& one = groups[{kind_of(p.where), name}];
+    group& one = groups[{kind_of(p.where), read_name(p)}];
     if (p.task) {
       one.tasks.push_back(*p.task);
     } else {
@@ -385,20 +408,17 @@ void coordinator::state::add_reads(time_point now, wait_graph const& g, why_answ
     }
     add_call(now, one.shown, who);
   };
-  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
-    for (ticket const who : roster_.at(task_id{i}).waits) {
-      parked const& p = *sessions_.parked_at(who);
-      if (is_get_or_pop(p)) look(who, p);
-    }
+  for (std::uint32_t i = 0; i < roster_.size() && visited < visited_max; ++i) {
+    for (ticket const who : roster_.at(task_id{i}).waits) look(who, *sessions_.parked_at(who));
   }
   std::size_t const most = looked + outsiders_shown_max;
   sessions_.all().each([&](session_id id, session const& s) {
-    if (looked >= most) return;
+    if (looked >= most || visited >= visited_max) return;
     s.open.each([&](request_id open_id, parked const& p) {
-      if (looked < most && is_get_or_pop(p) && !p.task) look({id, open_id}, p);
+      if (looked < most && !p.task) look({id, open_id}, p);
     });
   });
-  steps += looked;
+  steps += looked + visited / tasks_per_step;
   for (auto& [what, one] : groups) {
     if (to.waits.size() == waits_told_max) {
       ++to.more;
@@ -410,7 +430,7 @@ void coordinator::state::add_reads(time_point now, wait_graph const& g, why_answ
     to.waits.push_back(std::move(one.shown));
   }
   std::size_t const all = keys_.waiting() + queues_.waiting();
-  if (looked >= most) to.more += all - std::min(all, looked);
+  if (looked >= most || visited >= visited_max) to.more += all - std::min(all, looked);
 }
 
 void coordinator::state::add_call(time_point now, why_answer::wait& w, ticket who) const {

@@ -81,6 +81,15 @@ std::vector<task_id> meeting::missing() const {
   return tasks;
 }
 
+std::vector<task_id> meeting::present() const {
+  std::vector<task_id> tasks;
+  tasks.reserve(arrived_);
+  for (std::uint32_t i = 0; i < expected_->size(); ++i) {
+    if (arrivals_[i].place != nowhere) tasks.push_back(expected_->at(i));
+  }
+  return tasks;
+}
+
 std::vector<task_id> meeting::in_order() const {
   std::vector<task_id> tasks;
   tasks.reserve(arrived_);

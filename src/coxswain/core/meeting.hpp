@@ -90,7 +90,8 @@ class meeting {
   // The tasks that have not arrived, sorted.
   [[nodiscard]] std::vector<task_id> missing() const;
 
-  // The tasks that have arrived, in that order.
+  // The tasks that have arrived, sorted; and in that order.
+  [[nodiscard]] std::vector<task_id> present() const;
   [[nodiscard]] std::vector<task_id> in_order() const;
 
   // What they wait with, in the same order.

@@ -489,6 +489,7 @@ struct snapshot {
   duration uptime{};
   std::vector<task> tasks;
   std::vector<barrier> barriers;
+  std::uint64_t more_barriers{};  // open ones that are not listed
   std::optional<job_error> error;
   std::uint64_t keys{};
   std::uint64_t key_bytes{};

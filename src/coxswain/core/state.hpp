@@ -285,6 +285,7 @@ class coordinator::state {
                                       barrier_failure const& f) const;
   [[nodiscard]] std::string waits_for(task_id id) const;
   [[nodiscard]] std::string read_text(parked const& p) const;
+  [[nodiscard]] std::string_view read_name(parked const& p) const;
   [[nodiscard]] std::string failed_text(barriers::barrier const& b,
                                         std::string const& reason) const;
   [[nodiscard]] std::string missing_text(time_point now, barrier_failure const& f) const;
@@ -424,13 +425,13 @@ class coordinator::state {
   [[nodiscard]] why_answer::wait wait_for_agreement(time_point now, wait_graph const& g) const;
   void add_reads(time_point now, wait_graph const& g, why_answer& to, std::uint64_t& steps) const;
   void add_call(time_point now, why_answer::wait& w, ticket who) const;
-  // Of one call.
   void tell_waiting(time_point now, session& to, ticket asked);
   [[nodiscard]] std::string waiting_text(time_point now, ticket asked, parked const& p);
   [[nodiscard]] std::string missing_text(time_point now, parked const& p) const;
 
   // Looking: all but the tasks, and those.
   [[nodiscard]] snapshot look_at_job(time_point now) const;
+  void add_open_barriers(time_point now, snapshot& to) const;
   void show_tasks(time_point now, snapshot& to, std::uint32_t first, std::size_t most) const;
   [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
                                           meeting const& m) const;
@@ -453,8 +454,7 @@ class coordinator::state {
   answer_ptr const plain_ok_ = make_answer({});
   duration stalled_{};  // all stalls of the loop so far
   std::optional<time_point> stall_told_;
-  bool stopping_{};
-  bool job_error_news_{};
+  bool stopping_{}, job_error_news_{};
 
   deadlines deadlines_;
   sessions sessions_;

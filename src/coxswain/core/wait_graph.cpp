@@ -13,6 +13,7 @@ void wait_graph::acts(task_id task) {
 
 void wait_graph::wait_for_all(std::vector<task_id> waiting, std::vector<task_id> const& missing) {
   size_ += waiting.size() + missing.size();
+  for (task_id const task : waiting) ++waits_of_[task.value];
   for (task_id const task : missing) holds_up_[task.value].push_back(waits_.size());
   waits_.push_back({std::move(waiting), missing.size()});
 }

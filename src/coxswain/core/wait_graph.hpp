@@ -15,7 +15,8 @@ namespace coxswain::core {
 class wait_graph {
  public:
   // A job of so many tasks, none of which can act.
-  explicit wait_graph(std::uint32_t num_tasks) : able_(num_tasks), holds_up_(num_tasks) {}
+  explicit wait_graph(std::uint32_t num_tasks)
+      : able_(num_tasks), holds_up_(num_tasks), waits_of_(num_tasks) {}
 
   // The task may do something as it is.
   void acts(task_id task);
@@ -26,6 +27,9 @@ class wait_graph {
   void wait_for_all(std::vector<task_id> waiting, std::vector<task_id> const& missing);
   // The waiting go on when anybody does something: gives a key its value, say.
   void wait_for_anybody(std::vector<task_id> waiting);
+
+  // In how many of these waits the task is one of the waiting.
+  [[nodiscard]] std::uint32_t waits_of(task_id task) const { return waits_of_[task.value]; }
 
   // Follows from all that was said what can still happen. To be called once, at the end.
   void settle();
@@ -46,6 +50,7 @@ class wait_graph {
 
   std::vector<bool> able_;
   std::vector<std::vector<std::size_t>> holds_up_;  // the waits in which a task is missing
+  std::vector<std::uint32_t> waits_of_;
   std::vector<wait> waits_;
   std::vector<task_id> for_anybody_;
   std::vector<task_id> news_;  // able, and what follows from it is still to be found

@@ -59,6 +59,7 @@ void visit_options(Config& o, Visit visit) {
   visit("changes_per_answer_max", o.changes_per_answer_max);
   visit("change_bytes_per_answer_max", o.change_bytes_per_answer_max);
   visit("page_entries_max", o.page_entries_max);
+  visit("participants_per_picture_max", o.participants_per_picture_max);
   visit("page_bytes_max", o.page_bytes_max);
 }
 

@@ -275,6 +275,7 @@ json::object state_of(core::snapshot const& picture) {
   auto all = summary_of(picture);
   all["tasks"] = array_of(picture.tasks);
   all["barriers"] = array_of(picture.barriers);
+  all["barriers_more"] = picture.more_barriers;
   all["rounds"] = array_of(picture.rounds);
   all["stragglers"] = array_of(picture.stragglers);
   return all;

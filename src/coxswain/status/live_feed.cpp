@@ -117,7 +117,7 @@ live_feed::message live_feed::update(place from) const {
                    {"summary", summary_of(*job_)},
                    {"tasks", std::move(tasks)},
                    {"barriers", std::move(barriers)},
-                   {"barriers_more", job_->barriers.size() - told},
+                   {"barriers_more", job_->barriers.size() - told + job_->more_barriers},
                    {"rounds", std::move(rounds)},
                    {"events", array_of(events.entries)}};
   if (why_changed_ > from.change) all["why"] = object_of(*why_);

@@ -126,12 +126,14 @@ void add_tasks(page& to, core::snapshot const& job) {
 
 void add_open_barriers(page& to, core::snapshot const& job) {
   using kind = core::snapshot::kind;
-  to.gauges("open_barriers", "Barriers that somebody waits at, by kind.");
+  to.gauges("open_barriers",
+            "Barriers that somebody waits at, by kind; unlisted: beyond a thousand, of any kind.");
   for (kind const what : {kind::tasks, kind::count, kind::join, kind::leave, kind::topology}) {
     auto const count = std::count_if(job.barriers.begin(), job.barriers.end(),
                                      [&](auto const& one) { return one.what == what; });
     to.add({{"kind", std::string{name(what)}}}, static_cast<double>(count));
   }
+  to.add({{"kind", "unlisted"}}, static_cast<double>(job.more_barriers));
 }
 
 // Which task it is says `coxswain status`: there are no labels of tasks.

@@ -197,6 +197,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to) {
   to.set_uptime_ms(to_milliseconds(from.uptime));
   for (auto const& task : from.tasks) encode(task, *to.add_tasks());
   for (auto const& barrier : from.barriers) encode(barrier, *to.add_barriers());
+  to.set_more_barriers(from.more_barriers);
   if (from.error) encode(*from.error, *to.mutable_error());
   to.set_keys(from.keys);
   to.set_key_bytes(from.key_bytes);
@@ -224,6 +225,7 @@ core::snapshot decode(v1::JobStatus& from) {
   to.uptime = from_milliseconds(from.uptime_ms());
   for (auto& task : *from.mutable_tasks()) to.tasks.push_back(decode(task));
   for (auto& barrier : *from.mutable_barriers()) to.barriers.push_back(decode(barrier));
+  to.more_barriers = from.more_barriers();
   if (from.has_error()) to.error = decode(*from.mutable_error());
   to.keys = from.keys();
   to.key_bytes = from.key_bytes();

@@ -230,6 +230,7 @@ class JobStatus:
     queued_items: int
     memory_bytes: int
     memory_bytes_max: int
+    more_barriers: int  # open ones that are not in `barriers`
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ py::object given(core::snapshot const& job) {
                         seconds(job.uptime), tuple_of(job.tasks), tuple_of(job.barriers),
                         job.error ? given(*job.error) : py::none(), job.keys, job.key_bytes,
                         job.sessions, job.waiting_gets, job.waiting_pops, job.queued_items,
-                        job.memory_bytes, job.memory_bytes_max);
+                        job.memory_bytes, job.memory_bytes_max, job.more_barriers);
 }
 
 py::object given(core::why_answer const& why) {

@@ -103,9 +103,9 @@ class Job {
       this.rounds = [];
       this.events = [];
     }
-    const {tasks, barriers, rounds, ...facts} = state;
+    const {tasks, barriers, barriers_more, rounds, ...facts} = state;
     this.tasks = [];
-    this.take({summary: facts, tasks, barriers, barriers_more: 0, rounds, why, events}, {}, now);
+    this.take({summary: facts, tasks, barriers, barriers_more, rounds, why, events}, {}, now);
   }
 
   update(message, now) {
