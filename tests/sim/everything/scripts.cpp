@@ -214,8 +214,13 @@ script clean_up(actor& me) {
       if (!a.outcome.ok()) break;
     }
   }
-  core::request all = core::remove_args{"", true};
-  core::answer const a = co_await me.ask(std::move(all), 5s, std::nullopt);
+  for (std::string after; !me.is_over();) {
+    core::request all = core::remove_args{"", true, after};
+    core::answer const a = co_await me.ask(std::move(all), 5s, std::nullopt);
+    auto const* const page = std::get_if<core::removed_answer>(&a.value);
+    if (!page || page->last.empty()) break;
+    after = page->last;
+  }
 }
 
 }  // namespace coxswain::sim
