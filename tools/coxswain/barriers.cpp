@@ -38,7 +38,7 @@ void add_name(CLI::App& to, meeting& into) {
 
 // Gives --among.
 CLI::Option* add_meeting(CLI::App& to, meeting& into) {
-  add_timeout(to, into.timeout);
+  add_timeout(to, "--timeout", into.timeout);
   return add_tasks(
       to, "--among", into.among,
       "The tasks that take part, such as 0,2-5; all of them say the same (default: all)");
@@ -329,7 +329,7 @@ void add_alive(CLI::App& program, action& chosen) {
       program, "alive", "Prints which tasks are there, the same for all that ask", chosen, ask_who);
   add_tasks(command, "TASKS", command.given.tasks,
             "Which tasks to ask for, such as 0,2-5, this one among them (default: all)");
-  add_timeout(command, command.given.timeout);
+  add_timeout(command, "--timeout", command.given.timeout);
   command.add_flag("--json", command.given.as_json, "One JSON array on one line, for programs");
   command.name_variables();
   command.footer(task_help_end(

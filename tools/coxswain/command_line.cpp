@@ -171,8 +171,9 @@ CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
       ->default_str(shown(into));
 }
 
-CLI::Option* add_timeout(CLI::App& to, duration& into, std::string const& help) {
-  return add_duration(to, "--timeout", into, help, {.may_be_forever = true});
+CLI::Option* add_timeout(CLI::App& to, std::string const& name, duration& into,
+                         std::string const& help) {
+  return add_duration(to, name, into, help, {.may_be_forever = true});
 }
 
 CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,

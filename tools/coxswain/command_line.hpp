@@ -70,8 +70,8 @@ struct duration_limits {
 CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
                           std::string const& help, duration_limits limits = {});
 
-// --timeout, of a call that waits for other tasks.
-CLI::Option* add_timeout(CLI::App& to, duration& into,
+// A duration that may be forever.
+CLI::Option* add_timeout(CLI::App& to, std::string const& name, duration& into,
                          std::string const& help = "How long to wait for the others");
 
 CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,

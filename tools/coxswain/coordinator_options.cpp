@@ -17,8 +17,6 @@ namespace coxswain::tools {
 namespace {
 
 constexpr std::int64_t tasks_max = 1'000'000;
-constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
-
 // An address, or an inherited socket, which the server looks at.
 CLI::Validator listener_check() {
   auto problem_of = [](std::string const& text) {
@@ -74,9 +72,8 @@ void add_identity_options(subcommand& to, coordinator_options& into) {
   to.add_option("--job", core.job, "The job's name, which its tasks must state")
       ->type_name("NAME")
       ->capture_default_str();
-  add_number(
-      to, "--attempt", [&core](std::int64_t n) { core.attempt = static_cast<std::uint64_t>(n); }, 0,
-      any_number, "The launcher's restart count; refuse tasks of an older attempt");
+  add_number(to, "--attempt", core.attempt, 0,
+             "The launcher's restart count; refuse tasks of an older attempt");
   add_credentials_file(to, into.token_file);
   add_tls_listener_options(to, into.server.tls);
   to.add_option("--port-file", into.port_file,

@@ -235,8 +235,7 @@ void add_get(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(program, "get", "Prints the value of a key", chosen, get);
   auto& given = command.given;
   command.add_option("KEY", given.key, "The key's path")->required();
-  add_duration(command, "--wait", given.wait, "How long to wait until the key has a value",
-               {.may_be_forever = true});
+  add_timeout(command, "--wait", given.wait, "How long to wait until the key has a value");
   add_remote_options(command, given.remote);
   command.footer(
       help_end("The value is printed as it is; a newline follows on a terminal. Below coxswain\n"

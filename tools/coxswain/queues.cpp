@@ -60,8 +60,7 @@ void add_pop(CLI::App& program, action& chosen) {
       add_subcommand(program, "pop", "Takes the first item of a queue and prints it", chosen, pop);
   auto& given = command.given;
   command.add_option("QUEUE", given.queue, "The queue")->required();
-  add_duration(command, "--wait", given.wait, "How long to wait for an item",
-               {.may_be_forever = true});
+  add_timeout(command, "--wait", given.wait, "How long to wait for an item");
   add_remote_options(command, given.remote);
   command.footer(help_end(
       "Each item is printed by one pop only. It is printed as it is; a newline follows on\n"

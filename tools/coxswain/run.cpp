@@ -292,14 +292,11 @@ void add_run(CLI::App& program, action& chosen) {
   command.prefix_command();
   add_num_tasks(command, given->coordinator)->required();
   add_identity_options(command, given->coordinator);
-  add_duration(command, "--failure-grace", given->job.failure_grace,
-               "Time for the other tasks to end by themselves after one failed",
-               {.may_be_forever = true});
-  add_duration(command, "--kill-grace", given->job.kill_grace, "Time from SIGTERM to SIGKILL",
-               {.may_be_forever = true});
-  add_duration(command, "--linger", given->linger,
-               "Keep the coordinator and its page for this long after a failure, or until Ctrl-C",
-               {.may_be_forever = true})
+  add_timeout(command, "--failure-grace", given->job.failure_grace,
+              "Time for the other tasks to end by themselves after one failed");
+  add_timeout(command, "--kill-grace", given->job.kill_grace, "Time from SIGTERM to SIGKILL");
+  add_timeout(command, "--linger", given->linger,
+              "Keep the coordinator and its page for this long after a failure, or until Ctrl-C")
       ->default_str("forever on a terminal with --http, else 0");
   add_log_options(command, given->log);
   add_timing_options(command, given->coordinator);

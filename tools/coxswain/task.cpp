@@ -25,8 +25,6 @@
 namespace coxswain::tools {
 namespace {
 
-constexpr auto any_number = std::numeric_limits<std::int64_t>::max();
-
 struct task_command {
   remote_options remote;
   std::optional<task_id> task;
@@ -140,31 +138,23 @@ int run_task(task_command const& given, std::vector<std::string> command) {
 }
 
 void add_membership_options(CLI::App& to, task_command& into) {
+  add_number(to, "--task-id", into.task, 0,
+             "Which task this is; coxswain run has set it, and launchers do",
+             std::numeric_limits<std::uint32_t>::max());
   add_number(
-      to, "--task-id",
-      [&into](std::int64_t n) { into.task = task_id{static_cast<std::uint32_t>(n)}; }, 0,
-      std::numeric_limits<std::uint32_t>::max(),
-      "Which task this is; coxswain run has set it, and launchers do");
-  add_number(
-      to, "--num-tasks",
-      [&into](std::int64_t n) { into.num_tasks = static_cast<std::uint32_t>(n); }, 1,
-      std::numeric_limits<std::uint32_t>::max(),
-      "How many tasks the job is expected to have; coxswain run has set it, and launchers do");
-  add_number(
-      to, "--attempt", [&into](std::int64_t n) { into.attempt = static_cast<std::uint64_t>(n); }, 0,
-      any_number, "The launcher's restart count");
+      to, "--num-tasks", into.num_tasks, 1,
+      "How many tasks the job is expected to have; coxswain run has set it, and launchers do",
+      std::numeric_limits<std::uint32_t>::max());
+  add_number(to, "--attempt", into.attempt, 0, "The launcher's restart count");
   to.add_flag("--recoverable", into.recoverable,
               "When this task fails, the job goes on, and it may join again");
   to.add_flag("--returning", into.returning,
               "The launcher starts the command again after exit code 0: barriers wait for that "
               "instead of failing");
-  add_duration(to, "--join-timeout", into.join_timeout, "How long all tasks may take to join",
-               {.may_be_forever = true});
-  add_duration(to, "--leave-timeout", into.leave_timeout, "How long all tasks may take to leave",
-               {.may_be_forever = true});
-  add_duration(to, "--kill-grace", into.kill_grace,
-               "When the job has failed: how long after SIGTERM the command is killed",
-               {.may_be_forever = true});
+  add_timeout(to, "--join-timeout", into.join_timeout, "How long all tasks may take to join");
+  add_timeout(to, "--leave-timeout", into.leave_timeout, "How long all tasks may take to leave");
+  add_timeout(to, "--kill-grace", into.kill_grace,
+              "When the job has failed: how long after SIGTERM the command is killed");
 }
 
 // Only that of task 0 looks at them.

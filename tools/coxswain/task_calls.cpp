@@ -193,7 +193,7 @@ void add_reset(CLI::App& program, action& chosen) {
 void add_leave(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
       program, "leave", "Leaves with all other tasks before the command ends", chosen, leave);
-  add_timeout(command, command.given.timeout, "How long all tasks may take to leave");
+  add_timeout(command, "--timeout", command.given.timeout, "How long all tasks may take to leave");
   command.add_flag("--returning", command.given.returning,
                    "The task is to return: its launcher starts the command again");
   command.name_variables();

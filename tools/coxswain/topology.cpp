@@ -73,7 +73,7 @@ void add_topology(CLI::App& program, action& chosen) {
   add_number(command, "--partition", given.partition, 0,
              "The partition that the devices are in; all tasks say theirs or none does",
              std::numeric_limits<std::uint32_t>::max());
-  add_timeout(command, given.timeout);
+  add_timeout(command, "--timeout", given.timeout);
   command.add_flag("--json", given.as_json, "One JSON array on one line, for programs");
   command.name_variables();
   command.footer(task_help_end(topology_footer));
