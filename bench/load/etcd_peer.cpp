@@ -5,6 +5,7 @@
 #include "load/http2.hpp"
 #include "load/peer.hpp"
 
+#include "coxswain/base/text_numbers.hpp"
 #include "coxswain/wire/field_reader.hpp"
 
 #include <fmt/format.h>
@@ -52,20 +53,15 @@ constexpr std::uint32_t kv_version = 4;
 constexpr std::uint32_t kv_value = 5;
 }  // namespace field
 
-void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
 void append_text(std::string& out, std::uint32_t number, std::string_view text) {
-  append_varint(out, number << 3 | 2);
-  append_varint(out, text.size());
+  coxswain::append_number(out, number << 3 | 2);
+  coxswain::append_number(out, text.size());
   out += text;
 }
 
 void append_true(std::string& out, std::uint32_t number) {
-  append_varint(out, number << 3);
-  append_varint(out, 1);
+  coxswain::append_number(out, number << 3);
+  coxswain::append_number(out, 1);
 }
 
 // A field of a message: a number, or bytes.

@@ -198,32 +198,31 @@ BOOST_AUTO_TEST_CASE(while_disconnected_a_deadline_is_exact) {
       contains(last_words(lab), "within 5 s; disconnected for 1 s: UNAVAILABLE: connection reset"));
 }
 
-BOOST_AUTO_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_names_the_tries) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.call(t0, core::get_args{"k", {}}, 3s);
-  lab.a.connect_failed(t0, {errc::unavailable, "connection refused"}, true);
-  BOOST_TEST(lab.out() == "open");
-  lab.a.advance(t0 + 3s - 1ns);
-  BOOST_TEST(lab.out() == "open");
+BOOST_FIXTURE_TEST_CASE(before_the_first_connection_a_deadline_is_exact_and_names_the_tries,
+                        agent_lab) {
+  a.start(t0);
+  a.call(t0, core::get_args{"k", {}}, 3s);
+  a.connect_failed(t0, {errc::unavailable, "connection refused"}, true);
+  BOOST_TEST(out() == "open");
+  a.advance(t0 + 3s - 1ns);
+  BOOST_TEST(out() == "open");
 
-  lab.a.advance(t0 + 3s);
+  a.advance(t0 + 3s);
 
-  BOOST_TEST(lab.out() == "done #1 DEADLINE_EXCEEDED");
-  BOOST_TEST(lab.completions().at(0).what.outcome.message() ==
+  BOOST_TEST(out() == "done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST(completions().at(0).what.outcome.message() ==
              "get of key 'k': no answer from the coordinator at b12:8476 within 3 s; not connected "
              "yet after 2 tries: UNAVAILABLE: connection refused");
 }
 
-BOOST_AUTO_TEST_CASE(a_call_made_before_the_start_has_its_deadline_all_the_same) {
-  agent_lab lab;
-  lab.a.call(t0, core::get_args{"k", {}}, 3s);
-  BOOST_TEST((lab.a.next_deadline() == t0 + 3s));
+BOOST_FIXTURE_TEST_CASE(a_call_made_before_the_start_has_its_deadline_all_the_same, agent_lab) {
+  a.call(t0, core::get_args{"k", {}}, 3s);
+  BOOST_TEST((a.next_deadline() == t0 + 3s));
 
-  lab.a.advance(t0 + 3s);
+  a.advance(t0 + 3s);
 
-  BOOST_TEST(lab.out() == "done #1 DEADLINE_EXCEEDED");
-  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+  BOOST_TEST(out() == "done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST((a.next_deadline() == std::nullopt));
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_connection) {
@@ -371,16 +370,15 @@ BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_here_and_the_session_g
   BOOST_TEST(lab.out() == "done #3 RESOURCE_EXHAUSTED");
 }
 
-BOOST_AUTO_TEST_CASE(a_queued_call_is_checked_when_the_limits_are_known) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.call(t0, core::put_args{"k", std::string(5'001, 'v'), false}, 300s);
-  lab.a.call(t0, core::put_args{"k", "v", false}, 300s);
-  lab.a.connected(t0);
+BOOST_FIXTURE_TEST_CASE(a_queued_call_is_checked_when_the_limits_are_known, agent_lab) {
+  a.start(t0);
+  a.call(t0, core::put_args{"k", std::string(5'001, 'v'), false}, 300s);
+  a.call(t0, core::put_args{"k", "v", false}, 300s);
+  a.connected(t0);
 
-  lab.say(t0, {{}, hello_answer()});
+  say(t0, {{}, hello_answer()});
 
-  BOOST_TEST(lab.out() == "hello | #2 put k | open | done #1 RESOURCE_EXHAUSTED | opened");
+  BOOST_TEST(out() == "hello | #2 put k | open | done #1 RESOURCE_EXHAUSTED | opened");
 }
 
 BOOST_AUTO_TEST_CASE(calls_queued_while_disconnected_are_bounded) {

@@ -19,36 +19,33 @@ bool contains(std::string const& text, std::string const& part) {
 
 BOOST_AUTO_TEST_SUITE(agent_handshake)
 
-BOOST_AUTO_TEST_CASE(first_try_is_at_once_and_says_hello) {
-  agent_lab lab;
+BOOST_FIXTURE_TEST_CASE(first_try_is_at_once_and_says_hello, agent_lab) {
+  a.start(t0);
+  BOOST_TEST(out() == "open");
 
-  lab.a.start(t0);
-  BOOST_TEST(lab.out() == "open");
-
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "hello");
-  auto const hello = std::get<core::hello_args>(lab.messages().at(0).what);
+  a.connected(t0);
+  BOOST_TEST(out() == "hello");
+  auto const hello = std::get<core::hello_args>(messages().at(0).what);
   BOOST_TEST(hello.version == core::protocol_version);
   BOOST_TEST(hello.job == "job");
   BOOST_TEST(hello.label == "me:1");
 
-  lab.say(t0, {{}, hello_answer()});
-  BOOST_TEST(lab.out() == "opened");
-  BOOST_TEST(lab.a.up());
-  BOOST_TEST(lab.a.session()->num_tasks == 4u);
+  say(t0, {{}, hello_answer()});
+  BOOST_TEST(out() == "opened");
+  BOOST_TEST(a.up());
+  BOOST_TEST(a.session()->num_tasks == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(calls_made_before_the_session_are_sent_when_it_exists) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.call(t0, core::increment_args{"n", 1}, 300s);
-  lab.a.call(t0, core::get_args{"k", {}}, 10s);
-  lab.a.connected(t0 + 1s);
-  BOOST_TEST(lab.out() == "hello | open");
+BOOST_FIXTURE_TEST_CASE(calls_made_before_the_session_are_sent_when_it_exists, agent_lab) {
+  a.start(t0);
+  a.call(t0, core::increment_args{"n", 1}, 300s);
+  a.call(t0, core::get_args{"k", {}}, 10s);
+  a.connected(t0 + 1s);
+  BOOST_TEST(out() == "hello | open");
 
-  lab.say(t0 + 1s, {{}, hello_answer()});
+  say(t0 + 1s, {{}, hello_answer()});
 
-  BOOST_TEST(lab.out() == "#1 increment n | #2 get k 9 s | opened");
+  BOOST_TEST(out() == "#1 increment n | #2 get k 9 s | opened");
 }
 
 BOOST_AUTO_TEST_CASE(connecting_is_tried_with_waits_of_up_to_a_second_until_its_deadline) {
@@ -82,47 +79,44 @@ BOOST_AUTO_TEST_CASE(connecting_is_tried_with_waits_of_up_to_a_second_until_its_
                  " tries); the last error: UNAVAILABLE: connection refused");
 }
 
-BOOST_AUTO_TEST_CASE(connect_deadline_is_exact) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0 + 299s);
-  lab.a.advance(t0 + 300s - 1ns);
-  BOOST_TEST(!lab.a.over());
+BOOST_FIXTURE_TEST_CASE(connect_deadline_is_exact, agent_lab) {
+  a.start(t0);
+  a.connected(t0 + 299s);
+  a.advance(t0 + 300s - 1ns);
+  BOOST_TEST(!a.over());
 
-  lab.a.advance(t0 + 300s);
+  a.advance(t0 + 300s);
 
-  BOOST_TEST(lab.a.over());
-  BOOST_TEST(lab.out() == "open | close | ended DEADLINE_EXCEEDED");
-  BOOST_TEST((lab.a.next_deadline() == std::nullopt));
+  BOOST_TEST(a.over());
+  BOOST_TEST(out() == "open | close | ended DEADLINE_EXCEEDED");
+  BOOST_TEST((a.next_deadline() == std::nullopt));
 }
 
-BOOST_AUTO_TEST_CASE(one_try_to_connect_takes_at_most_ten_seconds) {
-  agent_lab lab;
-  lab.a.start(t0);
-  BOOST_TEST(lab.out() == "open");
-  lab.a.advance(t0 + 10s - 1ns);
-  BOOST_TEST(lab.out() == "");
-  BOOST_TEST((lab.a.next_deadline() == t0 + 10s));
+BOOST_FIXTURE_TEST_CASE(one_try_to_connect_takes_at_most_ten_seconds, agent_lab) {
+  a.start(t0);
+  BOOST_TEST(out() == "open");
+  a.advance(t0 + 10s - 1ns);
+  BOOST_TEST(out() == "");
+  BOOST_TEST((a.next_deadline() == t0 + 10s));
 
-  lab.a.advance(t0 + 10s);
-  BOOST_TEST(lab.out() == "close");
+  a.advance(t0 + 10s);
+  BOOST_TEST(out() == "close");
 
-  lab.a.advance(*lab.a.next_deadline());
-  BOOST_TEST(lab.out() == "open");
+  a.advance(*a.next_deadline());
+  BOOST_TEST(out() == "open");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_said_of_a_try_that_was_given_up_is_not_heard) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.advance(t0 + 10s);
-  BOOST_TEST(lab.out() == "open | close");
-  auto const next = lab.a.next_deadline();
+BOOST_FIXTURE_TEST_CASE(what_is_said_of_a_try_that_was_given_up_is_not_heard, agent_lab) {
+  a.start(t0);
+  a.advance(t0 + 10s);
+  BOOST_TEST(out() == "open | close");
+  auto const next = a.next_deadline();
 
-  lab.a.connect_failed(t0 + 10s, refused, true);
-  lab.a.connected(t0 + 10s);
+  a.connect_failed(t0 + 10s, refused, true);
+  a.connected(t0 + 10s);
 
-  BOOST_TEST(lab.out() == "");
-  BOOST_TEST((lab.a.next_deadline() == next));
+  BOOST_TEST(out() == "");
+  BOOST_TEST((a.next_deadline() == next));
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_named_without_an_error_of_its_own) {
@@ -138,27 +132,25 @@ BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_named_without_an_error_of_its
              "answer to the attempt to connect");
 }
 
-BOOST_AUTO_TEST_CASE(a_transport_that_moves_in_the_handshake_is_no_answer_to_it) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0);
-  lab.a.write_progressed(t0 + 9s);
-  BOOST_TEST(lab.out() == "hello | open");
+BOOST_FIXTURE_TEST_CASE(a_transport_that_moves_in_the_handshake_is_no_answer_to_it, agent_lab) {
+  a.start(t0);
+  a.connected(t0);
+  a.write_progressed(t0 + 9s);
+  BOOST_TEST(out() == "hello | open");
 
-  lab.a.advance(t0 + 10s);
+  a.advance(t0 + 10s);
 
-  BOOST_TEST(lab.out() == "close");
+  BOOST_TEST(out() == "close");
 }
 
-BOOST_AUTO_TEST_CASE(a_silent_peer_counts_as_no_answer) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0 + 4s);
-  BOOST_TEST(lab.out() == "hello | open");
+BOOST_FIXTURE_TEST_CASE(a_silent_peer_counts_as_no_answer, agent_lab) {
+  a.start(t0);
+  a.connected(t0 + 4s);
+  BOOST_TEST(out() == "hello | open");
 
-  lab.a.advance(t0 + 10s);
+  a.advance(t0 + 10s);
 
-  BOOST_TEST(lab.out() == "close");
+  BOOST_TEST(out() == "close");
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
@@ -261,41 +253,39 @@ BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
   BOOST_TEST(contains(end_of(lab).message(), "does not speak the protocol: The peer speaks HTTP"));
 }
 
-BOOST_AUTO_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "hello | open");
+BOOST_FIXTURE_TEST_CASE(a_first_message_that_answers_no_hello_is_tried_again, agent_lab) {
+  a.start(t0);
+  a.connected(t0);
+  BOOST_TEST(out() == "hello | open");
 
-  lab.say(t0, unknown({}));
+  say(t0, unknown({}));
 
-  BOOST_TEST(lab.out() == "close");
-  BOOST_TEST(!lab.a.over());
+  BOOST_TEST(out() == "close");
+  BOOST_TEST(!a.over());
 }
 
-BOOST_AUTO_TEST_CASE(a_refusal_that_allows_another_try_gets_it_whatever_its_code) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "hello | open");
+BOOST_FIXTURE_TEST_CASE(a_refusal_that_allows_another_try_gets_it_whatever_its_code, agent_lab) {
+  a.start(t0);
+  a.connected(t0);
+  BOOST_TEST(out() == "hello | open");
 
-  lab.say(t0, goodbye(errc::failed_precondition, "later", true));
+  say(t0, goodbye(errc::failed_precondition, "later", true));
 
-  BOOST_TEST(lab.out() == "close");
-  lab.a.advance(*lab.a.next_deadline());
-  BOOST_TEST(lab.out() == "open");
+  BOOST_TEST(out() == "close");
+  a.advance(*a.next_deadline());
+  BOOST_TEST(out() == "open");
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_lost_in_the_handshake_is_tried_again_without_an_event) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "hello | open");
+BOOST_FIXTURE_TEST_CASE(a_connection_lost_in_the_handshake_is_tried_again_without_an_event,
+                        agent_lab) {
+  a.start(t0);
+  a.connected(t0);
+  BOOST_TEST(out() == "hello | open");
 
-  lab.lose(t0);
-  lab.a.advance(*lab.a.next_deadline());
+  lose(t0);
+  a.advance(*a.next_deadline());
 
-  BOOST_TEST(lab.out() == "open");
+  BOOST_TEST(out() == "open");
 }
 
 BOOST_AUTO_TEST_CASE(frames_may_be_split_anywhere) {
@@ -335,28 +325,26 @@ BOOST_AUTO_TEST_CASE(same_input_gives_the_same_output) {
   BOOST_TEST(transcripts[0] == transcripts[1]);
 }
 
-BOOST_AUTO_TEST_CASE(bye_in_the_handshake_is_said_too) {
-  agent_lab lab;
-  lab.a.start(t0);
-  lab.a.connected(t0);
+BOOST_FIXTURE_TEST_CASE(bye_in_the_handshake_is_said_too, agent_lab) {
+  a.start(t0);
+  a.connected(t0);
 
-  lab.a.bye(t0, true);
+  a.bye(t0, true);
 
-  BOOST_TEST(lab.out() == "hello | bye abandoned | open | close");
-  BOOST_TEST(lab.a.over());
+  BOOST_TEST(out() == "hello | bye abandoned | open | close");
+  BOOST_TEST(a.over());
 }
 
-BOOST_AUTO_TEST_CASE(bye_ends_an_attempt_to_connect) {
-  agent_lab lab;
-  lab.a.start(t0);
-  BOOST_TEST(lab.out() == "open");
+BOOST_FIXTURE_TEST_CASE(bye_ends_an_attempt_to_connect, agent_lab) {
+  a.start(t0);
+  BOOST_TEST(out() == "open");
 
-  lab.a.bye(t0, true);
+  a.bye(t0, true);
 
-  BOOST_TEST(lab.out() == "close");
-  lab.a.connected(t0);
-  lab.a.advance(t0 + 1000s);
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(out() == "close");
+  a.connected(t0);
+  a.advance(t0 + 1000s);
+  BOOST_TEST(out() == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

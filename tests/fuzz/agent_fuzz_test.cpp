@@ -1,39 +1,24 @@
 // The client's agent in many random worlds.
 
 #include "tests/fuzz/agent_world.hpp"
-#include "tests/fuzz/chance.hpp"
+#include "tests/fuzz/many_worlds.hpp"
 
-#include <boost/test/unit_test.hpp>
+#include <utility>
 
-namespace coxswain {
+namespace coxswain::test {
 namespace {
-
-using test::dice;
-using test::seed;
-using test::times;
 
 BOOST_AUTO_TEST_SUITE(agent_fuzz_test)
 
-// The seed of a failing run repeats it alone, as the first one.
 BOOST_AUTO_TEST_CASE(whatever_a_coordinator_says_and_whenever_each_call_completes_once) {
-  for (std::uint64_t i = 0; i < times(4000); ++i) {
-    BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed() + i) { run_agent_world(dice{seed() + i}); }
-  }
+  run_many([](dice chance) { run_agent_world(std::move(chance)); });
 }
 
 BOOST_AUTO_TEST_CASE(the_same_input_gives_the_same_output) {
-  for (std::uint64_t i = 0; i < times(100); ++i) {
-    BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed() + i) {
-      auto const first = run_agent_world(dice{seed() + i});
-      auto const second = run_agent_world(dice{seed() + i});
-
-      if (first != second) BOOST_ERROR("the outputs differ");
-      BOOST_TEST(!first.empty());
-    }
-  }
+  run_each_twice([](dice chance) { return run_agent_world(std::move(chance)); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace coxswain
+}  // namespace coxswain::test

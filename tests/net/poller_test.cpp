@@ -135,168 +135,156 @@ void send(int socket, std::string_view text) {
 
 BOOST_AUTO_TEST_SUITE(poller_test)
 
-BOOST_AUTO_TEST_CASE(nothing_happens_until_something_arrives) {
-  world w;
-  auto const peer = w.add();
-  BOOST_TEST(w.poll() == "");
+BOOST_FIXTURE_TEST_CASE(nothing_happens_until_something_arrives, world) {
+  auto const peer = add();
+  BOOST_TEST(poll() == "");
 
   send(peer, "abc");
 
-  BOOST_TEST(w.run() == "(rabc)");
-  BOOST_TEST(w.poll() == "");
+  BOOST_TEST(run() == "(rabc)");
+  BOOST_TEST(poll() == "");
 }
 
-BOOST_AUTO_TEST_CASE(one_turn_serves_all_that_are_ready) {
-  world w;
-  auto const one = w.add();
-  auto const two = w.add();
+BOOST_FIXTURE_TEST_CASE(one_turn_serves_all_that_are_ready, world) {
+  auto const one = add();
+  auto const two = add();
   send(one, "a");
   send(two, "b");
 
-  BOOST_TEST(w.run() == "(rarb)");
+  BOOST_TEST(run() == "(rarb)");
 }
 
-BOOST_AUTO_TEST_CASE(one_turn_serves_more_than_one_batch_of_the_kernel) {
-  world w;
+BOOST_FIXTURE_TEST_CASE(one_turn_serves_more_than_one_batch_of_the_kernel, world) {
   constexpr std::size_t many = 2'500;
-  for (std::size_t i = 0; i < many; ++i) send(w.add(), "x");
+  for (std::size_t i = 0; i < many; ++i) send(add(), "x");
 
-  auto const text = w.run();
+  auto const text = run();
 
   BOOST_TEST(text.size() == 2 * many + 2);
   BOOST_TEST(text.front() == '(');
   BOOST_TEST(text.find(')') == text.size() - 1);
 }
 
-BOOST_AUTO_TEST_CASE(what_has_come_by_the_end_of_a_busy_turn_is_served_before_asio_is_asked_again) {
-  world w;
-  auto const one = w.add();
-  auto const two = w.add();
+BOOST_FIXTURE_TEST_CASE(
+    what_has_come_by_the_end_of_a_busy_turn_is_served_before_asio_is_asked_again, world) {
+  auto const one = add();
+  auto const two = add();
   send(one, "a");
   send(two, "b");
-  w.book.at_end = [&] {
-    w.book.at_end = nullptr;
+  book.at_end = [&] {
+    book.at_end = nullptr;
     send(two, "c");
   };
 
-  BOOST_TEST(w.run_handler() == "(rarb)(rc)");
-  BOOST_TEST(w.poll() == "");
+  BOOST_TEST(run_handler() == "(rarb)(rc)");
+  BOOST_TEST(poll() == "");
 }
 
-BOOST_AUTO_TEST_CASE(busy_turns_that_take_long_let_other_work_of_the_io_context_run) {
-  world w;
-  auto const one = w.add();
-  auto const two = w.add();
-  w.book.turn_takes = 200us;
-  w.book.at_end = [&] {
+BOOST_FIXTURE_TEST_CASE(busy_turns_that_take_long_let_other_work_of_the_io_context_run, world) {
+  auto const one = add();
+  auto const two = add();
+  book.turn_takes = 200us;
+  book.at_end = [&] {
     send(one, "a");
     send(two, "b");
   };
   send(one, "a");
   send(two, "b");
 
-  BOOST_TEST(w.run_handler() == "(rarb)(rarb)(rarb)(rarb)");
+  BOOST_TEST(run_handler() == "(rarb)(rarb)(rarb)(rarb)");
 }
 
-BOOST_AUTO_TEST_CASE(what_has_come_by_the_end_of_a_turn_with_one_event_is_reported_by_asio) {
-  world w;
-  auto const one = w.add();
-  auto const two = w.add();
+BOOST_FIXTURE_TEST_CASE(what_has_come_by_the_end_of_a_turn_with_one_event_is_reported_by_asio,
+                        world) {
+  auto const one = add();
+  auto const two = add();
   send(one, "a");
-  w.book.at_end = [&] {
-    w.book.at_end = nullptr;
+  book.at_end = [&] {
+    book.at_end = nullptr;
     send(two, "b");
   };
 
-  BOOST_TEST(w.run_handler() == "(ra)");
-  BOOST_TEST(w.run_handler() == "(rb)");
+  BOOST_TEST(run_handler() == "(ra)");
+  BOOST_TEST(run_handler() == "(rb)");
 }
 
-BOOST_AUTO_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost) {
-  world w;
+BOOST_FIXTURE_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost, world) {
   auto ends = unix_pair();
   send(ends.second.value(), "x");
-  w.readers.push_back(std::make_unique<reader>(*w.polled, w.book, std::move(ends.first)));
+  readers.push_back(std::make_unique<reader>(*polled, book, std::move(ends.first)));
 
-  BOOST_TEST(w.run() == "(rx)");
+  BOOST_TEST(run() == "(rx)");
 
-  w.readers[0]->ready.poke();  // it waits: goes on at once
-  BOOST_TEST(w.book.take() == "r");
+  readers[0]->ready.poke();  // it waits: goes on at once
+  BOOST_TEST(book.take() == "r");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_poked_for_the_next_turn_goes_on_there_once) {
-  world w;
-  auto const peer = w.add();
+BOOST_FIXTURE_TEST_CASE(who_is_poked_for_the_next_turn_goes_on_there_once, world) {
+  auto const peer = add();
   send(peer, "x");
-  BOOST_TEST(w.run() == "(rx)");
+  BOOST_TEST(run() == "(rx)");
 
-  w.readers[0]->ready.poke_next_turn();
-  w.readers[0]->ready.poke_next_turn();
-  BOOST_TEST(w.book.take() == "");
-  BOOST_TEST(w.run() == "(r)");
-  BOOST_TEST(w.poll() == "");
+  readers[0]->ready.poke_next_turn();
+  readers[0]->ready.poke_next_turn();
+  BOOST_TEST(book.take() == "");
+  BOOST_TEST(run() == "(r)");
+  BOOST_TEST(poll() == "");
 }
 
-BOOST_AUTO_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn) {
-  world w;
-  auto const lot = w.add(true);
-  auto const little = w.add();
+BOOST_FIXTURE_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn, world) {
+  auto const lot = add(true);
+  auto const little = add();
   send(lot, "aaaabbbbcc");
   send(little, "x");
 
-  BOOST_TEST(w.run() == "(raaaarx)(bbbb)(cc)");
+  BOOST_TEST(run() == "(raaaarx)(bbbb)(cc)");
 }
 
-BOOST_AUTO_TEST_CASE(an_edge_while_waiting_for_the_next_turn_is_read_there_and_not_owed) {
-  world w;
-  auto const peer = w.add(true);
+BOOST_FIXTURE_TEST_CASE(an_edge_while_waiting_for_the_next_turn_is_read_there_and_not_owed, world) {
+  auto const peer = add(true);
   send(peer, "aaaa");
-  w.book.at_end = [&] {
-    w.book.at_end = nullptr;
+  book.at_end = [&] {
+    book.at_end = nullptr;
     send(peer, "b");
-    w.readers[0]->ready.poke();
+    readers[0]->ready.poke();
   };
 
-  BOOST_TEST(w.run().starts_with("(raaaa)(b)"));
-  BOOST_TEST(w.poll() == "");
+  BOOST_TEST(run().starts_with("(raaaa)(b)"));
+  BOOST_TEST(poll() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_hang_up_is_told_so_that_a_short_read_is_not_the_last) {
-  world w;
-  auto const peer = w.add();
+BOOST_FIXTURE_TEST_CASE(a_hang_up_is_told_so_that_a_short_read_is_not_the_last, world) {
+  auto const peer = add();
   send(peer, "ab");
-  w.peers.back().close();
+  peers.back().close();
 
-  BOOST_TEST(w.run() == "(rab$)");
-  BOOST_TEST(w.readers[0]->loop.done());
+  BOOST_TEST(run() == "(rab$)");
+  BOOST_TEST(readers[0]->loop.done());
 }
 
-BOOST_AUTO_TEST_CASE(writability_is_told_while_it_is_wanted) {
-  world w;
-  auto const peer = w.add();
+BOOST_FIXTURE_TEST_CASE(writability_is_told_while_it_is_wanted, world) {
+  auto const peer = add();
   send(peer, "a");
-  BOOST_TEST(w.run() == "(ra)");  // it can be written to, but nobody asked
+  BOOST_TEST(run() == "(ra)");  // it can be written to, but nobody asked
 
-  w.readers[0]->ready.want_write(true);
-  BOOST_TEST(w.run() == "(w)");
-  BOOST_TEST(w.poll() == "");
-  w.readers[0]->ready.want_write(false);
+  readers[0]->ready.want_write(true);
+  BOOST_TEST(run() == "(w)");
+  BOOST_TEST(poll() == "");
+  readers[0]->ready.want_write(false);
   send(peer, "b");
-  BOOST_TEST(w.run() == "(rb)");
+  BOOST_TEST(run() == "(rb)");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_served_after_another_in_the_same_turn_is_told_to_expect_it) {
-  world w;
-  for (auto const peer : {w.add(), w.add(), w.add()}) send(peer, "x");
+BOOST_FIXTURE_TEST_CASE(who_is_served_after_another_in_the_same_turn_is_told_to_expect_it, world) {
+  for (auto const peer : {add(), add(), add()}) send(peer, "x");
 
-  BOOST_TEST(w.run() == "(rxrxrx)");
+  BOOST_TEST(run() == "(rxrxrx)");
 
-  BOOST_TEST(w.book.expected == 2);
+  BOOST_TEST(book.expected == 2);
 }
 
-BOOST_AUTO_TEST_CASE(writability_comes_back_when_the_peer_has_read) {
-  world w;
-  auto const peer = w.add();
+BOOST_FIXTURE_TEST_CASE(writability_comes_back_when_the_peer_has_read, world) {
+  auto const peer = add();
   std::string const block(1 << 16, 'x');
   auto ends = unix_pair();
   int const here = ends.first.value();
@@ -304,11 +292,11 @@ BOOST_AUTO_TEST_CASE(writability_comes_back_when_the_peer_has_read) {
   for (ssize_t sent; (sent = ::send(here, block.data(), block.size(), MSG_NOSIGNAL)) > 0;) {
     written += static_cast<std::size_t>(sent);
   }
-  scribe writes{[&] { w.book.text += "W"; }};
-  readiness blocked{*w.polled, here, &writes};
+  scribe writes{[&] { book.text += "W"; }};
+  readiness blocked{*polled, here, &writes};
   blocked.want_write(true);
   send(peer, "a");
-  BOOST_TEST(w.run() == "(ra)");
+  BOOST_TEST(run() == "(ra)");
 
   std::vector<char> sink(written);
   for (std::size_t read = 0; read < written;) {
@@ -317,109 +305,101 @@ BOOST_AUTO_TEST_CASE(writability_comes_back_when_the_peer_has_read) {
     read += static_cast<std::size_t>(got);
   }
 
-  BOOST_TEST(w.run() == "(W)");
+  BOOST_TEST(run() == "(W)");
 }
 
-BOOST_AUTO_TEST_CASE(a_requested_turn_comes_once) {
-  world w;
-  w.polled->request_turn();
-  w.polled->request_turn();
+BOOST_FIXTURE_TEST_CASE(a_requested_turn_comes_once, world) {
+  polled->request_turn();
+  polled->request_turn();
 
-  BOOST_TEST(w.run() == "()");
-  BOOST_TEST(w.poll() == "");
+  BOOST_TEST(run() == "()");
+  BOOST_TEST(poll() == "");
 }
 
 // Under an attack each turn requests the next, and readiness brings turns in between: each of those
 // once added a request that was never used up, and the page waited for ever more turns.
-BOOST_AUTO_TEST_CASE(requested_turns_do_not_pile_up_between_turns_that_readiness_brings) {
-  world w;
-  auto const peer = w.add();
+BOOST_FIXTURE_TEST_CASE(requested_turns_do_not_pile_up_between_turns_that_readiness_brings, world) {
+  auto const peer = add();
   int turns = 0;
-  w.book.at_end = [&] {
+  book.at_end = [&] {
     if (++turns > 100) return;
     send(peer, "x");
-    w.polled->request_turn();
+    polled->request_turn();
   };
-  w.polled->request_turn();
-  while (turns <= 100) w.run_handler();
+  polled->request_turn();
+  while (turns <= 100) run_handler();
 
-  BOOST_TEST(w.poll().size() <= std::string_view{"()(rx)"}.size());
+  BOOST_TEST(poll().size() <= std::string_view{"()(rx)"}.size());
 }
 
-BOOST_AUTO_TEST_CASE(a_turn_comes_at_the_deadline_and_not_before) {
-  world w;
+BOOST_FIXTURE_TEST_CASE(a_turn_comes_at_the_deadline_and_not_before, world) {
   auto const deadline = std::chrono::steady_clock::now() + 2ms;
-  w.polled->wake_at(deadline + 1h);
-  w.polled->wake_at(deadline);
-  w.polled->wake_at(deadline + 1s);
-  w.polled->wake_at(std::nullopt);
+  polled->wake_at(deadline + 1h);
+  polled->wake_at(deadline);
+  polled->wake_at(deadline + 1s);
+  polled->wake_at(std::nullopt);
 
-  BOOST_TEST(w.run() == "()");
-  BOOST_TEST((w.book.began_at >= deadline));
+  BOOST_TEST(run() == "()");
+  BOOST_TEST((book.began_at >= deadline));
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_in_the_past_is_now_and_one_without_end_is_harmless) {
-  world w;
-  w.polled->wake_at(time_point::max());
-  BOOST_TEST(w.poll() == "");
-  w.polled->wake_at(time_point::min());
+BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_past_is_now_and_one_without_end_is_harmless, world) {
+  polled->wake_at(time_point::max());
+  BOOST_TEST(poll() == "");
+  polled->wake_at(time_point::min());
 
-  BOOST_TEST(w.run() == "()");
+  BOOST_TEST(run() == "()");
 }
 
-BOOST_AUTO_TEST_CASE(a_new_deadline_after_the_alarm_rings_again) {
-  world w;
-  w.polled->wake_at(std::chrono::steady_clock::now());
-  BOOST_TEST(w.run() == "()");
-  w.polled->wake_at(std::chrono::steady_clock::now());
-  BOOST_TEST(w.run() == "()");
+BOOST_FIXTURE_TEST_CASE(a_new_deadline_after_the_alarm_rings_again, world) {
+  polled->wake_at(std::chrono::steady_clock::now());
+  BOOST_TEST(run() == "()");
+  polled->wake_at(std::chrono::steady_clock::now());
+  BOOST_TEST(run() == "()");
 }
 
-BOOST_AUTO_TEST_CASE(what_was_ended_by_another_in_the_same_turn_is_not_resumed) {
-  world w;
-  std::vector<int> peers{w.add(), w.add()};
+BOOST_FIXTURE_TEST_CASE(what_was_ended_by_another_in_the_same_turn_is_not_resumed, world) {
+  std::vector<int> peers{add(), add()};
   auto ends = unix_pair();
   std::unique_ptr<readiness> writer;
   // Whoever is served first ends both readers, and puts another in their slots.
   scribe writes{[&] {
-    w.book.text += "W";
-    w.readers.clear();
-    w.add();
+    book.text += "W";
+    readers.clear();
+    add();
     writer->want_write(false);
   }};
-  writer = std::make_unique<readiness>(*w.polled, ends.first.value(), &writes);
+  writer = std::make_unique<readiness>(*polled, ends.first.value(), &writes);
   writer->want_write(true);
   for (auto const peer : peers) send(peer, "x");
 
-  BOOST_TEST(w.run() == "(W)");
+  BOOST_TEST(run() == "(W)");
 }
 
-BOOST_AUTO_TEST_CASE(closing_leaves_the_io_context_without_work) {
-  world w;
-  w.add();
-  w.polled->wake_at(std::chrono::steady_clock::now() + 1h);
-  w.polled->request_turn();
+BOOST_FIXTURE_TEST_CASE(closing_leaves_the_io_context_without_work, world) {
+  add();
+  polled->wake_at(std::chrono::steady_clock::now() + 1h);
+  polled->request_turn();
 
-  w.polled->close();
+  polled->close();
 
-  w.io->run();  // returns
-  BOOST_TEST(w.book.take() == "");
-  w.polled->request_turn();
-  w.polled->wake_at(std::chrono::steady_clock::now());
-  w.io->restart();
-  w.io->run();
-  BOOST_TEST(w.book.take() == "");
+  io->run();  // returns
+  BOOST_TEST(book.take() == "");
+  polled->request_turn();
+  polled->wake_at(std::chrono::steady_clock::now());
+  io->restart();
+  io->run();
+  BOOST_TEST(book.take() == "");
 }
 
-BOOST_AUTO_TEST_CASE(closing_at_the_end_of_a_turn) {
-  world w;
-  auto const peer = w.add(true);
-  w.book.at_end = [&] { w.polled->close(); };
+BOOST_FIXTURE_TEST_CASE(closing_at_the_end_of_a_turn, world) {
+  auto const peer = add(true);
+  book.at_end = [&] { polled->close(); };
   send(peer, "aaaabbbb");
 
-  w.io->run();  // returns
+  io->run();  // returns
 
-  BOOST_TEST(w.book.take() == "(raaaa)");
+  BOOST_TEST(book.take() == "(raaaa)");
 }
 
 BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_a_turn) {
@@ -442,32 +422,30 @@ BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_a_turn) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(destruction_while_everything_is_pending) {
-  world w;
-  send(w.add(), "x");
-  w.polled->request_turn();
-  w.polled->wake_at(time_point::min());
-  w.readers.clear();
-  w.polled.reset();
+BOOST_FIXTURE_TEST_CASE(destruction_while_everything_is_pending, world) {
+  send(add(), "x");
+  polled->request_turn();
+  polled->wake_at(time_point::min());
+  readers.clear();
+  polled.reset();
 
-  w.io->run();  // returns
+  io->run();  // returns
 
-  BOOST_TEST(w.book.take() == "");
+  BOOST_TEST(book.take() == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_io_context_may_end_first) {
-  world w;
-  send(w.add(), "x");
-  w.polled->request_turn();
-  w.polled->wake_at(time_point::min());
+BOOST_FIXTURE_TEST_CASE(the_io_context_may_end_first, world) {
+  send(add(), "x");
+  polled->request_turn();
+  polled->wake_at(time_point::min());
 
-  w.io.reset();
+  io.reset();
 
-  w.polled->request_turn();
-  w.polled->wake_at(time_point::min());
-  w.polled->start();
-  w.add();
-  BOOST_TEST(w.book.take() == "");
+  polled->request_turn();
+  polled->wake_at(time_point::min());
+  polled->start();
+  add();
+  BOOST_TEST(book.take() == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

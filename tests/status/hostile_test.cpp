@@ -12,14 +12,13 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(hostile_test)
 
-BOOST_AUTO_TEST_CASE(what_is_no_http_is_told_so_and_closed) {
-  page_house h;
+BOOST_FIXTURE_TEST_CASE(what_is_no_http_is_told_so_and_closed, page_house) {
   for (auto const* const bytes :
        {"\r\n\r\n\r\n", "GARBAGE\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
         "GET / HTTP/1.1\r\nHost\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         "\x16\x03\x01 a client's hello \r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"}) {
-    auto peer = h.visit();
+    auto peer = visit();
     peer.send(bytes);
     auto const r = peer.next();
     BOOST_TEST(r.code == 400, bytes);
@@ -28,10 +27,9 @@ BOOST_AUTO_TEST_CASE(what_is_no_http_is_told_so_and_closed) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_client_of_the_coordinator_is_sent_to_the_coordinator) {
-  page_house h;
-  h.open();
-  server::raw_client lost{h.io, h.shown->address()};
+BOOST_FIXTURE_TEST_CASE(a_client_of_the_coordinator_is_sent_to_the_coordinator, page_house) {
+  open();
+  server::raw_client lost{io, shown->address()};
 
   lost.send(server::hello_frame());
 
@@ -42,64 +40,58 @@ BOOST_AUTO_TEST_CASE(a_client_of_the_coordinator_is_sent_to_the_coordinator) {
       said.why.message() ==
       "This is the port of the coordinator's status page, which speaks HTTP. The coordinator "
       "itself is at " +
-          h.made->addresses().at(0) + ".");
+          made->addresses().at(0) + ".");
   lost.expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_path_that_is_no_text_is_refused) {
-  page_house h;
-  BOOST_TEST(h.get("/api/v1/keys/%ff").code == 400);
-  BOOST_TEST(h.get("/api/v1/keys/%00").code == 400);
-  BOOST_TEST(h.get("/barrier/%e2%82").code == 400);
+BOOST_FIXTURE_TEST_CASE(a_path_that_is_no_text_is_refused, page_house) {
+  BOOST_TEST(get("/api/v1/keys/%ff").code == 400);
+  BOOST_TEST(get("/api/v1/keys/%00").code == 400);
+  BOOST_TEST(get("/barrier/%e2%82").code == 400);
 }
 
-BOOST_AUTO_TEST_CASE(a_foreign_host_is_refused_on_loopback_without_a_token) {
-  page_house h;
-  auto peer = h.visit();
+BOOST_FIXTURE_TEST_CASE(a_foreign_host_is_refused_on_loopback_without_a_token, page_house) {
+  auto peer = visit();
   peer.send("GET /api/v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   auto const r = peer.next();
   BOOST_TEST(r.code == 421);
   BOOST_TEST(has(r.body, "'evil.example'"));
 }
 
-BOOST_AUTO_TEST_CASE(a_header_without_end_is_cut_off) {
-  page_house h;
-  auto peer = h.visit();
+BOOST_FIXTURE_TEST_CASE(a_header_without_end_is_cut_off, page_house) {
+  auto peer = visit();
   peer.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x'));
   BOOST_TEST(peer.next().code == 431);
   peer.expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_body_that_is_too_long_is_not_read) {
-  page_house h;
-  auto peer = h.visit();
+BOOST_FIXTURE_TEST_CASE(a_body_that_is_too_long_is_not_read, page_house) {
+  auto peer = visit();
   peer.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
   BOOST_TEST(peer.next().code == 413);
 
-  auto chunked = h.visit();
+  auto chunked = visit();
   chunked.send("POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
   chunked.send("20000\r\n" + std::string(0x20000, 'x') + "\r\n0\r\n\r\n");
   BOOST_TEST(chunked.next().code == 413);
 }
 
-BOOST_AUTO_TEST_CASE(a_request_has_its_time_however_often_a_byte_of_it_comes) {
-  page_house h;
-  h.page_options.request_timeout = 30ms;
-  auto slow = h.visit();
-  auto silent = h.visit();
+BOOST_FIXTURE_TEST_CASE(a_request_has_its_time_however_often_a_byte_of_it_comes, page_house) {
+  page_options.request_timeout = 30ms;
+  auto slow = visit();
+  auto silent = visit();
   slow.send("GET /livez HTTP/1.1\r\n");
 
   BOOST_TEST(slow.next().code == 408);
   slow.expect_end();
   BOOST_TEST(silent.next().code == 408);
   silent.expect_end();
-  h.until([&] { return h.shown->connections() == 0; });
+  until([&] { return shown->connections() == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(who_has_nothing_more_to_ask_is_let_go) {
-  page_house h;
-  h.page_options.idle_timeout = 30ms;
-  auto peer = h.visit();
+BOOST_FIXTURE_TEST_CASE(who_has_nothing_more_to_ask_is_let_go, page_house) {
+  page_options.idle_timeout = 30ms;
+  auto peer = visit();
   peer.send(page_house::request("GET", "/livez"));
   BOOST_TEST(peer.next().code == 200);
   peer.expect_end();
@@ -117,14 +109,13 @@ BOOST_AUTO_TEST_CASE(who_does_not_read_its_answers_is_cut_off) {
   h.until([&] { return h.shown->connections() == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(too_many_connections_are_told_so) {
-  page_house h;
-  h.page_options.connections_max = 3;
+BOOST_FIXTURE_TEST_CASE(too_many_connections_are_told_so, page_house) {
+  page_options.connections_max = 3;
   std::deque<http_peer> guests;
-  for (int i = 0; i < 3; ++i) guests.push_back(h.visit());
-  h.until([&] { return h.shown->connections() == 3; });
+  for (int i = 0; i < 3; ++i) guests.push_back(visit());
+  until([&] { return shown->connections() == 3; });
 
-  auto one_more = h.visit();
+  auto one_more = visit();
   one_more.send(page_house::request("GET", "/api/v1/state"));
   auto const r = one_more.next();
   BOOST_TEST(r.code == 503);
@@ -133,24 +124,23 @@ BOOST_AUTO_TEST_CASE(too_many_connections_are_told_so) {
   one_more.expect_end();
 
   guests.pop_back();
-  h.until([&] { return h.shown->connections() == 2; });
-  BOOST_TEST(h.get("/api/v1/state").code == 200);
+  until([&] { return shown->connections() == 2; });
+  BOOST_TEST(get("/api/v1/state").code == 200);
 }
 
-BOOST_AUTO_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes) {
-  page_house h;
-  h.page_options.connections_max = 3;
-  h.page_options.probe_connections_max = 2;
+BOOST_FIXTURE_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes, page_house) {
+  page_options.connections_max = 3;
+  page_options.probe_connections_max = 2;
   std::deque<http_peer> guests;
   for (int i = 0; i < 20; ++i) {
-    guests.push_back(h.visit());
+    guests.push_back(visit());
     guests.back().send("GET /livez HTTP/1.1\r\n");  // and never the rest
   }
   guests.front().send("");
-  h.until([&] { return h.shown->connections() == 5; });
+  until([&] { return shown->connections() == 5; });
 
   for (auto const* const probe : {"/livez", "/readyz", "/healthz?verbose"}) {
-    auto peer = h.visit();
+    auto peer = visit();
     peer.send(page_house::request("GET", probe));
     BOOST_TEST(peer.next().code == 200, probe);
     peer.expect_end();
@@ -158,41 +148,38 @@ BOOST_AUTO_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes) {
   guests.back().expect_end();  // a later probe took its place
 }
 
-BOOST_AUTO_TEST_CASE(texts_that_nobody_reads_do_not_pile_up) {
-  page_house h;
-  h.page_options.text_bytes_max = 1;
-  BOOST_TEST(h.get("/api/v1/state").code == 200);  // nothing waited before it
-  h.page_options.picture_age_max = 1h;             // the picture holds a text
+BOOST_FIXTURE_TEST_CASE(texts_that_nobody_reads_do_not_pile_up, page_house) {
+  page_options.text_bytes_max = 1;
+  BOOST_TEST(get("/api/v1/state").code == 200);  // nothing waited before it
+  page_options.picture_age_max = 1h;             // the picture holds a text
   page_house full;
-  full.page_options = h.page_options;
+  full.page_options = page_options;
   BOOST_TEST(full.get("/api/v1/state").code == 200);
   BOOST_TEST(full.get("/api/v1/state").code == 503);
   BOOST_TEST(full.get("/livez").code == 200);
 }
 
-BOOST_AUTO_TEST_CASE(half_a_request_and_an_end_is_no_request) {
-  page_house h;
+BOOST_FIXTURE_TEST_CASE(half_a_request_and_an_end_is_no_request, page_house) {
   for (auto const* const bytes :
        {"", "G", "GET / HTTP/1.1\r\nHost: localhost\r\n",
         "POST /login HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"}) {
-    auto peer = h.visit();
+    auto peer = visit();
     peer.send(bytes);
     peer.shut();
     peer.expect_end();
   }
-  h.until([&] { return h.shown->connections() == 0; });
+  until([&] { return shown->connections() == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(the_job_goes_on_beside_all_of_them) {
-  page_house h;
-  h.page_options.connections_max = 20;
+BOOST_FIXTURE_TEST_CASE(the_job_goes_on_beside_all_of_them, page_house) {
+  page_options.connections_max = 20;
   std::deque<http_peer> guests;
   for (int i = 0; i < 30; ++i) {
-    guests.push_back(h.visit());
+    guests.push_back(visit());
     guests.back().send(i % 2 == 0 ? "GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\n\r\n" : "\n");
   }
-  auto a = h.greeted();
-  auto b = h.greeted();
+  auto a = greeted();
+  auto b = greeted();
   a.send(server::join_frame(1, 0));
   b.send(server::join_frame(1, 1));
   BOOST_TEST(a.next().what.outcome.ok());

@@ -55,13 +55,12 @@ struct world {
 
 BOOST_AUTO_TEST_SUITE(live_feed_test)
 
-BOOST_AUTO_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events_of_each_severity) {
-  world w;
-  w.events = 500;
-  BOOST_TEST(w.look());
+BOOST_FIXTURE_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events_of_each_severity, world) {
+  events = 500;
+  BOOST_TEST(look());
   live_feed::place me;
 
-  auto const first = w.told(me);
+  auto const first = told(me);
 
   BOOST_TEST(first.at("type") == "state");
   BOOST_TEST(first.at("state").at("tasks").as_array().size() == 3u);
@@ -69,19 +68,18 @@ BOOST_AUTO_TEST_CASE(first_comes_the_whole_job_and_its_last_200_events_of_each_s
   BOOST_TEST(first.at("why").at("waits").as_array().empty());
   BOOST_TEST(first.at("events").as_array().size() == 200u);
   BOOST_TEST(first.at("events").at(0).at("number") == 301);
-  BOOST_TEST(!w.feed.next(me));
+  BOOST_TEST(!feed.next(me));
 }
 
-BOOST_AUTO_TEST_CASE(then_comes_only_what_has_changed) {
-  world w;
-  w.look();
+BOOST_FIXTURE_TEST_CASE(then_comes_only_what_has_changed, world) {
+  look();
   live_feed::place me;
-  w.told(me);
+  told(me);
 
-  w.job.tasks[1].state = task_state::failed;
-  w.events = 1;
-  BOOST_TEST(w.look());
-  auto const update = w.told(me);
+  job.tasks[1].state = task_state::failed;
+  events = 1;
+  BOOST_TEST(look());
+  auto const update = told(me);
 
   BOOST_TEST(update.at("type") == "update");
   BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
@@ -90,117 +88,110 @@ BOOST_AUTO_TEST_CASE(then_comes_only_what_has_changed) {
   BOOST_TEST(update.at("events").as_array().size() == 1u);
   BOOST_TEST(!update.contains("why"));
   BOOST_TEST(update.at("summary").at("num_tasks") == 3);
-  BOOST_TEST(!w.feed.next(me));
+  BOOST_TEST(!feed.next(me));
 }
 
-BOOST_AUTO_TEST_CASE(that_time_goes_on_is_no_news) {
-  world w;
-  w.job.barriers.push_back({"b", {}, {}, 1, 3, "1-2", 0, 1s, 9s});
-  w.why.waits.push_back({});
-  w.look();
+BOOST_FIXTURE_TEST_CASE(that_time_goes_on_is_no_news, world) {
+  job.barriers.push_back({"b", {}, {}, 1, 3, "1-2", 0, 1s, 9s});
+  why.waits.push_back({});
+  look();
   live_feed::place me;
-  w.told(me);
+  told(me);
 
-  w.job.uptime = 5s;
-  w.job.tasks[0].last_heard = 3s;
-  w.job.barriers[0].age = 2s;
-  w.job.barriers[0].remaining = 8s;
-  w.why.waits[0].age = 2s;
-  BOOST_TEST(!w.look());
-  BOOST_TEST(!w.feed.next(me));
+  job.uptime = 5s;
+  job.tasks[0].last_heard = 3s;
+  job.barriers[0].age = 2s;
+  job.barriers[0].remaining = 8s;
+  why.waits[0].age = 2s;
+  BOOST_TEST(!look());
+  BOOST_TEST(!feed.next(me));
 
-  w.job.barriers[0].arrived = 2;
-  BOOST_TEST(w.look());
-  BOOST_TEST(w.told(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
+  job.barriers[0].arrived = 2;
+  BOOST_TEST(look());
+  BOOST_TEST(told(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_slowly_gets_all_that_it_missed_as_one) {
-  world w;
-  w.look();
+BOOST_FIXTURE_TEST_CASE(who_reads_slowly_gets_all_that_it_missed_as_one, world) {
+  look();
   live_feed::place slow;
   live_feed::place quick;
-  w.told(slow);
-  w.told(quick);
+  told(slow);
+  told(quick);
   for (std::size_t i = 0; i < 3; ++i) {
-    w.job.tasks[i].state = task_state::connected;
-    w.events = i + 1;
-    w.look();
-    BOOST_TEST(w.told(quick).at("tasks").as_array().size() == 1u);
+    job.tasks[i].state = task_state::connected;
+    events = i + 1;
+    look();
+    BOOST_TEST(told(quick).at("tasks").as_array().size() == 1u);
   }
 
-  auto const merged = w.told(slow);
+  auto const merged = told(slow);
 
   BOOST_TEST(merged.at("tasks").as_array().size() == 3u);
   BOOST_TEST(merged.at("events").as_array().size() == 3u);
-  BOOST_TEST(!w.feed.next(slow));
+  BOOST_TEST(!feed.next(slow));
 }
 
-BOOST_AUTO_TEST_CASE(those_who_stand_at_the_same_place_share_one_text) {
-  world w;
-  w.look();
+BOOST_FIXTURE_TEST_CASE(those_who_stand_at_the_same_place_share_one_text, world) {
+  look();
   live_feed::place a;
   live_feed::place b;
-  BOOST_TEST((w.feed.next(a) == w.feed.next(b)));
-  w.job.keys = 1;
-  w.look();
-  BOOST_TEST((w.feed.next(a) == w.feed.next(b)));
+  BOOST_TEST((feed.next(a) == feed.next(b)));
+  job.keys = 1;
+  look();
+  BOOST_TEST((feed.next(a) == feed.next(b)));
 }
 
-BOOST_AUTO_TEST_CASE(that_a_task_is_overdue_is_news_and_that_time_passes_is_not) {
-  world w;
-  w.job.tasks[1].progress = core::task_progress{7, 1s, false};
-  w.look();
+BOOST_FIXTURE_TEST_CASE(that_a_task_is_overdue_is_news_and_that_time_passes_is_not, world) {
+  job.tasks[1].progress = core::task_progress{7, 1s, false};
+  look();
   live_feed::place me;
-  w.told(me);
+  told(me);
 
-  w.job.tasks[1].progress->age = 59s;
-  BOOST_TEST(!w.look());
-  w.job.tasks[1].progress->overdue = true;
-  BOOST_TEST(w.look());
+  job.tasks[1].progress->age = 59s;
+  BOOST_TEST(!look());
+  job.tasks[1].progress->overdue = true;
+  BOOST_TEST(look());
 
-  auto const update = w.told(me);
+  auto const update = told(me);
   BOOST_TEST_REQUIRE(update.at("tasks").as_array().size() == 1u);
   BOOST_TEST(update.at("tasks").at(0).at("no_progress").as_bool());
 }
 
-BOOST_AUTO_TEST_CASE(of_the_finished_rounds_only_new_ones_are_told) {
-  world w;
-  w.job.rounds.push_back({1, "b", round_number{1}, 1s, 3, errc::ok, 2ms, 1ms, task_id{2}});
-  w.look();
+BOOST_FIXTURE_TEST_CASE(of_the_finished_rounds_only_new_ones_are_told, world) {
+  job.rounds.push_back({1, "b", round_number{1}, 1s, 3, errc::ok, 2ms, 1ms, task_id{2}});
+  look();
   live_feed::place me;
-  BOOST_TEST(w.told(me).at("state").at("rounds").at(0).at("last_task") == 2);
-  w.job.rounds.push_back({2, "b", round_number{2}, 2s, 3, errc::aborted, 0s, 0s, std::nullopt});
-  w.look();
+  BOOST_TEST(told(me).at("state").at("rounds").at(0).at("last_task") == 2);
+  job.rounds.push_back({2, "b", round_number{2}, 2s, 3, errc::aborted, 0s, 0s, std::nullopt});
+  look();
 
-  auto const update = w.told(me);
+  auto const update = told(me);
 
   BOOST_TEST_REQUIRE(update.at("rounds").as_array().size() == 1u);
   BOOST_TEST(update.at("rounds").at(0).at("number") == 2);
   BOOST_TEST(update.at("rounds").at(0).at("outcome") == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(no_more_than_100_barriers_are_told) {
-  world w;
-  w.look();
+BOOST_FIXTURE_TEST_CASE(no_more_than_100_barriers_are_told, world) {
+  look();
   live_feed::place me;
-  w.told(me);
-  w.job.barriers.resize(150);
-  w.look();
+  told(me);
+  job.barriers.resize(150);
+  look();
 
-  auto const update = w.told(me);
+  auto const update = told(me);
 
   BOOST_TEST(update.at("barriers").as_array().size() == 100u);
   BOOST_TEST(update.at("barriers_more") == 50);
 }
 
-BOOST_AUTO_TEST_CASE(a_change_of_what_everybody_waits_for_is_told) {
-  world w;
-  w.look();
+BOOST_FIXTURE_TEST_CASE(a_change_of_what_everybody_waits_for_is_told, world) {
+  look();
   live_feed::place me;
-  w.told(me);
-  w.why.stuck = "task 1 can never go on";
-  w.look();
-  BOOST_TEST(w.told(me).at("why").at("stuck") == "task 1 can never go on");
+  told(me);
+  why.stuck = "task 1 can never go on";
+  look();
+  BOOST_TEST(told(me).at("why").at("stuck") == "task 1 can never go on");
 }
 
 BOOST_AUTO_TEST_CASE(texts_count_as_long_as_somebody_holds_them) {

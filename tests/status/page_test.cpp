@@ -21,179 +21,167 @@ std::string bearer(std::string const& token) { return "Authorization: Bearer " +
 
 BOOST_AUTO_TEST_SUITE(page_test)
 
-BOOST_AUTO_TEST_CASE(probes_are_told_whether_the_loop_turns_and_connections_are_taken) {
-  page_house h;
+BOOST_FIXTURE_TEST_CASE(probes_are_told_whether_the_loop_turns_and_connections_are_taken,
+                        page_house) {
   for (auto const* const path : {"/livez", "/readyz", "/healthz"}) {
-    auto const r = h.get(path);
+    auto const r = get(path);
     BOOST_TEST(r.code == 200);
     BOOST_TEST(r.body == "ok\n");
     BOOST_TEST(has(r.head, "Content-Type: text/plain"));
   }
-  auto const all = h.get("/healthz?verbose");
+  auto const all = get("/healthz?verbose");
   BOOST_TEST(has(all.body, "[+]loop ok\n[+]listeners ok\n[+]not stopping ok\n[+]job ok\n"));
   BOOST_TEST(has(all.body, "healthz check passed\n"));
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_that_stops_is_alive_but_not_ready) {
-  page_house h;
-  auto const client = h.greeted();  // whose goodbye lingers
-  h.open();
-  h.made->stop("test");
+BOOST_FIXTURE_TEST_CASE(a_coordinator_that_stops_is_alive_but_not_ready, page_house) {
+  auto const client = greeted();  // whose goodbye lingers
+  open();
+  made->stop("test");
 
-  BOOST_TEST(h.get("/livez").code == 200);
-  BOOST_TEST(h.get("/readyz").code == 503);
-  auto const all = h.get("/healthz?verbose");
+  BOOST_TEST(get("/livez").code == 200);
+  BOOST_TEST(get("/readyz").code == 503);
+  auto const all = get("/healthz?verbose");
   BOOST_TEST(all.code == 503);
   BOOST_TEST(has(all.body, "[-]listeners failed"));
 }
 
-BOOST_AUTO_TEST_CASE(the_page_is_at_the_root_and_may_do_only_what_it_needs) {
-  page_house h;
-  auto const r = h.get("/");
+BOOST_FIXTURE_TEST_CASE(the_page_is_at_the_root_and_may_do_only_what_it_needs, page_house) {
+  auto const r = get("/");
   BOOST_TEST(r.code == 200);
   BOOST_TEST(has(r.head, "Content-Type: text/html; charset=utf-8\r\n"));
   BOOST_TEST(has(r.head, "Content-Security-Policy: default-src 'none'; script-src 'sha256-"));
   BOOST_TEST(r.body.starts_with("<!doctype html>"));
-  BOOST_TEST(h.get("/page").code == 404);
+  BOOST_TEST(get("/page").code == 404);
 }
 
-BOOST_AUTO_TEST_CASE(the_job_is_shown_as_json) {
-  page_house h;
-  h.page_options.picture_age_max = 0ms;
-  auto task = h.greeted();
+BOOST_FIXTURE_TEST_CASE(the_job_is_shown_as_json, page_house) {
+  page_options.picture_age_max = 0ms;
+  auto task = greeted();
   task.send(join_frame(1, 0));
   task.send(put_frame(2, "a/b", "12345"));
   task.next();
 
-  auto const state = h.get("/api/v1/state");
+  auto const state = get("/api/v1/state");
   BOOST_TEST(state.code == 200);
   BOOST_TEST(has(state.head, "Content-Type: application/json"));
   BOOST_TEST(has(state.head, "Cache-Control: no-store"));
   BOOST_TEST(has(state.body, "\"num_tasks\":2"));
-  BOOST_TEST(has(h.get("/api/v1/tasks").body, "\"task\":1"));
-  BOOST_TEST(has(h.get("/api/v1/tasks?state=joining").body, "\"task\":0"));
-  BOOST_TEST(h.get("/api/v1/tasks?state=failed").body == "{\"tasks\":[]}\n");
-  BOOST_TEST(has(h.get("/api/v1/tasks?state=never_connected").body, "\"task\":1"));
-  BOOST_TEST(h.get("/api/v1/tasks?state=lazy").code == 400);
-  BOOST_TEST(has(h.get("/api/v1/tasks/1").body, "\"state\":\"never connected\""));
-  BOOST_TEST(h.get("/api/v1/tasks/2").code == 404);
-  BOOST_TEST(h.get("/api/v1/tasks/x").code == 404);
-  BOOST_TEST(has(h.get("/api/v1/barriers").body, "\"kind\":\"join\""));
-  BOOST_TEST(has(h.get("/api/v1/why").body, "\"stuck\":null"));
+  BOOST_TEST(has(get("/api/v1/tasks").body, "\"task\":1"));
+  BOOST_TEST(has(get("/api/v1/tasks?state=joining").body, "\"task\":0"));
+  BOOST_TEST(get("/api/v1/tasks?state=failed").body == "{\"tasks\":[]}\n");
+  BOOST_TEST(has(get("/api/v1/tasks?state=never_connected").body, "\"task\":1"));
+  BOOST_TEST(get("/api/v1/tasks?state=lazy").code == 400);
+  BOOST_TEST(has(get("/api/v1/tasks/1").body, "\"state\":\"never connected\""));
+  BOOST_TEST(get("/api/v1/tasks/2").code == 404);
+  BOOST_TEST(get("/api/v1/tasks/x").code == 404);
+  BOOST_TEST(has(get("/api/v1/barriers").body, "\"kind\":\"join\""));
+  BOOST_TEST(has(get("/api/v1/why").body, "\"stuck\":null"));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_counted_is_told_to_prometheus) {
-  page_house h;
-  auto const r = h.get("/metrics");
+BOOST_FIXTURE_TEST_CASE(what_is_counted_is_told_to_prometheus, page_house) {
+  auto const r = get("/metrics");
   BOOST_TEST(r.code == 200);
   BOOST_TEST(has(r.head, "Content-Type: text/plain; version=0.0.4"));
   BOOST_TEST(has(r.body, "coxswain_tasks{"));
 }
 
-BOOST_AUTO_TEST_CASE(keys_are_shown_by_name_and_with_values_when_asked_for) {
-  page_house h;
-  auto client = h.greeted();
+BOOST_FIXTURE_TEST_CASE(keys_are_shown_by_name_and_with_values_when_asked_for, page_house) {
+  auto client = greeted();
   client.send(put_frame(1, "a/b", "12345"));
   client.send(put_frame(2, "a/c d", std::string{"\xff", 1}));
   client.next();
   client.next();
 
-  BOOST_TEST(h.get("/api/v1/keys").body ==
+  BOOST_TEST(get("/api/v1/keys").body ==
              "{\"keys\":[{\"key\":\"a/b\",\"version\":1,\"bytes\":5},"
              "{\"key\":\"a/c d\",\"version\":2,\"bytes\":1}],\"version\":2,\"more\":false}\n");
-  BOOST_TEST(has(h.get("/api/v1/keys?limit=1").body, "\"more\":true"));
-  BOOST_TEST(has(h.get("/api/v1/keys?after=a/b").body, "[{\"key\":\"a/c d\""));
-  BOOST_TEST(has(h.get("/api/v1/keys?prefix=b").body, "\"keys\":[]"));
-  BOOST_TEST(has(h.get("/api/v1/keys?values=1").body, "\"value_hex\":\"ff\""));
-  BOOST_TEST(has(h.get("/api/v1/keys/a/b").body, "\"value\":\"12345\""));
-  BOOST_TEST(has(h.get("/api/v1/keys/a%2Fc%20d").body, "\"value_hex\":\"ff\""));
-  BOOST_TEST(h.get("/api/v1/keys/a").code == 404);
-  BOOST_TEST(h.get("/api/v1/keys?limit=10001").code == 400);
+  BOOST_TEST(has(get("/api/v1/keys?limit=1").body, "\"more\":true"));
+  BOOST_TEST(has(get("/api/v1/keys?after=a/b").body, "[{\"key\":\"a/c d\""));
+  BOOST_TEST(has(get("/api/v1/keys?prefix=b").body, "\"keys\":[]"));
+  BOOST_TEST(has(get("/api/v1/keys?values=1").body, "\"value_hex\":\"ff\""));
+  BOOST_TEST(has(get("/api/v1/keys/a/b").body, "\"value\":\"12345\""));
+  BOOST_TEST(has(get("/api/v1/keys/a%2Fc%20d").body, "\"value_hex\":\"ff\""));
+  BOOST_TEST(get("/api/v1/keys/a").code == 404);
+  BOOST_TEST(get("/api/v1/keys?limit=10001").code == 400);
 }
 
-BOOST_AUTO_TEST_CASE(a_value_that_is_too_long_for_a_page_is_left_out) {
-  page_house h;
-  auto client = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_value_that_is_too_long_for_a_page_is_left_out, page_house) {
+  auto client = greeted();
   client.send(put_frame(1, "long", std::string(1024 * 1024 + 1, 'x')));
   client.next();
 
-  auto const one = h.get("/api/v1/keys/long");
+  auto const one = get("/api/v1/keys/long");
 
   BOOST_TEST(has(one.body, "\"bytes\":1048577,\"value\":null,\"value_too_long\":true"));
 }
 
-BOOST_AUTO_TEST_CASE(events_are_shown_from_one_on) {
-  page_house h;
-  auto client = h.greeted();
+BOOST_FIXTURE_TEST_CASE(events_are_shown_from_one_on, page_house) {
+  auto client = greeted();
   client.send(join_frame(1, 0));
-  h.until([&] { return h.made->look().tasks[0].state == task_state::joining; });
+  until([&] { return made->look().tasks[0].state == task_state::joining; });
 
-  auto const all = h.get("/api/v1/events");
+  auto const all = get("/api/v1/events");
   BOOST_TEST(all.code == 200);
   BOOST_TEST(has(all.body, "\"through\":"));
-  BOOST_TEST(h.get("/api/v1/events?after=99").code == 400);
-  BOOST_TEST(h.get("/api/v1/events?severity=loud").code == 400);
-  BOOST_TEST(has(h.get("/api/v1/events?after=0&severity=error").body, "\"events\":["));
+  BOOST_TEST(get("/api/v1/events?after=99").code == 400);
+  BOOST_TEST(get("/api/v1/events?severity=loud").code == 400);
+  BOOST_TEST(has(get("/api/v1/events?after=0&severity=error").body, "\"events\":["));
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_is_503_with_who_is_missing_until_it_was_passed) {
-  page_house h;
-  auto a = h.greeted();
-  auto b = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_barrier_is_503_with_who_is_missing_until_it_was_passed, page_house) {
+  auto a = greeted();
+  auto b = greeted();
   a.send(join_frame(1, 0));
   b.send(join_frame(1, 1));
   a.next();
   b.next();
-  auto const before = h.get("/barrier/start up");
+  auto const before = get("/barrier/start up");
   BOOST_TEST(before.code == 400);  // a space is no part of an address
-  BOOST_TEST(h.get("/barrier/start%20up").code == 503);
+  BOOST_TEST(get("/barrier/start%20up").code == 503);
 
   a.send(barrier_frame(2, 0, "start up"));
-  h.until([&] { return h.made->look().barriers.size() == 1; });
-  auto const open = h.get("/barrier/start%20up");
+  until([&] { return made->look().barriers.size() == 1; });
+  auto const open = get("/barrier/start%20up");
   BOOST_TEST(open.code == 503);
   BOOST_TEST(has(open.body, "1 of 2 tasks is missing: 1 (connected"));
 
   b.send(barrier_frame(2, 1, "start up"));
   b.next();
-  auto const passed = h.get("/barrier/start%20up");
+  auto const passed = get("/barrier/start%20up");
   BOOST_TEST(passed.code == 200);
   BOOST_TEST(passed.body == "barrier 'start up' was passed: round 1\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_head_is_an_answer_without_its_body) {
-  page_house h;
-  auto const whole = h.get("/api/v1/why");
-  auto const head = h.ask("HEAD", "/api/v1/why");
+BOOST_FIXTURE_TEST_CASE(a_head_is_an_answer_without_its_body, page_house) {
+  auto const whole = get("/api/v1/why");
+  auto const head = ask("HEAD", "/api/v1/why");
   BOOST_TEST(head.code == 200);
   BOOST_TEST(head.body.empty());
   BOOST_TEST(has(head.head, "Content-Length: " + std::to_string(whole.body.size())));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_there_is_answered_with_what_is) {
-  page_house h;
-  auto const r = h.get("/api/v2/state");
+BOOST_FIXTURE_TEST_CASE(what_is_not_there_is_answered_with_what_is, page_house) {
+  auto const r = get("/api/v2/state");
   BOOST_TEST(r.code == 404);
   for (auto const* const path : {"\"code\":\"NOT_FOUND\"", "'/api/v2/state'", "/api/v1/tasks/NAME",
                                  "POST /api/v1/drain", "/livez"}) {
     BOOST_TEST(has(r.body, path), path);
   }
-  BOOST_TEST(h.get("/barrier/").code == 404);
+  BOOST_TEST(get("/barrier/").code == 404);
 }
 
-BOOST_AUTO_TEST_CASE(other_methods_are_told_which_are_allowed) {
-  page_house h;
-  auto const r = h.ask("DELETE", "/api/v1/state");
+BOOST_FIXTURE_TEST_CASE(other_methods_are_told_which_are_allowed, page_house) {
+  auto const r = ask("DELETE", "/api/v1/state");
   BOOST_TEST(r.code == 405);
   BOOST_TEST(has(r.head, "Allow: GET, HEAD\r\n"));
-  auto const get = h.get("/api/v1/drain");
-  BOOST_TEST(get.code == 405);
-  BOOST_TEST(has(get.head, "Allow: POST\r\n"));
+  auto const looked = get("/api/v1/drain");
+  BOOST_TEST(looked.code == 405);
+  BOOST_TEST(has(looked.head, "Allow: POST\r\n"));
 }
 
-BOOST_AUTO_TEST_CASE(one_connection_serves_many_requests_also_sent_at_once) {
-  page_house h;
-  auto peer = h.visit();
+BOOST_FIXTURE_TEST_CASE(one_connection_serves_many_requests_also_sent_at_once, page_house) {
+  auto peer = visit();
   peer.send(page_house::request("GET", "/livez") + page_house::request("GET", "/nothing") +
             page_house::request("POST", "/login", "Content-Type: application/json\r\n",
                                 R"({"token":"x"})"));
@@ -205,12 +193,11 @@ BOOST_AUTO_TEST_CASE(one_connection_serves_many_requests_also_sent_at_once) {
   peer.expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(one_picture_is_shared_by_all_who_ask_within_its_time) {
-  page_house h;
-  h.page_options.picture_age_max = 1h;
-  auto const before = h.get("/api/v1/state").body;
-  auto client = h.greeted();
-  BOOST_TEST(h.get("/api/v1/state").body == before);
+BOOST_FIXTURE_TEST_CASE(one_picture_is_shared_by_all_who_ask_within_its_time, page_house) {
+  page_options.picture_age_max = 1h;
+  auto const before = get("/api/v1/state").body;
+  auto client = greeted();
+  BOOST_TEST(get("/api/v1/state").body == before);
 }
 
 // --- Roles -------------------------------------------------------------------------------------
@@ -222,79 +209,73 @@ struct guarded : page_house {
   }
 };
 
-BOOST_AUTO_TEST_CASE(with_tokens_only_probes_need_none) {
-  guarded h;
-  BOOST_TEST(h.get("/livez").code == 200);
+BOOST_FIXTURE_TEST_CASE(with_tokens_only_probes_need_none, guarded) {
+  BOOST_TEST(get("/livez").code == 200);
   for (auto const* const path : {"/api/v1/state", "/api/v1/keys", "/barrier/b"}) {
-    auto const r = h.get(path);
+    auto const r = get(path);
     BOOST_TEST(r.code == 401, path);
     BOOST_TEST(has(r.head, "WWW-Authenticate: Bearer"));
-    BOOST_TEST(h.get(path, bearer("wrong")).code == 401);
-    BOOST_TEST(h.get(path, bearer("look")).code != 401);
+    BOOST_TEST(get(path, bearer("wrong")).code == 401);
+    BOOST_TEST(get(path, bearer("look")).code != 401);
   }
-  BOOST_TEST(h.get("/api/v1/state", bearer("look") + "Host: job.example\r\n").code == 400);
+  BOOST_TEST(get("/api/v1/state", bearer("look") + "Host: job.example\r\n").code == 400);
 }
 
-BOOST_AUTO_TEST_CASE(wrong_tokens_slow_their_host_down) {
-  guarded h;
+BOOST_FIXTURE_TEST_CASE(wrong_tokens_slow_their_host_down, guarded) {
   auto const begin = std::chrono::steady_clock::now();
 
   // Ten a second, of which one may come at once.
-  BOOST_TEST(h.get("/api/v1/state", bearer("wrong")).code == 401);
-  BOOST_TEST(h.post("/login", R"({"token":"wrong"})").code == 401);
-  BOOST_TEST(h.get("/api/v1/state", bearer("wrong")).code == 401);
+  BOOST_TEST(get("/api/v1/state", bearer("wrong")).code == 401);
+  BOOST_TEST(post("/login", R"({"token":"wrong"})").code == 401);
+  BOOST_TEST(get("/api/v1/state", bearer("wrong")).code == 401);
 
   BOOST_TEST((std::chrono::steady_clock::now() - begin >= 200ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_page_closes_while_the_answer_to_a_wrong_token_waits) {
-  guarded h;
+BOOST_FIXTURE_TEST_CASE(a_page_closes_while_the_answer_to_a_wrong_token_waits, guarded) {
   std::vector<http_peer> peers;
   for (int i = 0; i < 3; ++i) {
-    peers.push_back(h.visit());
+    peers.push_back(visit());
     peers.back().send(page_house::request("GET", "/api/v1/state", bearer("wrong")));
   }
   BOOST_TEST(peers.front().next().code == 401);
 
-  h.shown.reset();
+  shown.reset();
 
   peers.back().expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_reader_looks_and_an_operator_acts) {
-  guarded h;
+BOOST_FIXTURE_TEST_CASE(a_reader_looks_and_an_operator_acts, guarded) {
   auto const body = R"({"task":0,"in":"1h"})";
-  auto const refused = h.post("/api/v1/preempt", body, bearer("look"));
+  auto const refused = post("/api/v1/preempt", body, bearer("look"));
   BOOST_TEST(refused.code == 403);
   BOOST_TEST(has(refused.body, "role 'reader' may not do this; it needs 'operator'"));
-  BOOST_TEST(h.post("/api/v1/drain", "{}", bearer("look")).code == 403);
-  BOOST_TEST(h.post("/api/v1/preempt", body, bearer("steer")).code == 200);
+  BOOST_TEST(post("/api/v1/drain", "{}", bearer("look")).code == 403);
+  BOOST_TEST(post("/api/v1/preempt", body, bearer("steer")).code == 200);
 }
 
-BOOST_AUTO_TEST_CASE(who_has_logged_in_needs_no_token) {
-  guarded h;
-  BOOST_TEST(h.post("/login", R"({"token":"wrong"})").code == 401);
-  auto const welcome = h.post("/login", R"({"token":"look"})");
+BOOST_FIXTURE_TEST_CASE(who_has_logged_in_needs_no_token, guarded) {
+  BOOST_TEST(post("/login", R"({"token":"wrong"})").code == 401);
+  auto const welcome = post("/login", R"({"token":"look"})");
   BOOST_TEST(welcome.code == 200);
   auto const at = welcome.head.find("Set-Cookie: ");
   BOOST_TEST_REQUIRE(at != std::string::npos);
   auto const cookie = welcome.head.substr(at + 12, welcome.head.find(';', at) - at - 12);
 
-  BOOST_TEST(h.get("/api/v1/state", "Cookie: " + cookie + "\r\n").code == 200);
-  BOOST_TEST(h.post("/api/v1/drain", "{}", "Cookie: " + cookie + "\r\n").code == 403);
+  BOOST_TEST(get("/api/v1/state", "Cookie: " + cookie + "\r\n").code == 200);
+  BOOST_TEST(post("/api/v1/drain", "{}", "Cookie: " + cookie + "\r\n").code == 403);
 }
 
 // --- Who acts ----------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay) {
-  page_house h;
-  h.open();
-  BOOST_TEST(h.post("/api/v1/preempt", R"({"task":1,"in":"90s"})").body ==
+BOOST_FIXTURE_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay, page_house) {
+  open();
+  BOOST_TEST(post("/api/v1/preempt", R"({"task":1,"in":"90s"})").body ==
              "{\"task\":1,\"in_ms\":90000}\n");
-  BOOST_TEST(h.post("/api/v1/preempt", R"({"task":7,"in":"90s"})").code == 400);
-  BOOST_TEST(has(h.get("/api/v1/events").body, "task 1"));
+  BOOST_TEST(post("/api/v1/preempt", R"({"task":7,"in":"90s"})").code == 400);
+  BOOST_TEST(has(get("/api/v1/events").body, "task 1"));
 
-  auto const recording = h.made->recording();
+  auto const recording = made->recording();
   server::replay r{recording};
   std::string told;
   while (r.step()) {
@@ -303,30 +284,28 @@ BOOST_AUTO_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay) {
   BOOST_TEST(has(told, "will be preempted in 90 s"));
 }
 
-BOOST_AUTO_TEST_CASE(a_round_is_cancelled_over_http_and_again_in_a_replay) {
-  page_house h;
-  auto tasks = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_round_is_cancelled_over_http_and_again_in_a_replay, page_house) {
+  auto tasks = greeted();
   tasks.send(server::join_frame(1, 0) + server::join_frame(2, 1) +
              server::barrier_frame(3, 0, "step"));
-  h.until([&] { return h.made->look().barriers.size() == 1; });
-  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"step","round":7})").code == 409);
-  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"step","round":1})").body ==
+  until([&] { return made->look().barriers.size() == 1; });
+  BOOST_TEST(post("/api/v1/cancel", R"({"barrier":"step","round":7})").code == 409);
+  BOOST_TEST(post("/api/v1/cancel", R"({"barrier":"step","round":1})").body ==
              "{\"cancelled\":\"step\"}\n");
-  BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"step"})").code == 409);
+  BOOST_TEST(post("/api/v1/cancel", R"({"barrier":"step"})").code == 409);
 
-  auto const recording = h.made->recording();
+  auto const recording = made->recording();
   server::replay r{recording};
   while (r.step()) {
   }
   auto const ended = r.look().rounds;
   BOOST_TEST_REQUIRE(ended.size() == 1u);
   BOOST_TEST((ended[0].outcome == errc::cancelled));
-  BOOST_TEST(has(h.get("/api/v1/events").body, "cancelled by 127.0.0.1 over HTTP"));
+  BOOST_TEST(has(get("/api/v1/events").body, "cancelled by 127.0.0.1 over HTTP"));
 }
 
-BOOST_AUTO_TEST_CASE(a_visitor_learns_its_role) {
-  page_house open;
-  BOOST_TEST(open.get("/api/v1/role").body == "{\"role\":\"worker\"}\n");
+BOOST_FIXTURE_TEST_CASE(a_visitor_learns_its_role, page_house) {
+  BOOST_TEST(get("/api/v1/role").body == "{\"role\":\"worker\"}\n");
   guarded h;
   BOOST_TEST(h.get("/api/v1/role").code == 401);
   BOOST_TEST(h.get("/api/v1/role", bearer("look")).body == "{\"role\":\"reader\"}\n");
@@ -334,33 +313,31 @@ BOOST_AUTO_TEST_CASE(a_visitor_learns_its_role) {
   BOOST_TEST(h.post("/api/v1/cancel", R"({"barrier":"b"})", bearer("steer")).code == 409);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_posted_is_looked_at_closely) {
-  page_house h;
+BOOST_FIXTURE_TEST_CASE(what_is_posted_is_looked_at_closely, page_house) {
   for (auto const* const body :
        {"", "{", "[]", "{}", R"({"task":-1,"in":"1s"})", R"({"task":"1","in":"1s"})",
         R"({"task":1})", R"({"task":1,"in":5})", R"({"task":1,"in":"soon"})",
         R"({"task":4294967297,"in":"1s"})", "[[[[[[[[[[[[[[[[[[[["}) {
-    BOOST_TEST(h.post("/api/v1/preempt", body).code == 400, body);
+    BOOST_TEST(post("/api/v1/preempt", body).code == 400, body);
   }
   for (auto const* const body :
        {"{}", R"({"barrier":7})", R"({"barrier":""})", R"({"barrier":"b","round":0})",
         R"({"barrier":"b","round":"1"})"}) {
-    BOOST_TEST(h.post("/api/v1/cancel", body).code == 400, body);
+    BOOST_TEST(post("/api/v1/cancel", body).code == 400, body);
   }
-  BOOST_TEST(h.ask("POST", "/api/v1/drain", "Content-Type: text/plain\r\n", "{}").code == 415);
-  BOOST_TEST(h.ask("POST", "/api/v1/drain", "", "{}").code == 415);
-  BOOST_TEST(h.post("/api/v1/drain", "{}", "Origin: http://evil\r\n").code == 403);
-  BOOST_TEST(!h.run_ended);
+  BOOST_TEST(ask("POST", "/api/v1/drain", "Content-Type: text/plain\r\n", "{}").code == 415);
+  BOOST_TEST(ask("POST", "/api/v1/drain", "", "{}").code == 415);
+  BOOST_TEST(post("/api/v1/drain", "{}", "Origin: http://evil\r\n").code == 403);
+  BOOST_TEST(!run_ended);
 }
 
-BOOST_AUTO_TEST_CASE(a_drain_is_answered_and_then_stops_the_coordinator) {
-  page_house h;
-  auto client = h.greeted();
-  auto const r = h.post("/api/v1/drain", "{}");
+BOOST_FIXTURE_TEST_CASE(a_drain_is_answered_and_then_stops_the_coordinator, page_house) {
+  auto client = greeted();
+  auto const r = post("/api/v1/drain", "{}");
   BOOST_TEST(r.code == 202);
   BOOST_TEST(has(client.goodbye().why.message(), "drained over HTTP by 127.0.0.1"));
   client.close();
-  h.until([&] { return h.run_ended; });
+  until([&] { return run_ended; });
 }
 
 // --- Where it listens --------------------------------------------------------------------------
@@ -402,27 +379,25 @@ BOOST_AUTO_TEST_CASE(others_may_reach_it_only_with_a_token_or_when_told_so) {
   BOOST_TEST(refusal(with_token, "0.0.0.0:0") == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_listened_on_is_named) {
-  page_house h;
-  h.open();
+BOOST_FIXTURE_TEST_CASE(what_cannot_be_listened_on_is_named, page_house) {
+  open();
   page_house other;
-  BOOST_TEST(has(refusal(other, h.shown->address()), "Is it used already?"));
+  BOOST_TEST(has(refusal(other, shown->address()), "Is it used already?"));
   page_house third;
   BOOST_TEST(has(refusal(third, "unix:/tmp/x"), "needs a host and a port"));
   page_house fourth;
   BOOST_TEST(has(refusal(fourth, "nonsense"), "INVALID_ARGUMENT"));
 }
 
-BOOST_AUTO_TEST_CASE(a_page_may_go_before_its_visitors) {
-  page_house h;
-  auto idle = h.visit();
+BOOST_FIXTURE_TEST_CASE(a_page_may_go_before_its_visitors, page_house) {
+  auto idle = visit();
   idle.send(page_house::request("GET", "/livez"));
   idle.next();
-  auto half = h.visit();
+  auto half = visit();
   half.send("GET /liv");
-  h.until([&] { return h.shown->connections() == 2; });
+  until([&] { return shown->connections() == 2; });
 
-  h.shown.reset();
+  shown.reset();
 
   idle.expect_end();
   half.expect_end();

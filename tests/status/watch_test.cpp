@@ -137,9 +137,8 @@ BOOST_AUTO_TEST_CASE(with_tokens_a_watcher_needs_one) {
   BOOST_TEST(somebody.welcome().code == 101);
 }
 
-BOOST_AUTO_TEST_CASE(without_an_upgrade_it_is_said_that_one_is_needed) {
-  quick_house h;
-  auto const r = h.get("/api/v1/live");
+BOOST_FIXTURE_TEST_CASE(without_an_upgrade_it_is_said_that_one_is_needed, quick_house) {
+  auto const r = get("/api/v1/live");
   BOOST_TEST(r.code == 426);
   BOOST_TEST(has(r.head, "Upgrade: websocket"));
 }
