@@ -1,10 +1,10 @@
 #pragma once
 // 64-bit numbers as bytes, the lowest first, on every machine.
 
-#include <bit>
+#include <boost/endian/conversion.hpp>
+
 #include <cassert>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,21 +14,17 @@ inline constexpr std::size_t number_bytes = 8;
 
 template <class Number>
 [[nodiscard]] std::string to_little_endian(Number number) {
-  auto const bits = std::bit_cast<std::uint64_t>(number);
-  std::string text(number_bytes, '\0');
-  for (std::size_t i = 0; i < number_bytes; ++i) text[i] = static_cast<char>(bits >> (8 * i));
-  return text;
+  unsigned char text[number_bytes];
+  boost::endian::endian_store<Number, number_bytes, boost::endian::order::little>(text, number);
+  return {text, text + number_bytes};
 }
 
 // `from` has `number_bytes`.
 template <class Number>
 [[nodiscard]] Number from_little_endian(std::string_view from) {
   assert(from.size() == number_bytes);
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < number_bytes; ++i) {
-    bits |= std::uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
-  }
-  return std::bit_cast<Number>(bits);
+  return boost::endian::endian_load<Number, number_bytes, boost::endian::order::little>(
+      reinterpret_cast<unsigned char const*>(from.data()));
 }
 
 }  // namespace coxswain
