@@ -52,17 +52,6 @@ json::value object_of(job_error const& error) {
                       {"later_count", error.later_count}};
 }
 
-std::string_view name_of(core::snapshot::kind kind) {
-  switch (kind) {
-    case core::snapshot::kind::tasks: return "tasks";
-    case core::snapshot::kind::count: return "count";
-    case core::snapshot::kind::join: return "join";
-    case core::snapshot::kind::leave: return "leave";
-    case core::snapshot::kind::topology: return "topology";
-  }
-  return "unknown";
-}
-
 json::value object_of(missing_task const& m) {
   json::value step;
   if (m.step) step = *m.step;
@@ -123,6 +112,17 @@ std::optional<core::severity> severity_named(std::string_view text) {
   auto const* const at = std::find(severities.begin(), severities.end(), text);
   if (at == severities.end()) return std::nullopt;
   return static_cast<core::severity>(at - severities.begin());
+}
+
+std::string_view name_of(core::snapshot::kind kind) {
+  switch (kind) {
+    case core::snapshot::kind::tasks: return "tasks";
+    case core::snapshot::kind::count: return "count";
+    case core::snapshot::kind::join: return "join";
+    case core::snapshot::kind::leave: return "leave";
+    case core::snapshot::kind::topology: return "topology";
+  }
+  return "unknown";
 }
 
 std::string_view name_of(core::why_answer::kind kind) {

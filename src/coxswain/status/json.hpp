@@ -33,6 +33,7 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 [[nodiscard]] std::optional<core::severity> severity_named(std::string_view text);
 
 // "barrier", "get_all".
+[[nodiscard]] std::string_view name_of(core::snapshot::kind kind);
 [[nodiscard]] std::string_view name_of(core::why_answer::kind kind);
 
 [[nodiscard]] json::value object_of(core::snapshot::task const& t);

@@ -1,6 +1,7 @@
 #include "coxswain/status/metrics.hpp"
 
 #include "coxswain/base/error.hpp"
+#include "coxswain/status/json.hpp"
 
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
@@ -98,17 +99,6 @@ class page {
   std::vector<MetricFamily> families_;
 };
 
-std::string_view name(core::snapshot::kind what) {
-  switch (what) {
-    case core::snapshot::kind::tasks: return "tasks";
-    case core::snapshot::kind::count: return "count";
-    case core::snapshot::kind::join: return "join";
-    case core::snapshot::kind::leave: return "leave";
-    case core::snapshot::kind::topology: return "topology";
-  }
-  return "unknown";
-}
-
 void add_tasks(page& to, core::snapshot const& job) {
   std::array<std::uint64_t, 6> by_state{};
   std::uint64_t suspect = 0;
@@ -131,7 +121,7 @@ void add_open_barriers(page& to, core::snapshot const& job) {
   for (kind const what : {kind::tasks, kind::count, kind::join, kind::leave, kind::topology}) {
     auto const count = std::count_if(job.barriers.begin(), job.barriers.end(),
                                      [&](auto const& one) { return one.what == what; });
-    to.add({{"kind", std::string{name(what)}}}, static_cast<double>(count));
+    to.add({{"kind", std::string{name_of(what)}}}, static_cast<double>(count));
   }
   to.add({{"kind", "unlisted"}}, static_cast<double>(job.more_barriers));
 }
