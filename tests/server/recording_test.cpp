@@ -301,10 +301,13 @@ BOOST_AUTO_TEST_CASE(an_event_that_is_not_as_it_was_is_found_and_named_whatever_
   };
 
   BOOST_TEST(with([](wire::record&, std::string& text) { text = "in other words"; }) == "");
-  BOOST_TEST(with([](wire::record& event, std::string& text) {
-               event.digest = 1;
-               text = "another";
-             }).ends_with("' is not the recorded event 'another'"));
+  BOOST_TEST(
+      with([](wire::record& event, std::string& text) {
+        event.digest = 1;
+        text = "another";
+      })
+          .ends_with(
+              "' has another kind, severity, task or barrier than the recorded event 'another'"));
   BOOST_TEST(with([](wire::record& event, std::string& text) {
                event.digest.reset();
                text = "old";

@@ -175,7 +175,10 @@ std::string replay::compare_event(wire::record const& then) {
   if (events_left_.empty()) return recorded + " is not reported";
   auto const now = std::move(events_left_.front());
   events_left_.pop_front();
-  if (now.digest != *then.digest) return "'" + now.text + "' is not " + recorded;
+  if (now.digest != *then.digest) {
+    return "the event '" + now.text + "' has another kind, severity, task or barrier than " +
+           recorded;
+  }
   ++compared_.events;
   return {};
 }
