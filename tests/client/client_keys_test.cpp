@@ -153,6 +153,24 @@ BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_tells_every_change_once) {
   run(io, test());
 }
 
+// More than the coordinator looks through at once.
+BOOST_AUTO_TEST_CASE(a_watch_asks_on_while_what_has_changed_is_elsewhere) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto c = co_await client::connect(options());
+    std::vector<std::pair<std::string, std::string>> busy;
+    for (int i = 0; i < 10'000; ++i) busy.emplace_back("busy/" + std::to_string(i), "");
+    co_await c.put_all(std::move(busy));
+    co_await c.put("d/k", "1");
+
+    auto watch = co_await c.watch("d", 0);
+    auto const changes = co_await watch.next();
+    BOOST_TEST(changes.size() == 1u);
+    BOOST_TEST(changes.at(0).key == "d/k");
+    BOOST_TEST(watch.version() == 10'001u);
+  };
+  run(io, test());
+}
+
 BOOST_AUTO_TEST_CASE(a_watch_does_not_keep_its_client_alive) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await client::connect(options());

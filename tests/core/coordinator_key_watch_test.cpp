@@ -100,6 +100,95 @@ BOOST_AUTO_TEST_CASE(an_owned_key_that_vanishes_is_a_change) {
   c.remove(1, "", true);
 }
 
+// Of an ended task, beside who else goes on.
+core::config with_pages_of_two() {
+  return with([](auto& o) {
+    o.page_entries_max = 2;
+    o.recoverable = true;
+  });
+}
+
+void put_five_owned(cluster& c) {
+  for (auto const* const key : {"d/a", "d/b", "d/c", "d/d", "d/e"}) c.put_owned(0, key, "v");
+}
+
+BOOST_AUTO_TEST_CASE(the_ephemeral_keys_of_an_ended_task_go_page_by_page) {
+  cluster c{2, with_pages_of_two()};
+  put_five_owned(c);
+  auto const first = c.watch_keys(1, "d", 5);
+  c.task_ended(0, {errc::internal, "killed"});
+
+  BOOST_TEST(c.changes(first) == "d/a=- d/b=- to 7");
+  BOOST_TEST(c.count(c.count_keys(1, "d")) == "3");
+  BOOST_TEST(c.listing(c.list(1, "d")) == "d/c=v d/d=v");
+  BOOST_TEST((c.brain().next_deadline() == t0));  // at once
+  auto const second = c.watch_keys(1, "d", 7);
+  c.advance_once();
+  BOOST_TEST(c.changes(second) == "d/c=- d/d=- to 9");
+  c.advance_once();
+  BOOST_TEST(c.listing(c.list(1, "d")) == "");
+  BOOST_TEST((c.brain().next_deadline() > t0));
+}
+
+BOOST_AUTO_TEST_CASE(many_tasks_that_end_at_once_have_one_page_removed_between_two_advances) {
+  cluster c{3, with_pages_of_two()};
+  put_five_owned(c);
+  c.put_owned(1, "d/0", "v");
+  c.task_ended(0, {errc::internal, "killed"});
+  c.task_ended(1, {errc::internal, "killed"});
+
+  BOOST_TEST(c.count(c.count_keys(2, "d")) == "4");
+  c.advance_once();
+  c.advance_once();
+  BOOST_TEST(c.listing(c.list(2, "d")) == "");
+}
+
+BOOST_AUTO_TEST_CASE(whoever_names_an_ephemeral_key_of_an_ended_task_does_not_find_it) {
+  cluster c{2, with_pages_of_two()};
+  put_five_owned(c);
+  c.task_ended(0, {errc::internal, "killed"});
+
+  BOOST_TEST(c.code(c.try_get(1, "d/e")) == "NOT_FOUND");
+  BOOST_TEST(c.code(c.put(1, "d/d", "mine")) == "OK");
+  auto const all = c.get_all(1, {"d/c", "d/d"});
+  BOOST_TEST(c.code(all) == "waits");
+  BOOST_TEST(c.changes(c.watch_keys(1, "d", 7)) == "d/e=- d/d=- d/d=mine d/c=- to 11");
+  c.advance_once();
+  BOOST_TEST(c.listing(c.list(1, "d")) == "d/d=mine");
+  c.put(1, "d/c", "new");
+  BOOST_TEST(c.code(all) == "OK");
+  c.remove(1, "", true);
+}
+
+// A get of several keys that waits sees no key of a task that has ended meanwhile.
+BOOST_AUTO_TEST_CASE(a_waiting_get_does_not_find_an_ephemeral_key_that_is_to_be_removed) {
+  cluster c{2, with_pages_of_two()};
+  put_five_owned(c);
+  auto const all = c.get_all(1, {"other", "d/e"});
+  c.task_ended(0, {errc::internal, "killed"});
+  c.put(1, "other", "v");
+
+  BOOST_TEST(c.code(all) == "waits");
+  c.put(1, "d/e", "new");
+  BOOST_TEST(c.code(all) == "OK");
+  c.advance_once();
+  c.remove(1, "", true);
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_looks_through_so_many_changes_and_tells_how_far_it_came) {
+  cluster c{1, with([](auto& o) { o.changes_looked_at_max = 3; })};
+  for (int i = 0; i < 4; ++i) c.put(0, "busy", "v", true);
+  c.put(0, "quiet/k", "1");
+  auto const before = c.brain().counts().steps;
+  auto const first = c.watch_keys(0, "quiet", 0);
+  BOOST_TEST(c.brain().counts().steps == before);
+
+  BOOST_TEST(c.changes(first) == "to 3");
+  BOOST_TEST(c.changes(c.watch_keys(0, "quiet", 3)) == "quiet/k=1 to 5");
+  BOOST_TEST(c.code(c.watch_keys(0, "quiet", 5)) == "waits");
+  c.remove(0, "", true);
+}
+
 BOOST_AUTO_TEST_CASE(those_who_watch_the_same_get_one_shared_answer) {
   cluster c{3};
   auto const one = c.watch_keys(1, "d", 0);

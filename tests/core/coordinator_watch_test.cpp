@@ -52,6 +52,19 @@ BOOST_AUTO_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version) {
   BOOST_TEST(!a->tasks[1].last_heard.has_value());
 }
 
+// Also if it waits: what it will be told is made without another request.
+BOOST_AUTO_TEST_CASE(each_watch_of_tasks_costs_steps_for_all_tasks) {
+  cluster c{40};
+  auto const steps = [&] { return c.brain().counts().steps; };
+  auto const before = steps();
+  auto const now = c.send(0, core::watch_tasks_args{});
+  BOOST_TEST(steps() == before + 10);
+
+  auto const version = c.body<core::tasks_answer>(now)->version;
+  c.send(0, core::watch_tasks_args{version}, without_limit);
+  BOOST_TEST(steps() == before + 20);
+}
+
 BOOST_AUTO_TEST_CASE(a_snapshot_says_who_is_recoverable) {
   cluster c{2, loose()};
   c.leave(1);

@@ -3,6 +3,7 @@
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/whole_listing.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace coxswain {
@@ -43,11 +44,18 @@ asio::awaitable<key_watch> key_watch::open(connection_ptr at, std::string direct
 }
 
 asio::awaitable<std::vector<key_change>> key_watch::next(time_limit timeout) {
-  question q{args_for(directory_, version_), timeout};
-  auto a = co_await ask(connection_.lock(), std::move(q));
-  auto& told = value_of<core::key_changes_answer>(a);
-  version_ = told.version;
-  co_return given(told.changes);
+  auto const now = asio::steady_timer::clock_type::now;
+  time_point const end = deadline_after(now(), timeout);
+  for (;;) {
+    duration const left = end == time_point::max() ? without_limit : end - now();
+    question q{args_for(directory_, version_), std::max(left, duration::zero())};
+    auto a = co_await ask(connection_.lock(), std::move(q));
+    auto& told = value_of<core::key_changes_answer>(a);
+    // An empty reply tells how far it came: until the end there may be more to look through.
+    bool const is_over = told.version == version_ || end <= now();
+    version_ = told.version;
+    if (is_over || !told.changes.empty()) co_return given(told.changes);
+  }
 }
 
 asio::awaitable<std::vector<key_value>> key_watch::list() {

@@ -110,6 +110,9 @@ struct config {
   // What one answer to a watch holds at most; but one change in any case.
   std::size_t changes_per_answer_max{1'000};
   std::size_t change_bytes_per_answer_max{1024 * 1024};
+  // How many changes one request looks through; if none of them concerns it and there are more, an
+  // empty reply tells how far it came.
+  std::size_t changes_looked_at_max{4'096};
   // One page: so many keys or tasks, and so many bytes of keys and values; but one key in any case.
   std::size_t page_entries_max{1'000};
   std::size_t page_bytes_max{1024 * 1024};

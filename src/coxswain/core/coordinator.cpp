@@ -28,6 +28,7 @@ coordinator::state::state(config o, incarnation self, time_point now)
       self_{self},
       started_{now},
       observed_{now},
+      removals_left_{options.page_entries_max},
       sessions_{memory, out},
       roster_{options.num_tasks, options.recoverable},
       barriers_{memory, options.owed_outcomes_max, options.idle_barriers_max},
@@ -69,7 +70,7 @@ time_point coordinator::state::credited(liveness const& l, duration allowed) con
 }
 
 std::optional<time_point> coordinator::state::next_deadline() const {
-  if (joint_gets_.has_woken()) return started_;  // at once
+  if (joint_gets_.has_woken() || keys_.has_ended_keys()) return started_;  // at once
   auto const next = deadlines_.next();
   if (!next) return std::nullopt;
   return std::min(*next, observed_ + tick);
@@ -78,6 +79,8 @@ std::optional<time_point> coordinator::state::next_deadline() const {
 void coordinator::state::advance(time_point now) {
   observe(now);
   look_at_woken(joint_gets::looks_per_advance);
+  removals_left_ = options.page_entries_max;
+  remove_ended_keys();
   auto const most = tally.steps + steps_per_advance;
   while (auto const item = deadlines_.due_at(now)) {
     if (++tally.steps > most) return;

@@ -249,10 +249,12 @@ void coordinator::state::check_keys() const {
   invariant(queues_.settled(), "nobody waits for an item that is there");
   invariant(count_parked(parked::place::key_changes) == key_watches_.waiting(),
             "who watches keys has an open request");
-  for (auto const& [owner, key] : keys_.owned()) {
+  for (auto const& [owner, all] : keys_.owned()) {
     invariant(roster_.at(owner).is_connected() || stopping_, "who owns a key is in the job");
-    auto const* const held = keys_.find(std::string{key});
-    invariant(held && held->owner == owner, "a key and its owner know each other");
+    for (auto const key : all->keys) {
+      auto const* const held = keys_.find(std::string{key});
+      invariant(held && held->owner() == owner, "a key and its owner know each other");
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include "coxswain/core/state.hpp"
 #include "coxswain/core/text.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -23,10 +24,10 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
   if (!args.after) return answer_now(c, share(key_changes_answer{{}, present}), false);
   if (status why = keys_.checked_version(*args.after); !why.ok()) return refuse(c, std::move(why));
   if (!keys_.changes().remembers(*args.after)) return answer_now(c, forgotten(), false);
-  tally.steps += (present - *args.after) / changes_per_step;
   auto changes = changes_below(args.directory, *args.after);
-  tally.steps += changes.changes.size();
-  if (!changes.changes.empty()) return answer_now(c, share(std::move(changes)), false);
+  tally.steps += (changes.version - *args.after) / changes_per_step + changes.changes.size();
+  bool const waits = changes.changes.empty() && changes.version == present;
+  if (!waits) return answer_now(c, share(std::move(changes)), false);
   parked p;
   p.where = parked::place::key_changes;
   p.number = key_watches_.wait(args.directory, c.from);
@@ -38,9 +39,11 @@ void coordinator::state::handle(call const& c, watch_keys_args& args) {
 key_changes_answer coordinator::state::changes_below(std::string const& directory,
                                                      std::uint64_t after) const {
   change_batch told{options};
-  keys_.changes().each_after(
-      after, [&](key_change const& one) { return !concerns(one.key, directory) || told.add(one); });
-  return std::move(told).until(keys_.version());
+  std::uint64_t const end = std::min(keys_.version(), after + options.changes_looked_at_max);
+  keys_.changes().each_after(after, [&](key_change const& one) {
+    return one.version <= end && (!concerns(one.key, directory) || told.add(one));
+  });
+  return std::move(told).until(end);
 }
 
 // Nothing that concerned those who wait had changed until `since`, so they are told all that came

@@ -68,6 +68,7 @@ status coordinator::state::checked_count(session const& by, std::size_t keys) co
 void coordinator::state::handle(call const& c, put_args& args) {
   if (args.owned && !c.task) return refuse(c, not_joined());
   if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  remove_if_ended(args.key);
   if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
   auto const owner = args.owned ? c.task : std::nullopt;
   stored(c, args.key, keys_.put(args.key, std::move(args.value), args.overwrite, owner));
@@ -75,6 +76,7 @@ void coordinator::state::handle(call const& c, put_args& args) {
 
 void coordinator::state::handle(call const& c, append_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  remove_if_ended(args.key);
   auto const* const held = keys_.find(args.key);
   std::size_t const bytes = args.value.size() + (held ? held->value.size() : 0);
   if (status why = checked_value(bytes); !why.ok()) return answer_now(c, share(why), true);
@@ -87,6 +89,7 @@ void coordinator::state::handle(call const& c, compare_and_set_args& args) {
   }
   if (args.owned && !c.task) return refuse(c, not_joined());
   if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  remove_if_ended(args.key);
   if (status why = checked_value(args.value.size()); !why.ok()) return refuse(c, std::move(why));
   auto const* const held = keys_.find(args.key);
   if (status why = mismatch(args.key, held, args.expected); !why.ok()) {
@@ -120,6 +123,7 @@ void coordinator::state::handle(call const& c, put_all_args& args) {
     if (!seen.insert(key).second) {
       return refuse(c, {errc::invalid_argument, "key " + quoted(key) + " is there twice"});
     }
+    remove_if_ended(key);
     bytes += value.size();
     beside += kv_store::cost_of(key);
   }
@@ -162,6 +166,7 @@ void coordinator::state::handle(call const& c, remove_args& args) {
 
 void coordinator::state::handle(call const& c, increment_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  remove_if_ended(args.key);
   auto const sum = keys_.increment(args.key, args.by);
   if (!sum) return answer_now(c, share(sum.error()), true);
   answer_now(c, share(counter_answer{sum->value, sum->version}), true);
@@ -171,14 +176,29 @@ void coordinator::state::handle(call const& c, increment_args& args) {
 
 void coordinator::state::remove_keys_of(task_id owner) {
   look_at_woken(joint_gets::looks_per_removal);
+  keys_.end_owner(owner);
+  remove_ended_keys();
+}
+
+// A page between two advances: more may wait, of a task that has ended or of several.
+void coordinator::state::remove_ended_keys() {
   std::uint64_t const before = keys_.version();
-  if (keys_.remove_owned(owner) > 0) tell_key_watches(before);
+  std::size_t const removed = keys_.remove_ended(removals_left_);
+  removals_left_ -= removed;
+  tally.steps += removed;
+  if (removed > 0) tell_key_watches(before);
+}
+
+// Before a call looks at the key, so that nobody sees it later than its removal is told.
+void coordinator::state::remove_if_ended(std::string const& key) {
+  if (keys_.remove_if_ended(key)) tell_key_watches(keys_.version() - 1);
 }
 
 // --- Reading ---------------------------------------------------------------------------------
 
 void coordinator::state::handle(call const& c, get_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  remove_if_ended(args.key);
   if (auto const* const held = keys_.find(args.key)) {
     return answer_now(c, share(value_answer{held->value, held->version}), false);
   }
@@ -194,6 +214,7 @@ void coordinator::state::handle(call const& c, get_args& args) {
 
 void coordinator::state::handle(call const& c, try_get_args& args) {
   if (status why = checked_key(args.key); !why.ok()) return refuse(c, std::move(why));
+  remove_if_ended(args.key);
   auto const* const held = keys_.find(args.key);
   if (!held) return refuse(c, {errc::not_found, "key " + shortened(args.key, 900) + " not found"});
   answer_now(c, share(value_answer{held->value, held->version}), false);
@@ -263,6 +284,7 @@ void coordinator::state::handle(call const& c, get_all_args& args) {
     return refuse(c, std::move(why));
   for (std::string& key : args.keys) {
     if (status why = checked_key(key); !why.ok()) return refuse(c, std::move(why));
+    remove_if_ended(key);
   }
   std::size_t const at = missing_from(args.keys, 0);
   if (at == args.keys.size()) return answer_now(c, values_of(args.keys), false);

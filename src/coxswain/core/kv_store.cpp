@@ -51,18 +51,19 @@ status normalise_key(std::string& key, std::size_t bytes_max) {
 }
 
 kv_store::~kv_store() {
-  for (auto const& [key, _] : entries_) memory_->subtract(overhead(key));
-  memory_->subtract(owned_.size() * owner_overhead);
+  for (auto const& [key, e] : entries_) {
+    memory_->subtract(overhead(key) + (e.among ? owner_overhead : 0));
+  }
 }
 
 kv_store::entry const* kv_store::find(std::string const& key) const {
   auto const* const at = index_.find(key);
-  return at ? &(*at)->second : nullptr;
+  return at && !(*at)->second.has_ended() ? &(*at)->second : nullptr;
 }
 
 result<kv_store::changed> kv_store::put(std::string const& key, std::string value, bool overwrite,
                                         std::optional<task_id> owner) {
-  if (!overwrite && index_.find(key)) {
+  if (!overwrite && find(key)) {
     // A kept reply has at most 1 KiB (semantics D4).
     return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
   }
@@ -76,7 +77,7 @@ result<kv_store::changed> kv_store::append(std::string const& key, std::string_v
   std::string whole;
   whole.reserve(held->value.size() + more.size());
   whole.append(held->value.view()).append(more);
-  return set(key, std::move(whole), held->owner);
+  return set(key, std::move(whole), held->owner());
 }
 
 std::size_t kv_store::cost_of(std::string const& key) {
@@ -121,7 +122,7 @@ result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t b
                                           "; adding " + std::to_string(by) +
                                           " leaves the range of 64-bit integers"};
   }
-  auto const stored = set(key, std::to_string(total), held ? held->owner : std::nullopt);
+  auto const stored = set(key, std::to_string(total), held ? held->owner() : std::nullopt);
   if (!stored) return stored.error();
   return sum{total, stored->version};
 }
@@ -154,14 +155,29 @@ kv_store::removal kv_store::remove(std::string const& key, std::string const& af
   return made;
 }
 
-std::uint64_t kv_store::remove_owned(task_id owner) {
-  std::uint64_t count = 0;
-  for (auto at = owned_.lower_bound({owner, {}}); at != owned_.end() && at->first == owner;
-       at = owned_.lower_bound({owner, {}})) {
-    erase(*index_.find(at->second));
-    ++count;
+void kv_store::end_owner(task_id owner) {
+  auto const of_task = owned_.extract(owner);
+  if (!of_task) return;
+  of_task.mapped()->has_ended = true;
+  ended_.push_back(std::move(of_task.mapped()));
+}
+
+std::size_t kv_store::remove_ended(std::size_t most) {
+  std::size_t count = 0;
+  while (!ended_.empty()) {
+    auto const& keys = ended_.front()->keys;
+    for (; count < most && !keys.empty(); ++count) erase(*index_.find(*keys.begin()));
+    if (!keys.empty()) break;
+    ended_.pop_front();
   }
   return count;
+}
+
+bool kv_store::remove_if_ended(std::string const& key) {
+  auto const* const at = ended_.empty() ? nullptr : index_.find(key);
+  bool const has_ended = at && (*at)->second.has_ended();
+  if (has_ended) erase(*at);
+  return has_ended;
 }
 
 std::uint64_t kv_store::count(std::string const& directory) const {
@@ -239,13 +255,16 @@ kv_store::entries::iterator kv_store::add(std::string const& key) {
 }
 
 void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
-  if (at->second.owner) {
-    owned_.erase({*at->second.owner, at->first});
+  if (auto* const old = std::exchange(at->second.among, nullptr)) {
+    old->keys.erase(at->first);
+    if (old->keys.empty() && !old->has_ended) owned_.erase(old->owner);
     memory_->subtract(owner_overhead);
   }
-  at->second.owner = owner;
   if (!owner) return;
-  owned_.emplace(*owner, at->first);
+  auto& all = owned_[*owner];
+  if (!all) all = std::make_unique<ephemeral_keys>(ephemeral_keys{*owner, false, {}});
+  all->keys.emplace(at->first);
+  at->second.among = all.get();
   memory_->add(owner_overhead);
 }
 

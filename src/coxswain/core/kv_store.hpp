@@ -4,6 +4,7 @@
 // the caller, who answers them. Not here: deadlines and replies (coordinator).
 
 #include "coxswain/base/bytes.hpp"
+#include "coxswain/base/fifo.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/change_log.hpp"
@@ -34,10 +35,22 @@ namespace coxswain::core {
 
 class kv_store {
  public:
+  // Of one task, from its first ephemeral key to its end.
+  struct ephemeral_keys {
+    task_id owner;
+    bool has_ended{};                 // they are to be removed
+    std::set<std::string_view> keys;  // views of the entries' keys
+  };
+
   struct entry {
     owned_bytes value;
     std::uint64_t version{};
-    std::optional<task_id> owner;  // it vanishes with this task
+    ephemeral_keys* among{};  // null: it outlives its task
+
+    [[nodiscard]] bool has_ended() const noexcept { return among && among->has_ended; }
+    [[nodiscard]] std::optional<task_id> owner() const {
+      return among ? std::optional{among->owner} : std::nullopt;
+    }
   };
 
   // Identifies a waiter of a key.
@@ -49,7 +62,7 @@ class kv_store {
   kv_store(kv_store const&) = delete;
   kv_store& operator=(kv_store const&) = delete;
 
-  // Null if the key has no value.
+  // Null if the key has no value, or its task has ended.
   [[nodiscard]] entry const* find(std::string const& key) const;
 
   // What a change has made of a key.
@@ -96,8 +109,14 @@ class kv_store {
   // go on, `after` is the `last` of the previous removal.
   removal remove(std::string const& key, std::string const& after, std::size_t most);
 
-  // Removes what the task owns. Returns how many.
-  std::uint64_t remove_owned(task_id owner);
+  // The task has ended: its ephemeral keys are absent for `find`, and are to be removed.
+  void end_owner(task_id owner);
+  [[nodiscard]] bool has_ended_keys() const noexcept { return !ended_.empty(); }
+  // Removes keys of tasks that have ended, in the order of their ends and in byte order, at most so
+  // many. Returns how many.
+  std::size_t remove_ended(std::size_t most);
+  // Removes this one, if its task has ended. Returns whether it has.
+  bool remove_if_ended(std::string const& key);
 
   // Everything below `directory`, at any depth, in byte order; the empty directory is the root.
   // `visit(key, entry)` returns false to stop.
@@ -134,10 +153,8 @@ class kv_store {
   // INVALID_ARGUMENT: the keys have not reached this version.
   [[nodiscard]] status checked_version(std::uint64_t version) const;
   [[nodiscard]] change_log const& changes() const noexcept { return changes_; }
-  // The tasks that own keys, and which, in order.
-  [[nodiscard]] std::set<std::pair<task_id, std::string_view>> const& owned() const noexcept {
-    return owned_;
-  }
+  // Of the tasks that own keys and have not ended.
+  [[nodiscard]] auto const& owned() const noexcept { return owned_; }
 
  private:
   struct named_entry {
@@ -164,7 +181,8 @@ class kv_store {
   entries entries_;
   name_index<entries> index_;
   std::map<std::string, std::map<waiter_number, ticket>, std::less<>> waiters_;
-  std::set<std::pair<task_id, std::string_view>> owned_;  // views of the entries' keys
+  std::map<task_id, std::unique_ptr<ephemeral_keys>> owned_;
+  fifo<std::unique_ptr<ephemeral_keys>> ended_;
   change_log changes_;
   waiter_number waiter_{};
   std::size_t bytes_{};

@@ -209,7 +209,6 @@ class coordinator::state {
   void fail_job(time_point now, failure what, std::optional<barrier_failure> details = {});
   void forget_holder(task_id id);
   void end_waits(task_id id, std::optional<parked::place> only, status const& why);
-  // Its gets and pops.
   void end_reads(task_id id);
   void leave_count_barriers(task_id id);
   void answer_waits(task_id id, std::function<bool(parked const&)> const& chosen,
@@ -274,7 +273,6 @@ class coordinator::state {
   void fail_rounds_of(time_point now, task_id id);
   void round_due(time_point now, due_item const& item);
   void push_progress(time_point now, barriers::barrier& b);
-  // The tasks that the meeting waits for.
   [[nodiscard]] std::vector<task_id> awaited(meeting const& m) const;
   [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
                                          round_number number) const;
@@ -348,6 +346,8 @@ class coordinator::state {
   void stored(call const& c, std::string const& key, result<kv_store::changed> const& made);
   void wake(std::string const& key);
   void remove_keys_of(task_id owner);
+  void remove_ended_keys();
+  void remove_if_ended(std::string const& key);
   [[nodiscard]] std::size_t missing_from(std::vector<std::string> const& keys,
                                          std::size_t begin) const;
   [[nodiscard]] answer_ptr values_of(std::vector<std::string> const& keys) const;
@@ -362,7 +362,6 @@ class coordinator::state {
   void handle(call const& c, watch_keys_args& args);
   [[nodiscard]] key_changes_answer changes_below(std::string const& directory,
                                                  std::uint64_t after) const;
-  // Something may have changed after that version.
   void tell_key_watches(std::uint64_t since);
   [[nodiscard]] answer_ptr forgotten() const;
 
@@ -455,6 +454,7 @@ class coordinator::state {
   duration stalled_{};  // all stalls of the loop so far
   std::optional<time_point> stall_told_;
   bool stopping_{}, job_error_news_{};
+  std::size_t removals_left_;  // of keys whose task has ended, before the next advance
 
   deadlines deadlines_;
   sessions sessions_;

@@ -58,6 +58,7 @@ void visit_options(Config& o, Visit visit) {
   visit("change_bytes_max", o.change_bytes_max);
   visit("changes_per_answer_max", o.changes_per_answer_max);
   visit("change_bytes_per_answer_max", o.change_bytes_per_answer_max);
+  visit("changes_looked_at_max", o.changes_looked_at_max);
   visit("page_entries_max", o.page_entries_max);
   visit("participants_per_picture_max", o.participants_per_picture_max);
   visit("page_bytes_max", o.page_bytes_max);

@@ -51,6 +51,7 @@ core::config any_options(generator& r) {
   c.waiting_log_period = one_in(r, 2) ? 1s : 0s;
   c.events_alike_max = 1'000'000;  // the auditor is to see each
   if (one_in(r, 3)) c.page_entries_max = any(r, 1, 3);
+  if (one_in(r, 3)) c.changes_looked_at_max = any(r, 1, 5);
   if (one_in(r, 3)) c.participants_per_picture_max = any(r, 1, 40);
   return c;
 }
