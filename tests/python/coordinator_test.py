@@ -121,7 +121,7 @@ class Recording(PythonTest):
         with self.assertRaisesRegex(coxswain.Unavailable, "'/nowhere/r': No such file"):
             coxswain.Coordinator(1, record="/nowhere/r")
         at = coxswain.Coordinator(1, record="/dev/full")
-        with self.assertRaisesRegex(coxswain.Unavailable, "'/dev/full': No space left"):
+        with self.assertRaisesRegex(coxswain.Unavailable, "'/dev/full' is not whole: No space left"):
             at.stop()
 
 

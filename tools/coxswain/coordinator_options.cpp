@@ -1,7 +1,7 @@
 #include "coordinator_options.hpp"
 
 #include "command_line.hpp"
-#include "recording_file.hpp"
+#include "keep_recording.hpp"
 #include "tls.hpp"
 #include "token.hpp"
 #include "version.hpp"
@@ -195,7 +195,11 @@ void complete(coordinator_options& given) {
         given.page.connections_max + given.page.probe_connections_max + 8;
   }
   if (given.record_file.empty()) return;
-  given.recording = std::make_shared<recording_file>(given.record_file);
+  try {
+    given.recording = std::make_shared<server::recording_file>(given.record_file, &log_failure);
+  } catch (error const& problem) {
+    throw program_error{exit_code::failed, "--record: " + problem.outcome().message()};
+  }
   given.server.record = [file = given.recording](std::string_view bytes) { file->write(bytes); };
 }
 
@@ -207,7 +211,7 @@ void report_privacy(coordinator_options const& given) {
 }
 
 void finish(coordinator_options& given) {
-  if (given.recording) given.recording->finish();
+  if (given.recording) static_cast<void>(given.recording->finish());  // the log knows the outcome
 }
 
 program_error cannot_start(error const& problem) {

@@ -2,11 +2,11 @@
 // The options of a coordinator that a command line offers, shared by the subcommands that hold one.
 
 #include "exit_code.hpp"
-#include "recording_file.hpp"
 #include "subcommand.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/server/recording_file.hpp"
 #include "coxswain/status/options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ struct coordinator_options {
   status_page::options page;
   bool has_page{};
   std::string record_file;
-  std::shared_ptr<recording_file> recording;  // of that name, once completed
+  std::shared_ptr<server::recording_file> recording;  // of that name, once completed
   std::string token_file;
   std::string port_file;
   bool is_kept_private{};       // a listener without a host, because nothing guards it

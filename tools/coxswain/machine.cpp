@@ -13,9 +13,25 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <system_error>
 
 namespace coxswain::tools {
+namespace {
+
+// What to write beside, and rename, to replace the file of this name: where its links lead. Nothing
+// if there is something else, which can only be written to: a pipe, a device.
+std::optional<std::string> replaceable(std::string const& path) {
+  std::error_code unknown;  // then opening it tells what is wrong
+  auto const there = std::filesystem::status(path, unknown);
+  using kind = std::filesystem::file_type;
+  if (there.type() == kind::not_found || there.type() == kind::none) return path;
+  if (there.type() != kind::regular) return std::nullopt;
+  auto const file = std::filesystem::canonical(path, unknown);
+  return unknown ? path : file.string();
+}
+
+}  // namespace
 
 rlimit raise_descriptor_limit() {
   rlimit before{};
@@ -37,16 +53,6 @@ bool has_terminal() {
   int const terminal = ::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal >= 0) ::close(terminal);
   return terminal >= 0;
-}
-
-std::optional<std::string> replaceable(std::string const& path) {
-  std::error_code unknown;  // then opening it tells what is wrong
-  auto const there = std::filesystem::status(path, unknown);
-  using kind = std::filesystem::file_type;
-  if (there.type() == kind::not_found || there.type() == kind::none) return path;
-  if (there.type() != kind::regular) return std::nullopt;
-  auto const file = std::filesystem::canonical(path, unknown);
-  return unknown ? path : file.string();
 }
 
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines) {

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +18,6 @@ rlimit raise_descriptor_limit();
 
 // There is a terminal that controls this process: closing it sends SIGHUP.
 [[nodiscard]] bool has_terminal();
-
-// What to write beside, and rename, to replace the file of this name: where its links lead. Nothing
-// if there is something else, which can only be written to: a pipe, a device.
-[[nodiscard]] std::optional<std::string> replaceable(std::string const& path);
 
 // The file appears whole or not at all: it is written beside its place and then renamed. Throws
 // program_error.

@@ -4,10 +4,10 @@
 #include "python/native/bindings.hpp"
 #include "python/native/coordinator_options.hpp"
 #include "python/native/patience.hpp"
-#include "python/native/recording_file.hpp"
 
 #include "coxswain/net/signals_blocked.hpp"
 #include "coxswain/server/background_server.hpp"
+#include "coxswain/server/recording_file.hpp"
 #include "coxswain/status/page.hpp"
 
 #include <exception>
@@ -33,7 +33,7 @@ std::set<embedded*>& open_coordinators() {
 
 // The coordinator, and what lives beside it.
 struct parts {
-  std::shared_ptr<recording_file> recording;
+  std::shared_ptr<server::recording_file> recording;
   std::unique_ptr<server::background_server> server;
   std::unique_ptr<status_page::page> page;
 
@@ -143,7 +143,7 @@ struct parts_to_be {
 parts parts_of(coordinator_options o) {
   parts made;
   if (!o.record_file.empty()) {
-    made.recording = std::make_shared<recording_file>(o.record_file);
+    made.recording = std::make_shared<server::recording_file>(o.record_file);
     o.server.record = [file = made.recording](std::string_view bytes) { file->write(bytes); };
   }
   auto const page = page_options(o);

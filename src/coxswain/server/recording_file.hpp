@@ -1,20 +1,25 @@
 #pragma once
 // The file into which a coordinator's recording is written while it runs. Only its owner may read
-// it.
+// it: it holds what tasks said.
 
 #include "coxswain/base/status.hpp"
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
 
-namespace coxswain::python {
+namespace coxswain::server {
 
 // Its buffer is its own: a child that was forked must not write what is in the C library's.
 class recording_file {
  public:
-  // A file of this name is replaced. Throws coxswain::error: UNAVAILABLE, it cannot be made.
-  explicit recording_file(std::string path);
+  // Called once if something cannot be written.
+  using on_failure = std::function<void(status const&)>;
+
+  // A file of this name is replaced; a pipe or a device is written to. Throws coxswain::error:
+  // UNAVAILABLE, it cannot be made.
+  explicit recording_file(std::string path, on_failure failed = {});
 
   ~recording_file();
   recording_file(recording_file const&) = delete;
@@ -31,10 +36,11 @@ class recording_file {
   void close() noexcept;
 
   std::string path_;
+  on_failure failed_;
   std::mutex mutex_;
   std::string buffer_;
   int descriptor_{-1};  // -1: it is finished, or has failed
-  int problem_{};       // errno
+  status outcome_;
 };
 
-}  // namespace coxswain::python
+}  // namespace coxswain::server

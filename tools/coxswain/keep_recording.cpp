@@ -1,8 +1,9 @@
-#include "recording_file.hpp"
+#include "keep_recording.hpp"
 
-#include "exit_code.hpp"
-#include "machine.hpp"
 #include "user_directory.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/recording_file.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,10 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -28,13 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t recordings_kept = 20;
-
-// A new file beside `path` that only its owner may read; its name replaces the pattern.
-std::FILE* make_beside(std::string& path) {
-  path += ".XXXXXX";
-  int const descriptor = ::mkstemp(path.data());
-  return descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
-}
 
 // For recordings that nobody has named: the state directory, or if that cannot be had, the one for
 // temporary files.
@@ -63,41 +54,7 @@ void remove_oldest(fs::path const& directory) {
 
 }  // namespace
 
-recording_file::recording_file(std::string path) : path_{std::move(path)} {
-  if (auto const name = replaceable(path_)) {
-    auto beside = *name;
-    file_ = make_beside(beside);
-    if (file_ != nullptr && std::rename(beside.c_str(), name->c_str()) == 0) return;
-  } else {
-    file_ = std::fopen(path_.c_str(), "wb");
-    if (file_ != nullptr) return;
-  }
-  auto const problem = errno;
-  if (file_ != nullptr) std::fclose(file_);
-  throw program_error{exit_code::failed, fmt::format("--record: cannot write '{}': {}", path_,
-                                                     std::strerror(problem))};
-}
-
-recording_file::~recording_file() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
-void recording_file::write(std::string_view bytes) {
-  if (file_ == nullptr) return;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail();
-}
-
-bool recording_file::finish() {
-  if (file_ != nullptr && std::fflush(file_) != 0) fail();
-  if (file_ != nullptr && std::fclose(std::exchange(file_, nullptr)) != 0) fail();
-  return !has_failed_;
-}
-
-void recording_file::fail() {
-  spdlog::error("the recording in '{}' is not whole: {}", path_, std::strerror(errno));
-  has_failed_ = true;
-  if (file_ != nullptr) std::fclose(std::exchange(file_, nullptr));
-}
+void log_failure(status const& of_recording) { spdlog::error("{}", of_recording.message()); }
 
 void keep_recording(std::string const& recording) {
   auto const directory = recordings_directory();
@@ -105,13 +62,13 @@ void keep_recording(std::string const& recording) {
                                              fmt::localtime(std::time(nullptr)), ::getpid()))
                         .string();
   try {
-    recording_file file{path};
+    server::recording_file file{path, &log_failure};
     file.write(recording);
-    if (!file.finish()) return;
+    if (!file.finish().ok()) return;
     remove_oldest(directory);
     spdlog::warn("what led to this is in '{0}'; look at it with: coxswain replay {0}", path);
-  } catch (program_error const& problem) {
-    spdlog::warn("{}", problem.what());
+  } catch (error const& problem) {
+    spdlog::warn("{}", problem.outcome().message());
   }
 }
 
