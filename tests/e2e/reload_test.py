@@ -109,7 +109,7 @@ class Reload(EndToEnd):
         same = self.coxswain("replay", record, "--compare")
 
         self.assertIn("tokens were replaced", told.out)
-        self.assertEqual(same.code, 0, same.said())
+        self.assertEqual(same.code, 0, same.err)
         self.assertNotIn(b"old", record.read_bytes())
 
     def test_run_reads_its_tokens_again(self):
