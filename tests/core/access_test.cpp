@@ -1,4 +1,4 @@
-#include "coxswain/core/access.hpp"
+#include "coxswain/core/access/request_table.hpp"
 
 #include "coxswain/core/credential.hpp"
 
@@ -17,7 +17,7 @@ struct requests {
 
   static void expect(role needed) {
     for (auto const& what : {request{Args{}}...}) {
-      BOOST_TEST((required_role(what) == needed), what.index());
+      BOOST_TEST((row_of(what).needed == needed), what.index());
     }
   }
 };

@@ -1,6 +1,6 @@
 // What a session may do by its token: D3.
 
-#include "coxswain/core/access.hpp"
+#include "coxswain/core/access/request_table.hpp"
 #include "tests/core/cluster.hpp"
 
 namespace coxswain::test {
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(each_call_is_refused_to_a_lesser_role_and_only_to_it) {
       auto const call = c.send(who, what, 0s);
 
       bool const is_refused = c.code(call) == "PERMISSION_DENIED";
-      BOOST_TEST(is_refused == (mine < core::required_role(what)), what.index());
+      BOOST_TEST(is_refused == (mine < core::row_of(what).needed), what.index());
     });
   }
 }

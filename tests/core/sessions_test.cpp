@@ -21,7 +21,6 @@ std::vector<request_id> ids(std::vector<std::uint64_t> const& numbers) {
 
 parked at_key(std::string name) {
   parked p;
-  p.where = parked::place::key;
   p.name = std::move(name);
   return p;
 }

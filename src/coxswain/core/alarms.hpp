@@ -11,6 +11,11 @@ struct alarms {
   alarm log;
   alarm progress;
   time_point progress_at;
+
+  // How many of them are armed.
+  [[nodiscard]] std::size_t armed() const noexcept {
+    return (deadline.armed() ? 1U : 0U) + (log.armed() ? 1U : 0U) + (progress.armed() ? 1U : 0U);
+  }
 };
 
 }  // namespace coxswain::core

@@ -23,6 +23,8 @@
 
 namespace coxswain::core {
 
+struct concerns;
+
 // How a connection ended (semantics D5).
 enum class loss : std::uint8_t {
   closed,       // end of file, reset: the grace decides
@@ -182,8 +184,7 @@ class coordinator {
   void check_invariants() const;
 
  private:
-  class state;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<concerns> all_;
 };
 
 }  // namespace coxswain::core

@@ -50,8 +50,8 @@ class key_watches {
   std::size_t waiting_{};
 };
 
-// Whether changes of the key concern who watches the directory; the empty one is the root.
-[[nodiscard]] inline bool concerns(std::string_view key, std::string_view directory) {
+// The key is the directory or below it; the empty one is the root.
+[[nodiscard]] inline bool lies_below(std::string_view key, std::string_view directory) {
   return directory.empty() || (key.starts_with(directory) &&
                                (key.size() == directory.size() || key[directory.size()] == '/'));
 }

@@ -18,44 +18,19 @@
 
 namespace coxswain::core {
 
-// A request that waits, and where.
+// Which of the concerns it is in which requests wait.
+using concern_index = id<struct concern_tag, std::uint8_t>;
+
+// A request that waits. Its concern finds it again by name and number, and it alone knows what
+// these mean.
 struct parked {
-  enum class place : std::uint8_t {
-    key,
-    barrier,
-    count_barrier,
-    join,
-    leave,
-    keys,         // until all of several have values
-    queue,        // for an item
-    key_changes,  // below a directory
-    preemption,   // for an agreement
-    alive,
-    tasks,
-    events,
-    topology,
-    sync_point  // a guest, until an agreement has ended
-  };
-  seldom_text name;  // of the key, the count barrier, the queue, the directory or the platform
-  std::uint64_t number{};  // of the waiter or the joint get, the arrival at the count barrier, the
-                           // round, the watch, the alive query, the watcher; or the step
+  seldom_text name;
+  std::uint64_t number{};
   time_point since;
   std::optional<task_id> task;
   alarm deadline;  // of those who do not wait in a meeting, which has one for all
-  place where{};
+  concern_index at;
 };
-
-// Whether the task itself may have to wait for it. An agreement on a step is answered for the task,
-// which may go on meanwhile; and it ends in time.
-[[nodiscard]] inline bool blocks(parked const& p) {
-  return p.task && p.where != parked::place::join && p.where != parked::place::preemption &&
-         p.where != parked::place::sync_point;
-}
-
-[[nodiscard]] inline bool is_get_or_pop(parked const& p) {
-  return p.where == parked::place::key || p.where == parked::place::keys ||
-         p.where == parked::place::queue;
-}
 
 class open_requests {
  public:

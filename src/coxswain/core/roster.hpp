@@ -11,6 +11,7 @@
 #include "coxswain/core/origin.hpp"
 #include "coxswain/core/ticket.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -74,6 +75,18 @@ struct task {
 
   std::unique_ptr<core::progress> progress;    // of this incarnation; null: it reports none
   std::unique_ptr<core::challenge> challenge;  // null: nobody asks for its place
+
+  // A call of it has begun or ended to wait. While one does, the task is not the one that holds
+  // others up: it may have another thread that hangs, but to blame who only waits would be worse.
+  void begin_wait(time_point now, blocking_calls::wait how) {
+    if (progress && blocked.open() == 0) progress->waits_since = now;
+    blocked.begin(now, how);
+  }
+  void end_wait(time_point now, blocking_calls::wait how) {
+    blocked.end(how);
+    if (!progress || blocked.open() > 0) return;
+    progress->excused += now - std::max(progress->waits_since, progress->rose.since);
+  }
 
   [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }
   [[nodiscard]] bool is_probed() const noexcept { return challenge && challenge->probe.armed(); }

@@ -17,7 +17,7 @@ namespace coxswain::core {
 class waiting_texts {
  public:
   // Where many wait for the same, by its number or its name.
-  using place = std::tuple<parked::place, std::int64_t, std::string>;
+  using place = std::tuple<concern_index, std::uint64_t, std::string>;
 
   // What `make` gives, or gave for this place a moment ago.
   template <class Make>

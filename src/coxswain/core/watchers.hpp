@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace coxswain::core {
 
@@ -27,6 +29,14 @@ class watchers {
   }
   void withdraw(watcher_number number) { waiting_.erase(number); }
 
+  // Who they are, in the order in which they came.
+  [[nodiscard]] std::vector<ticket> tickets() const {
+    std::vector<ticket> all;
+    all.reserve(waiting_.size());
+    for (auto const& [_, w] : waiting_) all.push_back(w.who);
+    return all;
+  }
+
   // In the order in which they came.
   [[nodiscard]] std::map<watcher_number, watcher> const& all() const noexcept { return waiting_; }
 
@@ -34,5 +44,13 @@ class watchers {
   std::map<watcher_number, watcher> waiting_;
   watcher_number last_{};
 };
+
+// INVALID_ARGUMENT: a number was asked for that was not reached yet.
+[[nodiscard]] inline status from_the_future(std::string const& what, std::uint64_t asked,
+                                            std::uint64_t is) {
+  return {errc::invalid_argument,
+          what + " " + std::to_string(asked) + " was not reached yet: this coordinator is at " +
+              std::to_string(is) + "; such numbers belong to one coordinator only"};
+}
 
 }  // namespace coxswain::core

@@ -1,6 +1,6 @@
 // The routes of those who look.
 
-#include "coxswain/core/access.hpp"
+#include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/text.hpp"
 #include "coxswain/status/json.hpp"
 #include "coxswain/status/metrics.hpp"

@@ -1,0 +1,223 @@
+#include "coxswain/core/access/request_router.hpp"
+
+#include "coxswain/core/access/request_table.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace coxswain::core {
+namespace {
+
+template <class... Args>
+constexpr std::array<bool, sizeof...(Args)> numbered_of(std::type_identity<std::variant<Args...>>) {
+  return {is_numbered<Args>...};
+}
+
+constexpr auto numbered = numbered_of(std::type_identity<request>{});
+
+template <class Concern, class Args>
+constexpr bool handles = requires(Concern to, call const& c, Args& args) {
+  to.handle(c, args);
+};
+
+template <class Args, class Concern>
+void offer(call const& c, Args& args, Concern& to) {
+  if constexpr (handles<Concern&, Args>) to.handle(c, args);
+}
+
+// A request that no concern handles, or more than one, does not compile.
+template <class Args, class... Concerns>
+void hand_over(call const& c, Args& args, Concerns&... all) {
+  static_assert((0 + ... + (handles<Concerns&, Args> ? 1 : 0)) == (is_numbered<Args> ? 1 : 0));
+  (offer(c, args, all), ...);
+}
+
+template <class Args>
+bool is(client_message const& message) {
+  return std::holds_alternative<Args>(message.what);
+}
+
+operation operation_at(client_message const& message) {
+  return operation{static_cast<std::uint8_t>(message.what.index())};
+}
+
+}  // namespace
+
+request_router::request_router(concerns& all)
+    : concerns_{all},
+      calls_{all.calls},
+      kernel_{all.kernel},
+      options_{kernel_.options},
+      memory_{*kernel_.memory},
+      sessions_{kernel_.sessions},
+      roster_{kernel_.roster} {}
+
+void request_router::received(time_point now, connection_id from, client_message&& message) {
+  kernel_.observe(now);
+  connection const* const c = sessions_.find(from);
+  if (!c || c->closing) return;
+  if (c->session == session_id{}) {
+    if (auto const* const args = std::get_if<hello_args>(&message.what)) {
+      concerns_.handshakes.hello(now, from, *args);
+    } else if (auto const* const again = std::get_if<resume_args>(&message.what)) {
+      concerns_.handshakes.resume(now, from, message.answered_through, *again);
+    } else {
+      concerns_.connections.malformed(now, from, "the first message must be Hello or Resume");
+    }
+  } else {
+    session_id const by = c->session;
+    session& s = *sessions_.find(by);
+    concerns_.connections.note_life(now, s);
+    if (!sessions_.acknowledge(s, message.answered_through)) {
+      concerns_.connections.malformed(now, from,
+                                      "answered_through is " +
+                                          std::to_string(message.answered_through) + ", but only " +
+                                          std::to_string(s.replies_sent) + " replies were sent");
+    } else {
+      dispatch(now, by, std::move(message));
+    }
+  }
+}
+
+// Heartbeats, and messages about the session or about another request. False: it is a request.
+bool request_router::dispatch_unnumbered(time_point now, session_id by,
+                                         client_message const& message) {
+  session& s = *sessions_.find(by);
+  auto const count = [&] { kernel_.tally.count_request(operation_at(message), errc::ok); };
+  if (is<std::monostate>(message) && message.id == request_id{}) {
+    count();
+    if (!std::exchange(s.wrote_since_heartbeat, false)) {
+      sessions_.push(s.attached, calls_.share(status{}));
+    }
+    return true;
+  }
+  if (auto const* const bye = std::get_if<bye_args>(&message.what)) {
+    count();
+    concerns_.connections.bye(now, by, *bye);
+    return true;
+  }
+  if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
+    count();
+    calls_.release({by, withdrawn->request});
+    concerns_.queues.put_back(sessions_.take_withdrawn(s, withdrawn->request));
+    return true;
+  }
+  if (auto const* const asked = std::get_if<ask_waiting_args>(&message.what)) {
+    count();
+    concerns_.missing.handle(now, s, {by, asked->request});
+    return true;
+  }
+  if (!is<hello_args>(message) && !is<resume_args>(message)) return false;
+  concerns_.connections.malformed(now, s.attached, "a second handshake on one connection");
+  return true;
+}
+
+void request_router::dispatch(time_point now, session_id by, client_message&& message) {
+  if (!numbered[message.what.index()] && dispatch_unnumbered(now, by, message)) return;
+  session& s = *sessions_.find(by);
+  if (!sessions_.admit(s, message.id)) {
+    return concerns_.connections.malformed(now, s.attached,
+                                           "request id " + std::to_string(message.id.value) +
+                                               " does not rise above " +
+                                               std::to_string(s.highest.value));
+  }
+  call c{now, {by, message.id}, s, std::nullopt, operation_at(message)};
+  if (is<std::monostate>(message)) {
+    c.what = unknown_operation;
+    return calls_.refuse(c, {errc::unimplemented, "this coordinator, version " + options_.version +
+                                                      ", does not know this kind of request"});
+  }
+  sessions_.classify(s);
+  if (status why = admissible(s, message); !why.ok()) return calls_.refuse(c, std::move(why));
+  auto const task = acting_task(by, s, message);
+  if (!task) return calls_.refuse(c, task.error());
+  c.task = *task;
+  if (row_of(message.what).is(request_row::produces) && s.tasks.empty() && !s.guest_of) {
+    s.produces = true;
+  }
+  concerns& all = concerns_;
+  std::visit(
+      [&](auto& args) {
+        hand_over(c, args, all.barriers, all.alive, all.leaves, all.preemptions, all.guests,
+                  all.topologies, all.joins, all.count_barriers, all.multi_gets, all.keys,
+                  all.queues, all.key_watches, all.task_watches, all.event_watches, all.progress,
+                  all.failures, all.pictures, all.why);
+      },
+      message.what);
+}
+
+// Acting for a task needs the session that joined it, so a zombie can do nothing (semantics D3).
+result<std::optional<task_id>> request_router::acting_task(session_id by, session const& s,
+                                                           client_message const& message) const {
+  bool const joins = std::holds_alternative<join_args>(message.what) ||
+                     std::holds_alternative<reset_args>(message.what);
+  auto const replaced = [&](task_id id) {
+    return status{errc::aborted,
+                  kernel_.who(id) + " is held by another session: this one was replaced"};
+  };
+  if (!message.task) {
+    // A session that has nothing but tasks which others hold now is no observer.
+    if (s.tasks.empty() && !s.replaced.empty() && !joins) return replaced(s.replaced.back());
+    bool const is_plain = s.tasks.size() == 1 && roster_.at(s.tasks.front()).is_connected();
+    if (is_plain) return std::optional{s.tasks.front()};
+    if (s.guest_of) return concerns_.guests.acting_guest(s, message);
+    return std::nullopt;
+  }
+  task_id const id = *message.task;
+  if (!roster_.has(id)) {
+    return status{errc::invalid_argument, "there is no task " + std::to_string(id.value) +
+                                              "; the job has tasks 0 to " +
+                                              std::to_string(roster_.size() - 1)};
+  }
+  if (joins && !s.guest_of) return std::optional{id};
+  task const& t = roster_.at(id);
+  if (t.is_connected() && t.held_by == by) return std::optional{id};
+  if (s.guest_of) {
+    auto const as_guest = concerns_.guests.acting_guest(s, message);
+    if (!as_guest || *as_guest) return as_guest;
+  }
+  if (std::find(s.replaced.begin(), s.replaced.end(), id) != s.replaced.end()) return replaced(id);
+  if (kernel_.error) return kernel_.job_failed(errc::failed_precondition);
+  if (t.state == task_state::failed)
+    return status{errc::failed_precondition, kernel_.has_failed(id)};
+  std::string const text = "task " + std::to_string(id.value);
+  if (t.state == task_state::left || t.state == task_state::returning) {
+    return status{errc::failed_precondition, text + " has left; it may join again"};
+  }
+  return status{errc::failed_precondition, text + (t.state == task_state::joining && t.held_by == by
+                                                       ? " is still joining"
+                                                       : " has not joined by this session")};
+}
+
+status request_router::admissible(session const& s, client_message const& message) const {
+  request_row const& row = row_of(message.what);
+  if (s.given < row.needed) return permission(s.given, message.what);
+  std::size_t const limit =
+      options_.open_requests_max_of(s.given) +
+      options_.open_requests_max_per_task * (s.tasks.size() + (s.guest_of ? 1 : 0));
+  if (s.open.size() + s.kept.size() >= limit) {
+    return {errc::resource_exhausted,
+            "this session has " + std::to_string(limit) +
+                " requests open or not acknowledged, which is its limit (" +
+                (s.given == role::reader ? "open_requests_max_per_reader"
+                                         : "open_requests_max, and open_requests_max_per_task for "
+                                           "each of its tasks") +
+                "); wait for answers first"};
+  }
+  bool const needs_memory = row.is(request_row::needs_memory);
+  if (!needs_memory && !row.is(request_row::stores)) return {};
+  bool const is_urgent = row.is(request_row::together) && s.memory.kind == share_kind::task;
+  if (!is_urgent) {
+    if (status why = sessions_.room_for(s, 0, needs_memory); !why.ok()) return why;
+  }
+  std::size_t const left_free = is_urgent ? 0 : memory_.owned_max() / kernel::part_for_tasks;
+  bool const fits = !needs_memory || memory_.fits(kernel::memory_per_request + left_free);
+  return fits ? status{} : kernel_.out_of_memory();
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,43 @@
+#pragma once
+// The one table of requests: what each is called, the role that it needs (semantics D3), and what
+// it may cost. Not here: who handles them (request_router).
+
+#include "coxswain/core/messages.hpp"
+#include "coxswain/core/role.hpp"
+#include "coxswain/core/statistics.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace coxswain::core {
+
+// Messages about the session or about another request have no id of their own and no handler.
+template <class Args>
+inline constexpr bool is_numbered =
+    !(std::is_same_v<Args, std::monostate> || std::is_same_v<Args, hello_args> ||
+      std::is_same_v<Args, resume_args> || std::is_same_v<Args, bye_args> ||
+      std::is_same_v<Args, withdraw_args> || std::is_same_v<Args, ask_waiting_args>);
+
+struct request_row {
+  std::string_view name;  // for programs: "get_all"
+  std::string_view verb;  // for texts: "get keys"
+  role needed{};          // what keeps a session going needs no more than a reader
+  std::uint8_t traits{};
+
+  enum trait : std::uint8_t {
+    needs_memory = 1,  // it waits or stores, and is refused when memory runs out
+    together = 2,      // with it tasks go on together: it may use what others must leave free
+    stores = 4,        // it stores something, and its reply is kept, as far as there is room
+    produces = 8       // it may answer somebody's get or pop
+  };
+  [[nodiscard]] bool is(trait one) const noexcept { return (traits & one) != 0; }
+};
+
+[[nodiscard]] request_row const& row_of(request const& what) noexcept;
+
+// PERMISSION_DENIED: who is `mine` may not ask this; the text says what role may.
+[[nodiscard]] status permission(role mine, request const& what);
+
+}  // namespace coxswain::core

@@ -1,0 +1,130 @@
+#pragma once
+// A concern: the rules of one part of the service (barriers, keys, leaving ...) and the state that
+// only they change. The coordinator asks all concerns, in the order in which `concerns` lists them,
+// about what may concern any of them; so what follows from a failure or a stop is in that order.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/blocking_calls.hpp"
+#include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/messages.hpp"
+#include "coxswain/core/open_requests.hpp"
+#include "coxswain/core/statistics.hpp"
+#include "coxswain/core/ticket.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class calls;
+class kernel;
+class roster;
+class sessions;
+struct config;
+struct concerns;
+
+class concern {
+ public:
+  explicit concern(concerns& all);
+  concern(concern const&) = delete;
+  concern& operator=(concern const&) = delete;
+  virtual ~concern() = default;
+
+  // The job has failed. What waits here for other tasks ends; `missing`: if it failed because these
+  // did not leave in time, who they were.
+  virtual void job_failed(time_point now, status const& why, barrier_failure const* missing) = 0;
+
+  // The coordinator stops: everything here ends.
+  virtual void stopping(time_point now, status const& why) = 0;
+
+  // Ends the program if something does not hold that always must.
+  virtual void check_invariants() const {}
+
+  // How many deadlines are armed here, beside those of waiting requests.
+  [[nodiscard]] virtual std::size_t armed() const { return 0; }
+
+ protected:
+  concerns& concerns_;
+  calls& calls_;
+  kernel& kernel_;
+  // Of the kernel.
+  config& options_;
+  memory_meter& memory_;
+  deadlines& deadlines_;
+  sessions& sessions_;
+  roster& roster_;
+  std::optional<job_error> const& error_;
+};
+
+// What is common to all requests that wait for the same kind of thing.
+struct wait_traits {
+  operation request;
+  // What its task waits for meanwhile; none: the task itself may go on, and it is answered in time.
+  std::optional<blocking_calls::wait> blocks_for;
+  // On whose behalf it waits: of the task that its session acts for, of a task that is to join, or
+  // of the session.
+  enum class party : std::uint8_t { task, joining_task, session } of{party::task};
+  // It changes something, so that its reply is kept until the client has it.
+  bool reply_is_kept{true};
+  // When the task goes, it ends, and nobody else minds.
+  bool ends_with_task{};
+};
+
+// A concern in which requests wait.
+class waiting_concern : public concern {
+ public:
+  waiting_concern(concerns& all, wait_traits traits);
+
+  [[nodiscard]] wait_traits const& traits() const noexcept { return traits_; }
+  // `parked::at` of the requests that wait here.
+  [[nodiscard]] concern_index index() const noexcept { return index_; }
+
+  // The request waits no longer; it is parked no more.
+  virtual void withdraw(ticket who, parked const& p) = 0;
+
+  // What is missing for its answer, for the client that asks: "key 'a' has no value".
+  [[nodiscard]] virtual std::string missing_text(time_point now, ticket who, parked const& p) = 0;
+
+  // How many requests wait here.
+  [[nodiscard]] virtual std::size_t waiting() const = 0;
+
+  // Ends the program if the concern does not know of this request.
+  virtual void check(ticket who, parked const& p) const = 0;
+
+ private:
+  wait_traits traits_;
+  concern_index index_;
+};
+
+// A concern in which requests have deadlines of their own.
+class timed_concern {
+ public:
+  // The answer to a request whose deadline has come.
+  [[nodiscard]] virtual answer_ptr overdue(time_point now, parked const& p) = 0;
+
+ protected:
+  ~timed_concern() = default;
+};
+
+// A concern in which tasks wait that can do nothing else meanwhile (wait_traits::blocks_for).
+class blocking_concern : public waiting_concern {
+ public:
+  using waiting_concern::waiting_concern;
+
+  // What the task waits for, for those who wait for it: "barrier 'a'".
+  [[nodiscard]] virtual std::string goal_text(parked const& p) const = 0;
+
+  // Where it is stuck: "at barrier 'a'".
+  [[nodiscard]] virtual std::string stuck_text(parked const& p) const = 0;
+
+  // The tasks for which it waits; none if anybody may answer it.
+  [[nodiscard]] virtual std::vector<task_id> awaited(parked const& p) const = 0;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,171 @@
+#include "coxswain/core/kernel/kernel.hpp"
+
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// How late the loop may be before that counts as a stall (semantics D6).
+constexpr duration stall_min = 100ms;
+constexpr duration stall_log_period = 10s;
+
+// How much of the cause the failures of calls repeat: a kept reply has at most 1 KiB (D4). The
+// whole text is in the pushed error.
+constexpr std::size_t cause_bytes_max = 512;
+
+}  // namespace
+
+kernel::kernel(config given, incarnation id, time_point now)
+    : options{std::move(given)},
+      memory{std::make_shared<memory_meter>(options.memory_bytes_max)},
+      self{id},
+      started{now},
+      sessions{memory, out},
+      roster{options.num_tasks, options.recoverable},
+      everyone{boost::make_local_shared<task_set const>(options.num_tasks)},
+      event_log{{options.events_max, options.event_bytes_max, options.events_alike_max},
+                options.started},
+      observed_{now} {}
+
+// --- Time ------------------------------------------------------------------------------------
+
+void kernel::observe(time_point now) {
+  if (now - observed_ > tick + stall_min && deadlines.size() != 0) {
+    stalled_ += now - observed_;
+    ++tally.stalls;
+    tally.stalled = stalled_;
+    log_stall(now);
+  }
+  observed_ = std::max(observed_, now);
+}
+
+// Not each time: a barrier of ten thousand tasks takes that long to be released.
+void kernel::log_stall(time_point now) {
+  if (stall_told_ && now - *stall_told_ < stall_log_period) return;
+  stall_told_ = now;
+  log(severity::warning, event_kind::stalled,
+      "the coordinator's loop stood still for " + in_words(now - observed_) +
+          "; heartbeats and graces are extended by as much");
+}
+
+time_point kernel::credited(liveness const& l, duration allowed) const {
+  duration const credit =
+      std::min<duration>(stalled_ - l.stalled_before, options.heartbeat_timeout);
+  return deadline_after(deadline_after(l.since, allowed), credit);
+}
+
+// The alarm is never put off here: when it is due, the meeting is asked until when it waits. So
+// whoever withdraws costs nothing.
+void kernel::arm_deadline(alarms& of, time_point deadline, due_item item) {
+  if (of.deadline.armed() && of.deadline_at <= deadline) return;
+  of.deadline_at = deadline;
+  item.when = deadline;
+  deadlines.arm(of.deadline, item);
+}
+
+void kernel::arm_log(alarms& of, time_point now, due_item item) {
+  if (options.waiting_log_period <= 0s) return;
+  item.when = deadline_after(now, options.waiting_log_period);
+  deadlines.arm(of.log, item);
+}
+
+void kernel::disarm(alarms& of) {
+  deadlines.disarm(of.deadline);
+  deadlines.disarm(of.log);
+  deadlines.disarm(of.progress);
+}
+
+bool kernel::is_held_back(session const& s) const {
+  connection const* const c = sessions.find(s.attached);
+  return c && c->held_back;
+}
+
+void kernel::log(severity level, event_kind kind, std::string text, std::optional<task_id> task,
+                 std::string_view barrier) {
+  events.push_back({level, std::move(text), kind, task, std::string{barrier}});
+  event_log.add(observed_ - started, events.back(), task ? who(*task) : std::string{});
+}
+
+std::string kernel::moment(time_point now, time_point at) const {
+  return clock_text(options.started.plus(at - started), options.started.plus(now - started));
+}
+
+status kernel::room_to_wait(session const& s, std::size_t bytes) const {
+  if (status why = sessions.room_for(s, bytes, true); !why.ok()) return why;
+  return memory->fits(bytes + memory->owned_max() / part_for_tasks) ? status{} : out_of_memory();
+}
+
+status kernel::out_of_memory() const {
+  return {errc::resource_exhausted, "the coordinator's memory is used up: " + usage_text(*memory)};
+}
+
+std::string kernel::who(task_id id) const {
+  std::string text = "task " + std::to_string(id.value);
+  std::string const& label = from_of(roster.at(id)).label();
+  if (!label.empty()) text += " (" + label + ")";
+  return text;
+}
+
+std::string kernel::whose(session const& s) const {
+  std::string const label = s.from.label().empty() ? s.from.peer() : s.from.label();
+  if (s.guest_of) return "a program of " + who(s.guest_of->of.task);
+  if (s.tasks.empty()) return "client " + label;
+  if (s.tasks.size() == 1) return who(s.tasks.front());
+  std::vector<task_id> sorted = s.tasks;
+  std::sort(sorted.begin(), sorted.end());
+  return "tasks " + ranges(sorted).text + " (" + label + ")";
+}
+
+origin const& kernel::from_of(task const& t) const {
+  static origin const nowhere;
+  if (session const* const s = sessions.find(t.held_by)) return s->from;
+  return t.last ? t.last->from : nowhere;
+}
+
+bool kernel::is_suspect(task const& t) const {
+  session const* const s = sessions.find(t.held_by);
+  return s && s->attached == connection_id{};
+}
+
+std::optional<time_point> kernel::last_heard(task const& t) const {
+  session const* const s = sessions.find(t.held_by);
+  if (s) return s->heard.since;
+  return t.last ? t.last->heard : std::nullopt;
+}
+
+status kernel::absence(task_id id) const {
+  task const& t = roster.at(id);
+  if (t.state == task_state::failed) return {errc::internal, has_failed(id)};
+  if (t.state == task_state::returning) {
+    return {errc::internal, who(id) + " has left, and is to return"};
+  }
+  if (!t.recoverable) return {errc::internal, who(id) + " has left"};
+  return {errc::failed_precondition, "task " + std::to_string(id.value) + " has finished"};
+}
+
+std::string kernel::has_failed(task_id id) const {
+  return who(id) + " failed: " + shortened(roster.at(id).error().text(), cause_bytes_max);
+}
+
+status kernel::job_failed(errc code) const {
+  failure const& cause = error->cause;
+  std::string text = "the job has failed: ";
+  if (cause.task) text += who(*cause.task) + " failed: ";
+  return {code, text + shortened(cause.why.text(), cause_bytes_max)};
+}
+
+status kernel::not_joined() const {
+  if (error) return job_failed(errc::failed_precondition);
+  return {errc::failed_precondition,
+          "the call needs a task, and this session has joined none, or several and named none"};
+}
+
+void kernel::note_lateness(duration late) {
+  lateness.record(late);
+  tally.lateness.record(late);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,114 @@
+#pragma once
+// What all concerns share: the options, the clock, sessions, tasks, deadlines, the event log and
+// the counts, and what can be said from these alone. Not here: answers to requests (calls), what
+// follows from anything (the concerns).
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/error.hpp"
+#include "coxswain/core/alarms.hpp"
+#include "coxswain/core/config.hpp"
+#include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/event_log.hpp"
+#include "coxswain/core/lateness.hpp"
+#include "coxswain/core/liveness.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/roster.hpp"
+#include "coxswain/core/sessions.hpp"
+#include "coxswain/core/statistics.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class kernel {
+ public:
+  kernel(config given, incarnation self, time_point now);
+
+  config options;
+  std::shared_ptr<memory_meter> const memory;
+  incarnation const self;
+  time_point const started;
+  std::vector<outgoing> out;
+  std::size_t unsent_bytes{};  // of large answers that were made since `out` was taken
+  core::deadlines deadlines;
+  core::sessions sessions;
+  core::roster roster;
+  task_set_ptr const everyone;
+  std::vector<event> events;  // since they were taken
+  core::event_log event_log;
+  statistics tally;
+  core::lateness lateness;
+  std::optional<job_error> error;
+  bool stopping{};
+
+  // Free for a request that may wait.
+  static constexpr std::size_t memory_per_request = 8 * 1024;
+  // Of the core's memory, one part in so many is left to requests that keep tasks together.
+  static constexpr std::size_t part_for_tasks = 32;
+
+  // --- Time ---------------------------------------------------------------------------------
+
+  // How often the loop is expected to show that it runs (semantics D6).
+  static constexpr duration tick = 50ms;
+
+  // The latest time that was put in.
+  [[nodiscard]] time_point observed() const noexcept { return observed_; }
+  void observe(time_point now);
+  [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
+  // When what is `allowed` since a sign of life ends. A stall of the loop since then is credited,
+  // but at most one heartbeat timeout.
+  [[nodiscard]] time_point credited(liveness const& l, duration allowed) const;
+  void arm_deadline(alarms& of, time_point deadline, due_item item);
+  void arm_log(alarms& of, time_point now, due_item item);
+  void disarm(alarms& of);
+  // A request was answered so long after its deadline.
+  void note_lateness(duration late);
+  // For texts, which may be read much later: "14:03:07.2".
+  [[nodiscard]] std::string moment(time_point now, time_point at) const;
+
+  // --- Events -------------------------------------------------------------------------------
+
+  void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
+           std::string_view barrier = {});
+
+  // --- Tasks and the sessions that hold them ------------------------------------------------
+
+  // "task 12 (b12:3391)"
+  [[nodiscard]] std::string who(task_id id) const;
+  // "task 12 (b12:3391)", "tasks 0-3 (b12:3391)", "a program of task 12 (b12:3391)" or "client
+  // b12:3391".
+  [[nodiscard]] std::string whose(session const& s) const;
+  // Of who holds it, or held it last.
+  [[nodiscard]] origin const& from_of(task const& t) const;
+  [[nodiscard]] bool is_suspect(task const& t) const;
+  [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
+  // Whether it is not read, so that what it says is not heard.
+  [[nodiscard]] bool is_held_back(session const& s) const;
+
+  // --- Outcomes -----------------------------------------------------------------------------
+
+  // "task 12 (b12:3391) failed: ABORTED: killed by signal 9 (SIGKILL)"
+  [[nodiscard]] std::string has_failed(task_id id) const;
+  // The job's failure as the outcome of a call.
+  [[nodiscard]] status job_failed(errc code) const;
+  // The outcome of a call that needs a task by a session that acts for none.
+  [[nodiscard]] status not_joined() const;
+  // Of a task that has failed or left, as the outcome of a call that needs it.
+  [[nodiscard]] status absence(task_id id) const;
+  // OK if a request of the session may wait and hold so much.
+  [[nodiscard]] status room_to_wait(session const& s, std::size_t bytes) const;
+  [[nodiscard]] status out_of_memory() const;
+
+ private:
+  void log_stall(time_point now);
+
+  time_point observed_;
+  duration stalled_{};  // all stalls of the loop so far
+  std::optional<time_point> stall_told_;
+};
+
+}  // namespace coxswain::core

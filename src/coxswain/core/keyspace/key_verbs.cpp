@@ -1,0 +1,387 @@
+#include "coxswain/core/keyspace/key_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// Listed keys and values are copied.
+constexpr std::size_t listed_bytes_per_step = 1024;
+
+// OK if the key is as expected.
+status mismatch(std::string const& key, kv_store::entry const* held,
+                expected_value const& expected) {
+  std::string const name = "key " + shortened(key, 800);
+  if (std::holds_alternative<absent_value>(expected)) {
+    return held ? status{errc::already_exists, name + " already exists"} : status{};
+  }
+  if (!held) return {errc::not_found, name + " not found"};
+  std::string const now = "; it is at version " + std::to_string(held->version);
+  if (auto const* const version = std::get_if<std::uint64_t>(&expected)) {
+    if (*version == held->version) return {};
+    return {errc::failed_precondition,
+            name + " is not at version " + std::to_string(*version) + now};
+  }
+  if (std::get<std::string>(expected) == held->value.view()) return {};
+  return {errc::failed_precondition, name + " has another value" + now};
+}
+
+}  // namespace
+
+key_verbs::key_verbs(concerns& all)
+    : blocking_concern{all,
+                       {operation_of<get_args>, blocking_calls::wait::for_anybody,
+                        wait_traits::party::task, false, true}},
+      keys_{kernel_.memory, {options_.changes_max, options_.change_bytes_max}},
+      removals_left_{options_.page_entries_max} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void key_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
+  cancel_reads(why);
+}
+
+void key_verbs::stopping(time_point, status const& why) {
+  cancel_reads(why);
+  keys_.forget_changes();  // nobody can ask for them any more
+}
+
+void key_verbs::cancel_reads(status const& why) {
+  calls_.answer_all(keys_.take_all_waiters(), calls_.share(status{errc::cancelled, why.message()}));
+}
+
+void key_verbs::withdraw(ticket, parked const& p) { keys_.withdraw(p.name.get(), p.number); }
+
+answer_ptr key_verbs::overdue(time_point now, parked const& p) {
+  return calls_.share(
+      status{errc::deadline_exceeded,
+             "key " + quoted(p.name.get()) + " got no value within " + in_words(now - p.since)});
+}
+
+std::string key_verbs::missing_text(time_point, ticket, parked const& p) {
+  return goal_text(p) + " has no value";
+}
+
+std::string key_verbs::goal_text(parked const& p) const { return "key " + quoted(p.name.get()); }
+
+std::string key_verbs::stuck_text(parked const& p) const {
+  return "for " + goal_text(p) + ", which nobody is left to set";
+}
+
+std::size_t key_verbs::waiting() const {
+  // Gets of several keys wait at one of them until they are woken.
+  return keys_.waiting() + concerns_.multi_gets.count_woken() - concerns_.multi_gets.waiting();
+}
+
+void key_verbs::check(ticket, parked const& p) const {
+  invariant(!keys_.find(std::string{p.name.get()}), "who waits for a key waits for a missing one");
+}
+
+void key_verbs::check_invariants() const {
+  for (auto const& [owner, all] : keys_.owned()) {
+    invariant(roster_.at(owner).is_connected() || kernel_.stopping, "who owns a key is in the job");
+    for (auto const key : all->keys) {
+      auto const* const held = keys_.find(std::string{key});
+      invariant(held && held->owner() == owner, "a key and its owner know each other");
+    }
+  }
+  invariant(!error_ || keys_.waiting() == 0, "nobody waits for a key once the job has failed");
+}
+
+// --- Keys ------------------------------------------------------------------------------------
+
+status key_verbs::checked_key(std::string& key, std::string_view what) const {
+  status why = normalise_key(key, options_.key_bytes_max);
+  if (why.ok() && key.empty()) {
+    return {errc::invalid_argument, "the " + std::string{what} + " is empty"};
+  }
+  return why;
+}
+
+status key_verbs::checked_value(std::size_t bytes) const {
+  std::size_t const most = options_.largest_value();
+  if (bytes <= most) return {};
+  bool const is_given = most == options_.value_bytes_max;
+  return {errc::resource_exhausted,
+          "the value is " + std::to_string(bytes) + " bytes long; the limit " +
+              (is_given ? "value_bytes_max" : "for values, a fifth of memory_bytes_max,") + " is " +
+              std::to_string(most)};
+}
+
+status key_verbs::checked_count(session const& by, std::size_t keys) const {
+  bool const is_reader = by.given == role::reader;
+  auto const most = is_reader
+                        ? std::min(options_.keys_per_reader_call_max, options_.keys_per_call_max)
+                        : options_.keys_per_call_max;
+  if (keys <= most) return {};
+  std::string const limit = is_reader ? "keys_per_reader_call_max" : "keys_per_call_max";
+  return {errc::resource_exhausted, "the call names " + std::to_string(keys) + " keys; the limit " +
+                                        limit + " is " + std::to_string(most)};
+}
+
+void key_verbs::handle(call const& c, put_args& args) {
+  if (args.owned && !c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  if (status why = checked_value(args.value.size()); !why.ok())
+    return calls_.refuse(c, std::move(why));
+  auto const owner = args.owned ? c.task : std::nullopt;
+  stored(c, args.key, keys_.put(args.key, std::move(args.value), args.overwrite, owner));
+}
+
+void key_verbs::handle(call const& c, append_args& args) {
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  auto const* const held = keys_.find(args.key);
+  std::size_t const bytes = args.value.size() + (held ? held->value.size() : 0);
+  if (status why = checked_value(bytes); !why.ok())
+    return calls_.answer_now(c, calls_.share(why), true);
+  stored(c, args.key, keys_.append(args.key, args.value));
+}
+
+void key_verbs::handle(call const& c, compare_and_set_args& args) {
+  if (std::holds_alternative<std::monostate>(args.expected)) {
+    return calls_.refuse(c, {errc::invalid_argument, "it is not said what is expected of the key"});
+  }
+  if (args.owned && !c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  if (status why = checked_value(args.value.size()); !why.ok())
+    return calls_.refuse(c, std::move(why));
+  auto const* const held = keys_.find(args.key);
+  if (status why = mismatch(args.key, held, args.expected); !why.ok()) {
+    answer refusal{std::move(why), {}};
+    if (held) refusal.value = value_answer{held->value, held->version};
+    return calls_.answer_now(c, make_answer(std::move(refusal)), true);
+  }
+  auto const owner = args.owned ? c.task : std::nullopt;
+  stored(c, args.key, keys_.put(args.key, std::move(args.value), true, owner));
+}
+
+// A refusal is kept too: sent again, the call might find the key changed and succeed.
+void key_verbs::stored(call const& c, std::string const& key,
+                       result<kv_store::changed> const& made) {
+  if (!made) return calls_.answer_now(c, calls_.share(made.error()), true);
+  calls_.answer_now(c, calls_.share(stored_answer{made->version}), true);
+  wake(key);
+  concerns_.key_watches.tell(made->version - 1);
+}
+
+void key_verbs::handle(call const& c, put_all_args& args) {
+  if (status why = checked_count(c.by, args.entries.size()); !why.ok())
+    return calls_.refuse(c, std::move(why));
+  kernel_.tally.steps += args.entries.size();
+  std::set<std::string_view> seen;
+  std::size_t bytes = 0;
+  std::size_t beside = 0;
+  for (auto& [key, value] : args.entries) {
+    if (status why = checked_key(key); !why.ok()) return calls_.refuse(c, std::move(why));
+    if (status why = checked_value(value.size()); !why.ok())
+      return calls_.refuse(c, std::move(why));
+    if (!seen.insert(key).second) {
+      return calls_.refuse(c, {errc::invalid_argument, "key " + quoted(key) + " is there twice"});
+    }
+    remove_if_ended(key);
+    bytes += value.size();
+    beside += kv_store::cost_of(key);
+  }
+  if (status why = may_put_all(args, bytes, beside); !why.ok()) {
+    return calls_.answer_now(c, calls_.share(std::move(why)), true);
+  }
+  std::uint64_t const before = keys_.version();
+  for (auto& [key, value] : args.entries) {
+    // There is room for all of them.
+    static_cast<void>(keys_.put(key, std::move(value), true));
+  }
+  calls_.answer_now(c, calls_.share(stored_answer{keys_.version()}), true);
+  for (auto const& [key, _] : args.entries) wake(key);
+  concerns_.key_watches.tell(before);
+}
+
+status key_verbs::may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside) {
+  for (auto const& [key, _] : args.entries) {
+    if (args.overwrite || !keys_.find(key)) continue;
+    return {errc::already_exists, "key " + shortened(key, 900) + " already exists"};
+  }
+  return keys_.make_room(bytes, beside);
+}
+
+void key_verbs::handle(call const& c, remove_args& args) {
+  if (status why = normalise_key(args.key, options_.key_bytes_max); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  if (args.key.empty() && !args.all) {
+    return calls_.refuse(
+        c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
+  }
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys are there still
+  std::uint64_t const before = keys_.version();
+  auto removed = keys_.remove(args.key, args.after, options_.page_entries_max);
+  kernel_.tally.steps += removed.count;
+  calls_.answer_now(c, calls_.share(removed_answer{removed.count, std::move(removed.last)}), true);
+  concerns_.key_watches.tell(before);
+}
+
+void key_verbs::handle(call const& c, increment_args& args) {
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  auto const sum = keys_.increment(args.key, args.by);
+  if (!sum) return calls_.answer_now(c, calls_.share(sum.error()), true);
+  calls_.answer_now(c, calls_.share(counter_answer{sum->value, sum->version}), true);
+  wake(args.key);
+  concerns_.key_watches.tell(sum->version - 1);
+}
+
+void key_verbs::remove_keys_of(task_id owner) {
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);
+  keys_.end_owner(owner);
+  remove_ended_keys();
+}
+
+void key_verbs::remove_page_of_ended_keys() {
+  removals_left_ = options_.page_entries_max;
+  remove_ended_keys();
+}
+
+void key_verbs::remove_ended_keys() {
+  std::uint64_t const before = keys_.version();
+  std::size_t const removed = keys_.remove_ended(removals_left_);
+  removals_left_ -= removed;
+  kernel_.tally.steps += removed;
+  if (removed > 0) concerns_.key_watches.tell(before);
+}
+
+void key_verbs::remove_if_ended(std::string const& key) {
+  if (keys_.remove_if_ended(key)) concerns_.key_watches.tell(keys_.version() - 1);
+}
+
+void key_verbs::handle(call const& c, get_args& args) {
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  if (auto const* const held = keys_.find(args.key)) {
+    return calls_.answer_now(c, calls_.share(value_answer{held->value, held->version}), false);
+  }
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::cancelled));
+  std::uint64_t const waiter = keys_.wait(args.key, c.from);
+  calls_.park(c, *this, {waiter, std::move(args.key)}, args.timeout);
+}
+
+void key_verbs::handle(call const& c, try_get_args& args) {
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  auto const* const held = keys_.find(args.key);
+  if (!held)
+    return calls_.refuse(c, {errc::not_found, "key " + shortened(args.key, 900) + " not found"});
+  calls_.answer_now(c, calls_.share(value_answer{held->value, held->version}), false);
+}
+
+status key_verbs::checked_listing(std::size_t encoded, std::size_t keys) const {
+  if (encoded > options_.frame_bytes_max()) {
+    return {errc::resource_exhausted,
+            std::to_string(options_.frame_bytes_max()) + " bytes, the limit frame_bytes_max"};
+  }
+  std::size_t const most = memory_.limit() / 8;
+  if (encoded + keys <= most) return {};
+  return {errc::resource_exhausted, std::to_string(most) +
+                                        " bytes, an eighth of memory_bytes_max, the limit of one "
+                                        "answer"};
+}
+
+void key_verbs::handle(call const& c, list_args& args) {
+  if (status why = normalise_key(args.directory, options_.key_bytes_max); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  if (args.version) {
+    status why = keys_.checked_version(*args.version);
+    if (!why.ok()) return calls_.refuse(c, std::move(why));
+    if (!keys_.changes().remembers(*args.version))
+      return calls_.answer_now(c, concerns_.key_watches.forgotten(), false);
+  }
+  listing_answer page;
+  std::size_t encoded = 0;
+  std::size_t keys = 0;
+  status refusal;
+  auto const add = [&](std::string const& key, kv_store::entry const& e) {
+    encoded += key.size() + e.value.size() + 32;
+    keys += key.size() + sizeof(listing_answer::entry);
+    bool const is_first = page.entries.empty();
+    status why = checked_listing(encoded, keys);
+    bool const fits = why.ok() && (is_first || (page.entries.size() < options_.page_entries_max &&
+                                                encoded <= options_.page_bytes_max));
+    if (fits) {
+      page.entries.push_back({key, e.value, e.version});
+    } else if (is_first) {
+      refusal = std::move(why);
+    } else {
+      page.more = true;
+    }
+    return fits;
+  };
+  keys_.scan(args.directory.empty() ? "" : args.directory + '/', args.after, add);
+  kernel_.tally.steps += page.entries.size() + encoded / listed_bytes_per_step;
+  if (!refusal.ok()) {
+    return calls_.refuse(
+        c, {refusal.code(), "a key below " + quoted(args.directory) + " is longer than " +
+                                refusal.message() + "; get its value instead"});
+  }
+  page.version = keys_.version();
+  calls_.answer_now(c, calls_.share(std::move(page)), false);
+}
+
+void key_verbs::handle(call const& c, count_keys_args& args) {
+  if (status why = normalise_key(args.directory, options_.key_bytes_max); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  calls_.answer_now(c, calls_.share(count_answer{keys_.count(args.directory)}), false);
+}
+
+// One value wanted by many is held and encoded once.
+void key_verbs::wake(std::string const& key) {
+  std::vector<ticket> const waiting = keys_.take_waiters(key);
+  if (waiting.empty()) return;
+  auto const& held = *keys_.find(key);
+  answer_ptr const found = calls_.share(value_answer{held.value, held.version});
+  std::size_t looks = joint_gets::looks_per_put;
+  for (ticket const who : waiting) {
+    parked const& p = *sessions_.parked_at(who);
+    if (p.at == concerns_.multi_gets.index()) {
+      concerns_.multi_gets.wake(who, p, looks);
+    } else {
+      calls_.answer_parked(who, found);
+    }
+  }
+}
+
+listing_answer key_verbs::keys(std::string const& prefix, std::string const& after,
+                               std::size_t most) const {
+  listing_answer found;
+  keys_.scan(prefix, after, [&](std::string const& key, kv_store::entry const& e) {
+    if (found.entries.size() == most) return false;
+    found.entries.push_back({key, e.value, e.version});
+    return true;
+  });
+  found.version = keys_.version();
+  return found;
+}
+
+result<value_answer> key_verbs::value(std::string_view key) const {
+  std::string path{key};
+  if (status why = checked_key(path); !why.ok()) return why;
+  auto const* const held = keys_.find(path);
+  if (!held) return status{errc::not_found, "key " + shortened(path, 900) + " not found"};
+  return value_answer{held->value, held->version};
+}
+
+bytes key_verbs::exchange_value(std::string_view key, bytes by) {
+  std::string path{key};
+  return checked_key(path).ok() ? keys_.exchange(path, std::move(by)) : bytes{};
+}
+
+}  // namespace coxswain::core

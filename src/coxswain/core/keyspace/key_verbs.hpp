@@ -1,0 +1,78 @@
+#pragma once
+// Keys: changing and reading them, and waking those who wait. Not here: the keys (kv_store), gets
+// of several keys (multi_get_verbs), watches (key_watch_verbs).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/kv_store.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class key_verbs final : public blocking_concern, public timed_concern {
+ public:
+  explicit key_verbs(concerns& all);
+
+  void handle(call const& c, put_args& args);
+  void handle(call const& c, append_args& args);
+  void handle(call const& c, compare_and_set_args& args);
+  void handle(call const& c, put_all_args& args);
+  void handle(call const& c, remove_args& args);
+  void handle(call const& c, increment_args& args);
+  void handle(call const& c, get_args& args);
+  void handle(call const& c, try_get_args& args);
+  void handle(call const& c, list_args& args);
+  void handle(call const& c, count_keys_args& args);
+
+  // See the functions of coordinator.
+  [[nodiscard]] listing_answer keys(std::string const& prefix, std::string const& after,
+                                    std::size_t most) const;
+  [[nodiscard]] result<value_answer> value(std::string_view key) const;
+  bytes exchange_value(std::string_view key, bytes by);
+
+  // The task is gone, and so are the keys that it owns: a page of them between two advances, of a
+  // task that has ended or of several. Until then they are absent.
+  void remove_keys_of(task_id owner);
+  void remove_page_of_ended_keys();
+  [[nodiscard]] bool has_ended_keys() const noexcept { return keys_.has_ended_keys(); }
+  // Before a call looks at the key, so that nobody sees it later than its removal is told.
+  void remove_if_ended(std::string const& key);
+
+  [[nodiscard]] kv_store& store() noexcept { return keys_; }
+  [[nodiscard]] kv_store const& store() const noexcept { return keys_; }
+  // Makes the key what it is called here.
+  [[nodiscard]] status checked_key(std::string& key, std::string_view what = "key") const;
+  [[nodiscard]] status checked_value(std::size_t bytes) const;
+  [[nodiscard]] status checked_count(session const& by, std::size_t keys) const;
+  // OK if one answer may be encoded to so many bytes and hold so many of keys; else the text says
+  // what it is longer than.
+  [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const&) const override { return {}; }
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] status may_put_all(put_all_args const& args, std::size_t bytes, std::size_t beside);
+  void stored(call const& c, std::string const& key, result<kv_store::changed> const& made);
+  void wake(std::string const& key);
+  void cancel_reads(status const& why);
+  void remove_ended_keys();
+
+  kv_store keys_;
+  std::size_t removals_left_;
+};
+
+}  // namespace coxswain::core

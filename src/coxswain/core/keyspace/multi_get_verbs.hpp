@@ -1,0 +1,53 @@
+#pragma once
+// Gets of several keys, until all have values at once. Not here: which wait (joint_gets).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/joint_gets.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class multi_get_verbs final : public blocking_concern, public timed_concern {
+ public:
+  explicit multi_get_verbs(concerns& all);
+
+  void handle(call const& c, get_all_args& args);
+
+  // The key that this one waits at has come. Counts the looks that it takes.
+  void wake(ticket who, parked const& p, std::size_t& looks);
+  // Looks at so many keys of those that have been woken.
+  void look_at_woken(std::size_t looks);
+  [[nodiscard]] bool has_woken() const noexcept { return joint_gets_.has_woken(); }
+  [[nodiscard]] std::size_t count_woken() const { return joint_gets_.count_woken(); }
+  // The key that it waits at.
+  [[nodiscard]] std::string const& key_of(parked const& p) const;
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const&) const override { return {}; }
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] std::size_t missing_from(std::vector<std::string> const& keys,
+                                         std::size_t begin) const;
+  [[nodiscard]] answer_ptr values_of(std::vector<std::string> const& keys) const;
+  [[nodiscard]] std::string missing_text(joint_gets::get const& g) const;
+  void wait_at(joint_gets::number which, std::size_t at, ticket who);
+  bool look_again(joint_gets::number which, ticket who, std::size_t& looks);
+  [[nodiscard]] bool is_woken(ticket who) const;
+  void cancel_woken(status const& why);
+
+  joint_gets joint_gets_;
+};
+
+}  // namespace coxswain::core

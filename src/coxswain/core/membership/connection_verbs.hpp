@@ -1,0 +1,56 @@
+#pragma once
+// Connections and the lives of sessions: signs of life, losses, and what follows from the end of a
+// session (semantics D5, D6).
+
+#include "coxswain/core/coordinator.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/sessions.hpp"
+
+#include <optional>
+#include <string>
+
+namespace coxswain::core {
+
+class connection_verbs final : public concern {
+ public:
+  using concern::concern;
+
+  // See the functions of coordinator.
+  connection_id connected(time_point now, std::string peer, session_secret secret);
+  void heard(time_point now, connection_id from);
+  void malformed(time_point now, connection_id from, std::string why);
+  void lost(time_point now, connection_id from, loss how);
+  void write_blocked(time_point now, connection_id to);
+  void write_progressed(time_point now, connection_id to);
+  void held_back(time_point now, connection_id from);
+  void read_again(time_point now, connection_id from);
+  void expect_session(connection_id from) const;
+  void expect_requests(connection_id from) const;
+  [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
+  [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
+  [[nodiscard]] bool drained() const;
+
+  void hello_due(time_point now, connection_id id);
+  void stalled_reader_due(time_point now, connection_id id);
+  void check_expiry(time_point now, session_id id);
+
+  void note_life(time_point now, session& s);
+  void arm_expiry(session_id id, session& s);
+  // A client says that it goes without leaving.
+  void bye(time_point now, session_id by, bye_args const& args);
+  void say_goodbye(connection_id to, status why, bool may_resume, bool restarted = false);
+  void end_session(time_point now, session_id id, status const& why);
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+ private:
+  void suspect(time_point now, session_id id, std::string const& why);
+  [[nodiscard]] time_point expiry_of(session const& s) const;
+  [[nodiscard]] std::string expiry_text(time_point now, session const& s) const;
+  void check_session(session_id id, session const& s) const;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,122 @@
+#include "coxswain/core/membership/failure_verbs.hpp"
+
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+constexpr std::size_t later_failures_max = 64;
+
+}  // namespace
+
+void failure_verbs::handle(call const& c, report_error_args& args) {
+  if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (args.what.ok())
+    return calls_.refuse(c, {errc::invalid_argument, "an error cannot have code 0"});
+  if (c.by.guest_of) roster_.set_parted(*c.task, parting::none);
+  fail_task(c.now, *c.task,
+            {args.what.code(), shortened(args.what.message(), options_.error_bytes_max)});
+  calls_.answer_now(c, calls_.share(status{}), true);
+}
+
+// Any session may ask, since nobody holds a task that has failed.
+void failure_verbs::handle(call const& c, reset_args& args) {
+  if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Reset must name its task"});
+  if (kernel_.error) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  task& t = roster_.at(*c.task);
+  if (t.state != task_state::failed) {
+    return calls_.refuse(
+        c, {errc::failed_precondition,
+            kernel_.who(*c.task) + " has not failed: it is " + std::string{name(t.state)}});
+  }
+  if (t.self != args.self && !c.by.guest_of) {
+    return calls_.refuse(c, {errc::aborted, "another incarnation of " + kernel_.who(*c.task) +
+                                                " has failed; join without a reset"});
+  }
+  roster_.set_state(*c.task, task_state::never_connected);
+  t.last->failure = {};
+  kernel_.log(severity::info, event_kind::reset,
+              kernel_.who(*c.task) + " was reset and may join again", c.task);
+  calls_.answer_now(c, calls_.share(status{}), true);
+}
+
+void failure_verbs::task_ended(time_point now, task_id id, status why) {
+  kernel_.observe(now);
+  if (kernel_.stopping || !roster_.has(id)) return;
+  if (roster_.at(id).state == task_state::joining) {
+    // It is un-counted, and the join goes on to its deadline (semantics D10).
+    std::string const how = why.ok() ? why.message() : why.text();
+    kernel_.log(severity::warning, event_kind::ended,
+                kernel_.who(id) + " ended while it joined: " + how, id);
+    calls_.answer_parked(concerns_.joins.together().arrival_of(id)->who,
+                         calls_.share(status{errc::aborted, why.message()}));
+  }
+  if (!why.ok()) return fail_task(now, id, std::move(why));
+  task const& t = roster_.at(id);
+  if (!t.is_connected()) return;
+  calls_.end_waits(id, concerns_.leaves,
+                   {errc::cancelled, "the process of " + kernel_.who(id) + " has ended"});
+  concerns_.leaves.depart(now, id, t.parted == parting::returning);
+  concerns_.leaves.release_if_complete(now);
+}
+
+// What follows from the failure of a task, in order. Only a task that is connected can fail.
+void failure_verbs::fail_task(time_point now, task_id id, status why) {
+  task& t = roster_.at(id);
+  if (!t.is_connected()) return;
+  if (t.parted != parting::none)
+    return concerns_.leaves.depart(now, id, t.parted == parting::returning);
+  kernel_.log(severity::error, event_kind::failed, kernel_.who(id) + " failed: " + why.text(), id);
+  if (!t.last) t.last = std::make_unique<last_holder>();
+  t.last->failure = why;
+  bool const spares_job = t.recoverable && !kernel_.error;
+  calls_.end_own_waits(id);
+  calls_.end_waits(id, concerns_.alive,
+                   {errc::internal, kernel_.who(id) + " failed: " + why.text()});
+  if (spares_job) calls_.end_waits(id, {errc::internal, kernel_.has_failed(id)});
+  concerns_.joins.end_probe(id);
+  concerns_.joins.forget_holder(id);
+  roster_.set_state(id, task_state::failed);
+  concerns_.keys.remove_keys_of(id);
+  if (spares_job) return go_on_without(now, id);
+  fail_job(now, {id, std::move(why)});
+  concerns_.preemptions.forget(now, id);
+  concerns_.joins.end_challenge(id, calls_.share(kernel_.job_failed(errc::aborted)));
+}
+
+// A recoverable task has failed, and the others go on (semantics D12): the rounds wait for it to
+// come back, unless they said otherwise, and the leave does not.
+void failure_verbs::go_on_without(time_point now, task_id id) {
+  concerns_.barriers.forget_owed_to(id);
+  concerns_.barriers.fail_rounds_of(now, id);
+  concerns_.preemptions.forget(now, id);
+  concerns_.joins.admit_challenger(now, id);
+  concerns_.leaves.release_if_complete(now);
+}
+
+// The first failure is the cause and stays; later ones are listed with it (semantics D19).
+void failure_verbs::fail_job(time_point now, failure what, barrier_failure const* missing) {
+  if (kernel_.error) {
+    ++kernel_.error->later_count;
+    if (kernel_.error->later.size() == later_failures_max) return;
+    kernel_.error->later.push_back(std::move(what));
+    job_error_news_ = true;
+    return;
+  }
+  job_error_news_ = true;
+  kernel_.error = job_error{std::move(what), {}, 0};
+  status const why = kernel_.job_failed(errc::internal);
+  kernel_.log(severity::error, event_kind::job_failed, why.message(), kernel_.error->cause.task);
+  for (concern* const one : concerns_.all) one->job_failed(now, why, missing);
+}
+
+void failure_verbs::tell_job_error() {
+  if (!std::exchange(job_error_news_, false)) return;
+  answer_ptr const news = calls_.share(*kernel_.error);
+  sessions_.all().each([&](session_id, session& s) { sessions_.push(s, news); });
+}
+
+}  // namespace coxswain::core

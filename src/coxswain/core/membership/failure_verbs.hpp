@@ -1,0 +1,34 @@
+#pragma once
+// The failure of a task, and of the job: what follows from it (semantics D12, D19).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+
+#include <optional>
+
+namespace coxswain::core {
+
+class failure_verbs final : public concern {
+ public:
+  using concern::concern;
+
+  void handle(call const& c, report_error_args& args);
+  void handle(call const& c, reset_args& args);
+  // The launcher reports that the process of the task has ended.
+  void task_ended(time_point now, task_id id, status why);
+  // What follows from the failure of a task, in order. Only a task that is connected can fail.
+  void fail_task(time_point now, task_id id, status why);
+  // A recoverable task has failed, and the others go on.
+  void go_on_without(time_point now, task_id id);
+  void fail_job(time_point now, failure what, barrier_failure const* missing = nullptr);
+  // The job's failure to all sessions, if there is news of it.
+  void tell_job_error();
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point, status const&) override {}
+
+ private:
+  bool job_error_news_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,60 @@
+#pragma once
+// Guests: who may act for a task that another session holds, and where that differs from its
+// holder's acting.
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/guests.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class guest_verbs final : public waiting_concern {
+ public:
+  explicit guest_verbs(concerns& all);
+
+  void handle(call const& c, grant_args& args);
+  // UNAUTHENTICATED, FAILED_PRECONDITION: it may not act for the task.
+  [[nodiscard]] result<host> host_of(guest_args const& args) const;
+  [[nodiscard]] grant* grant_of(session const& s);
+  // Null if there is none.
+  [[nodiscard]] grant* grant_of(host const& by) { return find(grants_, by); }
+  // Whom the guest acts for with this message.
+  [[nodiscard]] result<std::optional<task_id>> acting_guest(session const& s,
+                                                            client_message const& message) const;
+  [[nodiscard]] bool empty() const noexcept { return grants_.empty(); }
+  // How many guests wait to leave.
+  [[nodiscard]] std::size_t count_leaving() const;
+
+  // The session of the tasks has ended, and so has what it granted.
+  void end_grants(time_point now, session_id holder, status const& why);
+  // The guest leaves alone.
+  void part(session& by, bool returning = false);
+  // Those that wait to leave with the task wait no longer.
+  void take_leaving_guests(task_id id, std::vector<ticket>& into);
+  // A guest says at which step it is.
+  void reach_sync_point(call const& c, frozen_args const& args);
+  // An agreement has ended: at this step all stop, or there is none.
+  void end_sync_points(std::optional<std::uint64_t> step);
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] std::optional<host> host_of(task_id id) const;
+  [[nodiscard]] status has_left_its_guests(task_id id) const;
+  void dismiss(time_point now, std::vector<session_id> guests, status const& why);
+
+  grants grants_;
+};
+
+}  // namespace coxswain::core

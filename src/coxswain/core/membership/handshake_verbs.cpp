@@ -1,0 +1,222 @@
+#include "coxswain/core/membership/handshake_verbs.hpp"
+
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// Wrong tokens of so much time are one line for each host.
+constexpr duration wrong_tokens_period = 10s;
+
+std::string_view bytes_of(session_secret const& secret) {
+  return {reinterpret_cast<char const*>(secret.data()), secret.size()};
+}
+
+}  // namespace
+
+void handshake_verbs::stopping(time_point now, status const&) {
+  wrong_tokens_due(now);
+  deadlines_.disarm(wrong_tokens_alarm_);
+}
+
+status handshake_verbs::refusal(hello_args const& args) const {
+  if (args.version != protocol_version) {
+    return {errc::failed_precondition,
+            "the client speaks protocol version " + std::to_string(args.version) +
+                ", this coordinator version " + std::to_string(protocol_version)};
+  }
+  if (args.acts_for) {
+    if (auto const by = concerns_.guests.host_of(*args.acts_for); !by) return by.error();
+  } else if (!role_of(args)) {
+    return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
+                                                      : "the token is not this coordinator's"};
+  }
+  if (!args.job.empty() && args.job != options_.job) {
+    return {errc::failed_precondition, another_job(args.job, options_.job)};
+  }
+  if (args.attempt && options_.attempt && *args.attempt != *options_.attempt) {
+    bool const is_older = *args.attempt < *options_.attempt;
+    return {is_older ? errc::failed_precondition : errc::unavailable,
+            "the client belongs to attempt " + std::to_string(*args.attempt) +
+                ", this coordinator to attempt " + std::to_string(*options_.attempt) +
+                (is_older ? "" : ": an old coordinator is still there")};
+  }
+  if (args.label.size() > options_.label_bytes_max) {
+    return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
+                                        " bytes long; the limit label_bytes_max is " +
+                                        std::to_string(options_.label_bytes_max)};
+  }
+  return {};
+}
+
+void handshake_verbs::refuse_hello(time_point now, connection_id from, status why) {
+  connection& c = *sessions_.find(from);
+  c.wrong_token = why.code() == errc::unauthenticated;
+  if (c.wrong_token && !wrong_tokens_alarm_.armed()) {
+    deadlines_.arm(wrong_tokens_alarm_, {now + wrong_tokens_period, due::wrong_tokens});
+  }
+  if (!c.wrong_token || wrong_tokens_.note(c.peer.substr(0, c.peer.rfind(':')))) {
+    kernel_.log(severity::warning, event_kind::refused,
+                "connection from " + c.peer + " refused: " + why.text());
+  }
+  kernel_.tally.count_request(operation_of<hello_args>, why.code());
+  concerns_.connections.say_goodbye(from, std::move(why), false);
+}
+
+std::string const* handshake_verbs::wrong_token(connection_id of) const {
+  auto const* const c = sessions_.find(of);
+  return c && c->wrong_token ? &c->peer : nullptr;
+}
+
+void handshake_verbs::wrong_tokens_due(time_point now) {
+  deadlines_.disarm(wrong_tokens_alarm_);
+  for (auto const& [host, count] : wrong_tokens_.take()) {
+    kernel_.log(severity::warning, event_kind::refused,
+                std::to_string(count) + " more connections from " + host + " refused within " +
+                    in_words(wrong_tokens_period) + " for their tokens");
+  }
+  if (wrong_tokens_.empty()) return;
+  deadlines_.arm(wrong_tokens_alarm_, {now + wrong_tokens_period, due::wrong_tokens});
+}
+
+std::optional<role> handshake_verbs::role_of(hello_args const& args) const {
+  if (options_.credentials.empty() || args.acts_for) return role::worker;
+  auto const found = credential_of(options_.credentials, args.token);
+  return found ? std::optional{options_.credentials[*found].as} : std::nullopt;
+}
+
+void handshake_verbs::replace_credentials(std::vector<credential> by) {
+  options_.credentials = std::move(by);
+  kernel_.log(severity::info, event_kind::credentials_replaced,
+              "tokens were replaced: " + std::to_string(options_.credentials.size()) +
+                  " are known now; sessions that there are go on");
+}
+
+void handshake_verbs::hello(time_point now, connection_id from, hello_args const& args) {
+  if (status why = refusal(args); !why.ok()) return refuse_hello(now, from, std::move(why));
+  connection& c = *sessions_.find(from);
+  deadlines_.disarm(c.hello);
+  session s;
+  s.secret = c.secret;
+  s.attached = from;
+  s.carrier = c.number;
+  s.from = {args.label, c.peer};
+  s.given = *role_of(args);
+  s.names_job = !args.job.empty() || args.acts_for;
+  s.heard = kernel_.alive_since(now);
+  if (args.acts_for)
+    s.guest_of = std::make_unique<guest>(guest{concerns_.guests.host_of(*args.acts_for).value()});
+  session_id const id = sessions_.add(std::move(s));
+  c.session = id;
+  if (auto* const g = args.acts_for ? concerns_.guests.grant_of(*sessions_.find(id)) : nullptr) {
+    g->guests.push_back(id);
+  }
+  concerns_.connections.arm_expiry(id, *sessions_.find(id));
+
+  kernel_.tally.count_request(operation_of<hello_args>, errc::ok);
+  hello_answer a;
+  a.given = *role_of(args);
+  a.coordinator = kernel_.self;
+  a.version = options_.version;
+  a.session = id;
+  a.secret = c.secret;
+  a.num_tasks = options_.num_tasks;
+  a.heartbeat_period = options_.heartbeat_timeout / 3;
+  a.heartbeat_timeout = options_.heartbeat_timeout;
+  a.reconnect_grace = options_.reconnect_grace;
+  a.coordinator_return = options_.coordinator_return;
+  a.hosted_by_task = options_.hosted_by_task;
+  a.frame_bytes_max = concerns_.connections.frame_bytes_max(from);
+  a.value_bytes_max = options_.largest_value();
+  a.key_bytes_max = options_.key_bytes_max;
+  a.open_requests_max = options_.open_requests_max_of(a.given);
+  a.open_requests_max_per_task = options_.open_requests_max_per_task;
+  sessions_.push(from, calls_.share(std::move(a)));
+  if (error_) sessions_.push(from, calls_.share(*error_));
+}
+
+void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t answered_through,
+                             resume_args const& args) {
+  session* const s = args.coordinator == kernel_.self ? sessions_.find(args.session) : nullptr;
+  if (!s || !equal_in_constant_time(bytes_of(s->secret), bytes_of(args.secret))) {
+    kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
+    bool const restarted = args.coordinator != kernel_.self;
+    return concerns_.connections.say_goodbye(
+        from,
+        {errc::aborted,
+         restarted ? "session ended: the coordinator was restarted; its keys and barriers are gone"
+                   : "session ended: this coordinator has no such session"},
+        false, restarted);
+  }
+  if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
+    // The client had given this connection up before it used a newer one: what it said here is
+    // stale, and to believe it would undo what happened since.
+    kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
+    return concerns_.connections.say_goodbye(
+        from, {errc::aborted, "the session went on with a newer connection"}, true);
+  }
+  bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
+                         args.open.end() &&
+                     (args.open.empty() || args.open.front() != request_id{});
+  if (!rises || answered_through > s->replies_sent) {
+    // It would say the same again, so the session ends (semantics D23).
+    std::string const why = "a Resume must name what is open, rising, and replies that were sent";
+    if (s->attached != connection_id{}) {
+      concerns_.connections.say_goodbye(s->attached,
+                                        {errc::invalid_argument, "protocol error: " + why}, false);
+    }
+    concerns_.connections.malformed(now, from, why);
+    return concerns_.connections.end_session(now, args.session,
+                                             {errc::invalid_argument, "protocol error: " + why});
+  }
+  carry_on(now, from, answered_through, args);
+}
+
+// The session goes on, on this connection.
+void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t answered_through,
+                               resume_args const& args) {
+  session& s = *sessions_.find(args.session);
+  if (s.attached != connection_id{}) {
+    concerns_.connections.say_goodbye(
+        s.attached, {errc::aborted, "the session was resumed by another connection"}, true);
+  }
+  kernel_.tally.count_request(operation_of<resume_args>, errc::ok);
+  concerns_.why.plan_review();
+  connection& c = *sessions_.find(from);
+  deadlines_.disarm(c.hello);
+  c.session = args.session;
+  s.attached = from;
+  s.carrier = c.number;
+  s.from = {s.from.label(), c.peer};
+  s.grace.reset();
+  for (task_id const task : s.tasks) {
+    concerns_.progress.come_back(now, s.heard.since, task);
+    kernel_.log(severity::info, event_kind::back, kernel_.who(task) + " is back", task);
+    roster_.changed();
+  }
+
+  std::vector<request_id> unwanted;
+  s.open.each([&](request_id open_id, parked const&) {
+    bool const is_wanted = std::binary_search(args.open.begin(), args.open.end(), open_id);
+    if (!is_wanted) unwanted.push_back(open_id);
+  });
+  for (request_id const unwanted_id : unwanted) calls_.release({args.session, unwanted_id});
+  std::vector<undelivered> items = sessions_.take_unwanted(s, answered_through, args.open);
+  resume_answer a;
+  a.unknown = sessions_.resume(s, answered_through, args.open);
+  sessions_.push(s, calls_.share(std::move(a)));
+  sessions_.send_kept(s);
+  if (error_) sessions_.push(s, calls_.share(*error_));
+  if (!s.tasks.empty()) concerns_.preemptions.tell_agreement(s);
+  // Not before, since these may answer requests of this very session.
+  concerns_.queues.put_back(std::move(items));
+  concerns_.connections.note_life(now, s);
+  concerns_.connections.arm_expiry(args.session, s);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,43 @@
+#pragma once
+// Hello and Resume (semantics D3, D4): who may come, and how a session goes on.
+
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/sessions.hpp"
+#include "coxswain/core/wrong_tokens.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class handshake_verbs final : public concern {
+ public:
+  using concern::concern;
+
+  void hello(time_point now, connection_id from, hello_args const& args);
+  void resume(time_point now, connection_id from, std::uint64_t answered_through,
+              resume_args const& args);
+  void replace_credentials(std::vector<credential> by);
+  // The address of a peer that was refused for its token; null for others.
+  [[nodiscard]] std::string const* wrong_token(connection_id of) const;
+  // Sums up the wrong tokens of a period.
+  void wrong_tokens_due(time_point now);
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point now, status const& why) override;
+  [[nodiscard]] std::size_t armed() const override { return wrong_tokens_alarm_.armed() ? 1 : 0; }
+
+ private:
+  [[nodiscard]] status refusal(hello_args const& args) const;
+  [[nodiscard]] std::optional<role> role_of(hello_args const& args) const;
+  void refuse_hello(time_point now, connection_id from, status why);
+  void carry_on(time_point now, connection_id from, std::uint64_t answered_through,
+                resume_args const& args);
+
+  wrong_tokens wrong_tokens_;
+  alarm wrong_tokens_alarm_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,409 @@
+#include "coxswain/core/membership/join_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// A holder must have some time to show that it lives, also where lost connections get none.
+constexpr duration probe_min = 1s;
+
+}  // namespace
+
+join_verbs::join_verbs(concerns& all)
+    : waiting_concern{all,
+                      {operation_of<join_args>, std::nullopt, wait_traits::party::joining_task}} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void join_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
+  fail_join(calls_.share(why));
+}
+
+void join_verbs::stopping(time_point, status const& why) {
+  fail_join(calls_.share(why));
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    end_challenge(task_id{i}, calls_.share(why));
+  }
+}
+
+// As the joining task itself, which may have joined by now, or as a challenger of one that is
+// connected.
+void join_verbs::withdraw(ticket who, parked const& p) {
+  task_id const id = *p.task;
+  task& t = roster_.at(id);
+  if (t.state != task_state::joining) {
+    if (!t.challenge) return;
+    std::erase_if(t.challenge->by, [&](challenger const& one) { return one.who == who; });
+    if (!t.challenge->by.empty()) return;
+    end_probe(id);
+    t.challenge.reset();
+    return;
+  }
+  forget_holder(id);
+  roster_.set_state(id, task_state::never_connected);
+  join_.withdraw(id);
+  if (join_.arrived() == 0) close_join();
+}
+
+// Only a challenger has a deadline of its own.
+answer_ptr join_verbs::overdue(time_point now, parked const& p) {
+  return calls_.share(status{errc::deadline_exceeded,
+                             held_text(*p.task) + ", of which it was not yet known after " +
+                                 in_words(now - p.since) + " whether it lives; join again"});
+}
+
+std::string join_verbs::missing_text(time_point now, ticket who, parked const& p) {
+  auto const* const arrival = join_.is_open() ? join_.arrival_of(*p.task) : nullptr;
+  if (arrival && arrival->who == who) return concerns_.missing.brief(now, p, join_);
+  return held_text(*p.task) + ", which was asked whether it lives";
+}
+
+std::size_t join_verbs::waiting() const {
+  std::size_t count = roster_.count(task_state::joining);
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    count += t.challenge ? t.challenge->by.size() : 0;
+  }
+  return count;
+}
+
+void join_verbs::check(ticket who, parked const& p) const {
+  task const& t = roster_.at(*p.task);
+  if (t.state == task_state::joining) {
+    return invariant(join_.arrival_of(*p.task)->who == who, "who joins has arrived");
+  }
+  auto const is_it = [&](challenger const& one) { return one.who == who; };
+  invariant(t.challenge && std::any_of(t.challenge->by.begin(), t.challenge->by.end(), is_it),
+            "who asks to join joins or challenges");
+}
+
+void join_verbs::check_invariants() const {
+  invariant(join_.is_open() == join_alarms_.deadline.armed(), "an open meeting has a deadline");
+  invariant(
+      !join_.is_open() || (join_.arrived() > 0 && join_alarms_.deadline_at <= join_.deadline()),
+      "an open meeting waits for somebody");
+  invariant(!error_ || !join_.is_open(), "nobody waits to join once the job has failed");
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    invariant((t.state == task_state::joining) ==
+                  (join_.is_open() && join_.arrival_of(task_id{i}) != nullptr),
+              "who joins has arrived at the join");
+    invariant(t.is_probed() == (t.challenge != nullptr),
+              "a holder is probed while it is challenged");
+    invariant(!t.challenge || t.is_connected(), "only a holder is challenged");
+    invariant(!t.challenge || !t.challenge->by.empty(), "who is challenged is by somebody");
+  }
+}
+
+std::size_t join_verbs::armed() const {
+  std::size_t count = join_alarms_.armed();
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    count += roster_.at(task_id{i}).is_probed() ? 1 : 0;
+  }
+  return count;
+}
+
+// --- Joining ---------------------------------------------------------------------------------
+
+void join_verbs::handle(call const& c, join_args& args) {
+  if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Join must name its task"});
+  bool const names_job = sessions_.find(c.from.session)->names_job;
+  if (!names_job && options_.job != job_default) {
+    return calls_.refuse(c, {errc::failed_precondition, another_job(job_default, options_.job)});
+  }
+  task& t = roster_.at(*c.task);
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
+  if (c.by.guest_of) {
+    if (t.is_connected()) {
+      c.by.guest_of->is_member = true;
+      roster_.set_parted(*c.task, parting::none);
+      return calls_.answer_now(c, calls_.share(join_answer{t.came_late}), true);
+    }
+    args.self = t.self;
+    args.recoverable = t.recoverable;
+    args.take_over = false;
+  }
+  if (args.take_over && !is_recoverable(args)) {
+    return calls_.refuse(
+        c, {errc::invalid_argument, "only a recoverable task may take over, and " +
+                                        kernel_.who(*c.task) + " does not join as one"});
+  }
+  if (t.state == task_state::failed && t.self == args.self) {
+    return calls_.refuse(
+        c, {errc::aborted,
+            kernel_.has_failed(*c.task) + "; to join again, reset it or restart its process"});
+  }
+  if (t.is_connected()) {
+    if (t.self != args.self) return challenge(c, args);
+    // The same process again: its reply was lost together with its session.
+    if (t.held_by != c.from.session) move_holder(c, args);
+    calls_.answer_now(c, calls_.share(join_answer{true}), true);
+    return concerns_.preemptions.tell_agreement(c.by);
+  }
+  if (t.state == task_state::joining) {
+    ticket const older = join_.arrival_of(*c.task)->who;
+    bool const is_newer = t.self != args.self;
+    calls_.answer_parked(
+        older, calls_.share(is_newer ? status{errc::already_exists,
+                                              "a newer incarnation of task " +
+                                                  std::to_string(c.task->value) + " joins"}
+                                     : status{errc::cancelled, "the same task asked again"}));
+  }
+  enter(c, args);
+}
+
+void join_verbs::hold(call const& c, join_args const& args) {
+  task& t = roster_.at(*c.task);
+  if (t.self != args.self) {
+    t.blocked.renew();
+    t.progress.reset();
+  }
+  t.self = args.self;
+  t.held_by = c.by.guest_of ? c.by.guest_of->of.holder : c.from.session;
+  session& by = *sessions_.find(t.held_by);
+  t.place = static_cast<std::uint32_t>(by.tasks.size());
+  by.tasks.push_back(*c.task);
+  std::erase(by.replaced, *c.task);
+  if (t.last) deadlines_.disarm(t.last->return_due);
+  auto const before = std::exchange(t.last, nullptr);
+  session* const last = before ? sessions_.find(before->session) : nullptr;
+  if (last && last != &by) last->replaced.push_back(*c.task);
+}
+
+// Another session acts for the task from now on. The old one's calls for it end here, so that they
+// cannot be taken back in its name later.
+void join_verbs::move_holder(call const& c, join_args const& args) {
+  calls_.end_waits(
+      *c.task,
+      {errc::aborted, kernel_.who(*c.task) + " is held by another session: this one was replaced"});
+  holder_lives(*c.task);
+  forget_holder(*c.task);
+  hold(c, args);
+  concerns_.progress.watch(*c.task);
+  roster_.changed();
+}
+
+bool join_verbs::is_recoverable(join_args const& args) const {
+  return args.recoverable.value_or(options_.recoverable);
+}
+
+void join_verbs::enter(call const& c, join_args const& args) {
+  hold(c, args);
+  task& t = roster_.at(*c.task);
+  roster_.set_recoverable(*c.task, is_recoverable(args));
+  t.came_late = job_started_;
+  if (c.by.guest_of) c.by.guest_of->is_member = true;
+  if (job_started_ || !options_.join_barrier) {
+    connect(*c.task);
+    kernel_.log(severity::info, event_kind::joined,
+                kernel_.who(*c.task) + " from " + c.by.from.peer() + " has joined", c.task);
+    calls_.answer_now(c, calls_.share(join_answer{job_started_}), true);
+    concerns_.preemptions.tell_agreement(*sessions_.find(t.held_by));
+    concerns_.preemptions.plan_agreement(c.now);
+    // It may have been the last one that was not recoverable.
+    if (concerns_.leaves.together().is_open() && !concerns_.leaves.leaves_together())
+      concerns_.leaves.release_leave(c.now);
+    return;
+  }
+  roster_.set_state(*c.task, task_state::joining);
+  if (!join_.is_open()) {
+    join_.open(kernel_.everyone, c.now);
+    kernel_.arm_log(join_alarms_, c.now, {{}, due::join_log});
+  }
+  meeting::arrival a;
+  a.who = c.from;
+  a.deadline = deadline_after(c.now, args.timeout);
+  join_.arrive(*c.task, std::move(a));
+  calls_.park(c, *this, {});
+  kernel_.log(severity::info, event_kind::joining,
+              kernel_.who(*c.task) + " from " + c.by.from.peer() + " joins, " +
+                  std::to_string(join_.arrived()) + " of " + std::to_string(roster_.size()) +
+                  " are here",
+              c.task);
+  if (join_.complete()) return release_join(c.now);
+  kernel_.arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
+}
+
+void join_verbs::connect(task_id id) { roster_.set_state(id, task_state::connected); }
+
+void join_verbs::release_join(time_point now) {
+  std::vector<task_id> const joined = join_.in_order();
+  std::vector<ticket> const tickets = join_.tickets();
+  close_join();
+  job_started_ = true;
+  for (task_id const id : joined) connect(id);
+  kernel_.log(severity::info, event_kind::joined,
+              "all " + std::to_string(roster_.size()) + " tasks have joined");
+  calls_.answer_all(tickets, calls_.share(join_answer{false}));
+  concerns_.preemptions.plan_agreement(now);
+}
+
+// It rarely opens again, so its memory goes.
+void join_verbs::close_join() {
+  join_ = meeting{};
+  kernel_.disarm(join_alarms_);
+}
+
+// A failed join leaves nobody in error: all may try again (semantics D10).
+void join_verbs::fail_join(answer_ptr const& what) {
+  if (join_.is_open()) calls_.answer_all(join_.tickets(), what);
+}
+
+// Another process says that it is a task which somebody holds (semantics D10): the holder is asked
+// for a sign of life, unless it is known to have none, or need not be asked.
+void join_verbs::challenge(call const& c, join_args const& args) {
+  task& t = roster_.at(*c.task);
+  kernel_.log(
+      severity::warning, event_kind::challenged,
+      kernel_.who(*c.task) + " is asked for by another incarnation, from " + c.by.from.peer(),
+      c.task);
+  if (args.take_over && !t.recoverable) {
+    return calls_.refuse(c, {errc::invalid_argument,
+                             kernel_.who(*c.task) + " did not join as a recoverable task, so it "
+                                                    "cannot be taken over"});
+  }
+  calls_.park(c, *this, {}, args.timeout);
+  if (!t.challenge) t.challenge = std::make_unique<core::challenge>();
+  t.challenge->by.push_back({c.from, args});
+  std::string const newcomer = "a new incarnation (" + std::to_string(args.self.value) + ")";
+  if (args.take_over) return replace(c.now, *c.task, {errc::aborted, newcomer + " took over"});
+  if (kernel_.is_suspect(t)) {
+    return replace(c.now, *c.task,
+                   {errc::aborted, newcomer + " joined while the connection of " +
+                                       kernel_.who(*c.task) + " was lost"});
+  }
+  if (t.is_probed()) return;
+  t.challenge->probed = kernel_.alive_since(c.now);
+  arm_probe(deadline_after(c.now, probe_time()), *c.task);
+  session& holder = *sessions_.find(t.held_by);
+  ++holder.probed;
+  sessions_.push(holder, calls_.share(probe{}));
+}
+
+duration join_verbs::probe_time() const {
+  return std::max<duration>(options_.reconnect_grace, probe_min);
+}
+
+void join_verbs::arm_probe(time_point when, task_id id) {
+  deadlines_.arm(roster_.at(id).challenge->probe, {when, due::probe, id.value});
+}
+
+void join_verbs::probe_due(time_point now, task_id id) {
+  task& t = roster_.at(id);
+  time_point const verdict = kernel_.credited(t.challenge->probed, probe_time());
+  if (verdict > now) return arm_probe(verdict, id);
+  if (kernel_.is_held_back(*sessions_.find(t.held_by))) {
+    return arm_probe(deadline_after(now, probe_time()), id);
+  }
+  replace(now, id,
+          {errc::unavailable,
+           "no heartbeat from " + kernel_.who(id) + " when another incarnation asked to join"});
+}
+
+// The holder was not read since then.
+void join_verbs::postpone_probe(time_point now, liveness const& since, task_id id) {
+  task& t = roster_.at(id);
+  if (!t.is_probed()) return;
+  t.challenge->probed.leave_out(since, kernel_.alive_since(now));
+  arm_probe(kernel_.credited(t.challenge->probed, probe_time()), id);
+}
+
+// The holder has failed, and if it is recoverable its challenger takes the place.
+void join_verbs::replace(time_point now, task_id id, status why) {
+  if (roster_.at(id).recoverable) {
+    calls_.end_waits(id, {errc::aborted, kernel_.who(id) + " was replaced by a new incarnation"});
+  }
+  concerns_.failures.fail_task(now, id, std::move(why));
+}
+
+// The newest newcomer joins in place of the holder, which has failed.
+void join_verbs::admit_challenger(time_point now, task_id id) {
+  task& t = roster_.at(id);
+  if (!t.challenge) return;
+  challenger const newest = t.challenge->by.back();
+  calls_.release(newest.who);
+  end_challenge(
+      id, calls_.share(status{errc::already_exists, "a newer incarnation of task " +
+                                                        std::to_string(id.value) + " joins"}));
+  session& by = *sessions_.find(newest.who.session);
+  enter({now, newest.who, by, id, operation_of<join_args>}, newest.asked);
+}
+
+void join_verbs::holder_lives(task_id id) {
+  end_challenge(id, calls_.share(status{
+                        errc::aborted, kernel_.who(id) + " is alive in another incarnation, from " +
+                                           kernel_.from_of(roster_.at(id)).peer() +
+                                           "; two processes have the same task id"}));
+}
+
+// All who ask to take the task's place are answered.
+void join_verbs::end_challenge(task_id id, answer_ptr const& what) {
+  task const& t = roster_.at(id);
+  if (!t.challenge) return;
+  end_probe(id);
+  std::vector<ticket> asking;
+  for (challenger const& one : t.challenge->by) asking.push_back(one.who);
+  calls_.answer_all(asking, what);
+}
+
+// The holder owes no sign of life any more.
+void join_verbs::end_probe(task_id id) {
+  task& t = roster_.at(id);
+  if (!t.is_probed()) return;
+  deadlines_.disarm(t.challenge->probe);
+  --sessions_.find(t.held_by)->probed;
+}
+
+// The task's session no longer acts for it.
+void join_verbs::forget_holder(task_id id) {
+  task& t = roster_.at(id);
+  end_probe(id);
+  deadlines_.disarm(t.progress_due);
+  if (!t.last) t.last = std::make_unique<last_holder>();
+  session_id const held_by = std::exchange(t.held_by, {});
+  if (held_by != session_id{}) t.last->session = held_by;
+  if (session* const s = sessions_.find(held_by)) {
+    t.last->from = s->from;
+    t.last->heard = s->heard.since;
+    // The last one takes its place: a session of many tasks may lose them one by one.
+    task_id const last = s->tasks.back();
+    s->tasks[t.place] = last;
+    roster_.at(last).place = t.place;
+    s->tasks.pop_back();
+  }
+}
+
+// "task 3 is held by another incarnation, from 10.0.0.1:7"
+std::string join_verbs::held_text(task_id id) const {
+  return kernel_.who(id) + " is held by another incarnation, from " +
+         kernel_.from_of(roster_.at(id)).peer();
+}
+
+// --- Deadlines -------------------------------------------------------------------------------
+
+void join_verbs::join_due(time_point now, due_item const& item) {
+  deadlines_.disarm(join_alarms_.deadline);
+  // The call with the earliest deadline may have been withdrawn.
+  if (join_.deadline() > now) return kernel_.arm_deadline(join_alarms_, join_.deadline(), item);
+  kernel_.note_lateness(now - item.when);
+  barrier_failure f = concerns_.missing.describe(now, join_, {});
+  std::string const text = concerns_.missing.timed_out(now, join_, "Join of the job", f);
+  kernel_.log(severity::error, event_kind::round_failed, text);
+  fail_join(make_answer({status{errc::deadline_exceeded, text}, std::move(f)}));
+}
+
+void join_verbs::log_due(time_point now, due_item const& item) {
+  kernel_.arm_log(join_alarms_, now, item);
+  barrier_failure const f = concerns_.missing.describe(now, join_, {});
+  kernel_.log(severity::warning, event_kind::waiting,
+              "Join of the job has waited for " + in_words(now - join_.opened()) + ": " +
+                  concerns_.missing.text(now, f));
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,72 @@
+#pragma once
+// Joining: alone or all together, and newcomers that ask for the place of another incarnation
+// (semantics D10).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/roster.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class join_verbs final : public waiting_concern, public timed_concern {
+ public:
+  explicit join_verbs(concerns& all);
+
+  void handle(call const& c, join_args& args);
+  void join_due(time_point now, due_item const& item);
+  void log_due(time_point now, due_item const& item);
+  void probe_due(time_point now, task_id id);
+
+  // All tasks were there at once, for the first time.
+  [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
+  [[nodiscard]] meeting const& together() const noexcept { return join_; }
+
+  // The task's session no longer acts for it.
+  void forget_holder(task_id id);
+  // A sign of life came from a holder that is probed.
+  void holder_lives(task_id id);
+  // The holder was not read since then.
+  void postpone_probe(time_point now, liveness const& since, task_id id);
+  // The holder owes no sign of life any more.
+  void end_probe(task_id id);
+  // The newest newcomer joins in place of the holder, which has failed.
+  void admit_challenger(time_point now, task_id id);
+  // All who ask to take the task's place are answered.
+  void end_challenge(task_id id, answer_ptr const& what);
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] bool is_recoverable(join_args const& args) const;
+  void hold(call const& c, join_args const& args);
+  void move_holder(call const& c, join_args const& args);
+  void enter(call const& c, join_args const& args);
+  void connect(task_id id);
+  void release_join(time_point now);
+  void fail_join(answer_ptr const& what);
+  void close_join();
+  void challenge(call const& c, join_args const& args);
+  void replace(time_point now, task_id id, status why);
+  [[nodiscard]] duration probe_time() const;
+  void arm_probe(time_point when, task_id id);
+  [[nodiscard]] std::string held_text(task_id id) const;
+
+  bool job_started_{};  // the join barrier was passed
+  meeting join_;
+  alarms join_alarms_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,258 @@
+#include "coxswain/core/membership/leave_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+
+leave_verbs::leave_verbs(concerns& all)
+    : blocking_concern{all, {operation_of<leave_args>, blocking_calls::wait::for_tasks}} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void leave_verbs::job_failed(time_point now, status const& why, barrier_failure const* missing) {
+  end_returns();
+  fail_leave(now, missing ? make_answer({why, *missing}) : calls_.share(why));
+}
+
+void leave_verbs::stopping(time_point now, status const& why) {
+  fail_leave(now, calls_.share(why));
+  end_returns();
+}
+
+void leave_verbs::withdraw(ticket who, parked const& p) {
+  if (!leave_.is_open()) return;
+  if (auto* const g = concerns_.guests.grant_of(*sessions_.find(who.session))) {
+    std::erase(g->leaving, who);
+    if (!g->leaving.empty()) return;
+    who = {};
+  }
+  auto const* const arrival = leave_.arrival_of(*p.task);
+  if (!arrival || arrival->who != who) return;
+  leave_.withdraw(*p.task);
+  if (leave_.arrived() == 0) close_leave();
+}
+
+std::string leave_verbs::missing_text(time_point now, ticket, parked const& p) {
+  return concerns_.missing.brief(now, p, leave_);
+}
+
+std::string leave_verbs::goal_text(parked const&) const { return "the others to leave"; }
+
+std::string leave_verbs::stuck_text(parked const&) const { return "in the shutdown barrier"; }
+
+std::vector<task_id> leave_verbs::awaited(parked const&) const {
+  return concerns_.missing.from(leave_);
+}
+
+std::size_t leave_verbs::waiting() const {
+  std::size_t leaving = concerns_.guests.count_leaving();
+  if (leave_.is_open()) {
+    leave_.each([&](task_id, meeting::arrival const& a) { leaving += a.who != ticket{} ? 1 : 0; });
+  }
+  return leaving;
+}
+
+void leave_verbs::check(ticket who, parked const& p) const {
+  auto const* const arrival = leave_.is_open() ? leave_.arrival_of(*p.task) : nullptr;
+  bool const is_guest = sessions_.find(who.session)->guest_of != nullptr;
+  invariant(arrival && (is_guest || arrival->who == who), "a leave has arrived");
+}
+
+void leave_verbs::check_invariants() const {
+  invariant(leave_.is_open() == leave_alarms_.deadline.armed(), "an open meeting has a deadline");
+  invariant(
+      !leave_.is_open() || (leave_.arrived() > 0 && leave_alarms_.deadline_at <= leave_.deadline()),
+      "an open meeting waits for somebody");
+  invariant(!leave_.is_open() || (!leave_is_complete() && leaves_together()),
+            "the leave waits for somebody");
+  invariant(!error_ || !leave_.is_open(), "nobody waits to leave once the job has failed");
+}
+
+std::size_t leave_verbs::armed() const { return leave_alarms_.armed(); }
+
+// --- Leaving ---------------------------------------------------------------------------------
+
+void leave_verbs::handle(call const& c, leave_args& args) {
+  if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  task const& t = roster_.at(*c.task);
+  if (args.returning && !t.recoverable) {
+    return calls_.refuse(
+        c, {errc::invalid_argument,
+            kernel_.who(*c.task) + " did not join as a recoverable task, so it cannot leave to "
+                                   "return: join with recoverable set, or leave for good"});
+  }
+  bool const alone = error_ || args.returning || !leaves_together() || args.timeout <= 0s;
+  if (alone || t.parted != parting::none) return leave_alone(c, args.returning);
+  if (!leave_.is_open()) {
+    leave_.open(kernel_.everyone, c.now);
+    kernel_.arm_log(leave_alarms_, c.now, {{}, due::leave_log});
+  }
+  grant* const shared = c.by.guest_of ? concerns_.guests.grant_of(c.by) : nullptr;
+  if (shared) shared->leaving.push_back(c.from);
+  if (!shared || !leave_.arrival_of(*c.task)) {
+    meeting::arrival a;
+    if (!shared) a.who = c.from;
+    a.deadline = deadline_after(c.now, args.timeout);
+    auto const older = leave_.arrive(*c.task, std::move(a));
+    if (older && *older != ticket{}) calls_.answer_superseded(*older);
+  }
+  calls_.park(c, *this, {});
+  if (leave_is_complete()) return release_leave(c.now);
+  kernel_.arm_deadline(leave_alarms_, leave_.deadline(), {{}, due::leave});
+}
+
+// A task that may come back any time harms nobody by leaving, so nobody needs to wait for it.
+bool leave_verbs::leaves_together() const {
+  return options_.leave_barrier && (options_.leave_together || !roster_.all_recoverable());
+}
+
+// Without the barrier; it may be the last one for whom others wait.
+void leave_verbs::leave_alone(call const& c, bool returning) {
+  if (c.by.guest_of) {
+    concerns_.guests.part(c.by, returning);
+  } else {
+    calls_.end_waits(*c.task, *this, {errc::cancelled, "the same task asked again"});
+    depart(c.now, *c.task, returning || roster_.at(*c.task).parted == parting::returning);
+  }
+  auto const reply =
+      calls_.share(error_ ? kernel_.job_failed(errc::failed_precondition) : status{});
+  kernel_.tally.count_request(c.what, reply->outcome.code());
+  sessions_.reply(c.from, reply, true, true);
+  release_if_complete(c.now);
+}
+
+bool leave_verbs::leave_is_complete() const {
+  // Recoverable tasks that have failed are not waited for (semantics D11).
+  return leave_.arrived() + roster_.count(task_state::left) + roster_.count(task_state::failed) +
+             roster_.parted() ==
+         roster_.size();
+}
+
+void leave_verbs::release_if_complete(time_point now) {
+  if (leave_.is_open() && leave_is_complete()) release_leave(now);
+}
+
+void leave_verbs::release_leave(time_point now) {
+  auto const [leaving, tickets] = close_leave();
+  for (task_id const id : leaving) depart(now, id);
+  calls_.answer_all(tickets, calls_.share(status{}));
+  std::uint32_t const failed = roster_.count(task_state::failed);
+  std::string text = "all tasks have left";
+  if (failed > 0) text += ", but for " + std::to_string(failed) + " that had failed";
+  if (!leave_is_complete()) text = "all tasks are recoverable: nobody waits any longer to leave";
+  kernel_.log(severity::info, event_kind::left, std::move(text));
+}
+
+// Gives who departs now, and all who are to be answered: a task whose guests leave stays with its
+// holder.
+std::pair<std::vector<task_id>, std::vector<ticket>> leave_verbs::close_leave() {
+  std::vector<task_id> leaving = leave_.in_order();
+  std::vector<ticket> tickets = leave_.tickets();
+  leave_.close();
+  kernel_.disarm(leave_alarms_);
+  if (concerns_.guests.empty()) return {std::move(leaving), std::move(tickets)};
+  std::vector<task_id> departing;
+  for (std::size_t i = 0; i < leaving.size(); ++i) {
+    if (tickets[i] != ticket{}) departing.push_back(leaving[i]);
+    concerns_.guests.take_leaving_guests(leaving[i], tickets);
+  }
+  std::erase(tickets, ticket{});
+  return {std::move(departing), std::move(tickets)};
+}
+
+// Those who wanted to leave have left, though not in order: their clients are gone whatever they
+// are told (semantics D11).
+void leave_verbs::fail_leave(time_point now, answer_ptr const& what) {
+  if (!leave_.is_open()) return;
+  auto const [leaving, tickets] = close_leave();
+  for (task_id const id : leaving) {
+    if (roster_.at(id).is_connected()) depart(now, id);
+  }
+  calls_.answer_all(tickets, what);
+}
+
+void leave_verbs::depart(time_point now, task_id id, bool returning) {
+  calls_.end_own_waits(id);
+  calls_.end_waits(id, concerns_.alive,
+                   {errc::cancelled, kernel_.who(id) + " is no longer in the job"});
+  concerns_.joins.end_challenge(
+      id, calls_.share(status{errc::aborted, kernel_.who(id) + " has just left; join again"}));
+  bool const returns = returning && !error_;
+  if (returns) {
+    calls_.end_waits(id, {errc::cancelled, kernel_.who(id) + " has left, and is to return"});
+  }
+  concerns_.joins.forget_holder(id);
+  roster_.set_state(id, returns ? task_state::returning : task_state::left);
+  concerns_.keys.remove_keys_of(id);
+  concerns_.barriers.forget_owed_to(id);
+  concerns_.preemptions.forget(now, id);
+  if (returns) return await_return(now, id);
+  kernel_.log(severity::info, event_kind::left, kernel_.who(id) + " has left", id);
+  concerns_.why.plan_review();
+  if (error_) return;
+  concerns_.barriers.fail_rounds_of(now, id);
+  concerns_.topologies.task_left(kernel_.absence(id));
+}
+
+// The rounds wait for its next process, unless they said otherwise, as they do after a failure.
+void leave_verbs::await_return(time_point now, task_id id) {
+  time_point const due_at = deadline_after(now, options_.return_timeout);
+  deadlines_.arm(roster_.at(id).last->return_due, {due_at, due::task_return, id.value});
+  kernel_.log(
+      severity::info, event_kind::left,
+      kernel_.who(id) + " has left, and is to return within " + in_words(options_.return_timeout),
+      id);
+  concerns_.barriers.fail_rounds_of(now, id);
+}
+
+void leave_verbs::return_due(time_point now, task_id id) {
+  task& t = roster_.at(id);
+  deadlines_.disarm(t.last->return_due);
+  roster_.set_state(id, task_state::failed);
+  t.last->failure = {errc::deadline_exceeded,
+                     kernel_.who(id) +
+                         " left to return, but none of its processes joined within the "
+                         "return timeout of " +
+                         in_words(options_.return_timeout)};
+  kernel_.log(severity::error, event_kind::failed, kernel_.who(id) + " failed: " + t.error().text(),
+              id);
+  concerns_.failures.go_on_without(now, id);
+}
+
+// The job has failed, or the coordinator stops: nobody may come back.
+void leave_verbs::end_returns() {
+  for (std::uint32_t i = 0; i < roster_.size() && roster_.count(task_state::returning) > 0; ++i) {
+    task& t = roster_.at(task_id{i});
+    if (t.state != task_state::returning) continue;
+    deadlines_.disarm(t.last->return_due);
+    roster_.set_state(task_id{i}, task_state::left);
+  }
+}
+
+// --- Deadlines -------------------------------------------------------------------------------
+
+void leave_verbs::leave_due(time_point now, due_item const& item) {
+  deadlines_.disarm(leave_alarms_.deadline);
+  // The call with the earliest deadline may have been withdrawn.
+  if (leave_.deadline() > now) return kernel_.arm_deadline(leave_alarms_, leave_.deadline(), item);
+  kernel_.note_lateness(now - item.when);
+  barrier_failure f = concerns_.missing.describe(now, leave_, {});
+  std::string const text = concerns_.missing.timed_out(now, leave_, "Shutdown barrier", f);
+  kernel_.log(severity::error, event_kind::round_failed, text);
+  concerns_.failures.fail_job(now, {f.known.front().task, {errc::internal, text}}, &f);
+}
+
+void leave_verbs::log_due(time_point now, due_item const& item) {
+  kernel_.arm_log(leave_alarms_, now, item);
+  barrier_failure const f = concerns_.missing.describe(now, leave_, {});
+  kernel_.log(severity::warning, event_kind::waiting,
+              "Shutdown barrier has waited for " + in_words(now - leave_.opened()) + ": " +
+                  concerns_.missing.text(now, f));
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,58 @@
+#pragma once
+// Leaving: alone or all together (semantics D11), for good or to return.
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/roster.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+class leave_verbs final : public blocking_concern {
+ public:
+  explicit leave_verbs(concerns& all);
+
+  void handle(call const& c, leave_args& args);
+  void leave_due(time_point now, due_item const& item);
+  void log_due(time_point now, due_item const& item);
+  void return_due(time_point now, task_id id);
+
+  [[nodiscard]] meeting const& together() const noexcept { return leave_; }
+  [[nodiscard]] bool leaves_together() const;
+  // Those who leave together wait for nobody any longer: they are answered.
+  void release_if_complete(time_point now);
+  void release_leave(time_point now);
+  // What follows when a task leaves, in order.
+  void depart(time_point now, task_id id, bool returning = false);
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const& p) const override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  void leave_alone(call const& c, bool returning);
+  [[nodiscard]] bool leave_is_complete() const;
+  void fail_leave(time_point now, answer_ptr const& what);
+  std::pair<std::vector<task_id>, std::vector<ticket>> close_leave();
+  void await_return(time_point now, task_id id);
+  // Nobody may come back any more.
+  void end_returns();
+
+  meeting leave_;
+  alarms leave_alarms_;
+};
+
+}  // namespace coxswain::core

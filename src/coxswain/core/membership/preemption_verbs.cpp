@@ -1,0 +1,194 @@
+#include "coxswain/core/membership/preemption_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+
+preemption_verbs::preemption_verbs(concerns& all)
+    : waiting_concern{
+          all, {operation_of<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void preemption_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
+  end_agreement(why);
+}
+
+void preemption_verbs::stopping(time_point, status const& why) { end_agreement(why); }
+
+void preemption_verbs::withdraw(ticket, parked const& p) { preemption_.withdraw(*p.task); }
+
+std::string preemption_verbs::missing_text(time_point now, ticket, parked const& p) {
+  auto const missing = awaited_for_agreement();
+  auto const all = static_cast<std::uint32_t>(preemption_.answers().size() + missing.size());
+  return concerns_.missing.brief(now, p, all, [&] { return missing; });
+}
+
+std::size_t preemption_verbs::waiting() const { return preemption_.answers().size(); }
+
+void preemption_verbs::check(ticket who, parked const& p) const {
+  invariant(preemption_.answers().at(*p.task).who == who, "who has agreed is known");
+}
+
+void preemption_verbs::check_invariants() const {
+  invariant(!preemption_.is_open() ||
+                (preemption_alarm_.armed() &&
+                 preemption_.answers().size() < roster_.count(task_state::connected)),
+            "an agreement waits for somebody, and not for ever");
+}
+
+std::size_t preemption_verbs::armed() const { return preemption_alarm_.armed() ? 1 : 0; }
+
+duration preemption_verbs::remaining(time_point now) const {
+  return std::max(*deadlines_.when(preemption_alarm_) - now, duration::zero());
+}
+
+// --- Notices ---------------------------------------------------------------------------------
+
+void preemption_verbs::handle(call const& c, preempt_args& args) {
+  if (status why = post_preemption(c.now, args.task, args.in); !why.ok()) {
+    return calls_.refuse(c, std::move(why));
+  }
+  calls_.answer_now(c, calls_.share(status{}), true);
+  plan_agreement(c.now);
+}
+
+status preemption_verbs::preempt(time_point now, task_id id, duration in) {
+  status outcome = post_preemption(now, id, in);
+  if (outcome.ok()) plan_agreement(now);
+  return outcome;
+}
+
+status preemption_verbs::post_preemption(time_point now, task_id id, duration in) {
+  if (error_) return kernel_.job_failed(errc::failed_precondition);
+  if (!roster_.has(id)) {
+    return {errc::invalid_argument, "there is no task " + std::to_string(id.value) +
+                                        "; the job has tasks 0 to " +
+                                        std::to_string(roster_.size() - 1)};
+  }
+  task const& t = roster_.at(id);
+  if (t.state == task_state::failed || t.state == task_state::left ||
+      t.state == task_state::returning) {
+    return {errc::failed_precondition, kernel_.who(id) + " has gone already"};
+  }
+  preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
+  kernel_.log(severity::warning, event_kind::preemption,
+              kernel_.who(id) + " will be preempted in " + in_words(std::max(in, 0ns)), id);
+  return {};
+}
+
+// A notice long before the death would stop the job for nothing (semantics 4.4).
+void preemption_verbs::plan_agreement(time_point now) {
+  if (preemption_.is_open()) return;
+  deadlines_.disarm(preemption_alarm_);
+  auto const death = preemption_.first_death();
+  if (!death || roster_.count(task_state::connected) == 0) return;
+  time_point const begin = std::max(now, *death - options_.preemption_lead);
+  if (begin > now) return deadlines_.arm(preemption_alarm_, {begin, due::preemption});
+  begin_agreement(now);
+}
+
+void preemption_verbs::begin_agreement(time_point now) {
+  preemption_.begin(deadline_after(now, options_.preemption_lead));
+  deadlines_.arm(preemption_alarm_,
+                 {deadline_after(now, options_.preemption_timeout), due::preemption});
+  answer_ptr const freeze = calls_.share(freeze_request{preemption_.number()});
+  sessions_.all().each([&](session_id, session& s) {
+    if (!s.tasks.empty()) sessions_.push(s, freeze);
+  });
+  review_agreement();
+}
+
+// Those who came or came back during an agreement may not know of it.
+void preemption_verbs::tell_agreement(session& s) {
+  if (preemption_.is_open()) sessions_.push(s, calls_.share(freeze_request{preemption_.number()}));
+}
+
+void preemption_verbs::handle(call const& c, frozen_args& args) {
+  if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (c.by.guest_of) return concerns_.guests.reach_sync_point(c, args);
+  if (!preemption_.is_open() || args.agreement != preemption_.number()) {
+    return calls_.refuse(c, {errc::failed_precondition,
+                             "agreement " + std::to_string(args.agreement) + " on a step is over"});
+  }
+  calls_.park(c, *this, {});
+  if (auto* const g = concerns_.guests.grant_of(host{c.from.session, *c.task})) {
+    // Its guests know how far the task is.
+    g->steps.freeze(args.agreement);
+    args.step = std::max(args.step, g->steps.reported());
+  }
+  if (auto const older = preemption_.answered(*c.task, {args.step, c.from})) {
+    calls_.answer_superseded(*older);
+  }
+  review_agreement();
+}
+
+// Complete when all connected tasks have answered; the verdict on those that are suspect is
+// awaited.
+void preemption_verbs::review_agreement() {
+  if (preemption_.answers().size() < roster_.count(task_state::connected)) return;
+  deadlines_.disarm(preemption_alarm_);
+  if (preemption_.answers().empty()) return end_agreement({});
+  auto const step = preemption_.step();
+  if (!step) {
+    status const why{errc::out_of_range,
+                     "no agreement on a step before a preemption: a task is at the last step that "
+                     "has a number"};
+    kernel_.log(severity::error, event_kind::preemption, why.message());
+    return end_agreement(why);
+  }
+  sync_point const point{preemption_.number(), *step};
+  kernel_.log(severity::info, event_kind::preemption,
+              "all tasks have agreed to stop at step " + std::to_string(point.step) +
+                  ", before a preemption");
+  calls_.answer_all(preemption_.end(), calls_.share(point));
+  concerns_.guests.end_sync_points(point.step);
+  plan_agreement(kernel_.observed());
+}
+
+void preemption_verbs::end_agreement(status why) {
+  deadlines_.disarm(preemption_alarm_);
+  calls_.answer_all(preemption_.end(), calls_.share(std::move(why)));
+  concerns_.guests.end_sync_points(std::nullopt);
+  plan_agreement(kernel_.observed());
+}
+
+void preemption_verbs::preemption_due(time_point now) {
+  if (!preemption_.is_open()) return plan_agreement(now);
+  std::vector<task_id> silent;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task_id const id{i};
+    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) silent.push_back(id);
+  }
+  status const why{errc::deadline_exceeded,
+                   "no agreement on a step before a preemption within " +
+                       in_words(options_.preemption_timeout) + ": " +
+                       std::to_string(silent.size()) + " of " +
+                       std::to_string(roster_.count(task_state::connected)) +
+                       " tasks have not said where they are: " + ranges(silent).text};
+  kernel_.log(severity::error, event_kind::preemption, why.message());
+  end_agreement(why);
+}
+
+// The task is no longer there to agree, or to be preempted.
+void preemption_verbs::forget(time_point now, task_id id) {
+  preemption_.forget(id);
+  if (preemption_.is_open()) return review_agreement();
+  plan_agreement(now);
+}
+
+std::vector<task_id> preemption_verbs::awaited_for_agreement() const {
+  std::vector<task_id> missing;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task_id const id{i};
+    if (roster_.at(id).is_connected() && !preemption_.answers().contains(id)) missing.push_back(id);
+  }
+  return missing;
+}
+
+}  // namespace coxswain::core

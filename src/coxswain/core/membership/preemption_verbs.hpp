@@ -1,0 +1,55 @@
+#pragma once
+// Preemption: notices, and the agreement on the step at which all stop together (semantics D22).
+// Not here: what was answered (preemption).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/preemption.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class preemption_verbs final : public waiting_concern {
+ public:
+  explicit preemption_verbs(concerns& all);
+
+  void handle(call const& c, preempt_args& args);
+  void handle(call const& c, frozen_args& args);
+  status preempt(time_point now, task_id id, duration in);
+  void preemption_due(time_point now);
+
+  // Begins an agreement if it is time for one.
+  void plan_agreement(time_point now);
+  // Those who came or came back during an agreement may not know of it.
+  void tell_agreement(session& s);
+  // The task is no longer there to agree, or to be preempted.
+  void forget(time_point now, task_id id);
+  [[nodiscard]] preemption const& agreement() const noexcept { return preemption_; }
+  [[nodiscard]] std::vector<task_id> awaited_for_agreement() const;
+  // How long an open agreement has.
+  [[nodiscard]] duration remaining(time_point now) const;
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] status post_preemption(time_point now, task_id id, duration in);
+  void begin_agreement(time_point now);
+  void review_agreement();
+  void end_agreement(status why);
+
+  preemption preemption_;
+  alarm preemption_alarm_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,31 @@
+#pragma once
+// How far the tasks say that they are, and who gets no further.
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/roster.hpp"
+
+namespace coxswain::core {
+
+class progress_verbs final : public concern {
+ public:
+  using concern::concern;
+
+  void handle(call const& c, report_progress_args& args);
+  // Nothing that the task said was heard since then.
+  void come_back(time_point now, time_point since, task_id id);
+  // Arms the deadline of its next step, if there is one.
+  void watch(task_id id);
+  void no_progress_due(time_point now, task_id id);
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point, status const&) override {}
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+ private:
+  [[nodiscard]] bool watches_progress() const;
+  [[nodiscard]] time_point progress_expiry(progress const& p) const;
+};
+
+}  // namespace coxswain::core

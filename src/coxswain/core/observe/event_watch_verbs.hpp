@@ -1,0 +1,38 @@
+#pragma once
+// Watching the events, as a request that waits for something newer (semantics D20).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/watchers.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class event_watch_verbs final : public waiting_concern, public timed_concern {
+ public:
+  explicit event_watch_verbs(concerns& all);
+
+  void handle(call const& c, watch_events_args& args);
+  // Tells those who wait for events that have come since this was called last.
+  void follow_up();
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point now, status const& why) override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point, ticket, parked const&) override {
+    return "nothing has changed";
+  }
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  watchers watchers_;
+  std::uint64_t told_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,35 @@
+#pragma once
+// Pictures of the whole job at one moment.
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kept_answer.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/meeting.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace coxswain::core {
+
+class picture_verbs final : public concern {
+ public:
+  using concern::concern;
+
+  void handle(call const& c, inspect_args& args);
+  [[nodiscard]] snapshot look(time_point now) const;
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point, status const&) override {}
+
+ private:
+  // All but the tasks, and those.
+  [[nodiscard]] snapshot look_at_job(time_point now) const;
+  void add_open_barriers(time_point now, snapshot& to) const;
+  void show_tasks(time_point now, snapshot& to, std::uint32_t first, std::size_t most) const;
+  [[nodiscard]] snapshot::barrier picture(time_point now, snapshot::kind kind, std::string name,
+                                          meeting const& m) const;
+
+  kept_answer first_page_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,81 @@
+#include "coxswain/core/observe/task_watch_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// Most who ask for the tasks get an answer that was made for another one: they cost its bytes.
+constexpr std::size_t tasks_per_step = 4;
+
+}  // namespace
+
+task_watch_verbs::task_watch_verbs(concerns& all)
+    : waiting_concern{
+          all,
+          {operation_of<watch_tasks_args>, std::nullopt, wait_traits::party::session, false}} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void task_watch_verbs::stopping(time_point, status const& why) {
+  calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));
+}
+
+void task_watch_verbs::withdraw(ticket, parked const& p) { watchers_.withdraw(p.number); }
+
+// That nothing has changed is an answer to those who watch.
+answer_ptr task_watch_verbs::overdue(time_point, parked const&) { return tasks_now(); }
+
+std::size_t task_watch_verbs::waiting() const { return watchers_.all().size(); }
+
+void task_watch_verbs::check(ticket who, parked const& p) const {
+  auto const& w = watchers_.all().at(p.number);
+  invariant(w.who == who, "who watches waits to be told");
+  invariant(w.seen == roster_.version(), "who watches the tasks has seen them as they are");
+}
+
+bool task_watch_verbs::follow_up() {
+  if (told_ == roster_.version()) return false;
+  told_ = roster_.version();
+  return true;
+}
+
+void task_watch_verbs::tell_all() {
+  if (!watchers_.all().empty()) calls_.answer_all(watchers_.tickets(), tasks_now());
+}
+
+// --- Tasks -----------------------------------------------------------------------------------
+
+void task_watch_verbs::handle(call const& c, watch_tasks_args& args) {
+  std::uint64_t const version = roster_.version();
+  if (args.after > version)
+    return calls_.refuse(c, from_the_future("version", *args.after, version));
+  // Whoever waits pays for what it will be told, too.
+  kernel_.tally.steps += roster_.size() / tasks_per_step;
+  if (args.after != version) return calls_.answer_now(c, tasks_now(), false);
+  calls_.park(c, *this, {watchers_.wait({c.from, version})}, args.timeout);
+}
+
+// One version is made and encoded once for all who want it.
+answer_ptr task_watch_verbs::tasks_now() {
+  answer_ptr shown{shown_.lock()};
+  if (shown && std::get<tasks_answer>(shown->value).version == roster_.version()) return shown;
+  tasks_answer all;
+  all.version = roster_.version();
+  all.tasks.reserve(roster_.size());
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    all.tasks.push_back({task_id{i}, t.state, kernel_.is_suspect(t), t.self, std::nullopt,
+                         kernel_.from_of(t).label(), kernel_.from_of(t).peer(), t.error(),
+                         t.recoverable});
+  }
+  shown = calls_.share(std::move(all));
+  shown_ = boost::shared_ptr<answer const>{shown};
+  return shown;
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,428 @@
+#include "coxswain/core/observe/why_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/picture_budget.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// A task that has waited for less time is not yet reported: its answer may be on its way.
+constexpr duration patience = 100ms;
+
+// A review takes about a tenth of this for each task that waits or is missing somewhere.
+constexpr duration pause_per_item = 200ns;
+
+// Tasks that follow the first ones into a deadlock are reported together.
+constexpr duration told_every = 1s;
+
+constexpr std::size_t groups_told_max = 8;
+constexpr std::size_t waits_told_max = 1000;
+
+// Tasks that are looked at quickly: whether they can go on, whether they are missing.
+constexpr std::size_t tasks_per_step = 16;
+
+// Gets and pops of clients without a task that are looked at; the others are only counted.
+constexpr std::size_t outsiders_shown_max = waits_told_max / 2;
+
+// "task 3", "tasks 3,17-24 and 5 more"
+std::string named(std::vector<task_id> const& tasks) {
+  constexpr std::size_t longest = 256;
+  task_ranges const all = ranges(tasks, longest);
+  return (tasks.size() == 1 ? "task " : "tasks ") + all.text +
+         (all.cut == 0 ? "" : " and " + std::to_string(all.cut) + " more");
+}
+
+void add_tasks(why_answer::wait& w, wait_graph const& g, std::vector<task_id> tasks) {
+  std::sort(tasks.begin(), tasks.end());
+  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  task_ranges all = ranges(tasks);
+  w.waiting = std::move(all.text);
+  w.cut = all.cut;
+  w.stuck = std::any_of(tasks.begin(), tasks.end(), [&](task_id id) { return !g.is_able(id); });
+}
+
+}  // namespace
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void why_verbs::stopping(time_point, status const&) { deadlines_.disarm(review_); }
+
+void why_verbs::check_invariants() const {
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    invariant(
+        !t.blocked.only_wait() || t.blocked.last_began() < kernel_.observed() || review_.armed(),
+        "who has begun to wait will be looked at");
+  }
+}
+
+// --- Who is stuck ----------------------------------------------------------------------------
+
+// Not with each wait: there may be ten thousand at once.
+void why_verbs::plan_review() {
+  if (review_.armed() || kernel_.stopping) return;
+  deadlines_.arm(review_, {deadline_after(kernel_.observed(), std::max(patience, review_pause_)),
+                           due::review});
+}
+
+void why_verbs::review_due(time_point now) {
+  deadlines_.disarm(review_);
+  if (!stuck_told_.empty() && now < stuck_told_at_ + told_every) {
+    return deadlines_.arm(review_, {stuck_told_at_ + told_every, due::review});
+  }
+  bool may_be_stuck = false;
+  std::optional<time_point> next;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    if (!t.blocked.only_wait()) continue;
+    time_point const counts = t.blocked.last_began() + patience;
+    may_be_stuck = may_be_stuck || counts <= now;
+    if (counts > now) next = std::max(next, std::optional{counts});
+  }
+  if (may_be_stuck) {
+    wait_graph const g = graph_of_waits(now);
+    review_pause_ = static_cast<duration::rep>(g.size()) * pause_per_item;
+    tell_stuck(g, stuck_in(g));
+  } else {
+    tell_stuck(wait_graph{0}, {});
+  }
+  if (next) deadlines_.arm(review_, {std::max(*next, now + review_pause_), due::review});
+}
+
+// Whether it may do something without being released. Of a suspect task it is not known yet.
+bool why_verbs::may_act(time_point now, task const& t) const {
+  switch (t.state) {
+    case task_state::never_connected:
+    case task_state::joining:
+    case task_state::returning: return true;
+    case task_state::failed: return !error_;  // it is recoverable
+    case task_state::left: return false;
+    case task_state::connected: break;
+  }
+  return !t.blocked.only_wait() || now - t.blocked.last_began() < patience || kernel_.is_suspect(t);
+}
+
+// Of waits beyond the budget nothing is known, so whoever has one may go on by it.
+wait_graph why_verbs::graph_of_waits(time_point now) const {
+  picture_budget budget{options_.participants_per_picture_max};
+  wait_graph g{roster_.size()};
+  std::vector<task_id> reading;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task_id const id{i};
+    if (may_act(now, roster_.at(id))) g.acts(id);
+    if (roster_.at(id).blocked.for_anybody() > 0) reading.push_back(id);
+  }
+  g.wait_for_anybody(std::move(reading));
+  sessions_.all().each([&](session_id, session const& s) {
+    if (s.produces && s.tasks.empty()) g.outsider_acts();
+  });
+  if (concerns_.leaves.together().is_open())
+    g.wait_for_all(concerns_.leaves.together().present(),
+                   concerns_.missing.from(concerns_.leaves.together()));
+  for (auto const& [_, b] : concerns_.barriers.all().open_rounds()) {
+    if (!budget.take(b->round.expected().size())) break;
+    g.wait_for_all(b->round.present(), concerns_.missing.from(b->round));
+  }
+  for (auto const& [_, x] : concerns_.topologies.all().all()) {
+    if (x.outcome) continue;
+    if (!budget.take(x.waiting.expected().size())) break;
+    g.wait_for_all(x.waiting.present(), concerns_.missing.from(x.waiting));
+  }
+  for (auto const& [_, q] : concerns_.alive.all().all()) {
+    if (!budget.take(q.members->size())) break;
+    std::vector<task_id> asking;
+    for (auto const& [id, calls] : q.called) asking.push_back(id);
+    g.wait_for_all(std::move(asking), concerns_.alive.awaited(q));
+  }
+  for (std::uint32_t i = 0; budget.is_exceeded() && i < roster_.size(); ++i) {
+    blocking_calls const& calls = roster_.at(task_id{i}).blocked;
+    if (g.waits_of(task_id{i}) + calls.for_anybody() < calls.open()) g.acts(task_id{i});
+  }
+  g.settle();
+  return g;
+}
+
+std::vector<stuck_call> why_verbs::stuck_in(wait_graph const& g) const {
+  std::vector<stuck_call> stuck;
+  for (std::uint32_t i = 0; i < roster_.size(); ++i) {
+    task const& t = roster_.at(task_id{i});
+    if (!t.is_connected() || g.is_able(task_id{i})) continue;
+    auto const first = std::find_if(t.waits.begin(), t.waits.end(), [&](ticket const who) {
+      return calls_.blocking(*sessions_.parked_at(who)) != nullptr;
+    });
+    stuck.push_back({task_id{i}, *first});
+  }
+  return stuck;
+}
+
+// Once, until others are stuck or the same ones elsewhere.
+void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
+  if (stuck == stuck_told_) return;
+  if (!stuck.empty()) {
+    auto const only = stuck.size() == 1 ? std::optional{stuck.front().task} : std::nullopt;
+    // An observer may still set a key or push an item, and most gets and pops have a deadline.
+    bool const only_read = std::all_of(stuck.begin(), stuck.end(), [this](stuck_call const& one) {
+      return calls_.is_read(*sessions_.parked_at(one.call));
+    });
+    kernel_.log(only_read ? severity::warning : severity::error, event_kind::stuck,
+                stuck_text(g, stuck), only);
+  } else if (!error_) {
+    std::vector<task_id> here;
+    for (auto const& [id, _] : stuck_told_) {
+      if (roster_.at(id).is_connected()) here.push_back(id);
+    }
+    std::string const verb = here.size() == 1 ? " goes on again" : " go on again";
+    if (!here.empty()) kernel_.log(severity::info, event_kind::unstuck, named(here) + verb);
+  }
+  stuck_told_ = std::move(stuck);
+  stuck_told_at_ = kernel_.observed();
+}
+
+bool why_verbs::wait_alike(parked const& a, parked const& b) const {
+  if (calls_.is_read(a) && calls_.is_read(b)) {
+    concern_index const queues = concerns_.queues.index();
+    return (a.at == queues) == (b.at == queues) && read_name(a) == read_name(b);
+  }
+  return a.at == b.at && a.number == b.number && a.name.get() == b.name.get();
+}
+
+// The key or the queue that a get or a pop waits at.
+std::string_view why_verbs::read_name(parked const& p) const {
+  if (p.at != concerns_.multi_gets.index()) return p.name.get();
+  return concerns_.multi_gets.key_of(p);
+}
+
+// "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, ..."
+std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> const& stuck) const {
+  std::vector<stuck_group> groups;
+  std::vector<task_id> all;
+  std::size_t others = 0;
+  for (auto const& [id, waits_with] : stuck) {
+    all.push_back(id);
+    parked const& p = *sessions_.parked_at(waits_with);
+    auto const alike = std::find_if(groups.begin(), groups.end(), [&](stuck_group const& one) {
+      return wait_alike(*one.call, p);
+    });
+    if (alike != groups.end()) {
+      alike->tasks.push_back(id);
+    } else if (groups.size() < groups_told_max) {
+      groups.push_back({&p, {id}});
+    } else {
+      ++others;
+    }
+  }
+  auto const is_read = [&](stuck_group const& one) { return calls_.is_read(*one.call); };
+  auto const is_at_barrier = [&](stuck_group const& one) {
+    return one.call->at == concerns_.barriers.index();
+  };
+  bool const only_read = std::all_of(groups.begin(), groups.end(), is_read);
+  bool const at_barrier = std::any_of(groups.begin(), groups.end(), is_at_barrier);
+  bool const may_be_read = std::any_of(groups.begin(), groups.end(), is_read);
+  std::string text =
+      named(all) + (only_read ? "" : " wait for each other and") + " can never go on: ";
+  for (stuck_group const& one : groups) {
+    text += (&one == &groups.front() ? "" : ", ") + stuck_text(g, one);
+  }
+  if (others > 0) text += " and " + std::to_string(others) + " others in other ways";
+  text += "; ";
+  if (at_barrier) text += may_be_read ? "cancel a round, " : "cancel a round or ";
+  if (may_be_read) text += "provide what is waited for or ";
+  return text + "end a task";
+}
+
+std::string why_verbs::stuck_text(wait_graph const& g, stuck_group const& group) const {
+  parked const& p = *group.call;
+  std::string const text = named(group.tasks) + (group.tasks.size() == 1 ? " waits" : " wait");
+  blocking_concern const& in = *calls_.blocking(p);
+  if (calls_.is_read(p)) return text + " " + in.stuck_text(p);
+  std::vector<task_id> missing = in.awaited(p);
+  std::erase_if(missing, [&](task_id id) { return g.is_able(id); });
+  return text + " " + in.stuck_text(p) + " for " + named(missing);
+}
+
+void why_verbs::handle(call const& c, why_args&) {
+  auto const picture = [&] { return calls_.share(why(c.now, kernel_.tally.steps)); };
+  calls_.answer_now(c, kept_.at(c.now, kernel_.tally.steps, picture), false);
+}
+
+why_answer why_verbs::why(time_point now, std::uint64_t& steps) const {
+  using kind = why_answer::kind;
+  wait_graph const g = graph_of_waits(now);
+  picture_budget budget{options_.participants_per_picture_max};
+  why_answer a;
+  auto const has_room = [&](std::size_t participants) {
+    return a.waits.size() < waits_told_max && budget.take(participants);
+  };
+  a.more += concerns_.barriers.all().open_rounds().size();
+  for (auto const& [_, b] : concerns_.barriers.all().open_rounds()) {
+    if (!has_room(b->round.expected().size())) break;
+    --a.more;
+    a.waits.push_back(wait_in(now, g, kind::barrier, b->name, b->round));
+    a.waits.back().missing->round = b->number;
+  }
+  a.more += concerns_.count_barriers.all().all().size();
+  for (auto const& [name, w] : concerns_.count_barriers.all().all()) {
+    if (!has_room(w.arrived.size())) break;
+    --a.more;
+    a.waits.push_back(wait_in(now, g, name, w));
+  }
+  if (concerns_.joins.together().is_open())
+    a.waits.push_back(wait_in(now, g, kind::join, {}, concerns_.joins.together()));
+  if (concerns_.leaves.together().is_open())
+    a.waits.push_back(wait_in(now, g, kind::leave, {}, concerns_.leaves.together()));
+  for (auto const& [platform, x] : concerns_.topologies.all().all()) {
+    if (x.outcome) continue;
+    if (has_room(x.waiting.expected().size())) {
+      a.waits.push_back(wait_in(now, g, kind::topology, platform, x.waiting));
+    } else {
+      ++a.more;
+    }
+  }
+  a.more += concerns_.alive.all().all().size();
+  for (auto const& [_, q] : concerns_.alive.all().all()) {
+    if (!has_room(q.members->size())) break;
+    --a.more;
+    a.waits.push_back(wait_in(now, g, q));
+  }
+  if (concerns_.preemptions.agreement().is_open()) a.waits.push_back(wait_for_agreement(now, g));
+  steps += (g.size() + budget.taken() + roster_.size()) / tasks_per_step;
+  add_reads(now, g, a, steps);
+  steps += a.waits.size();
+  if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
+  return a;
+}
+
+why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g, why_answer::kind what,
+                                    std::string name, meeting const& m) const {
+  why_answer::wait w;
+  w.what = what;
+  w.name = std::move(name);
+  w.missing = concerns_.missing.describe(now, m, {});
+  w.age = now - m.opened();
+  if (time_point const deadline = m.deadline(); deadline != time_point::max()) {
+    w.remaining = std::max(deadline - now, duration::zero());
+  }
+  add_tasks(w, g, m.present());
+  return w;
+}
+
+why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g, std::string const& name,
+                                    count_barriers::waiting const& waiting) const {
+  why_answer::wait w;
+  w.what = why_answer::kind::count_barrier;
+  w.name = name;
+  barrier_failure& f = w.missing.emplace();
+  f.round = waiting.number;
+  f.arrived = static_cast<std::uint32_t>(waiting.arrived.size());
+  f.expected = waiting.count;
+  std::vector<task_id> tasks;
+  for (auto const& [_, caller] : waiting.arrived) {
+    add_call(now, w, caller);
+    if (auto const task = sessions_.parked_at(caller)->task) tasks.push_back(*task);
+  }
+  w.others = f.arrived - static_cast<std::uint32_t>(tasks.size());
+  add_tasks(w, g, std::move(tasks));
+  return w;
+}
+
+why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g,
+                                    alive_queries::query const& q) const {
+  why_answer::wait w;
+  w.what = why_answer::kind::alive;
+  w.missing = concerns_.alive.describe(now, q);
+  std::vector<task_id> asking;
+  for (auto const& [id, calls] : q.called) {
+    asking.push_back(id);
+    for (ticket const one : calls) add_call(now, w, one);
+  }
+  add_tasks(w, g, std::move(asking));
+  return w;
+}
+
+// Those who have answered wait for the others.
+why_answer::wait why_verbs::wait_for_agreement(time_point now, wait_graph const& g) const {
+  why_answer::wait w;
+  w.what = why_answer::kind::preemption;
+  std::vector<task_id> frozen;
+  for (auto const& [id, how] : concerns_.preemptions.agreement().answers()) {
+    frozen.push_back(id);
+    add_call(now, w, how.who);
+  }
+  std::vector<task_id> missing = concerns_.preemptions.awaited_for_agreement();
+  auto const all = static_cast<std::uint32_t>(frozen.size() + missing.size());
+  w.missing = concerns_.missing.describe(now, std::move(missing), all);
+  w.remaining = concerns_.preemptions.remaining(now);
+  add_tasks(w, g, std::move(frozen));
+  w.stuck = false;  // it is answered for the tasks, and not for long
+  return w;
+}
+
+// Gets and pops, those for the same thing together: of all tasks, and of some of the other clients.
+void why_verbs::add_reads(time_point now, wait_graph const& g, why_answer& to,
+                          std::uint64_t& steps) const {
+  struct group {
+    why_answer::wait shown;
+    std::vector<task_id> tasks;
+  };
+  std::map<std::pair<why_answer::kind, std::string_view>, group> groups;
+  auto const kind_of = [&](parked const& p) {
+    if (p.at == concerns_.keys.index()) return why_answer::kind::get;
+    return p.at == concerns_.multi_gets.index() ? why_answer::kind::get_all : why_answer::kind::pop;
+  };
+  std::size_t const visited_max = options_.participants_per_picture_max;
+  std::size_t visited = 0;
+  std::size_t looked = 0;
+  auto const look = [&](ticket who, parked const& p) {
+    ++visited;
+    if (visited > visited_max || !calls_.is_read(p)) return;
+    ++looked;
+    group& one = groups[{kind_of(p), read_name(p)}];
+    if (p.task) {
+      one.tasks.push_back(*p.task);
+    } else {
+      ++one.shown.others;
+    }
+    add_call(now, one.shown, who);
+  };
+  for (std::uint32_t i = 0; i < roster_.size() && visited < visited_max; ++i) {
+    for (ticket const who : roster_.at(task_id{i}).waits) look(who, *sessions_.parked_at(who));
+  }
+  std::size_t const most = looked + outsiders_shown_max;
+  sessions_.all().each([&](session_id id, session const& s) {
+    if (looked >= most || visited >= visited_max) return;
+    s.open.each([&](request_id open_id, parked const& p) {
+      if (looked < most && !p.task) look({id, open_id}, p);
+    });
+  });
+  steps += looked + visited / tasks_per_step;
+  for (auto& [what, one] : groups) {
+    if (to.waits.size() == waits_told_max) {
+      ++to.more;
+      continue;
+    }
+    one.shown.what = what.first;
+    one.shown.name = what.second;
+    add_tasks(one.shown, g, std::move(one.tasks));
+    to.waits.push_back(std::move(one.shown));
+  }
+  std::size_t const all = concerns_.keys.store().waiting() + concerns_.queues.all().waiting();
+  if (looked >= most || visited >= visited_max) to.more += all - std::min(all, looked);
+}
+
+void why_verbs::add_call(time_point now, why_answer::wait& w, ticket who) const {
+  parked const& p = *sessions_.parked_at(who);
+  w.age = std::max(w.age, now - p.since);
+  auto const end = deadlines_.when(p.deadline);
+  if (!end) return;
+  duration const left = std::max(*end - now, duration::zero());
+  w.remaining = std::min(w.remaining.value_or(left), left);
+}
+
+}  // namespace coxswain::core

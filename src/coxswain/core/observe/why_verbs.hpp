@@ -1,0 +1,71 @@
+#pragma once
+// What everybody waits for, and who can never go on. Not here: what follows from who waits for whom
+// (wait_graph).
+
+#include "coxswain/core/alive_queries.hpp"
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/kept_answer.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/roster.hpp"
+#include "coxswain/core/stuck.hpp"
+#include "coxswain/core/wait_graph.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class why_verbs final : public concern {
+ public:
+  using concern::concern;
+
+  void handle(call const& c, why_args&);
+  [[nodiscard]] why_answer why(time_point now, std::uint64_t& steps) const;
+
+  // It is to be found out soon who is stuck.
+  void plan_review();
+  void review_due(time_point now);
+  // A task waits no longer: who was stuck may go on.
+  void wait_has_ended() {
+    if (!stuck_told_.empty()) plan_review();
+  }
+  [[nodiscard]] std::size_t stuck_tasks() const noexcept { return stuck_told_.size(); }
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override { return review_.armed() ? 1 : 0; }
+
+ private:
+  [[nodiscard]] bool may_act(time_point now, task const& t) const;
+  [[nodiscard]] wait_graph graph_of_waits(time_point now) const;
+  [[nodiscard]] std::vector<stuck_call> stuck_in(wait_graph const& g) const;
+  void tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck);
+  [[nodiscard]] bool wait_alike(parked const& a, parked const& b) const;
+  [[nodiscard]] std::string_view read_name(parked const& p) const;
+  [[nodiscard]] std::string stuck_text(wait_graph const& g,
+                                       std::vector<stuck_call> const& stuck) const;
+  [[nodiscard]] std::string stuck_text(wait_graph const& g, stuck_group const& group) const;
+  [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g, why_answer::kind what,
+                                         std::string name, meeting const& m) const;
+  [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
+                                         std::string const& name,
+                                         count_barriers::waiting const& waiting) const;
+  [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
+                                         alive_queries::query const& q) const;
+  [[nodiscard]] why_answer::wait wait_for_agreement(time_point now, wait_graph const& g) const;
+  void add_reads(time_point now, wait_graph const& g, why_answer& to, std::uint64_t& steps) const;
+  void add_call(time_point now, why_answer::wait& w, ticket who) const;
+
+  alarm review_;
+  duration review_pause_{};  // before the next one, the longer the more there was to look at
+  std::vector<stuck_call> stuck_told_;
+  time_point stuck_told_at_;
+  kept_answer kept_;
+};
+
+}  // namespace coxswain::core

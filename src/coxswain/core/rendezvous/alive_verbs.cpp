@@ -1,0 +1,120 @@
+#include "coxswain/core/rendezvous/alive_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+
+alive_verbs::alive_verbs(concerns& all)
+    : blocking_concern{all, {operation_of<alive_args>, blocking_calls::wait::for_tasks}},
+      queries_{kernel_.memory} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void alive_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
+  calls_.answer_all(queries_.callers(), calls_.share(why));
+}
+
+void alive_verbs::stopping(time_point, status const& why) {
+  calls_.answer_all(queries_.callers(), calls_.share(why));
+}
+
+void alive_verbs::withdraw(ticket who, parked const& p) {
+  queries_.withdraw(p.number, *p.task, who);
+}
+
+// Only this caller gives up.
+answer_ptr alive_verbs::overdue(time_point now, parked const& p) {
+  barrier_failure f = describe(now, queries_.all().at(p.number));
+  status why{errc::deadline_exceeded, "Alive query timed out after " + in_words(now - p.since) +
+                                          ": " + concerns_.missing.text(now, f)};
+  return make_answer({std::move(why), std::move(f)});
+}
+
+std::string alive_verbs::missing_text(time_point now, ticket, parked const& p) {
+  auto const& q = queries_.all().at(p.number);
+  return concerns_.missing.brief(now, p, q.members->size(), [&] { return awaited(q); });
+}
+
+std::string alive_verbs::goal_text(parked const&) const { return "an alive query"; }
+
+std::string alive_verbs::stuck_text(parked const&) const { return "in an alive query"; }
+
+std::vector<task_id> alive_verbs::awaited(parked const& p) const {
+  return awaited(queries_.all().at(p.number));
+}
+
+std::size_t alive_verbs::waiting() const { return queries_.callers().size(); }
+
+void alive_verbs::check(ticket who, parked const& p) const {
+  auto const& called = queries_.all().at(p.number).called.at(*p.task);
+  invariant(std::count(called.begin(), called.end(), who) == 1, "who asks has called");
+}
+
+void alive_verbs::check_invariants() const {
+  for (auto const& [_, q] : queries_.all()) {
+    invariant(!awaited(q).empty() && !q.called.empty(), "an open alive query waits for somebody");
+  }
+  invariant(!error_ || queries_.all().empty(), "nobody asks who is alive once the job has failed");
+}
+
+// --- Queries ---------------------------------------------------------------------------------
+
+void alive_verbs::handle(call const& c, alive_args& args) {
+  if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  auto const members = concerns_.barriers.participants(*c.task, args.tasks, std::nullopt);
+  if (!members) return calls_.refuse(c, members.error());
+  if (!queries_.has_room(*members)) {
+    return calls_.refuse(c,
+                         {errc::resource_exhausted,
+                          "no room for an alive query among " + std::to_string((*members)->size()) +
+                              " tasks: memory_bytes_max is " + std::to_string(memory_.limit())});
+  }
+  auto& q = queries_.call(*members, *c.task, c.from);
+  calls_.park(c, *this, {q.number}, args.timeout);
+  answer_if_complete(q);
+}
+
+// A suspect task is waited for even if it has called: it may be dead already.
+bool alive_verbs::is_awaited(alive_queries::query const& q, task_id id) const {
+  task const& t = roster_.at(id);
+  return t.is_connected() && (kernel_.is_suspect(t) || !q.called.contains(id));
+}
+
+std::vector<task_id> alive_verbs::awaited(alive_queries::query const& q) const {
+  std::vector<task_id> missing;
+  for (std::uint32_t i = 0; i < q.members->size(); ++i) {
+    if (is_awaited(q, q.members->at(i))) missing.push_back(q.members->at(i));
+  }
+  return missing;
+}
+
+void alive_verbs::answer_if_complete(alive_queries::query& q) {
+  if (!alive_queries::is_complete(q, [&](task_id id) { return is_awaited(q, id); })) return;
+  alive_answer a;
+  for (std::uint32_t i = 0; i < q.members->size(); ++i) {
+    task_id const id = q.members->at(i);
+    if (task const& t = roster_.at(id); t.is_connected()) a.tasks.push_back({id, t.self});
+  }
+  calls_.answer_all(alive_queries::callers(q), calls_.share(std::move(a)));
+}
+
+void alive_verbs::look_at_queries_again() {
+  auto& all = queries_.all();
+  for (auto at = all.begin(); at != all.end();) {
+    alive_queries::query& q = at->second;
+    ++at;  // first: a query that is answered is gone
+    answer_if_complete(q);
+  }
+}
+
+barrier_failure alive_verbs::describe(time_point now, alive_queries::query const& q) const {
+  return concerns_.missing.describe(now, awaited(q), q.members->size());
+}
+
+}  // namespace coxswain::core

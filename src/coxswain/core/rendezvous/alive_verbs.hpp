@@ -1,0 +1,46 @@
+#pragma once
+// Alive queries: who of a set of tasks is there, answered to all of them alike (semantics D21). Not
+// here: who has asked (alive_queries).
+
+#include "coxswain/core/alive_queries.hpp"
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class alive_verbs final : public blocking_concern, public timed_concern {
+ public:
+  explicit alive_verbs(concerns& all);
+
+  void handle(call const& c, alive_args& args);
+  // Tasks have changed: queries may be complete.
+  void look_at_queries_again();
+
+  [[nodiscard]] alive_queries const& all() const noexcept { return queries_; }
+  [[nodiscard]] std::vector<task_id> awaited(alive_queries::query const& q) const;
+  [[nodiscard]] barrier_failure describe(time_point now, alive_queries::query const& q) const;
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const& p) const override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] bool is_awaited(alive_queries::query const& q, task_id id) const;
+  void answer_if_complete(alive_queries::query& q);
+
+  alive_queries queries_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,455 @@
+#include "coxswain/core/rendezvous/barrier_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/reduction.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+constexpr duration progress_every_min = 100ms;
+
+std::string round_text(barriers::barrier const& b) {
+  return "Barrier " + quoted(b.name) + " round " + std::to_string(b.number.value);
+}
+
+round_kind kind_of(barrier_args const& args) {
+  return {args.gather, args.reduce, args.fail_when_lost};
+}
+
+}  // namespace
+
+barrier_verbs::barrier_verbs(concerns& all)
+    : blocking_concern{all, {operation_of<barrier_args>, blocking_calls::wait::for_tasks}},
+      barriers_{kernel_.memory, options_.owed_outcomes_max, options_.idle_barriers_max} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void barrier_verbs::job_failed(time_point now, status const& why, barrier_failure const*) {
+  fail_all_rounds(now, why);
+  barriers_.forget_owed();
+}
+
+void barrier_verbs::stopping(time_point now, status const& why) {
+  fail_all_rounds(now, why);
+  barriers_.forget_owed();
+}
+
+void barrier_verbs::withdraw(ticket, parked const& p) {
+  barriers::barrier* const b = barriers_.open_round(p.number);
+  if (!b) return;
+  b->round.withdraw(*p.task);
+  if (b->round.arrived() == 0) dissolve_round(*b);
+}
+
+std::string barrier_verbs::missing_text(time_point now, ticket, parked const& p) {
+  return concerns_.missing.brief(now, p, barriers_.open_round(p.number)->round);
+}
+
+std::string barrier_verbs::goal_text(parked const& p) const {
+  return "barrier " + quoted(barriers_.open_round(p.number)->name);
+}
+
+std::string barrier_verbs::stuck_text(parked const& p) const { return "at " + goal_text(p); }
+
+std::vector<task_id> barrier_verbs::awaited(parked const& p) const {
+  return concerns_.missing.from(barriers_.open_round(p.number)->round);
+}
+
+std::size_t barrier_verbs::waiting() const {
+  std::size_t arrived = 0;
+  for (auto const& [_, b] : barriers_.open_rounds()) arrived += b->round.arrived();
+  return arrived;
+}
+
+void barrier_verbs::check(ticket who, parked const& p) const {
+  auto const* const b = barriers_.open_round(p.number);
+  invariant(b && b->round.arrival_of(*p.task)->who == who, "a barrier's call has arrived");
+}
+
+void barrier_verbs::check_invariants() const {
+  for (auto const& [sequence, b] : barriers_.open_rounds()) {
+    invariant(b->round.is_open() && b->sequence == sequence, "an open round is open");
+    invariant(b->round.arrived() > 0 && !b->round.complete(), "an open round waits for somebody");
+    b->round.each([&](task_id id, meeting::arrival const&) {
+      invariant(roster_.at(id).is_connected(), "who has arrived has not failed since");
+    });
+    alarms const& of = round_alarms_.at(sequence);
+    invariant(of.deadline.armed() && of.deadline_at <= b->round.deadline(),
+              "an open round has a deadline");
+  }
+  invariant(round_alarms_.size() == barriers_.open_rounds().size(), "only open rounds have alarms");
+  invariant(kernel_.tally.barrier_wait.count() == ended_.added(),
+            "each round that has ended is counted");
+  invariant(!error_ || (barriers_.open_rounds().empty() && barriers_.owed() == 0),
+            "no round is open and nothing is owed once the job has failed");
+}
+
+std::size_t barrier_verbs::armed() const {
+  std::size_t count = 0;
+  for (auto const& [_, of] : round_alarms_) count += of.armed();
+  return count;
+}
+
+// --- Arrivals --------------------------------------------------------------------------------
+
+status barrier_verbs::checked_name(std::string_view name) const {
+  if (name.empty()) return {errc::invalid_argument, "a barrier needs a name"};
+  if (name.size() > options_.key_bytes_max) {
+    return {errc::resource_exhausted, "the barrier's name is " + std::to_string(name.size()) +
+                                          " bytes long; the limit key_bytes_max is " +
+                                          std::to_string(options_.key_bytes_max)};
+  }
+  if (name.find('\0') != name.npos || !is_utf8(name)) {
+    return {errc::invalid_argument, "the barrier's name contains a NUL byte or is not UTF-8"};
+  }
+  return {};
+}
+
+void barrier_verbs::handle(call const& c, barrier_args& args) {
+  if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  barriers::barrier* b = barriers_.find(args.name);
+  if (!b) {
+    if (status why = checked_name(args.name); !why.ok()) return calls_.refuse(c, std::move(why));
+  }
+  if (status why = checked_kind(args); !why.ok()) return calls_.refuse(c, std::move(why));
+  auto expected = participants(*c.task, args.participants, args.name);
+  if (!expected) return calls_.refuse(c, expected.error());
+  if (b) {
+    if (auto const owed = barriers_.take_owed(*b, *c.task)) return calls_.answer_now(c, owed, true);
+  }
+  if (!b || !b->round.is_open()) {
+    if (status why = may_open_round(*c.task, args, **expected, b); !why.ok()) {
+      return calls_.refuse(c, std::move(why));
+    }
+    std::size_t const cost = barriers::cost(args.name, **expected);
+    if (status why = sessions_.room_for(c.by, cost, false); !why.ok()) {
+      return calls_.refuse(c, std::move(why));
+    }
+    if (!memory_.fits(cost)) return calls_.refuse(c, kernel_.out_of_memory());
+    if (!b) b = &barriers_.at(args.name);
+    open_round(c, *b, *std::move(expected), args);
+  } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
+    status const why{errc::invalid_argument, round_text(*b) + ": task " +
+                                                 std::to_string(c.task->value) +
+                                                 " names other participants, or another kind of "
+                                                 "barrier, than those who wait"};
+    // Only who takes part in the round can spoil it; both sides are then told.
+    if (!b->round.expected().index_of(*c.task)) return calls_.refuse(c, why);
+    fail_round(c.now, *b, why, c.task);
+    return calls_.answer_now(c, calls_.share(why), true);
+  }
+  arrive(c, *b, args);
+}
+
+status barrier_verbs::checked_kind(barrier_args const& args) const {
+  if (args.reduce != reduction::none) {
+    if (args.gather) return {errc::invalid_argument, "a barrier either gathers or reduces"};
+    return checked_operand(args.reduce, args.data);
+  }
+  if (args.gather || args.data.empty()) return {};
+  return {errc::invalid_argument, "data was given to a barrier that neither gathers nor reduces"};
+}
+
+result<task_set_ptr> barrier_verbs::participants(task_id caller, std::vector<task_id>& tasks,
+                                                 std::optional<std::string_view> barrier) const {
+  if (tasks.empty()) return kernel_.everyone;
+  auto const refusal = [&](std::string const& text) {
+    return status{errc::invalid_argument,
+                  (barrier ? "barrier " + quoted(*barrier) : "alive query") + ": " + text};
+  };
+  // They usually rise already, and there may be as many as tasks in every call.
+  if (std::adjacent_find(tasks.begin(), tasks.end(), std::greater_equal{}) != tasks.end()) {
+    std::sort(tasks.begin(), tasks.end());
+    tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+  }
+  if (!roster_.has(tasks.back())) {
+    return refusal("there is no task " + std::to_string(tasks.back().value) +
+                   "; the job has tasks 0 to " + std::to_string(roster_.size() - 1));
+  }
+  if (!std::binary_search(tasks.begin(), tasks.end(), caller)) {
+    return refusal("task " + std::to_string(caller.value) +
+                   " is not among the participants it names");
+  }
+  if (tasks.size() == roster_.size()) return kernel_.everyone;
+  return boost::make_local_shared<task_set const>(std::move(tasks));
+}
+
+status barrier_verbs::may_open_round(task_id caller, barrier_args const& args,
+                                     task_set const& expected, barriers::barrier const* b) const {
+  if (b) {
+    if (status why = barriers_.may_open(*b, caller, expected); !why.ok()) return why;
+  }
+  bool const minds_lost =
+      args.fail_when_lost &&
+      roster_.count(task_state::failed) + roster_.count(task_state::returning) > 0;
+  if (roster_.count(task_state::left) == 0 && !minds_lost) return {};
+  for (std::uint32_t i = 0; i < expected.size(); ++i) {
+    task_id const id = expected.at(i);
+    task_state const state = roster_.at(id).state;
+    bool const is_lost = state == task_state::failed || state == task_state::returning;
+    if (state != task_state::left && !(minds_lost && is_lost)) continue;
+    status const why = kernel_.absence(id);
+    return {why.code(),
+            "barrier " + quoted(args.name) + " cannot be reached: " + std::string{why.message()}};
+  }
+  return {};
+}
+
+void barrier_verbs::open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
+                               barrier_args const& args) {
+  barriers_.open(b, std::move(expected), kind_of(args), c.now);
+  b.operand_bytes = args.data.size();
+  b.opener = c.from.session;
+  sessions_.hold(c.by, barriers::cost(b.name, b.round.expected()));
+  kernel_.arm_log(round_alarms_[b.sequence], c.now, {{}, due::round_log, b.sequence});
+}
+
+void barrier_verbs::arrive(call const& c, barriers::barrier& b, barrier_args& args) {
+  if (is_bitwise(args.reduce) && args.data.size() != b.operand_bytes) {
+    return calls_.refuse(
+        c,
+        {errc::invalid_argument,
+         round_text(b) + ": the operands must have " + std::to_string(b.operand_bytes) +
+             " bytes, as that of its first caller; this has " + std::to_string(args.data.size())});
+  }
+  if (status why = check_data(c, b, args.data.size()); !why.ok()) {
+    // The outcome of a round is kept until it was received; this one may be its outcome.
+    return calls_.answer_now(c, calls_.share(std::move(why)), true);
+  }
+  meeting::arrival a;
+  a.who = c.from;
+  a.deadline = deadline_after(c.now, args.timeout);
+  if (!args.data.empty()) a.data = bytes{std::move(args.data), kernel_.memory};
+  if (args.progress_every > 0ns) {
+    a.progress_every = std::max(args.progress_every, progress_every_min);
+    a.progress_at = deadline_after(c.now, a.progress_every);
+  }
+  time_point const deadline = a.deadline;
+  time_point const progress_at = a.progress_at;
+  calls_.park(c, *this, {b.sequence});
+  if (auto const older = b.round.arrive(*c.task, std::move(a))) calls_.answer_superseded(*older);
+  if (b.round.complete()) return release_round(c.now, b);
+  kernel_.arm_deadline(round_alarms_.at(b.sequence), deadline, {{}, due::round, b.sequence});
+  if (args.progress_every > 0ns) arm_progress(b, progress_at);
+}
+
+status barrier_verbs::check_data(call const& c, barriers::barrier& b, std::size_t size) {
+  auto const* const replaced = b.round.arrival_of(*c.task);
+  std::size_t const gathered =
+      b.round.gathered_bytes() + size - (replaced ? replaced->data.size() : 0);
+  if (gathered > options_.gather_bytes_max) {
+    status const why{errc::resource_exhausted, round_text(b) + ": the data of task " +
+                                                   std::to_string(c.task->value) + " makes " +
+                                                   std::to_string(gathered) +
+                                                   " bytes; the limit gather_bytes_max is " +
+                                                   std::to_string(options_.gather_bytes_max)};
+    fail_round(c.now, b, why, c.task);
+    return why;
+  }
+  // Data leaves free what values leave free, so that those without data can go on.
+  if (size == 0 || memory_.fits(size + memory_.owned_max() / 16)) return {};
+  status const why{errc::resource_exhausted, round_text(b) + ": no room for " +
+                                                 std::to_string(size) +
+                                                 " bytes of data: " + usage_text(memory_)};
+  if (b.round.arrived() == 0) dissolve_round(b);
+  return why;
+}
+
+void barrier_verbs::arm_progress(barriers::barrier const& b, time_point at) {
+  alarms& of = round_alarms_.at(b.sequence);
+  if (of.progress.armed() && of.progress_at <= at) return;
+  of.progress_at = at;
+  deadlines_.arm(of.progress, {at, due::round_progress, b.sequence});
+}
+
+void barrier_verbs::release_round(time_point now, barriers::barrier& b) {
+  barrier_answer a;
+  a.round = b.number;
+  if (b.kind.gather) a.data = b.round.gathered();
+  if (b.kind.reduce != reduction::none) {
+    auto one = reduced(b.kind.reduce, b.round);
+    if (!one) {
+      status const& why = one.error();
+      return fail_round(now, b, {why.code(), failed_text(b, why.message())});
+    }
+    a.data.emplace_back(*std::move(one), kernel_.memory);
+  }
+  b.passed = b.number;
+  end_round(now, b, calls_.share(std::move(a)), {});
+}
+
+// `told` is given the outcome by the caller of this function. When all rounds fail at once, because
+// the job has failed or the coordinator stops, the log has said so.
+void barrier_verbs::fail_round(time_point now, barriers::barrier& b, status why,
+                               std::optional<task_id> told) {
+  if (!error_ && !kernel_.stopping) {
+    kernel_.log(severity::warning, event_kind::round_failed, why.message(), std::nullopt, b.name);
+  }
+  auto what = make_answer({std::move(why), concerns_.missing.describe(now, b.round, b.number)});
+  std::vector<task_id> owed_to = b.round.missing();
+  std::erase_if(owed_to, [&](task_id id) { return !roster_.at(id).is_connected() || id == told; });
+  end_round(now, b, what, std::move(owed_to));
+}
+
+void barrier_verbs::end_round(time_point now, barriers::barrier& b, answer_ptr const& what,
+                              std::vector<task_id> owed_to) {
+  std::vector<ticket> const tickets = b.round.tickets();
+  note_round(now, b, what->outcome.code(), tickets);
+  forget_opening(b);
+  barriers_.end(b, what, std::move(owed_to));
+  calls_.answer_all(tickets, what);
+}
+
+void barrier_verbs::dissolve_round(barriers::barrier& b) {
+  forget_opening(b);
+  barriers_.dissolve(b);
+}
+
+// What opening the round has led to.
+void barrier_verbs::forget_opening(barriers::barrier const& b) {
+  auto const at = round_alarms_.find(b.sequence);
+  kernel_.disarm(at->second);
+  round_alarms_.erase(at);
+  if (session* const s = sessions_.find(b.opener)) {
+    sessions_.let_go(*s, barriers::cost(b.name, b.round.expected()));
+  }
+}
+
+void barrier_verbs::fail_all_rounds(time_point now, status const& why) {
+  while (!barriers_.open_rounds().empty()) {
+    barriers::barrier& b = *barriers_.open_rounds().begin()->second;
+    fail_round(now, b, {why.code(), failed_text(b, why.message())});
+  }
+}
+
+// Those of them that mind it.
+void barrier_verbs::fail_rounds_of(time_point now, task_id id) {
+  status const why = kernel_.absence(id);
+  bool const is_gone = roster_.at(id).state == task_state::left;
+  std::vector<barriers::barrier*> hit;
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    bool const minds = is_gone || b->kind.fail_when_lost;
+    if (minds && b->round.expected().index_of(id)) hit.push_back(b);
+  }
+  for (barriers::barrier* const b : hit) {
+    fail_round(now, *b, {why.code(), failed_text(*b, why.message())});
+  }
+}
+
+void barrier_verbs::handle(call const& c, cancel_barrier_args& args) {
+  std::string const by = c.task ? kernel_.who(*c.task) : "observer " + c.by.from.label();
+  if (status why = cancel(c.now, args, by, c.task); !why.ok())
+    return calls_.refuse(c, std::move(why));
+  calls_.answer_now(c, calls_.share(status{}), true);
+}
+
+status barrier_verbs::cancel(time_point now, cancel_barrier_args const& what, std::string const& by,
+                             std::optional<task_id> task) {
+  if (status why = checked_name(what.name); !why.ok()) return why;
+  barriers::barrier* const b = barriers_.find(what.name);
+  if (!b || !b->round.is_open()) {
+    return {errc::failed_precondition,
+            "barrier " + quoted(what.name) + " has no open round to cancel"};
+  }
+  if (what.round && *what.round != b->number) {
+    return {errc::failed_precondition, "the open round of barrier " + quoted(what.name) + " is " +
+                                           std::to_string(b->number.value) + ", not " +
+                                           std::to_string(what.round->value)};
+  }
+  if (task && !b->round.expected().index_of(*task)) {
+    return {errc::permission_denied, "task " + std::to_string(task->value) +
+                                         " does not take part in barrier " + quoted(what.name)};
+  }
+  fail_round(now, *b, {errc::cancelled, failed_text(*b, "cancelled by " + by)});
+  return {};
+}
+
+void barrier_verbs::round_due(time_point now, due_item const& item) {
+  barriers::barrier& b = *barriers_.open_round(item.subject);
+  alarms& of = round_alarms_.at(item.subject);
+  if (item.what == due::round_progress) return push_progress(now, b);
+  if (item.what == due::round_log) {
+    kernel_.arm_log(of, now, item);
+    return kernel_.log(
+        severity::warning, event_kind::waiting,
+        round_text(b) + " has waited for " + in_words(now - b.round.opened()) + ": " +
+            concerns_.missing.text(now, concerns_.missing.describe(now, b.round, b.number)),
+        std::nullopt, b.name);
+  }
+  deadlines_.disarm(of.deadline);
+  // The call with the earliest deadline may have been withdrawn.
+  if (b.round.deadline() > now) return kernel_.arm_deadline(of, b.round.deadline(), item);
+  kernel_.note_lateness(now - item.when);
+  barrier_failure const f = concerns_.missing.describe(now, b.round, b.number);
+  std::string const text = concerns_.missing.timed_out(now, b.round, round_text(b), f);
+  fail_round(now, b, {errc::deadline_exceeded, text});
+}
+
+// Each is told as often as it asked, at most every `progress_every_min`.
+void barrier_verbs::push_progress(time_point now, barriers::barrier& b) {
+  deadlines_.disarm(round_alarms_.at(b.sequence).progress);
+  std::optional<task_ranges> missing;
+  time_point next = time_point::max();
+  b.round.each([&](task_id, meeting::arrival& a) {
+    if (a.progress_every == 0ns) return;
+    if (a.progress_at <= now) {
+      a.progress_at = deadline_after(now, a.progress_every);
+      session* const s = sessions_.find(a.who.session);
+      if (s->attached != connection_id{}) {
+        if (!missing) missing = ranges(b.round.missing());
+        sessions_.push(*s, calls_.share(barrier_progress{a.who.request, b.number, b.round.arrived(),
+                                                         b.round.expected().size(), missing->text,
+                                                         missing->cut}));
+      }
+    }
+    next = std::min(next, a.progress_at);
+  });
+  // All of a round are looked at, so not for each of them at a time of its own.
+  if (next != time_point::max()) arm_progress(b, std::max(next, now + progress_every_min));
+}
+
+std::string barrier_verbs::failed_text(barriers::barrier const& b,
+                                       std::string const& reason) const {
+  return round_text(b) + " failed: " + reason + "; " + std::to_string(b.round.arrived()) + " of " +
+         std::to_string(b.round.expected().size()) + " tasks had arrived";
+}
+
+barrier_history barrier_verbs::history(time_point now, std::string_view name) const {
+  barrier_history all;
+  auto const* const b = barriers_.find(name);
+  if (!b) return all;
+  all.passed = b->passed;
+  if (!b->round.is_open()) return all;
+  all.open = b->number;
+  all.missing = concerns_.missing.text(now, concerns_.missing.describe(now, b->round, b->number));
+  return all;
+}
+
+// A parked call knows since when it waits, so an arrival has nothing to note.
+void barrier_verbs::note_round(time_point now, barriers::barrier const& b, errc outcome,
+                               std::vector<ticket> const& in_order) {
+  kernel_.tally.count_round(outcome, now - b.round.opened());
+  snapshot::finished_round over;
+  over.round = b.number;
+  over.at = now - kernel_.started;
+  over.tasks = b.round.expected().size();
+  over.outcome = outcome;
+  if (in_order.size() > 1) {
+    auto const call_of = [&](ticket who) -> parked const& { return *sessions_.parked_at(who); };
+    parked const& last = call_of(in_order.back());
+    over.spread = last.since - call_of(in_order.front()).since;
+    // Of an even number the earlier one in the middle: if half of them are late, that half is.
+    over.lag = last.since - call_of(in_order[(in_order.size() - 1) / 2]).since;
+    if (outcome == errc::ok) over.last_task = last.task;
+  }
+  ended_.add(b.name, std::move(over));
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,85 @@
+#pragma once
+// Barriers of tasks: arrivals, the end of rounds, and what a failed round says. Not here: which
+// rounds there are (barriers), who is missing (missing_tasks).
+
+#include "coxswain/core/barriers.hpp"
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/round_history.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class barrier_verbs final : public blocking_concern {
+ public:
+  explicit barrier_verbs(concerns& all);
+
+  void handle(call const& c, barrier_args& args);
+  void handle(call const& c, cancel_barrier_args& args);
+  // Cancels the open round; only a participant may, of tasks.
+  status cancel(time_point now, cancel_barrier_args const& what, std::string const& by,
+                std::optional<task_id> task);
+  // What a round's alarm was armed for.
+  void round_due(time_point now, due_item const& item);
+
+  // A task has left or failed: the rounds that mind it fail.
+  void fail_rounds_of(time_point now, task_id id);
+  void forget_owed_to(task_id id) { barriers_.forget_owed_to(id); }
+
+  // OK if it may be the name of a barrier.
+  [[nodiscard]] status checked_name(std::string_view name) const;
+  // `barrier` is the name for texts; without one it is about an alive query.
+  [[nodiscard]] result<task_set_ptr> participants(task_id caller, std::vector<task_id>& tasks,
+                                                  std::optional<std::string_view> barrier) const;
+  [[nodiscard]] barriers const& all() const noexcept { return barriers_; }
+  [[nodiscard]] round_history const& ended() const noexcept { return ended_; }
+  [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const& p) const override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] status checked_kind(barrier_args const& args) const;
+  [[nodiscard]] status may_open_round(task_id caller, barrier_args const& args,
+                                      task_set const& expected, barriers::barrier const* b) const;
+  void open_round(call const& c, barriers::barrier& b, task_set_ptr expected,
+                  barrier_args const& args);
+  void arrive(call const& c, barriers::barrier& b, barrier_args& args);
+  // OK if the round has room for the data of this arrival.
+  [[nodiscard]] status check_data(call const& c, barriers::barrier& b, std::size_t size);
+  void arm_progress(barriers::barrier const& b, time_point at);
+  void push_progress(time_point now, barriers::barrier& b);
+  void release_round(time_point now, barriers::barrier& b);
+  void fail_round(time_point now, barriers::barrier& b, status why,
+                  std::optional<task_id> told = std::nullopt);
+  void fail_all_rounds(time_point now, status const& why);
+  void dissolve_round(barriers::barrier& b);
+  void end_round(time_point now, barriers::barrier& b, answer_ptr const& what,
+                 std::vector<task_id> owed_to);
+  void forget_opening(barriers::barrier const& b);
+  void note_round(time_point now, barriers::barrier const& b, errc outcome,
+                  std::vector<ticket> const& in_order);
+  [[nodiscard]] std::string failed_text(barriers::barrier const& b,
+                                        std::string const& reason) const;
+
+  barriers barriers_;
+  std::map<barriers::round_sequence, alarms> round_alarms_;
+  round_history ended_;
+};
+
+}  // namespace coxswain::core

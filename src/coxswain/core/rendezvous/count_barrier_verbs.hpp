@@ -1,0 +1,37 @@
+#pragma once
+// Barriers that anybody may wait at (semantics D17). Not here: who has arrived (count_barriers).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class count_barrier_verbs final : public blocking_concern, public timed_concern {
+ public:
+  explicit count_barrier_verbs(concerns& all);
+
+  void handle(call const& c, count_barrier_args& args);
+  [[nodiscard]] count_barriers const& all() const noexcept { return count_barriers_; }
+
+  void job_failed(time_point, status const&, barrier_failure const*) override {}
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const&) const override { return {}; }
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  count_barriers count_barriers_;
+};
+
+}  // namespace coxswain::core

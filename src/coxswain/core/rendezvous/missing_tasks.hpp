@@ -1,0 +1,60 @@
+#pragma once
+// The tasks that others wait for, and what is known of them: for errors, logs, and clients that ask
+// what they wait for.
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/waiting_texts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class missing_tasks {
+ public:
+  explicit missing_tasks(concerns& all) : concerns_{all} {}
+  missing_tasks(missing_tasks const&) = delete;
+  missing_tasks& operator=(missing_tasks const&) = delete;
+
+  // Those that the meeting waits for.
+  [[nodiscard]] std::vector<task_id> from(meeting const& m) const;
+
+  [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
+                                         round_number number) const;
+  [[nodiscard]] barrier_failure describe(time_point now, std::vector<task_id> missing,
+                                         std::uint32_t expected, bool in_brief = false) const;
+  // "2 of 512 tasks are missing: 17 (...), 80 (never connected)"
+  [[nodiscard]] std::string text(time_point now, barrier_failure const& f) const;
+  [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
+                                      barrier_failure const& f) const;
+
+  // What is told to those that wait there: the same to all for a moment. `find`: gives those that
+  // are missing, and `expected` how many would be there.
+  [[nodiscard]] std::string brief(time_point now, parked const& p, meeting const& m);
+  template <class Find>
+  [[nodiscard]] std::string brief(time_point now, parked const& p, std::uint32_t expected,
+                                  Find find) {
+    waiting_texts::place place{p.at, p.number, p.name.get()};
+    auto const make = [&] {
+      count_looks();
+      return text(now, describe(now, find(), expected, true));
+    };
+    return texts_.at(now, std::move(place), make);
+  }
+
+  // A client asks what one of its requests waits for.
+  void handle(time_point now, session& to, ticket asked);
+
+ private:
+  void count_looks();
+  [[nodiscard]] missing_task describe_one(time_point now, task_id id) const;
+  [[nodiscard]] std::string waits_for(task_id id) const;
+
+  concerns& concerns_;
+  waiting_texts texts_;
+};
+
+}  // namespace coxswain::core

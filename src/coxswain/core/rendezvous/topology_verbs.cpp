@@ -1,0 +1,234 @@
+#include "coxswain/core/rendezvous/topology_verbs.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/core/concerns.hpp"
+#include "coxswain/core/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+std::string exchange_text(std::string_view platform) {
+  return "exchange of topologies " + quoted(platform);
+}
+
+status exhausted(std::string_view platform, std::string const& what, std::string_view limit,
+                 std::size_t limit_value) {
+  return {errc::resource_exhausted, exchange_text(platform) + ": " + what + "; the limit " +
+                                        std::string{limit} + " is " + std::to_string(limit_value)};
+}
+
+}  // namespace
+
+topology_verbs::topology_verbs(concerns& all)
+    : blocking_concern{all,
+                       {operation_of<exchange_topology_args>, blocking_calls::wait::for_tasks}},
+      exchanges_{kernel_.memory} {}
+
+// --- As a concern ----------------------------------------------------------------------------
+
+void topology_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
+  end_exchanges(why);
+}
+
+void topology_verbs::stopping(time_point, status const& why) { end_exchanges(why); }
+
+void topology_verbs::withdraw(ticket, parked const& p) {
+  exchanges_.withdraw(p.name.get(), *p.task);
+}
+
+// Only this caller's time is over: the others go on waiting.
+answer_ptr topology_verbs::overdue(time_point now, parked const& p) {
+  meeting const& m = exchanges_.find(p.name.get())->waiting;
+  barrier_failure f = concerns_.missing.describe(now, m, {});
+  std::string text = exchange_text(p.name.get()) + " timed out for " + kernel_.who(*p.task) +
+                     " after " + in_words(now - p.since) + ": " + concerns_.missing.text(now, f);
+  kernel_.log(severity::warning, event_kind::topology, text);
+  return make_answer({status{errc::deadline_exceeded, std::move(text)}, std::move(f)});
+}
+
+std::string topology_verbs::missing_text(time_point now, ticket, parked const& p) {
+  return concerns_.missing.brief(now, p, exchanges_.find(p.name.get())->waiting);
+}
+
+std::string topology_verbs::goal_text(parked const& p) const {
+  return "exchange of topologies " + quoted(p.name.get());
+}
+
+std::string topology_verbs::stuck_text(parked const& p) const { return "in the " + goal_text(p); }
+
+std::vector<task_id> topology_verbs::awaited(parked const& p) const {
+  return concerns_.missing.from(exchanges_.find(p.name.get())->waiting);
+}
+
+std::size_t topology_verbs::waiting() const {
+  std::size_t waiting = 0;
+  for (auto const& [_, x] : exchanges_.all()) waiting += x.outcome ? 0 : x.brought.size();
+  return waiting;
+}
+
+void topology_verbs::check(ticket who, parked const& p) const {
+  auto const* const x = exchanges_.find(p.name.get());
+  invariant(x && x->waiting.arrival_of(*p.task)->who == who, "an exchange's call has arrived");
+}
+
+void topology_verbs::check_invariants() const {
+  invariant(exchanges_.all().size() <= options_.topology_platforms_max,
+            "there are not too many platforms");
+  for (auto const& [_, x] : exchanges_.all()) {
+    invariant(x.waiting.is_open() == !x.outcome, "an exchange is open until it is complete");
+    if (x.outcome) continue;
+    invariant(!x.brought.empty() && !x.waiting.complete(), "an open exchange waits for somebody");
+    invariant(x.waiting.arrived() == x.brought.size(), "who waits in an exchange has brought");
+  }
+  invariant(!error_ || exchanges_.all().empty(), "no topologies are kept of a job that has failed");
+}
+
+std::size_t topology_verbs::armed() const { return log_alarm_.armed() ? 1 : 0; }
+
+// --- Exchanges -------------------------------------------------------------------------------
+
+void topology_verbs::handle(call const& c, exchange_topology_args& args) {
+  if (!c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (error_) return calls_.refuse(c, kernel_.job_failed(errc::failed_precondition));
+  if (status why = checked_topology(args); !why.ok()) return calls_.refuse(c, std::move(why));
+  local_topology const* const before = exchanges_.brought_by(args.platform, *c.task);
+  if (before) {
+    if (std::string const what = difference(*before, args.mine); !what.empty()) {
+      return calls_.refuse(
+          c, {errc::internal, exchange_text(args.platform) + ": " + kernel_.who(*c.task) +
+                                  " has brought another topology before: " + what});
+    }
+  }
+  auto const* const known = exchanges_.find(args.platform);
+  if (known && known->outcome) return calls_.answer_now(c, known->outcome, true);
+  if (status why = all_may_come(args.platform); !why.ok()) return calls_.refuse(c, std::move(why));
+  if (!before) {
+    if (status why = room_for_topology(args); !why.ok()) return calls_.refuse(c, std::move(why));
+  }
+  join_exchange(c, args);
+}
+
+status topology_verbs::checked_topology(exchange_topology_args const& args) const {
+  std::string const& platform = args.platform;
+  if (platform.empty() || platform.find('\0') != platform.npos || !is_utf8(platform)) {
+    return {errc::invalid_argument,
+            "a platform needs a name in UTF-8 without NUL bytes to exchange topologies"};
+  }
+  if (platform.size() > options_.key_bytes_max) {
+    return exhausted(platform, "the name has " + std::to_string(platform.size()) + " bytes",
+                     "key_bytes_max", options_.key_bytes_max);
+  }
+  if (args.mine.devices.size() > topology_devices_max) {
+    return exhausted(platform, "too many devices in one task", "topology_devices_max",
+                     topology_devices_max);
+  }
+  return {};
+}
+
+status topology_verbs::all_may_come(std::string_view platform) const {
+  if (roster_.count(task_state::left) == 0) return {};
+  std::uint32_t gone = 0;
+  while (roster_.at(task_id{gone}).state != task_state::left) ++gone;
+  status const why = kernel_.absence(task_id{gone});
+  return {why.code(), exchange_text(platform) + " cannot be completed: " + why.message()};
+}
+
+status topology_verbs::room_for_topology(exchange_topology_args const& args) const {
+  if (!exchanges_.find(args.platform) &&
+      exchanges_.all().size() >= options_.topology_platforms_max) {
+    return exhausted(args.platform, "too many platforms", "topology_platforms_max",
+                     options_.topology_platforms_max);
+  }
+  std::size_t const more = bytes_of(args.mine);
+  std::size_t const all = exchanges_.bytes_brought(args.platform) + more;
+  // All of it has to fit into one answer.
+  if (all > options_.frame_bytes_max()) {
+    return exhausted(args.platform, "this topology makes " + std::to_string(all) + " bytes",
+                     "frame_bytes_max", options_.frame_bytes_max());
+  }
+  if (memory_.fits(more + memory_.owned_max() / 16)) return {};
+  return exhausted(args.platform,
+                   "no room for a topology of " + std::to_string(more) +
+                       " bytes: " + std::to_string(memory_.used()) + " bytes are in use",
+                   "memory_bytes_max", memory_.limit());
+}
+
+void topology_verbs::join_exchange(call const& c, exchange_topology_args& args) {
+  calls_.park(c, *this, {0, args.platform}, args.timeout);
+  meeting::arrival a;
+  a.who = c.from;
+  a.deadline = deadline_after(c.now, args.timeout);
+  if (auto const older = exchanges_.arrive(args.platform, kernel_.everyone, c.now, *c.task,
+                                           std::move(a), std::move(args.mine))) {
+    calls_.answer_superseded(*older);
+  }
+  if (exchanges_.find(args.platform)->waiting.complete()) return complete_exchange(args.platform);
+  arm_exchange_log(c.now);
+}
+
+// The outcome is one answer, shared by all who wait and all who ask again.
+void topology_verbs::complete_exchange(std::string const& platform) {
+  auto whole = build_topology(exchanges_.take_brought(platform));
+  if (!whole) {
+    status const why{whole.error().code(),
+                     exchange_text(platform) + ": " + whole.error().message()};
+    kernel_.log(severity::error, event_kind::topology, why.message());
+    return calls_.answer_all(exchanges_.forget(platform), calls_.share(why));
+  }
+  kernel_.log(severity::info, event_kind::topology, exchange_text(platform) + " is complete");
+  answer_ptr const outcome = calls_.share(*std::move(whole));
+  calls_.answer_all(exchanges_.settle(platform, outcome), outcome);
+}
+
+// Those that are open cannot be completed any more.
+void topology_verbs::fail_open_exchanges(status const& why) {
+  std::vector<std::string> open;
+  for (auto const& [platform, x] : exchanges_.all()) {
+    if (!x.outcome) open.push_back(platform);
+  }
+  for (auto const& platform : open) {
+    meeting const& m = exchanges_.find(platform)->waiting;
+    status const told{why.code(), exchange_text(platform) + " failed: " + why.message() + "; " +
+                                      std::to_string(m.arrived()) + " of " +
+                                      std::to_string(m.expected().size()) +
+                                      " tasks had brought theirs"};
+    calls_.answer_all(exchanges_.forget(platform), calls_.share(told));
+  }
+}
+
+// The outcomes of the others are kept for those who are still there.
+void topology_verbs::task_left(status const& why) {
+  if (roster_.count(task_state::connected) + roster_.count(task_state::returning) == 0) {
+    return end_exchanges(why);
+  }
+  fail_open_exchanges(why);
+}
+
+void topology_verbs::end_exchanges(status const& why) {
+  fail_open_exchanges(why);
+  exchanges_.clear();
+  deadlines_.disarm(log_alarm_);
+}
+
+void topology_verbs::arm_exchange_log(time_point now) {
+  if (log_alarm_.armed() || options_.waiting_log_period <= 0s) return;
+  deadlines_.arm(log_alarm_, {deadline_after(now, options_.waiting_log_period), due::topology_log});
+}
+
+void topology_verbs::log_due(time_point now) {
+  deadlines_.disarm(log_alarm_);
+  for (auto const& [platform, x] : exchanges_.all()) {
+    if (x.outcome) continue;
+    arm_exchange_log(now);
+    duration const waited = now - x.waiting.opened();
+    if (waited < options_.waiting_log_period) continue;
+    kernel_.log(severity::warning, event_kind::waiting,
+                exchange_text(platform) + " has waited for " + in_words(waited) + ": " +
+                    concerns_.missing.text(now, concerns_.missing.describe(now, x.waiting, {})));
+  }
+}
+
+}  // namespace coxswain::core

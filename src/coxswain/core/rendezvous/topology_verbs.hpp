@@ -1,0 +1,55 @@
+#pragma once
+// Exchanges of topologies: the tasks bring their devices, and all get those of all. Not here: what
+// was brought (topology_exchanges), the global topology (topology).
+
+#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/topology_exchanges.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class topology_verbs final : public blocking_concern, public timed_concern {
+ public:
+  explicit topology_verbs(concerns& all);
+
+  void handle(call const& c, exchange_topology_args& args);
+  // A task has left: open exchanges cannot be completed any more.
+  void task_left(status const& why);
+  // Exchanges may have waited for long.
+  void log_due(time_point now);
+  [[nodiscard]] topology_exchanges const& all() const noexcept { return exchanges_; }
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void check_invariants() const override;
+  [[nodiscard]] std::size_t armed() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const& p) const override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  [[nodiscard]] status checked_topology(exchange_topology_args const& args) const;
+  [[nodiscard]] status all_may_come(std::string_view platform) const;
+  [[nodiscard]] status room_for_topology(exchange_topology_args const& args) const;
+  void join_exchange(call const& c, exchange_topology_args& args);
+  void complete_exchange(std::string const& platform);
+  void fail_open_exchanges(status const& why);
+  // Nobody will ask for the outcomes of the others either.
+  void end_exchanges(status const& why);
+  void arm_exchange_log(time_point now);
+
+  topology_exchanges exchanges_;
+  alarm log_alarm_;  // one for all that are open
+};
+
+}  // namespace coxswain::core
