@@ -19,8 +19,8 @@ def words_of(folders, pattern) -> set[str]:
 def unknown(text: str) -> list[str]:
     """What stands between backticks and is in no header of ours, nor in the program's sources."""
     ours = words_of(HEADERS, "*.hpp")
-    commands = set(re.findall(r"add_(\w+)", (ROOT / "tools/coxswain/commands.hpp").read_text()))
-    program = "".join(file.read_text() for file in (ROOT / "tools/coxswain").glob("*.cpp"))
+    commands = set(re.findall(r"add_(\w+)", (ROOT / "tools/coxswain/commands/commands.hpp").read_text()))
+    program = "".join(file.read_text() for file in (ROOT / "tools/coxswain").rglob("*.cpp"))
     wrong = []
     for name in re.findall(r"`([^`]+)`", text):
         options = re.findall(r"--[\w-]+", name)

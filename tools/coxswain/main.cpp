@@ -1,10 +1,10 @@
 // coxswain: the program. Its subcommands stand in a file of their kind.
 
-#include "commands.hpp"
-#include "exit_code.hpp"
-#include "harmless_text.hpp"
-#include "help_formatter.hpp"
-#include "version.hpp"
+#include "commands/commands.hpp"
+#include "commands/version.hpp"
+#include "options/exit_code.hpp"
+#include "options/help_formatter.hpp"
+#include "terminal/harmless_text.hpp"
 
 #include "coxswain/base/error.hpp"
 

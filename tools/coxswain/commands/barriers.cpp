@@ -1,0 +1,354 @@
+// coxswain barrier, all-gather, reduce, all-equal, alive, cancel: calls that wait for others, and
+// the end of such a wait.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/operand.hpp"
+#include "options/remote.hpp"
+#include "options/value_io.hpp"
+#include "text/json.hpp"
+
+#include "coxswain/core/text.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+// Where tasks meet, for how long and which of them.
+struct meeting {
+  std::string name;
+  duration timeout{core::timeout_default};
+  std::vector<task_id> among;
+};
+
+void add_name(CLI::App& to, meeting& into) {
+  to.add_option("NAME", into.name, "The barrier at which they meet")->required();
+}
+
+// Gives --among.
+CLI::Option* add_meeting(CLI::App& to, meeting& into) {
+  add_timeout(to, "--timeout", into.timeout);
+  return add_tasks(
+      to, "--among", into.among,
+      "The tasks that take part, such as 0,2-5; all of them say the same (default: all)");
+}
+
+void add_data(CLI::App& to, std::string& into) {
+  to.add_option("DATA", into, "What this task brings; - reads it from standard input")->required();
+}
+
+// --- barrier -------------------------------------------------------------------------------------
+
+struct barrier_command {
+  remote_options remote;
+  meeting where;
+  std::optional<std::uint32_t> count;  // none: the tasks
+  bool fail_when_lost{};
+  bool shows_progress{};
+};
+
+asio::awaitable<void> wait_for_callers(client& c, barrier_command const& given) {
+  auto const& where = given.where;
+  auto const round = co_await c.count_barrier(where.name, *given.count, where.timeout);
+  fmt::print("round {} of '{}' is complete: {} have come\n", round.value, where.name, *given.count);
+}
+
+void show(core::barrier_progress const& p) {
+  fmt::print(stderr, "round {}: {} of {} have come; missing: {}{}\n", p.round.value, p.arrived,
+             p.expected, p.missing, p.missing_cut > 0 ? " ..." : "");
+}
+
+asio::awaitable<void> wait_for_tasks(client& c, barrier_command const& given) {
+  barrier_options options{given.where.timeout};
+  options.among = given.where.among;
+  options.fail_when_lost = given.fail_when_lost;
+  if (given.shows_progress) options.on_progress = show;
+  auto const round = co_await c.barrier(given.where.name, std::move(options));
+  fmt::print("round {} of '{}' is complete\n", round.value, given.where.name);
+}
+
+int wait(barrier_command const& given) {
+  if (given.count) {
+    return take_part(given.remote, [&given](client& c) { return wait_for_callers(c, given); });
+  }
+  if (is_inside_task()) {
+    return act([&given](client& c) { return wait_for_tasks(c, given); },
+               given.remote.connect_timeout);
+  }
+  throw program_error{exit_code::usage,
+                      "--count N is needed: without it this is the barrier of the job's tasks, "
+                      "for what runs below\n  coxswain task -- CMD...\n"
+                      "see coxswain barrier --help"};
+}
+
+constexpr auto barrier_footer =
+    R"(Below coxswain task, and without --count, this is a barrier of all tasks of the job, or of
+those that --among names; it fails if one of them fails. With --count anybody may come; these
+barriers have names of their own.
+
+EXAMPLES
+  In a script that each task runs, as coxswain task -- sh train.sh:
+    coxswain barrier loaded --timeout 10min
+  Each of three shell scripts that are no tasks waits for the other two:
+    coxswain barrier data-is-there --count 3 --timeout 10min
+
+)";
+
+// --- all-gather, all-equal -----------------------------------------------------------------------
+
+struct all_gather_command {
+  meeting where;
+  std::string data;
+  bool as_json{};
+};
+
+std::string json_of(std::vector<std::string> const& all, std::vector<task_id> const& among) {
+  json::array tasks;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    json::object one{{"task", among.empty() ? static_cast<std::uint32_t>(i) : among[i].value}};
+    add_bytes(one, "data", all[i]);
+    tasks.push_back(std::move(one));
+  }
+  return serialized(tasks) + "\n";
+}
+
+std::string lines_of(std::vector<std::string> const& all) {
+  std::string text;
+  for (auto const& one : all) {
+    text += one;
+    if (!one.ends_with('\n')) text += '\n';
+  }
+  return text;
+}
+
+asio::awaitable<void> gather(client& c, all_gather_command const& given) {
+  auto const mine = value_of_argument(given.data);
+  auto const& where = given.where;
+  auto const all = co_await c.all_gather(where.name, mine, where.timeout, where.among);
+  print_value(given.as_json ? json_of(all, where.among) : lines_of(all));
+}
+
+struct all_equal_command {
+  meeting where;
+  std::string data;
+};
+
+asio::awaitable<void> compare(client& c, all_equal_command const& given) {
+  auto const mine = value_of_argument(given.data);
+  co_await c.all_equal(given.where.name, mine, given.where.timeout, given.where.among);
+}
+
+// --- reduce --------------------------------------------------------------------------------------
+
+struct reduce_command {
+  meeting where;
+  std::string operand;
+  std::string how;
+  bool real{};
+};
+
+program_error wrong_operand(reduce_command const& given, std::string_view allowed) {
+  return {exit_code::usage, fmt::format("NUMBER: '{}' is not allowed; allowed {}\nsee coxswain "
+                                        "reduce --help",
+                                        given.operand, allowed)};
+}
+
+bool is_bitwise(reduce_command const& given) { return given.how == "and" || given.how == "or"; }
+
+reduction reduction_of(reduce_command const& given) {
+  if (given.how == "sum") return reduction::sum;
+  return given.how == "min" ? reduction::min : reduction::max;
+}
+
+asio::awaitable<void> reduce_bits(client& c, reduce_command const& given, std::string bits) {
+  auto const how = given.how == "and" ? bitwise::all : bitwise::any;
+  auto const& where = given.where;
+  auto const result = co_await c.reduce_bits(where.name, bits, how, where.timeout, where.among);
+  fmt::print("{}\n", core::hexadecimal(result));
+}
+
+template <class Number>
+asio::awaitable<void> reduce_numbers(client& c, reduce_command const& given, Number mine) {
+  auto const how = reduction_of(given);
+  auto const& where = given.where;
+  auto const result = co_await c.reduce(where.name, mine, how, where.timeout, where.among);
+  fmt::print("{}\n", text_of(result));
+}
+
+int reduce(reduce_command const& given) {
+  if (is_bitwise(given)) {
+    auto const bits = from_hexadecimal(given.operand);
+    if (!bits)
+      throw wrong_operand(given, "are hexadecimal digits, two for each byte, such as 00ff");
+    return act([&](client& c) { return reduce_bits(c, given, *bits); });
+  }
+  auto const mine = parse_operand(given.operand, given.real);
+  if (!mine) throw wrong_operand(given, "is a number of up to 64 bits, such as 12 or 0.5");
+  return act([&](client& c) {
+    return std::visit([&](auto number) { return reduce_numbers(c, given, number); }, *mine);
+  });
+}
+
+constexpr auto reduce_footer =
+    R"(All tasks bring integers, or all bring numbers with a fraction, which --real makes of "2" as
+well. For and and or they bring bytes of the same length, in hexadecimal digits.
+
+EXAMPLES
+  sum=$(coxswain reduce loss "$loss" --how sum --real)
+  mean=$(echo "$sum / $COXSWAIN_NUM_TASKS" | bc -l)
+  coxswain reduce ready ff --how and
+
+)";
+
+// --- alive, cancel -------------------------------------------------------------------------------
+
+struct alive_command {
+  std::vector<task_id> tasks;
+  duration timeout{core::timeout_default};
+  bool as_json{};
+};
+
+asio::awaitable<void> ask_who(client& c, alive_command const& given) {
+  auto const alive = co_await c.alive_tasks(given.tasks, given.timeout);
+  json::array all;
+  for (auto const& one : alive) {
+    all.push_back(json::object{{"task", one.id.value},
+                               {"incarnation", fmt::format("{:016x}", one.self.value)}});
+    if (!given.as_json) fmt::print("{}\n", one.id.value);
+  }
+  if (given.as_json) fmt::print("{}\n", serialized(all));
+}
+
+struct cancel_command {
+  remote_options remote;
+  std::string name;
+  std::optional<round_number> round;
+};
+
+int cancel(cancel_command const& given) {
+  auto const talk = [&given](client& c) { return c.cancel_barrier(given.name, given.round); };
+  return take_part(given.remote, talk);
+}
+
+constexpr auto cancel_footer =
+    R"(Their calls fail with CANCELLED, which says who it was; the barrier can be used
+again. Exits with 1 if nobody waits at it. Below coxswain task it is the task that cancels, and
+that must take part in the round. Those who wait with `coxswain barrier` are
+not meant: each ends its own with Ctrl-C.
+
+EXAMPLE
+  coxswain cancel epoch-7
+
+)";
+
+}  // namespace
+
+void add_barrier(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(
+      program, "barrier", "Waits until all tasks, or a number of callers, have come to a barrier",
+      chosen, wait);
+  auto& given = command.given;
+  command.add_option("NAME", given.where.name, "The barrier; it can be used again and again")
+      ->required();
+  auto* const count =
+      add_number(command, "-n,--count", given.count, 1,
+                 "How many callers must have come, who need not be tasks; all callers say the same",
+                 1'000'000);
+  add_meeting(command, given.where)->excludes(count);
+  command
+      .add_flag("--fail-when-lost", given.fail_when_lost,
+                "Fail as soon as one of them fails, even a recoverable one; all say the same")
+      ->excludes(count);
+  command
+      .add_flag("--progress", given.shows_progress,
+                "Show on standard error who is still missing, once a second")
+      ->excludes(count);
+  add_remote_options(command, given.remote);
+  command.footer(help_end(barrier_footer));
+}
+
+void add_all_gather(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "all-gather", "Waits until all tasks have brought data, and prints that of each",
+      chosen, gather);
+  add_name(command, command.given.where);
+  add_data(command, command.given.data);
+  add_meeting(command, command.given.where);
+  command.add_flag("--json", command.given.as_json,
+                   "A JSON array of tasks with their data, which may have several lines then");
+  command.name_variables();
+  command.footer(
+      task_help_end("Prints a line for each task, in the order of the tasks.\n\n"
+                    "EXAMPLE\n  Each task learns where the others listen:\n"
+                    "    coxswain all-gather addresses \"$(hostname):$port\" > addresses\n\n"));
+}
+
+void add_all_equal(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "all-equal", "Waits until all tasks have brought data, which must be the same",
+      chosen, compare);
+  add_name(command, command.given.where);
+  add_data(command, command.given.data);
+  add_meeting(command, command.given.where);
+  command.name_variables();
+  command.footer(task_help_end(
+      "Exits with 1 if they differ, and names two tasks that do.\n\n"
+      "EXAMPLE\n  coxswain all-equal config \"$(sha256sum < config.json)\" || exit\n\n"));
+}
+
+void add_reduce(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(
+      program, "reduce", "Waits until all tasks have brought a number, and prints what it makes",
+      chosen, reduce);
+  auto& given = command.given;
+  add_name(command, given.where);
+  command.add_option("NUMBER", given.operand, "What this task brings")->required();
+  command.add_option("--how", given.how, "What is made of them")
+      ->type_name("HOW")
+      ->check(one_of({"sum", "min", "max", "and", "or"}))
+      ->required();
+  command.add_flag("--real", given.real, "The number is a real one, even if it looks like a whole");
+  add_meeting(command, given.where);
+  command.name_variables();
+  command.footer(task_help_end(reduce_footer));
+}
+
+void add_alive(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "alive", "Prints which tasks are there, the same for all that ask", chosen, ask_who);
+  add_tasks(command, "TASKS", command.given.tasks,
+            "Which tasks to ask for, such as 0,2-5, this one among them (default: all)");
+  add_timeout(command, "--timeout", command.given.timeout);
+  command.add_flag("--json", command.given.as_json, "One JSON array on one line, for programs");
+  command.name_variables();
+  command.footer(task_help_end(
+      "Waits until each of them that is connected asks for the same tasks, and prints their\n"
+      "numbers, one a line. Those that fail meanwhile are left out.\n\n"
+      "EXAMPLE\n  After a failure those who are left go on (coxswain serve --recoverable):\n"
+      "    left=$(coxswain alive | paste -sd,) &&\n"
+      "        coxswain barrier go-on --among \"$left\"\n\n"));
+}
+
+void add_cancel(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(program, "cancel",
+                                 "Ends the open round of a barrier for all tasks that wait at it",
+                                 chosen, cancel);
+  auto& given = command.given;
+  command.add_option("NAME", given.name, "The barrier, as status shows it")->required();
+  add_number(command, "--round", given.round, 1, "Only if this round is the open one");
+  add_remote_options(command, given.remote);
+  command.footer(help_end(cancel_footer));
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,322 @@
+// coxswain put, get, ls, count, rm, incr, cas, append: values by their keys.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/remote.hpp"
+#include "options/value_io.hpp"
+#include "terminal/harmless_text.hpp"
+#include "terminal/table.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr auto lives_help =
+    "The key vanishes when this task fails or leaves; only below coxswain task";
+
+// Of `put` and `cas`: a key that lives as long as a task is that task's to store.
+template <class Given>
+int store(Given const& given, asio::awaitable<void> (*talk)(client&, Given const&)) {
+  auto const about = [&given, talk](client& c) { return talk(c, given); };
+  return given.while_task_lives ? act(about) : converse(given.remote, about);
+}
+
+key_lifetime lifetime_of(bool while_task_lives) {
+  return while_task_lives ? key_lifetime::task : key_lifetime::job;
+}
+
+// --- put -----------------------------------------------------------------------------------------
+
+struct put_command {
+  remote_options remote;
+  std::string key;
+  std::string value;
+  bool overwrite{};
+  bool while_task_lives{};
+};
+
+asio::awaitable<void> put_value(client& c, put_command const& given) {
+  auto const value = value_of_argument(given.value);
+  auto const mode = given.overwrite ? put_mode::overwrite : put_mode::create;
+  co_await c.put(given.key, value, mode, lifetime_of(given.while_task_lives));
+}
+
+int put(put_command const& given) { return store(given, put_value); }
+
+// --- get -----------------------------------------------------------------------------------------
+
+struct get_command {
+  remote_options remote{.takes_newest = true};
+  std::string key;
+  duration wait{};
+};
+
+asio::awaitable<void> get_value(client& c, get_command const& given) {
+  if (given.wait > duration{}) {
+    auto const value = co_await c.get(given.key, given.wait);
+    print_value(value);
+    co_return;
+  }
+  auto const value = co_await c.try_get(given.key);
+  if (!value) {
+    throw program_error{exit_code::failed,
+                        fmt::format("key '{}' has no value; --wait 10s waits for one", given.key)};
+  }
+  print_value(*value);
+}
+
+int get(get_command const& given) {
+  auto const talk = [&given](client& c) { return get_value(c, given); };
+  return given.wait > duration{} ? take_part(given.remote, talk) : converse(given.remote, talk);
+}
+
+// --- ls ------------------------------------------------------------------------------------------
+
+struct ls_command {
+  remote_options remote{.takes_newest = true};
+  std::string directory;
+  bool with_details{};
+  bool with_values{};
+};
+
+// As much of a value as a table has room for.
+std::string beginning(std::string_view value) {
+  constexpr std::size_t value_bytes_shown = 60;
+  return value.size() <= value_bytes_shown
+             ? std::string{value}
+             : fmt::format("{}... ({} bytes)", value.substr(0, value_bytes_shown), value.size());
+}
+
+asio::awaitable<void> list(client& c, ls_command const& given) {
+  auto const found = co_await c.list(given.directory);
+  if (!given.with_details && !given.with_values) {
+    bool const is_read_by_people = ::isatty(STDOUT_FILENO) != 0;
+    for (auto const& one : found) {
+      fmt::print("{}\n", is_read_by_people ? harmless_line(one.key) : one.key);
+    }
+    co_return;
+  }
+  table shown{};
+  if (given.with_details) {
+    shown.add_column({"version", align::right});
+    shown.add_column({"bytes", align::right});
+  }
+  shown.add_column({"key"});
+  if (given.with_values) shown.add_column({"value"});
+  for (auto const& one : found) {
+    std::vector<std::string> row;
+    if (given.with_details) row = {std::to_string(one.version), std::to_string(one.value.size())};
+    row.push_back(one.key);
+    if (given.with_values) row.push_back(beginning(one.value));
+    shown.add(std::move(row));
+  }
+  fmt::print("{}", shown.text());
+}
+
+// --- count, rm, incr, append ---------------------------------------------------------------------
+
+struct count_command {
+  remote_options remote{.takes_newest = true};
+  std::string directory;
+};
+
+asio::awaitable<void> count(client& c, count_command const& given) {
+  auto const keys = co_await c.count(given.directory);
+  fmt::print("{}\n", keys);
+}
+
+struct rm_command {
+  remote_options remote;
+  std::string key;
+  bool all{};
+};
+
+asio::awaitable<void> remove(client& c, rm_command const& given) {
+  auto const mode = given.all ? remove_mode::everything : remove_mode::tree;
+  auto const count = co_await c.remove(given.key, mode);
+  fmt::print("{} removed\n", count);
+}
+
+struct incr_command {
+  remote_options remote;
+  std::string key;
+  std::int64_t by{1};
+};
+
+asio::awaitable<void> increment(client& c, incr_command const& given) {
+  auto const sum = co_await c.increment(given.key, given.by);
+  fmt::print("{}\n", sum);
+}
+
+struct append_command {
+  remote_options remote;
+  std::string key;
+  std::string value;
+};
+
+asio::awaitable<void> append(client& c, append_command const& given) {
+  auto const more = value_of_argument(given.value);
+  auto const version = co_await c.append(given.key, more);
+  fmt::print("{}\n", version);
+}
+
+// --- cas -----------------------------------------------------------------------------------------
+
+struct cas_command {
+  remote_options remote;
+  std::string key;
+  std::string value;
+  std::optional<std::uint64_t> version;
+  std::optional<std::string> expected;
+  bool is_absent{};
+  bool while_task_lives{};
+};
+
+expectation expected_by(cas_command const& given) {
+  if (given.version) return expectation::version(*given.version);
+  if (given.expected) return expectation::value(*given.expected);
+  return expectation::absent();
+}
+
+asio::awaitable<void> compare_and_set_value(client& c, cas_command const& given) {
+  auto value = value_of_argument(given.value);
+  auto expected = expected_by(given);
+  auto const lifetime = lifetime_of(given.while_task_lives);
+  auto const came_of_it =
+      co_await c.compare_and_set(given.key, value, std::move(expected), lifetime);
+  if (!came_of_it) throw program_error{exit_code::failed, came_of_it.outcome.text()};
+  fmt::print("{}\n", came_of_it.version);
+}
+
+int compare_and_set(cas_command const& given) { return store(given, compare_and_set_value); }
+
+constexpr auto cas_footer =
+    R"help(Exits with 1 if the key is not as expected, and says what it is.
+
+EXAMPLE
+  One of many scripts becomes the leader:
+    coxswain cas leader "$(hostname)" --if-absent && ./lead
+  The same below coxswain task, until the leader fails or leaves:
+    coxswain cas leader "$(hostname)" --if-absent --while-task-lives && ./lead
+
+)help";
+
+}  // namespace
+
+void add_put(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(
+      program, "put", "Stores a value under a key and wakes those who wait for it", chosen, put);
+  auto& given = command.given;
+  command.add_option("KEY", given.key, "A path, such as config/learning-rate")->required();
+  command.add_option("VALUE", given.value, "The value; - reads it from standard input")->required();
+  command.add_flag("--while-task-lives", given.while_task_lives, lives_help);
+  add_remote_options(command, given.remote);
+  // Without a variable: what destroys is asked for each time.
+  command.add_flag("--overwrite", given.overwrite, "Replace a value that is there already");
+  command.footer(
+      help_end("EXAMPLES\n  coxswain put config/learning-rate 0.001\n"
+               "  coxswain put model - --overwrite < model.bin\n"
+               "  A value that begins with a dash stands after --:\n"
+               "    coxswain put offset -- -x\n\n"));
+}
+
+void add_get(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(program, "get", "Prints the value of a key", chosen, get);
+  auto& given = command.given;
+  command.add_option("KEY", given.key, "The key's path")->required();
+  add_timeout(command, "--wait", given.wait, "How long to wait until the key has a value");
+  add_remote_options(command, given.remote);
+  command.footer(
+      help_end("The value is printed as it is; a newline follows on a terminal. Below coxswain\n"
+               "task, with --wait, it is the task that waits.\n\n"
+               "EXAMPLES\n  coxswain get address/0 --wait 30s\n"
+               "  coxswain get model > model.bin\n\n"));
+}
+
+void add_ls(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(program, "ls", "Lists the keys below a directory, at any depth",
+                                   chosen, list);
+  auto& given = command.given;
+  command.add_option("DIR", given.directory, "The directory (default: all keys)");
+  command.add_flag("-l", given.with_details, "Show versions and sizes as well");
+  command.add_flag("--values", given.with_values,
+                   "Show the values as well, one line each, up to 60 bytes");
+  add_remote_options(command, given.remote);
+  command.footer(help_end());
+}
+
+void add_count(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "count", "Prints the number of keys below a directory, at any depth", chosen, count);
+  command.add_option("DIR", command.given.directory, "The directory (default: all keys)");
+  add_remote_options(command, command.given.remote);
+  command.footer(help_end());
+}
+
+void add_rm(CLI::App& program, action& chosen) {
+  auto& command =
+      add_conversation(program, "rm", "Removes a key and everything below it", chosen, remove);
+  auto& given = command.given;
+  command.add_option("KEY", given.key, "The key's path; / is the root, which needs --all")
+      ->required();
+  add_remote_options(command, given.remote);
+  // Without a variable: what destroys is asked for each time.
+  command.add_flag("--all", given.all, "Really all keys, when KEY is the root");
+  command.footer(help_end());
+}
+
+void add_incr(CLI::App& program, action& chosen) {
+  auto& command =
+      add_conversation(program, "incr", "Adds to a counter and prints the sum", chosen, increment);
+  auto& given = command.given;
+  command.add_option("KEY", given.key, "The counter; it is zero when it is missing")->required();
+  add_number(command, "BY", given.by, std::numeric_limits<std::int64_t>::min(),
+             std::numeric_limits<std::int64_t>::max(), "What to add, may be negative");
+  add_remote_options(command, given.remote);
+  command.footer(help_end());
+}
+
+void add_append(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(program, "append",
+                                   "Adds to the end of a value, and prints the key's new version",
+                                   chosen, append);
+  auto& given = command.given;
+  command.add_option("KEY", given.key, "The key; it is empty when it is missing")->required();
+  command.add_option("VALUE", given.value, "What to add; - reads it from standard input")
+      ->required();
+  add_remote_options(command, given.remote);
+  command.footer(help_end("EXAMPLE\n  date | coxswain append log -\n\n"));
+}
+
+void add_cas(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(
+      program, "cas", "Stores a value if the key is as expected, and prints its new version",
+      chosen, compare_and_set);
+  auto& given = command.given;
+  command.add_option("KEY", given.key, "The key's path")->required();
+  command.add_option("VALUE", given.value, "The new value; - reads it from standard input")
+      ->required();
+  // Without variables: what destroys is asked for each time.
+  auto& condition = *command.add_option_group("Condition", "What is expected of the key");
+  add_number(condition, "--if-version", given.version, 0,
+             "It is at this version, as ls -l and cas show it");
+  condition.add_option("--if-value", given.expected, "It has this value")->type_name("VALUE");
+  condition.add_flag("--if-absent", given.is_absent, "It has no value");
+  condition.require_option(1);
+  command.add_flag("--while-task-lives", given.while_task_lives, lives_help);
+  add_remote_options(command, given.remote);
+  command.footer(help_end(cas_footer));
+}
+
+}  // namespace coxswain::tools

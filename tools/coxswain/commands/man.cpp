@@ -1,0 +1,39 @@
+// coxswain man: writes the manual pages. Packages are made with it; nobody else needs it.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "process/machine.hpp"
+#include "text/manual.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace coxswain::tools {
+namespace {
+
+void write_page(std::filesystem::path const& folder, CLI::App const& of) {
+  write_lines_atomically(folder / (manual_name(of) + ".1"), {manual_page(of)});
+}
+
+int write_pages(std::filesystem::path const& folder, CLI::App const& program) {
+  std::filesystem::create_directories(folder);
+  write_page(folder, program);
+  for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
+    if (!one->get_group().empty()) write_page(folder, *one);
+  }
+  return static_cast<int>(exit_code::ok);
+}
+
+}  // namespace
+
+void add_man(CLI::App& program, action& chosen) {
+  auto folder = std::make_shared<std::string>();
+  auto& command = add_subcommand(program, "man", "Writes the manual pages into a folder", chosen,
+                                 [folder, &program] { return write_pages(*folder, program); });
+  command.add_option("FOLDER", *folder, "Where to; it is made")->required();
+  command.group("");  // hidden
+  command.footer("");
+}
+
+}  // namespace coxswain::tools

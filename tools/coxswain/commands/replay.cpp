@@ -1,0 +1,146 @@
+// coxswain replay: what happened in a job, from the recording of its coordinator.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/units.hpp"
+#include "process/machine.hpp"
+#include "terminal/harmless_text.hpp"
+#include "text/status_text.hpp"
+
+#include "coxswain/server/replay.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+struct replay_command {
+  std::vector<std::string> files;
+  duration until{without_limit};
+  bool compare{};
+};
+
+constexpr char const* marks[] = {" ", "!", "E"};
+
+void print_event(duration at, std::size_t level, std::string_view text) {
+  auto const seconds = std::chrono::duration<double>(at).count();
+  fmt::print("{:>12.3f} s {} {}\n", seconds, marks[std::min<std::size_t>(level, 2)],
+             harmless_line(text));
+}
+
+void print_head(server::replay const& again) {
+  auto const& head = again.head();
+  fmt::print("coordinator {:x}, started {}\n", head.coordinator.value, rfc3339(head.started));
+  if (again.is_whole()) return;
+  fmt::print(
+      "the first {} records were lost (see --record-bytes-max): what follows was logged "
+      "then, and is not done again\n",
+      head.lost);
+}
+
+// What the coordinator of this version does otherwise than the recorded one; empty if nothing.
+std::string difference(server::replay& again, duration until) {
+  if (!again.is_whole()) return "the recording has no beginning";
+  while (auto const record = again.step(until)) {
+    if (again.difference().empty()) continue;
+    return fmt::format("at {:.3f} s {}", std::chrono::duration<double>(record->at).count(),
+                       again.difference());
+  }
+  auto const same = again.compared();
+  return same.messages + same.events == 0 ? "the recording has nothing to compare" : "";
+}
+
+// Whether both do the same; says so.
+bool is_same(std::string const& file, duration until) {
+  auto const recording = read_file(file, "FILE");
+  std::string verdict;
+  bool is_same = false;
+  try {
+    server::replay again{recording};
+    verdict = difference(again, until);
+    is_same = verdict.empty();
+    auto const [messages, events, not_compared] = again.compared();
+    if (is_same) verdict = fmt::format("{} messages and {} events are the same", messages, events);
+    if (is_same && not_compared > 0) verdict += fmt::format(", {} have no digest", not_compared);
+  } catch (error const& problem) {
+    verdict = problem.what();
+  }
+  fmt::print("{}: {}\n", file, harmless_line(verdict));
+  return is_same;
+}
+
+int compare(std::vector<std::string> const& files, duration until) {
+  auto const same = std::count_if(files.begin(), files.end(), [until](std::string const& file) {
+    return is_same(file, until);
+  });
+  auto const all = std::ssize(files);
+  if (same == all) return static_cast<int>(exit_code::ok);
+  throw program_error{exit_code::failed,
+                      fmt::format("--compare: {} of {} recordings differ", all - same, all)};
+}
+
+int replay_file(replay_command const& given) {
+  if (given.compare) return compare(given.files, given.until);
+  if (given.files.size() > 1) {
+    throw program_error{exit_code::usage, "several recordings can only be compared (--compare)"};
+  }
+  auto const recording = read_file(given.files.front(), "FILE");
+  server::replay again{recording};
+  print_head(again);
+  while (auto const record = again.step(given.until)) {
+    bool const is_event = record->kind == wire::record_kind::event;
+    if (is_event) print_event(record->at, record->number, record->content);
+  }
+  if (again.is_cut_off()) {
+    fmt::print("the recording ends within a record: what came then is missing\n");
+  }
+  if (again.is_whole()) fmt::print("\n{}", status_text(again.look()));
+  return static_cast<int>(exit_code::ok);
+}
+
+constexpr auto replay_footer =
+    R"(The recording is what was put into the coordinator, message by message. It is done again in a
+fresh coordinator, in the recorded time; then the job is shown as it was at the end, or with
+--until at that moment. Marks: ! a warning, E an error.
+
+A coordinator keeps its last inputs (--record-bytes-max) and writes them to a file when the job
+fails, or on SIGUSR1: in $XDG_STATE_HOME/coxswain or ~/.local/state/coxswain, where the newest 20
+are kept. With --record FILE it writes all of them as they come. A recording contains the
+names of keys, queues and barriers, and error messages, but no values, tokens or secrets.
+
+With --compare, each recording is replayed and must come to the recorded digests of what the
+coordinator sent and reported. If not, the first difference is named, with its time, connection and
+request. A recording that was kept in memory has digests of its events only.
+
+EXAMPLES
+  coxswain replay ~/.local/state/coxswain/coxswain-20261123T091252-7.recording
+  coxswain replay job.recording --until 12.5s
+  coxswain replay --compare recordings/*    # does this version do the same?
+
+)";
+
+}  // namespace
+
+void add_replay(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<replay_command>();
+  auto& command =
+      add_subcommand(program, "replay", "Tells what happened in a job, from its recording", chosen,
+                     [given] { return replay_file(*given); });
+  command.add_option("FILE", given->files, "The recording; with --compare one or more")->required();
+  add_duration(command, "--until", given->until, "Show the job as it was so long after its start",
+               {.may_be_forever = true});
+  command.add_flag("--compare", given->compare,
+                   "Fail if this version sends or reports anything else; texts and values aside");
+  command.footer(help_end(replay_footer));
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,311 @@
+// coxswain run: a whole job on this machine.
+
+#include "commands/commands.hpp"
+#include "options/coordinator_options.hpp"
+#include "options/exit_code.hpp"
+#include "options/token.hpp"
+#include "options/units.hpp"
+#include "process/job_registry.hpp"
+#include "process/keep_recording.hpp"
+#include "process/local_job.hpp"
+#include "process/log.hpp"
+#include "process/machine.hpp"
+#include "process/reload.hpp"
+#include "terminal/harmless_text.hpp"
+#include "text/job_summary.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/core/text.hpp"
+#include "coxswain/server/entropy.hpp"
+#include "coxswain/status/page.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+struct run_command {
+  coordinator_options coordinator;
+  local_job_options job;
+  log_options log{.level = "warning"};
+  duration linger{};  // after a failure
+};
+
+// The job, and the signals that end it.
+class local_run {
+ public:
+  local_run(asio::io_context& io, run_command const& given)
+      : signals_{io, SIGINT, SIGTERM},
+        hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
+        given_{given.coordinator},
+        linger_{given.linger},
+        logs_json_{given.log.format == "json"},
+        keeps_recording_{given.job.server.record_bytes_max > 0},
+        linger_over_{io},
+        job_{io, with_log(given)} {
+    await_signal();
+    auto const& coordinator = given.coordinator;
+    if (coordinator.has_page) page_.emplace(io, job_.coordinator(), coordinator.page);
+  }
+
+  asio::awaitable<void> run() {
+    co_await job_.run();
+    bool const has_failed = tools::exit_code_of(job_) != 0 && !signal_;
+    if (job_.coordinator().error() && keeps_recording_ && !job_.was_interrupted()) {
+      keep_recording(job_.coordinator().recording());
+    }
+    if (has_failed && linger_ > duration{}) co_await stay();
+    hangup_.clear();
+    signals_.clear();  // from here on they do what they always do
+    co_await job_.stop("all processes have ended");
+    if (!is_told_) tell_outcome();
+  }
+
+  local_job& job() { return job_; }
+
+  // The job is found by others from now on.
+  void announce() {
+    auto const& addresses = job_.coordinator().addresses();
+    auto const& core = given_.server.core;
+    auto what = described(given_.server, addresses.front(), page_ ? page_->url() : std::string{});
+    what.is_drawn = given_.page.anyone_may_look;
+    registered_.emplace(std::move(what));
+    if (!given_.port_file.empty()) write_lines_atomically(given_.port_file, addresses);
+    tell(fmt::format("job '{}' of {} tasks at {}; watch it with: coxswain top", core.job,
+                     core.num_tasks, fmt::join(addresses, ", ")));
+    if (page_) tell("status page at " + page_->url());
+    if (page_ && given_.page.anyone_may_look && !logs_json_) {
+      tell(fmt::format("to cancel, preempt or drain there, open {}#token={}", page_->url(),
+                       worker_token(core.credentials)));
+    }
+    report_privacy(given_);
+    spdlog::info("up to {} open files", descriptor_limit());
+  }
+
+  // The exit code: a signal that came when all was over only ends what lingers.
+  int code() { return signal_ ? 128 + *signal_ : exit_code_of(job_); }
+
+ private:
+  // No warning, but to be seen where warnings are. Programs that read JSON find it in the log.
+  void tell(std::string const& text) const {
+    if (logs_json_) return spdlog::info(text);
+    if (!spdlog::should_log(spdlog::level::warn)) return;
+    fmt::print(stderr, "coxswain run: {}\n", harmless_line(text));
+  }
+
+  // What the coordinator has to say once the job was interrupted is no news.
+  local_job_options with_log(run_command const& given) {
+    auto options = given.job;
+    options.server.log = [this, write = options.server.log](core::event const& e) {
+      if (!signal_) write(e);
+    };
+    return options;
+  }
+
+  void tell_outcome() {
+    is_told_ = true;
+    auto const text = job_.was_interrupted() ? fmt::format("coxswain run: interrupted by SIG{}\n",
+                                                           ::sigabbrev_np(signal_.value_or(0)))
+                                             : failure_text(job_, "coxswain run: ");
+    std::fputs(text.c_str(), stderr);
+  }
+
+  // For those who want to know why it has failed.
+  asio::awaitable<void> stay() {
+    tell_outcome();
+    auto const how_long = linger_ == without_limit ? std::string{} : " or for " + text_of(linger_);
+    auto const at = page_ ? page_->url() : job_.coordinator().addresses().front();
+    tell(fmt::format("what happened can be looked at until Ctrl-C{} (--linger): {}", how_long, at));
+    is_lingering_ = true;
+    linger_over_.expires_at(deadline_after(std::chrono::steady_clock::now(), linger_));
+    boost::system::error_code ignored;
+    co_await linger_over_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+
+  void await_signal() {
+    signals_.async_wait([this](boost::system::error_code problem, int number) {
+      if (problem) return;
+      end_by(number);
+      await_signal();
+    });
+  }
+
+  void end_by(int signal) {
+    if (is_lingering_) {
+      linger_over_.cancel();
+      return;
+    }
+    signal_ = signal;
+    job_.interrupt(fmt::format("coxswain run was interrupted by SIG{}", ::sigabbrev_np(signal)));
+  }
+
+  void reload() {
+    tools::reload(given_, job_.coordinator(), page_ ? &*page_ : nullptr, *registered_);
+  }
+
+  asio::signal_set signals_;
+  hangup hangup_;
+  coordinator_options const& given_;
+  std::optional<int> signal_;
+  duration linger_;
+  bool logs_json_;
+  bool keeps_recording_;
+  bool is_told_{};
+  bool is_lingering_{};
+  asio::steady_timer linger_over_;
+  local_job job_;
+  std::optional<status_page::page> page_;
+  std::optional<job_registration> registered_;
+};
+
+void need_worker_token(coordinator_options const& given) {
+  auto const& all = given.server.core.credentials;
+  auto const is_worker = [](core::credential const& one) { return one.as == core::role::worker; };
+  if (all.empty() || std::any_of(all.begin(), all.end(), is_worker)) return;
+  throw program_error{exit_code::usage,
+                      fmt::format("--token-file: '{}' holds no worker's token, which the processes "
+                                  "of the job need",
+                                  given.token_file)};
+}
+
+// Other users of this machine can connect to a loopback listener: they need a token, which only
+// this user's processes find. Looking at the page stays free.
+void guard(coordinator_options& given) {
+  auto& server = given.server;
+  bool const is_guarded = !server.core.credentials.empty() || !server.tls.authorities_file.empty();
+  if (is_guarded || server.insecure) return;
+  auto const secret = server::draw_secret();
+  server.core.credentials = {
+      {core::role::worker,
+       core::hexadecimal({reinterpret_cast<char const*>(secret.data()), secret.size()})}};
+  given.page.credentials = server.core.credentials;
+  given.page.anyone_may_look = true;
+}
+
+int run(run_command& given, std::vector<std::string> command) {
+  if (command.empty()) {
+    throw program_error{exit_code::usage, "a command is needed: coxswain run -n 4 -- CMD..."};
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  complete(given.coordinator);
+  need_worker_token(given.coordinator);
+  guard(given.coordinator);
+  given.job.descriptors = raise_descriptor_limit();
+  log const lines{given.log, "coxswain run: %l: %v"};
+  given.job.command = std::move(command);
+  given.job.server = given.coordinator.server;
+  given.job.server.log = lines.sink();
+
+  asio::io_context io{1};
+  std::optional<local_run> all;
+  try {
+    all.emplace(io, given);
+  } catch (error const& problem) {
+    throw cannot_start(problem);
+  }
+  all->announce();
+  std::exception_ptr problem;
+  asio::co_spawn(io, all->run(), [&](std::exception_ptr p) {
+    problem = std::move(p);
+    io.stop();
+  });
+  io.run();
+  auto const code = problem ? 0 : all->code();
+  all.reset();
+  finish(given.coordinator);
+  if (problem) std::rethrow_exception(problem);
+  return code;
+}
+
+constexpr auto run_footer = R"(Each process finds in its environment
+  COXSWAIN_ADDRESS, COXSWAIN_TASK_ID, COXSWAIN_NUM_TASKS, COXSWAIN_JOB,
+  COXSWAIN_TOKEN (and COXSWAIN_ATTEMPT if there is one),
+  JAX_COORDINATOR_ADDRESS, JAXOPERATOR_COORDINATOR_ADDRESS,
+  JAXOPERATOR_COORDINATOR_HOST, JAXOPERATOR_NUM_PROCESSES and
+  JAXOPERATOR_PROCESS_ID.
+What it prints is passed on in whole lines that begin with "[its task] "; its input is empty.
+
+A process that ends with 0 has finished its task, whether or not it has left the job: barriers that
+need it fail from then on. When a process ends badly, all others learn at once which one and how.
+Those that still run after --failure-grace get SIGTERM, and SIGKILL after --kill-grace. SIGINT and
+SIGTERM do the same to all of them; a second one kills them at once. SIGHUP has the --token-file
+read again, as coxswain
+serve does, unless it says that the terminal was closed: then it is as SIGTERM. A recoverable task
+(--recoverable, or as its program says when it joins) that had joined ends alone: the others are
+not told, and go on.
+
+EXAMPLES
+  coxswain run -n 8 -- coxswain-example-worker --rounds 1000
+  coxswain run -n 4 --port-file job.port -- sh -c 'echo I am $COXSWAIN_TASK_ID'
+
+With --http the job can be looked at over HTTP while it runs, see coxswain
+serve --help; standard error says where. On a terminal the page of a failed job
+stays until Ctrl-C; --linger says otherwise. status, top, why and events find
+the job without an --address, see coxswain jobs.
+
+Without a --token-file, COXSWAIN_TOKEN, --tls-ca or --insecure the job has a
+token of its own, drawn for this run: its processes get it, your other
+commands on this machine find it, and other users cannot join. Its page may be
+looked at without the token; acting there needs it.
+
+What led to a failure is recorded in $XDG_STATE_HOME/coxswain, or in
+~/.local/state/coxswain, for coxswain replay; the newest 20 recordings are kept.
+Ctrl-C interrupts a job: that is no failure, and leaves no recording.
+
+Options are variables too, --kill-grace is COXSWAIN_KILL_GRACE, and keys of a --config file, which
+coxswain --help describes.
+
+EXIT CODES
+  That of the task that failed, 128 + the number of the signal that killed it;
+  126 or 127 if the command cannot be run or found; 128 + the number of a
+  signal to coxswain run itself; 0 if all went well; 1 if the job failed though
+  no process did; 64 wrong usage, 69 cannot listen
+)";
+
+}  // namespace
+
+void add_run(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<run_command>();
+  auto& command = add_subcommand(
+      program, "run", "Runs a job of N processes on this machine", chosen, [given, &program] {
+        auto const* const app = program.get_subcommand("run");
+        bool const is_said = app->get_option("--linger")->count() > 0;
+        bool const is_watched = given->coordinator.has_page && ::isatty(STDERR_FILENO) == 1;
+        if (!is_said && is_watched) given->linger = without_limit;
+        return run(*given, command_in(*app));
+      });
+  // Options end where the command begins.
+  command.prefix_command();
+  add_num_tasks(command, given->coordinator)->required();
+  add_identity_options(command, given->coordinator);
+  add_timeout(command, "--failure-grace", given->job.failure_grace,
+              "Time for the other tasks to end by themselves after one failed");
+  add_timeout(command, "--kill-grace", given->job.kill_grace, "Time from SIGTERM to SIGKILL");
+  add_timeout(command, "--linger", given->linger,
+              "Keep the coordinator and its page for this long after a failure, or until Ctrl-C")
+      ->default_str("forever on a terminal with --http, else 0");
+  add_log_options(command, given->log);
+  add_timing_options(command, given->coordinator);
+  add_limit_options(command, given->coordinator);
+  add_recording_options(command, given->coordinator);
+  add_http_options(command, given->coordinator);
+  command.name_variables();
+  command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
+  command.footer(run_footer);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,329 @@
+// coxswain serve: the coordinator as a process of its own.
+
+#include "commands/commands.hpp"
+#include "commands/version.hpp"
+#include "options/coordinator_options.hpp"
+#include "options/exit_code.hpp"
+#include "options/launcher.hpp"
+#include "options/remote.hpp"
+#include "options/token.hpp"
+#include "process/job_registry.hpp"
+#include "process/keep_recording.hpp"
+#include "process/log.hpp"
+#include "process/machine.hpp"
+#include "process/reload.hpp"
+#include "process/service_manager.hpp"
+#include "text/json.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/server/server.hpp"
+#include "coxswain/status/page.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// How long the tasks of a failed job may take to go, with --exit-when-done.
+constexpr duration failed_job_lingers = 60s;
+
+bool has_left(core::snapshot::task const& t) { return t.state == task_state::left; }
+
+struct serve_command {
+  coordinator_options coordinator;
+  log_options log;
+  bool exit_when_done{};
+};
+
+// A running coordinator, and what ends it: a signal, or with --exit-when-done the end of the job.
+class service {
+ public:
+  service(asio::io_context& io, serve_command const& given, log const& to);
+
+  // Announces it, and serves. Gives the exit code.
+  int run();
+
+ private:
+  static server::options with_log(serve_command const& given, service& self, log const& to);
+  void announce();
+  void await_signal();
+  void await_question();
+  void end_by(int signal);
+  void reload();
+  void await_failure();
+  asio::awaitable<void> await_end_of_job();
+  void end_of_job(std::string const& why);
+
+  asio::io_context& io_;
+  serve_command const& given_;
+  asio::signal_set signals_;
+  asio::signal_set questions_;
+  hangup hangup_;
+  asio::steady_timer failed_for_long_;
+  bool watches_failure_{};
+  bool is_stopping_{};
+  exit_code code_{exit_code::ok};
+  service_manager manager_;
+  server::server coordinator_;
+  std::optional<status_page::page> page_;
+  std::optional<job_registration> registered_;
+};
+
+service::service(asio::io_context& io, serve_command const& given, log const& to)
+    : io_{io},
+      given_{given},
+      signals_{io, SIGINT, SIGTERM},
+      questions_{io, SIGUSR1},
+      hangup_{io, [this] { reload(); }, [this] { end_by(SIGHUP); }},
+      failed_for_long_{io},
+      manager_{io},
+      coordinator_{io, with_log(given, *this, to)} {
+  if (given.coordinator.has_page) page_.emplace(io, coordinator_, given.coordinator.page);
+}
+
+// The server has nothing that completes when the job fails; but it never fails without a word in
+// the log. What is to be done about it waits until the server is at rest.
+server::options service::with_log(serve_command const& given, service& self, log const& to) {
+  auto options = given.coordinator.server;
+  options.owns_process = true;
+  options.log = [write = to.sink(), &self](core::event const& e) {
+    write(e);
+    if (e.level != core::severity::error || self.watches_failure_) return;
+    asio::post(self.io_, [&self] { self.await_failure(); });
+  };
+  return options;
+}
+
+int service::run() {
+  announce();
+  await_signal();
+  await_question();
+  auto pass_on = [](std::exception_ptr problem) {
+    if (problem) std::rethrow_exception(problem);
+  };
+  if (given_.exit_when_done) asio::co_spawn(io_, await_end_of_job(), pass_on);
+  asio::co_spawn(io_, coordinator_.run(), [this](std::exception_ptr problem) {
+    io_.stop();
+    if (problem) std::rethrow_exception(problem);
+  });
+  io_.run();
+  spdlog::info("ended");
+  return static_cast<int>(code_);
+}
+
+// The addresses are open: whoever reads them can connect.
+void service::announce() {
+  auto const& addresses = coordinator_.addresses();
+  auto const& core = given_.coordinator.server.core;
+  registered_.emplace(described(given_.coordinator.server, addresses.front(),
+                                page_ ? page_->url() : std::string{}));
+  if (!given_.coordinator.port_file.empty()) {
+    write_lines_atomically(given_.coordinator.port_file, addresses);
+  }
+  json::object ready{
+      {"event", "ready"},  {"addresses", json::array(addresses.begin(), addresses.end())},
+      {"job", core.job},   {"num_tasks", core.num_tasks},
+      {"pid", ::getpid()}, {"version", version},
+  };
+  if (page_) {
+    ready["http"] = page_->address();
+    ready["page"] = page_->url();
+  }
+  fmt::print("{}\n", serialized(ready));
+  std::fflush(stdout);
+  auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
+                                fmt::join(addresses, ", "));
+  manager_.ready(what);
+  spdlog::info("{}; up to {} open files", what, descriptor_limit());
+  if (page_) spdlog::info("status page at {}", page_->url());
+  report_privacy(given_.coordinator);
+}
+
+void service::await_signal() {
+  signals_.async_wait([this](boost::system::error_code problem, int number) {
+    if (problem) return;
+    end_by(number);
+    await_signal();
+  });
+}
+
+void service::end_by(int signal) {
+  // A second signal means that the user does not want to wait.
+  if (is_stopping_) ::_exit(128 + signal);
+  is_stopping_ = true;
+  spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", signal);
+  auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(signal));
+  manager_.stopping(why);
+  coordinator_.stop(why);
+}
+
+// SIGHUP: what may change while it runs.
+void service::reload() {
+  tools::reload(given_.coordinator, coordinator_, page_ ? &*page_ : nullptr, *registered_);
+}
+
+// SIGUSR1 asks what the coordinator was told lately.
+void service::await_question() {
+  questions_.async_wait([this](boost::system::error_code problem, int) {
+    if (problem) return;
+    keep_recording(coordinator_.recording());
+    await_question();
+  });
+}
+
+void service::await_failure() {
+  if (watches_failure_ || !coordinator_.error()) return;
+  watches_failure_ = true;
+  manager_.status("the job has failed: " + coordinator_.error()->cause.why.text());
+  if (given_.coordinator.server.record_bytes_max > 0) keep_recording(coordinator_.recording());
+  if (!given_.exit_when_done) return;
+  failed_for_long_.expires_after(failed_job_lingers);
+  failed_for_long_.async_wait([this](boost::system::error_code problem) {
+    if (!problem) end_of_job("the job has failed");
+  });
+}
+
+asio::awaitable<void> service::await_end_of_job() {
+  co_await coordinator_.job_done();
+  if (coordinator_.error()) co_return end_of_job("the job has failed");
+  // Recoverable tasks fail without the job, but if all have, nobody has finished it.
+  auto const tasks = coordinator_.look().tasks;
+  bool const has_finished = std::any_of(tasks.begin(), tasks.end(), has_left);
+  if (!has_finished) code_ = exit_code::failed;
+  end_of_job(has_finished ? "all tasks have left" : "all tasks have failed");
+}
+
+void service::end_of_job(std::string const& why) {
+  if (is_stopping_) return;
+  is_stopping_ = true;
+  if (coordinator_.error()) code_ = exit_code::failed;
+  spdlog::info("{}: ends, because of --exit-when-done", why);
+  manager_.stopping(why);
+  coordinator_.stop(why);
+}
+
+// As many as the launcher says, unless the command line does.
+void complete_num_tasks(std::uint32_t& num_tasks) {
+  if (num_tasks != 0) return;
+  auto const said = launched().num_tasks.value();
+  if (!said) {
+    throw program_error{exit_code::usage,
+                        "--num-tasks is required: neither it nor COXSWAIN_NUM_TASKS nor a launcher "
+                        "says how many tasks the job has; see coxswain detect." +
+                            why_missing(&launch::parameters::num_tasks)};
+  }
+  num_tasks = *said;
+}
+
+int serve(serve_command& given, bool listens_as_told) {
+  std::signal(SIGPIPE, SIG_IGN);
+  complete_num_tasks(given.coordinator.server.core.num_tasks);
+  if (auto inherited = inherited_listeners(); !listens_as_told && !inherited.empty()) {
+    given.coordinator.server.listen = std::move(inherited);
+  }
+  complete(given.coordinator);
+  raise_descriptor_limit();
+  log const lines{given.log, "%Y-%m-%dT%H:%M:%S.%e%z %l: %v"};
+  asio::io_context io{1};
+  std::optional<service> running;
+  try {
+    running.emplace(io, given, lines);
+  } catch (error const& problem) {
+    throw cannot_start(problem);
+  }
+  auto const code = running->run();
+  running.reset();
+  finish(given.coordinator);
+  return code;
+}
+
+constexpr auto serve_footer = R"(Ready is when standard output has one line of JSON:
+  {"event":"ready","addresses":["127.0.0.1:8476"],"job":"default",...}
+and the --port-file is there. The log goes to standard error.
+
+SIGUSR1: what the coordinator was told lately is written to a file, for coxswain replay; the same
+happens when the job fails.
+
+SIGTERM or SIGINT: everybody gets a goodbye, then it ends with 0; a second one ends it at once.
+SIGHUP: the --token-file is read again, and the log level if a --config file says it. Tasks and
+sessions that are there go on; who comes needs one of the new tokens. If something is wrong, all
+stays as it was; the log says so. But when its terminal was closed, SIGHUP ends it as SIGTERM does.
+
+With --exit-when-done it ends with 0 when all tasks have left, and with 1 after a failure of the
+job, once the last task is gone or 60 s have passed. A new attempt needs a new coordinator.
+Recoverable tasks that have failed count as gone; when all have failed, it ends with 1.
+
+As a systemd service (Type=notify) it says READY, STATUS and STOPPING and feeds the watchdog from
+its loop; without --listen it takes the sockets of a socket unit. tools/deploy has a unit.
+
+A listener that others can reach (not loopback, not unix:) needs a token, client certificates, or
+--insecure. A port without a host, such as :8476, is that of all addresses if one of these is there,
+and else that of this machine only; so it is for --http.
+
+The --token-file says what each token gives leave to, for example
+  worker    7d5c...
+  operator  b1f0...
+  reader    99ae...
+A reader may look: status, get, ls, watch, events. An operator may also change keys and queues,
+wait at count barriers, cancel barriers and preempt tasks. A worker may do everything; a line with a
+token alone is a worker's. Empty lines and those that begin with # mean nothing.
+
+With --http the job can be looked at over HTTP; the line on standard output then has "page", where.
+  /livez /readyz /healthz      200 or 503; ?verbose lists the checks
+  /metrics                     what is counted, for Prometheus
+  /barrier/NAME                503 with who is missing; 200 once it was passed
+  /api/v1/state                the job, as coxswain status --json
+  /api/v1/tasks[?state=failed] /api/v1/tasks/3 /api/v1/barriers /api/v1/why
+  /api/v1/events[?after=N&severity=warning&last=N]
+  /api/v1/keys[?prefix=a/&after=KEY&limit=N&values=1] /api/v1/keys/NAME
+  /api/v1/live                 a WebSocket: the job, and then what changes
+  POST /api/v1/preempt         {"task": 3, "in": "10m"}
+  POST /api/v1/drain           {}: an orderly stop
+It asks for the same tokens ('Authorization: Bearer TOKEN'); what is posted is application/json.
+
+EXAMPLES
+  coxswain serve -n 8
+  coxswain serve -n 64 --listen :8476 --token-file token --exit-when-done
+  coxswain serve -n 8 --http 8477, and then curl -s localhost:8477/api/v1/why
+  coxswain serve -n 8 --listen 127.0.0.1:0 --listen unix:/run/job.sock \
+      --port-file /run/job.port
+
+)";
+
+}  // namespace
+
+void add_serve(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<serve_command>();
+  given->coordinator.server.listen = {address_default};
+  auto& command = add_subcommand(program, "serve", "Runs the coordinator of one job", chosen,
+                                 [given, &program] {
+                                   auto const* const app = program.get_subcommand("serve");
+                                   return serve(*given, app->get_option("--listen")->count() > 0);
+                                 });
+  add_num_tasks(command, given->coordinator);
+  add_identity_options(command, given->coordinator);
+  command.add_flag("--exit-when-done", given->exit_when_done, "End when the job is over");
+  add_log_options(command, given->log);
+  add_timing_options(command, given->coordinator);
+  add_limit_options(command, given->coordinator);
+  add_recording_options(command, given->coordinator);
+  add_http_options(command, given->coordinator);
+  command.name_variables();
+  command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
+  command.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
+  command.footer(help_end(serve_footer));
+}
+
+}  // namespace coxswain::tools

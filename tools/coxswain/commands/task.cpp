@@ -1,0 +1,245 @@
+// coxswain task: a command that is one task of a job.
+
+#include "commands/commands.hpp"
+#include "options/coordinator_options.hpp"
+#include "options/exit_code.hpp"
+#include "options/launcher.hpp"
+#include "options/remote.hpp"
+#include "process/log.hpp"
+#include "process/machine.hpp"
+#include "process/task_host.hpp"
+#include "process/task_run.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/host/hosted_coordinator.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <csignal>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+struct task_command {
+  remote_options remote;
+  std::optional<task_id> task;
+  std::optional<std::uint32_t> num_tasks;
+  std::optional<std::uint64_t> attempt;
+  bool recoverable{};
+  bool take_over{};
+  bool returning{};
+  duration join_timeout{core::timeout_default};
+  duration leave_timeout{core::timeout_default};
+  duration kill_grace{5s};
+  bool hosts_if_task_0{};
+  coordinator_options coordinator;  // what of it the command line may say
+  log_options log{.level = "warning"};
+};
+
+program_error no_task() {
+  return {exit_code::usage,
+          "--task-id is required: neither it nor COXSWAIN_TASK_ID nor a launcher says which task "
+          "this is; see coxswain detect." +
+              why_missing(&launch::parameters::task)};
+}
+
+// What the command line does not say of us is the launcher's to say.
+client_options member(task_command const& given) {
+  auto as = observer(given.remote);
+  auto const& launcher = launched();
+  as.task = given.task;
+  if (auto const number = launcher.task; !as.task && number.value()) {
+    as.task = task_id{*number.value()};
+  }
+  if (!as.task) throw no_task();
+  as.num_tasks = given.num_tasks ? given.num_tasks : launcher.num_tasks.value();
+  as.attempt = given.attempt;
+  if (!as.attempt && given.remote.address.empty()) as.attempt = launcher.attempt.value();
+  return as;
+}
+
+task_run_options options_of(task_command const& given, std::vector<std::string> command) {
+  auto as = member(given);
+  if (given.recoverable) as.recoverable = true;
+  if (given.hosts_if_task_0) as.hosted_by_task = 0;
+  as.on_event = say_waits("coxswain task");
+  task_run_options options{std::move(as)};
+  options.join.timeout = given.join_timeout;
+  options.join.take_over = given.take_over;
+  options.leave = leave_options{given.leave_timeout};
+  options.leave.returning = given.returning;
+  options.kill_grace = given.kill_grace;
+  options.command = std::move(command);
+  return options;
+}
+
+// The coordinator that we are, too, and its log.
+class hosting {
+ public:
+  hosting(asio::io_context& io, task_command const& given, client_options const& as)
+      : lines_{given.log, "coxswain task: coordinator: %l: %v"},
+        host_{io, options_of(given, as, lines_)} {}
+
+  task_host& host() { return host_; }
+
+ private:
+  static server::options options_of(task_command const& given, client_options const& as,
+                                    log const& lines) {
+    auto options = given.coordinator.server;
+    auto meant = hosting_options(as);
+    if (options.listen.empty()) options.listen = std::move(meant.listen);
+    options.core.num_tasks = meant.core.num_tasks;
+    options.core.job = std::move(meant.core.job);
+    options.core.attempt = meant.core.attempt;
+    options.core.hosted_by_task = meant.core.hosted_by_task;
+    options.core.credentials = std::move(meant.core.credentials);
+    options.tls = std::move(meant.tls);
+    options.owns_process = true;
+    options.log = lines.sink();
+    return options;
+  }
+
+  log lines_;
+  task_host host_;
+};
+
+int run_task(task_command const& given, std::vector<std::string> command) {
+  if (command.empty()) {
+    throw program_error{exit_code::usage, "a command is needed: coxswain task -- CMD..."};
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  asio::io_context io{1};
+  auto options = options_of(given, std::move(command));
+  std::optional<hosting> coordinator;
+  if (given.hosts_if_task_0 && options.client.task == task_id{0}) {
+    options.descriptors = raise_descriptor_limit();
+    coordinator.emplace(io, given, options.client);
+  }
+  task_run task{io, std::move(options)};
+  bool is_over{};
+  std::exception_ptr problem;
+  auto take = [&](std::exception_ptr p) {
+    problem = std::move(p);
+    is_over = true;
+  };
+  asio::co_spawn(io, task.run(), asio::bind_cancellation_slot(task.slot(), take));
+  while (!is_over && io.run_one() > 0) continue;
+  task.end();
+  if (coordinator) coordinator->host().end(!problem && task.code().value_or(0) == 0);
+  io.run_for(farewell_max);
+  // A command that ended badly says it all, and so does a signal.
+  if (problem && task.code().value_or(0) == 0) std::rethrow_exception(problem);
+  return task.code().value_or(static_cast<int>(exit_code::ok));
+}
+
+void add_membership_options(CLI::App& to, task_command& into) {
+  add_number(to, "--task-id", into.task, 0,
+             "Which task this is; coxswain run has set it, and launchers do",
+             std::numeric_limits<std::uint32_t>::max());
+  add_number(
+      to, "--num-tasks", into.num_tasks, 1,
+      "How many tasks the job is expected to have; coxswain run has set it, and launchers do",
+      std::numeric_limits<std::uint32_t>::max());
+  add_number(to, "--attempt", into.attempt, 0, "The launcher's restart count");
+  to.add_flag("--recoverable", into.recoverable,
+              "When this task fails, the job goes on, and it may join again");
+  to.add_flag("--returning", into.returning,
+              "The launcher starts the command again after exit code 0: barriers wait for that "
+              "instead of failing");
+  add_timeout(to, "--join-timeout", into.join_timeout, "How long all tasks may take to join");
+  add_timeout(to, "--leave-timeout", into.leave_timeout, "How long all tasks may take to leave");
+  add_timeout(to, "--kill-grace", into.kill_grace,
+              "When the job has failed: how long after SIGTERM the command is killed");
+}
+
+// Only that of task 0 looks at them.
+void add_hosting_options(CLI::App& to, task_command& into) {
+  to.add_flag("--host-if-task-0", into.hosts_if_task_0,
+              "The process of task 0 is the coordinator, too, so that none has to be started. It "
+              "goes when all tasks have left");
+  to.option_defaults()->group("With --host-if-task-0");
+  into.coordinator.server.listen.clear();
+  add_listeners(to, into.coordinator.server,
+                "the address if it is this machine's alone, else its port on all addresses");
+  add_log_options(to, into.log);
+  add_timing_options(to, into.coordinator);
+  add_limit_options(to, into.coordinator);
+}
+
+constexpr auto task_footer =
+    R"help(Joins the job, waits until all tasks have, runs the command, and leaves with the others
+when it ends with 0: the task has finished, unless --returning says that its launcher starts it
+again. If it ends otherwise the task has failed: all others learn at once which one, and how. When
+the job fails, the command gets SIGTERM, and SIGKILL after --kill-grace. SIGINT and SIGTERM are
+passed on to it. Its input, output and errors are ours, but a terminal is no input. What it leaves
+running is killed when it ends.
+
+Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
+do the subcommands
+  barrier, all-gather, reduce, all-equal, alive, topology, progress,
+  sync-point, preempt, cancel, put and cas with --while-task-lives, fail,
+  reset and leave.
+Several may run at once; what a program waited for ends with it, and the task goes on. A program's
+join finds the task joined; its leave waits for the others, and takes effect when the command
+ends. Programs reach the coordinator through COXSWAIN_TASK_SOCKET, a Unix socket in a directory
+below TMPDIR that only this user may enter, and show COXSWAIN_TASK_SECRET, which is good for this
+command only. COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _TASK_INCARNATION and
+JAX_COORDINATOR_ADDRESS are set as well. All other subcommands have sessions of their own, as
+everywhere.
+
+EXAMPLE
+  coxswain run -n 4 -- coxswain task -- sh train.sh
+  srun -n 64 coxswain task --host-if-task-0 --token-file token -- sh train.sh
+  where train.sh is
+    hosts=$(coxswain all-gather hosts "$(hostname)") || exit
+    ./step --peers "$hosts" && coxswain barrier trained --timeout 10min
+
+Where neither options nor variables of ours say it, the address, the task and the number of tasks
+are what the launcher says: see coxswain detect. With --host-if-task-0 the job needs nothing but its
+launcher; with the process of task 0 the coordinator is gone, though.
+
+Options are variables too, --join-timeout is COXSWAIN_JOIN_TIMEOUT, and keys of a --config file,
+which coxswain --help describes; only --take-over is neither.
+
+EXIT CODES
+  That of the command, 128 + the number of the signal that killed it; 126 or
+  127 if it cannot be run or found; 128 + the number of a signal that came
+  while there was no command. If the command ended with 0 but the job has
+  failed, 1.
+  64 wrong usage, 69 no coordinator there, 75 not all tasks came in time,
+  77 refused (token, job, permission)
+)help";
+
+}  // namespace
+
+void add_task(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<task_command>();
+  given->remote.connect_timeout = 300s;
+  auto& command = add_subcommand(program, "task", "Runs a command as one task of a job", chosen,
+                                 [given, &program] {
+                                   auto const* const app = program.get_subcommand("task");
+                                   return run_task(*given, command_in(*app));
+                                 });
+  // Options end where the command begins.
+  command.prefix_command();
+  add_membership_options(command, *given);
+  add_hosting_options(command, *given);
+  add_remote_options(command, given->remote);
+  command.add_fallback("--task-id", said_by_launcher(&launch::parameters::task));
+  command.add_fallback("--num-tasks", said_by_launcher(&launch::parameters::num_tasks));
+  command.add_fallback("--attempt", [given] {
+    return given->remote.address.empty() ? said_by_launcher(&launch::parameters::attempt)()
+                                         : std::nullopt;
+  });
+  // Without a variable: it ends another process.
+  command.add_flag("--take-over", given->take_over,
+                   "Take the place of another process that is this task; both are recoverable");
+  command.footer(task_footer);
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,215 @@
+// coxswain progress, sync-point, fail, reset, leave, preempt: what a task says of itself.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/remote.hpp"
+
+#include "coxswain/client/asking.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+// --- progress, sync-point ------------------------------------------------------------------------
+
+struct step_command {
+  std::optional<std::uint64_t> step;
+};
+
+void add_step(CLI::App& to, step_command& into) {
+  add_number(to, "STEP", into.step, 0, "The step")->required();
+}
+
+asio::awaitable<void> report(client& c, step_command const& given) {
+  return c.report_progress(*given.step);
+}
+
+asio::awaitable<void> reach(client& c, std::uint64_t step, bool& stops) {
+  stops = co_await c.reached_sync_point(step);
+}
+
+int reach_step(step_command const& given) {
+  bool stops{};
+  auto const code = act([&](client& c) { return reach(c, *given.step, stops); });
+  if (code != static_cast<int>(exit_code::ok) || stops) return code;
+  return static_cast<int>(exit_code::failed);
+}
+
+constexpr auto progress_footer =
+    R"(coxswain status shows it; with serve --progress-timeout a task that reports no further step
+for so long is named, unless it waits in a call, such as barrier; a get --wait has a session of
+its own and is none of the task's. What is said to sync-point is not reported by itself.
+
+EXAMPLE
+  for step in $(seq 1000); do ./step $step && coxswain progress $step; done
+
+)";
+
+constexpr auto sync_point_footer =
+    R"(Exits with 0 where all tasks stop together after a preempt: save your state here. With 1
+otherwise: go on. To be asked by every task with each step, rising. Waits only while they agree on
+a step.
+
+EXAMPLE
+  for step in $(seq 1000); do
+    ./step $step
+    if coxswain sync-point $step; then ./save $step; exit; fi
+  done
+
+)";
+
+// --- fail, reset, leave --------------------------------------------------------------------------
+
+constexpr std::uint32_t codes = 16;
+
+struct fail_command {
+  std::string code{name(errc::internal)};
+  std::string message;
+};
+
+std::vector<std::string> code_names() {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; i <= codes; ++i) names.emplace_back(name(errc_of(i)));
+  return names;
+}
+
+errc code_named(std::string const& text) {
+  std::uint32_t i = 1;
+  while (i < codes && name(errc_of(i)) != text) ++i;
+  return errc_of(i);
+}
+
+asio::awaitable<void> fail(client& c, fail_command const& given) {
+  return c.report_error(code_named(given.code), given.message);
+}
+
+// The task stays joined when this program ends.
+asio::awaitable<void> reset(client& c) {
+  co_await c.reset();
+  co_await c.join();
+  connection_of(c)->may_be_member(false);
+}
+
+struct leave_command {
+  duration timeout{core::timeout_default};
+  bool returning{};
+};
+
+// Not client::leave: our client has not joined, and would just end its own session.
+asio::awaitable<void> leave(client& c, leave_command const& given) {
+  core::leave_args args;
+  args.returning = given.returning;
+  question q{args, given.timeout};
+  auto const answer = co_await ask(connection_of(c), std::move(q));
+  throw_unless_ok(answer);
+}
+
+constexpr auto leave_footer =
+    R"(Waits until all tasks leave, unless all are recoverable. Then nobody waits for this task any
+more, and the end of its command is no failure; the task stays until then. Without this it
+leaves when its command ends. With --returning it waits for nobody, and barriers wait for
+the next process of the task once the command has ended.
+
+EXAMPLE
+  coxswain leave && ./upload-results
+
+)";
+
+// --- preempt -------------------------------------------------------------------------------------
+
+struct preempt_command {
+  remote_options remote;
+  std::optional<task_id> task;  // none: the one that we act for
+  duration in{};
+};
+
+int post(preempt_command const& given) {
+  auto const talk = [&given](client& c) { return c.preempt(given.in, given.task); };
+  return given.task ? converse(given.remote, talk) : act(talk);
+}
+
+constexpr auto preempt_footer =
+    R"(All tasks then agree on a step at which they save their state: there their
+reached_sync_point(step) is true, and coxswain sync-point exits with 0. If there is
+more time than the coordinator's --preemption-lead, they agree so long before.
+
+EXAMPLE
+  coxswain preempt 17 --in 10min
+
+)";
+
+}  // namespace
+
+void add_progress(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "progress", "Says that this task has reached a step of its work", chosen, report);
+  add_step(command, command.given);
+  command.name_variables();
+  command.footer(task_help_end(progress_footer));
+}
+
+void add_sync_point(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(
+      program, "sync-point", "Says that this task has reached a step, and whether all stop there",
+      chosen, reach_step);
+  add_step(command, command.given);
+  command.name_variables();
+  command.footer(task_help_end(sync_point_footer));
+}
+
+void add_fail(CLI::App& program, action& chosen) {
+  auto& command =
+      add_conversation(program, "fail", "Says that this task has failed, and why", chosen, fail);
+  auto& given = command.given;
+  command.add_option("MESSAGE", given.message, "What went wrong, for all to read")->required();
+  command.add_option("--code", given.code, "The kind of error, as gRPC names it")
+      ->type_name("CODE")
+      ->check(one_of(code_names()))
+      ->capture_default_str();
+  command.name_variables();
+  command.footer(task_help_end(
+      "The job fails by it, and all tasks learn it; unless this one is recoverable: then it fails\n"
+      "alone, and reset lets it join again. The command of coxswain task is trusted to end by\n"
+      "itself within --kill-grace. One that just ends with another code than 0 fails as well.\n\n"
+      "EXAMPLE\n  ./train || { coxswain fail \"$(tail -n 1 log)\"; exit 1; }\n\n"));
+}
+
+void add_reset(CLI::App& program, action& chosen) {
+  auto& command = add_subcommand(program, "reset",
+                                 "Clears the failure of this recoverable task, which joins again",
+                                 chosen, [] { return act(reset); });
+  command.footer(task_help_end(
+      "Exits with 1 if it has not failed, or the job has.\n\n"
+      "EXAMPLE\n  until ./step; do\n"
+      "    coxswain fail \"step failed\" && ./repair && coxswain reset || exit\n  done\n\n"));
+}
+
+void add_leave(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "leave", "Leaves with all other tasks before the command ends", chosen, leave);
+  add_timeout(command, "--timeout", command.given.timeout, "How long all tasks may take to leave");
+  command.add_flag("--returning", command.given.returning,
+                   "The task is to return: its launcher starts the command again");
+  command.name_variables();
+  command.footer(task_help_end(leave_footer));
+}
+
+void add_preempt(CLI::App& program, action& chosen) {
+  auto& command =
+      add_subcommand(program, "preempt", "Says that a task will soon be taken away", chosen, post);
+  auto& given = command.given;
+  add_number(command, "TASK", given.task, 0,
+             "The task's number (default, below coxswain task: this task's)",
+             std::numeric_limits<std::uint32_t>::max());
+  add_duration(command, "--in", given.in, "How long it still has");
+  add_remote_options(command, given.remote);
+  command.footer(help_end(preempt_footer));
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,292 @@
+// coxswain top: a job in a terminal, live.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/remote.hpp"
+#include "terminal/job_feed.hpp"
+#include "terminal/terminal.hpp"
+#include "terminal/top_frame.hpp"
+
+#include <fmt/format.h>
+#include <boost/asio/signal_set.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr std::size_t page_of_events = 10;
+
+// Of a frame that goes into a file or a pipe.
+constexpr std::size_t lines_unless_said = 60;
+
+struct top_command {
+  remote_options remote;
+  duration interval{500ms};
+  bool once{};
+  bool without_colours{};
+};
+
+// https://no-color.org: whatever the variable says, as long as it says something.
+bool wants_colours(top_command const& given) {
+  auto const* const no_color = std::getenv("NO_COLOR");
+  return !given.without_colours && (no_color == nullptr || *no_color == '\0');
+}
+
+// The session, the screen and the keys, until somebody ends it.
+class live_top {
+ public:
+  live_top(asio::io_context& io, top_command const& given)
+      : io_{io},
+        colours_{wants_colours(given), has_unicode()},
+        feed_{io, given.remote, given.interval, [this] { has_changed(); }},
+        interval_{given.interval},
+        ends_{io, SIGINT, SIGTERM, SIGHUP},
+        resizes_{io, SIGWINCH},
+        stops_{io, SIGTSTP},
+        keys_{io},
+        clock_{io} {
+    how_.has_unicode = colours_.has_unicode;
+  }
+
+  // Gives the exit code.
+  int run() {
+    await_end();
+    await_resize();
+    await_stop();
+    auto ended = [this](std::exception_ptr problem) {
+      problem_ = std::move(problem);
+      end(0);
+    };
+    asio::co_spawn(io_, feed_.run(), ended);
+    while (!is_over_ && io_.run_one() > 0) continue;
+    io_.run_for(farewell_max);
+    screen_.leave();
+    if (problem_) std::rethrow_exception(problem_);
+    return code_;
+  }
+
+ private:
+  void end(int code) {
+    if (std::exchange(is_over_, true)) return;
+    code_ = code;
+    feed_.stop();
+    ends_.cancel();
+    ends_.clear();  // from here on they do what they always do
+    resizes_.cancel();
+    stops_.cancel();
+    clock_.cancel();
+    if (keys_.is_open()) keys_.release();
+    screen_.leave();
+  }
+
+  // What is told before anything is known needs no screen.
+  void has_changed() {
+    if (is_over_) return;
+    if (!std::exchange(is_shown_, true)) {
+      screen_.enter();
+      await_keys();
+      await_tick();
+    }
+    draw();
+  }
+
+  void draw() {
+    if (!is_shown_) return;
+    if (!how_.is_paused) {
+      auto const& now = feed_.view(std::chrono::steady_clock::now());
+      stand_still(now);
+      shown_ = now;
+    }
+    std::vector<std::string> lines;
+    for (auto const& line : top_frame(shown_, how_, terminal_size(), screen_.input() >= 0)) {
+      lines.push_back(line.ansi(colours_));
+    }
+    screen_.show(std::move(lines));
+  }
+
+  // A user who reads old events goes on reading the same when there are new ones.
+  void stand_still(job_view const& now) {
+    if (how_.scrolled == 0 || shown_.events.empty() || now.events.empty()) return;
+    auto const before = shown_.events.back().number;
+    how_.scrolled += static_cast<std::size_t>(std::count_if(
+        now.events.begin(), now.events.end(),
+        [&](auto const& e) { return e.number > before && e.what.level >= how_.events_from; }));
+    how_.scrolled = std::min(how_.scrolled, now.events.size());
+  }
+
+  void press(key what) {
+    auto const count = shown_.events.size();
+    switch (what) {
+      case key::quit: return end(0);
+      case key::pause: how_.is_paused = !how_.is_paused; break;
+      case key::help: how_.shows_help = !how_.shows_help; break;
+      case key::older: how_.scrolled += 1; break;
+      case key::newer: how_.scrolled -= std::min<std::size_t>(how_.scrolled, 1); break;
+      case key::page_older: how_.scrolled += page_of_events; break;
+      case key::page_newer: how_.scrolled -= std::min(how_.scrolled, page_of_events); break;
+      case key::oldest: how_.scrolled = count; break;
+      case key::newest: how_.scrolled = 0; break;
+      case key::severity:
+        how_.events_from =
+            static_cast<core::severity>((static_cast<int>(how_.events_from) + 1) % 3);
+        how_.scrolled = 0;
+        break;
+    }
+    how_.scrolled = std::min(how_.scrolled, count);
+  }
+
+  void await_keys() {
+    if (screen_.input() < 0) return;
+    if (!keys_.is_open()) keys_.assign(screen_.input());
+    keys_.async_wait(asio::posix::stream_descriptor::wait_read,
+                     [this](boost::system::error_code problem) {
+                       if (problem || is_over_) return;
+                       for (auto const one : screen_.take_keys()) press(one);
+                       if (is_over_) return;
+                       draw();
+                       await_keys();
+                     });
+  }
+
+  // Shown again even when nothing is heard, since that is what is to be seen then.
+  void await_tick() {
+    clock_.expires_after(interval_);
+    clock_.async_wait([this](boost::system::error_code problem) {
+      if (problem || is_over_) return;
+      draw();
+      await_tick();
+    });
+  }
+
+  void await_end() {
+    ends_.async_wait([this](boost::system::error_code problem, int number) {
+      if (!problem) end(128 + number);
+    });
+  }
+
+  void await_resize() {
+    resizes_.async_wait([this](boost::system::error_code problem, int) {
+      if (problem) return;
+      screen_.forget();
+      draw();
+      await_resize();
+    });
+  }
+
+  // Ctrl-Z: the shell gets its own screen.
+  void await_stop() {
+    stops_.async_wait([this](boost::system::error_code problem, int) {
+      if (problem) return;
+      screen_.leave();
+      ::raise(SIGSTOP);
+      if (is_shown_) screen_.enter();
+      draw();
+      await_stop();
+    });
+  }
+
+  asio::io_context& io_;
+  palette colours_;
+  terminal screen_;
+  job_feed feed_;
+  duration interval_;
+  asio::signal_set ends_;
+  asio::signal_set resizes_;
+  asio::signal_set stops_;
+  asio::posix::stream_descriptor keys_;
+  asio::steady_timer clock_;
+  job_view shown_;
+  view_options how_;
+  bool is_shown_{};
+  bool is_over_{};
+  int code_{};
+  std::exception_ptr problem_;
+};
+
+asio::awaitable<void> show_once(client& c, top_command const& given) {
+  job_view view;
+  view.address = observer(given.remote).address;
+  std::optional<std::uint64_t> through;
+  co_await look_at(c, view, through);
+  bool const is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  palette const colours{wants_colours(given), has_unicode()};
+  view_options how;
+  how.has_unicode = colours.has_unicode;
+  for (auto const& line : top_frame(view, how, terminal_size(lines_unless_said), false)) {
+    fmt::print("{}\n", is_terminal ? line.ansi(colours) : line.plain());
+  }
+}
+
+int top(top_command given) {
+  given.remote = located(std::move(given.remote));
+  if (given.once) {
+    return converse(given.remote, [&given](client& c) { return show_once(c, given); });
+  }
+  auto const* const kind = std::getenv("TERM");
+  bool const is_simple = kind == nullptr || *kind == '\0' || std::string_view{kind} == "dumb";
+  if (::isatty(STDOUT_FILENO) != 1 || is_simple) {
+    throw program_error{exit_code::usage,
+                        "standard output is no terminal that can be drawn on; see --once, and "
+                        "coxswain status --json for programs"};
+  }
+  asio::io_context io{1};
+  live_top live{io, given};
+  return live.run();
+}
+
+constexpr auto top_footer =
+    R"(What is shown, most important first; on a small screen the last of it gives way:
+  why the job has failed; the open barriers, with who is missing, as ranges;
+  who has failed, is suspect (its connection was lost) or never came; all
+  tasks, a letter each, or for several when there are many, and then the worst;
+  what everybody waits for, and who is STUCK; who comes last to the barriers,
+  how often and by how much; how long barriers take, x for one that failed; the
+  last events; and the tasks as a table if there is room.
+
+KEYS
+  q ends, space stands still and goes on, k and j or the arrows go to older and
+  newer events, g and G to the oldest and the newest, e shows only warnings and
+  errors, only errors, or all events, ? explains. Ctrl-C ends with 130.
+
+It only looks: a reader's token is enough. When the coordinator does not answer, the last picture
+stays, with a line that says so, and it tries again until you end it. Of a large job the
+picture is taken less often than --interval says: of ten thousand tasks every 5 s.
+
+EXAMPLES
+  coxswain run -n 200 -- python train.py      and, in another terminal:
+  coxswain top
+  coxswain top --address job-host:8476 --token-file token --interval 2s
+  coxswain top --once | less
+
+NO_COLOR is honoured.
+)";
+
+}  // namespace
+
+void add_top(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<top_command>();
+  given->remote.takes_newest = true;
+  auto& command = add_subcommand(program, "top",
+                                 "Shows the job live in this terminal: who is missing, who is "
+                                 "last, what went wrong",
+                                 chosen, [given] { return top(*given); });
+  command.add_flag("--once", given->once,
+                   "Print it once and end; without escapes if it is no terminal");
+  add_duration(command, "--interval", given->interval, "How often to look", {.least = 50ms});
+  command.add_flag("--no-color", given->without_colours, "Without colours");
+  add_remote_options(command, given->remote);
+  command.footer(help_end(top_footer));
+}
+
+}  // namespace coxswain::tools

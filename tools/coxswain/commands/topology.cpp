@@ -1,0 +1,82 @@
+// coxswain topology: which devices the whole job has.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/remote.hpp"
+#include "process/machine.hpp"
+#include "text/topology_text.hpp"
+
+#include "coxswain/client/host_topology.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+struct topology_command {
+  std::string platform;
+  std::string devices_file;
+  std::optional<std::uint32_t> partition;
+  duration timeout{core::timeout_default};
+  bool as_json{};
+};
+
+core::local_topology own_topology(topology_command const& given) {
+  auto mine = local_topology_of_this_host();
+  mine.partition_index = given.partition;
+  if (given.devices_file.empty()) return mine;
+  mine.devices = devices_in(read_file(given.devices_file, "--devices"), given.devices_file);
+  return mine;
+}
+
+asio::awaitable<void> exchange(client& c, topology_command const& given) {
+  auto mine = own_topology(given);
+  auto const whole = co_await c.exchange_topology(given.platform, std::move(mine), given.timeout);
+  fmt::print("{}", given.as_json ? topology_json(whole) + "\n" : topology_text(whole));
+}
+
+constexpr auto topology_footer =
+    R"(What the kernel and XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES say of this machine is added. FILE
+is a JSON array of objects; each field may be left out:
+  [{"ordinal": 0, "name": "gpu-0", "vendor": "v", "kind": "k",
+    "compute_capability": "9.0", "core_count": 132, "numa_node": 0,
+    "fabric_uuid": "u", "memory_bytes": 85899345920,
+    "shared_memory_per_block_bytes": 49152, "text": "t", "debug_text": "d",
+    "attributes": {"clock": 1980, "slots": [0, 1]}}]
+The answer numbers all devices of the job. It stays: who asks again gets it at once.
+
+EXAMPLE
+  coxswain topology gpu --devices gpus.json --json |
+      jq '[.[].devices[].global_id] | length'
+
+)";
+
+}  // namespace
+
+void add_topology(CLI::App& program, action& chosen) {
+  auto& command = add_conversation(
+      program, "topology",
+      "Tells all tasks this one's devices, and prints those of all when they are known", chosen,
+      exchange);
+  auto& given = command.given;
+  command
+      .add_option("PLATFORM", given.platform, "The kind of devices, such as gpu; a name for all")
+      ->required();
+  command.add_option("--devices", given.devices_file, "This task's devices (default: none)")
+      ->type_name("FILE");
+  add_number(command, "--partition", given.partition, 0,
+             "The partition that the devices are in; all tasks say theirs or none does",
+             std::numeric_limits<std::uint32_t>::max());
+  add_timeout(command, "--timeout", given.timeout);
+  command.add_flag("--json", given.as_json, "One JSON array on one line, for programs");
+  command.name_variables();
+  command.footer(task_help_end(topology_footer));
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,241 @@
+#include "options/command_line.hpp"
+
+#include "options/exit_code.hpp"
+#include "options/nearest.hpp"
+#include "text/task_ranges.hpp"
+
+#include "coxswain/net/endpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// Stands for the first "--", which CLI11 would take for itself.
+constexpr auto command_follows = "\n--";
+
+// "-n,--num-tasks" is "--num-tasks", and "COUNT" itself.
+std::string shown_name(std::string const& names) {
+  auto const begin = names.find("--");
+  return begin == std::string::npos ? names : names.substr(begin);
+}
+
+std::string refusal(std::string const& value, std::string const& allowed) {
+  return fmt::format("'{}' is not allowed; {}", value, allowed);
+}
+
+[[noreturn]] void refuse(std::string const& name, std::string const& value,
+                         std::string const& allowed) {
+  throw CLI::ValidationError(name, refusal(value, allowed));
+}
+
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t number{};
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string suggestion(std::string const& near) {
+  return near.empty() ? near : fmt::format("; did you mean {}?", near);
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+// As it is written on a command line: 1min, 64MiB.
+std::string without_space(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+std::string shown(duration d) {
+  if (d == without_limit) return "forever";
+  if (d == duration{}) return "0";
+  for (auto const& [size, name] : {std::pair{duration{1h}, "h"}, std::pair{duration{1min}, "min"},
+                                   std::pair{duration{1s}, "s"}, std::pair{duration{1ms}, "ms"}}) {
+    // 300 s is better known than 5 min, and 90 s than 1.5 min.
+    if (d % size == duration{} && (d / size > 9 || size <= duration{1s})) {
+      return fmt::format("{}{}", d / size, name);
+    }
+  }
+  return without_space(text_of(d));
+}
+
+std::string shown_size(std::size_t bytes) {
+  auto exact = bytes;
+  auto const* name = "B";
+  for (auto const* larger : {"KiB", "MiB", "GiB"}) {
+    if (exact == 0 || exact % 1024 != 0) break;
+    exact /= 1024;
+    name = larger;
+  }
+  return exact < 10'000 ? fmt::format("{}{}", exact, name) : without_space(size_text(bytes));
+}
+
+}  // namespace
+
+subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
+                           action& chosen, action run) {
+  auto const made = std::make_shared<subcommand>(program, name, purpose);
+  add_subcommand(program, made, chosen, std::move(run));
+  return *made;
+}
+
+void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action& chosen,
+                    action run) {
+  auto print = [&command = *made] {
+    fmt::print("{}", command.configuration());
+    return static_cast<int>(exit_code::ok);
+  };
+  // With this callback CLI11 has the options looked at only when this subcommand was chosen.
+  made->parse_complete_callback([&chosen, run = std::move(run), print, &command = *made] {
+    chosen = command.is_asked_for_configuration() ? action{print} : run;
+  });
+  program.add_subcommand(std::move(made));
+}
+
+void protect_command(std::vector<std::string>& arguments) {
+  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "task")) return;
+  auto const mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (mark != arguments.end()) *mark = command_follows;
+}
+
+std::vector<std::string> command_in(CLI::App const& of) {
+  auto remaining = of.remaining();
+  if (!remaining.empty() && remaining.front() == command_follows) {
+    remaining.erase(remaining.begin());
+  } else if (!remaining.empty() && remaining.front().starts_with('-')) {
+    throw program_error{exit_code::usage, unknown_option(of, remaining.front())};
+  }
+  for (auto& one : remaining) {
+    if (one == command_follows) one = "--";
+  }
+  return remaining;
+}
+
+std::string unknown_subcommand(CLI::App const& program, std::string const& given) {
+  std::set<std::string> known;
+  for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
+    known.insert(one->get_name());
+  }
+  return fmt::format("'{}' is no subcommand{}", given, suggestion(nearest(given, known)));
+}
+
+std::string unknown_option(CLI::App const& of, std::string const& given) {
+  auto const name = given.substr(0, given.find('='));
+  std::set<std::string> known;
+  auto const add_names = [&known](CLI::App const& from) {
+    for (auto const* option : from.get_options()) {
+      for (auto const& one : option->get_lnames()) known.insert("--" + one);
+    }
+  };
+  add_names(of);
+  for (auto const* group : of.get_subcommands([](CLI::App const*) { return true; })) {
+    if (group->get_name().empty()) add_names(*group);
+  }
+  return fmt::format("there is no option {}{}", name, suggestion(nearest(name, known)));
+}
+
+CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,
+                          std::string const& help, duration_limits limits) {
+  auto store = [name = shown_name(name), &into, limits](std::string const& text) {
+    if (limits.may_be_forever && text == "forever") {
+      into = without_limit;
+      return;
+    }
+    auto const given = parse_duration(text);
+    if (given && *given >= limits.least) {
+      into = *given;
+      return;
+    }
+    if (!given && is_number(text)) {
+      refuse(name, text,
+             fmt::format("it has no unit: write {0}s for seconds, or {0}ms, {0}min, {0}h", text));
+    }
+    refuse(name, text,
+           fmt::format("allowed is a number with its unit (ms, s, min, h), such as 200ms or 5min{}"
+                       "{}",
+                       limits.least > duration{} ? ", at least " + shown(limits.least) : "",
+                       limits.may_be_forever ? ", or forever" : ""));
+  };
+  return to.add_option_function<std::string>(name, store, help)
+      ->type_name("TIME")
+      ->default_str(shown(into));
+}
+
+CLI::Option* add_timeout(CLI::App& to, std::string const& name, duration& into,
+                         std::string const& help) {
+  return add_duration(to, name, into, help, {.may_be_forever = true});
+}
+
+CLI::Option* add_size(CLI::App& to, std::string const& name, std::size_t& into,
+                      std::string const& help, std::size_t least) {
+  auto store = [name = shown_name(name), &into, least](std::string const& text) {
+    auto const given = parse_size(text);
+    if (!given || *given < least) {
+      refuse(name, text,
+             fmt::format("allowed is a number of bytes such as 4096, 64KiB or 1.5GiB, at least {}",
+                         least));
+    }
+    into = *given;
+  };
+  return to.add_option_function<std::string>(name, store, help)
+      ->type_name("SIZE")
+      ->default_str(shown_size(into));
+}
+
+CLI::Option* add_number(CLI::App& to, std::string const& name,
+                        std::function<void(std::int64_t)> store, std::int64_t least,
+                        std::int64_t most, std::string const& help,
+                        std::string const& shown_default) {
+  auto check_and_store = [name = shown_name(name), store = std::move(store), least,
+                          most](std::string const& text) {
+    auto const given = parse_number(text);
+    if (!given || *given < least || *given > most) {
+      auto const bounds = most == std::numeric_limits<std::int64_t>::max() && least >= 0
+                              ? fmt::format("of {} or more", least)
+                              : fmt::format("from {} to {}", least, most);
+      refuse(name, text, "allowed is a whole number " + bounds);
+    }
+    store(*given);
+  };
+  return to.add_option_function<std::string>(name, check_and_store, help)
+      ->type_name("N")
+      ->default_str(shown_default);
+}
+
+CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_id>& into,
+                       std::string const& help) {
+  auto store = [name = shown_name(name), &into](std::string const& text) {
+    auto given = parse_tasks(text);
+    if (!given) refuse(name, text, "allowed are tasks and ranges of them, such as 0,2-5");
+    into = *std::move(given);
+  };
+  return to.add_option_function<std::string>(name, store, help)->type_name("TASKS");
+}
+
+CLI::Validator address_check() {
+  auto problem_of = [](std::string const& text) {
+    auto const parsed = net::endpoint::parse(text);
+    return parsed ? std::string{} : parsed.error().message();
+  };
+  return {problem_of, ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> const& allowed) {
+  auto problem_of = [allowed](std::string const& text) {
+    if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return std::string{};
+    return refusal(text, fmt::format("allowed is {}", fmt::join(allowed, ", ")));
+  };
+  return {problem_of, fmt::format("{{{}}}", fmt::join(allowed, ","))};
+}
+
+}  // namespace coxswain::tools

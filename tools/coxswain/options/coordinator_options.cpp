@@ -1,0 +1,225 @@
+#include "options/coordinator_options.hpp"
+
+#include "commands/version.hpp"
+#include "options/command_line.hpp"
+#include "options/tls.hpp"
+#include "options/token.hpp"
+#include "process/keep_recording.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string_view>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr std::int64_t tasks_max = 1'000'000;
+// An address, or an inherited socket, which the server looks at.
+CLI::Validator listener_check() {
+  auto problem_of = [](std::string const& text) {
+    return text.starts_with("fd://") ? std::string{} : address_check()(text);
+  };
+  return {problem_of, ""};
+}
+
+// A port without a host is that of this machine only, if nothing guards it.
+void keep_private(coordinator_options& given) {
+  auto& server = given.server;
+  bool const is_guarded =
+      !server.core.credentials.empty() || !server.tls.authorities_file.empty() || server.insecure;
+  for (auto& address : server.listen) {
+    if (is_guarded || !address.starts_with(':')) continue;
+    address.insert(0, "127.0.0.1");
+    given.is_kept_private = true;
+  }
+}
+
+}  // namespace
+
+coordinator_options::coordinator_options() { server.core.version = version; }
+
+CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into) {
+  auto& core = into.server.core;
+  core.num_tasks = 0;
+  return add_number(
+      to, "-n,--num-tasks",
+      [&core](std::int64_t n) { core.num_tasks = static_cast<std::uint32_t>(n); }, 1, tasks_max,
+      "The job's number of tasks");
+}
+
+void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default) {
+  to.add_option("--listen", into.listen,
+                "Where to listen: host:port (port 0: any), [v6]:port, unix:/path, fd://N (an "
+                "inherited socket), or :port: all addresses if a token or client certificates "
+                "guard it, else this machine only. May be repeated; in the variable separated by "
+                "commas")
+      ->type_name("ADDRESS")
+      ->delimiter(',')
+      ->check(listener_check())
+      ->allow_extra_args(false)
+      ->default_str(shown_default);
+  to.add_flag("--insecure", into.insecure,
+              "Listen on addresses that others can reach although there is no token");
+}
+
+void add_identity_options(subcommand& to, coordinator_options& into) {
+  auto& core = into.server.core;
+  into.said_by = &to;
+  add_listeners(to, into.server, into.server.listen.front());
+  to.add_option("--job", core.job, "The job's name, which its tasks must state")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_number(to, "--attempt", core.attempt, 0,
+             "The launcher's restart count; refuse tasks of an older attempt");
+  add_credentials_file(to, into.token_file);
+  add_tls_listener_options(to, into.server.tls);
+  to.add_option("--port-file", into.port_file,
+                "Write the addresses to this file once they can be connected to, one a line")
+      ->type_name("FILE");
+  to.add_flag("--recoverable", core.recoverable,
+              "Let the job go on when a task fails, which may then join again; for tasks that do "
+              "not state it themselves");
+}
+
+void add_timing_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Timing");
+  auto& core = into.server.core;
+  add_duration(to, "--heartbeat-timeout", core.heartbeat_timeout,
+               "Fail a task after this long without a sign of life", {.least = 10ms});
+  add_duration(to, "--reconnect-grace", core.reconnect_grace,
+               "Grace period before the tasks of a lost connection fail; 0: none");
+  add_duration(to, "--coordinator-return", core.coordinator_return,
+               "When clients give up an address that refuses; 0: after --heartbeat-timeout");
+  add_duration(to, "--hello-timeout", core.hello_timeout,
+               "Close a new connection that has not sent its Hello by then", {.least = 1ms});
+  add_duration(to, "--stalled-reader-timeout", core.stalled_reader_timeout,
+               "Close a connection whose peer reads nothing for this long", {.least = 1ms});
+  add_duration(to, "--progress-timeout", core.progress_timeout,
+               "Warn when a task's step has not advanced for this long, not counting the time in "
+               "which it waits for others; 0: off");
+  to.add_flag("--fail-without-progress", core.fail_without_progress,
+              "Fail such a task instead of only warning");
+  add_duration(to, "--preemption-lead", core.preemption_lead,
+               "Agree on a step to stop at this long before a task is preempted");
+  add_duration(to, "--preemption-timeout", core.preemption_timeout, "Time limit of that agreement",
+               {.least = 1ms});
+  add_duration(to, "--goodbye-timeout", into.server.linger,
+               "Time limit for sending the reason of a stop to all");
+  to.add_flag_callback(
+      "--no-join-barrier", [&core] { core.join_barrier = false; },
+      "Connect each task at once, without waiting for the others");
+  to.add_flag_callback(
+      "--no-leave-barrier", [&core] { core.leave_barrier = false; },
+      "Let each task leave alone, without waiting for the others");
+  to.add_flag("--leave-together", core.leave_together,
+              "Make tasks leave together even if all of them are recoverable");
+  add_duration(to, "--return-timeout", core.return_timeout,
+               "Fail a task that left to return and has not joined after this long",
+               {.least = 1ms, .may_be_forever = true});
+  to.option_defaults()->group("Options");
+}
+
+void add_limit_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Limits");
+  auto& core = into.server.core;
+  add_size(to, "--memory-max", core.memory_bytes_max,
+           "Memory for what is stored (three quarters) and for messages in transit; half of what "
+           "machine, control group and ulimit -v allow unless given");
+  add_size(to, "--value-bytes-max", core.value_bytes_max,
+           "Size of the largest value; at most a fifth of --memory-max");
+  add_size(to, "--key-bytes-max", core.key_bytes_max, "Length of the longest key");
+  add_size(to, "--gather-bytes-max", core.gather_bytes_max,
+           "Data that the tasks of one barrier may bring, together");
+  add_number(to, "--changes-max", core.changes_max, 0, 1'000'000'000,
+             "Number of key changes kept for watches");
+  add_size(to, "--change-bytes-max", core.change_bytes_max,
+           "Size of the key changes kept for watches");
+  add_size(to, "--queued-bytes-max", into.server.queued_bytes_max,
+           "Replies queued for one session before reading from it pauses");
+  add_number(to, "--open-requests-max", core.open_requests_max, 1, 1'000'000'000,
+             "Number of open requests of a session");
+  add_number(to, "--open-requests-max-per-task", core.open_requests_max_per_task, 0, 1'000'000,
+             "Number of open requests in addition for each of its tasks");
+  add_number(
+      to, "--connections-max",
+      [&into](std::int64_t n) { into.server.connections_max = static_cast<std::size_t>(n); }, 1,
+      100'000'000, "Number of connections (default: the limit of open files, ulimit -n, less 64)");
+  add_number(to, "--strangers-per-host-max", into.server.strangers_per_host_max, 1, 100'000'000,
+             "Number of one host's connections before Hello; beyond it the oldest silent one is "
+             "closed (default: half of all)");
+  add_number(to, "--handshakes-per-second-max", into.server.handshakes_per_second_max, 1, 1'000'000,
+             "Number of TLS handshakes per second and host; others wait");
+  to.option_defaults()->group("Options");
+}
+
+void add_recording_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Recording");
+  to.add_option("--record", into.record_file,
+                "Write all inputs of the coordinator to this file, for coxswain replay")
+      ->type_name("FILE");
+  add_size(to, "--record-bytes-max", into.server.record_bytes_max,
+           "Size of the recording kept in memory and written when the job fails; 0: none", 0);
+  to.option_defaults()->group("Options");
+}
+
+void add_http_options(CLI::App& to, coordinator_options& into) {
+  to.option_defaults()->group("Status page");
+  to.add_option_function<std::string>(
+        "--http",
+        [&into](std::string const& address) {
+          into.has_page = true;
+          into.page.listen = address;
+        },
+        "Show the job over HTTP, for people, probes and scripts: port, :port, host:port or "
+        "[v6]:port (port 0: any); without a host the same addresses as for --listen")
+      ->type_name("ADDRESS");
+  add_number(
+      to, "--http-connections-max",
+      [&into](std::int64_t n) { into.page.connections_max = static_cast<std::size_t>(n); }, 1,
+      1'000'000, "Number of connections of the page (default: 256)");
+  to.option_defaults()->group("Options");
+}
+
+void complete(coordinator_options& given) {
+  given.server.core.credentials = read_credentials(given.token_file);
+  keep_private(given);
+  if (given.has_page) {
+    given.page.credentials = given.server.core.credentials;
+    given.page.insecure = given.server.insecure;
+    given.page.tls = given.server.tls;
+    // Those who look take no descriptors from the tasks.
+    given.server.descriptors_reserved =
+        given.page.connections_max + given.page.probe_connections_max + 8;
+  }
+  if (given.record_file.empty()) return;
+  try {
+    given.recording = std::make_shared<server::recording_file>(given.record_file, &log_failure);
+  } catch (error const& problem) {
+    throw program_error{exit_code::failed, "--record: " + problem.outcome().message()};
+  }
+  given.server.record = [file = given.recording](std::string_view bytes) { file->write(bytes); };
+}
+
+void report_privacy(coordinator_options const& given) {
+  if (!given.is_kept_private) return;
+  spdlog::warn(
+      "only this machine can connect: neither a token nor client certificates guard a listener "
+      "without a host; see --token-file, --tls-ca and --insecure");
+}
+
+void finish(coordinator_options& given) {
+  if (given.recording) static_cast<void>(given.recording->finish());  // the log knows the outcome
+}
+
+program_error cannot_start(error const& problem) {
+  std::string const text{problem.what()};
+  if (problem.code() != errc::failed_precondition) {
+    return {exit_code_of(problem.code()), text};
+  }
+  return {exit_code::usage, text + " See --token-file, --tls-ca, --listen and --insecure."};
+}
+
+}  // namespace coxswain::tools

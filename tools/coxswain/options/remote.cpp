@@ -1,0 +1,232 @@
+#include "options/remote.hpp"
+
+#include "options/exit_code.hpp"
+#include "options/help_formatter.hpp"
+#include "options/launcher.hpp"
+#include "options/tls.hpp"
+#include "options/token.hpp"
+#include "process/job_registry.hpp"
+#include "terminal/harmless_text.hpp"
+
+#include "coxswain/net/endpoint.hpp"
+
+#include <fmt/format.h>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+client_options acting_task(duration connect_timeout) {
+  auto const pass = task_pass::from_environment();
+  if (!pass) {
+    throw program_error{exit_code::usage,
+                        "this acts for a task, and there is none: start it below\n"
+                        "  coxswain task -- CMD...\nwhich sets COXSWAIN_TASK_SOCKET and "
+                        "COXSWAIN_TASK_SECRET"};
+  }
+  client_options options{pass->address, pass->task};
+  options.connect_timeout = connect_timeout;
+  return options;
+}
+
+// What nobody has said is the launcher's to say. One that starts processes on several hosts and
+// names none of them makes the default a guess, and every process but one would wait in vain.
+std::string launchers_address() {
+  auto const& found = launched().address;
+  if (!found.why_missing().empty()) {
+    throw program_error{exit_code::usage, "--address is required. " + found.why_missing()};
+  }
+  return found.value().value_or(address_default);
+}
+
+// Nobody there within the time is another thing than a call that took too long; and whatever else
+// the coordinator has against a Hello is a refusal.
+exit_code why_not_connected(errc code) {
+  if (code == errc::deadline_exceeded) return exit_code::unavailable;
+  if (code == errc::failed_precondition) return exit_code::refused;
+  return exit_code_of(code);
+}
+
+// As the registry has it.
+std::string on_loopback(std::string const& address) {
+  auto const parsed = net::endpoint::parse(address).value();
+  return parsed.host() == "localhost" ? fmt::format("127.0.0.1:{}", parsed.port()) : parsed.text();
+}
+
+asio::awaitable<void> hold(client_options options, conversation const& talk) {
+  client with = co_await connect(std::move(options));
+  co_await talk(with);
+  co_await with.leave();
+}
+
+// The outcome of a conversation, and whether a signal ended it.
+class outcome {
+ public:
+  explicit outcome(asio::io_context& io) : signals_{io, SIGINT, SIGTERM} {
+    signals_.async_wait([this](boost::system::error_code problem, int number) {
+      if (problem) return;
+      signal_ = number;
+      cancel_.emit(asio::cancellation_type::terminal);
+    });
+  }
+
+  asio::cancellation_slot slot() { return cancel_.slot(); }
+
+  void end(std::exception_ptr problem) {
+    problem_ = std::move(problem);
+    is_over_ = true;
+    signals_.cancel();
+  }
+
+  [[nodiscard]] bool is_over() const { return is_over_; }
+
+  int code() const {
+    if (signal_) return 128 + *signal_;
+    if (problem_) std::rethrow_exception(problem_);
+    return static_cast<int>(exit_code::ok);
+  }
+
+ private:
+  asio::signal_set signals_;
+  asio::cancellation_signal cancel_;
+  std::optional<int> signal_;
+  std::exception_ptr problem_;
+  bool is_over_{};
+};
+
+int converse_as(client_options options, conversation talk) try {
+  asio::io_context io{1};
+  outcome ending{io};
+  auto take = [&ending](std::exception_ptr problem) { ending.end(std::move(problem)); };
+  options.on_event = say_waits("coxswain");
+  asio::co_spawn(io, hold(std::move(options), talk),
+                 asio::bind_cancellation_slot(ending.slot(), take));
+  while (!ending.is_over() && io.run_one() > 0) continue;
+  io.run_for(farewell_max);
+  return ending.code();
+} catch (error const& problem) {
+  throw program_error{exit_code_of(problem.code()), problem.what()};
+}
+
+}  // namespace
+
+void add_remote_options(subcommand& to, remote_options& into) {
+  to.option_defaults()->group(common_options);
+  to.add_option("--address", into.address, "The coordinator: host:port, [v6]:port or unix:/path")
+      ->type_name("ADDRESS")
+      ->check(address_check())
+      ->default_str(std::string{"the launcher's, that of your job here, or "} + address_default);
+  to.add_option("--job", into.job, "The job that it is expected to serve")
+      ->type_name("NAME")
+      ->default_str("the launcher's, or any");
+  add_token_file(to, into.token_file);
+  add_tls_options(to, into.tls);
+  add_duration(to, "--connect-timeout", into.connect_timeout,
+               "How long to try to reach the coordinator");
+  to.option_defaults()->group("Options");
+  to.name_variables();
+  to.add_fallback("--address", said_by_launcher(&launch::parameters::address));
+  to.add_fallback("--job", [&into] {
+    return into.address.empty() ? said_by_launcher(&launch::parameters::job)() : std::nullopt;
+  });
+  to.add_fallback("--token-file", token_of_variable, subcommand::rank::above_file);
+}
+
+bool is_inside_task() { return task_pass::from_environment().has_value(); }
+
+remote_options located(remote_options with) {
+  auto jobs = running_jobs();
+  if (!with.address.empty()) {
+    // The token of a run of this user is found like the job itself.
+    auto const at = std::find_if(jobs.begin(), jobs.end(), [&](registered_job const& one) {
+      return one.is_drawn && one.address == on_loopback(with.address);
+    });
+    if (at != jobs.end()) with.token = at->token;
+    return with;
+  }
+  if (launched().address.value()) return with;
+  std::erase_if(
+      jobs, [&](registered_job const& one) { return !with.job.empty() && one.job != with.job; });
+  if (jobs.empty()) return with;
+  auto const& newest = jobs.front();
+  if (jobs.size() > 1 && !with.takes_newest) {
+    throw program_error{exit_code::usage,
+                        fmt::format("{} jobs of yours run on this machine; choose one with "
+                                    "--address:\n{}",
+                                    jobs.size(), jobs_text(jobs))};
+  }
+  if (jobs.size() > 1) {
+    fmt::print(stderr, "coxswain: this is job '{}' at {}, the newest of {}; see coxswain jobs\n",
+               harmless_line(newest.job), newest.address, jobs.size());
+  }
+  with.address = newest.address;
+  with.token = newest.token;
+  if (!with.tls.is_wanted()) with.tls = newest.tls;
+  return with;
+}
+
+client_options observer(remote_options const& with) {
+  bool const is_said = !with.address.empty();
+  client_options options{is_said ? with.address : launchers_address()};
+  options.job = with.job;
+  if (!is_said && with.job.empty()) options.job = launched().job.value().value_or("");
+  options.token = read_token(with.token_file);
+  if (options.token.empty()) options.token = with.token;
+  options.tls = with.tls;
+  options.connect_timeout = with.connect_timeout;
+  return options;
+}
+
+std::function<void(client_event const&)> say_waits(std::string name) {
+  return [name = std::move(name)](client_event const& happened) {
+    if (happened.what != client_event::kind::waiting) return;
+    fmt::print(stderr, "{}: {}\n", name, harmless_lines(happened.why.message()));
+  };
+}
+
+asio::awaitable<client> connect(client_options options) {
+  try {
+    co_return co_await client::connect(std::move(options));
+  } catch (error const& problem) {
+    throw program_error{why_not_connected(problem.code()), problem.what()};
+  }
+}
+
+int converse(remote_options const& with, conversation talk) {
+  auto const there = located(with);
+  try {
+    return converse_as(observer(there), std::move(talk));
+  } catch (program_error const& problem) {
+    bool const is_guess = there.address.empty() && !launched().address.value();
+    if (problem.how() != exit_code::unavailable || !is_guess) throw;
+    throw program_error{problem.how(),
+                        std::string{problem.what()} +
+                            "\nno job of yours runs on this machine; --address says where one is"};
+  }
+}
+
+int act(conversation talk, duration connect_timeout) {
+  return converse_as(acting_task(connect_timeout), std::move(talk));
+}
+
+int take_part(remote_options const& with, conversation talk) {
+  auto const pass = task_pass::from_environment();
+  if (!pass) return converse(with, std::move(talk));
+  bool const is_its = with.address.empty() || client_options{with.address, pass->task}.is_guest();
+  if (is_its) return act(std::move(talk), with.connect_timeout);
+  return converse(with, std::move(talk));
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,222 @@
+#include "options/subcommand.hpp"
+
+#include "options/exit_code.hpp"
+#include "options/help_formatter.hpp"
+#include "terminal/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr auto config_help =
+    "Read options from this TOML file: keys are their names without dashes, at its top for all "
+    "subcommands or in a section of this one's name. Flags win over variables, which win over it";
+constexpr auto print_help =
+    "Print each option with its value and who says so, and exit; =toml: as such a file";
+
+// "--num-tasks" is COXSWAIN_NUM_TASKS.
+std::string variable_of(std::string_view key) {
+  std::string variable{"COXSWAIN_"};
+  for (char c : key) {
+    variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return variable;
+}
+
+bool is_flag(CLI::Option const& option) { return option.get_items_expected_max() == 0; }
+
+bool is_true_or_false(std::string const& text) {
+  try {
+    static_cast<void>(CLI::detail::to_flag_value(text));
+    return true;
+  } catch (std::invalid_argument const&) {
+    return false;
+  }
+}
+
+// What the options themselves do not check. `given` is their names for the error.
+void check(CLI::Option const& option, std::vector<std::string> const& values) {
+  if (is_flag(option) && (values.size() != 1 || !is_true_or_false(values.front()))) {
+    throw CLI::ValidationError(
+        option.get_name(),
+        fmt::format("'{}' is not allowed; allowed is true or false", fmt::join(values, ",")));
+  }
+  auto const most = static_cast<std::size_t>(std::max(option.get_items_expected_max(), 1));
+  if (values.empty() || values.size() > most) {
+    throw CLI::ValidationError(
+        option.get_name(), fmt::format("{} values are not allowed; allowed is {}", values.size(),
+                                       most == 1 ? "one" : "one or more"));
+  }
+}
+
+std::map<std::string, config_file::names> keys_of_all(CLI::App const& program) {
+  std::map<std::string, config_file::names> all;
+  for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
+    auto keys = dynamic_cast<subcommand const&>(*one).keys();
+    if (!keys.empty()) all.emplace(one->get_name(), std::move(keys));
+  }
+  return all;
+}
+
+std::string default_of(CLI::Option const& option) {
+  return is_flag(option) ? "false" : option.get_default_str();
+}
+
+}  // namespace
+
+subcommand::subcommand(CLI::App& program, std::string const& name, std::string const& purpose)
+    : App{purpose, name, &program} {
+  get_help_ptr()->group(common_options);
+}
+
+void subcommand::name_variables() {
+  for (auto* option : get_options()) {
+    auto const name = option->get_name(false, false);
+    bool const is_known = find(name) != nullptr || option == config_ || option == print_;
+    if (is_known || !name.starts_with("--") || name == "--help") continue;
+    auto const key = name.substr(2);
+    settings_.push_back({option, key, variable_of(key)});
+  }
+  if (config_ == nullptr) offer_configuration();
+}
+
+// CLI11 has the options look at their values in the order in which they were added. That of
+// --config comes before all others, whatever was given, and gives them the values that are said
+// elsewhere.
+void subcommand::offer_configuration() {
+  config_ = add_option_function<std::string>(
+                "--config", [this](std::string const& file) { complete(file); }, config_help)
+                ->type_name("FILE")
+                ->envname("COXSWAIN_CONFIG")
+                ->force_callback()
+                ->group(common_options);
+  print_ = add_flag("--print-config", print_as_, print_help)->group(common_options);
+  auto const help = options_.begin();
+  std::rotate(std::next(help), std::prev(options_.end(), 2), options_.end());
+}
+
+void subcommand::add_fallback(std::string const& option, fallback otherwise, rank where) {
+  for (auto& one : settings_) {
+    if ("--" + one.key != option) continue;
+    one.otherwise = otherwise;
+    one.of_fallback = where;
+  }
+}
+
+void subcommand::complete(std::string const& file) {
+  path_ = file;
+  std::optional<config_file> said;
+  if (!path_.empty()) said.emplace(read_file());
+  for (auto& one : settings_) {
+    auto const* const variable = std::getenv(one.variable.c_str());
+    if (one.option->count() > 0) {
+      one.said_by = source::command_line;
+    } else if (variable != nullptr && *variable != '\0') {
+      take(one, source::variable, {variable});
+    } else if (said && !(one.of_fallback == rank::above_file && one.otherwise())) {
+      if (auto const* values = said->find(get_name(), one.key)) take(one, source::file, *values);
+    }
+  }
+  if (!is_asked_for_configuration()) return;
+  for (auto* option : get_options()) option->required(false);
+}
+
+void subcommand::take(setting& one, source from, std::vector<std::string> const& values) {
+  one.said_by = from;
+  check(*one.option, values);
+  one.option->add_result(values);
+}
+
+config_file subcommand::read_file() const { return {path_, keys_of_all(*get_parent())}; }
+
+subcommand::setting const* subcommand::find(std::string_view option) const {
+  for (auto const& one : settings_) {
+    if (option.starts_with("--") && option.substr(2) == one.key) return &one;
+  }
+  return nullptr;
+}
+
+config_file::names subcommand::keys() const {
+  config_file::names all;
+  for (auto const& one : settings_) all.insert(one.key);
+  return all;
+}
+
+std::string subcommand::with_origin(std::string problem) const {
+  auto const end = problem.find(": ");
+  auto const* const one = end == std::string::npos ? nullptr : find(problem.substr(0, end));
+  if (one == nullptr || one->said_by == source::nobody || one->said_by == source::command_line) {
+    return problem;
+  }
+  return problem.insert(end, " (from " + from(*one) + ")");
+}
+
+std::optional<std::string> subcommand::read_again(std::string_view option) const {
+  auto const* const one = find(option);
+  bool const may_change = one->said_by == source::file || one->said_by == source::nobody;
+  if (path_.empty() || !may_change) return std::nullopt;
+  auto const now = read_file();
+  auto const* const values = now.find(get_name(), one->key);
+  if (values == nullptr) return default_of(*one->option);
+  check(*one->option, *values);
+  return values->front();
+}
+
+// --- What is printed -----------------------------------------------------------------------------
+
+std::string subcommand::from(setting const& one) const {
+  switch (one.said_by) {
+    case source::nobody: return "default";
+    case source::command_line: return "flag";
+    case source::variable: return "variable " + one.variable;
+    case source::file: return "file " + path_;
+  }
+  return {};
+}
+
+std::string subcommand::configuration() const {
+  if (print_as_ == "toml") return file_text();
+  if (print_as_ == "true") return table_text();
+  throw program_error{
+      exit_code::usage,
+      fmt::format("--print-config: '{}' is not allowed; allowed is toml or nothing", print_as_)};
+}
+
+std::string subcommand::table_text() const {
+  table rows{{"OPTION"}, {"VALUE"}, {"FROM"}};
+  for (auto const& one : settings_) {
+    auto const other =
+        one.otherwise && one.said_by == source::nobody ? one.otherwise() : std::nullopt;
+    auto value = one.said_by == source::nobody
+                     ? default_of(*one.option)
+                     : fmt::format("{}", fmt::join(one.option->results(), ","));
+    if (other) value = other->value;
+    rows.add({"--" + one.key, value.empty() ? "-" : value, other ? other->from : from(one)});
+  }
+  return rows.text();
+}
+
+// What nobody has said is a comment.
+std::string subcommand::file_text() const {
+  auto text = fmt::format("[{}]\n", get_name());
+  for (auto const& one : settings_) {
+    bool const is_said = one.said_by != source::nobody;
+    auto const other = one.otherwise && !is_said ? one.otherwise() : std::nullopt;
+    auto const value = in_config_file(
+        is_said ? one.option->results()
+                : std::vector<std::string>{other ? other->value : default_of(*one.option)});
+    text += fmt::format("{}{} = {}  # {}\n", is_said ? "" : "# ", one.key, value,
+                        other ? other->from : from(one));
+  }
+  return text;
+}
+
+}  // namespace coxswain::tools

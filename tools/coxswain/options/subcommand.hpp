@@ -1,0 +1,84 @@
+#pragma once
+// A subcommand of the program on the command line, whose options are also variables and keys of a
+// file: a flag wins over the variable, the variable over the file, the file over the default. It
+// knows who has said what. Not here: what a file holds (config_file).
+
+#include "options/config_file.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::tools {
+
+class subcommand : public CLI::App {
+ public:
+  subcommand(CLI::App& program, std::string const& name, std::string const& purpose);
+
+  // Gives each option --its-name so far the variable COXSWAIN_ITS_NAME and the key its-name, and
+  // offers --config and --print-config. Options that come later have neither.
+  void name_variables();
+
+  // A value that an option has unless it is said, and where it comes from; if there is one.
+  struct origin {
+    std::string value;
+    std::string from;
+  };
+  using fallback = std::function<std::optional<origin>()>;
+
+  // Only for --print-config: whoever uses the option does ask for it. What a variable of another
+  // name says wins over the file, too.
+  enum class rank : std::uint8_t { below_file, above_file };
+  void add_fallback(std::string const& option, fallback otherwise, rank where = rank::below_file);
+
+  // --print-config was given: nothing else is to be done.
+  [[nodiscard]] bool is_asked_for_configuration() const { return print_ && print_->count() > 0; }
+
+  // All options, their values and who says so, as a table or as a file. Throws coxswain::error:
+  // what a fallback throws.
+  [[nodiscard]] std::string configuration() const;
+
+  // "--linger: ..." becomes "--linger (from COXSWAIN_LINGER): ...", if that is where it came from.
+  [[nodiscard]] std::string with_origin(std::string problem) const;
+
+  // What the file says of an option now, or else its default; none if something that cannot change
+  // says it, or there is no file. Throws program_error: the file is wrong.
+  [[nodiscard]] std::optional<std::string> read_again(std::string_view option) const;
+
+  // The keys that a file may have for this subcommand.
+  [[nodiscard]] config_file::names keys() const;
+
+ private:
+  enum class source : std::uint8_t { nobody, command_line, variable, file };
+
+  struct setting {
+    CLI::Option* option{};
+    std::string key;
+    std::string variable;
+    source said_by{source::nobody};
+    fallback otherwise{};
+    rank of_fallback{};
+  };
+
+  void offer_configuration();
+  void complete(std::string const& file);
+  void take(setting& one, source from, std::vector<std::string> const& values);
+  [[nodiscard]] config_file read_file() const;
+  [[nodiscard]] setting const* find(std::string_view option) const;
+  [[nodiscard]] std::string from(setting const& one) const;
+  [[nodiscard]] std::string table_text() const;
+  [[nodiscard]] std::string file_text() const;
+
+  std::vector<setting> settings_;
+  CLI::Option* config_{};
+  CLI::Option* print_{};
+  std::string print_as_;
+  std::string path_;
+};
+
+}  // namespace coxswain::tools

@@ -1,0 +1,58 @@
+#include "options/tls.hpp"
+
+#include "options/command_line.hpp"
+
+namespace coxswain::tools {
+namespace {
+
+void add_file(CLI::App& to, std::string const& name, std::string& into, std::string const& help) {
+  to.add_option(name, into, help)->type_name("FILE");
+}
+
+void add_prefix(CLI::App& to, tls_options& into, std::string const& help) {
+  to.add_option("--tls-peer-uri-prefix", into.peer_uri_prefix, help)->type_name("PREFIX");
+}
+
+}  // namespace
+
+void add_tls_options(CLI::App& to, tls_options& into) {
+  add_file(to, "--tls-ca", into.authorities_file,
+           "Use TLS, and require a coordinator's certificate signed by one of these authorities "
+           "(PEM)");
+  add_file(to, "--tls-cert", into.certificate_file,
+           "Certificate chain to present to the coordinator (PEM)");
+  add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
+  add_prefix(to, into,
+             "Require a URI name with this prefix, such as spiffe://cluster/job/, instead of the "
+             "host's name");
+}
+
+void add_tls_listener_options(CLI::App& to, tls_options& into) {
+  to.option_defaults()->group("TLS");
+  add_file(to, "--tls-cert", into.certificate_file,
+           "Certificate chain to present (PEM); all connections but those of Unix sockets then "
+           "need TLS");
+  add_file(to, "--tls-key", into.key_file, "Its private key (PEM, no passphrase)");
+  add_file(to, "--tls-ca", into.authorities_file,
+           "Require client certificates signed by one of these authorities (PEM)");
+  add_prefix(to, into,
+             "Require a URI name in them with this prefix, such as spiffe://cluster/job/");
+  to.add_option_function<std::string>(
+        "--tls-min", [&into](std::string const& least) { into.allows_tls_1_2 = least == "1.2"; },
+        "Oldest TLS version to accept")
+      ->type_name("VERSION")
+      ->check(CLI::IsMember({"1.2", "1.3"}))
+      ->default_str("1.3");
+  add_duration(to, "--tls-reload-period", into.reload_period,
+               "How often to check the files for changes", {.least = 1s});
+  to.option_defaults()->group("Options");
+}
+
+std::vector<std::pair<std::string, std::string>> tls_variables(tls_options const& of) {
+  return {{"COXSWAIN_TLS_CA", of.authorities_file},
+          {"COXSWAIN_TLS_CERT", of.certificate_file},
+          {"COXSWAIN_TLS_KEY", of.key_file},
+          {"COXSWAIN_TLS_PEER_URI_PREFIX", of.peer_uri_prefix}};
+}
+
+}  // namespace coxswain::tools

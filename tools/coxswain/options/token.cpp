@@ -1,0 +1,109 @@
+#include "options/token.hpp"
+
+#include "options/exit_code.hpp"
+#include "process/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr std::string_view space = " \t\r\n";
+
+std::string_view trimmed(std::string_view text) {
+  auto const begin = std::min(text.find_first_not_of(space), text.size());
+  text.remove_prefix(begin);
+  return text.substr(0, text.find_last_not_of(space) + 1);
+}
+
+std::string token_of_environment() {
+  auto const* const variable = std::getenv("COXSWAIN_TOKEN");
+  return variable == nullptr ? std::string{} : variable;
+}
+
+program_error no_token(std::string const& file) {
+  return {exit_code::usage, fmt::format("--token-file: '{}' holds no token", file)};
+}
+
+// One line that is not empty. What is wrong is said without its words: one of them is a secret.
+result<core::credential> credential_in(std::string_view line) {
+  auto const first = line.substr(0, line.find_first_of(space));
+  auto const rest = trimmed(line.substr(first.size()));
+  auto const role = core::role_named(first);
+  if (!role && rest.empty()) return core::credential{core::role::worker, std::string{line}};
+  if (!role) {
+    return status{errc::invalid_argument,
+                  "two words are a role and its token, and the first is neither reader, operator "
+                  "nor worker"};
+  }
+  if (rest.empty()) return status{errc::invalid_argument, "a token belongs after the role"};
+  return core::credential{*role, std::string{rest}};
+}
+
+program_error wrong_line(std::string const& file, int number, std::string_view problem) {
+  return {exit_code::usage, fmt::format("--token-file: '{}' line {}: {}", file, number, problem)};
+}
+
+}  // namespace
+
+std::optional<subcommand::origin> token_of_variable() {
+  if (token_of_environment().empty()) return std::nullopt;
+  return subcommand::origin{"a token that is not shown", "variable COXSWAIN_TOKEN"};
+}
+
+CLI::Option* add_token_file(CLI::App& to, std::string& into) {
+  return to
+      .add_option("--token-file", into,
+                  "File with the job's token (else the variable COXSWAIN_TOKEN)")
+      ->type_name("FILE");
+}
+
+std::string read_token(std::string const& file) {
+  if (file.empty()) return token_of_environment();
+  auto const content = read_file(file, "--token-file");
+  auto const token = trimmed(content);
+  if (token.empty()) throw no_token(file);
+  return std::string{token};
+}
+
+CLI::Option* add_credentials_file(CLI::App& to, std::string& into) {
+  return to
+      .add_option("--token-file", into,
+                  "File with tokens, one a line after its role: reader, operator or worker, which "
+                  "may be left out (else the variable COXSWAIN_TOKEN, a worker's token)")
+      ->type_name("FILE");
+}
+
+std::vector<core::credential> read_credentials(std::string const& file) {
+  if (!file.empty()) return credentials_in(read_file(file, "--token-file"), file);
+  auto token = token_of_environment();
+  if (token.empty()) return {};
+  return {{core::role::worker, std::move(token)}};
+}
+
+std::vector<core::credential> credentials_in(std::string_view content, std::string const& file) {
+  std::vector<core::credential> all;
+  std::map<std::string, int> line_of;
+  for (int number = 1; !content.empty(); ++number) {
+    auto const end = content.find('\n');
+    auto const line = trimmed(content.substr(0, end));
+    content.remove_prefix(end == std::string_view::npos ? content.size() : end + 1);
+    if (line.empty() || line.front() == '#') continue;
+    auto one = credential_in(line);
+    if (!one) throw wrong_line(file, number, one.error().message());
+    auto const [known, is_new] = line_of.emplace(one->token, number);
+    if (!is_new) {
+      throw wrong_line(file, number, fmt::format("line {} gives this token a role", known->second));
+    }
+    all.push_back(*std::move(one));
+  }
+  if (all.empty()) throw no_token(file);
+  return all;
+}
+
+}  // namespace coxswain::tools

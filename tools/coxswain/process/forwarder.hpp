@@ -1,0 +1,57 @@
+#pragma once
+// The private Unix socket by which the programs that a COMMAND starts reach the coordinator. Each
+// of their connections is carried on, byte by byte, by one to the coordinator, with its TLS. So
+// each program has a session of its own, and what it says is not understood here. Not here: the
+// leave to act for the task (task_run).
+//
+// Not thread-safe: everything happens on the executor of the task's client.
+
+#include "process/private_folder.hpp"
+
+#include "coxswain/client/client.hpp"
+#include "coxswain/client/transport.hpp"
+#include "coxswain/net/asio.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+class forwarder : public std::enable_shared_from_this<forwarder> {
+ public:
+  // It can be connected to from now on. Connections go where that of `task` goes, which has a
+  // session. Throws program_error: the temporary directory cannot be used.
+  explicit forwarder(client const& task);
+
+  // Forwards for all who come, until it is closed. `self` is this.
+  static asio::awaitable<void> serve(std::shared_ptr<forwarder> self);
+
+  // Waits, for `longest` at most, until the coordinator has ended the connections whose programs
+  // have ended, so that it has heard everything that they said. `self` is this.
+  static asio::awaitable<void> finish_ended(std::shared_ptr<forwarder> self, duration longest);
+
+  // Drops all connections, and takes no others.
+  void close();
+
+  [[nodiscard]] std::string const& path() const noexcept { return path_; }
+
+ private:
+  // A program's connection, and the one that carries it on.
+  struct carried;
+
+  void take(asio::local::stream_protocol::socket program);
+  void reload_certificates() noexcept;
+  static asio::awaitable<void> carry(std::shared_ptr<carried> both, net::endpoint to);
+
+  private_folder folder_;
+  std::string path_;
+  client_options task_;
+  net::endpoint to_;
+  duration peer_timeout_;
+  std::shared_ptr<net::tls_context const> certificates_;  // if TLS is to be spoken
+  asio::local::stream_protocol::acceptor acceptor_;
+  std::vector<std::weak_ptr<carried>> all_;
+};
+
+}  // namespace coxswain::tools

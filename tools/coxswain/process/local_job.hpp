@@ -1,0 +1,98 @@
+#pragma once
+// A whole job on this machine: a coordinator on the caller's io_context and one child process for
+// each task. How a process ends is reported to the coordinator at once: the task has finished, or
+// the others learn the true cause of its failure. Not here: what the caller shows of it.
+//
+// Not thread-safe; one at a time in a process, because it takes SIGCHLD.
+
+#include "process/child_process.hpp"
+#include "process/output_relay.hpp"
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/server/server.hpp"
+
+#include <boost/asio/signal_set.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+struct local_job_options {
+  server::options server;
+  std::vector<std::string> command;  // what each task runs
+  rlimit descriptors{};              // the children's limits of open files; zero: as ours
+
+  // After SIGTERM a process has so long until it is killed.
+  duration kill_grace{10s};
+  // When a task failed and the job with it, the others may take so long to end by themselves; then
+  // they get SIGTERM.
+  duration failure_grace{30s};
+};
+
+class local_job {
+ public:
+  // The coordinator listens from now on. Errors: those of server::server.
+  local_job(asio::io_context& io, local_job_options options);
+  // Kills what still runs.
+  ~local_job();
+
+  // Starts the processes and waits until all have ended. The coordinator goes on, unless one of
+  // them ended badly before it had joined. Throws program_error: a process could not be started;
+  // the others are killed with this object.
+  asio::awaitable<void> run();
+
+  // Stops the coordinator, waits until everybody has read its goodbye, and passes on the last
+  // lines that were printed.
+  asio::awaitable<void> stop(std::string reason);
+
+  // Somebody does not want the job any more: SIGTERM for all processes, and SIGKILL after the
+  // grace; a second call: SIGKILL at once. Unless the job has failed already, it fails no more:
+  // when a process ends badly now, the coordinator says goodbye to the others with this reason.
+  void interrupt(std::string reason);
+
+  [[nodiscard]] server::server const& coordinator() const noexcept { return coordinator_; }
+  [[nodiscard]] server::server& coordinator() noexcept { return coordinator_; }
+
+  // How the tasks ended, none for those that run or were never started.
+  [[nodiscard]] std::vector<std::optional<ending>> const& endings() const noexcept {
+    return endings_;
+  }
+  [[nodiscard]] pid_t pid(std::uint32_t task) const { return processes_.at(task)->pid(); }
+
+  [[nodiscard]] bool was_interrupted() const noexcept { return !interruption_.empty(); }
+
+  // The first process that ended badly, in the order in which we saw it. None if that was because
+  // the job was interrupted.
+  [[nodiscard]] std::optional<task_id> first_bad() const noexcept { return first_bad_; }
+
+ private:
+  [[nodiscard]] child_command command_of(std::uint32_t task) const;
+  void look_at_all();
+  void has_ended(std::uint32_t task, ending how);
+  [[nodiscard]] task_state state_of(std::uint32_t task) const;
+  void signal_all(int number);
+  void end_processes();
+  void end_processes_after(duration grace);
+
+  local_job_options options_;
+  server::server coordinator_;
+  asio::signal_set child_ended_;
+  asio::steady_timer patience_;
+  asio::steady_timer coordinator_ended_;
+  std::exception_ptr coordinator_problem_;
+  bool coordinator_runs_{true};
+  int interrupts_{};
+  output_relay output_;
+  std::vector<std::unique_ptr<child_process>> processes_;
+  std::vector<std::optional<ending>> endings_;
+  std::size_t running_{};
+  std::optional<task_id> first_bad_;
+  bool is_failing_{};         // the others are to end
+  std::string interruption_;  // why, if the job had not failed before
+};
+
+}  // namespace coxswain::tools

@@ -1,0 +1,111 @@
+#include "process/output_relay.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+constexpr std::size_t read_bytes_max = 64 * 1024;
+
+// More than a pipe holds. A process that escaped from its group may go on writing for ever.
+constexpr int last_reads_max = 64;
+
+// Our output may be non-blocking because somebody else who has it wants that.
+bool wait_writable(int fd) {
+  pollfd waited{fd, POLLOUT, 0};
+  return ::poll(&waited, 1, -1) >= 0 || errno == EINTR;
+}
+
+// Signals are for the main thread.
+std::thread start_without_signals(asio::io_context& io) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread started{[&io] { io.run(); }};
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+}  // namespace
+
+output_relay::stream::stream(asio::io_context& io, net::descriptor from, int into,
+                             std::string prefix)
+    : pipe{io, from.release()}, to{into}, lines{std::move(prefix)} {
+  pipe.native_non_blocking(true);
+}
+
+output_relay::output_relay() : thread_{start_without_signals(io_)} {}
+
+output_relay::~output_relay() {
+  io_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void output_relay::pass_on(net::descriptor from, int to, std::string prefix) {
+  auto begin = [this, from = std::make_shared<net::descriptor>(std::move(from)), to,
+                prefix = std::move(prefix)] {
+    streams_.emplace_front(io_, std::move(*from), to, prefix);
+    asio::co_spawn(io_, relay(streams_.begin()), asio::detached);
+  };
+  asio::post(io_, std::move(begin));
+}
+
+void output_relay::finish() {
+  asio::post(io_, [this] {
+    is_finishing_ = true;
+    for (auto& s : streams_) s.pipe.cancel();
+  });
+  guard_.reset();
+  thread_.join();
+}
+
+// Waits and reads apart, so that what is there can be read without waiting at the end. One read for
+// each wait, so that a child that never stops talking leaves the others their turn.
+asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
+  std::array<char, read_bytes_max> bytes;
+  std::string lines;
+  int reads_left = last_reads_max;
+  while (!s->is_broken && (!is_finishing_ || reads_left-- > 0)) {
+    boost::system::error_code ignored;
+    if (!is_finishing_) {
+      co_await s->pipe.async_wait(asio::posix::stream_descriptor::wait_read,
+                                  asio::redirect_error(asio::use_awaitable, ignored));
+    }
+    auto const count = ::read(s->pipe.native_handle(), bytes.data(), bytes.size());
+    bool const is_empty = count < 0 && (errno == EAGAIN || errno == EINTR);
+    if (is_empty ? is_finishing_ : count <= 0) break;
+    if (is_empty) continue;
+    lines.clear();
+    s->lines.feed({bytes.data(), static_cast<std::size_t>(count)}, lines);
+    write(*s, lines);
+  }
+  lines.clear();
+  s->lines.finish(lines);
+  write(*s, lines);
+  streams_.erase(s);
+}
+
+void output_relay::write(stream& s, std::string const& lines) {
+  std::string_view left{lines};
+  while (!left.empty() && !s.is_broken) {
+    auto const count = ::write(s.to, left.data(), left.size());
+    if (count >= 0) {
+      left.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      s.is_broken = !wait_writable(s.to);
+    } else if (errno != EINTR) {
+      s.is_broken = true;
+    }
+  }
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,51 @@
+#pragma once
+// Passes on what child processes print, as whole lines with a prefix. It has a thread of its own:
+// when nobody reads our output, the children wait, and the coordinator does not.
+
+#include "process/line_prefixer.hpp"
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/net/descriptor.hpp"
+
+#include <list>
+#include <string>
+#include <thread>
+
+namespace coxswain::tools {
+
+class output_relay {
+ public:
+  output_relay();
+  // Without `finish`, what was not passed on yet is lost.
+  ~output_relay();
+  output_relay(output_relay const&) = delete;
+  output_relay& operator=(output_relay const&) = delete;
+
+  // From a pipe's reading end to one of our own descriptors, which stays the caller's.
+  void pass_on(net::descriptor from, int to, std::string prefix);
+
+  // Passes on what the pipes hold by now, and ends. Once. Blocks as long as our output does.
+  void finish();
+
+ private:
+  struct stream {
+    stream(asio::io_context& io, net::descriptor from, int into, std::string prefix);
+
+    asio::posix::stream_descriptor pipe;
+    int to;
+    line_prefixer lines;
+    // Nobody will ever read `to`. The pipe is closed then, as if the child wrote there itself.
+    bool is_broken{};
+  };
+
+  asio::awaitable<void> relay(std::list<stream>::iterator s);
+  static void write(stream& s, std::string const& lines);
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
+  std::list<stream> streams_;  // the thread's
+  bool is_finishing_{};        // the thread's
+  std::thread thread_;
+};
+
+}  // namespace coxswain::tools

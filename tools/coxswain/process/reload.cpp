@@ -1,0 +1,83 @@
+#include "process/reload.hpp"
+
+#include "options/subcommand.hpp"
+#include "options/token.hpp"
+#include "process/log.hpp"
+#include "process/machine.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+// What was read: all of it is right.
+struct readings {
+  std::optional<std::vector<core::credential>> credentials;
+  std::optional<std::string> log_level;
+};
+
+readings read_again(coordinator_options const& given) {
+  readings all;
+  if (!given.token_file.empty()) all.credentials = read_credentials(given.token_file);
+  all.log_level = given.said_by->read_again("--log-level");
+  if (all.log_level) check_log_level(*all.log_level);
+  return all;
+}
+
+// As nohup has it: then it stays so, also for children.
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
+            job_registration& registered) try {
+  auto const now = read_again(given);
+  coordinator.reload_certificates();
+  if (page != nullptr) page->reload_certificates();
+  if (now.credentials) {
+    status const done = coordinator.replace_credentials(*now.credentials);
+    if (!done.ok()) throw error{done};
+    if (page != nullptr) page->replace_credentials(*now.credentials);
+    registered.replace_token(worker_token(*now.credentials));
+  }
+  if (now.log_level) log::set_level(*now.log_level);
+  spdlog::info(
+      "SIGHUP: {}; {}",
+      given.token_file.empty() ? "there is no --token-file"
+                               : fmt::format("read '{}' again", given.token_file),
+      now.log_level ? fmt::format("log level {}", *now.log_level) : "no file says the log level");
+} catch (std::exception const& problem) {
+  spdlog::error("SIGHUP: everything stays as it was: {}", problem.what());
+}
+
+hangup::hangup(asio::io_context& io, std::function<void()> reload, std::function<void()> end)
+    : had_terminal_{has_terminal()},
+      signals_{io},
+      reload_{std::move(reload)},
+      end_{std::move(end)} {
+  if (is_ignored(SIGHUP)) return;
+  signals_.add(SIGHUP);
+  await();
+}
+
+void hangup::await() {
+  signals_.async_wait([this](boost::system::error_code problem, int) {
+    if (problem) return;
+    bool const terminal_is_gone = had_terminal_ && !has_terminal();
+    terminal_is_gone ? end_() : reload_();
+    await();
+  });
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,63 @@
+#include "process/task_host.hpp"
+
+#include "options/coordinator_options.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <boost/asio/signal_set.hpp>
+
+#include <csignal>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// How long the tasks of a failed job may take to go.
+constexpr duration failed_job_lingers = 60s;
+
+server::server open(asio::io_context& io, server::options options) try {
+  return server::server{io, std::move(options)};
+} catch (error const& problem) {
+  throw cannot_start(problem);
+}
+
+}  // namespace
+
+task_host::task_host(asio::io_context& io, server::options options)
+    : io_{io}, coordinator_{open(io, options)} {
+  registered_.emplace(described(options, coordinator_.addresses().front()));
+  asio::co_spawn(io, coordinator_.run(), [this](std::exception_ptr problem) {
+    problem_ = std::move(problem);
+    has_ended_ = true;
+  });
+  asio::co_spawn(io, coordinator_.job_done(), [this](std::exception_ptr) { is_job_done_ = true; });
+}
+
+void task_host::end(bool is_good) {
+  if (is_good || coordinator_.error()) await_others();
+  coordinator_.stop("the task whose process is the coordinator's has ended");
+  run_until(has_ended_);
+  if (problem_) std::rethrow_exception(problem_);
+}
+
+void task_host::run_until(bool const& is_over) {
+  while (!is_over && io_.run_one() > 0) continue;
+}
+
+void task_host::await_others() {
+  bool is_over{};
+  asio::signal_set signals{io_, SIGINT, SIGTERM};
+  signals.async_wait([&](boost::system::error_code, int) { is_over = true; });
+  asio::steady_timer patience{io_};
+  if (coordinator_.error()) {
+    patience.expires_after(failed_job_lingers);
+    patience.async_wait([&](boost::system::error_code) { is_over = true; });
+  }
+  while (!is_over && !is_job_done_ && !has_ended_ && io_.run_one() > 0) continue;
+  // What was to come is told that it does not, while what it refers to is still there.
+  signals.cancel();
+  patience.cancel();
+  io_.poll();
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,38 @@
+#pragma once
+// The coordinator in the process of a `coxswain task`, on the loop of that task. It ends after its
+// task: when all others have left, too. Not here: the task (task_run).
+
+#include "process/job_registry.hpp"
+
+#include "coxswain/net/asio.hpp"
+#include "coxswain/server/options.hpp"
+#include "coxswain/server/server.hpp"
+
+#include <exception>
+#include <optional>
+
+namespace coxswain::tools {
+
+class task_host {
+ public:
+  // Listens and serves from now on. Throws program_error.
+  task_host(asio::io_context& io, server::options options);
+
+  // Runs the loop until the coordinator has ended, which it does at once when its task is to blame
+  // (`is_good` is false) but for the failure of a job: then, and after a good end, all others may
+  // leave first; those of a failed job for a minute. SIGINT and SIGTERM end that wait.
+  void end(bool is_good);
+
+ private:
+  void run_until(bool const& is_over);
+  void await_others();
+
+  asio::io_context& io_;
+  server::server coordinator_;
+  bool has_ended_{};
+  std::optional<job_registration> registered_;
+  bool is_job_done_{};
+  std::exception_ptr problem_;
+};
+
+}  // namespace coxswain::tools

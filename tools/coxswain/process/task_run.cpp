@@ -1,0 +1,186 @@
+#include "process/task_run.hpp"
+
+#include "options/exit_code.hpp"
+#include "options/remote.hpp"
+#include "options/tls.hpp"
+#include "terminal/harmless_text.hpp"
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/client/asking.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <random>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// What is said at the end does not hold it up: without it the session's end says as much.
+constexpr duration report_max = 5s;
+
+// 16 random bytes, in hexadecimal.
+std::string new_secret() {
+  std::random_device device;
+  std::string secret;
+  for (int i = 0; i < 4; ++i) secret += fmt::format("{:08x}", device());
+  return secret;
+}
+
+std::string text_of(failure const& one) {
+  if (!one.task) return one.why.text();
+  return fmt::format("task {} failed: {}", one.task->value, one.why.text());
+}
+
+}  // namespace
+
+task_run::task_run(asio::io_context& io, task_run_options options)
+    : options_{std::move(options)},
+      signals_{io, SIGINT, SIGTERM},
+      child_ended_{io, SIGCHLD},
+      patience_{io} {
+  await_signal();
+}
+
+asio::awaitable<void> task_run::run() {
+  job_ = co_await connect(options_.client);
+  co_await job_.join(options_.join);
+  co_await let_programs_act();
+
+  std::optional<program_error> problem;
+  try {
+    start_command();
+  } catch (program_error const& why) {
+    problem = why;
+  }
+  if (problem) {
+    co_await report(problem->what());
+    throw *std::move(problem);
+  }
+  auto const how = co_await command_ended();
+
+  command_.reset();
+  code_ = how.code();
+  co_await end_grant();
+  if (how.is_good()) {
+    co_await job_.leave(options_.leave);
+  } else {
+    co_await report(fmt::format("'{}' {}", options_.command.front(), how.text()));
+  }
+}
+
+void task_run::end() noexcept {
+  command_.reset();
+  signals_.cancel();
+  patience_.cancel();
+  if (forwarder_) forwarder_->close();
+  job_ = client{};
+}
+
+void task_run::await_signal() {
+  signals_.async_wait([this](boost::system::error_code problem, int number) {
+    if (problem) return;
+    if (command_) {
+      command_->signal(number);
+    } else {
+      code_ = 128 + number;
+      cancel_.emit(asio::cancellation_type::terminal);
+    }
+    await_signal();
+  });
+}
+
+// Below another `coxswain task` they do so by way of that one, as we do.
+asio::awaitable<void> task_run::let_programs_act() {
+  if (options_.client.is_guest()) co_return;
+  secret_ = new_secret();
+  core::grant_args const args{secret_};
+  question q{args, patience};
+  auto const granted = co_await ask(connection_of(job_), std::move(q));
+  throw_unless_ok(granted);
+  forwarder_ = std::make_shared<forwarder>(job_);
+  asio::co_spawn(patience_.get_executor(), forwarder::serve(forwarder_), asio::detached);
+}
+
+// The programs that are left get no further.
+asio::awaitable<void> task_run::end_grant() {
+  if (!forwarder_) co_return;
+  co_await forwarder::finish_ended(forwarder_, report_max);
+  question q{core::grant_args{}, report_max};
+  co_await ask(connection_of(job_), std::move(q));
+  forwarder_->close();
+}
+
+child_command task_run::command() const {
+  auto const& as = options_.client;
+  child_command command;
+  command.arguments = options_.command;
+  command.shares_streams = true;
+  command.descriptors = options_.descriptors;
+  bool const is_tcp = !as.address.starts_with("unix:");
+  command.environment = {{"COXSWAIN_ADDRESS", as.address},
+                         {"JAX_COORDINATOR_ADDRESS", is_tcp ? as.address : ""},
+                         {"COXSWAIN_JOB", as.job},
+                         {"COXSWAIN_TOKEN", as.token},
+                         {"COXSWAIN_TOKEN_FILE", ""},
+                         {"COXSWAIN_TASK_ID", std::to_string(as.task->value)},
+                         {"COXSWAIN_NUM_TASKS", std::to_string(job_.num_tasks())}};
+  if (forwarder_) {
+    auto& variables = command.environment;
+    variables.emplace_back("COXSWAIN_TASK_SOCKET", forwarder_->path());
+    variables.emplace_back("COXSWAIN_TASK_SECRET", secret_);
+    variables.emplace_back("COXSWAIN_TASK_INCARNATION", std::to_string(job_.incarnation().value));
+  }
+  for (auto& variable : tls_variables(as.tls)) command.environment.push_back(std::move(variable));
+  return command;
+}
+
+void task_run::start_command() {
+  command_.emplace(command());
+  auto ignore = [](std::exception_ptr) {};  // CANCELLED: we have left
+  asio::co_spawn(patience_.get_executor(), end_with_job(), ignore);
+}
+
+asio::awaitable<ending> task_run::command_ended() {
+  for (;;) {
+    if (auto const how = command_->look()) co_return *how;
+    co_await child_ended_.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<void> task_run::end_with_job() {
+  auto const why = co_await job_.failure();
+  has_failed_ = true;
+  if (!command_) co_return;
+  fmt::print(stderr, "coxswain task: {}; '{}' is to end\n", harmless_lines(text_of(why.cause)),
+             options_.command.front());
+  // A command that has reported its failure may end by itself.
+  if (why.cause.task == options_.client.task) co_await pause();
+  for (int const number : {SIGTERM, SIGKILL}) {
+    if (!command_) co_return;
+    command_->signal(number);
+    co_await pause();
+  }
+}
+
+// For the grace, or until the end.
+asio::awaitable<void> task_run::pause() {
+  boost::system::error_code ignored;
+  patience_.expires_at(deadline_after(std::chrono::steady_clock::now(), options_.kill_grace));
+  co_await patience_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+asio::awaitable<void> task_run::report(std::string what) {
+  if (has_failed_) co_return;
+  core::report_error_args args;
+  args.what = status{errc::aborted, std::move(what)};
+  question q{std::move(args), report_max};
+  auto const told = co_await ask(connection_of(job_), std::move(q));
+  if (told.outcome.ok()) co_return;
+  fmt::print(stderr, "coxswain task: its failure could not be reported: {}\n", told.outcome.text());
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,75 @@
+#pragma once
+// A COMMAND that is one task of a job: this process joins, runs it, lets the programs that it
+// starts act for the task, and leaves or reports its failure when it has ended. When the job fails,
+// the COMMAND is ended. Not here: the command line (task.cpp), what the programs say (forwarder).
+//
+// Not thread-safe; one at a time in a process, because it takes SIGCHLD, SIGINT and SIGTERM.
+
+#include "process/child_process.hpp"
+#include "process/forwarder.hpp"
+
+#include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+
+struct task_run_options {
+  explicit task_run_options(client_options as) : client{std::move(as)} {}
+
+  client_options client;  // has a task
+  join_options join;
+  leave_options leave;
+  std::vector<std::string> command;
+  rlimit descriptors{};  // the COMMAND's limits of open files; zero: as ours
+
+  // How long after SIGTERM the COMMAND of a job that failed is killed; and how long it is left
+  // alone before that, if it was this task that failed.
+  duration kill_grace{5s};
+};
+
+class task_run {
+ public:
+  task_run(asio::io_context& io, task_run_options options);
+
+  // From the join to the leave. SIGINT and SIGTERM are passed on to the COMMAND; while there is
+  // none, they end this with operation_aborted. Throws program_error, error.
+  asio::awaitable<void> run();
+
+  // Nothing goes on any more. To be called when `run` has ended, however that was.
+  void end() noexcept;
+
+  asio::cancellation_slot slot() { return cancel_.slot(); }
+
+  // That of the COMMAND, or 128 + the signal that ended this without one.
+  [[nodiscard]] std::optional<int> code() const noexcept { return code_; }
+
+ private:
+  void await_signal();
+  asio::awaitable<void> let_programs_act();
+  [[nodiscard]] child_command command() const;
+  void start_command();
+  asio::awaitable<ending> command_ended();
+  asio::awaitable<void> end_with_job();
+  asio::awaitable<void> pause();
+  asio::awaitable<void> end_grant();
+  asio::awaitable<void> report(std::string what);
+
+  task_run_options options_;
+  asio::signal_set signals_;
+  asio::signal_set child_ended_;
+  asio::steady_timer patience_;
+  asio::cancellation_signal cancel_;
+  client job_;
+  std::shared_ptr<forwarder> forwarder_;  // null: this program acts for a task itself
+  std::string secret_;                    // of those who act for the task
+  std::optional<child_process> command_;
+  bool has_failed_{};  // the job, as we were told
+  std::optional<int> code_;
+};
+
+}  // namespace coxswain::tools

@@ -1,0 +1,149 @@
+#include "terminal/job_feed.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// How long one try lasts, and the rest after it.
+constexpr duration connect_again_max = 5s;
+constexpr duration connect_again_pause = 500ms;
+
+// A picture of ten thousand tasks is 700 KB: who looks all the time takes no more than 100 KB/s.
+duration least_interval(std::size_t tasks) { return tasks * duration{500us}; }
+
+asio::awaitable<void> read_events(client& c, job_view& into,
+                                  std::optional<std::uint64_t>& through) {
+  for (;;) {
+    auto batch =
+        co_await c.watch_events(through, core::severity::info, duration{}, events_kept_max);
+    // The first batch may be of another coordinator than the events from before.
+    if (!through) into.events.clear();
+    bool const is_last = batch.entries.empty();
+    through = batch.through;
+    take_events(into.events, std::move(batch.entries));
+    if (is_last) co_return;
+  }
+}
+
+// What ends the client's calls when it has lost the coordinator looks like a failure, too.
+bool is_of_job(job_error const& error) {
+  return error.cause.task || error.cause.why.code() != errc::unavailable;
+}
+
+}  // namespace
+
+asio::awaitable<void> look_at(client& c, job_view& into,
+                              std::optional<std::uint64_t>& events_through) {
+  into.job = co_await c.inspect();
+  co_await read_events(c, into, events_through);
+  into.why = co_await c.why();
+}
+
+job_feed::job_feed(asio::io_context& io, remote_options from, duration interval,
+                   std::function<void()> changed)
+    : from_{std::move(from)}, interval_{interval}, changed_{std::move(changed)}, timer_{io} {
+  view_.address = observer(from_).address;
+}
+
+asio::awaitable<void> job_feed::run() {
+  client_ = co_await connect(options());
+  while (!is_stopping_) {
+    co_await follow();
+    if (!is_stopping_) co_await connect_again();
+  }
+}
+
+void job_feed::stop() {
+  is_stopping_ = true;
+  timer_.cancel();
+  client_ = client{};  // ends what it was asked
+}
+
+job_view const& job_feed::view(time_point now) {
+  if (view_.lost && lost_at_) view_.lost->length = std::max(now - *lost_at_, duration{});
+  return view_;
+}
+
+client_options job_feed::options() {
+  auto with = observer(from_);
+  with.on_event = [this](client_event const& what) { happened(what); };
+  return with;
+}
+
+void job_feed::happened(client_event const& what) {
+  if (is_stopping_ || what.what == client_event::kind::waiting) return;
+  if (what.what == client_event::kind::reconnected) {
+    view_.lost.reset();
+    lost_at_.reset();
+    changed_();
+  } else {
+    unreachable(what.why.text());
+  }
+}
+
+void job_feed::unreachable(std::string why) {
+  if (!lost_at_) lost_at_ = std::chrono::steady_clock::now();
+  view_.lost = job_view::silence{std::move(why), duration{}};
+  changed_();
+}
+
+// Until the coordinator is lost for good.
+asio::awaitable<void> job_feed::follow() {
+  auto const executor = co_await asio::this_coro::executor;
+  asio::co_spawn(executor, await_failure(), asio::detached);
+  try {
+    while (!is_stopping_) {
+      co_await look_at(client_, view_, events_through_);
+      view_.lost.reset();
+      lost_at_.reset();
+      changed_();
+      co_await rest(std::max(interval_, least_interval(view_.job.tasks.size())));
+    }
+  } catch (error const& problem) {
+    if (!is_stopping_) unreachable(problem.what());
+  }
+}
+
+asio::awaitable<void> job_feed::connect_again() {
+  events_through_.reset();
+  while (!is_stopping_) {
+    auto with = options();
+    with.connect_timeout = connect_again_max;
+    try {
+      client_ = co_await client::connect(std::move(with));
+      co_return;
+    } catch (error const& problem) {
+      if (!is_stopping_) unreachable(problem.what());
+    }
+    co_await rest(connect_again_pause);
+  }
+}
+
+// A coordinator that ends with its job tells why at once, and may be gone when it is asked.
+asio::awaitable<void> job_feed::await_failure() {
+  try {
+    auto const error = co_await client_.failure();
+    if (!is_of_job(error) || is_stopping_) co_return;
+    view_.job.error = error;
+    changed_();
+    is_news_ = true;
+    timer_.cancel();
+  } catch (error const&) {
+    // We have stopped.
+  }
+}
+
+asio::awaitable<void> job_feed::rest(duration length) {
+  if (is_stopping_ || std::exchange(is_news_, false)) co_return;
+  timer_.expires_after(length);
+  boost::system::error_code ignored;
+  co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  is_news_ = false;
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,171 @@
+#include "terminal/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+// The alternate screen, no cursor, and lines that are too long end at the edge; and all that back.
+constexpr std::string_view enter_sequence{"\033[?1049h\033[?25l\033[?7l\033[2J"};
+constexpr std::string_view leave_sequence{"\033[?7h\033[?25h\033[?1049l"};
+constexpr std::string_view clear_sequence{"\033[2J"};
+
+struct meaning {
+  std::string_view bytes;
+  key what;
+};
+
+// Arrows and such have two forms each.
+constexpr std::array meanings{
+    meaning{"q", key::quit},
+    meaning{"Q", key::quit},
+    meaning{"\x03", key::quit},
+    meaning{" ", key::pause},
+    meaning{"p", key::pause},
+    meaning{"?", key::help},
+    meaning{"h", key::help},
+    meaning{"k", key::older},
+    meaning{"j", key::newer},
+    meaning{"g", key::oldest},
+    meaning{"G", key::newest},
+    meaning{"e", key::severity},
+    meaning{"\033[A", key::older},
+    meaning{"\033OA", key::older},
+    meaning{"\033[B", key::newer},
+    meaning{"\033OB", key::newer},
+    meaning{"\033[5~", key::page_older},
+    meaning{"\033[6~", key::page_newer},
+    meaning{"\033[H", key::oldest},
+    meaning{"\033OH", key::oldest},
+    meaning{"\033[1~", key::oldest},
+    meaning{"\033[F", key::newest},
+    meaning{"\033OF", key::newest},
+    meaning{"\033[4~", key::newest},
+};
+
+// How long an escape sequence that means nothing to us is.
+std::size_t sequence_length(std::string_view bytes) {
+  if (bytes.size() < 2 || bytes[0] != '\033' || (bytes[1] != '[' && bytes[1] != 'O')) return 1;
+  auto const final =
+      std::find_if(bytes.begin() + 2, bytes.end(), [](char c) { return c >= '@' && c <= '~'; });
+  return static_cast<std::size_t>(final - bytes.begin()) + (final == bytes.end() ? 0 : 1);
+}
+
+std::size_t number_in(char const* variable) {
+  auto const* const text = std::getenv(variable);
+  std::size_t number{};
+  if (text == nullptr) return 0;
+  std::string_view const all{text};
+  auto const parsed = std::from_chars(all.data(), all.data() + all.size(), number);
+  return parsed.ec == std::errc{} && parsed.ptr == all.data() + all.size() ? number : 0;
+}
+
+// A terminal that is gone takes nothing; then there is nobody to tell.
+void write_all(std::string_view bytes) {
+  while (!bytes.empty()) {
+    auto const count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      pollfd waited{STDOUT_FILENO, POLLOUT, 0};
+      if (::poll(&waited, 1, -1) < 0 && errno != EINTR) return;
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<key> keys_in(std::string_view bytes) {
+  std::vector<key> pressed;
+  while (!bytes.empty()) {
+    auto const* const found =
+        std::find_if(meanings.begin(), meanings.end(),
+                     [bytes](meaning const& m) { return bytes.starts_with(m.bytes); });
+    if (found != meanings.end()) pressed.push_back(found->what);
+    bytes.remove_prefix(found != meanings.end() ? found->bytes.size() : sequence_length(bytes));
+  }
+  return pressed;
+}
+
+screen_size terminal_size(std::size_t lines) {
+  screen_size size{80, lines};
+  winsize said{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &said) == 0 && said.ws_col > 0 && said.ws_row > 0) {
+    return {said.ws_col, said.ws_row};
+  }
+  if (auto const columns = number_in("COLUMNS"); columns > 0) size.columns = columns;
+  if (auto const said_lines = number_in("LINES"); said_lines > 0) size.lines = said_lines;
+  return size;
+}
+
+bool has_unicode() {
+  auto* const locale = ::newlocale(LC_CTYPE_MASK, "", nullptr);
+  if (locale == nullptr) return false;
+  bool const is_utf8 = std::string_view{::nl_langinfo_l(CODESET, locale)} == "UTF-8";
+  ::freelocale(locale);
+  return is_utf8;
+}
+
+terminal::terminal() : input_{::open("/dev/tty", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)} {}
+
+terminal::~terminal() { leave(); }
+
+void terminal::enter() {
+  if (std::exchange(is_entered_, true)) return;
+  if (termios mode{}; input_ && ::tcgetattr(input_.value(), &mode) == 0) {
+    before_ = mode;
+    mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    mode.c_cc[VMIN] = 1;
+    mode.c_cc[VTIME] = 0;
+    ::tcsetattr(input_.value(), TCSADRAIN, &mode);
+  }
+  write_all(enter_sequence);
+  shown_.emplace();
+}
+
+void terminal::leave() {
+  if (!std::exchange(is_entered_, false)) return;
+  write_all(leave_sequence);
+  // What was pressed and not read yet is not for who reads next.
+  if (before_) ::tcsetattr(input_.value(), TCSAFLUSH, &*before_);
+}
+
+void terminal::show(std::vector<std::string> lines) {
+  if (!is_entered_) return;
+  std::string bytes;
+  if (!shown_) bytes += clear_sequence;
+  auto const before = shown_.value_or(std::vector<std::string>{});
+  for (std::size_t i = 0; i < std::max(lines.size(), before.size()); ++i) {
+    if (i < lines.size() && i < before.size() && lines[i] == before[i]) continue;
+    bytes += fmt::format("\033[{};1H{}\033[K", i + 1, i < lines.size() ? lines[i] : "");
+  }
+  write_all(bytes);
+  shown_ = std::move(lines);
+}
+
+void terminal::forget() { shown_.reset(); }
+
+std::vector<key> terminal::take_keys() {
+  std::array<char, 256> bytes{};
+  auto const count = ::read(input_.value(), bytes.data(), bytes.size());
+  return count <= 0 ? std::vector<key>{} : keys_in({bytes.data(), static_cast<std::size_t>(count)});
+}
+
+}  // namespace coxswain::tools

@@ -1,0 +1,72 @@
+#pragma once
+// The terminal that standard output is: its alternate screen, drawn line by line, and its keys one
+// by one, without an echo. What it was before is there again when this object goes.
+//
+// The keys come from /dev/tty, opened anew: non-blocking, which is nothing that others who have the
+// same terminal should notice.
+
+#include "terminal/job_view.hpp"
+
+#include "coxswain/net/descriptor.hpp"
+
+#include <termios.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::tools {
+
+enum class key : std::uint8_t {
+  quit,
+  pause,
+  help,
+  older,
+  newer,
+  page_older,
+  page_newer,
+  oldest,
+  newest,
+  severity
+};
+
+// The keys that were pressed, of those that mean something.
+[[nodiscard]] std::vector<key> keys_in(std::string_view bytes);
+
+// That of standard output if it is a terminal; else as COLUMNS and LINES say, or 80 by `lines`.
+[[nodiscard]] screen_size terminal_size(std::size_t lines = 24);
+
+// Whether the locale's letters are UTF-8.
+[[nodiscard]] bool has_unicode();
+
+class terminal {
+ public:
+  terminal();
+  ~terminal();
+  terminal(terminal const&) = delete;
+  terminal& operator=(terminal const&) = delete;
+
+  // Shows the alternate screen, and the one from before. What is so already stays.
+  void enter();
+  void leave();
+
+  // From the top of the screen. What stands there already is not written again.
+  void show(std::vector<std::string> lines);
+
+  // The screen was changed by others: all is written again next time.
+  void forget();
+
+  // Where keys come from, -1: there are none. The keys that were pressed meanwhile; never blocks.
+  [[nodiscard]] int input() const noexcept { return input_.value(); }
+  [[nodiscard]] std::vector<key> take_keys();
+
+ private:
+  net::descriptor input_;
+  std::optional<termios> before_;
+  bool is_entered_{};
+  std::optional<std::vector<std::string>> shown_;
+};
+
+}  // namespace coxswain::tools

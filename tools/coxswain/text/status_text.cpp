@@ -1,0 +1,100 @@
+#include "text/status_text.hpp"
+
+#include "options/units.hpp"
+#include "terminal/harmless_text.hpp"
+#include "terminal/table.hpp"
+#include "text/job_words.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::tools {
+namespace {
+
+std::string error_text(job_error const& error) {
+  auto text = fmt::format("FAILED: {}: {}\n", who(error.cause.task), error.cause.why.text());
+  for (auto const& f : error.later) {
+    text += fmt::format("  later: {}: {}\n", who(f.task), f.why.text());
+  }
+  if (error.later_count > error.later.size()) {
+    text += fmt::format("  later: {} more\n", error.later_count - error.later.size());
+  }
+  return text;
+}
+
+std::string barriers_text(std::vector<core::snapshot::barrier> const& barriers) {
+  table shown{{"barrier"},
+              {"round", align::right},
+              {"arrived", align::right},
+              {"waits", align::right},
+              {"fails in", align::right},
+              {"missing"}};
+  for (auto const& b : barriers) {
+    auto const number = b.round.value == 0 ? std::string{"-"} : std::to_string(b.round.value);
+    shown.add({barrier_name(b), number, fmt::format("{}/{}", b.arrived, b.expected), text_of(b.age),
+               b.remaining ? text_of(*b.remaining) : "never", missing_text(b)});
+  }
+  return shown.text();
+}
+
+}  // namespace
+
+std::string tasks_text(std::vector<core::snapshot::task> const& tasks) {
+  bool const has_steps = std::any_of(tasks.begin(), tasks.end(), [](core::snapshot::task const& t) {
+    return t.progress.has_value();
+  });
+  table shown{{"task", align::right},  {"state"},   {"incarnation"},
+              {"heard", align::right}, {"process"}, {"peer"}};
+  if (has_steps) {
+    shown.add_column({"step", align::right});
+    shown.add_column({"since", align::right});
+  }
+  for (auto const& t : tasks) {
+    auto const incarnation =
+        t.self.value == 0 ? std::string{"-"} : fmt::format("{:016x}", t.self.value);
+    auto const heard = t.last_heard ? text_of(*t.last_heard) + " ago" : std::string{"-"};
+    auto const state =
+        fmt::format("{}{}{}{}", name(t.state), t.returns_by ? " by " + rfc3339(*t.returns_by) : "",
+                    t.suspect ? ", suspect" : "", t.recoverable ? ", recoverable" : "");
+    std::vector<std::string> cells{
+        std::to_string(t.id.value),   state, incarnation, heard, t.label.empty() ? "-" : t.label,
+        t.peer.empty() ? "-" : t.peer};
+    if (has_steps) {
+      cells.push_back(t.progress ? std::to_string(t.progress->step) : "-");
+      cells.push_back(t.progress ? text_of(t.progress->age) : "-");
+    }
+    shown.add(std::move(cells));
+  }
+  return shown.text();
+}
+
+std::string status_text(core::snapshot const& picture) {
+  auto text = fmt::format("job '{}', {} tasks: {}\n", picture.job, picture.tasks.size(),
+                          tally(picture.tasks));
+  if (picture.error) text += error_text(*picture.error);
+  text += fmt::format("coordinator {}, up {}, {} sessions, {} of {} memory\n", picture.version,
+                      text_of(picture.uptime), picture.sessions, size_text(picture.memory_bytes),
+                      size_text(picture.memory_bytes_max));
+  text += fmt::format("{} keys of {}, {} waiting gets\n", picture.keys,
+                      size_text(picture.key_bytes), picture.waiting_gets);
+  if (picture.queued_items + picture.waiting_pops + picture.waiting_key_watches > 0) {
+    text += fmt::format("{} items in queues, {} waiting pops, {} watches of keys\n",
+                        picture.queued_items, picture.waiting_pops, picture.waiting_key_watches);
+  }
+  if (picture.deadlines_answered > 0) {
+    text += fmt::format("{} deadlines answered, late by {} (p99), {} (max)\n",
+                        picture.deadlines_answered, text_of(picture.lateness_p99),
+                        text_of(picture.lateness_max));
+  }
+  if (!picture.barriers.empty()) text += "\n" + barriers_text(picture.barriers);
+  if (picture.more_barriers > 0) {
+    text += fmt::format("and {} more open barriers\n", picture.more_barriers);
+  }
+  return harmless_lines(text) + "\n" + tasks_text(picture.tasks);
+}
+
+}  // namespace coxswain::tools

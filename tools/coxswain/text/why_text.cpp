@@ -1,0 +1,41 @@
+#include "text/why_text.hpp"
+
+#include "options/units.hpp"
+#include "terminal/harmless_text.hpp"
+#include "text/job_words.hpp"
+
+#include <fmt/format.h>
+
+namespace coxswain::tools {
+namespace {
+
+using wait = core::why_answer::wait;
+
+std::string missing_text(barrier_failure const& f) {
+  auto const count = f.expected - f.arrived;
+  if (f.missing.empty()) return fmt::format("  missing: {} of {}\n", count, f.expected);
+  auto text = fmt::format("  missing: {} of {}: {}\n", count, f.expected,
+                          ranges_text(f.missing, f.missing_cut));
+  for (auto const& m : f.known) text += "    " + harmless_line(missing_task_text(m)) + "\n";
+  return text;
+}
+
+std::string wait_text(wait const& w) {
+  auto text = fmt::format("{}{}\n  waiting: {}, for {}, {}\n", harmless_line(what_text(w)),
+                          w.stuck ? ": STUCK" : "", waiting_text(w), text_of(w.age),
+                          w.remaining ? "ends in " + text_of(*w.remaining) : "without limit");
+  return w.missing ? text + missing_text(*w.missing) : text;
+}
+
+}  // namespace
+
+std::string why_text(core::why_answer const& answer) {
+  if (answer.waits.empty()) return "nobody waits for anything\n";
+  auto text = answer.stuck.empty() ? std::string{"nobody is stuck\n"}
+                                   : fmt::format("STUCK: {}\n", harmless_line(answer.stuck));
+  for (auto const& w : answer.waits) text += "\n" + wait_text(w);
+  if (answer.more > 0) text += fmt::format("\nand {} more\n", answer.more);
+  return text;
+}
+
+}  // namespace coxswain::tools
