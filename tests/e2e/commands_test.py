@@ -216,9 +216,7 @@ class Barriers(EndToEnd):
         self.wait_for_status("two of three",
                              lambda s: any(b["arrived"] == 2 for b in s["barriers"]))
 
-        last = self.coxswain(*arguments)
-
-        self.assertEqual(last.code, 0, last.err)
+        last = self.succeed(*arguments)
         for one in first:
             self.assertEqual(one.wait(), 0, one.said())
             self.assertEqual(one.out, last.out.strip())
@@ -270,8 +268,7 @@ class Status(EndToEnd):
         self.assertEqual((barrier["name"], barrier["arrived"], barrier["expected"],
                           barrier["missing"]), ("devices", 1, 3, "0,2"))
 
-        text = self.coxswain("status")
-        self.assertEqual(text.code, 0)
+        text = self.succeed("status")
         for words in ("job 'train'", "1 connected, 2 never connected", "devices", "1/3", "0,2",
                       task["process"], task["incarnation"]):
             self.assertIn(words, text.out)
@@ -292,8 +289,7 @@ class Status(EndToEnd):
 class Why(EndToEnd):
 
     def why(self):
-        done = self.coxswain("why", "--json")
-        self.assertEqual(done.code, 0, done.err)
+        done = self.succeed("why", "--json")
         return json.loads(done.out)
 
     def test_nobody_waits_at_first(self):
@@ -407,8 +403,7 @@ class Watching(EndToEnd):
         self.serve(1, "--reconnect-grace", "0", "--no-leave-barrier")
         victim = self.worker(0, 1, "--rounds", 10**9)
         self.wait_for_status("the task", lambda s: s["tasks"][0]["state"] == "connected")
-        text = self.coxswain("events")
-        self.assertEqual(text.code, 0, text.err)
+        text = self.succeed("events")
         self.assertRegex(text.out, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d +\d+\.\d{3} info    "
                                    r"task 0 ")
         self.assertIn("all 1 tasks have joined", text.out)
@@ -589,13 +584,11 @@ class Coordinator(EndToEnd):
                         "replay", "task", "all-gather", "reduce", "all-equal", "alive", "topology",
                         "progress", "sync-point", "fail", "reset", "leave"):
             with self.subTest(command=command):
-                done = self.coxswain(command, "--help")
-                self.assertEqual(done.code, 0, done.err)
+                done = self.succeed(command, "--help")
                 self.assertIn("EXIT CODES", done.out)
                 self.assertIn("COXSWAIN_", done.out)
 
-        overview = self.coxswain("--help")
-        self.assertEqual(overview.code, 0)
+        overview = self.succeed("--help")
         for words in ("EXAMPLES", "ENVIRONMENT", "EXIT CODES"):
             self.assertIn(words, overview.out)
 

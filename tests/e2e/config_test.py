@@ -19,8 +19,7 @@ class Config(EndToEnd):
 
     def shown(self, command, *arguments, env=None):
         """What --print-config says: option to value and source."""
-        done = self.coxswain(command, "--print-config", *arguments, env=env)
-        self.assertEqual(done.code, 0, done.err)
+        done = self.succeed(command, "--print-config", *arguments, env=env)
         lines = done.out.splitlines()
         begins = [lines[0].index(title) for title in ("OPTION", "VALUE", "FROM")]
         return {line[:begins[1]].strip(): (line[begins[1]:begins[2]].strip(), line[begins[2]:].strip())
@@ -132,9 +131,7 @@ class Sources(Config):
         self.assertEqual(without["--token-file"], ("/nowhere", f"file {self.file}"))
 
     def test_nothing_else_is_done(self):
-        done = self.coxswain("serve", "-n", "1", "--record", self.folder / "r", "--print-config")
-
-        self.assertEqual(done.code, 0)
+        done = self.succeed("serve", "-n", "1", "--record", self.folder / "r", "--print-config")
         self.assertFalse((self.folder / "r").exists())
 
 

@@ -72,8 +72,7 @@ class Manifests(EndToEnd):
         """It begins with a subcommand whose options are known, up to the program that it runs."""
         own = words[1:words.index("--")]
         self.assertEqual(words[0], "coxswain")
-        done = self.coxswain(*own, "--help")
-        self.assertEqual(done.code, 0, done.err)
+        done = self.succeed(*own, "--help")
         for option in own[1:]:
             self.assertIn(option, done.out)
 

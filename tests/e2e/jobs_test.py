@@ -32,8 +32,7 @@ class WithoutAddress(EndToEnd):
         return job
 
     def listed(self):
-        done = self.coxswain("jobs", "--json")
-        self.assertEqual(done.code, 0, done.err)
+        done = self.succeed("jobs", "--json")
         return json.loads(done.out)
 
 

@@ -114,8 +114,7 @@ class Launched(EndToEnd):
 
     def test_options_and_our_variables_win_over_the_launcher(self):
         self.serve(1)
-        done = self.coxswain("incr", "visits", env=SLURM)
-        self.assertEqual(done.code, 0, done.err)
+        done = self.succeed("incr", "visits", env=SLURM)
 
         address, self.at = self.at["COXSWAIN_ADDRESS"], {}
         done = self.coxswain("incr", "visits", "--address", address, env=SLURM)

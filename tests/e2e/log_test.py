@@ -21,8 +21,7 @@ class Log(EndToEnd):
         coordinator = self.serve(2, "--log-format", "json")
         workers = [self.worker(task, 2, "--rounds", 3) for task in range(2)]
         self.assertEqual([worker.wait() for worker in workers], [0, 0])
-        coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0)
+        self.stop(coordinator)
 
         lines = [json.loads(line) for line in coordinator.lines["err"]]
 

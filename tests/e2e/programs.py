@@ -170,10 +170,19 @@ class EndToEnd(unittest.TestCase):
             errors="replace"), done.stderr.decode()
         return done
 
-    def status(self):
-        done = self.coxswain("status", "--json")
+    def succeed(self, *arguments, **how):
+        """The same, which must end with 0."""
+        done = self.coxswain(*arguments, **how)
         self.assertEqual(done.code, 0, done.err)
-        return json.loads(done.out)
+        return done
+
+    def stop(self, coordinator):
+        """Ends it as its operator does."""
+        coordinator.signal(signal.SIGTERM)
+        self.assertEqual(coordinator.wait(), 0, coordinator.said())
+
+    def status(self):
+        return json.loads(self.succeed("status", "--json").out)
 
     def wait_for_status(self, what, condition):
         """Asks until the condition holds, and gives the status."""

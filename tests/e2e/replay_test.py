@@ -57,10 +57,8 @@ class Recordings(EndToEnd):
         for command in (("put", "a", "poppy-1"), ("put", "b", "poppy-2"), ("append", "b", "poppy-3"),
                         ("push", "q", "poppy-4"), ("cas", "a", "poppy-5", "--if-value", "poppy-1"),
                         ("put", "n", "41"), ("incr", "n")):
-            done = self.coxswain(*command)
-            self.assertEqual(done.code, 0, done.err)
-        coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0)
+            done = self.succeed(*command)
+        self.stop(coordinator)
 
         told = self.replay(path, "--compare")
 
@@ -71,8 +69,7 @@ class Recordings(EndToEnd):
         paths = [self.folder / f"{name}.recording" for name in ("one", "two", "text")]
         coordinator = self.serve(1, "--record", paths[0])
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
-        coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0)
+        self.stop(coordinator)
         whole = paths[0].read_bytes()
         put = whole.index(b"\x62\x06\x0a\x01k\x12\x011")  # its key, and the stand-in of its value
         paths[1].write_bytes(whole[:put + 4] + b"/" + whole[put + 5:])  # which is no key
@@ -93,8 +90,7 @@ class Recordings(EndToEnd):
         path = self.folder / "job.recording"
         coordinator = self.serve(1, "--record", path)
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
-        coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0)
+        self.stop(coordinator)
         whole = path.read_bytes()
         self.assertNotIn("ends within a record", self.replay(path).out)
 
@@ -114,8 +110,7 @@ class Recordings(EndToEnd):
         self.addCleanup(os.close, reader)
         for path in (link, pipe):
             coordinator = self.serve(1, "--record", path)
-            coordinator.signal(signal.SIGTERM)
-            self.assertEqual(coordinator.wait(), 0)
+            self.stop(coordinator)
 
         self.assertTrue(link.is_symlink())
         self.assertEqual(self.replay(link).code, 0)
@@ -132,8 +127,7 @@ class Recordings(EndToEnd):
         coordinator.line('"event"')
         coordinator.signal(signal.SIGUSR1)
         coordinator.line("is not whole: File too large", "err")
-        coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0)
+        self.stop(coordinator)
         self.assertRegex(coordinator.err, "(?s)is not whole.*is not whole")
         self.assertNotIn("coxswain replay", coordinator.err)
 
@@ -141,8 +135,7 @@ class Recordings(EndToEnd):
         path = self.folder / "job.recording"
         coordinator = self.serve(1, "--record", path)
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
-        coordinator.signal(signal.SIGTERM)
-        self.assertEqual(coordinator.wait(), 0)
+        self.stop(coordinator)
 
         self.assertIn("1 key", self.replay(path).out)
         self.assertIn("0 keys", self.replay(path, "--until", "0ms").out)

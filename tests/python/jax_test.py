@@ -18,19 +18,32 @@ from support import (
 STANDIN = pathlib.Path(__file__).resolve().parent / "standin"
 
 
-def service_of(num_nodes, **settings):
-    return jax_compat.get_distributed_runtime_service("127.0.0.1:0", num_nodes, **settings)
+# The beginnings of programs: a connected client of the task that their second argument says, and its
+# manager.
+CLIENT = ("import os, signal, sys, threading, time\n"
+          "from coxswain import jax_compat\n"
+          "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
+          "client.connect()\n")
+MANAGER = (CLIENT +
+           "manager = jax_compat.create_preemption_sync_manager()\n"
+           "manager.initialize(client)\n")
 
 
-class Job(PythonTest):
+class JaxTest(PythonTest):
+    def service_of(self, num_nodes, **settings):
+        service = jax_compat.get_distributed_runtime_service("127.0.0.1:0", num_nodes, **settings)
+        self.addCleanup(service.shutdown)
+        return service
+
+
+class Job(JaxTest):
     """A service and the connected clients of all its tasks."""
 
     NUM = 4
 
     def setUp(self):
         super().setUp()
-        self.service = service_of(self.NUM)
-        self.addCleanup(self.service.shutdown)
+        self.service = self.service_of(self.NUM)
         self.clients = [jax_compat.get_distributed_runtime_client(
             self.service.address, task, init_timeout=LIMIT) for task in range(self.NUM)]
         self.each(lambda client, _: client.connect())
@@ -149,7 +162,7 @@ class Barriers(Job):
         self.assertEqual(alive, [alive[0]] * self.NUM)
 
 
-class Life(PythonTest):
+class Life(JaxTest):
     def test_the_signatures_are_those_of_jaxlib(self):
         def parameters(function):
             return {name: one.default for name, one in
@@ -186,8 +199,7 @@ class Life(PythonTest):
             self.assertEqual(list(parameters(function)), list(expected), function)
 
     def test_the_time_to_connect_is_kept_and_the_missing_are_named(self):
-        service = service_of(2)
-        self.addCleanup(service.shutdown)
+        service = self.service_of(2)
         client = jax_compat.get_distributed_runtime_client(service.address, 0, init_timeout=1)
         with self.assertRaisesRegex(RuntimeError, "^DEADLINE_EXCEEDED: .*1"):
             client.connect()
@@ -199,8 +211,7 @@ class Life(PythonTest):
         client.shutdown()
 
     def test_a_client_is_used_once(self):
-        service = service_of(1)
-        self.addCleanup(service.shutdown)
+        service = self.service_of(1)
         client = jax_compat.get_distributed_runtime_client(service.address, 0)
         client.connect()
         with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
@@ -211,14 +222,12 @@ class Life(PythonTest):
             client.wait_at_barrier("b", 1000)
 
     def test_a_port_in_use(self):
-        service = service_of(1)
-        self.addCleanup(service.shutdown)
+        service = self.service_of(1)
         with self.assertRaisesRegex(RuntimeError, "^UNKNOWN: cannot start server"):
             jax_compat.get_distributed_runtime_service(service.address, 1)
 
     def test_the_callback_is_told_of_a_failure_and_the_process_lives(self):
-        service = service_of(2)
-        self.addCleanup(service.shutdown)
+        service = self.service_of(2)
         told = []
         clients = [jax_compat.get_distributed_runtime_client(
             service.address, task, missed_heartbeat_callback=told.append,
@@ -233,12 +242,8 @@ class Life(PythonTest):
             clients[0].shutdown()
 
     def test_without_a_callback_the_process_ends(self):
-        service = service_of(2)
-        self.addCleanup(service.shutdown)
-        code = ("import sys, threading\n"
-                "from coxswain import jax_compat\n"
-                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
-                "client.connect()\n"
+        service = self.service_of(2)
+        code = (CLIENT +
                 "print('ready', flush=True)\n"
                 "threading.Event().wait()\n")
         first, second = (self.python(code, service.address, task) for task in (0, 1))
@@ -249,29 +254,18 @@ class Life(PythonTest):
         self.assertIn("task 1", err)
 
     def test_a_client_that_nobody_shuts_down_is_shut_down_at_exit(self):
-        service = service_of(2)
-        self.addCleanup(service.shutdown)
-        code = ("import sys\n"
-                "from coxswain import jax_compat\n"
-                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
-                "client.connect()\n")
-        programs = [self.python(code, service.address, task) for task in (0, 1)]
+        service = self.service_of(2)
+        programs = [self.python(CLIENT, service.address, task) for task in (0, 1)]
         for program in programs:
             _, err = program.communicate(timeout=LIMIT)
             self.assertEqual((program.returncode, err), (0, ""))
         self.assertIsNone(service._coordinator.error)
 
 
-class Preemption(PythonTest):
+class Preemption(JaxTest):
     def test_a_signal_makes_all_stop_at_one_step(self):
-        service = service_of(2)
-        self.addCleanup(service.shutdown)
-        code = ("import sys\n"
-                "from coxswain import jax_compat\n"
-                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], int(sys.argv[2]))\n"
-                "client.connect()\n"
-                "manager = jax_compat.create_preemption_sync_manager()\n"
-                "manager.initialize(client)\n"
+        service = self.service_of(2)
+        code = (MANAGER +
                 "print('ready', flush=True)\n"
                 "step = 0\n"
                 "while not manager.reached_sync_point(step):\n"
@@ -288,14 +282,8 @@ class Preemption(PythonTest):
         self.assertEqual(steps[0], steps[1])
 
     def test_a_second_signal_is_a_second_notice(self):
-        service = service_of(1)
-        self.addCleanup(service.shutdown)
-        code = ("import os, signal, sys, time\n"
-                "from coxswain import jax_compat\n"
-                "client = jax_compat.get_distributed_runtime_client(sys.argv[1], 0)\n"
-                "client.connect()\n"
-                "manager = jax_compat.create_preemption_sync_manager()\n"
-                "manager.initialize(client)\n"
+        service = self.service_of(1)
+        code = (MANAGER +
                 "step = 0\n"
                 "for notice in range(3):\n"
                 "    os.kill(os.getpid(), signal.SIGTERM)\n"
@@ -305,25 +293,19 @@ class Preemption(PythonTest):
                 "manager.shutdown()\n"
                 "client.shutdown()\n"
                 "print('stopped three times')\n")
-        self.assertEqual(self.out_of(self.python(code, service.address)), "stopped three times\n")
+        self.assertEqual(self.out_of(self.python(code, service.address, 0)), "stopped three times\n")
 
     def test_a_manager_may_go_after_its_client(self):
         for end in ("client.shutdown(); manager.shutdown(); del manager, client",
                     "client.shutdown(); del manager, client", "del manager, client",
                     "client.shutdown()"):
             with self.subTest(end):
-                service = service_of(1)
-                code = ("import sys, time\n"
-                        "from coxswain import jax_compat\n"
-                        "client = jax_compat.get_distributed_runtime_client(sys.argv[1], 0)\n"
-                        "client.connect()\n"
-                        "manager = jax_compat.create_preemption_sync_manager()\n"
-                        "manager.initialize(client)\n"
+                service = self.service_of(1)
+                code = (MANAGER +
                         "start = time.monotonic()\n"
                         f"{end}\n"
                         "print(time.monotonic() - start < 4)\n")
-                self.assertEqual(self.out_of(self.python(code, service.address)), "True\n")
-                service.shutdown()
+                self.assertEqual(self.out_of(self.python(code, service.address, 0)), "True\n")
 
     def test_workers_that_are_forked_and_ended_are_no_notice(self):
         code = ("import multiprocessing, sys\n"
@@ -356,7 +338,7 @@ class Preemption(PythonTest):
         manager.shutdown()
 
 
-class Distributed(PythonTest):
+class Distributed(JaxTest):
     def setUp(self):
         super().setUp()
         kept = {name: value for name, value in os.environ.items()
