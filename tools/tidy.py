@@ -18,11 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARROWS = {
     "base": (),
     "core": ("base/",),
-    "wire": ("base/", "core/messages.hpp", "v1/"),
+    "wire": ("base/", "core/model/messages.hpp", "v1/"),
     "net": ("base/", "wire/frame.hpp"),
     "server": ("base/", "core/", "wire/", "net/"),
-    "client": ("base/", "core/messages.hpp", "wire/", "net/", "launch/"),
-    "c": ("base/", "core/messages.hpp", "client/"),
+    "client": ("base/", "core/model/messages.hpp", "wire/", "net/", "launch/"),
+    "c": ("base/", "core/model/messages.hpp", "client/"),
     "launch": ("base/",),
     "host": ("base/", "core/", "net/", "launch/", "client/", "server/"),
     "status": ("base/", "core/", "net/", "server/"),
@@ -40,7 +40,7 @@ LINE_LENGTH_MAX = 100
 FILE_LENGTH_MAX = 500  # in src/
 # Files of src/ that may be longer, each with the reason.
 LONG_FILES: dict[str, str] = {
-    "src/coxswain/core/messages.hpp": "one list of all that goes into the core and comes out",
+    "src/coxswain/core/model/messages.hpp": "one list of all that goes into the core and comes out",
 }
 
 FOLDERS = (".github", ".ci", "bench", "proto", "src", "tests", "tools")
@@ -62,7 +62,7 @@ class Source:
         self.path = path  # relative to the repository, with slashes
         self.text = text
         self.is_cpp = path.endswith((".c", ".cpp", ".h", ".hpp"))
-        # Its place in src/coxswain/, such as "core/roster.cpp"; empty for all others.
+        # Its place in src/coxswain/, such as "core/kernel/roster.cpp"; empty for all others.
         self.place = path.removeprefix("src/coxswain/") if path.startswith("src/coxswain/") else ""
         self.layer = self.place.split("/")[0] if "/" in self.place else ""
         if path.startswith("src/python/"):
@@ -411,10 +411,10 @@ def check(source, installed):
 # gets its #pragma once; a coroutine its function.
 SNIPPETS = (
     ("", "src/coxswain/net/a.cpp", '#include "coxswain/base/a.hpp"'),
-    ("", "src/coxswain/client/client.cpp", '#include "coxswain/core/messages.hpp"'),
-    ("", "bench/a.cpp", '#include "coxswain/core/roster.hpp"\n\n#include <boost/asio/read.hpp>'),
+    ("", "src/coxswain/client/client.cpp", '#include "coxswain/core/model/messages.hpp"'),
+    ("", "bench/a.cpp", '#include "coxswain/core/kernel/roster.hpp"\n\n#include <boost/asio/read.hpp>'),
     ("layers", "src/coxswain/base/a.cpp", '#include "coxswain/core/a.hpp"'),
-    ("layers", "src/coxswain/client/a.cpp", '#include "coxswain/core/roster.hpp"'),
+    ("layers", "src/coxswain/client/a.cpp", '#include "coxswain/core/kernel/roster.hpp"'),
     ("purity", "src/coxswain/client/agent.cpp", '#include "coxswain/net/asio.hpp"'),
     ("layers", "src/coxswain/server/a.cpp", "#include <boost/asio/read.hpp>"),
     ("layers", "src/coxswain/core/a.cpp", "#include <google/protobuf/arena.h>"),

@@ -6,7 +6,7 @@
 #include "load/job.hpp"
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>

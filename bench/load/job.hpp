@@ -5,7 +5,7 @@
 #include "workloads/workload.hpp"
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>

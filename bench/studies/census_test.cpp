@@ -3,7 +3,7 @@
 #include "bench_error.hpp"
 #include "load/peer.hpp"
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "coxswain/wire/recording.hpp"

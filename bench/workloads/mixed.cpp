@@ -6,7 +6,7 @@
 #include "servers/machine.hpp"
 #include "workloads/workloads.hpp"
 
-#include "coxswain/core/topology.hpp"
+#include "coxswain/core/model/topology.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include "load/job.hpp"
 #include "workloads/workload.hpp"
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstdint>
 #include <string>

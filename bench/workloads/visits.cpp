@@ -6,7 +6,7 @@
 #include "load/job.hpp"
 #include "workloads/workloads.hpp"
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <algorithm>
 #include <random>

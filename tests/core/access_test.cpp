@@ -1,6 +1,6 @@
 #include "coxswain/core/access/request_table.hpp"
 
-#include "coxswain/core/credential.hpp"
+#include "coxswain/core/access/credential.hpp"
 
 #include <boost/test/unit_test.hpp>
 

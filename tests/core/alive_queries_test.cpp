@@ -1,4 +1,4 @@
-#include "coxswain/core/alive_queries.hpp"
+#include "coxswain/core/rendezvous/alive_queries.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/barriers.hpp"
+#include "coxswain/core/rendezvous/barriers.hpp"
 
 #include <boost/test/unit_test.hpp>
 

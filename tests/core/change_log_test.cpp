@@ -1,4 +1,4 @@
-#include "coxswain/core/change_log.hpp"
+#include "coxswain/core/keyspace/change_log.hpp"
 
 #include <boost/test/unit_test.hpp>
 

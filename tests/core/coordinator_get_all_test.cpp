@@ -1,6 +1,6 @@
 // Gets of several keys at once: D18.
 
-#include "coxswain/core/joint_gets.hpp"
+#include "coxswain/core/keyspace/joint_gets.hpp"
 
 #include "tests/core/cluster.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "tests/core/cluster.hpp"
 
-#include "coxswain/core/credential.hpp"
+#include "coxswain/core/access/credential.hpp"
 
 namespace coxswain::test {
 namespace {

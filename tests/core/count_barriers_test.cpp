@@ -1,4 +1,4 @@
-#include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/rendezvous/count_barriers.hpp"
 
 #include <boost/test/unit_test.hpp>
 

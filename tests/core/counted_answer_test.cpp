@@ -1,4 +1,4 @@
-#include "coxswain/core/counted_answer.hpp"
+#include "coxswain/core/kernel/counted_answer.hpp"
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/deadlines.hpp"
+#include "coxswain/core/kernel/deadlines.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/event_log.hpp"
+#include "coxswain/core/observe/event_log.hpp"
 
 #include <boost/test/unit_test.hpp>
 

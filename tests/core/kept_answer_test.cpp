@@ -1,4 +1,4 @@
-#include "coxswain/core/kept_answer.hpp"
+#include "coxswain/core/observe/kept_answer.hpp"
 
 #include <boost/test/unit_test.hpp>
 

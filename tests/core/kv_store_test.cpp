@@ -1,4 +1,4 @@
-#include "coxswain/core/kv_store.hpp"
+#include "coxswain/core/keyspace/kv_store.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/lateness.hpp"
+#include "coxswain/core/kernel/lateness.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/name_index.hpp"
+#include "coxswain/core/keyspace/name_index.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/open_requests.hpp"
+#include "coxswain/core/kernel/open_requests.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/origin.hpp"
+#include "coxswain/core/kernel/origin.hpp"
 
 #include <boost/test/unit_test.hpp>
 

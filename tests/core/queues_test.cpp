@@ -1,4 +1,4 @@
-#include "coxswain/core/queues.hpp"
+#include "coxswain/core/keyspace/queues.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/round_history.hpp"
+#include "coxswain/core/rendezvous/round_history.hpp"
 
 #include "tests/wire/live_bytes.hpp"
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/seldom_text.hpp"
+#include "coxswain/core/kernel/seldom_text.hpp"
 
 #include <boost/test/unit_test.hpp>
 

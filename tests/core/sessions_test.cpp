@@ -1,4 +1,4 @@
-#include "coxswain/core/sessions.hpp"
+#include "coxswain/core/kernel/sessions.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // Who may hold how much of the core's memory.
 
-#include "coxswain/core/shares.hpp"
+#include "coxswain/core/kernel/shares.hpp"
 
 #include "tests/core/cluster.hpp"
 

@@ -1,4 +1,4 @@
-#include "coxswain/core/slot_map.hpp"
+#include "coxswain/core/kernel/slot_map.hpp"
 
 #include "coxswain/base/ids.hpp"
 

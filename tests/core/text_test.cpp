@@ -1,4 +1,4 @@
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // What is made of the topologies of all tasks (semantics 3.44 to 3.47).
 
-#include "coxswain/core/topology.hpp"
+#include "coxswain/core/model/topology.hpp"
 
 #include "tests/core/cluster.hpp"
 

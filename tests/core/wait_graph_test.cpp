@@ -1,4 +1,4 @@
-#include "coxswain/core/wait_graph.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
 
 #include <boost/test/unit_test.hpp>
 

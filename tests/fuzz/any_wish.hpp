@@ -1,7 +1,7 @@
 #pragma once
 // What a client of the random world may ask for: mostly sense, sometimes nonsense.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "tests/fuzz/chance.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // and then sends frames at full speed, as fast as the coordinator takes them. Not here: what is
 // asserted.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <sys/types.h>
 

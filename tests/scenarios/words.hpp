@@ -1,7 +1,7 @@
 #pragma once
 // The words of the transcripts: durations, tasks and answers.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <optional>
 #include <string>

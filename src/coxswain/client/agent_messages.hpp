@@ -1,7 +1,7 @@
 #pragma once
 // What the agent is told at its start and what it hands out, as plain data. Not here: the agent.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // What a coordinator may say of itself in its HelloReply. The ranges are documented in
 // proto/coxswain/v1/coxswain.proto; the server's options keep to them.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <optional>
 #include <string>

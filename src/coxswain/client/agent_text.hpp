@@ -2,7 +2,7 @@
 // How the agent speaks of times and calls to people.
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <string>
 

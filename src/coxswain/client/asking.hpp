@@ -3,7 +3,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/connection.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 
 #include <memory>

@@ -3,7 +3,7 @@
 // Finding one costs the same however many there are; the earliest deadline is at hand. Whatever is
 // listed is listed by rising id. Not here: what is sent and when (agent).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -47,7 +47,7 @@
 #include "coxswain/client/key_watch.hpp"
 #include "coxswain/client/keys.hpp"
 #include "coxswain/client/options.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 
 #include <concepts>

@@ -2,7 +2,7 @@
 // PUBLIC. What this machine says of its place in the job, for client::exchange_topology. Not here:
 // devices, which the program knows.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <string>
 #include <string_view>

@@ -15,7 +15,7 @@
 // throws leaves the watch as it was.
 
 #include "coxswain/client/keys.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // PUBLIC. What the calls for keys and queues take and give. Not here: the calls (client).
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstdint>

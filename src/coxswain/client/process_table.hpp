@@ -4,7 +4,7 @@
 // those can be ended. Pure data. Not here: where snapshots come from (process_monitor).
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <span>
 #include <vector>

@@ -2,7 +2,7 @@
 // Somebody who waits for an answer: a completion handler of any type, with its executor. Not here:
 // what is waited for (connection).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 
 #include <boost/system/error_code.hpp>

@@ -4,8 +4,8 @@
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
-#include "coxswain/core/credential.hpp"
-#include "coxswain/core/role.hpp"
+#include "coxswain/core/access/credential.hpp"
+#include "coxswain/core/access/role.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -8,10 +8,10 @@
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/event.hpp"
-#include "coxswain/core/messages.hpp"
-#include "coxswain/core/shares.hpp"
-#include "coxswain/core/statistics.hpp"
+#include "coxswain/core/kernel/shares.hpp"
+#include "coxswain/core/model/event.hpp"
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/observe/statistics.hpp"
 
 #include <cstddef>
 #include <cstdint>

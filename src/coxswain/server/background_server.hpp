@@ -12,7 +12,7 @@
 // which runs on the server's thread. After fork() a child must not use it. The thread takes no
 // signals.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 

@@ -2,7 +2,7 @@
 // The connections of a server: the table of them, who is written to, who is cut off when, and who
 // is cleared away. Not here: what happens on one (connection), who is accepted (server).
 
-#include "coxswain/core/slot_map.hpp"
+#include "coxswain/core/kernel/slot_map.hpp"
 #include "coxswain/server/connection.hpp"
 
 #include <functional>

@@ -31,7 +31,7 @@
 
 #include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/core/slot_map.hpp"
+#include "coxswain/core/kernel/slot_map.hpp"
 #include "coxswain/server/encoder.hpp"
 #include "coxswain/server/large_frames.hpp"
 #include "coxswain/server/options.hpp"

@@ -2,7 +2,7 @@
 // Encodes answers, and each of those that go to many only once. Not here: what becomes of the
 // bytes (outbox).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 // the simulation can choose them.
 
 #include "coxswain/base/ids.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 namespace coxswain::server {
 

@@ -1,6 +1,6 @@
 #include "coxswain/server/handshakes.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/server/unwelcome.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/event.hpp"
+#include "coxswain/core/model/event.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "coxswain/server/outbox.hpp"
 
-#include "coxswain/core/counted_answer.hpp"
+#include "coxswain/core/kernel/counted_answer.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>

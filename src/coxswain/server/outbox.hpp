@@ -5,7 +5,7 @@
 // as room appears (semantics D24). An outbox that is empty holds no memory to speak of.
 // Not here: writing, and whose answers these are (dispatch).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/encoder.hpp"
 
 #include <sys/uio.h>

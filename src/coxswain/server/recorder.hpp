@@ -3,10 +3,10 @@
 // its bytes, and passes the same on to whoever wants all of it. Values and secrets are replaced
 // (stand_ins). Not here: files (the program), and putting it into another core (replay).
 
+#include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/core/credential.hpp"
-#include "coxswain/core/event.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/event.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/running_digest.hpp"
 #include "coxswain/server/stand_ins.hpp"

@@ -5,8 +5,8 @@
 // of values (of these the size), secrets, versions of the program and bytes of memory: these may
 // differ between two programs that do the same, or are not in a recording.
 
-#include "coxswain/core/event.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/event.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -12,7 +12,7 @@
 // Not thread-safe: every function is called on the io_context's one thread, or before it runs.
 
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/statistics.hpp"

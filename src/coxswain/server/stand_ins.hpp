@@ -11,7 +11,7 @@
 // Not here: tokens (settings), and the bytes of a recording (wire).
 
 #include "coxswain/core/coordinator.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <boost/container/small_vector.hpp>
 

@@ -5,8 +5,8 @@
 
 #include "coxswain/base/duration_histogram.hpp"
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/shares.hpp"
-#include "coxswain/core/statistics.hpp"
+#include "coxswain/core/kernel/shares.hpp"
+#include "coxswain/core/observe/statistics.hpp"
 #include "coxswain/server/wait_counts.hpp"
 
 #include <array>

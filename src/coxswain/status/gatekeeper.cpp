@@ -1,6 +1,6 @@
 #include "coxswain/status/gatekeeper.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -3,8 +3,8 @@
 // which request needs which role (routes).
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/credential.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/access/credential.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/status/http.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // What was seen of the job a moment ago, shared by all who ask meanwhile, and the texts that were
 // made of it: of a job of ten thousand tasks each takes some milliseconds. Reads no clock.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/text_pool.hpp"
 

@@ -1,7 +1,7 @@
 #include "coxswain/status/json.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <array>

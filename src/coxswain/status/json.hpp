@@ -7,7 +7,7 @@
 // that of the room, whose name is a class of ours.
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>

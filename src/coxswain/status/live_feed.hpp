@@ -4,7 +4,7 @@
 // and who reads slowly gets all that it has missed as one message. Does no I/O and reads no clock.
 // Not here: WebSocket (live_connection).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/status/text_pool.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 // What is counted, as Prometheus reads it. Not here: who asks for it over HTTP.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/statistics.hpp"
 #include "coxswain/status/process_usage.hpp"
 

@@ -2,7 +2,7 @@
 // What a status page is told at its start.
 
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/credential.hpp"
+#include "coxswain/core/access/credential.hpp"
 #include "coxswain/net/tls_options.hpp"
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 //
 // Not thread-safe: on the io_context's one thread. Not here: what is answered (routes).
 
-#include "coxswain/core/credential.hpp"
+#include "coxswain/core/access/credential.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/options.hpp"

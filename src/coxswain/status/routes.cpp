@@ -1,6 +1,6 @@
 #include "coxswain/status/routes.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // The routes of those who look.
 
 #include "coxswain/core/access/request_table.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/status/json.hpp"
 #include "coxswain/status/metrics.hpp"
 #include "coxswain/status/process_usage.hpp"

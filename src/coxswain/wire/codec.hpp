@@ -1,18 +1,15 @@
 #pragma once
-// Translates core/messages to the bytes of proto/coxswain/v1 and back. The only place that knows
-// both. Not here: what a message means, whether its keys are well formed (core), and the length
-// prefix on the way in (wire/frame).
-//
-// Text that is not UTF-8 is sent with '?' for each wrong byte, since a peer refuses a message with
-// such text. Timeouts are rounded up to whole milliseconds, so that no deadline comes early; other
-// times are rounded down.
-//
-// All functions may be called from several threads; each thread keeps about 4 KiB for them.
+// Translates core/model/messages to the bytes of proto/coxswain/v1 and back. The only place that
+// knows both. Not here: what a message means, whether its keys are well formed (core), and the
+// length prefix on the way in (wire/frame).  Text that is not UTF-8 is sent with '?' for each wrong
+// byte, since a peer refuses a message with such text. Timeouts are rounded up to whole
+// milliseconds, so that no deadline comes early; other times are rounded down.  All functions may
+// be called from several threads; each thread keeps about 4 KiB for them.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <string>

@@ -3,7 +3,7 @@
 // core (text, times, outcomes, secrets), and the memory in which Protobuf messages are made.
 // Private to wire/codec.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/v1/coxswain.pb.h"
 
 #include <google/protobuf/arena.h>

@@ -1,7 +1,7 @@
 #pragma once
 // The requests and answers of keys and queues, in both directions. Private to wire/codec.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/v1/coxswain.pb.h"
 
 namespace coxswain::wire {

@@ -2,7 +2,7 @@
 // The two ways of decoding a request. Private to wire/codec.
 
 #include "coxswain/base/status.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <string_view>
 

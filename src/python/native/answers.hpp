@@ -5,8 +5,8 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/keys.hpp"
 #include "coxswain/client/process_table.hpp"
-#include "coxswain/core/messages.hpp"
-#include "coxswain/core/topology.hpp"
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/topology.hpp"
 #include "python/native/python.hpp"
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "coxswain/client/agent_messages.hpp"
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>

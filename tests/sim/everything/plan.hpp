@@ -3,7 +3,7 @@
 // where its tasks meet, and what may go wrong. Not here: what goes wrong when (job).
 
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "tests/sim/world.hpp"
 
 #include <cstdint>

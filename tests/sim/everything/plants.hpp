@@ -4,7 +4,7 @@
 // rules must find each of them. Not here: the rules.
 
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "tests/sim/network.hpp"

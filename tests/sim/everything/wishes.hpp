@@ -2,7 +2,7 @@
 // What a process of a simulated job asks for: requests of every kind, mostly about things that
 // others ask for, too. Not here: who asks when (actor).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 #include "tests/sim/everything/plan.hpp"
 #include "tests/sim/network.hpp"
 

@@ -8,7 +8,7 @@
 #include "options/value_io.hpp"
 #include "text/json.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 #include "text/job_summary.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/status/page.hpp"
 

@@ -5,7 +5,7 @@
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "options/subcommand.hpp"
 
-#include "coxswain/core/credential.hpp"
+#include "coxswain/core/access/credential.hpp"
 
 #include <CLI/CLI.hpp>
 

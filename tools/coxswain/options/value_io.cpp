@@ -2,7 +2,7 @@
 
 #include "options/exit_code.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <fmt/format.h>
 

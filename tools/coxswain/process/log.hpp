@@ -3,7 +3,7 @@
 // written by a thread of their own. A standard error that nobody reads stops no one, neither at
 // work nor at the end: the oldest lines are dropped then.
 
-#include "coxswain/core/event.hpp"
+#include "coxswain/core/model/event.hpp"
 
 #include <CLI/CLI.hpp>
 

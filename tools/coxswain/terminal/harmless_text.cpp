@@ -1,6 +1,6 @@
 #include "terminal/harmless_text.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 namespace coxswain::tools {
 namespace {

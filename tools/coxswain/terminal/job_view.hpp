@@ -2,7 +2,7 @@
 // What somebody who watches a job knows of it, and how it is shown. Not here: who finds it out
 // (job_feed), and what it looks like (top_frame).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>

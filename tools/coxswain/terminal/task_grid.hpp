@@ -4,7 +4,7 @@
 
 #include "terminal/styled_line.hpp"
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <cstddef>
 #include <vector>

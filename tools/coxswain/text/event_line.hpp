@@ -1,7 +1,7 @@
 #pragma once
 // An event of the coordinator as a line for people.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // How the program speaks of a job's tasks, barriers and waits. Not here: whole tables (status_text,
 // why_text, top_frame).
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 // A picture of the job, for people.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 // Devices as a file lists them, and the topology of a job for people or for programs.
 
-#include "coxswain/core/topology.hpp"
+#include "coxswain/core/model/topology.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 #pragma once
 // What everybody waits for, for people.
 
-#include "coxswain/core/messages.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <string>
 

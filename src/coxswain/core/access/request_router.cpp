@@ -2,7 +2,7 @@
 
 #include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 // How a request of a session finds the concern that handles it: may the session ask this now, and
 // for which task does it act (semantics D3)?
 
-#include "coxswain/core/call.hpp"
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/messages.hpp"
-#include "coxswain/core/roster.hpp"
+#include "coxswain/core/kernel/call.hpp"
+#include "coxswain/core/kernel/roster.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <optional>
 

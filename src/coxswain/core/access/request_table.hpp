@@ -2,9 +2,9 @@
 // The one table of requests: what each is called, the role that it needs (semantics D3), and what
 // it may cost. Not here: who handles them (request_router).
 
-#include "coxswain/core/messages.hpp"
-#include "coxswain/core/role.hpp"
-#include "coxswain/core/statistics.hpp"
+#include "coxswain/core/access/role.hpp"
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/observe/statistics.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -3,10 +3,10 @@
 // Not here: who may ask what (request_router), what a request waits for (the concerns), replies on
 // their way (sessions).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/messages.hpp"
-#include "coxswain/core/open_requests.hpp"
+#include "coxswain/core/kernel/open_requests.hpp"
+#include "coxswain/core/model/messages.hpp"
 
 #include <array>
 #include <concepts>

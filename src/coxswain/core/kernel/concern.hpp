@@ -7,12 +7,12 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
-#include "coxswain/core/blocking_calls.hpp"
-#include "coxswain/core/deadlines.hpp"
-#include "coxswain/core/messages.hpp"
-#include "coxswain/core/open_requests.hpp"
-#include "coxswain/core/statistics.hpp"
-#include "coxswain/core/ticket.hpp"
+#include "coxswain/core/kernel/blocking_calls.hpp"
+#include "coxswain/core/kernel/deadlines.hpp"
+#include "coxswain/core/kernel/open_requests.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/observe/statistics.hpp"
 
 #include <cstddef>
 #include <cstdint>

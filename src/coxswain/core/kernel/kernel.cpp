@@ -1,6 +1,6 @@
 #include "coxswain/core/kernel/kernel.hpp"
 
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <utility>

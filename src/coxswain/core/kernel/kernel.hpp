@@ -5,16 +5,16 @@
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/error.hpp"
-#include "coxswain/core/alarms.hpp"
 #include "coxswain/core/config.hpp"
-#include "coxswain/core/deadlines.hpp"
-#include "coxswain/core/event_log.hpp"
-#include "coxswain/core/lateness.hpp"
-#include "coxswain/core/liveness.hpp"
-#include "coxswain/core/meeting.hpp"
-#include "coxswain/core/roster.hpp"
-#include "coxswain/core/sessions.hpp"
-#include "coxswain/core/statistics.hpp"
+#include "coxswain/core/kernel/alarms.hpp"
+#include "coxswain/core/kernel/deadlines.hpp"
+#include "coxswain/core/kernel/lateness.hpp"
+#include "coxswain/core/kernel/liveness.hpp"
+#include "coxswain/core/kernel/roster.hpp"
+#include "coxswain/core/kernel/sessions.hpp"
+#include "coxswain/core/observe/event_log.hpp"
+#include "coxswain/core/observe/statistics.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <memory>
 #include <optional>

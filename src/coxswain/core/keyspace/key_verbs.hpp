@@ -2,9 +2,9 @@
 // Keys: changing and reading them, and waking those who wait. Not here: the keys (kv_store), gets
 // of several keys (multi_get_verbs), watches (key_watch_verbs).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/kv_store.hpp"
+#include "coxswain/core/keyspace/kv_store.hpp"
 
 #include <string>
 #include <string_view>

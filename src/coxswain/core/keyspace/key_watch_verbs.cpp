@@ -1,9 +1,9 @@
 #include "coxswain/core/keyspace/key_watch_verbs.hpp"
 
 #include "coxswain/base/invariant.hpp"
-#include "coxswain/core/change_batch.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/keyspace/change_batch.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,9 +2,9 @@
 // Watches of keys: what has changed below a directory since a version. Not here: who watches
 // (key_watches), the changes (change_log).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/key_watches.hpp"
+#include "coxswain/core/keyspace/key_watches.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 // Gets of several keys, until all have values at once. Not here: which wait (joint_gets).
 
-#include "coxswain/core/call.hpp"
-#include "coxswain/core/joint_gets.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/keyspace/joint_gets.hpp"
 
 #include <string>
 #include <vector>

@@ -2,10 +2,10 @@
 // Queues: push, pop, and items whose consumer died before it had them. Not here: the items
 // (queues).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/queues.hpp"
-#include "coxswain/core/sessions.hpp"
+#include "coxswain/core/kernel/sessions.hpp"
+#include "coxswain/core/keyspace/queues.hpp"
 
 #include <string>
 #include <vector>

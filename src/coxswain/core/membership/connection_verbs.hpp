@@ -4,7 +4,7 @@
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/sessions.hpp"
+#include "coxswain/core/kernel/sessions.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #include "coxswain/core/membership/failure_verbs.hpp"
 
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <utility>
 

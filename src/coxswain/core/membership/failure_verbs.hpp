@@ -1,7 +1,7 @@
 #pragma once
 // The failure of a task, and of the job: what follows from it (semantics D12, D19).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -2,9 +2,9 @@
 // Guests: who may act for a task that another session holds, and where that differs from its
 // holder's acting.
 
-#include "coxswain/core/call.hpp"
-#include "coxswain/core/guests.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/membership/guests.hpp"
 
 #include <optional>
 #include <string>

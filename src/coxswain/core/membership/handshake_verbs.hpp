@@ -2,8 +2,8 @@
 // Hello and Resume (semantics D3, D4): who may come, and how a session goes on.
 
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/sessions.hpp"
-#include "coxswain/core/wrong_tokens.hpp"
+#include "coxswain/core/kernel/sessions.hpp"
+#include "coxswain/core/membership/wrong_tokens.hpp"
 
 #include <cstdint>
 #include <optional>

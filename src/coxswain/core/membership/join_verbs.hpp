@@ -2,10 +2,10 @@
 // Joining: alone or all together, and newcomers that ask for the place of another incarnation
 // (semantics D10).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/meeting.hpp"
-#include "coxswain/core/roster.hpp"
+#include "coxswain/core/kernel/roster.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <string>
 #include <vector>

@@ -1,10 +1,10 @@
 #pragma once
 // Leaving: alone or all together (semantics D11), for good or to return.
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/meeting.hpp"
-#include "coxswain/core/roster.hpp"
+#include "coxswain/core/kernel/roster.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <string>
 #include <utility>

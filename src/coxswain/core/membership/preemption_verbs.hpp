@@ -2,9 +2,9 @@
 // Preemption: notices, and the agreement on the step at which all stop together (semantics D22).
 // Not here: what was answered (preemption).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/preemption.hpp"
+#include "coxswain/core/membership/preemption.hpp"
 
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 // How far the tasks say that they are, and who gets no further.
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/roster.hpp"
+#include "coxswain/core/kernel/roster.hpp"
 
 namespace coxswain::core {
 

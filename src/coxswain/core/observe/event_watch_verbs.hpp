@@ -1,9 +1,9 @@
 #pragma once
 // Watching the events, as a request that waits for something newer (semantics D20).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/watchers.hpp"
+#include "coxswain/core/observe/watchers.hpp"
 
 #include <cstdint>
 #include <string>

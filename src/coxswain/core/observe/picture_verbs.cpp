@@ -1,8 +1,8 @@
 #include "coxswain/core/observe/picture_verbs.hpp"
 
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/picture_budget.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
 
 #include <algorithm>
 #include <utility>

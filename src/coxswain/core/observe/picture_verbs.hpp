@@ -1,10 +1,10 @@
 #pragma once
 // Pictures of the whole job at one moment.
 
-#include "coxswain/core/call.hpp"
-#include "coxswain/core/kept_answer.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/meeting.hpp"
+#include "coxswain/core/observe/kept_answer.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <cstdint>
 #include <string>

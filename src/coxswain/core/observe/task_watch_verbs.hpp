@@ -1,9 +1,9 @@
 #pragma once
 // Watching the tasks, as a request that waits for something newer (semantics D20).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/watchers.hpp"
+#include "coxswain/core/observe/watchers.hpp"
 
 #include <boost/smart_ptr/weak_ptr.hpp>
 

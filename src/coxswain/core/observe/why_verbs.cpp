@@ -2,8 +2,8 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/picture_budget.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
 
 #include <algorithm>
 #include <map>

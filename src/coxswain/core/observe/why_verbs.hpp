@@ -2,15 +2,15 @@
 // What everybody waits for, and who can never go on. Not here: what follows from who waits for whom
 // (wait_graph).
 
-#include "coxswain/core/alive_queries.hpp"
-#include "coxswain/core/call.hpp"
-#include "coxswain/core/count_barriers.hpp"
-#include "coxswain/core/kept_answer.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/meeting.hpp"
-#include "coxswain/core/roster.hpp"
-#include "coxswain/core/stuck.hpp"
-#include "coxswain/core/wait_graph.hpp"
+#include "coxswain/core/kernel/roster.hpp"
+#include "coxswain/core/observe/kept_answer.hpp"
+#include "coxswain/core/observe/stuck.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
+#include "coxswain/core/rendezvous/alive_queries.hpp"
+#include "coxswain/core/rendezvous/count_barriers.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
 
 #include <cstdint>
 #include <string>

@@ -2,9 +2,9 @@
 // Alive queries: who of a set of tasks is there, answered to all of them alike (semantics D21). Not
 // here: who has asked (alive_queries).
 
-#include "coxswain/core/alive_queries.hpp"
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/rendezvous/alive_queries.hpp"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/reduction.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/rendezvous/reduction.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -2,10 +2,10 @@
 // Barriers of tasks: arrivals, the end of rounds, and what a failed round says. Not here: which
 // rounds there are (barriers), who is missing (missing_tasks).
 
-#include "coxswain/core/barriers.hpp"
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/round_history.hpp"
+#include "coxswain/core/rendezvous/barriers.hpp"
+#include "coxswain/core/rendezvous/round_history.hpp"
 
 #include <map>
 #include <optional>

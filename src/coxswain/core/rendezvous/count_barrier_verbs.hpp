@@ -1,9 +1,9 @@
 #pragma once
 // Barriers that anybody may wait at (semantics D17). Not here: who has arrived (count_barriers).
 
-#include "coxswain/core/call.hpp"
-#include "coxswain/core/count_barriers.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
+#include "coxswain/core/rendezvous/count_barriers.hpp"
 
 #include <string>
 #include <vector>

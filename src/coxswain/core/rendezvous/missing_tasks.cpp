@@ -1,7 +1,7 @@
 #include "coxswain/core/rendezvous/missing_tasks.hpp"
 
 #include "coxswain/core/concerns.hpp"
-#include "coxswain/core/text.hpp"
+#include "coxswain/core/kernel/text.hpp"
 
 #include <algorithm>
 #include <utility>

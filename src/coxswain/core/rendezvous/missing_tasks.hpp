@@ -3,10 +3,10 @@
 // what they wait for.
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/meeting.hpp"
-#include "coxswain/core/waiting_texts.hpp"
+#include "coxswain/core/rendezvous/meeting.hpp"
+#include "coxswain/core/rendezvous/waiting_texts.hpp"
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 // Exchanges of topologies: the tasks bring their devices, and all get those of all. Not here: what
 // was brought (topology_exchanges), the global topology (topology).
 
-#include "coxswain/core/call.hpp"
+#include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
-#include "coxswain/core/topology_exchanges.hpp"
+#include "coxswain/core/rendezvous/topology_exchanges.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,0 +1,30 @@
+#include "coxswain/core/access/credential.hpp"
+
+#include "coxswain/core/kernel/text.hpp"
+
+#include <unordered_set>
+
+namespace coxswain::core {
+
+status check(std::vector<credential> const& all) {
+  std::unordered_set<std::string_view> seen;
+  for (auto const& one : all) {
+    if (one.token.empty()) return {errc::invalid_argument, "A token is empty."};
+    if (!seen.insert(one.token).second) {
+      return {errc::invalid_argument, "The same token is given twice."};
+    }
+  }
+  return {};
+}
+
+std::optional<std::size_t> credential_of(std::vector<credential> const& known,
+                                         std::string_view token) noexcept {
+  std::optional<std::size_t> found;
+  if (token.empty()) return found;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (equal_in_constant_time(token, known[i].token)) found = i;
+  }
+  return found;
+}
+
+}  // namespace coxswain::core

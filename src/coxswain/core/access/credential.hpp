@@ -1,0 +1,30 @@
+#pragma once
+// A token, and the role of who brings it. Not here: what a role may do (access).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/access/role.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+struct credential {
+  role as{role::worker};
+  std::string token;
+
+  friend bool operator==(credential const&, credential const&) = default;
+};
+
+// INVALID_ARGUMENT: one is empty, or two are the same, so that their role could not be told.
+[[nodiscard]] status check(std::vector<credential> const& all);
+
+// Which of them has this token; none: nobody has the empty one. How long it takes tells nothing but
+// their number and lengths.
+[[nodiscard]] std::optional<std::size_t> credential_of(std::vector<credential> const& known,
+                                                       std::string_view token) noexcept;
+
+}  // namespace coxswain::core

@@ -1,0 +1,138 @@
+#pragma once
+// The requests of a session that wait, by their ids. They lie in one piece of memory and are found
+// without a search as long as ids rise by one. Not here: what waits where.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/prefetch.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/kernel/deadlines.hpp"
+#include "coxswain/core/kernel/seldom_text.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+// Which of the concerns it is in which requests wait.
+using concern_index = id<struct concern_tag, std::uint8_t>;
+
+// A request that waits. Its concern finds it again by name and number, and it alone knows what
+// these mean.
+struct parked {
+  seldom_text name;
+  std::uint64_t number{};
+  time_point since;
+  std::optional<task_id> task;
+  alarm deadline;  // of those who do not wait in a meeting, which has one for all
+  concern_index at;
+};
+
+class open_requests {
+ public:
+  // There must be none with this id. Ids rise, but for those that are sent again.
+  void add(request_id id, parked&& p) {
+    assert(!contains(id));
+    if (slots_.empty() || slots_.back().id < id) {
+      slots_.push_back({id, std::move(p), true});
+      return;
+    }
+    std::size_t const at = place_of(id);
+    if (slots_[at].id != id) {
+      slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(at), slot{});
+      ++taken_;
+    }
+    --taken_;
+    slots_[at] = {id, std::move(p), true};
+  }
+
+  // The request waits no longer. Nothing if it did not wait.
+  std::optional<parked> take(request_id id) {
+    slot* const found = find(id);
+    if (!found) return std::nullopt;
+    std::optional<parked> p{std::move(found->what)};
+    found->waits = false;
+    ++taken_;
+    if (2 * taken_ >= slots_.size()) forget_taken();
+    return p;
+  }
+
+  // It waits on, but for no task. It must be there.
+  void disown(request_id id) { find(id)->what.task.reset(); }
+
+  [[nodiscard]] bool contains(request_id id) const { return find(id) != nullptr; }
+  // Null: it does not wait.
+  [[nodiscard]] parked const* look(request_id id) const {
+    slot const* const found = find(id);
+    return found ? &found->what : nullptr;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }
+
+  // Keeps no room, if none waits.
+  void give_back() {
+    if (empty()) *this = {};
+  }
+
+  // Asks for the memory of the oldest, or of the next.
+  void expect() const noexcept {
+    if (slots_.capacity() != 0) prefetch(*slots_.data());
+  }
+
+  // All, by id. `visit` may add and take none.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (slot const& one : slots_) {
+      if (one.waits) visit(one.id, one.what);
+    }
+  }
+
+ private:
+  // With none open, there is room for so many at the most.
+  static constexpr std::size_t kept_room = 128;
+
+  struct slot {
+    request_id id{};
+    [[no_unique_address]] parked what;  // whose padding has room for:
+    bool waits{};
+  };
+
+  // Of the first whose id is not below this one. There must be one.
+  [[nodiscard]] std::size_t place_of(request_id id) const {
+    auto const is_before = [](slot const& one, request_id other) { return one.id < other; };
+    auto const found = std::lower_bound(slots_.begin(), slots_.end(), id, is_before);
+    return static_cast<std::size_t>(found - slots_.begin());
+  }
+
+  [[nodiscard]] slot const* find(request_id id) const {
+    if (slots_.empty() || id < slots_.front().id || slots_.back().id < id) return nullptr;
+    // Ids often rise by one.
+    std::size_t at = id.value - slots_.front().id.value;
+    if (at >= slots_.size() || slots_[at].id != id) at = place_of(id);
+    return slots_[at].id == id && slots_[at].waits ? &slots_[at] : nullptr;
+  }
+  [[nodiscard]] slot* find(request_id id) {
+    return const_cast<slot*>(std::as_const(*this).find(id));
+  }
+
+  // Half of all are moved after half of all were taken.
+  void forget_taken() {
+    if (empty()) {
+      slots_.clear();
+    } else {
+      std::erase_if(slots_, [](slot const& one) { return !one.waits; });
+    }
+    taken_ = 0;
+    if (slots_.empty() && slots_.capacity() > kept_room) slots_.shrink_to_fit();
+  }
+
+  std::vector<slot> slots_;  // by id
+  std::size_t taken_{};      // so many of them wait no longer
+};
+
+}  // namespace coxswain::core

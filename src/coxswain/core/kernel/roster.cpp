@@ -1,0 +1,34 @@
+#include "coxswain/core/kernel/roster.hpp"
+
+#include <utility>
+
+namespace coxswain::core {
+
+roster::roster(std::uint32_t num_tasks, bool recoverable)
+    : tasks_(num_tasks), unrecoverable_{recoverable ? 0 : num_tasks} {
+  counts_[0] = num_tasks;
+  for (task& t : tasks_) t.recoverable = recoverable;
+}
+
+void roster::set_state(task_id id, task_state state) {
+  set_parted(id, parting::none);
+  task& t = at(id);
+  --counts_[static_cast<std::size_t>(t.state)];
+  ++counts_[static_cast<std::size_t>(state)];
+  t.state = state;
+  changed();
+}
+
+void roster::set_parted(task_id id, parting how) {
+  parting const before = std::exchange(at(id).parted, how);
+  parted_ -= before == parting::finished ? 1 : 0;
+  parted_ += how == parting::finished ? 1 : 0;
+}
+
+void roster::set_recoverable(task_id id, bool recoverable) {
+  bool const before = std::exchange(at(id).recoverable, recoverable);
+  unrecoverable_ += before ? 1 : 0;
+  unrecoverable_ -= recoverable ? 1 : 0;
+}
+
+}  // namespace coxswain::core

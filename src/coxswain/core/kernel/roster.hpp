@@ -1,0 +1,136 @@
+#pragma once
+// The tasks of the job: state, incarnation, and which session acts for each. Not here: what follows
+// when a task fails (coordinator).
+
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/core/kernel/blocking_calls.hpp"
+#include "coxswain/core/kernel/deadlines.hpp"
+#include "coxswain/core/kernel/liveness.hpp"
+#include "coxswain/core/kernel/origin.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace coxswain::core {
+
+// A newcomer that waits for the sign of life of another incarnation (semantics D10).
+struct challenger {
+  ticket who;
+  join_args asked;
+};
+
+// How far a task says that it is.
+struct progress {
+  std::uint64_t step{};
+  liveness rose;             // when it was further than before
+  time_point waits_since{};  // if a call of it waits
+  duration excused{};        // since then: it waited for others, or was out of reach
+  bool told{};               // that it makes no progress
+};
+
+// While there are newcomers, the holder owes a sign of life.
+struct challenge {
+  std::vector<challenger> by;  // oldest first
+  liveness probed;             // since when
+  alarm probe;
+};
+
+// What is known of a task for which nobody acts any more.
+struct last_holder {
+  session_id session{};
+  origin from;
+  std::optional<time_point> heard;  // as it was when its session ended
+  status failure;                   // why the task failed; ok: it has not
+  alarm return_due;                 // armed while the task is returning
+};
+
+// What the last guest of a task to leave said of its task.
+enum class parting : std::uint8_t { none, finished, returning };
+
+// There are many, so what few of them have lies elsewhere.
+struct task {
+  task_state state{task_state::never_connected};  // changed by roster::set_state only
+  bool recoverable{};  // its failure does not fail the job; changed by roster only
+  bool came_late{};    // the job had started when it joined
+  // A guest of it has left: it goes when its holder does. If it has finished, nobody waits for it
+  // to leave. Changed by roster only.
+  parting parted{};
+  std::uint32_t place{};  // in the `tasks` of the session that holds it
+  alarm progress_due;
+  incarnation self{};
+  session_id held_by{};               // acts for it while it is joining or connected
+  std::unique_ptr<last_holder> last;  // null: it is held, or it never was
+
+  // What waits for it in barriers, alive queries, for keys or to leave, oldest first: requests of
+  // the session that holds it, and of its guests.
+  std::vector<ticket> waits;
+  blocking_calls blocked;
+
+  std::unique_ptr<core::progress> progress;    // of this incarnation; null: it reports none
+  std::unique_ptr<core::challenge> challenge;  // null: nobody asks for its place
+
+  // A call of it has begun or ended to wait. While one does, the task is not the one that holds
+  // others up: it may have another thread that hangs, but to blame who only waits would be worse.
+  void begin_wait(time_point now, blocking_calls::wait how) {
+    if (progress && blocked.open() == 0) progress->waits_since = now;
+    blocked.begin(now, how);
+  }
+  void end_wait(time_point now, blocking_calls::wait how) {
+    blocked.end(how);
+    if (!progress || blocked.open() > 0) return;
+    progress->excused += now - std::max(progress->waits_since, progress->rose.since);
+  }
+
+  [[nodiscard]] bool is_connected() const noexcept { return state == task_state::connected; }
+  [[nodiscard]] bool is_probed() const noexcept { return challenge && challenge->probe.armed(); }
+  [[nodiscard]] status error() const { return last ? last->failure : status{}; }
+};
+
+class roster {
+ public:
+  // `recoverable`: what counts for a task until it joins.
+  roster(std::uint32_t num_tasks, bool recoverable);
+
+  [[nodiscard]] std::uint32_t size() const noexcept {
+    return static_cast<std::uint32_t>(tasks_.size());
+  }
+  [[nodiscard]] bool has(task_id id) const noexcept { return id.value < tasks_.size(); }
+  [[nodiscard]] task& at(task_id id) { return tasks_[id.value]; }
+  [[nodiscard]] task const& at(task_id id) const { return tasks_[id.value]; }
+
+  // It has not parted then.
+  void set_state(task_id id, task_state state);
+
+  void set_parted(task_id id, parting how);
+  // How many have parted because they have finished.
+  [[nodiscard]] std::uint32_t parted() const noexcept { return parted_; }
+
+  void set_recoverable(task_id id, bool recoverable);
+  [[nodiscard]] bool all_recoverable() const noexcept { return unrecoverable_ == 0; }
+
+  // Rises with every change of what is shown of the tasks. Whoever changes anything of it but the
+  // state says so by `changed`.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+  void changed() noexcept { ++version_; }
+
+  // How many tasks are in this state.
+  [[nodiscard]] std::uint32_t count(task_state state) const {
+    return counts_[static_cast<std::size_t>(state)];
+  }
+
+ private:
+  std::vector<task> tasks_;
+  std::array<std::uint32_t, 6> counts_{};
+  std::uint32_t parted_{};
+  std::uint32_t unrecoverable_{};
+  std::uint64_t version_{};
+};
+
+}  // namespace coxswain::core

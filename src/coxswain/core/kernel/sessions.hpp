@@ -1,0 +1,196 @@
+#pragma once
+// Sessions and the connections that carry them: who is attached to whom, which requests are open,
+// and which replies are kept for a client that might resume (semantics D4). Replies leave through
+// here and nowhere else, so that each is counted. Not here: what requests mean (coordinator).
+
+#include "coxswain/base/fifo.hpp"
+#include "coxswain/core/kernel/deadlines.hpp"
+#include "coxswain/core/kernel/liveness.hpp"
+#include "coxswain/core/kernel/open_requests.hpp"
+#include "coxswain/core/kernel/origin.hpp"
+#include "coxswain/core/kernel/seldom_text.hpp"
+#include "coxswain/core/kernel/shares.hpp"
+#include "coxswain/core/kernel/slot_map.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+#include "coxswain/core/membership/guests.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+// A reply that the client may not have received yet.
+struct kept_reply {
+  std::uint64_t ordinal{};  // zero: not sent since it was made or since the session resumed
+  request_id request{};
+  answer_ptr what;
+  seldom_text queue;  // whose item it brings; empty: it brings none
+  bool is_leave{};
+};
+
+// An item of a queue whose reply was not received by anybody.
+struct undelivered {
+  std::string queue;
+  std::uint64_t number{};
+  bytes value;
+};
+
+struct connection {
+  std::string peer;
+  session_secret secret{};
+  session_id session{};    // zero before the handshake and after the session went elsewhere
+  bool closing{};          // it was told goodbye
+  bool wrong_token{};      // ... because of its token
+  std::uint64_t number{};  // in the order in which they were accepted
+  liveness opened;
+  alarm hello;
+  liveness blocked;  // since when it reads nothing
+  alarm stalled_reader;
+  std::optional<liveness> held_back;  // since when it is not read
+};
+
+struct session {
+  session_secret secret{};
+  connection_id attached{};  // zero while its connection is lost
+  std::uint64_t carrier{};   // the number of the connection that carried it last
+  origin from;
+  role given{role::worker};
+  std::vector<task_id> tasks;       // joined or joining; a task knows its place in it
+  std::vector<task_id> replaced;    // it acted for these until another session did
+  std::unique_ptr<guest> guest_of;  // null: it acts for its own tasks only
+  std::uint32_t probed{};           // how many of its tasks owe a sign of life
+  liveness heard;
+  std::optional<liveness> grace;  // while detached after a closed connection
+  alarm expiry;
+  bool wrote_since_heartbeat{};
+  bool has_said_bye{};  // without leaving; its grace runs
+  bool produces{};      // keys or items, while it had no task
+  bool names_job{};     // or it wants any, and only to look; a task's is "default" then
+
+  request_id highest{};              // of all requests received
+  std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
+  open_requests open;
+  fifo<kept_reply> kept;  // oldest first
+  share memory;           // what it holds
+  std::uint64_t replies_sent{};
+  std::uint64_t answered_through{};
+};
+
+class sessions {
+ public:
+  sessions(std::shared_ptr<memory_meter> memory, std::vector<outgoing>& out)
+      : memory_{std::move(memory)}, out_{out} {}
+  ~sessions();
+  sessions(sessions const&) = delete;
+  sessions& operator=(sessions const&) = delete;
+
+  connection_id add_connection(connection c) {
+    c.number = ++connections_made_;
+    return connections_.insert(std::move(c));
+  }
+  void erase_connection(connection_id id) { connections_.erase(id); }
+  [[nodiscard]] connection* find(connection_id id) { return connections_.find(id); }
+  [[nodiscard]] connection const* find(connection_id id) const { return connections_.find(id); }
+  [[nodiscard]] slot_map<connection_id, connection>& connections() { return connections_; }
+  [[nodiscard]] slot_map<connection_id, connection> const& connections() const {
+    return connections_;
+  }
+
+  // Ask for memory that will be needed soon: the connection, the session, what it points to.
+  void expect(connection_id id) const { connections_.expect(id); }
+  void expect(session_id id) const { sessions_.expect(id); }
+  void expect_requests(session_id id) const;
+  // Null if the request does not wait.
+  [[nodiscard]] parked const* parked_at(ticket who) const;
+
+  session_id add(session s) { return sessions_.insert(std::move(s)); }
+  // The session must have nothing open.
+  void erase(session_id id);
+  [[nodiscard]] session* find(session_id id) { return sessions_.find(id); }
+  [[nodiscard]] session const* find(session_id id) const { return sessions_.find(id); }
+  [[nodiscard]] slot_map<session_id, session>& all() { return sessions_; }
+  [[nodiscard]] slot_map<session_id, session> const& all() const { return sessions_; }
+
+  // Notes that the client has received so many replies. False if there were not so many.
+  [[nodiscard]] bool acknowledge(session& s, std::uint64_t answered_through);
+
+  // Whether a request with this id may come now: ids rise, but for those sent again.
+  [[nodiscard]] bool admit(session& s, request_id id);
+
+  void park(session& s, request_id id, parked&& p);
+
+  // It holds so much more or less of what others count.
+  void hold(session& s, std::size_t bytes) { shares_.add(s.memory, bytes); }
+  void let_go(session& s, std::size_t bytes) { shares_.subtract(s.memory, bytes); }
+
+  // Puts the session among those of its kind.
+  void classify(session& s) {
+    share_kind const kind = kind_of(s);
+    if (kind != s.memory.kind) shares_.move(s.memory, kind);
+  }
+  [[nodiscard]] static share_kind kind_of(session const& s) {
+    return !s.tasks.empty() || s.guest_of ? share_kind::task
+           : s.given == role::reader      ? share_kind::reader
+                                          : share_kind::observer;
+  }
+
+  // RESOURCE_EXHAUSTED: the session may not hold so much more; or, if the request would wait, all
+  // of its kind may not.
+  [[nodiscard]] status room_for(session const& s, std::size_t more, bool waits) const;
+
+  // The bytes that all sessions of a kind hold.
+  [[nodiscard]] std::size_t held_by(share_kind kind) const { return shares_.held_by(kind); }
+
+  // The request waits no longer. Nothing if it did not wait.
+  std::optional<parked> unpark(ticket who);
+
+  // Answers a request. `keep`: the call changed something, so its reply is kept until the client
+  // has it. The request must not be parked any more.
+  void reply(ticket who, answer_ptr what, bool keep, bool is_leave = false);
+
+  // Answers a request with an item of a queue (a value_answer), which is undelivered until the
+  // client has received it.
+  void hand_over(ticket who, answer_ptr what, std::string queue);
+
+  // The undelivered items of a session that ends; they are no longer its.
+  std::vector<undelivered> take_undelivered(session& s);
+  // Those that a client that resumes has not received and does not want: before `resume`.
+  std::vector<undelivered> take_unwanted(session& s, std::uint64_t answered_through,
+                                         std::vector<request_id> const& open);
+  // That of a request which the client takes back, so that its reply, on its way, will be ignored.
+  std::vector<undelivered> take_withdrawn(session& s, request_id id);
+
+  // Sends something that is no reply; nothing if the session's connection is lost.
+  void push(session& s, answer_ptr what);
+  void push(connection_id to, answer_ptr what);
+
+  // Attaches a connection anew after a loss. Everything that is kept and still wanted is to be
+  // sent again by `send_kept`; returns those of `open`, rising, that are not held.
+  std::vector<request_id> resume(session& s, std::uint64_t answered_through,
+                                 std::vector<request_id> const& open);
+  void send_kept(session& s);
+
+ private:
+  void count(session& s, std::size_t bytes);
+  void uncount(session& s, std::size_t bytes);
+  // The reply is kept no longer.
+  void forget(session& s, kept_reply const& k);
+  void forget_first(session& s);
+  void send(ticket who, answer_ptr what, bool keep, bool is_leave, seldom_text queue);
+  std::vector<undelivered> take_items(session& s,
+                                      std::function<bool(kept_reply const&)> const& is_taken);
+
+  std::shared_ptr<memory_meter> memory_;
+  shares shares_;
+  std::vector<outgoing>& out_;
+  std::uint64_t connections_made_{};
+  slot_map<connection_id, connection> connections_;
+  slot_map<session_id, session> sessions_;
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,73 @@
+#pragma once
+// Gets that wait until several keys have values at the same time. Each waits at one of its keys
+// that is missing, since before that one comes nothing changes for it. When it comes, the others
+// are looked at, a few at a time: those whose turn has not come are `woken`. Not here: the keys
+// (kv_store), replies and deadlines (coordinator).
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/fifo.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+class joint_gets {
+ public:
+  // How many keys are looked at when one comes; and in each advance, beside those of one get.
+  static constexpr std::size_t looks_per_put = 64;
+  static constexpr std::size_t looks_per_advance = 4096;
+
+  // Before keys are removed: a get that is not looked at by then may find them gone.
+  static constexpr std::size_t looks_per_removal = 65'536;
+
+  // How many are looked at, at most, for a text that names those that are missing.
+  static constexpr std::size_t looks_per_text = 1024;
+
+  struct get {
+    std::vector<std::string> keys;
+    std::size_t at{};        // the key that it waits at, or that is looked at next
+    std::uint64_t waiter{};  // its number there
+    std::size_t bytes{};     // what it is counted with
+    std::size_t looked{};    // so many before `at` had values when they were looked at
+    bool is_woken{};
+  };
+
+  // Identifies one that waits.
+  using number = std::uint64_t;
+
+  explicit joint_gets(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  ~joint_gets();
+  joint_gets(joint_gets const&) = delete;
+  joint_gets& operator=(joint_gets const&) = delete;
+
+  [[nodiscard]] static std::size_t overhead(std::vector<std::string> const& keys);
+
+  number add(std::vector<std::string> keys);
+  [[nodiscard]] get& at(number which) { return gets_.at(which); }
+  [[nodiscard]] get const& at(number which) const { return gets_.at(which); }
+  void erase(number which);
+
+  // Those whose key has come and whose other keys are yet to be looked at, in that order; some may
+  // wait no longer.
+  void wake(number which, ticket who);
+  [[nodiscard]] fifo<ticket>& woken() noexcept { return woken_; }
+  [[nodiscard]] std::size_t count_woken() const;
+  [[nodiscard]] bool has_woken() const noexcept { return !woken_.empty(); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return gets_.size(); }
+
+ private:
+  std::shared_ptr<memory_meter> memory_;
+  std::map<number, get> gets_;
+  fifo<ticket> woken_;
+  number last_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,280 @@
+#include "coxswain/core/keyspace/kv_store.hpp"
+
+#include "coxswain/core/kernel/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace coxswain::core {
+namespace {
+
+// What an entry costs beside its value: the key, twice at most, the nodes, and its places in the
+// index.
+std::size_t overhead(std::string const& key) { return key.size() + 192; }
+
+// What it costs to know whose it is.
+constexpr std::size_t owner_overhead = 96;
+
+// Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
+bool is_plain(std::string_view key) noexcept {
+  bool is_unusual = false;
+  bool was_slash = true;
+  for (char const c : key) {
+    bool const is_slash = c == '/';
+    is_unusual |= static_cast<signed char>(c) <= 0 || (is_slash && was_slash);
+    was_slash = is_slash;
+  }
+  return !is_unusual && !was_slash;
+}
+
+}  // namespace
+
+status normalise_key(std::string& key, std::size_t bytes_max) {
+  if (key.size() <= bytes_max && is_plain(key)) return {};
+  if (key.find('\0') != key.npos) {
+    return {errc::invalid_argument, "the key contains a NUL byte"};
+  }
+  if (!is_utf8(key)) return {errc::invalid_argument, "the key is not UTF-8"};
+  std::string path;
+  path.reserve(key.size());
+  for (char const c : key) {
+    if (c != '/' || (!path.empty() && path.back() != '/')) path.push_back(c);
+  }
+  if (path.ends_with('/')) path.pop_back();
+  if (path.size() > bytes_max) {
+    return {errc::resource_exhausted, "the key is " + std::to_string(path.size()) +
+                                          " bytes long; the limit key_bytes_max is " +
+                                          std::to_string(bytes_max)};
+  }
+  key = std::move(path);
+  return {};
+}
+
+kv_store::~kv_store() {
+  for (auto const& [key, e] : entries_) {
+    memory_->subtract(overhead(key) + (e.among ? owner_overhead : 0));
+  }
+}
+
+kv_store::entry const* kv_store::find(std::string const& key) const {
+  auto const* const at = index_.find(key);
+  return at && !(*at)->second.has_ended() ? &(*at)->second : nullptr;
+}
+
+result<kv_store::changed> kv_store::put(std::string const& key, std::string value, bool overwrite,
+                                        std::optional<task_id> owner) {
+  if (!overwrite && find(key)) {
+    // A kept reply has at most 1 KiB (semantics D4).
+    return status{errc::already_exists, "key " + shortened(key, 900) + " already exists"};
+  }
+  return set(key, std::move(value), owner);
+}
+
+result<kv_store::changed> kv_store::append(std::string const& key, std::string_view more) {
+  entry const* const held = find(key);
+  if (!held) return set(key, std::string{more}, std::nullopt);
+  if (status why = make_room(held->value.size() + more.size(), cost_of(key)); !why.ok()) return why;
+  std::string whole;
+  whole.reserve(held->value.size() + more.size());
+  whole.append(held->value.view()).append(more);
+  return set(key, std::move(whole), held->owner());
+}
+
+std::size_t kv_store::cost_of(std::string const& key) {
+  return overhead(key) + owner_overhead + change_log::overhead(key);
+}
+
+status kv_store::make_room(std::size_t value_bytes, std::size_t beside) {
+  std::size_t const more = value_bytes + beside + memory_->owned_max() / 16;
+  auto const fits_without = [&](std::size_t freed) {
+    std::size_t const used = memory_->used() - std::min(memory_->used(), freed);
+    return used <= memory_->owned_max() && more <= memory_->owned_max() - used;
+  };
+  // What has no room in any case makes nobody forget.
+  bool const may_fit = fits_without(changes_.cost());
+  while (!memory_->fits(more)) {
+    if (may_fit && changes_.forget_oldest()) continue;
+    return {errc::resource_exhausted, "no room for a value of " + std::to_string(value_bytes) +
+                                          " bytes: " + usage_text(*memory_) +
+                                          "; remove keys, or raise the limit"};
+  }
+  return {};
+}
+
+void kv_store::forget_changes() {
+  while (changes_.forget_oldest()) continue;
+}
+
+result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t by) {
+  std::int64_t old = 0;
+  entry const* const held = find(key);
+  if (held) {
+    std::string_view const text = held->value.view();
+    auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), old);
+    if (problem != std::errc{} || end != text.data() + text.size()) {
+      return status{errc::failed_precondition,
+                    "the value of key " + quoted(key) + " is not a decimal 64-bit integer"};
+    }
+  }
+  std::int64_t total = 0;
+  if (__builtin_add_overflow(old, by, &total)) {
+    return status{errc::out_of_range, "key " + quoted(key) + " is " + std::to_string(old) +
+                                          "; adding " + std::to_string(by) +
+                                          " leaves the range of 64-bit integers"};
+  }
+  auto const stored = set(key, std::to_string(total), held ? held->owner() : std::nullopt);
+  if (!stored) return stored.error();
+  return sum{total, stored->version};
+}
+
+bytes kv_store::exchange(std::string const& key, bytes by) {
+  auto const* const at = index_.find(key);
+  if (!at) return {};
+  auto& value = (*at)->second.value;
+  bytes_ += by.size();
+  bytes_ -= value.size();
+  return std::exchange(value, std::move(by));
+}
+
+kv_store::removal kv_store::remove(std::string const& key, std::string const& after,
+                                   std::size_t most) {
+  removal made;
+  if (auto const* const at = after.empty() && !key.empty() ? index_.find(key) : nullptr) {
+    erase(*at);
+    ++made.count;
+  }
+  std::string const prefix = key.empty() ? "" : key + '/';
+  auto at = first(prefix, after);
+  auto const is_below = [&] { return at != entries_.end() && at->first.starts_with(prefix); };
+  for (std::size_t below = 1; below <= most && is_below(); ++below) {
+    if (below == most) made.last = at->first;
+    at = erase(at);
+    ++made.count;
+  }
+  if (!is_below()) made.last.clear();
+  return made;
+}
+
+void kv_store::end_owner(task_id owner) {
+  auto const of_task = owned_.extract(owner);
+  if (!of_task) return;
+  of_task.mapped()->has_ended = true;
+  ended_.push_back(std::move(of_task.mapped()));
+}
+
+std::size_t kv_store::remove_ended(std::size_t most) {
+  std::size_t count = 0;
+  while (!ended_.empty()) {
+    auto const& keys = ended_.front()->keys;
+    for (; count < most && !keys.empty(); ++count) erase(*index_.find(*keys.begin()));
+    if (!keys.empty()) break;
+    ended_.pop_front();
+  }
+  return count;
+}
+
+bool kv_store::remove_if_ended(std::string const& key) {
+  auto const* const at = ended_.empty() ? nullptr : index_.find(key);
+  bool const has_ended = at && (*at)->second.has_ended();
+  if (has_ended) erase(*at);
+  return has_ended;
+}
+
+std::uint64_t kv_store::count(std::string const& directory) const {
+  if (directory.empty()) return size();
+  auto const before = [this](std::string const& key) {
+    return entries_.rank(entries_.lower_bound(key));
+  };
+  static_assert('/' + 1 == '0');
+  return before(directory + '0') - before(directory + '/');
+}
+
+status kv_store::checked_version(std::uint64_t version) const {
+  std::uint64_t const present = this->version();
+  if (version <= present) return {};
+  return {errc::invalid_argument, "there is no version " + std::to_string(version) +
+                                      " yet: the keys are at version " + std::to_string(present)};
+}
+
+kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {
+  waiter_number const number = ++waiter_;
+  waiters_[key].emplace(number, who);
+  ++waiting_;
+  return number;
+}
+
+void kv_store::withdraw(std::string const& key, waiter_number number) {
+  auto const at = waiters_.find(key);
+  if (at == waiters_.end()) return;
+  waiting_ -= at->second.erase(number);
+  if (at->second.empty()) waiters_.erase(at);
+}
+
+std::vector<ticket> kv_store::take_waiters(std::string const& key) {
+  std::vector<ticket> taken;
+  auto const at = waiters_.find(key);
+  if (at == waiters_.end()) return taken;
+  for (auto const& [_, who] : at->second) taken.push_back(who);
+  waiting_ -= taken.size();
+  waiters_.erase(at);
+  return taken;
+}
+
+std::vector<ticket> kv_store::take_all_waiters() {
+  std::vector<ticket> taken;
+  taken.reserve(waiting_);
+  for (auto const& [_, of_key] : waiters_) {
+    for (auto const& [number, who] : of_key) taken.push_back(who);
+  }
+  waiters_.clear();
+  waiting_ = 0;
+  return taken;
+}
+
+result<kv_store::changed> kv_store::set(std::string const& key, std::string value,
+                                        std::optional<task_id> owner) {
+  auto const* const held = index_.find(key);
+  if (held) (*held)->second.value.expect();
+  if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
+  auto const at = held ? *held : add(key);
+  entry& e = at->second;
+  bytes_ += value.size();
+  bytes_ -= e.value.size();
+  e.value = bytes{std::move(value), memory_};
+  e.version = version() + 1;
+  own(at, owner);
+  changes_.add({key, e.version, e.value});
+  return changed{e.version};
+}
+
+kv_store::entries::iterator kv_store::add(std::string const& key) {
+  auto const at = entries_.insert({key, {}}).first;
+  index_.add(at);
+  memory_->add(overhead(key));
+  return at;
+}
+
+void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
+  if (auto* const old = std::exchange(at->second.among, nullptr)) {
+    old->keys.erase(at->first);
+    if (old->keys.empty() && !old->has_ended) owned_.erase(old->owner);
+    memory_->subtract(owner_overhead);
+  }
+  if (!owner) return;
+  auto& all = owned_[*owner];
+  if (!all) all = std::make_unique<ephemeral_keys>(ephemeral_keys{*owner, false, {}});
+  all->keys.emplace(at->first);
+  at->second.among = all.get();
+  memory_->add(owner_overhead);
+}
+
+kv_store::entries::iterator kv_store::erase(entries::iterator at) {
+  own(at, std::nullopt);
+  memory_->subtract(overhead(at->first));
+  bytes_ -= at->second.value.size();
+  changes_.add({at->first, version() + 1, std::nullopt});
+  index_.remove(at);
+  return entries_.erase(at);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,192 @@
+#pragma once
+// The keys: an ordered map of paths to values, the log of their changes, and who waits for which
+// key. Every change gives the key a new version, drawn from one counter. Waiters are handed back to
+// the caller, who answers them. Not here: deadlines and replies (coordinator).
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/fifo.hpp"
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+#include "coxswain/core/keyspace/change_log.hpp"
+#include "coxswain/core/keyspace/name_index.hpp"
+
+#include <boost/multi_index/member.hpp>
+#include <boost/multi_index/ranked_index.hpp>
+#include <boost/multi_index_container.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+// Makes it the key without slashes at its ends and without runs of slashes (semantics 3.40, D18).
+// INVALID_ARGUMENT: a NUL byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is
+// longer than `bytes_max`.
+[[nodiscard]] status normalise_key(std::string& key, std::size_t bytes_max);
+
+class kv_store {
+ public:
+  // Of one task, from its first ephemeral key to its end.
+  struct ephemeral_keys {
+    task_id owner;
+    bool has_ended{};                 // they are to be removed
+    std::set<std::string_view> keys;  // views of the entries' keys
+  };
+
+  struct entry {
+    owned_bytes value;
+    std::uint64_t version{};
+    ephemeral_keys* among{};  // null: it outlives its task
+
+    [[nodiscard]] bool has_ended() const noexcept { return among && among->has_ended; }
+    [[nodiscard]] std::optional<task_id> owner() const {
+      return among ? std::optional{among->owner} : std::nullopt;
+    }
+  };
+
+  // Identifies a waiter of a key.
+  using waiter_number = std::uint64_t;
+
+  explicit kv_store(std::shared_ptr<memory_meter> memory, change_log::limits remembered = {})
+      : memory_{std::move(memory)}, changes_{memory_, remembered} {}
+  ~kv_store();
+  kv_store(kv_store const&) = delete;
+  kv_store& operator=(kv_store const&) = delete;
+
+  // Null if the key has no value, or its task has ended.
+  [[nodiscard]] entry const* find(std::string const& key) const;
+
+  // What a change has made of a key.
+  struct changed {
+    std::uint64_t version{};
+  };
+
+  // ALREADY_EXISTS: the key has a value and `overwrite` is false.
+  // RESOURCE_EXHAUSTED: the store's memory is used up.
+  result<changed> put(std::string const& key, std::string value, bool overwrite,
+                      std::optional<task_id> owner = std::nullopt);
+
+  // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
+  result<changed> append(std::string const& key, std::string_view more);
+
+  // RESOURCE_EXHAUSTED: there is no room for values of so many bytes and what they cost beside
+  // that, even when all old changes are forgotten. One part in sixteen of the memory stays free of
+  // values, so that barriers still work when values fill the rest.
+  [[nodiscard]] status make_room(std::size_t value_bytes, std::size_t beside);
+
+  void forget_changes();
+
+  // What a new key costs beside its value, the memory of its change included.
+  [[nodiscard]] static std::size_t cost_of(std::string const& key);
+
+  // The value becomes another one, without a change of the key. Returns the one that it had;
+  // nothing happens if it had none.
+  bytes exchange(std::string const& key, bytes by);
+
+  struct sum {
+    std::int64_t value{};
+    std::uint64_t version{};
+  };
+
+  // FAILED_PRECONDITION: the value is not a decimal 64-bit integer. OUT_OF_RANGE: the sum is none.
+  result<sum> increment(std::string const& key, std::int64_t by);
+
+  struct removal {
+    std::uint64_t count{};
+    std::string last{};  // more keys follow this one; empty: there are none
+  };
+
+  // Removes the key, and the first keys below it, at most so many; the empty key stands for all. To
+  // go on, `after` is the `last` of the previous removal.
+  removal remove(std::string const& key, std::string const& after, std::size_t most);
+
+  // The task has ended: its ephemeral keys are absent for `find`, and are to be removed.
+  void end_owner(task_id owner);
+  [[nodiscard]] bool has_ended_keys() const noexcept { return !ended_.empty(); }
+  // Removes keys of tasks that have ended, in the order of their ends and in byte order, at most so
+  // many. Returns how many.
+  std::size_t remove_ended(std::size_t most);
+  // Removes this one, if its task has ended. Returns whether it has.
+  bool remove_if_ended(std::string const& key);
+
+  // Everything below `directory`, at any depth, in byte order; the empty directory is the root.
+  // `visit(key, entry)` returns false to stop.
+  template <class Visit>
+  void list(std::string const& directory, Visit visit) const {
+    scan(directory.empty() ? "" : directory + '/', "", visit);
+  }
+
+  // The same for all keys that begin with `prefix` and come after `after`.
+  template <class Visit>
+  void scan(std::string const& prefix, std::string const& after, Visit visit) const {
+    for (auto at = first(prefix, after); at != entries_.end(); ++at) {
+      if (!at->first.starts_with(prefix) || !visit(at->first, at->second)) return;
+    }
+  }
+
+  // How many keys `list` visits, without visiting them.
+  [[nodiscard]] std::uint64_t count(std::string const& directory) const;
+
+  waiter_number wait(std::string const& key, ticket who);
+  void withdraw(std::string const& key, waiter_number number);
+
+  // All who wait for the key, in the order in which they came; they wait no longer.
+  std::vector<ticket> take_waiters(std::string const& key);
+
+  // The same for all keys, in the order of the keys.
+  std::vector<ticket> take_all_waiters();
+
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::size_t bytes_stored() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+  // Of the last change of any key.
+  [[nodiscard]] std::uint64_t version() const noexcept { return changes_.last(); }
+  // INVALID_ARGUMENT: the keys have not reached this version.
+  [[nodiscard]] status checked_version(std::uint64_t version) const;
+  [[nodiscard]] change_log const& changes() const noexcept { return changes_; }
+  // Of the tasks that own keys and have not ended.
+  [[nodiscard]] auto const& owned() const noexcept { return owned_; }
+
+ private:
+  struct named_entry {
+    std::string first;
+    mutable entry second;
+  };
+  // In byte order of the keys; it knows how many come before each.
+  using entries = boost::multi_index_container<
+      named_entry, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
+                       boost::multi_index::member<named_entry, std::string, &named_entry::first>>>>;
+
+  // The first key that may begin with `prefix` and comes after `after`.
+  [[nodiscard]] entries::const_iterator first(std::string const& prefix,
+                                              std::string const& after) const {
+    return after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
+  }
+
+  result<changed> set(std::string const& key, std::string value, std::optional<task_id> owner);
+  entries::iterator add(std::string const& key);
+  void own(entries::iterator at, std::optional<task_id> owner);
+  entries::iterator erase(entries::iterator at);
+
+  std::shared_ptr<memory_meter> memory_;
+  entries entries_;
+  name_index<entries> index_;
+  std::map<std::string, std::map<waiter_number, ticket>, std::less<>> waiters_;
+  std::map<task_id, std::unique_ptr<ephemeral_keys>> owned_;
+  fifo<std::unique_ptr<ephemeral_keys>> ended_;
+  change_log changes_;
+  waiter_number waiter_{};
+  std::size_t bytes_{};
+  std::size_t waiting_{};
+};
+
+}  // namespace coxswain::core

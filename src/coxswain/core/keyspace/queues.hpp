@@ -1,0 +1,80 @@
+#pragma once
+// Queues by name: items in the order in which they were pushed, and who waits for one. Of a queue,
+// either items wait or callers do; one without both is forgotten. Not here: replies, and what
+// becomes of an item whose consumer dies (coordinator).
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+class queues {
+ public:
+  struct item {
+    std::uint64_t number{};  // rises with every push to any queue
+    bytes value;
+  };
+
+  // Identifies a waiter of a queue.
+  using waiter_number = std::uint64_t;
+
+  explicit queues(std::shared_ptr<memory_meter> memory) : memory_{std::move(memory)} {}
+  ~queues();
+  queues(queues const&) = delete;
+  queues& operator=(queues const&) = delete;
+
+  // What an item costs beside its value.
+  [[nodiscard]] static std::size_t overhead(std::string const& queue) { return queue.size() + 192; }
+
+  void push(std::string const& queue, std::string value);
+  // To its place among the others: before everything that was pushed after it.
+  void put_back(std::string const& queue, item what);
+  // The first item, if there is one.
+  std::optional<item> pop(std::string const& queue);
+
+  // There must be no items.
+  waiter_number wait(std::string const& queue, ticket who);
+  void withdraw(std::string const& queue, waiter_number number);
+  // The oldest pop, if one waits although there is an item; it waits on until withdrawn.
+  [[nodiscard]] std::optional<ticket> to_be_served(std::string const& queue) const;
+
+  // All who wait, in the order of the queues; they wait no longer.
+  std::vector<ticket> take_all_waiters();
+
+  // How many items wait in the queue, which is there because some do.
+  [[nodiscard]] std::size_t length(std::string const& queue) const;
+  // Of all queues.
+  [[nodiscard]] std::size_t items() const noexcept { return items_; }
+  [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
+
+  // Whether nothing waits for what is there.
+  [[nodiscard]] bool settled() const;
+
+ private:
+  struct queue {
+    std::map<std::uint64_t, owned_bytes> items;
+    std::map<waiter_number, ticket> waiters;
+  };
+  using by_name = std::map<std::string, queue>;
+
+  void add(std::string const& name, std::uint64_t number, bytes value);
+  void forget_if_idle(by_name::iterator at);
+
+  std::shared_ptr<memory_meter> memory_;
+  by_name queues_;
+  std::uint64_t number_{};
+  waiter_number waiter_{};
+  std::size_t items_{};
+  std::size_t waiting_{};
+};
+
+}  // namespace coxswain::core

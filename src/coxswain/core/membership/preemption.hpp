@@ -1,0 +1,67 @@
+#pragma once
+// Preemption: who is about to be taken away, and the agreement on a step at which all stop together
+// (semantics D22). Not here: replies, deadlines, who is connected (coordinator).
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace coxswain::core {
+
+class preemption {
+ public:
+  struct answer_of_task {
+    std::uint64_t step{};
+    ticket who;
+  };
+
+  // A notice. Of several for one task the earliest death counts.
+  void post(task_id task, time_point death);
+
+  // The earliest death for which there was no agreement yet. Not while one is open.
+  [[nodiscard]] std::optional<time_point> first_death() const;
+
+  // Begins an agreement for the notices of deaths until then. Those of later ones wait for the
+  // next.
+  void begin(time_point until);
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+
+  // Of the open agreement, or of the last one; zero before the first.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  // A task stands still at this step. Whoever answered for it before, if anybody, is returned.
+  std::optional<ticket> answered(task_id task, answer_of_task how);
+
+  // The task's answer counts no more, and it will not be preempted either.
+  void withdraw(task_id task);
+  void forget(task_id task);
+
+  // By task.
+  [[nodiscard]] std::map<task_id, answer_of_task> const& answers() const noexcept {
+    return answers_;
+  }
+
+  // The tasks that the agreement is about, or the next one.
+  [[nodiscard]] std::map<task_id, time_point> const& notices() const noexcept { return notices_; }
+
+  // One past the largest step that was answered; nothing if no number is.
+  [[nodiscard]] std::optional<std::uint64_t> step() const;
+
+  // Ends the agreement. Its notices are done with, those that waited are the next one's; those who
+  // answered are returned, by task.
+  std::vector<ticket> end();
+
+ private:
+  bool open_{};
+  std::uint64_t number_{};
+  std::map<task_id, time_point> notices_;
+  std::map<task_id, time_point> later_;  // while one is open
+  std::map<task_id, answer_of_task> answers_;
+};
+
+}  // namespace coxswain::core

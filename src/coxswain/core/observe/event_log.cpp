@@ -1,0 +1,179 @@
+#include "coxswain/core/observe/event_log.hpp"
+
+#include "coxswain/core/kernel/text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace coxswain::core {
+namespace {
+
+// How long the next one of alike events may be in coming.
+constexpr duration alike_gap = 1min;
+
+// What one answer holds at the most, so that a slow reader cannot make the coordinator copy much.
+constexpr std::size_t answer_events_max = 1'000;
+constexpr std::size_t answer_bytes_max = 256 * 1024;
+
+std::size_t bytes_shown(events_answer::entry const& e) {
+  return sizeof(e) + e.what.text.size() + e.what.barrier.size() + e.tasks.size();
+}
+
+// What alike events have in common.
+std::string key_of(event const& what, std::string_view subject) {
+  std::string text = what.text;  // without the subject, and each number as one mark
+  auto const at = subject.empty() ? std::string::npos : text.find(subject);
+  if (at != std::string::npos) text.erase(at, subject.size());
+  std::string key{static_cast<char>(what.level), static_cast<char>(what.kind)};
+  auto const is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (char const c : text) {
+    if (!is_digit(c)) key += c;
+    if (is_digit(c) && key.back() != '#') key += '#';
+  }
+  return key;
+}
+
+void note(std::vector<bool>& tasks, std::optional<task_id> task) {
+  if (!task) return;
+  if (tasks.size() <= task->value) tasks.resize(std::size_t{task->value} + 1);
+  tasks[task->value] = true;
+}
+
+}  // namespace
+
+void event_log::add(duration at, event const& what, std::string_view subject) {
+  std::uint64_t const number = last() + 1;
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(what.level); ++i) last_[i] = number;
+  auto& of = shelves_[what.kind == event_kind::job_failed ? job_failure
+                                                          : static_cast<std::size_t>(what.level)];
+  auto const among = run_of(at, number, key_of(what, subject));
+  if (++among->count > most_.alike) {
+    fold(*among, of);
+    note(among->tasks, what.task);
+  }
+  among->last_at = at;
+  among->lines.push_back(number);
+  auto const added = of.lines.emplace_hint(of.lines.end(), number, line{at, what, among});
+  of.bytes += bytes_of(added->second);
+  while (of.lines.size() > std::max<std::size_t>(most_.events, 1) ||
+         (of.bytes > most_.bytes && of.lines.size() > 1)) {
+    drop_oldest(of);
+  }
+}
+
+std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t number,
+                                                  std::string key) {
+  auto& latest = runs_[key];
+  if (!latest || at - latest->last_at > alike_gap) {
+    latest = std::make_shared<run>();
+    latest->key = std::move(key);
+    latest->first = number;
+    latest->first_at = at;
+  }
+  return latest;
+}
+
+// The line that is about to be added stands for all before it.
+void event_log::fold(run& all, shelf& of) {
+  std::vector<std::optional<task_id>> about;
+  for (std::uint64_t const number : all.lines) {
+    auto const at = of.lines.find(number);
+    about.push_back(at->second.what.task);
+    of.bytes -= bytes_of(at->second);
+    of.lines.erase(at);
+  }
+  for (auto const& task : about) note(all.tasks, task);
+  all.lines.clear();
+}
+
+// With what the containers add, and its share of a run.
+std::size_t event_log::bytes_of(line const& l) {
+  constexpr std::size_t beside = sizeof(run) + 128;
+  run const& r = *l.among;
+  return sizeof(l) + beside + l.what.text.size() + l.what.barrier.size() + r.key.size() +
+         r.tasks.size() / 8;
+}
+
+void event_log::drop_oldest(shelf& of) {
+  auto const oldest = of.lines.begin();
+  auto const among = oldest->second.among;
+  of.bytes -= bytes_of(oldest->second);
+  of.dropped.push_back(oldest->first);
+  if (of.dropped.size() > std::max<std::size_t>(most_.events, 1)) of.dropped.pop_front();
+  of.lines.erase(oldest);
+  among->lines.pop_front();
+  if (!among->lines.empty()) return;
+  auto const latest = runs_.find(among->key);
+  if (latest != runs_.end() && latest->second == among) runs_.erase(latest);
+}
+
+std::size_t event_log::size() const noexcept {
+  std::size_t sum = 0;
+  for (shelf const& one : shelves_) sum += one.lines.size();
+  return sum;
+}
+
+std::uint64_t event_log::lost(std::uint64_t after, severity at_least) const noexcept {
+  std::uint64_t sum = 0;
+  for (auto i = static_cast<std::size_t>(at_least); i < shelves; ++i) {
+    auto const& dropped = shelves_[i].dropped;
+    auto const from = std::upper_bound(dropped.begin(), dropped.end(), after);
+    sum += static_cast<std::uint64_t>(dropped.end() - from);
+  }
+  return sum;
+}
+
+events_answer event_log::since(std::optional<std::uint64_t> after, severity at_least,
+                               std::size_t last_of_each) const {
+  events_answer found;
+  found.lost = after ? lost(*after, at_least) : 0;
+  found.through = last();
+  std::array<std::map<std::uint64_t, line>::const_iterator, shelves> next;
+  for (std::size_t i = 0; i < shelves; ++i) {
+    auto const& lines = shelves_[i].lines;
+    next[i] = lines.upper_bound(after.value_or(0));
+    if (i < static_cast<std::size_t>(at_least)) next[i] = lines.end();
+    if (after || last_of_each == 0) continue;
+    if (i < static_cast<std::size_t>(at_least)) continue;
+    auto const most = static_cast<std::ptrdiff_t>(std::min(lines.size(), last_of_each));
+    next[i] = std::prev(lines.end(), most);
+  }
+  for (std::size_t bytes = 0;;) {
+    std::size_t earliest = shelves;
+    for (std::size_t i = 0; i < shelves; ++i) {
+      if (next[i] == shelves_[i].lines.end()) continue;
+      if (earliest == shelves || next[i]->first < next[earliest]->first) earliest = i;
+    }
+    if (earliest == shelves) return found;
+    auto one = shown(next[earliest]->first, next[earliest]->second);
+    ++next[earliest];
+    bytes += bytes_shown(one);
+    bool const is_full = found.entries.size() == answer_events_max || bytes > answer_bytes_max;
+    if (is_full && !found.entries.empty()) {
+      found.through = found.entries.back().number;
+      return found;
+    }
+    found.entries.push_back(std::move(one));
+  }
+}
+
+events_answer::entry event_log::shown(std::uint64_t number, line const& l) const {
+  events_answer::entry one{number, l.at, l.what};
+  one.time = started_.plus(l.at);
+  one.first = l.among->first;
+  one.first_at = l.at;
+  if (l.among->count <= most_.alike) return one;
+  one.count = l.among->count;
+  one.first_at = l.among->first_at;
+  std::vector<task_id> about;
+  for (std::uint32_t i = 0; i < l.among->tasks.size(); ++i) {
+    if (l.among->tasks[i]) about.push_back(task_id{i});
+  }
+  auto tasks = ranges(about);
+  one.tasks = std::move(tasks.text);
+  one.tasks_cut = tasks.cut;
+  return one;
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,96 @@
+#pragma once
+// The last events, numbered from one, for those who watch. Each severity has room of its own, and
+// so has the job's failure; of each, the oldest are dropped beyond a number and a sum of bytes.
+// When more events than a limit are alike but for their task and their numbers, each within a
+// minute of the one before, one line stands for all of them. Not here: who waits for the next one
+// (watchers).
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/base/wall_time.hpp"
+#include "coxswain/core/model/event.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace coxswain::core {
+
+class event_log {
+ public:
+  // Of each severity; the last event is kept whatever its size is.
+  struct limits {
+    std::size_t events{};
+    std::size_t bytes{};
+    std::uint64_t alike{};  // more alike events than this become one line
+  };
+
+  // `started` is when the uptime of the coordinator was zero.
+  event_log(limits most, wall_time started) : most_{most}, started_{started} {}
+
+  // `at` is the uptime of the coordinator; `subject` is the part of the text that names the task.
+  void add(duration at, event const& what, std::string_view subject = {});
+
+  // The number of the last event that is at least so severe; zero if there was none.
+  [[nodiscard]] std::uint64_t last(severity at_least = severity::info) const noexcept {
+    return last_[static_cast<std::size_t>(at_least)];
+  }
+
+  // How many lines after this event, at least so severe, are dropped already.
+  [[nodiscard]] std::uint64_t lost(std::uint64_t after, severity at_least) const noexcept;
+
+  // What came after the event with this number, or everything that is there; of that, what is at
+  // least so severe, as much as one answer may hold. Without `after` and with `last_of_each` above
+  // zero, only so many of each severity.
+  [[nodiscard]] events_answer since(std::optional<std::uint64_t> after, severity at_least,
+                                    std::size_t last_of_each = 0) const;
+
+  [[nodiscard]] std::size_t size() const noexcept;
+
+ private:
+  // Events that are alike.
+  struct run {
+    std::string key;
+    std::uint64_t first{};
+    std::uint64_t count{};
+    duration first_at{};
+    duration last_at{};
+    std::deque<std::uint64_t> lines;  // the numbers of those that are kept
+    std::vector<bool> tasks;          // once one line stands for all: whom they are about
+  };
+  struct line {
+    duration at;
+    event what;
+    std::shared_ptr<run> among;
+  };
+  // The lines of one severity.
+  struct shelf {
+    std::map<std::uint64_t, line> lines;
+    std::size_t bytes{};
+    std::deque<std::uint64_t> dropped;  // the numbers of the last ones
+  };
+  static constexpr std::size_t job_failure = 3;  // after the severities
+  static constexpr std::size_t shelves = 4;
+
+  [[nodiscard]] std::shared_ptr<run> run_of(duration at, std::uint64_t number, std::string key);
+  static void fold(run& all, shelf& of);
+  [[nodiscard]] static std::size_t bytes_of(line const& l);
+  void drop_oldest(shelf& of);
+  [[nodiscard]] events_answer::entry shown(std::uint64_t number, line const& l) const;
+
+  limits most_;
+  wall_time started_;
+  std::array<std::uint64_t, 3> last_{};  // by severity
+  std::array<shelf, shelves> shelves_;
+  std::unordered_map<std::string, std::shared_ptr<run>> runs_;  // the latest of each key
+};
+
+}  // namespace coxswain::core

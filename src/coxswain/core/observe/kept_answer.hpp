@@ -1,0 +1,47 @@
+#pragma once
+// An answer that is expensive to make, shared by all who ask for it within a short time. However
+// many ask, making it takes a bounded part of the coordinator's time. Not here: what it says
+// (coordinator).
+
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <cstdint>
+
+namespace coxswain::core {
+
+class kept_answer {
+ public:
+  // An answer that took more steps than this is kept, so long for each of them: some thirty times
+  // what making it takes.
+  static constexpr std::uint64_t steps_min = 256;
+  static constexpr duration kept_per_step = 10us;
+
+  // Encoding an answer takes so much less than making it; that is what it costs those who share it.
+  static constexpr std::uint64_t encoding_part = 8;
+
+  // The answer that was kept, or what `make` returns, which adds the steps that it takes to
+  // `steps`.
+  template <class Make>
+  answer_ptr at(time_point now, std::uint64_t& steps, Make make) {
+    if (answer_ && now < until_) {
+      steps += cost_ / encoding_part;
+      return answer_;
+    }
+    auto const before = steps;
+    answer_ = nullptr;
+    answer_ptr made = make();
+    cost_ = steps - before;
+    if (cost_ <= steps_min) return made;
+    until_ = now + kept_per_step * static_cast<duration::rep>(cost_);
+    answer_ = made;
+    return made;
+  }
+
+ private:
+  answer_ptr answer_;
+  time_point until_;
+  std::uint64_t cost_{};
+};
+
+}  // namespace coxswain::core

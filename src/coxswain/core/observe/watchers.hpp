@@ -1,0 +1,56 @@
+#pragma once
+// Calls that wait for something newer than they have seen. Nothing is kept of a watcher between two
+// of its requests. Not here: what there is to see (roster, event_log).
+
+#include "coxswain/core/kernel/ticket.hpp"
+#include "coxswain/core/model/event.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class watchers {
+ public:
+  struct watcher {
+    ticket who;
+    std::uint64_t seen{};               // the version, or the number of the last event
+    severity at_least{severity::info};  // of events
+  };
+
+  using watcher_number = std::uint64_t;
+
+  watcher_number wait(watcher w) {
+    waiting_.emplace(++last_, w);
+    return last_;
+  }
+  void withdraw(watcher_number number) { waiting_.erase(number); }
+
+  // Who they are, in the order in which they came.
+  [[nodiscard]] std::vector<ticket> tickets() const {
+    std::vector<ticket> all;
+    all.reserve(waiting_.size());
+    for (auto const& [_, w] : waiting_) all.push_back(w.who);
+    return all;
+  }
+
+  // In the order in which they came.
+  [[nodiscard]] std::map<watcher_number, watcher> const& all() const noexcept { return waiting_; }
+
+ private:
+  std::map<watcher_number, watcher> waiting_;
+  watcher_number last_{};
+};
+
+// INVALID_ARGUMENT: a number was asked for that was not reached yet.
+[[nodiscard]] inline status from_the_future(std::string const& what, std::uint64_t asked,
+                                            std::uint64_t is) {
+  return {errc::invalid_argument,
+          what + " " + std::to_string(asked) + " was not reached yet: this coordinator is at " +
+              std::to_string(is) + "; such numbers belong to one coordinator only"};
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,43 @@
+#include "coxswain/core/rendezvous/count_barriers.hpp"
+
+#include "coxswain/core/kernel/text.hpp"
+
+namespace coxswain::core {
+
+result<count_barriers::arrival_number> count_barriers::arrive(time_point now,
+                                                              std::string const& name,
+                                                              std::uint32_t count, ticket who) {
+  if (count == 0) return status{errc::invalid_argument, "a barrier's count must be at least 1"};
+  auto const [at, is_first] = by_name_.try_emplace(name);
+  waiting& w = at->second;
+  if (is_first) {
+    w.count = count;
+    w.opened = now;
+    w.number.value = ++round_;
+  } else if (w.count != count) {
+    return status{errc::invalid_argument, "barrier " + quoted(name) + " is waited at with count " +
+                                              std::to_string(w.count) + ", not " +
+                                              std::to_string(count)};
+  }
+  w.arrived.emplace(++arrival_, who);
+  return arrival_;
+}
+
+count_barriers::released count_barriers::take_complete(std::string const& name) {
+  released out;
+  auto const at = by_name_.find(name);
+  if (at == by_name_.end() || at->second.arrived.size() < at->second.count) return out;
+  out.number = at->second.number;
+  for (auto const& [_, who] : at->second.arrived) out.tickets.push_back(who);
+  by_name_.erase(at);
+  return out;
+}
+
+void count_barriers::withdraw(std::string const& name, arrival_number number) {
+  auto const at = by_name_.find(name);
+  if (at == by_name_.end()) return;
+  at->second.arrived.erase(number);
+  if (at->second.arrived.empty()) by_name_.erase(at);
+}
+
+}  // namespace coxswain::core

@@ -1,0 +1,50 @@
+#pragma once
+// Barriers for callers that are no task: the n-th arrival releases all (semantics D17). Not here:
+// replies and deadlines (coordinator).
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/kernel/ticket.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace coxswain::core {
+
+class count_barriers {
+ public:
+  struct waiting {
+    std::uint32_t count{};
+    round_number number{};
+    time_point opened;
+    std::map<std::uint64_t, ticket> arrived;  // in the order in which they came
+  };
+
+  // Identifies an arrival under its name.
+  using arrival_number = std::uint64_t;
+
+  // INVALID_ARGUMENT: others wait with another count, or the count is zero.
+  result<arrival_number> arrive(time_point now, std::string const& name, std::uint32_t count,
+                                ticket who);
+
+  struct released {
+    round_number number{};
+    std::vector<ticket> tickets;
+  };
+
+  // Everybody of a name that is complete, who wait no longer; nobody if it is not.
+  released take_complete(std::string const& name);
+
+  void withdraw(std::string const& name, arrival_number number);
+
+  [[nodiscard]] std::map<std::string, waiting> const& all() const noexcept { return by_name_; }
+
+ private:
+  std::map<std::string, waiting> by_name_;
+  arrival_number arrival_{};
+  std::uint64_t round_{};
+};
+
+}  // namespace coxswain::core

@@ -1,0 +1,41 @@
+#pragma once
+// The last rounds of barriers of tasks that have ended, and who kept the others waiting in them.
+// Bounded in number and in bytes; after the first of them, a further one takes no memory unless
+// its barrier's name is long. Not here: rounds that are open (barriers).
+
+#include "coxswain/core/model/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::core {
+
+class round_history {
+ public:
+  static constexpr std::size_t rounds_max = 256;
+  static constexpr std::size_t name_bytes_max = 200;
+  static constexpr std::size_t stragglers_max = 20;
+
+  round_history() { last_.reserve(rounds_max); }
+
+  // Numbers the round; a longer name is cut.
+  void add(std::string_view name, snapshot::finished_round round);
+
+  // How many were added.
+  [[nodiscard]] std::uint64_t added() const noexcept { return added_; }
+
+  // Oldest first.
+  [[nodiscard]] std::vector<snapshot::finished_round> all() const;
+
+  // The tasks that came last in those rounds, most often first; among equals, those that kept
+  // others waiting longer. At most `stragglers_max`.
+  [[nodiscard]] std::vector<snapshot::straggler> stragglers() const;
+
+ private:
+  std::vector<snapshot::finished_round> last_;  // round n is at (n - 1) % rounds_max
+  std::uint64_t added_{};
+};
+
+}  // namespace coxswain::core
