@@ -12,7 +12,7 @@ from coxswain._shape import DEFAULT_TIMEOUT, shape
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import List  # for `list` is a method
+    from typing import Any, List  # for `list` is a method
 
     from typing_extensions import Self
 
@@ -56,7 +56,39 @@ def operand_of(operand) -> tuple[str, int | float | bytes]:
         return "float", float(operand)
 
 
-class Client:
+class Session:
+    """What both clients know of their session."""
+
+    if TYPE_CHECKING:
+        _native: Any
+
+    @property
+    def task(self) -> int | None:
+        """The task that this process is; None: an observer."""
+        return self._native.task
+
+    @property
+    def num_tasks(self) -> int:
+        """How many tasks the job has."""
+        return self._native.num_tasks
+
+    @property
+    def role(self) -> str:
+        """What the token gives leave to: "reader", "operator" or "worker"."""
+        return self._native.role
+
+    @property
+    def incarnation(self) -> int:
+        """Tells this process from an earlier one of the same task."""
+        return self._native.incarnation
+
+    @property
+    def reconnects(self) -> int:
+        """How often the session was resumed."""
+        return self._native.reconnects
+
+
+class Client(Session):
     """A process's membership in a job, its barriers and its keys::
 
         with coxswain.Client("head:8476", task=3) as job:   # joins
@@ -194,31 +226,6 @@ class Client:
     def reset(self) -> None:
         """Clears the error of this recoverable task, so that :meth:`join` may be called again."""
         self._native.reset()
-
-    @property
-    def task(self) -> int | None:
-        """The task that this process is; None: an observer."""
-        return self._native.task
-
-    @property
-    def num_tasks(self) -> int:
-        """How many tasks the job has."""
-        return self._native.num_tasks
-
-    @property
-    def role(self) -> str:
-        """What the token gives leave to: "reader", "operator" or "worker"."""
-        return self._native.role
-
-    @property
-    def incarnation(self) -> int:
-        """Tells this process from an earlier one of the same task."""
-        return self._native.incarnation
-
-    @property
-    def reconnects(self) -> int:
-        """How often the session was resumed."""
-        return self._native.reconnects
 
     # --- Barriers --------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from coxswain import _native
 from coxswain._client import (
-    _UNSET, Client, KeyWatch, ProcessMonitor, expected_of, operand_of, reason_of, told_failure)
+    _UNSET, Client, KeyWatch, ProcessMonitor, Session, expected_of, operand_of, reason_of,
+    told_failure)
 from coxswain._errors import Cancelled, Code, Error, FailedPrecondition
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
@@ -139,7 +140,7 @@ def _forget(loop: asyncio.AbstractEventLoop, mailbox: _native.Mailbox) -> None:
     loop.remove_reader(mailbox.fileno())
 
 
-class AsyncClient:
+class AsyncClient(Session):
     """A process's membership in a job, for asyncio::
 
         async with coxswain.AsyncClient("head:8476", task=3) as job:   # connects and joins
@@ -226,24 +227,8 @@ class AsyncClient:
             self._opened.close()
 
     @property
-    def task(self) -> int | None:
-        return self._calls.native.task
-
-    @property
-    def num_tasks(self) -> int:
-        return self._calls.native.num_tasks
-
-    @property
-    def role(self) -> str:
-        return self._calls.native.role
-
-    @property
-    def incarnation(self) -> int:
-        return self._calls.native.incarnation
-
-    @property
-    def reconnects(self) -> int:
-        return self._calls.native.reconnects
+    def _native(self) -> _native.Session:
+        return self._calls.native
 
     async def join(self, timeout: Timeout = DEFAULT_TIMEOUT, *, take_over: bool = False) -> bool:
         return await self._ask("join", timeout, take_over)
