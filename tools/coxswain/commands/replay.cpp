@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,14 +130,12 @@ EXAMPLES
 }  // namespace
 
 void add_replay(CLI::App& program, action& chosen) {
-  auto given = std::make_shared<replay_command>();
-  auto& command =
-      add_subcommand(program, "replay", "Tells what happened in a job, from its recording", chosen,
-                     [given] { return replay_file(*given); });
-  command.add_option("FILE", given->files, "The recording; with --compare one or more")->required();
-  add_duration(command, "--until", given->until, "Show the job as it was so long after its start",
-               {.may_be_forever = true});
-  command.add_flag("--compare", given->compare,
+  auto& command = add_subcommand(
+      program, "replay", "Tells what happened in a job, from its recording", chosen, replay_file);
+  auto& given = command.given;
+  command.add_option("FILE", given.files, "The recording; with --compare one or more")->required();
+  add_timeout(command, "--until", given.until, "Show the job as it was so long after its start");
+  command.add_flag("--compare", given.compare,
                    "Fail if this version sends or reports anything else; texts and values aside");
   command.footer(help_end(replay_footer));
 }

@@ -17,7 +17,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -31,7 +30,7 @@ constexpr std::size_t page_of_events = 10;
 constexpr std::size_t lines_unless_said = 60;
 
 struct top_command {
-  remote_options remote;
+  remote_options remote{.takes_newest = true};
   duration interval{500ms};
   bool once{};
   bool without_colours{};
@@ -228,7 +227,8 @@ asio::awaitable<void> show_once(client& c, top_command const& given) {
   }
 }
 
-int top(top_command given) {
+int top(top_command const& as_said) {
+  auto given = as_said;
   given.remote = located(std::move(given.remote));
   if (given.once) {
     return converse(given.remote, [&given](client& c) { return show_once(c, given); });
@@ -275,17 +275,16 @@ NO_COLOR is honoured.
 }  // namespace
 
 void add_top(CLI::App& program, action& chosen) {
-  auto given = std::make_shared<top_command>();
-  given->remote.takes_newest = true;
   auto& command = add_subcommand(program, "top",
                                  "Shows the job live in this terminal: who is missing, who is "
                                  "last, what went wrong",
-                                 chosen, [given] { return top(*given); });
-  command.add_flag("--once", given->once,
+                                 chosen, top);
+  auto& given = command.given;
+  command.add_flag("--once", given.once,
                    "Print it once and end; without escapes if it is no terminal");
-  add_duration(command, "--interval", given->interval, "How often to look", {.least = 50ms});
-  command.add_flag("--no-color", given->without_colours, "Without colours");
-  add_remote_options(command, given->remote);
+  add_duration(command, "--interval", given.interval, "How often to look", {.least = 50ms});
+  command.add_flag("--no-color", given.without_colours, "Without colours");
+  add_remote_options(command, given.remote);
   command.footer(help_end(top_footer));
 }
 
