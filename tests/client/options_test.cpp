@@ -79,14 +79,13 @@ std::string refusal() {
 
 BOOST_AUTO_TEST_SUITE(client_options_test)
 
-BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_TASK_ID", "3");
-  env.set("COXSWAIN_NUM_TASKS", "4");
-  env.set("COXSWAIN_JOB", "night");
-  env.set("COXSWAIN_ATTEMPT", "18446744073709551615");
-  env.set("COXSWAIN_TOKEN", "secret");
+BOOST_FIXTURE_TEST_CASE(everything_is_read_from_the_environment, environment) {
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set("COXSWAIN_TASK_ID", "3");
+  set("COXSWAIN_NUM_TASKS", "4");
+  set("COXSWAIN_JOB", "night");
+  set("COXSWAIN_ATTEMPT", "18446744073709551615");
+  set("COXSWAIN_TOKEN", "secret");
 
   auto const options = client_options::from_environment();
 
@@ -99,12 +98,11 @@ BOOST_AUTO_TEST_CASE(everything_is_read_from_the_environment) {
   BOOST_TEST((options.connect_timeout == 300s));
 }
 
-BOOST_AUTO_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator) {
-  environment env;
-  env.set_task();
-  env.set("COXSWAIN_TASK_INCARNATION", "5");
+BOOST_FIXTURE_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator, environment) {
+  set_task();
+  set("COXSWAIN_TASK_INCARNATION", "5");
   auto const is_same = [&](char const* of_the_task, char const* other) {
-    env.set("COXSWAIN_ADDRESS", of_the_task);
+    set("COXSWAIN_ADDRESS", of_the_task);
     return client_options{other, task_id{3}}.is_guest();
   };
 
@@ -121,11 +119,10 @@ BOOST_AUTO_TEST_CASE(another_spelling_of_the_address_is_the_same_coordinator) {
   BOOST_TEST(!is_same("127.0.0.1:8476", "no address"));
 }
 
-BOOST_AUTO_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set_task();
-  env.set("COXSWAIN_TASK_INCARNATION", "18446744073709551615");
+BOOST_FIXTURE_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest, environment) {
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set_task();
+  set("COXSWAIN_TASK_INCARNATION", "18446744073709551615");
 
   auto const options = client_options::from_environment();
   BOOST_TEST(options.is_guest());
@@ -141,18 +138,17 @@ BOOST_AUTO_TEST_CASE(below_coxswain_task_a_client_of_its_task_is_a_guest) {
   for (auto const* name : {"COXSWAIN_TASK_SOCKET", "COXSWAIN_TASK_SECRET",
                            "COXSWAIN_TASK_INCARNATION", "COXSWAIN_TASK_ID"}) {
     std::string const value = std::getenv(name);
-    env.set(name, "");
+    set(name, "");
     BOOST_TEST(!task_pass::from_environment());
-    env.set(name, value);
+    set(name, value);
   }
-  env.set("COXSWAIN_TASK_INCARNATION", "1x");
+  set("COXSWAIN_TASK_INCARNATION", "1x");
   BOOST_TEST(!task_pass::from_environment());
 }
 
-BOOST_AUTO_TEST_CASE(outside_of_launchers_only_the_address_is_required) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "unix:/tmp/c");
-  env.set("COXSWAIN_TASK_ID", "");
+BOOST_FIXTURE_TEST_CASE(outside_of_launchers_only_the_address_is_required, environment) {
+  set("COXSWAIN_ADDRESS", "unix:/tmp/c");
+  set("COXSWAIN_TASK_ID", "");
 
   auto const options = client_options::from_environment();
 
@@ -171,14 +167,13 @@ BOOST_AUTO_TEST_CASE(a_missing_address_is_named_with_what_is_allowed) {
              "coordinator's host:port, [v6]:port or unix:/path.");
 }
 
-BOOST_AUTO_TEST_CASE(what_our_variables_do_not_say_the_launcher_does) {
-  environment env;
-  env.set("SLURM_JOB_ID", "7");
-  env.set("SLURM_STEP_NODELIST", "b[12-13]");
-  env.set("SLURM_NTASKS", "4");
-  env.set("SLURM_PROCID", "3");
-  env.set("SLURM_LOCALID", "1");
-  env.set("SLURM_RESTART_COUNT", "2");
+BOOST_FIXTURE_TEST_CASE(what_our_variables_do_not_say_the_launcher_does, environment) {
+  set("SLURM_JOB_ID", "7");
+  set("SLURM_STEP_NODELIST", "b[12-13]");
+  set("SLURM_NTASKS", "4");
+  set("SLURM_PROCID", "3");
+  set("SLURM_LOCALID", "1");
+  set("SLURM_RESTART_COUNT", "2");
 
   auto options = client_options::from_environment();
   BOOST_TEST(options.address == "b12:61447");
@@ -187,8 +182,8 @@ BOOST_AUTO_TEST_CASE(what_our_variables_do_not_say_the_launcher_does) {
   BOOST_TEST(options.job == "slurm-7");
   BOOST_TEST(options.attempt.value() == 2u);
 
-  env.set("COXSWAIN_ADDRESS", "b1:8476");
-  env.set("COXSWAIN_TASK_ID", "0");
+  set("COXSWAIN_ADDRESS", "b1:8476");
+  set("COXSWAIN_TASK_ID", "0");
   options = client_options::from_environment();
   BOOST_TEST(options.address == "b1:8476");
   BOOST_TEST((options.task == task_id{0}));
@@ -197,25 +192,23 @@ BOOST_AUTO_TEST_CASE(what_our_variables_do_not_say_the_launcher_does) {
   BOOST_TEST((options.attempt == std::nullopt));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_it) {
-  environment env;
-  env.set("JAXOPERATOR_COORDINATOR_ADDRESS", "$(JAXOPERATOR_COORDINATOR_HOST):1234");
-  env.set("JAXOPERATOR_PROCESS_ID", "first");
+BOOST_FIXTURE_TEST_CASE(what_a_launcher_says_wrongly_is_no_matter_where_we_say_it, environment) {
+  set("JAXOPERATOR_COORDINATOR_ADDRESS", "$(JAXOPERATOR_COORDINATOR_HOST):1234");
+  set("JAXOPERATOR_PROCESS_ID", "first");
   BOOST_TEST(refusal() ==
              "JAXOPERATOR_COORDINATOR_ADDRESS is '$(JAXOPERATOR_COORDINATOR_HOST):1234'; allowed "
              "is that text only with JAXOPERATOR_COORDINATOR_HOST, which is not set.");
 
-  env.set("COXSWAIN_ADDRESS", "b1:8476");
+  set("COXSWAIN_ADDRESS", "b1:8476");
   BOOST_TEST(refusal() ==
              "JAXOPERATOR_PROCESS_ID is 'first'; allowed is a whole number from 0 to 4294967295.");
 
-  env.set("COXSWAIN_TASK_ID", "0");
+  set("COXSWAIN_TASK_ID", "0");
   BOOST_TEST(refusal() == "accepted");
 }
 
-BOOST_AUTO_TEST_CASE(a_launcher_without_an_address_is_named_with_what_to_set) {
-  environment env;
-  env.set("OMPI_COMM_WORLD_RANK", "0");
+BOOST_FIXTURE_TEST_CASE(a_launcher_without_an_address_is_named_with_what_to_set, environment) {
+  set("OMPI_COMM_WORLD_RANK", "0");
 
   BOOST_TEST(refusal() ==
              "COXSWAIN_ADDRESS is not set, and the launcher 'ompi' does not say it; allowed is the "
@@ -234,68 +227,63 @@ BOOST_AUTO_TEST_CASE(a_malformed_number_is_named_with_its_value_and_what_is_allo
   }
 }
 
-BOOST_AUTO_TEST_CASE(no_tasks_are_not_allowed) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_NUM_TASKS", "0");
+BOOST_FIXTURE_TEST_CASE(no_tasks_are_not_allowed, environment) {
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set("COXSWAIN_NUM_TASKS", "0");
 
   BOOST_TEST(refusal() ==
              "COXSWAIN_NUM_TASKS is '0'; allowed is a whole number from 1 to 4294967295.");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_must_be_below_the_number_of_tasks) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_NUM_TASKS", "4");
-  env.set("COXSWAIN_TASK_ID", "4");
+BOOST_FIXTURE_TEST_CASE(a_task_must_be_below_the_number_of_tasks, environment) {
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set("COXSWAIN_NUM_TASKS", "4");
+  set("COXSWAIN_TASK_ID", "4");
 
   BOOST_TEST(refusal() ==
              "COXSWAIN_TASK_ID is '4'; allowed is 0 to 3, since COXSWAIN_NUM_TASKS is '4'.");
 }
 
-BOOST_AUTO_TEST_CASE(a_token_file_is_read_without_the_space_around_the_token) {
-  environment env;
+BOOST_FIXTURE_TEST_CASE(a_token_file_is_read_without_the_space_around_the_token, environment) {
   token_file const file{"  se cret\n\n"};
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_TOKEN_FILE", file.path());
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set("COXSWAIN_TOKEN_FILE", file.path());
 
   BOOST_TEST(client_options::from_environment().token == "se cret");
 }
 
-BOOST_AUTO_TEST_CASE(a_token_file_that_is_not_there_or_empty_or_too_long_is_refused) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_TOKEN_FILE", "/nowhere/token");
+BOOST_FIXTURE_TEST_CASE(a_token_file_that_is_not_there_or_empty_or_too_long_is_refused,
+                        environment) {
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set("COXSWAIN_TOKEN_FILE", "/nowhere/token");
   BOOST_TEST(refusal() ==
              "COXSWAIN_TOKEN_FILE is '/nowhere/token', which cannot be read; allowed "
              "is the path of a file that holds the token.");
 
   token_file const empty{" \n"};
-  env.set("COXSWAIN_TOKEN_FILE", empty.path());
+  set("COXSWAIN_TOKEN_FILE", empty.path());
   BOOST_TEST(refusal().find("is empty") != std::string::npos);
 
   token_file const large{std::string(5'000, 'x')};
-  env.set("COXSWAIN_TOKEN_FILE", large.path());
+  set("COXSWAIN_TOKEN_FILE", large.path());
   BOOST_TEST(refusal().find("is too long") != std::string::npos);
-  env.set("COXSWAIN_TOKEN_FILE", "/tmp");
+  set("COXSWAIN_TOKEN_FILE", "/tmp");
   BOOST_TEST(refusal().find("cannot be read") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_token_and_a_token_file_contradict_each_other) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "b12:8476");
-  env.set("COXSWAIN_TOKEN", "secret");
-  env.set("COXSWAIN_TOKEN_FILE", "/nowhere");
+BOOST_FIXTURE_TEST_CASE(a_token_and_a_token_file_contradict_each_other, environment) {
+  set("COXSWAIN_ADDRESS", "b12:8476");
+  set("COXSWAIN_TOKEN", "secret");
+  set("COXSWAIN_TOKEN_FILE", "/nowhere");
 
   BOOST_TEST(refusal() ==
              "COXSWAIN_TOKEN and COXSWAIN_TOKEN_FILE ('/nowhere') are both set; allowed is one of "
              "them.");
 }
 
-BOOST_AUTO_TEST_CASE(the_token_is_for_the_address_beside_it) {
-  environment env;
-  env.set("COXSWAIN_ADDRESS", "127.0.0.1:8476");
-  env.set("COXSWAIN_TOKEN", "secret");
+BOOST_FIXTURE_TEST_CASE(the_token_is_for_the_address_beside_it, environment) {
+  set("COXSWAIN_ADDRESS", "127.0.0.1:8476");
+  set("COXSWAIN_TOKEN", "secret");
 
   BOOST_TEST(client_options{"localhost:8476"}.token == "secret");
   BOOST_TEST(client_options{"127.0.0.1:8477"}.token.empty());
