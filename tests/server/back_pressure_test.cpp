@@ -46,13 +46,12 @@ std::string lists(std::uint64_t count) {
 
 BOOST_AUTO_TEST_SUITE(back_pressure_test)
 
-BOOST_AUTO_TEST_CASE(a_million_reads_of_who_reads_nothing_cost_little_and_others_go_on) {
-  house h;
-  h.o.listen = {unix_path("million")};
-  h.o.queued_bytes_max = 4'000'000;
-  auto other = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_million_reads_of_who_reads_nothing_cost_little_and_others_go_on, house) {
+  o.listen = {unix_path("million")};
+  o.queued_bytes_max = 4'000'000;
+  auto other = greeted();
   fill(other, 100, 10'000);
-  auto idle = h.greeted();
+  auto idle = greeted();
   auto const asked = lists(1'000'000);
   auto const before = resident_bytes();
   std::size_t most = before;
@@ -68,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_million_reads_of_who_reads_nothing_cost_little_and_others
   BOOST_TEST(sent < 1'000'000u);
   // What is queued; one list encoded, and those that wait; buffers.
   BOOST_TEST(most - before < 4'000'000u + 2 * 1'100'000u + 4'000'000u + unknown_overhead);
-  BOOST_TEST(h.made->look().memory_bytes + h.made->statistics().transit_bytes <
+  BOOST_TEST(made->look().memory_bytes + made->statistics().transit_bytes <
              1'100'000u + 4'000'000u + 64 * 10'000u);
   for (std::uint64_t id = 1; id <= 30; ++id) {
     sent += idle.send_lazily(std::string_view{asked}.substr(sent));
@@ -97,21 +96,20 @@ BOOST_AUTO_TEST_CASE(a_slow_reader_gets_everything_that_it_asked_for_at_once) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_asks_without_reading_and_goes_is_heard_to_the_end) {
-  house h;
-  h.o.listen = {unix_path("goes")};
-  h.o.queued_bytes_max = 1'000'000;
-  auto other = h.greeted();
+BOOST_FIXTURE_TEST_CASE(who_asks_without_reading_and_goes_is_heard_to_the_end, house) {
+  o.listen = {unix_path("goes")};
+  o.queued_bytes_max = 1'000'000;
+  auto other = greeted();
   fill(other, 16, 65'536);
   {
-    auto idle = h.greeted();
+    auto idle = greeted();
     idle.send(lists(200) + put_frame(201, "last", "v"));
     other.send(try_get_frame(17, "nothing"));
     BOOST_TEST(other.next().what.outcome.code() == errc::not_found);
-    BOOST_TEST(h.made->look().keys == 16u);
+    BOOST_TEST(made->look().keys == 16u);
   }
 
-  h.until([&] { return h.made->look().keys == 17u; });
+  until([&] { return made->look().keys == 17u; });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -85,18 +85,17 @@ struct world {
 
 BOOST_AUTO_TEST_SUITE(dispatch_test)
 
-BOOST_AUTO_TEST_CASE(a_hello_is_answered) {
-  world w;
-  auto const id = w.open();
+BOOST_FIXTURE_TEST_CASE(a_hello_is_answered, world) {
+  auto const id = open();
 
-  w.d().received(w.now, id, hello_frame());
+  d().received(now, id, hello_frame());
 
-  auto const reply = w.next(id);
+  auto const reply = next(id);
   BOOST_TEST(reply.id.value == 0u);
   auto const& hello = std::get<core::hello_answer>(reply.what.value);
   BOOST_TEST(hello.coordinator.value == 77u);
   BOOST_TEST(hello.num_tasks == 2u);
-  w.d().check_invariants();
+  d().check_invariants();
 }
 
 BOOST_AUTO_TEST_CASE(frames_may_come_in_any_pieces) {
@@ -114,23 +113,22 @@ BOOST_AUTO_TEST_CASE(frames_may_come_in_any_pieces) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_release_goes_to_everybody_and_each_is_named_once) {
-  world w;
-  auto const a = w.greeted();
-  auto const b = w.greeted();
-  w.d().received(w.now, a, join_frame(1, 0));
-  w.d().received(w.now, b, join_frame(1, 1));
-  w.settle();
-  w.d().received(w.now, a, barrier_frame(2, 0, "b") + try_get_frame(3, "k"));
-  w.d().received(w.now, b, barrier_frame(2, 1, "b"));
+BOOST_FIXTURE_TEST_CASE(a_release_goes_to_everybody_and_each_is_named_once, world) {
+  auto const a = greeted();
+  auto const b = greeted();
+  d().received(now, a, join_frame(1, 0));
+  d().received(now, b, join_frame(1, 1));
+  settle();
+  d().received(now, a, barrier_frame(2, 0, "b") + try_get_frame(3, "k"));
+  d().received(now, b, barrier_frame(2, 1, "b"));
 
   std::vector<connection_id> dirty;
-  BOOST_TEST(w.d().deliver(dirty));
+  BOOST_TEST(d().deliver(dirty));
 
   BOOST_TEST(dirty == (std::vector{a, b}), boost::test_tools::per_element());
-  BOOST_TEST(!w.d().deliver(dirty));
-  w.write(a);
-  w.write(b);
+  BOOST_TEST(!d().deliver(dirty));
+  write(a);
+  write(b);
 }
 
 BOOST_AUTO_TEST_CASE(the_limit_of_a_frame_is_raised_by_the_hello) {
@@ -210,21 +208,20 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_whole_frame_are_a_sign_of_life) {
   BOOST_TEST(contains(w.goodbye(id).why.message(), "no heartbeat from "));
 }
 
-BOOST_AUTO_TEST_CASE(input_and_output_of_the_lost_are_nobodys) {
-  world w;
-  auto const id = w.greeted();
-  w.d().received(w.now, id, try_get_frame(1, "k"));
-  w.d().lost(w.now, id, core::loss::closed);
+BOOST_FIXTURE_TEST_CASE(input_and_output_of_the_lost_are_nobodys, world) {
+  auto const id = greeted();
+  d().received(now, id, try_get_frame(1, "k"));
+  d().lost(now, id, core::loss::closed);
 
-  w.d().received(w.now, id, try_get_frame(2, "k"));
-  w.d().wrote(w.now, id, 10);
-  w.d().write_blocked(w.now, id);
-  w.d().still_reads(w.now, id);
+  d().received(now, id, try_get_frame(2, "k"));
+  d().wrote(now, id, 10);
+  d().write_blocked(now, id);
+  d().still_reads(now, id);
 
   std::vector<connection_id> dirty{connection_id{1}};
-  BOOST_TEST(!w.d().deliver(dirty));
+  BOOST_TEST(!d().deliver(dirty));
   BOOST_TEST(dirty.empty());
-  BOOST_TEST(w.d().connections() == 0u);
+  BOOST_TEST(d().connections() == 0u);
 }
 
 struct blocked_world : world {
@@ -282,15 +279,14 @@ BOOST_FIXTURE_TEST_CASE(a_reader_that_has_read_everything_is_not_cut_off, blocke
   BOOST_TEST(!cut_off());
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_says_goodbye_to_all) {
-  world w;
-  auto const a = w.greeted();
-  auto const b = w.open();
+BOOST_FIXTURE_TEST_CASE(a_stop_says_goodbye_to_all, world) {
+  auto const a = greeted();
+  auto const b = open();
 
-  w.d().stop(w.now, "enough");
+  d().stop(now, "enough");
 
-  BOOST_TEST(contains(w.goodbye(a).why.message(), "enough"));
-  BOOST_TEST(contains(w.goodbye(b).why.message(), "enough"));
+  BOOST_TEST(contains(goodbye(a).why.message(), "enough"));
+  BOOST_TEST(contains(goodbye(b).why.message(), "enough"));
 }
 
 BOOST_AUTO_TEST_CASE(events_go_to_the_log_in_order) {
@@ -307,130 +303,123 @@ BOOST_AUTO_TEST_CASE(events_go_to_the_log_in_order) {
   BOOST_TEST(w.log.back() == "from the shell");
 }
 
-BOOST_AUTO_TEST_CASE(a_log_that_throws_harms_nobody) {
-  world w;
-  w.o.log = [](core::event const&) { throw std::runtime_error{"disk full"}; };
-  w.d().report({core::severity::info, "one"});
-  w.d().report({core::severity::info, "two"});
+BOOST_FIXTURE_TEST_CASE(a_log_that_throws_harms_nobody, world) {
+  o.log = [](core::event const&) { throw std::runtime_error{"disk full"}; };
+  d().report({core::severity::info, "one"});
+  d().report({core::severity::info, "two"});
 
-  BOOST_TEST(w.greeted().value != 0u);
+  BOOST_TEST(greeted().value != 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_log_may_call_back) {
-  world w;
-  w.o.log = [&](core::event const& e) {
-    if (e.text == "stop now") w.d().stop(w.now, "the log says so");
+BOOST_FIXTURE_TEST_CASE(a_log_may_call_back, world) {
+  o.log = [&](core::event const& e) {
+    if (e.text == "stop now") d().stop(now, "the log says so");
   };
-  auto const id = w.greeted();
-  w.d().report({core::severity::info, "stop now"});
+  auto const id = greeted();
+  d().report({core::severity::info, "stop now"});
 
-  BOOST_TEST(contains(w.goodbye(id).why.message(), "the log says so"));
+  BOOST_TEST(contains(goodbye(id).why.message(), "the log says so"));
 }
 
-BOOST_AUTO_TEST_CASE(queued_replies_are_counted_as_in_transit) {
-  world w;
-  auto const id = w.greeted();
-  auto const before = w.memory_used();
-  w.d().received(w.now, id, try_get_frame(1, std::string(3'000, 'k')));
+BOOST_FIXTURE_TEST_CASE(queued_replies_are_counted_as_in_transit, world) {
+  auto const id = greeted();
+  auto const before = memory_used();
+  d().received(now, id, try_get_frame(1, std::string(3'000, 'k')));
   std::vector<connection_id> dirty;
-  w.d().deliver(dirty);
+  d().deliver(dirty);
 
-  auto const queued = w.d().out(id).queued_bytes();
+  auto const queued = d().out(id).queued_bytes();
   BOOST_TEST(queued > 0u);
-  BOOST_TEST(w.memory_used() >= before + queued);
-  w.write(id);
-  BOOST_TEST(w.d().out(id).empty());
+  BOOST_TEST(memory_used() >= before + queued);
+  write(id);
+  BOOST_TEST(d().out(id).empty());
 }
 
-BOOST_AUTO_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all) {
-  world w;
-  w.o.core.memory_bytes_max = 4'000'000;
-  auto const writer = w.greeted();
+BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all, world) {
+  o.core.memory_bytes_max = 4'000'000;
+  auto const writer = greeted();
   for (std::uint64_t id = 1; id <= 100; ++id) {
-    w.d().received(w.now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
+    d().received(now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
   }
-  w.settle();
+  settle();
   std::vector<connection_id> idle;
-  for (int i = 0; i < 20; ++i) idle.push_back(w.greeted());
+  for (int i = 0; i < 20; ++i) idle.push_back(greeted());
 
   std::vector<connection_id> dirty;
   for (std::uint64_t id = 1; id <= 50; ++id) {
     for (auto const one : idle) {
-      w.d().begin();
-      if (!w.d().out(one).holds_back()) w.d().received(w.now, one, list_frame(id, ""));
+      d().begin();
+      if (!d().out(one).holds_back()) d().received(now, one, list_frame(id, ""));
     }
-    w.d().deliver(dirty);
+    d().deliver(dirty);
   }
 
   // Each list is 100 KB long.
-  BOOST_TEST(w.memory_used() <= 4'000'000u + 20 * 110'000);
-  w.d().received(w.now, writer, put_frame(101, "k", "v"));
-  w.settle();
-  w.readers.erase(writer);
-  for (auto const one : idle) w.write(one);
-  w.settle();
-  for (auto const one : idle) BOOST_TEST(w.d().out(one).empty());
+  BOOST_TEST(memory_used() <= 4'000'000u + 20 * 110'000);
+  d().received(now, writer, put_frame(101, "k", "v"));
+  settle();
+  readers.erase(writer);
+  for (auto const one : idle) write(one);
+  settle();
+  for (auto const one : idle) BOOST_TEST(d().out(one).empty());
 }
 
-BOOST_AUTO_TEST_CASE(frames_are_taken_as_long_as_their_replies_find_room) {
-  world w;
-  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
-  w.o.queued_bytes_max = 1'000;
-  auto const id = w.greeted();
+BOOST_FIXTURE_TEST_CASE(frames_are_taken_as_long_as_their_replies_find_room, world) {
+  o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  o.queued_bytes_max = 1'000;
+  auto const id = greeted();
   std::string asked;
   for (std::uint64_t i = 1; i <= 100; ++i) asked += try_get_frame(i, std::string(100, 'k'));
 
-  w.d().received(w.now, id, asked + "\1\1");
+  d().received(now, id, asked + "\1\1");
 
-  auto const& out = w.d().out(id);
+  auto const& out = d().out(id);
   for (std::uint64_t i = 1; i <= 100; ++i) {
     BOOST_TEST(out.queued_bytes() <= 1'000u);
     BOOST_TEST(out.waiting() <= 1u);
-    w.d().check_invariants();
-    BOOST_TEST(w.next(id).id.value == i);
-    w.d().go_on(w.now, id);
+    d().check_invariants();
+    BOOST_TEST(next(id).id.value == i);
+    d().go_on(now, id);
   }
-  BOOST_TEST(w.silent(id));
-  w.d().check_invariants();
+  BOOST_TEST(silent(id));
+  d().check_invariants();
 }
 
-BOOST_AUTO_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_a_turn) {
-  world w;
-  w.o.queued_bytes_max = 300'000;
-  auto const writer = w.greeted();
+BOOST_FIXTURE_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_a_turn, world) {
+  o.queued_bytes_max = 300'000;
+  auto const writer = greeted();
   for (std::uint64_t id = 1; id <= 100; ++id) {
-    w.d().received(w.now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
+    d().received(now, writer, put_frame(id, "k" + std::to_string(id), std::string(1'000, 'v')));
   }
-  w.settle();
-  auto const id = w.greeted();
-  auto const before = w.memory_used();
+  settle();
+  auto const id = greeted();
+  auto const before = memory_used();
   std::string asked;
   for (std::uint64_t i = 1; i <= 1'000; ++i) asked += list_frame(i, "");
 
-  w.d().received(w.now, id, asked);
+  d().received(now, id, asked);
 
   // Each list is 100 KB long, of which 6 KB are its keys: two are queued; the encoder remembers the
   // third; and 64 wait as they are.
-  BOOST_TEST(w.memory_used() < before + 3 * 110'000 + 64 * 8'000);
+  BOOST_TEST(memory_used() < before + 3 * 110'000 + 64 * 8'000);
 }
 
-BOOST_AUTO_TEST_CASE(who_cannot_be_written_to_is_heard_to_the_end) {
-  world w;
-  w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
-  w.o.queued_bytes_max = 100;
-  auto const id = w.greeted();
+BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_heard_to_the_end, world) {
+  o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
+  o.queued_bytes_max = 100;
+  auto const id = greeted();
   std::string asked;
   for (std::uint64_t i = 1; i <= 10; ++i) asked += try_get_frame(i, std::string(100, 'k'));
-  w.d().received(w.now, id, asked + put_frame(11, "last", "v"));
-  BOOST_TEST(w.d().look(w.now).keys == 0u);
+  d().received(now, id, asked + put_frame(11, "last", "v"));
+  BOOST_TEST(d().look(now).keys == 0u);
 
-  w.d().broke(id);
-  w.d().go_on(w.now, id);
-  w.d().received(w.now, id, put_frame(12, "even later", "v"));
+  d().broke(id);
+  d().go_on(now, id);
+  d().received(now, id, put_frame(12, "even later", "v"));
 
-  BOOST_TEST(w.d().look(w.now).keys == 2u);
-  BOOST_TEST(w.d().out(id).empty());
-  w.d().check_invariants();
+  BOOST_TEST(d().look(now).keys == 2u);
+  BOOST_TEST(d().out(id).empty());
+  d().check_invariants();
 }
 
 BOOST_AUTO_TEST_CASE(who_is_held_back_and_becomes_unreachable_is_judged_by_what_was_heard) {
@@ -476,22 +465,21 @@ BOOST_AUTO_TEST_CASE(who_is_written_more_than_there_is_room_for_gave_no_sign_of_
   BOOST_TEST(w.d().error().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy) {
-  world w;
-  auto const id = w.greeted();
-  w.d().received(w.now, id, put_frame(1, "k", std::string(1 << 20, 'v')));
-  w.settle();
+BOOST_FIXTURE_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy, world) {
+  auto const id = greeted();
+  d().received(now, id, put_frame(1, "k", std::string(1 << 20, 'v')));
+  settle();
   std::vector<connection_id> readers;
-  for (int i = 0; i < 10; ++i) readers.push_back(w.greeted());
-  auto const before = w.memory_used();
+  for (int i = 0; i < 10; ++i) readers.push_back(greeted());
+  auto const before = memory_used();
 
-  for (auto const one : readers) w.d().received(w.now, one, try_get_frame(1, "k"));
+  for (auto const one : readers) d().received(now, one, try_get_frame(1, "k"));
   std::vector<connection_id> dirty;
-  w.d().deliver(dirty);
+  d().deliver(dirty);
 
   BOOST_TEST(dirty.size() == 10u);
-  BOOST_TEST(w.memory_used() < before + 10'000);
-  for (auto const one : readers) BOOST_TEST(w.d().out(one).queued_bytes() > 1u << 20);
+  BOOST_TEST(memory_used() < before + 10'000);
+  for (auto const one : readers) BOOST_TEST(d().out(one).queued_bytes() > 1u << 20);
 }
 
 // --- Memory in transit ----------------------------------------------------------------------
@@ -710,96 +698,92 @@ struct busy_world : world {
 
 constexpr auto quantum = static_cast<std::uint64_t>(dispatch::quantum);
 
-BOOST_AUTO_TEST_CASE(a_connection_has_one_quantum_in_an_iteration_and_its_frames_keep_their_order) {
-  world w;
-  auto const id = w.greeted();
-  w.d().begin();
-  auto const before = w.d().frames_received();
+BOOST_FIXTURE_TEST_CASE(
+    a_connection_has_one_quantum_in_an_iteration_and_its_frames_keep_their_order, world) {
+  auto const id = greeted();
+  d().begin();
+  auto const before = d().frames_received();
 
   auto const gets = try_gets(1, quantum * 2);
-  BOOST_TEST(
-      (w.d().received(w.now, id, gets + put_frame(quantum * 2 + 1, "k", "v")) == taken::waits));
-  BOOST_TEST(w.d().frames_received() - before == quantum);
-  BOOST_TEST((w.d().go_on(w.now, id) == taken::waits));
-  w.d().begin();
-  BOOST_TEST((w.d().go_on(w.now, id) == taken::waits));
-  BOOST_TEST(w.d().frames_received() - before == 2 * quantum);
-  w.d().begin();
-  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+  BOOST_TEST((d().received(now, id, gets + put_frame(quantum * 2 + 1, "k", "v")) == taken::waits));
+  BOOST_TEST(d().frames_received() - before == quantum);
+  BOOST_TEST((d().go_on(now, id) == taken::waits));
+  d().begin();
+  BOOST_TEST((d().go_on(now, id) == taken::waits));
+  BOOST_TEST(d().frames_received() - before == 2 * quantum);
+  d().begin();
+  BOOST_TEST((d().go_on(now, id) == taken::all));
 
-  BOOST_TEST(w.d().waits().counts()[1] == 1u);  // two iterations
-  BOOST_TEST(w.d().waits().sum() == 2u);
+  BOOST_TEST(d().waits().counts()[1] == 1u);  // two iterations
+  BOOST_TEST(d().waits().sum() == 2u);
 
   for (std::uint64_t i = 1; i <= quantum * 2; ++i) {
-    auto const got = w.next(id);
+    auto const got = next(id);
     BOOST_TEST_REQUIRE(got.id.value == i);
     BOOST_TEST(got.what.outcome.code() == errc::not_found);
   }
-  BOOST_TEST(w.next(id).what.outcome.ok());
+  BOOST_TEST(next(id).what.outcome.ok());
 }
 
-BOOST_AUTO_TEST_CASE(exactly_one_quantum_leaves_nothing_that_waits) {
-  world w;
-  auto const id = w.greeted();
-  w.d().begin();
+BOOST_FIXTURE_TEST_CASE(exactly_one_quantum_leaves_nothing_that_waits, world) {
+  auto const id = greeted();
+  d().begin();
 
-  BOOST_TEST((w.d().received(w.now, id, try_gets(1, quantum)) == taken::all));
+  BOOST_TEST((d().received(now, id, try_gets(1, quantum)) == taken::all));
 }
 
-BOOST_AUTO_TEST_CASE(a_message_that_visits_many_keys_is_paid_for_by_those_after_it) {
-  world w;
-  auto const id = w.greeted();
+BOOST_FIXTURE_TEST_CASE(a_message_that_visits_many_keys_is_paid_for_by_those_after_it, world) {
+  auto const id = greeted();
   std::vector<std::string> const many(4 * quantum, "k");
-  w.d().received(w.now, id, put_frame(1, "k", "v"));
-  w.d().begin();
+  d().received(now, id, put_frame(1, "k", "v"));
+  d().begin();
 
   auto const asked = frame(core::get_all_args{many}, 2) + try_get_frame(3, "k");
-  BOOST_TEST((w.d().received(w.now, id, asked) == taken::waits));
+  BOOST_TEST((d().received(now, id, asked) == taken::waits));
   for (int i = 0; i < 3; ++i) {
-    w.d().begin();
-    BOOST_TEST((w.d().go_on(w.now, id) == taken::waits));
+    d().begin();
+    BOOST_TEST((d().go_on(now, id) == taken::waits));
   }
-  w.d().begin();
+  d().begin();
 
-  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+  BOOST_TEST((d().go_on(now, id) == taken::all));
 }
 
-BOOST_AUTO_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass) {
-  world w;
-  auto const id = w.greeted();
+BOOST_FIXTURE_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass, world) {
+  auto const id = greeted();
   std::vector<std::string> const many(4 * quantum, "k");
-  w.d().received(w.now, id, put_frame(1, "k", "v") + frame(core::get_all_args{many}, 2));
+  d().received(now, id, put_frame(1, "k", "v") + frame(core::get_all_args{many}, 2));
 
-  for (int i = 0; i < 3; ++i) w.d().begin();
-  BOOST_TEST((w.d().received(w.now, id, try_get_frame(3, "k")) == taken::waits));
-  w.d().begin();
-  BOOST_TEST((w.d().go_on(w.now, id) == taken::all));
+  for (int i = 0; i < 3; ++i) d().begin();
+  BOOST_TEST((d().received(now, id, try_get_frame(3, "k")) == taken::waits));
+  d().begin();
+  BOOST_TEST((d().go_on(now, id) == taken::all));
 }
 
-BOOST_AUTO_TEST_CASE(who_is_beyond_its_share_has_it_in_turn_and_one_within_goes_on_at_once) {
-  busy_world w;
+BOOST_FIXTURE_TEST_CASE(who_is_beyond_its_share_has_it_in_turn_and_one_within_goes_on_at_once,
+                        busy_world) {
   std::vector<connection_id> hostile;
-  for (int i = 0; i < 6; ++i) hostile.push_back(w.busy(20 * quantum));
-  w.iteration(hostile);  // the second quantum of each
+  for (int i = 0; i < 6; ++i) hostile.push_back(busy(20 * quantum));
+  iteration(hostile);  // the second quantum of each
 
-  auto const one = w.greeted();
+  auto const one = greeted();
   for (int i = 0; i < 20; ++i) {
-    BOOST_TEST(w.iteration(hostile) <= dispatch::quanta_beyond_share * quantum);
+    BOOST_TEST(iteration(hostile) <= dispatch::quanta_beyond_share * quantum);
     auto const id = static_cast<std::uint64_t>(i);
-    BOOST_TEST((w.d().received(w.now, one, try_get_frame(id + 1, "k")) == taken::all));
+    BOOST_TEST((d().received(now, one, try_get_frame(id + 1, "k")) == taken::all));
   }
-  w.settle();
+  settle();
   for (auto const id : hostile) {
-    auto& reader = w.readers[id];
+    auto& reader = readers[id];
     std::uint64_t count = 0;
     for (; !reader.empty(); ++count) reader.take();
     BOOST_TEST(count + 1 >= (2 + 6) * quantum);  // with its Hello; of 80 quanta
   }
 
   // With more than one quantum: the rest in the next iteration, whoever else waits.
-  BOOST_TEST((w.d().received(w.now, one, try_gets(21, 20 + 2 * quantum - 1)) == taken::waits));
-  w.iteration(hostile);
-  BOOST_TEST((w.d().go_on(w.now, one) == taken::all));
+  BOOST_TEST((d().received(now, one, try_gets(21, 20 + 2 * quantum - 1)) == taken::waits));
+  iteration(hostile);
+  BOOST_TEST((d().go_on(now, one) == taken::all));
 }
 
 BOOST_AUTO_TEST_CASE(whose_messages_wait_is_not_silent) {
@@ -913,16 +897,15 @@ BOOST_AUTO_TEST_CASE(what_waits_behind_many_others_is_in_time) {
   BOOST_TEST(w.next(other).what.outcome.ok());
 }
 
-BOOST_AUTO_TEST_CASE(what_waits_is_lost_with_its_connection) {
-  busy_world w;
-  auto const within = w.busy(3 * quantum);
-  auto const beyond = w.busy(3 * quantum);
-  w.iteration({beyond});
+BOOST_FIXTURE_TEST_CASE(what_waits_is_lost_with_its_connection, busy_world) {
+  auto const within = busy(3 * quantum);
+  auto const beyond = busy(3 * quantum);
+  iteration({beyond});
 
-  w.d().lost(w.now, within, core::loss::closed);
-  w.d().lost(w.now, beyond, core::loss::closed);
+  d().lost(now, within, core::loss::closed);
+  d().lost(now, beyond, core::loss::closed);
 
-  BOOST_TEST(w.iteration({within, beyond}) == 0u);
+  BOOST_TEST(iteration({within, beyond}) == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -20,13 +20,12 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(server_test)
 
-BOOST_AUTO_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket) {
-  house h;
-  h.o.listen = {"127.0.0.1:0", "[::1]:0", unix_path("kinds")};
-  h.serve();
-  for (std::size_t kind = 0; kind < h.o.listen.size(); ++kind) {
+BOOST_FIXTURE_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket, house) {
+  o.listen = {"127.0.0.1:0", "[::1]:0", unix_path("kinds")};
+  serve();
+  for (std::size_t kind = 0; kind < o.listen.size(); ++kind) {
     house one;
-    one.o.listen = {h.o.listen[kind]};
+    one.o.listen = {o.listen[kind]};
     if (kind == 2) one.o.listen = {unix_path("meet")};
     auto a = one.greeted();
     auto b = one.greeted();
@@ -43,14 +42,13 @@ BOOST_AUTO_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket) {
       BOOST_TEST(std::get<core::barrier_answer>(reply.what.value).round.value == 1u);
     }
   }
-  BOOST_TEST(h.made->addresses().size() == 3u);
-  BOOST_TEST(h.made->addresses()[2] == unix_path("kinds"));
+  BOOST_TEST(made->addresses().size() == 3u);
+  BOOST_TEST(made->addresses()[2] == unix_path("kinds"));
 }
 
-BOOST_AUTO_TEST_CASE(a_value_reaches_who_waits_for_it) {
-  house h;
-  auto writer = h.greeted();
-  auto reader = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_value_reaches_who_waits_for_it, house) {
+  auto writer = greeted();
+  auto reader = greeted();
   reader.send(frame(core::get_args{"addr/0", 10s}, 1));
   writer.send(put_frame(1, "addr/0", "10.0.0.1:1234"));
 
@@ -59,32 +57,30 @@ BOOST_AUTO_TEST_CASE(a_value_reaches_who_waits_for_it) {
   BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_are_kept_to_the_millisecond) {
-  house h;
-  auto client = h.greeted();
+BOOST_FIXTURE_TEST_CASE(deadlines_are_kept_to_the_millisecond, house) {
+  auto client = greeted();
   auto const before = std::chrono::steady_clock::now();
   client.send(frame(core::get_args{"nothing", 20ms}, 1));
 
   BOOST_TEST(client.next().what.outcome.code() == errc::deadline_exceeded);
 
   BOOST_TEST((std::chrono::steady_clock::now() - before >= 20ms));
-  BOOST_TEST(h.made->look().deadlines_answered == 1u);
+  BOOST_TEST(made->look().deadlines_answered == 1u);
 }
 
 // Another's message keeps the turn busy before this one comes, which is read in the same turn.
-BOOST_AUTO_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_turn) {
-  house h;
+BOOST_FIXTURE_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_turn, house) {
   std::optional<raw_client> client;
   std::chrono::steady_clock::time_point sent;
   bool is_busy = false;
-  h.o.record = [&](std::string_view written) {
+  o.record = [&](std::string_view written) {
     if (!contains(written, "kept busy") || std::exchange(is_busy, true)) return;
     auto const begun = std::chrono::steady_clock::now();
     while (sent < begun + 50ms) sent = std::chrono::steady_clock::now();
     client->send(frame(core::get_args{"nothing", 60ms}, 2));
   };
-  auto busy = h.greeted();
-  client.emplace(h.greeted());
+  auto busy = greeted();
+  client.emplace(greeted());
   busy.send(put_frame(1, "kept busy", "x"));
   client->send(frame(core::try_get_args{"nothing"}, 1));
 
@@ -94,10 +90,9 @@ BOOST_AUTO_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_turn) 
   BOOST_TEST((std::chrono::steady_clock::now() - sent >= 60ms));
 }
 
-BOOST_AUTO_TEST_CASE(a_silent_connection_is_told_and_closed) {
-  house h;
-  h.o.core.hello_timeout = 5ms;
-  auto client = h.connect();
+BOOST_FIXTURE_TEST_CASE(a_silent_connection_is_told_and_closed, house) {
+  o.core.hello_timeout = 5ms;
+  auto client = connect();
 
   auto const goodbye = client.goodbye();
 
@@ -105,13 +100,12 @@ BOOST_AUTO_TEST_CASE(a_silent_connection_is_told_and_closed) {
   BOOST_TEST(contains(goodbye.why.message(), "no Hello within"));
   client.expect_end();
   client.close();
-  h.until([&] { return h.made->look().sessions == 0; });
+  until([&] { return made->look().sessions == 0; });
 }
 
-BOOST_AUTO_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails) {
-  house h;
-  auto good = h.greeted();
-  auto bad = h.greeted();
+BOOST_FIXTURE_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails, house) {
+  auto good = greeted();
+  auto bad = greeted();
   good.send(join_frame(1, 0));
   bad.send(join_frame(1, 1));
   BOOST_TEST(good.next().what.outcome.ok());
@@ -127,13 +121,12 @@ BOOST_AUTO_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails) {
   bad.expect_end();
   auto const told = good.next();
   BOOST_TEST(std::holds_alternative<job_error>(told.what.value));
-  BOOST_TEST_REQUIRE(h.made->error().has_value());
-  BOOST_TEST((h.made->error()->cause.task == task_id{1}));
+  BOOST_TEST_REQUIRE(made->error().has_value());
+  BOOST_TEST((made->error()->cause.task == task_id{1}));
 }
 
-BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload_comes) {
-  house h;
-  auto client = h.connect();
+BOOST_FIXTURE_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload_comes, house) {
+  auto client = connect();
 
   client.send(std::string{"\xff\xff\xff\xff"});
 
@@ -141,14 +134,13 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_is_answered_before_the_payload_co
   client.expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_http) {
-  house h;
-  auto client = h.connect();
+BOOST_FIXTURE_TEST_CASE(a_request_of_http_is_answered_in_http, house) {
+  auto client = connect();
 
   client.send(std::string{"GET / HTTP/1.1\r\n\r\n"});
 
   std::string answer;
-  h.until([&] {
+  until([&] {
     char buffer[4096];
     auto const got = ::recv(client.socket(), buffer, sizeof(buffer), 0);
     if (got > 0) answer.append(buffer, static_cast<std::size_t>(got));
@@ -159,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_http) {
   BOOST_TEST(contains(answer, "--http"));
   auto const length = answer.substr(answer.find("Content-Length: ") + 16);
   BOOST_TEST(std::stoul(length) == answer.size() - answer.find("\r\n\r\n") - 4);
-  BOOST_TEST(h.logged("The peer speaks HTTP"));
+  BOOST_TEST(logged("The peer speaks HTTP"));
 }
 
 BOOST_AUTO_TEST_CASE(half_a_frame_and_a_close_make_the_task_suspect) {
@@ -228,75 +220,71 @@ BOOST_AUTO_TEST_CASE(big_values_go_to_slow_readers_whole_and_others_do_not_wait)
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_nothing_is_cut_off_and_others_go_on) {
-  house h;
-  h.o.core.stalled_reader_timeout = 50ms;
-  h.o.linger = 20ms;
-  auto stuck = h.greeted();
-  auto other = h.greeted();
+BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_others_go_on, house) {
+  o.core.stalled_reader_timeout = 50ms;
+  o.linger = 20ms;
+  auto stuck = greeted();
+  auto other = greeted();
   other.send(put_frame(1, "big", std::string(20'000'000, 'v')));
   BOOST_TEST(other.next().what.outcome.ok());
   stuck.send(try_get_frame(1, "big"));
 
-  h.until([&] { return h.made->look().sessions == 1; });
+  until([&] { return made->look().sessions == 1; });
 
   other.send(try_get_frame(2, "small"));
   BOOST_TEST(other.next().what.outcome.code() == errc::not_found);
 }
 
-BOOST_AUTO_TEST_CASE(whoever_finds_no_room_is_told_and_may_try_again) {
-  house h;
-  h.o.connections_max = 2;
-  auto first = h.greeted();
-  auto second = h.greeted();
+BOOST_FIXTURE_TEST_CASE(whoever_finds_no_room_is_told_and_may_try_again, house) {
+  o.connections_max = 2;
+  auto first = greeted();
+  auto second = greeted();
 
   for (int i = 0; i < 3; ++i) {
-    auto third = h.connect();
+    auto third = connect();
     auto const goodbye = third.goodbye();
     BOOST_TEST(goodbye.why.code() == errc::resource_exhausted);
     BOOST_TEST(contains(goodbye.why.message(), "2 connections"));
     BOOST_TEST(goodbye.may_resume);
     third.expect_end();
   }
-  BOOST_TEST(h.count("connections_max; raise the limit of open files (ulimit -n)") == 1);
+  BOOST_TEST(count("connections_max; raise the limit of open files (ulimit -n)") == 1);
 
   first.close();
   std::optional<raw_client> late;
-  h.until([&] {
-    late.emplace(h.connect());
+  until([&] {
+    late.emplace(connect());
     late->send(hello_frame());
     return std::holds_alternative<core::hello_answer>(late->next().what.value);
   });
 }
 
-BOOST_AUTO_TEST_CASE(without_descriptors_the_newcomers_wait_and_the_others_are_served) {
-  house h;
-  auto first = h.greeted();
-  auto second = h.connect();
+BOOST_FIXTURE_TEST_CASE(without_descriptors_the_newcomers_wait_and_the_others_are_served, house) {
+  auto first = greeted();
+  auto second = connect();
   second.send(hello_frame());
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   rlimit none = before;
   none.rlim_cur = 3;
   ::setrlimit(RLIMIT_NOFILE, &none);
-  h.until([&] { return h.logged("connections cannot be accepted for now"); });
+  until([&] { return logged("connections cannot be accepted for now"); });
   first.send(put_frame(1, "k", "v"));
   BOOST_TEST(first.next().what.outcome.ok());
 
   ::setrlimit(RLIMIT_NOFILE, &before);
 
   BOOST_TEST(std::holds_alternative<core::hello_answer>(second.next().what.value));
-  BOOST_TEST(h.count("connections cannot be accepted for now") == 1);
+  BOOST_TEST(count("connections cannot be accepted for now") == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_token_opens_the_door) {
-  house h;
-  h.o.core.credentials = {{core::role::worker, "sesame"}};
-  h.o.listen = {"0.0.0.0:0"};
-  h.serve();
-  auto const port = h.made->addresses()[0].substr(7);
-  raw_client stranger{h.io, "127.0.0.1" + port};
-  raw_client friendly{h.io, "127.0.0.1" + port};
+BOOST_FIXTURE_TEST_CASE(a_token_opens_the_door, house) {
+  o.core.credentials = {{core::role::worker, "sesame"}};
+  o.listen = {"0.0.0.0:0"};
+  serve();
+  auto const port = made->addresses()[0].substr(7);
+  raw_client stranger{io, "127.0.0.1" + port};
+  raw_client friendly{io, "127.0.0.1" + port};
 
   stranger.send(hello_frame("wrong"));
   friendly.greet("sesame");
@@ -304,31 +292,29 @@ BOOST_AUTO_TEST_CASE(a_token_opens_the_door) {
   BOOST_TEST(stranger.goodbye().why.code() == errc::unauthenticated);
 }
 
-BOOST_AUTO_TEST_CASE(another_token_opens_the_door_from_now_on) {
-  house h;
-  h.o.core.credentials = {{core::role::worker, "sesame"}};
-  h.serve();
-  auto inside = h.connect();
+BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
+  o.core.credentials = {{core::role::worker, "sesame"}};
+  serve();
+  auto inside = connect();
   inside.greet("sesame");
 
-  BOOST_TEST(h.made->replace_credentials({{core::role::worker, "poppy"}}).ok());
+  BOOST_TEST(made->replace_credentials({{core::role::worker, "poppy"}}).ok());
 
-  auto late = h.connect();
+  auto late = connect();
   late.send(hello_frame("sesame"));
   BOOST_TEST(late.goodbye().why.code() == errc::unauthenticated);
-  auto next = h.connect();
+  auto next = connect();
   next.greet("poppy");
   inside.send(put_frame(1, "k", "v"));
   BOOST_TEST(inside.next().what.outcome.ok());
-  BOOST_TEST((h.made->replace_credentials({}).code() == errc::invalid_argument));
+  BOOST_TEST((made->replace_credentials({}).code() == errc::invalid_argument));
   BOOST_TEST(
-      (h.made->replace_credentials({{core::role::worker, ""}}).code() == errc::invalid_argument));
+      (made->replace_credentials({{core::role::worker, ""}}).code() == errc::invalid_argument));
 }
 
-BOOST_AUTO_TEST_CASE(secrets_differ) {
-  house h;
-  auto a = h.connect();
-  auto b = h.connect();
+BOOST_FIXTURE_TEST_CASE(secrets_differ, house) {
+  auto a = connect();
+  auto b = connect();
   auto const one = a.greet();
   auto const two = b.greet();
 
@@ -337,16 +323,15 @@ BOOST_AUTO_TEST_CASE(secrets_differ) {
   BOOST_TEST(one.coordinator.value != 0u);
 }
 
-BOOST_AUTO_TEST_CASE(an_ended_task_is_told_to_all_at_once) {
-  house h;
-  auto a = h.greeted();
-  auto b = h.greeted();
+BOOST_FIXTURE_TEST_CASE(an_ended_task_is_told_to_all_at_once, house) {
+  auto a = greeted();
+  auto b = greeted();
   a.send(join_frame(1, 0));
   b.send(join_frame(1, 1));
   BOOST_TEST(a.next().what.outcome.ok());
   BOOST_TEST(b.next().what.outcome.ok());
 
-  h.made->task_ended(task_id{1}, {errc::internal, "exit code 3"});
+  made->task_ended(task_id{1}, {errc::internal, "exit code 3"});
 
   auto const told = a.next();
   auto const& cause = std::get<job_error>(told.what.value).cause;
@@ -354,18 +339,17 @@ BOOST_AUTO_TEST_CASE(an_ended_task_is_told_to_all_at_once) {
   BOOST_TEST(contains(cause.why.message(), "exit code 3"));
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_says_goodbye_and_ends_when_all_have_read_it) {
-  house h;
-  h.o.linger = 1h;
-  auto a = h.greeted();
-  auto b = h.connect();
-  h.until([&] { return h.made->look().sessions == 1; });
+BOOST_FIXTURE_TEST_CASE(a_stop_says_goodbye_and_ends_when_all_have_read_it, house) {
+  o.linger = 1h;
+  auto a = greeted();
+  auto b = connect();
+  until([&] { return made->look().sessions == 1; });
   a.send(frame(core::get_args{"k", 1h}, 1));
   b.send(hello_frame().substr(0, 3));
-  h.until([&] { return h.made->look().waiting_gets == 1; });
+  until([&] { return made->look().waiting_gets == 1; });
 
-  h.made->stop("maintenance");
-  h.made->stop("again");
+  made->stop("maintenance");
+  made->stop("again");
 
   BOOST_TEST(a.next().what.outcome.code() == errc::cancelled);
   BOOST_TEST(contains(a.goodbye().why.message(), "maintenance"));
@@ -373,44 +357,41 @@ BOOST_AUTO_TEST_CASE(a_stop_says_goodbye_and_ends_when_all_have_read_it) {
   a.expect_end();
   b.expect_end();
   a.close();
-  BOOST_TEST(!h.run_ended);
+  BOOST_TEST(!run_ended);
   b.close();
-  h.until([&] { return h.run_ended && h.job_done; });
-  h.io.restart();
-  h.io.run();  // nothing is left to do
+  until([&] { return run_ended && job_done; });
+  io.restart();
+  io.run();  // nothing is left to do
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_those_who_do_not_read) {
-  house h;
-  h.o.linger = 5ms;
-  auto client = h.greeted();
-  h.made->stop("maintenance");
+BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_those_who_do_not_read, house) {
+  o.linger = 5ms;
+  auto client = greeted();
+  made->stop("maintenance");
 
-  h.until([&] { return h.run_ended; });
+  until([&] { return run_ended; });
 
   BOOST_TEST(contains(client.goodbye().why.message(), "maintenance"));
 }
 
-BOOST_AUTO_TEST_CASE(a_stopped_server_listens_no_more) {
-  house h;
-  h.o.listen = {unix_path("stopped")};
-  auto client = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_stopped_server_listens_no_more, house) {
+  o.listen = {unix_path("stopped")};
+  auto client = greeted();
 
-  h.made->stop("enough");
+  made->stop("enough");
 
   BOOST_TEST(::access(unix_path("stopped").c_str() + 5, F_OK) != 0);
   client.goodbye();
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_before_run_ends_run_at_once) {
-  house h;
-  h.made.emplace(h.io, h.o);
-  h.made->stop("never mind");
-  co_spawn(h.io, h.made->run(), [&](std::exception_ptr e) { h.run_ended = !e; });
+BOOST_FIXTURE_TEST_CASE(a_stop_before_run_ends_run_at_once, house) {
+  made.emplace(io, o);
+  made->stop("never mind");
+  co_spawn(io, made->run(), [&](std::exception_ptr e) { run_ended = !e; });
 
-  h.io.run();
+  io.run();
 
-  BOOST_TEST(h.run_ended);
+  BOOST_TEST(run_ended);
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_left_and_know_it) {

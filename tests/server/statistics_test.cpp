@@ -13,34 +13,32 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(statistics_test)
 
-BOOST_AUTO_TEST_CASE(connections_are_counted_while_they_are_open_and_for_ever) {
-  house h;
-  h.o.connections_max = 2;
-  auto first = h.greeted();
-  auto second = h.greeted();
-  auto third = h.connect();
+BOOST_FIXTURE_TEST_CASE(connections_are_counted_while_they_are_open_and_for_ever, house) {
+  o.connections_max = 2;
+  auto first = greeted();
+  auto second = greeted();
+  auto third = connect();
   third.goodbye();
 
-  auto const crowded = h.made->statistics();
+  auto const crowded = made->statistics();
   first.close();
-  h.until([&] { return h.made->statistics().connections == 1; });
+  until([&] { return made->statistics().connections == 1; });
 
   BOOST_TEST(crowded.connections == 2u);
   BOOST_TEST(crowded.connections_max == 2u);
   BOOST_TEST(crowded.connections_accepted == 2u);
   BOOST_TEST(crowded.connections_refused == 1u);
-  BOOST_TEST(h.made->statistics().connections_accepted == 2u);
+  BOOST_TEST(made->statistics().connections_accepted == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_bytes) {
-  house h;
-  auto client = h.greeted();
-  auto const before = h.made->statistics();
+BOOST_FIXTURE_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_bytes, house) {
+  auto client = greeted();
+  auto const before = made->statistics();
   auto const asked = put_frame(1, "key", std::string(1000, 'v'));
   client.send(asked);
   client.next();
 
-  auto const after = h.made->statistics();
+  auto const after = made->statistics();
 
   BOOST_TEST(before.frames_received == 1u);
   BOOST_TEST(before.bytes_received == hello_frame().size());
@@ -52,41 +50,39 @@ BOOST_AUTO_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_bytes
   BOOST_TEST(after.queued_bytes == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_waits_for_who_does_not_read_is_counted_until_it_is_gone) {
-  house h;
-  h.o.queued_bytes_max = 2'000'000;
-  auto idle = h.greeted();
+BOOST_FIXTURE_TEST_CASE(what_waits_for_who_does_not_read_is_counted_until_it_is_gone, house) {
+  o.queued_bytes_max = 2'000'000;
+  auto idle = greeted();
   idle.send(put_frame(1, "dir/key", std::string(1'000'000, 'v')));
   idle.next();
   std::uint64_t id = 1;
-  h.until([&] {
+  until([&] {
     static_cast<void>(idle.send_lazily(list_frame(++id, "dir")));
-    auto const now = h.made->statistics();
+    auto const now = made->statistics();
     return now.queued_bytes > 0 && now.queued_messages > 0;
   });
 
   idle.close();
-  h.until([&] { return h.made->statistics().connections == 0; });
+  until([&] { return made->statistics().connections == 0; });
 
-  BOOST_TEST(h.made->statistics().queued_bytes == 0u);
-  BOOST_TEST(h.made->statistics().queued_messages == 0u);
+  BOOST_TEST(made->statistics().queued_bytes == 0u);
+  BOOST_TEST(made->statistics().queued_messages == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_release_of_a_round_is_timed_once) {
-  house h;
-  auto a = h.greeted();
-  auto b = h.greeted();
+BOOST_FIXTURE_TEST_CASE(the_release_of_a_round_is_timed_once, house) {
+  auto a = greeted();
+  auto b = greeted();
   a.send(join_frame(1, 0));
   b.send(join_frame(1, 1));
   a.next();
   b.next();
-  BOOST_TEST(h.made->statistics().releases.count() == 0u);
+  BOOST_TEST(made->statistics().releases.count() == 0u);
   a.send(barrier_frame(2, 0, "b"));
   b.send(barrier_frame(2, 1, "b"));
   a.next();
   b.next();
 
-  auto const counted = h.made->statistics();
+  auto const counted = made->statistics();
 
   BOOST_TEST(counted.releases.count() == 1u);
   BOOST_TEST((counted.releases.sum() > 0ns));
@@ -94,10 +90,9 @@ BOOST_AUTO_TEST_CASE(the_release_of_a_round_is_timed_once) {
   BOOST_TEST(counted.core.barrier_wait.count() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too) {
-  house h;
-  auto a = h.greeted();
-  auto b = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
+  auto a = greeted();
+  auto b = greeted();
   a.send(join_frame(1, 0));
   b.send(join_frame(1, 1));
   a.next();
@@ -108,35 +103,33 @@ BOOST_AUTO_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too) {
   a.send(frame(barrier, 2, task_id{0}));
   BOOST_TEST(a.next().what.outcome.code() == errc::deadline_exceeded);
 
-  BOOST_TEST(h.made->statistics().releases.count() == 1u);
+  BOOST_TEST(made->statistics().releases.count() == 1u);
 }
 
 // The test's thread is the server's: what it does between two turns keeps the second waiting.
-BOOST_AUTO_TEST_CASE(a_turn_that_was_due_and_had_to_wait_shows_how_long) {
-  house h;
-  auto client = h.greeted();
+BOOST_FIXTURE_TEST_CASE(a_turn_that_was_due_and_had_to_wait_shows_how_long, house) {
+  auto client = greeted();
   client.send(frame(core::get_args{"nothing", 1ms}, 1));
-  h.until([&] { return h.made->look().waiting_gets == 1; });
-  auto const before = h.made->statistics().loop_lag;
+  until([&] { return made->look().waiting_gets == 1; });
+  auto const before = made->statistics().loop_lag;
   auto const until = std::chrono::steady_clock::now() + 20ms;
   while (std::chrono::steady_clock::now() < until) {
   }
 
   BOOST_TEST(client.next().what.outcome.code() == errc::deadline_exceeded);
 
-  auto const after = h.made->statistics().loop_lag;
+  auto const after = made->statistics().loop_lag;
   BOOST_TEST(after.count() > before.count());
   BOOST_TEST((after.sum() - before.sum() >= 15ms));
 }
 
-BOOST_AUTO_TEST_CASE(turns_are_counted_and_timed) {
-  house h;
-  auto client = h.greeted();
-  auto const before = h.made->statistics();
+BOOST_FIXTURE_TEST_CASE(turns_are_counted_and_timed, house) {
+  auto client = greeted();
+  auto const before = made->statistics();
   client.send(try_get_frame(1, "key"));
   client.next();
 
-  auto const after = h.made->statistics();
+  auto const after = made->statistics();
 
   BOOST_TEST(after.turns.count() > before.turns.count());
   BOOST_TEST((after.turns.sum() > before.turns.sum()));
