@@ -12,7 +12,7 @@ HEADERS = [f"src/coxswain/{room}" for room in
 
 
 def words_of(folders, pattern) -> set[str]:
-    files = [file for folder in folders for file in (ROOT / folder).glob(pattern)]
+    files = [file for folder in folders for file in (ROOT / folder).rglob(pattern)]
     return {word for file in files for word in re.findall(r"\w+", file.read_text())}
 
 
