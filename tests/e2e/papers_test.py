@@ -46,6 +46,8 @@ class Help(EndToEnd):
         for name in ("run", "get", "cas"):
             self.assertEqual(self.coxswain("help", name).out, self.coxswain(name, "--help").out)
         self.assertEqual(self.coxswain("help").out, self.overview)
+        bare = self.coxswain()
+        self.assertEqual((bare.code, bare.out, bare.err), (USAGE, "", self.overview))
         wrong = self.coxswain("help", "barier")
         self.assertEqual(wrong.code, USAGE)
         self.assertIn("'barier' is no subcommand; did you mean barrier?", wrong.err)

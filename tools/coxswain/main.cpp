@@ -143,6 +143,10 @@ int run_program(std::vector<std::string> arguments) {
       if (!added->get_group().empty()) added->group(group.title);  // else it is hidden
     }
   }
+  if (given.empty()) {
+    fmt::print(stderr, "{}", program.help());
+    return static_cast<int>(exit_code::usage);
+  }
   try {
     program.parse(std::move(arguments));
     return once_printed(chosen());
