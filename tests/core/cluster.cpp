@@ -276,7 +276,7 @@ void cluster::read_again(int who) {
 }
 
 void cluster::task_ended(std::uint32_t task, status why) {
-  brain_->task_ended(now_, task_id{task}, std::move(why));
+  brain_->put_in(now_, core::process_ended{task_id{task}, std::move(why)});
   settle();
 }
 
@@ -284,14 +284,14 @@ status cluster::operator_cancels(std::string name, std::optional<std::uint64_t> 
                                  std::string by) {
   core::cancel_barrier_args what{std::move(name), {}};
   if (round) what.round = round_number{*round};
-  auto outcome = brain_->cancel(now_, what, by);
+  auto outcome = brain_->put_in(now_, core::round_cancelled{std::move(what), std::move(by)});
   settle();
   return outcome;
 }
 
 void cluster::stop(std::string reason) {
   stopped_ = true;
-  brain_->stop(now_, std::move(reason));
+  brain_->put_in(now_, core::stopped{std::move(reason)});
   settle();
 }
 

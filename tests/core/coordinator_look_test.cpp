@@ -233,14 +233,16 @@ BOOST_AUTO_TEST_CASE(who_runs_the_coordinator_may_post_a_preemption_notice) {
   cluster c{2};
   auto const now = t0 + c.now();
 
-  BOOST_TEST(c.brain().preempt(now, task_id{1}, 0s).ok());
+  BOOST_TEST(c.brain().put_in(now, core::preempt_args{task_id{1}, 0s}).ok());
   c.at(0s);
   BOOST_TEST(c.pushed<core::freeze_request>(0).size() == 1u);
   expect_words(c.log(), {"task 1", "will be preempted in 0"});
 
-  BOOST_TEST((c.brain().preempt(now, task_id{2}, 0s).code() == errc::invalid_argument));
+  BOOST_TEST(
+      (c.brain().put_in(now, core::preempt_args{task_id{2}, 0s}).code() == errc::invalid_argument));
   c.task_ended(1, {errc::aborted, "killed"});
-  BOOST_TEST((c.brain().preempt(now, task_id{0}, 0s).code() == errc::failed_precondition));
+  BOOST_TEST((c.brain().put_in(now, core::preempt_args{task_id{0}, 0s}).code() ==
+              errc::failed_precondition));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -137,8 +137,10 @@ class world {
   void rarely(client& c) {
     switch (chance_.upto(9)) {
       case 0:
-        return brain_->task_ended(now_, any_task(chance_, brain_->options().num_tasks),
-                                  {chance_.one_in(3) ? errc::ok : errc::unavailable, "ended"});
+        brain_->put_in(now_,
+                       process_ended{any_task(chance_, brain_->options().num_tasks),
+                                     {chance_.one_in(3) ? errc::ok : errc::unavailable, "ended"}});
+        return;
       case 1:
         if (c.connection != connection_id{}) brain_->malformed(now_, c.connection, "noise");
         return;

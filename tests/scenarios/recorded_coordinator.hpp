@@ -43,13 +43,9 @@ class recorded_coordinator {
     recorder_.write(now, kind::write_progressed, to);
     core_.write_progressed(now, to);
   }
-  void task_ended(time_point now, task_id task, status const& why) {
-    recorder_.write_task_ended(now, task, why);
-    core_.task_ended(now, task, why);
-  }
-  void stop(time_point now, std::string const& reason) {
-    recorder_.write(now, kind::stopped, {}, reason);
-    core_.stop(now, reason);
+  void put_in(time_point now, core::owner_input const& what) {
+    recorder_.write(now, what);
+    core_.put_in(now, what);
   }
   void advance(time_point now) {
     recorder_.write(now, kind::advanced);

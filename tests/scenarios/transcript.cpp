@@ -61,9 +61,10 @@ void transcript::run(std::string_view line) {
   else
     advance(at);
   if (words[0] == "stop") {
-    coordinator_->stop(now_, "SIGTERM");
+    coordinator_->put_in(now_, core::stopped{"SIGTERM"});
   } else if (words[0] == "ended") {
-    coordinator_->task_ended(now_, *task_of(word(words, 1)), {errc::internal, "killed by SIGKILL"});
+    coordinator_->put_in(
+        now_, core::process_ended{*task_of(word(words, 1)), {errc::internal, "killed by SIGKILL"}});
   } else if (words[0] != "passes" && words[0] != "stalled") {
     std::string const name = words[0];
     words.erase(words.begin());

@@ -39,9 +39,9 @@ BOOST_AUTO_TEST_CASE(it_serves_when_it_is_made) {
   BOOST_TEST(client.greet().num_tasks == 1u);
   client.send(join_frame(1, 0));
   BOOST_TEST(client.next().what.outcome.ok());
-  BOOST_TEST(made.look().sessions == 1u);
-  BOOST_TEST((made.look().tasks.at(0).state == task_state::connected));
-  BOOST_TEST(!made.error().has_value());
+  BOOST_TEST(made.ask(&server::look).sessions == 1u);
+  BOOST_TEST((made.ask(&server::look).tasks.at(0).state == task_state::connected));
+  BOOST_TEST(!made.ask(&server::error).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(what_lives_beside_the_server_runs_on_its_thread) {
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(what_lives_beside_the_server_runs_on_its_thread) {
   BOOST_TEST(tasks == 3u);
   auto const refuse = [](asio::io_context&, server&) { throw error{{errc::unavailable, "no"}}; };
   BOOST_CHECK_THROW(made.run(refuse), error);
-  BOOST_TEST(!made.recording().empty());
+  BOOST_TEST(!made.ask(&server::recording).empty());
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_served_throws) {
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_stop_returns_when_the_peers_have_read_their_goodbye) {
   BOOST_TEST(stopped);
   made.stop("again");
   made.wait_done();
-  BOOST_TEST(made.look().sessions == 0u);
+  BOOST_TEST(made.ask(&server::look).sessions == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
@@ -96,10 +96,12 @@ BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
   client.send(join_frame(1, 0));
   BOOST_TEST(client.next().what.outcome.ok());
 
-  made.task_ended(task_id{0}, {errc::internal, "exit code 3"});
+  made.ask([&](server& s) {
+    return s.put_in(core::process_ended{task_id{0}, {errc::internal, "exit code 3"}});
+  });
 
-  BOOST_TEST_REQUIRE(made.error().has_value());
-  BOOST_TEST(contains(made.error()->cause.why.message(), "exit code 3"));
+  BOOST_TEST_REQUIRE(made.ask(&server::error).has_value());
+  BOOST_TEST(contains(made.ask(&server::error)->cause.why.message(), "exit code 3"));
   made.wait_done();  // the only task has failed
 }
 
@@ -115,7 +117,7 @@ BOOST_AUTO_TEST_CASE(waiting_ends_when_all_have_left) {
 
   made.wait_done();
 
-  BOOST_TEST((made.look().tasks.at(0).state == task_state::left));
+  BOOST_TEST((made.ask(&server::look).tasks.at(0).state == task_state::left));
 }
 
 BOOST_AUTO_TEST_CASE(many_threads_may_ask) {
@@ -125,8 +127,10 @@ BOOST_AUTO_TEST_CASE(many_threads_may_ask) {
   for (std::uint32_t i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       for (int k = 0; k < 100; ++k) {
-        if (made.look().tasks.size() == 4) ++answers;
-        made.task_ended(task_id{i}, {errc::internal, "x"});
+        if (made.ask(&server::look).tasks.size() == 4) ++answers;
+        made.ask([&](server& s) {
+          return s.put_in(core::process_ended{task_id{i}, {errc::internal, "x"}});
+        });
       }
       if (i == 0) made.stop("enough");
     });
@@ -142,7 +146,7 @@ BOOST_AUTO_TEST_CASE(the_log_may_call_back) {
   auto o = for_tasks(1);
   o.log = [&](core::event const&) {
     if (auto* const self = pointer.load()) {
-      called = self->look().tasks.size() == 1;
+      called = self->ask(&server::look).tasks.size() == 1;
       self->stop("the log says so");
     }
   };

@@ -298,7 +298,7 @@ BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
   auto inside = connect();
   inside.greet("sesame");
 
-  BOOST_TEST(made->replace_credentials({{core::role::worker, "poppy"}}).ok());
+  BOOST_TEST(made->put_in(core::credentials_replaced{{{core::role::worker, "poppy"}}}).ok());
 
   auto late = connect();
   late.send(hello_frame("sesame"));
@@ -307,9 +307,9 @@ BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
   next.greet("poppy");
   inside.send(put_frame(1, "k", "v"));
   BOOST_TEST(inside.next().what.outcome.ok());
-  BOOST_TEST((made->replace_credentials({}).code() == errc::invalid_argument));
-  BOOST_TEST(
-      (made->replace_credentials({{core::role::worker, ""}}).code() == errc::invalid_argument));
+  BOOST_TEST((made->put_in(core::credentials_replaced{{}}).code() == errc::invalid_argument));
+  BOOST_TEST((made->put_in(core::credentials_replaced{{{core::role::worker, ""}}}).code() ==
+              errc::invalid_argument));
 }
 
 BOOST_FIXTURE_TEST_CASE(secrets_differ, house) {
@@ -331,7 +331,7 @@ BOOST_FIXTURE_TEST_CASE(an_ended_task_is_told_to_all_at_once, house) {
   BOOST_TEST(a.next().what.outcome.ok());
   BOOST_TEST(b.next().what.outcome.ok());
 
-  made->task_ended(task_id{1}, {errc::internal, "exit code 3"});
+  made->put_in(core::process_ended{task_id{1}, {errc::internal, "exit code 3"}});
 
   auto const told = a.next();
   auto const& cause = std::get<job_error>(told.what.value).cause;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace coxswain::core {
 namespace {
@@ -46,6 +47,34 @@ void follow_up(concerns& all) {
     all.task_watches.tell_all();
   }
   all.event_watches.follow_up();
+}
+
+status put_in(concerns& all, time_point now, process_ended&& what) {
+  all.failures.task_ended(now, what.task, std::move(what.why));
+  return {};
+}
+
+status put_in(concerns& all, time_point now, preempt_args&& what) {
+  return all.preemptions.preempt(now, what.task, what.in);
+}
+
+status put_in(concerns& all, time_point now, round_cancelled&& what) {
+  return all.barriers.cancel(now, what.what, what.by, std::nullopt);
+}
+
+status put_in(concerns& all, time_point, credentials_replaced&& what) {
+  all.handshakes.replace_credentials(std::move(what.by));
+  return {};
+}
+
+status put_in(concerns& all, time_point now, stopped&& what) {
+  kernel& k = all.kernel;
+  k.observe(now);
+  if (std::exchange(k.stopping, true)) return {};
+  k.log(severity::info, event_kind::stopping, "stopping: " + what.reason);
+  status const why{errc::aborted, "the coordinator stops: " + what.reason};
+  for (concern* const one : all.all) one->stopping(now, why);
+  return {};
 }
 
 // The calls that wait for a task are known to it, and counted.
@@ -173,17 +202,11 @@ void coordinator::held_back(time_point now, connection_id from) {
 void coordinator::read_again(time_point now, connection_id from) {
   all_->connections.read_again(now, from);
 }
-void coordinator::task_ended(time_point now, task_id task, status why) {
-  all_->failures.task_ended(now, task, std::move(why));
-  follow_up(*all_);
-}
-void coordinator::stop(time_point now, std::string reason) {
-  kernel& k = all_->kernel;
-  k.observe(now);
-  if (std::exchange(k.stopping, true)) return;
-  k.log(severity::info, event_kind::stopping, "stopping: " + reason);
-  status const why{errc::aborted, "the coordinator stops: " + reason};
-  for (concern* const one : all_->all) one->stopping(now, why);
+status coordinator::put_in(time_point now, owner_input what) {
+  status outcome =
+      std::visit([&](auto& one) { return core::put_in(*all_, now, std::move(one)); }, what);
+  if (!all_->kernel.stopping) follow_up(*all_);
+  return outcome;
 }
 std::optional<time_point> coordinator::next_deadline() const {
   kernel const& k = all_->kernel;
@@ -231,20 +254,6 @@ std::optional<share_kind> coordinator::share_of(connection_id who) const {
   return all_->connections.share_of(who);
 }
 statistics const& coordinator::counts() const { return all_->kernel.tally; }
-status coordinator::preempt(time_point now, task_id task, duration in) {
-  status outcome = all_->preemptions.preempt(now, task, in);
-  follow_up(*all_);
-  return outcome;
-}
-status coordinator::cancel(time_point now, cancel_barrier_args const& what, std::string const& by) {
-  status outcome = all_->barriers.cancel(now, what, by, std::nullopt);
-  follow_up(*all_);
-  return outcome;
-}
-void coordinator::replace_credentials(std::vector<credential> by) {
-  all_->handshakes.replace_credentials(std::move(by));
-  follow_up(*all_);
-}
 bool coordinator::job_has_started() const noexcept { return all_->joins.job_has_started(); }
 snapshot coordinator::look(time_point now) const { return all_->pictures.look(now); }
 why_answer coordinator::why(time_point now) const {

@@ -11,6 +11,7 @@
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/model/event.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/core/observe/statistics.hpp"
 
 #include <cstddef>
@@ -79,27 +80,8 @@ class coordinator {
   void held_back(time_point now, connection_id from);
   void read_again(time_point now, connection_id from);
 
-  // The launcher reports that a task's process has ended: with an OK status the task has finished,
-  // as if it had left with a timeout of zero; else it has failed. Ignored if it has left, has
-  // failed or was never there.
-  void task_ended(time_point now, task_id task, status why);
-
-  // Somebody who runs the coordinator says that a task will be taken away, as a client does with
-  // preempt_args. INVALID_ARGUMENT: there is no such task. FAILED_PRECONDITION: it has gone, or the
-  // job has failed.
-  status preempt(time_point now, task_id task, duration in);
-
-  // The operator of the coordinator cancels the open round of a barrier, as a client does with
-  // cancel_barrier_args; the failure names `by`. FAILED_PRECONDITION: no round of it is open, or
-  // another one than that.
-  status cancel(time_point now, cancel_barrier_args const& what, std::string const& by);
-
-  // From now on a Hello must bring one of these tokens. Sessions that there are go on as they were.
-  void replace_credentials(std::vector<credential> by);
-
-  // An orderly stop: pending calls end (barriers ABORTED, gets CANCELLED), every connection gets a
-  // goodbye, new ones are refused.
-  void stop(time_point now, std::string reason);
+  // The owner of the coordinator has something to say: see owner_input, also for errors.
+  status put_in(time_point now, owner_input what);
 
   // The earliest moment at which `advance` has something to do. May change after any other call.
   [[nodiscard]] std::optional<time_point> next_deadline() const;

@@ -124,23 +124,7 @@ background_server::~background_server() = default;
 
 std::vector<std::string> const& background_server::addresses() const { return impl_->addresses(); }
 
-core::snapshot background_server::look() const {
-  return impl_->run([](server& s) { return s.look(); });
-}
-
-std::optional<job_error> background_server::error() const {
-  return impl_->run([](server& s) { return s.error(); });
-}
-
-void background_server::task_ended(task_id task, status why) {
-  impl_->run([&](server& s) { s.task_ended(task, std::move(why)); });
-}
-
-std::string background_server::recording() const {
-  return impl_->run([](server& s) { return s.recording(); });
-}
-
-void background_server::run(beside const& work) { impl_->run_beside(work); }
+void background_server::run(beside const& work) const { impl_->run_beside(work); }
 
 void background_server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 

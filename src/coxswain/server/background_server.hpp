@@ -12,7 +12,6 @@
 // which runs on the server's thread. After fork() a child must not use it. The thread takes no
 // signals.
 
-#include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 
@@ -20,6 +19,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace coxswain::server {
@@ -40,23 +41,25 @@ class background_server {
   // The addresses it listens on, as server::addresses().
   [[nodiscard]] std::vector<std::string> const& addresses() const;
 
-  // A picture of the whole job; also after stop.
-  [[nodiscard]] core::snapshot look() const;
-
-  // Why the job failed, if it did.
-  [[nodiscard]] std::optional<job_error> error() const;
-
-  // As server::task_ended: this task has ended, and why. Returns when it is known.
-  void task_ended(task_id task, status why);
-
-  // What was put into the coordinator's core, as server::recording; also after stop.
-  [[nodiscard]] std::string recording() const;
+  // Whatever a server can do and tell, on its thread: what `work` returns for it, or throws, such
+  // as ask(&server::look). Also after stop.
+  template <class Work>
+  auto ask(Work work) const -> std::invoke_result_t<Work, class server&> {
+    using outcome = std::invoke_result_t<Work, class server&>;
+    if constexpr (std::is_void_v<outcome>) {
+      run([&](asio::io_context&, class server& s) { std::invoke(work, s); });
+    } else {
+      std::optional<outcome> got;
+      run([&](asio::io_context&, class server& s) { got.emplace(std::invoke(work, s)); });
+      return *std::move(got);
+    }
+  }
 
   // Runs `work` on the server's thread and returns when it has ended; throws what it throws. For
   // what lives on the io_context beside the server, such as a status page; that is also destroyed
   // here, before the server is.
   using beside = std::function<void(asio::io_context&, class server&)>;
-  void run(beside const& work);
+  void run(beside const& work) const;
 
   // An orderly stop: returns when every peer has read its goodbye, or `linger` has passed. From the
   // log it returns at once. A second call waits for the first.

@@ -316,37 +316,11 @@ void dispatch::write_progressed(time_point now, connection_id to) {
   core_.write_progressed(now, to);
 }
 
-void dispatch::task_ended(time_point now, task_id task, status why) {
+status dispatch::put_in(time_point now, core::owner_input what) {
   auto const guard = completing();
   now_ = now;
-  recorder_.write_task_ended(now, task, why);
-  core_.task_ended(now, task, std::move(why));
-}
-
-status dispatch::preempt(time_point now, task_id task, duration in) {
-  now_ = now;
-  recorder_.write_preempted(now, task, in);
-  return core_.preempt(now, task, in);
-}
-
-status dispatch::cancel(time_point now, core::cancel_barrier_args const& what,
-                        std::string const& by) {
-  now_ = now;
-  recorder_.write_cancelled(now, what, by);
-  return core_.cancel(now, what, by);
-}
-
-void dispatch::replace_credentials(time_point now, std::vector<core::credential> by) {
-  now_ = now;
-  recorder_.write_credentials(now, by);
-  core_.replace_credentials(std::move(by));
-}
-
-void dispatch::stop(time_point now, std::string reason) {
-  auto const guard = completing();
-  now_ = now;
-  recorder_.write(now, record_kind::stopped, {}, reason);
-  core_.stop(now, std::move(reason));
+  recorder_.write(now, what);
+  return core_.put_in(now, std::move(what));
 }
 
 void dispatch::advance(time_point now) {

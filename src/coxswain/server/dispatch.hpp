@@ -110,11 +110,7 @@ class dispatch {
   // The core's verbs; it is not told of a time before `next_deadline`. After each of them, and
   // after each of those above, there may be something to deliver and `next_deadline` may be
   // another.
-  void task_ended(time_point now, task_id task, status why);
-  status preempt(time_point now, task_id task, duration in);
-  status cancel(time_point now, core::cancel_barrier_args const& what, std::string const& by);
-  void replace_credentials(time_point now, std::vector<core::credential> by);
-  void stop(time_point now, std::string reason);
+  status put_in(time_point now, core::owner_input what);
   void advance(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 

@@ -26,6 +26,46 @@ void make_small(std::string& buffer) {
   if (buffer.capacity() > buffer_bytes) buffer.shrink_to_fit();
 }
 
+// `content`: what the record is to hold.
+wire::record record_of(core::process_ended const& what, std::string& content) {
+  content = what.why.message();
+  wire::record input;
+  input.kind = wire::record_kind::task_ended;
+  input.number = what.task.value;
+  input.code = what.why.code();
+  return input;
+}
+
+wire::record record_of(core::preempt_args const& what, std::string& content) {
+  content = std::to_string(what.in.count());
+  wire::record input;
+  input.kind = wire::record_kind::preempted;
+  input.number = what.task.value;
+  return input;
+}
+
+wire::record record_of(core::round_cancelled const& what, std::string& content) {
+  content = what.what.name + '\0' + what.by;
+  wire::record input;
+  input.kind = wire::record_kind::round_cancelled;
+  input.number = what.what.round.value_or(round_number{}).value;
+  return input;
+}
+
+wire::record record_of(core::credentials_replaced const& what, std::string& content) {
+  content = recorded(what.by);
+  wire::record input;
+  input.kind = wire::record_kind::credentials_replaced;
+  return input;
+}
+
+wire::record record_of(core::stopped const& what, std::string& content) {
+  content = what.reason;
+  wire::record input;
+  input.kind = wire::record_kind::stopped;
+  return input;
+}
+
 }  // namespace
 
 recorder::recorder(options const& o, incarnation self, time_point start)
@@ -65,40 +105,15 @@ void recorder::write_connected(time_point now, connection_id id, std::string_vie
   write(what);
 }
 
-void recorder::write_task_ended(time_point now, task_id task, status const& why) {
-  wire::record what;
-  what.at = now - start_;
-  what.kind = wire::record_kind::task_ended;
-  what.content = why.message();
-  what.number = task.value;
-  what.code = why.code();
-  write(what);
-}
-
-void recorder::write_preempted(time_point now, task_id task, duration in) {
-  auto const nanoseconds = std::to_string(in.count());
-  wire::record what;
-  what.at = now - start_;
-  what.kind = wire::record_kind::preempted;
-  what.content = nanoseconds;
-  what.number = task.value;
-  write(what);
-}
-
-void recorder::write_cancelled(time_point now, core::cancel_barrier_args const& round,
-                               std::string_view by) {
-  auto const content = (round.name + '\0').append(by);
-  wire::record what;
-  what.at = now - start_;
-  what.kind = wire::record_kind::round_cancelled;
-  what.content = content;
-  what.number = round.round.value_or(round_number{}).value;
-  write(what);
-}
-
-void recorder::write_credentials(time_point now, std::vector<core::credential> by) {
-  credentials_ = std::move(by);
-  write(now, wire::record_kind::credentials_replaced, {}, recorded(credentials_));
+void recorder::write(time_point now, core::owner_input const& what) {
+  if (auto const* const given = std::get_if<core::credentials_replaced>(&what)) {
+    credentials_ = given->by;
+  }
+  std::string content;
+  wire::record input = std::visit([&](auto const& one) { return record_of(one, content); }, what);
+  input.at = now - start_;
+  input.content = content;
+  write(input);
 }
 
 void recorder::write_event(time_point now, core::event const& what) {

@@ -7,6 +7,7 @@
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/model/event.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/running_digest.hpp"
 #include "coxswain/server/stand_ins.hpp"
@@ -33,11 +34,8 @@ class recorder {
              std::string_view content = {});
   void write_connected(time_point now, connection_id id, std::string_view peer,
                        core::session_secret const& secret);
-  void write_task_ended(time_point now, task_id task, status const& why);
-  void write_preempted(time_point now, task_id task, duration in);
-  void write_cancelled(time_point now, core::cancel_barrier_args const& what, std::string_view by);
-  // Messages that come later are judged by them.
-  void write_credentials(time_point now, std::vector<core::credential> by);
+  // Messages that come later are judged by the credentials that it replaces.
+  void write(time_point now, core::owner_input const& what);
   void write_event(time_point now, core::event const& what);
   // All that the core has to send after the last recorded input. Only if somebody wants all of the
   // recording: a digest is not worth its price before.

@@ -80,10 +80,10 @@ void replay::give(wire::record const& input) {
     case kind::write_blocked: core_.write_blocked(now_, input.connection); break;
     case kind::write_progressed: core_.write_progressed(now_, input.connection); break;
     case kind::task_ended:
-      core_.task_ended(now_, task_id{static_cast<std::uint32_t>(input.number)},
-                       {input.code, std::move(content)});
+      put_in(core::process_ended{task_id{static_cast<std::uint32_t>(input.number)},
+                                 {input.code, std::move(content)}});
       break;
-    case kind::stopped: core_.stop(now_, std::move(content)); break;
+    case kind::stopped: put_in(core::stopped{std::move(content)}); break;
     case kind::advanced: core_.advance(now_); break;
     case kind::held_back: core_.held_back(now_, input.connection); break;
     case kind::read_again: core_.read_again(now_, input.connection); break;
@@ -116,9 +116,8 @@ void replay::give_preemption(wire::record const& input) {
   if (std::from_chars(input.content.data(), end, nanoseconds).ptr != end) {
     throw error{{errc::invalid_argument, "A preemption of the recording has no time."}};
   }
-  // The outcome was for who asked.
-  static_cast<void>(core_.preempt(now_, task_id{static_cast<std::uint32_t>(input.number)},
-                                  duration{nanoseconds}));
+  put_in(
+      core::preempt_args{task_id{static_cast<std::uint32_t>(input.number)}, duration{nanoseconds}});
 }
 
 void replay::give_cancellation(wire::record const& input) {
@@ -129,14 +128,18 @@ void replay::give_cancellation(wire::record const& input) {
   core::cancel_barrier_args what;
   what.name = input.content.substr(0, end);
   if (input.number > 0) what.round = round_number{input.number};
-  // The outcome was for the operator.
-  static_cast<void>(core_.cancel(now_, what, std::string{input.content.substr(end + 1)}));
+  put_in(core::round_cancelled{std::move(what), std::string{input.content.substr(end + 1)}});
 }
 
 void replay::give_credentials(std::string const& text) {
   auto all = recorded_credentials(text);
-  if (all) return core_.replace_credentials(*std::move(all));
+  if (all) return put_in(core::credentials_replaced{*std::move(all)});
   throw error{{errc::invalid_argument, "The recording replaces tokens by what is none."}};
+}
+
+// The outcome was for who said it.
+void replay::put_in(core::owner_input what) {
+  static_cast<void>(core_.put_in(now_, std::move(what)));
 }
 
 void replay::take_outputs() {

@@ -61,6 +61,7 @@ class replay {
   void give(wire::record const& input);
   void give_message(wire::record const& input);
   void give_credentials(std::string const& text);
+  void put_in(core::owner_input what);
   void give_preemption(wire::record const& input);
   void give_cancellation(wire::record const& input);
   void take_outputs();

@@ -51,18 +51,9 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   static asio::awaitable<void> wait_done(std::shared_ptr<impl> self);
 
   void stop(std::string reason);
-  void task_ended(task_id task, status why) {
-    act([&] { dispatch_.task_ended(turn_.now, task, std::move(why)); });
-  }
-  status preempt(task_id task, time_limit in) {
-    return act([&] { return dispatch_.preempt(turn_.now, task, in); });
-  }
-  status cancel(core::cancel_barrier_args const& what, std::string const& by) {
-    return act([&] { return dispatch_.cancel(turn_.now, what, by); });
-  }
+  status put_in(core::owner_input what);
   void reload_certificates();
   void report(core::severity level, std::string_view text) noexcept;
-  status replace_credentials(std::vector<core::credential> by);
   void close() noexcept;
 
   [[nodiscard]] std::vector<std::string> const& addresses() const {
@@ -82,13 +73,6 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   void turn_ends() noexcept override;
 
   void start();
-  // An input of the owner, and a turn for what follows from it.
-  template <class Input>
-  std::invoke_result_t<Input> act(Input input) {
-    turn_.now = clock_now();
-    poller_.request_turn();
-    return input();
-  }
   void serve_turn();
   void settle();
   void trim_heap();
@@ -160,11 +144,9 @@ void server::impl::start() {
 
 void server::impl::stop(std::string reason) {
   if (stop_by_ || closed_) return;
-  turn_.now = clock_now();
+  static_cast<void>(put_in(core::stopped{std::move(reason)}));
   stop_by_ = deadline_after(turn_.now, options_.linger);
-  dispatch_.stop(turn_.now, std::move(reason));
   reception_->stop();
-  poller_.request_turn();
 }
 
 void server::impl::reload_certificates() {
@@ -188,13 +170,16 @@ void server::impl::reload_now_and_then() noexcept {
   }
 }
 
-status server::impl::replace_credentials(std::vector<core::credential> by) {
-  if (by.empty()) {
-    return {errc::invalid_argument, "A coordinator cannot be told to ask for no token any more."};
+status server::impl::put_in(core::owner_input what) {
+  if (auto const* const given = std::get_if<core::credentials_replaced>(&what)) {
+    if (given->by.empty()) {
+      return {errc::invalid_argument, "A coordinator cannot be told to ask for no token any more."};
+    }
+    if (status why = core::check(given->by); !why.ok()) return why;
   }
-  if (status why = core::check(by); !why.ok()) return why;
-  act([&] { dispatch_.replace_credentials(turn_.now, std::move(by)); });
-  return {};
+  turn_.now = clock_now();
+  poller_.request_turn();
+  return dispatch_.put_in(turn_.now, std::move(what));
 }
 
 void server::impl::close() noexcept {
@@ -339,21 +324,11 @@ asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }
 
 void server::stop(std::string reason) { impl_->stop(std::move(reason)); }
 
-void server::task_ended(task_id task, status why) { impl_->task_ended(task, std::move(why)); }
+status server::put_in(core::owner_input what) { return impl_->put_in(std::move(what)); }
 
 void server::report(core::severity level, std::string text) { impl_->report(level, text); }
 
 void server::reload_certificates() { impl_->reload_certificates(); }
-
-status server::preempt(task_id task, time_limit in) { return impl_->preempt(task, in); }
-
-status server::cancel(core::cancel_barrier_args const& what, std::string const& by) {
-  return impl_->cancel(what, by);
-}
-
-status server::replace_credentials(std::vector<core::credential> by) {
-  return impl_->replace_credentials(std::move(by));
-}
 
 bool server::is_serving() const { return impl_->is_serving(); }
 

@@ -13,6 +13,7 @@
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/model/messages.hpp"
+#include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/options.hpp"
 #include "coxswain/server/statistics.hpp"
@@ -58,18 +59,10 @@ class server {
   // A second call changes nothing.
   void stop(std::string reason);
 
-  // Tells what the caller knows better than the network: this task has ended, and why. With an OK
-  // status it has finished, else it has failed. Everybody learns it at once. Ignored when the task
-  // has left or failed.
-  void task_ended(task_id task, status why);
-
-  // Tells that a task will be taken away, for which all tasks agree on a step to stop at. Errors:
-  // those of core::coordinator::preempt.
-  status preempt(task_id task, time_limit in);
-
-  // Cancels the open round of a barrier; the failure that its tasks get names `by`. Errors: those
-  // of core::coordinator::cancel.
-  status cancel(core::cancel_barrier_args const& what, std::string const& by);
+  // The owner has something to say: a task's process has ended, a task will be taken away, a round
+  // is cancelled, other tokens count. Errors: those of core::owner_input; INVALID_ARGUMENT: no
+  // token at all, which would let everybody in, an empty one, or the same twice.
+  status put_in(core::owner_input what);
 
   // Reads the files of `options::tls` again now, instead of when `reload_period` is over: for
   // connections that are made from now on. Throws coxswain::error as net::tls_context does; what
@@ -78,11 +71,6 @@ class server {
 
   // Adds a line to the log (options::log). It is no event of the job, which only the core reports.
   void report(core::severity level, std::string text);
-
-  // From now on whoever connects must bring one of these tokens. Sessions that there are go on, and
-  // come back after a loss of connection without one. INVALID_ARGUMENT: there is none, which would
-  // let everybody in; one is empty, or two are the same.
-  status replace_credentials(std::vector<core::credential> by);
 
   // It takes connections: it runs, and was not stopped.
   [[nodiscard]] bool is_serving() const;

@@ -1,8 +1,8 @@
 #pragma once
 // What is answered to which request. Whoever looks is answered from `job_picture` and the functions
-// of `server::server` that change nothing, so nothing of it is recorded. Whoever acts goes through
-// the server's verbs of its owner, `preempt`, `cancel` and `stop`, as `coxswain run` does with
-// `task_ended`: the recorder writes them down as inputs of the core, and a replay does them again.
+// of `server::server` that change nothing, so nothing of it is recorded. Whoever acts does so as
+// the server's owner (`core::owner_input`), as `coxswain run` does when a process has ended: the
+// recorder writes it down as an input of the core, and a replay does it again.
 // A session inside the process would have had to shake hands, send heartbeats and acknowledge
 // replies, for two requests that are answered at once.
 //

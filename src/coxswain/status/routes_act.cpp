@@ -56,7 +56,8 @@ http_answer routes::preempt(question const& q) {
   if (!time) return refusal(time.error());
   auto const in = duration_of(*time);
   if (!in) return refusal(in.error());
-  if (status why = server_.preempt(task_id{*task}, *in); !why.ok()) return refusal(why);
+  if (status why = server_.put_in(core::preempt_args{task_id{*task}, *in}); !why.ok())
+    return refusal(why);
   json::object const done{{"task", *task}, {"in_ms", milliseconds_of(*in)}};
   return json_of(serialized(done) + "\n");
 }
@@ -75,7 +76,7 @@ http_answer routes::cancel(question const& q) {
     what.round = round_number{static_cast<std::uint64_t>(round->get_int64())};
   }
   auto const by = q.asked.peer + " over HTTP";
-  if (status why = server_.cancel(what, by); !why.ok()) return refusal(why);
+  if (status why = server_.put_in(core::round_cancelled{what, by}); !why.ok()) return refusal(why);
   return json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n");
 }
 

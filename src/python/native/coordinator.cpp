@@ -200,7 +200,7 @@ void bind_coordinator(py::module_& into) {
              std::string bytes;
              {
                gil_released const meanwhile;
-               bytes = server.recording();
+               bytes = server.ask(&server::server::recording);
              }
              return py::bytes{bytes};
            })
@@ -211,7 +211,7 @@ void bind_coordinator(py::module_& into) {
              core::snapshot seen;
              {
                gil_released const meanwhile;
-               seen = server.look();
+               seen = server.ask(&server::server::look);
              }
              return given(seen);
            })
@@ -221,7 +221,7 @@ void bind_coordinator(py::module_& into) {
         std::optional<job_error> why;
         {
           gil_released const meanwhile;
-          why = server.error();
+          why = server.ask(&server::server::error);
         }
         return why ? given(*why) : py::none();
       });
@@ -229,7 +229,8 @@ void bind_coordinator(py::module_& into) {
     call_inside const here;
     auto& server = self.server();
     gil_released const meanwhile;
-    server.task_ended(task, {errc_of(code), std::move(why)});
+    core::process_ended const what{task, {errc_of(code), std::move(why)}};
+    server.ask([&](server::server& s) { return s.put_in(what); });
   });
   define(one, "stop", [](embedded& self, std::string reason) { self.stop(std::move(reason)); });
   define(one, "wait_done", [](embedded& self, timeout time) { return self.wait_done(time.value); });

@@ -140,13 +140,17 @@ void local_job::look_at_all() {
   }
 }
 
+void local_job::tell_ended(std::uint32_t task, status why) {
+  coordinator_.put_in(core::process_ended{task_id{task}, std::move(why)});
+}
+
 void local_job::has_ended(std::uint32_t task, ending how) {
   endings_[task] = how;
   --running_;
-  if (how.is_good()) return coordinator_.task_ended(task_id{task}, {errc::ok, how.text()});
+  if (how.is_good()) return tell_ended(task, {errc::ok, how.text()});
   if (was_interrupted()) return coordinator_.stop(interruption_);
   if (!first_bad_) first_bad_ = task_id{task};
-  coordinator_.task_ended(task_id{task}, {errc::aborted, how.text()});
+  tell_ended(task, {errc::aborted, how.text()});
   auto const state = state_of(task);
   // Only a recoverable task fails without the job.
   if (state == task_state::failed && !coordinator_.error()) return;

@@ -72,6 +72,7 @@ class local_job {
  private:
   [[nodiscard]] child_command command_of(std::uint32_t task) const;
   void look_at_all();
+  void tell_ended(std::uint32_t task, status why);
   void has_ended(std::uint32_t task, ending how);
   [[nodiscard]] task_state state_of(std::uint32_t task) const;
   void signal_all(int number);

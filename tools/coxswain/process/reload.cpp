@@ -46,7 +46,7 @@ void reload(coordinator_options const& given, server::server& coordinator, statu
   coordinator.reload_certificates();
   if (page != nullptr) page->reload_certificates();
   if (now.credentials) {
-    status const done = coordinator.replace_credentials(*now.credentials);
+    status const done = coordinator.put_in(core::credentials_replaced{*now.credentials});
     if (!done.ok()) throw error{done};
     if (page != nullptr) page->replace_credentials(*now.credentials);
     registered.replace_token(worker_token(*now.credentials));
