@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_left_to_return_is_disconnected) {
   BOOST_TEST(told(coxswain_leave_to_return(other.get())).starts_with("INVALID_ARGUMENT"));
   BOOST_TEST(told(coxswain_leave_to_return(c.get())) == "OK");
 
-  BOOST_TEST((coordinator.look().tasks.at(0).state == task_state::returning));
+  BOOST_TEST((coordinator.ask(&server::server::look).tasks.at(0).state == task_state::returning));
 }
 
 BOOST_AUTO_TEST_CASE(values_are_any_bytes) {
@@ -190,7 +190,8 @@ BOOST_AUTO_TEST_CASE(an_error_is_reported_and_only_a_failure_is_one) {
              COXSWAIN_INVALID_ARGUMENT);
   BOOST_TEST(told(coxswain_report_error(zero.get(), COXSWAIN_DATA_LOSS, c_string("disk"))) == "OK");
 
-  BOOST_TEST((coordinator.look().tasks.at(0).error == status{errc::data_loss, "disk"}));
+  BOOST_TEST((coordinator.ask(&server::server::look).tasks.at(0).error ==
+              status{errc::data_loss, "disk"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_job_may_have_started_before) {
@@ -281,7 +282,7 @@ BOOST_AUTO_TEST_CASE(closing_ends_what_other_threads_wait_for) {
     coxswain_bytes* value = nullptr;
     return code(coxswain_get(c.get(), c_string("k"), COXSWAIN_NO_TIMEOUT, &value));
   });
-  while (coordinator.look().waiting_gets == 0) std::this_thread::yield();
+  while (coordinator.ask(&server::server::look).waiting_gets == 0) std::this_thread::yield();
 
   coxswain_client_close(c.get());
 

@@ -4,6 +4,7 @@
 
 #include "coxswain/c/coxswain.h"
 #include "coxswain/server/background_server.hpp"
+#include "coxswain/server/server.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,7 @@
 #include "coxswain/client/blocking_client.hpp"
 
 #include "coxswain/server/background_server.hpp"
+#include "coxswain/server/server.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -266,7 +267,7 @@ BOOST_AUTO_TEST_CASE(closing_ends_calls_of_other_threads) {
   blocking_client c{options()};
   auto waiting = std::async(std::launch::async,
                             [&] { return outcome_of([&] { (void)c.get("k", without_limit); }); });
-  while (coordinator.look().waiting_gets == 0) std::this_thread::yield();
+  while (coordinator.ask(&server::server::look).waiting_gets == 0) std::this_thread::yield();
 
   c.close();
 

@@ -276,7 +276,7 @@ void cluster::read_again(int who) {
 }
 
 void cluster::task_ended(std::uint32_t task, status why) {
-  brain_->put_in(now_, core::process_ended{task_id{task}, std::move(why)});
+  static_cast<void>(brain_->put_in(now_, core::process_ended{task_id{task}, std::move(why)}));
   settle();
 }
 
@@ -291,7 +291,7 @@ status cluster::operator_cancels(std::string name, std::optional<std::uint64_t> 
 
 void cluster::stop(std::string reason) {
   stopped_ = true;
-  brain_->put_in(now_, core::stopped{std::move(reason)});
+  static_cast<void>(brain_->put_in(now_, core::stopped{std::move(reason)}));
   settle();
 }
 

@@ -126,8 +126,10 @@ BOOST_AUTO_TEST_CASE(a_resumed_session_keeps_its_role) {
 BOOST_AUTO_TEST_CASE(replaced_tokens_are_asked_of_newcomers_only) {
   int const before = session("worker");
 
-  c.brain().put_in(t0 + c.now(), core::credentials_replaced{{{core::role::reader, "worker"},
-                                                             {core::role::worker, "new"}}});
+  BOOST_TEST((c.brain()
+                  .put_in(t0 + c.now(), core::credentials_replaced{{{core::role::reader, "worker"},
+                                                                    {core::role::worker, "new"}}})
+                  .ok()));
   c.blink(before);
 
   BOOST_TEST(c.code(c.put(before, "k", "v")) == "OK");

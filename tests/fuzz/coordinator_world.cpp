@@ -137,9 +137,9 @@ class world {
   void rarely(client& c) {
     switch (chance_.upto(9)) {
       case 0:
-        brain_->put_in(now_,
-                       process_ended{any_task(chance_, brain_->options().num_tasks),
-                                     {chance_.one_in(3) ? errc::ok : errc::unavailable, "ended"}});
+        static_cast<void>(brain_->put_in(
+            now_, process_ended{any_task(chance_, brain_->options().num_tasks),
+                                {chance_.one_in(3) ? errc::ok : errc::unavailable, "ended"}}));
         return;
       case 1:
         if (c.connection != connection_id{}) brain_->malformed(now_, c.connection, "noise");
@@ -555,11 +555,11 @@ class world {
     if (chance_.one_in(2)) {
       die_out();
     } else {
-      brain_->stop(now_, "the end");
+      static_cast<void>(brain_->put_in(now_, stopped{"the end"}));
       check_all_answered();
       settle();
     }
-    brain_->stop(now_, "the end");
+    static_cast<void>(brain_->put_in(now_, stopped{"the end"}));
     auto const seen = brain_->look(now_);
     if (seen.sessions != 0) complain("a session has survived its end");
     if (!seen.barriers.empty()) complain("a barrier has survived its callers");

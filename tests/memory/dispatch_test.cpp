@@ -106,7 +106,7 @@ class job {
   }
 
   void stop() {
-    brain_->stop(now_, "enough");
+    static_cast<void>(brain_->put_in(now_, core::stopped{"enough"}));
     deliver();
   }
 

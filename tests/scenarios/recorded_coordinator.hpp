@@ -45,7 +45,7 @@ class recorded_coordinator {
   }
   void put_in(time_point now, core::owner_input const& what) {
     recorder_.write(now, what);
-    core_.put_in(now, what);
+    static_cast<void>(core_.put_in(now, what));
   }
   void advance(time_point now) {
     recorder_.write(now, kind::advanced);

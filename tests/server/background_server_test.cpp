@@ -96,9 +96,11 @@ BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
   client.send(join_frame(1, 0));
   BOOST_TEST(client.next().what.outcome.ok());
 
-  made.ask([&](server& s) {
-    return s.put_in(core::process_ended{task_id{0}, {errc::internal, "exit code 3"}});
-  });
+  BOOST_TEST(
+      (made.ask([&](server& s) {
+             return s.put_in(core::process_ended{task_id{0}, {errc::internal, "exit code 3"}});
+           })
+           .ok()));
 
   BOOST_TEST_REQUIRE(made.ask(&server::error).has_value());
   BOOST_TEST(contains(made.ask(&server::error)->cause.why.message(), "exit code 3"));
@@ -129,7 +131,7 @@ BOOST_AUTO_TEST_CASE(many_threads_may_ask) {
       for (int k = 0; k < 100; ++k) {
         if (made.ask(&server::look).tasks.size() == 4) ++answers;
         made.ask([&](server& s) {
-          return s.put_in(core::process_ended{task_id{i}, {errc::internal, "x"}});
+          static_cast<void>(s.put_in(core::process_ended{task_id{i}, {errc::internal, "x"}}));
         });
       }
       if (i == 0) made.stop("enough");

@@ -283,7 +283,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_says_goodbye_to_all, world) {
   auto const a = greeted();
   auto const b = open();
 
-  d().put_in(now, core::stopped{"enough"});
+  BOOST_TEST((d().put_in(now, core::stopped{"enough"}).ok()));
 
   BOOST_TEST(contains(goodbye(a).why.message(), "enough"));
   BOOST_TEST(contains(goodbye(b).why.message(), "enough"));
@@ -313,7 +313,7 @@ BOOST_FIXTURE_TEST_CASE(a_log_that_throws_harms_nobody, world) {
 
 BOOST_FIXTURE_TEST_CASE(a_log_may_call_back, world) {
   o.log = [&](core::event const& e) {
-    if (e.text == "stop now") d().put_in(now, core::stopped{"the log says so"});
+    if (e.text == "stop now") BOOST_TEST((d().put_in(now, core::stopped{"the log says so"}).ok()));
   };
   auto const id = greeted();
   d().report({core::severity::info, "stop now"});

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(who_says_no_more_is_heard_to_the_end_and_then_lost) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
-  brain.put_in(t.now, core::stopped{"enough"});
+  BOOST_TEST((brain.put_in(t.now, core::stopped{"enough"}).ok()));
   run();
   unblock(stream, 1 << 20);
   run_turns(2);

@@ -88,7 +88,9 @@ BOOST_AUTO_TEST_CASE(what_happened_happens_again) {
   j.settle();
   j.now += 3s;
   j.d.lost(j.now, stranger, core::loss::closed);
-  j.d.put_in(j.now, core::process_ended{task_id{0}, {errc::unavailable, "killed by signal 9"}});
+  BOOST_TEST(
+      (j.d.put_in(j.now, core::process_ended{task_id{0}, {errc::unavailable, "killed by signal 9"}})
+           .ok()));
   j.settle();
 
   auto const recording = j.d.recording();
@@ -152,7 +154,7 @@ BOOST_AUTO_TEST_CASE(what_the_owner_asked_for_happens_again) {
   job j;
   auto const task = j.greeted();
   j.d.received(j.now, task, join_frame(1, 0));
-  BOOST_TEST(j.d.put_in(j.now, core::preempt_args{task_id{0}, 20min}).ok());
+  BOOST_TEST((j.d.put_in(j.now, core::preempt_args{task_id{0}, 20min}).ok()));
   BOOST_TEST(!j.d.put_in(j.now, core::preempt_args{task_id{7}, 20min}).ok());
   j.settle();
   j.now += 5min;
@@ -175,9 +177,9 @@ BOOST_AUTO_TEST_CASE(a_round_that_the_operator_cancelled_is_cancelled_again) {
   j.d.received(j.now, task, join_frame(2, 1));
   j.d.received(j.now, task, barrier_frame(3, 0, "b"));
   BOOST_TEST(!j.d.put_in(j.now, core::round_cancelled{{"b", round_number{2}}, "me"}).ok());
-  BOOST_TEST(j.d.put_in(j.now, core::round_cancelled{{"b", round_number{1}}, "me"}).ok());
+  BOOST_TEST((j.d.put_in(j.now, core::round_cancelled{{"b", round_number{1}}, "me"}).ok()));
   j.d.received(j.now, task, barrier_frame(4, 0, "b"));
-  BOOST_TEST(j.d.put_in(j.now, core::round_cancelled{{"b", {}}, "me"}).ok());
+  BOOST_TEST((j.d.put_in(j.now, core::round_cancelled{{"b", {}}, "me"}).ok()));
   j.settle();
 
   auto const recording = j.d.recording();
@@ -606,8 +608,9 @@ BOOST_AUTO_TEST_CASE(tokens_that_are_replaced_count_as_before) {
   job j{o};
   auto const worker = j.greeted("open-sesame");
   j.now += 1s;
-  j.d.put_in(j.now, core::credentials_replaced{
-                        {{core::role::reader, "open-poppy"}, {core::role::worker, "open-rye"}}});
+  BOOST_TEST((j.d.put_in(j.now, core::credentials_replaced{{{core::role::reader, "open-poppy"},
+                                                            {core::role::worker, "open-rye"}}})
+                  .ok()));
   j.greeted("open-sesame");
   auto const reader = j.greeted("open-poppy");
   j.greeted("open-rye");

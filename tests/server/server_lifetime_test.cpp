@@ -67,7 +67,7 @@ BOOST_FIXTURE_TEST_CASE(the_io_context_ends_first, busy) {
 
   BOOST_TEST(!run_ended);
   BOOST_TEST(made->look().waiting_gets == 1u);
-  made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}});
+  BOOST_TEST((made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}}).ok()));
   made->stop("too late");
   made.reset();
 }
@@ -94,7 +94,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_while_it_stops, busy) {
 
 BOOST_FIXTURE_TEST_CASE(the_server_is_destroyed_by_its_log, busy) {
   on_event = [&](core::event const&) { made.reset(); };
-  made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}});
+  BOOST_TEST((made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}}).ok()));
 
   run_until(*io, [&] { return !made; });
 
@@ -109,7 +109,7 @@ BOOST_FIXTURE_TEST_CASE(the_server_is_stopped_by_its_log, busy) {
     on_event = nullptr;
     made->stop("the log says so");
   };
-  made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}});
+  BOOST_TEST((made->put_in(core::process_ended{task_id{0}, {errc::internal, "x"}}).ok()));
   clients.clear();
 
   run_until(*io, [&] { return run_ended && job_done; });

@@ -298,7 +298,7 @@ BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
   auto inside = connect();
   inside.greet("sesame");
 
-  BOOST_TEST(made->put_in(core::credentials_replaced{{{core::role::worker, "poppy"}}}).ok());
+  BOOST_TEST((made->put_in(core::credentials_replaced{{{core::role::worker, "poppy"}}}).ok()));
 
   auto late = connect();
   late.send(hello_frame("sesame"));
@@ -331,7 +331,7 @@ BOOST_FIXTURE_TEST_CASE(an_ended_task_is_told_to_all_at_once, house) {
   BOOST_TEST(a.next().what.outcome.ok());
   BOOST_TEST(b.next().what.outcome.ok());
 
-  made->put_in(core::process_ended{task_id{1}, {errc::internal, "exit code 3"}});
+  BOOST_TEST((made->put_in(core::process_ended{task_id{1}, {errc::internal, "exit code 3"}}).ok()));
 
   auto const told = a.next();
   auto const& cause = std::get<job_error>(told.what.value).cause;

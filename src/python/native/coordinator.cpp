@@ -230,7 +230,7 @@ void bind_coordinator(py::module_& into) {
     auto& server = self.server();
     gil_released const meanwhile;
     core::process_ended const what{task, {errc_of(code), std::move(why)}};
-    server.ask([&](server::server& s) { return s.put_in(what); });
+    server.ask([&](server::server& s) { static_cast<void>(s.put_in(what)); });
   });
   define(one, "stop", [](embedded& self, std::string reason) { self.stop(std::move(reason)); });
   define(one, "wait_done", [](embedded& self, timeout time) { return self.wait_done(time.value); });

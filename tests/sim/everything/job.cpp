@@ -188,8 +188,8 @@ void job::kill(actor& who, bool silently) {
       auto const now_is = w.coordinator.look(w.now).tasks;
       for (task_id const task : tasks) {
         if (now_is[task.value].self != self) continue;
-        w.coordinator.put_in(w.now,
-                             core::process_ended{task, {errc::unavailable, "it was killed"}});
+        static_cast<void>(w.coordinator.put_in(
+            w.now, core::process_ended{task, {errc::unavailable, "it was killed"}}));
       }
     });
   }
@@ -323,7 +323,7 @@ void job::check_end() {
   if (decided.checks_recording) {
     if (std::string fault = w.fault_of_recording(); !fault.empty()) found_.push_back(fault);
   }
-  w.coordinator.put_in(w.now, core::stopped{"the simulation is over"});
+  static_cast<void>(w.coordinator.put_in(w.now, core::stopped{"the simulation is over"}));
   w.pass(1s);
   expect(w.coordinator.brain().memory()->used(), "bytes of memory in use");
   expect(w.coordinator.next_deadline().has_value() ? 1 : 0, "armed deadlines");

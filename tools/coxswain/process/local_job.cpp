@@ -141,7 +141,7 @@ void local_job::look_at_all() {
 }
 
 void local_job::tell_ended(std::uint32_t task, status why) {
-  coordinator_.put_in(core::process_ended{task_id{task}, std::move(why)});
+  static_cast<void>(coordinator_.put_in(core::process_ended{task_id{task}, std::move(why)}));
 }
 
 void local_job::has_ended(std::uint32_t task, ending how) {
