@@ -315,6 +315,24 @@ BOOST_AUTO_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leaves)
   BOOST_TEST(c.brain().done());
 }
 
+BOOST_AUTO_TEST_CASE(the_leave_of_a_task_and_its_guests_ends_at_the_earliest_of_their_deadlines) {
+  for (bool const guest_first : {true, false}) {
+    cluster c{2};
+    host_all(c, 2);
+    int const g = guest(c, 0);
+    c.join({g, 0}, 7);
+    auto const by_first = guest_first ? c.leave({g, 0}, 1s) : c.leave(0, 2s);
+    auto const by_second = guest_first ? c.leave(0, 2s) : c.leave({g, 0}, 1s);
+
+    c.pass(1s - 1ns);
+    BOOST_TEST(c.code(by_first) == "waits");
+    BOOST_TEST(c.code(by_second) == "waits");
+    c.pass(1ns);
+    BOOST_TEST(c.code(by_first) == "INTERNAL");
+    BOOST_TEST(c.code(by_second) == "INTERNAL");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_word_of_the_last_guest_says_whether_its_task_is_to_return) {
   for (bool const returning : {true, false}) {
     cluster c{2, with([](auto& o) { o.recoverable = true; })};

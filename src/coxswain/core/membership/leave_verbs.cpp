@@ -92,18 +92,28 @@ void leave_verbs::handle(call const& c, leave_args& args) {
     leave_.open(kernel_.everyone, c.now);
     kernel_.arm_log(leave_alarms_, c.now, {{}, due::leave_log});
   }
-  grant* const shared = c.by.guest_of ? concerns_.guests.grant_of(c.by) : nullptr;
-  if (shared) shared->leaving.push_back(c.from);
-  if (!shared || !leave_.arrival_of(*c.task)) {
-    meeting::arrival a;
-    if (!shared) a.who = c.from;
-    a.deadline = deadline_after(c.now, args.timeout);
-    auto const older = leave_.arrive(*c.task, std::move(a));
-    if (older && *older != ticket{}) calls_.answer_superseded(*older);
-  }
+  arrive(c, args);
   calls_.park(c, *this, {});
   if (leave_is_complete()) return release_leave(c.now);
   kernel_.arm_deadline(leave_alarms_, leave_.deadline(), {{}, due::leave});
+}
+
+// The task and its guests share one arrival, and so the earliest of their deadlines.
+void leave_verbs::arrive(call const& c, leave_args const& args) {
+  bool const is_guest = c.by.guest_of != nullptr;
+  grant* const shared = is_guest ? concerns_.guests.grant_of(c.by)
+                                 : concerns_.guests.grant_of(host{c.from.session, *c.task});
+  meeting::arrival a;
+  a.deadline = deadline_after(c.now, args.timeout);
+  if (is_guest) shared->leaving.push_back(c.from);
+  if (!is_guest) a.who = c.from;
+  if (auto const* const before = leave_.arrival_of(*c.task)) {
+    if (is_guest) a.who = before->who;
+    if (shared && !shared->leaving.empty()) a.deadline = std::min(a.deadline, before->deadline);
+  }
+  ticket const now_is = a.who;
+  auto const older = leave_.arrive(*c.task, std::move(a));
+  if (older && *older != ticket{} && *older != now_is) calls_.answer_superseded(*older);
 }
 
 // A task that may come back any time harms nobody by leaving, so nobody needs to wait for it.

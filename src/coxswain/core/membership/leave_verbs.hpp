@@ -43,6 +43,7 @@ class leave_verbs final : public blocking_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  void arrive(call const& c, leave_args const& args);
   void leave_alone(call const& c, bool returning);
   [[nodiscard]] bool leave_is_complete() const;
   void fail_leave(time_point now, answer_ptr const& what);
