@@ -34,10 +34,13 @@ void actor::begin_restart(bool returning) {
 
 void actor::joined(task_id task) {
   if (!joined_.insert(task).second) return;
+  if (hosts(task)) return start_script(host_programs(*this, task));
   for (std::uint32_t i = 0; i < in.decided.errands; ++i) start_script(run_errands(*this, task));
-  start_script(walk(*this, task));
+  start_script(is_guest() ? walk_as_guest(*this, task) : walk(*this, task));
   if (task.value % 4 == 0) start_script(follow(*this));
 }
+
+bool actor::hosts(task_id task) { return in.decided.hosted[task.value] && !is_guest(); }
 
 std::string actor::unique_text() {
   return std::to_string(body.number) + "." + std::to_string(++texts_);

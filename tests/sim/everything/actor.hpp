@@ -66,6 +66,10 @@ class actor : public process::witness {
   [[nodiscard]] bool acts_for(task_id task) const { return joined_.contains(task); }
   [[nodiscard]] std::set<task_id> const& tasks() const { return joined_; }
 
+  // Whether programs act for the task, and whether this is one of them.
+  [[nodiscard]] bool hosts(task_id task);
+  [[nodiscard]] bool is_guest() { return record().host.has_value(); }
+
   [[nodiscard]] process_record& record();
   [[nodiscard]] sync_points& points(task_id task) { return points_[task]; }
   [[nodiscard]] std::string unique_text();

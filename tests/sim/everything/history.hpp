@@ -51,6 +51,9 @@ struct call_record {
 struct process_record {
   std::vector<task_id> tasks;  // for which it tries to join; none: an observer
   incarnation self{};
+  std::optional<std::size_t> host;  // the process whose guest it is
+  std::string secret;               // which its host granted
+  bool is_brief{};                  // a guest that meets nobody but to leave
   bool recoverable{};
   time_point born;
   std::optional<time_point> died;      // it was killed
@@ -117,6 +120,9 @@ struct history {
   [[nodiscard]] bool has_all_events() const;
   // How long the coordinator's loop stood still in all.
   [[nodiscard]] duration stalled() const;
+  [[nodiscard]] bool is_guest(std::size_t process) const {
+    return processes[process].host.has_value();
+  }
   // "1.25 s: process 3 (task 1): get of key 'a'"
   [[nodiscard]] std::string text(call_record const& c) const;
   [[nodiscard]] std::string text(time_point at) const;

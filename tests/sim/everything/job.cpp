@@ -82,6 +82,39 @@ actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after)
   return *actors_.emplace_back(std::make_unique<actor>(*this, body, std::move(about)));
 }
 
+// Of a process that may have ended meanwhile.
+void job::add_guest(std::size_t host, task_id task, std::string secret, bool is_brief) {
+  process_record about;
+  about.self = seen.processes[host].self;
+  about.born = w.now;
+  about.tasks = {task};
+  about.host = host;
+  about.secret = secret;
+  about.is_brief = is_brief;
+  process& body = w.add(task, std::nullopt, core::guest_args{task, std::move(secret)});
+  actors_.emplace_back(std::make_unique<actor>(*this, body, std::move(about)))->start();
+}
+
+void job::start_guests(actor& host, task_id task, std::string const& secret) {
+  for (int i = one_in(w.random, 3) ? 2 : 1; i > 0; --i) {
+    bool const is_brief = i == 2 && !one_in(w.random, 3);
+    ++guests_to_come_[secret];
+    w.at(w.now + between(w.random, 0ns, 100ms),
+         [this, by = host.body.number, task, secret, is_brief] {
+           --guests_to_come_[secret];
+           if (!ends_) add_guest(by, task, secret, is_brief);
+         });
+  }
+}
+
+bool job::has_guests(std::string const& secret) const {
+  auto const to_come = guests_to_come_.find(secret);
+  return (to_come != guests_to_come_.end() && to_come->second > 0) ||
+         std::any_of(actors_.begin(), actors_.end(), [&](auto const& one) {
+           return one->record().secret == secret && !one->is_over();
+         });
+}
+
 void job::begin() {
   actor& auditor = add({}, without_limit);
   auditor.body.delay_max = 0ns;
@@ -121,15 +154,15 @@ void job::is_gone(actor& who) {
 }
 
 void job::has_left(actor& who) {
+  if (who.is_over()) return;
   who.give_up();
-  if (who.body.brain.over()) return;
   who.record().departed = w.now;
   who.body.brain.bye(w.now, false);
   if (!one_in(w.random, 4)) replace_later(who);
 }
 
 void job::replace_later(actor& who) {
-  if (who.record().tasks.empty() || w.now > seen.begun + 3 * horizon) return;
+  if (who.record().tasks.empty() || who.is_guest() || w.now > seen.begun + 3 * horizon) return;
   w.at(w.now + 100ms + between(w.random, 0ns, 2s), [this, tasks = who.record().tasks] {
     if (!ends_) add(tasks).start();
   });
@@ -183,7 +216,7 @@ void job::kill(actor& who, bool silently) {
   r.is_silent = silently;
   if (silently) w.cut_silently(who.body);
   w.kill(who.body);
-  if (one_in(w.random, 3)) {
+  if (!who.is_guest() && one_in(w.random, 3)) {
     w.at(w.now + between(w.random, 1ms, 100ms), [this, tasks = r.tasks, self = r.self] {
       auto const now_is = w.coordinator.look(w.now).tasks;
       for (task_id const task : tasks) {

@@ -12,8 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,10 @@ class job {
   [[nodiscard]] std::size_t begin_at(task_id task) const { return progress_[task.value]; }
   void reached(task_id task, std::size_t gathering) { progress_[task.value] = gathering; }
   [[nodiscard]] bool stumbles(task_id task);
+  // Starts programs that act for a task of `host`.
+  void start_guests(actor& host, task_id task, std::string const& secret);
+  // Whether one of these programs runs, or is about to.
+  [[nodiscard]] bool has_guests(std::string const& secret) const;
   // A session has ended, or a process.
   void is_gone(actor& who);
   // All its tasks have left.
@@ -43,6 +49,7 @@ class job {
 
  private:
   actor& add(std::vector<task_id> tasks, std::optional<duration> fence_after = std::nullopt);
+  void add_guest(std::size_t host, task_id task, std::string secret, bool is_brief);
   [[nodiscard]] actor& any();
   [[nodiscard]] time_point soon();
   void begin();
@@ -63,6 +70,7 @@ class job {
   std::unique_ptr<tamper> tamper_;
   std::vector<std::unique_ptr<actor>> actors_;  // the first is the auditor
   std::vector<std::size_t> progress_;
+  std::map<std::string, std::size_t> guests_to_come_;  // by secret
   std::uint64_t incarnations_{};
   bool ends_{};
 };

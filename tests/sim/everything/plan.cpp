@@ -117,6 +117,8 @@ plan::plan(std::uint64_t seed) {
   ways.keeps_log = false;
   checks_recording = !limits_are_small && n <= 16 && one_in(r, 8);
   ways.keeps_recording = checks_recording;
+  bool const has_guests = one_in(r, 4);
+  for (std::uint32_t i = 0; i < n; ++i) hosted.push_back(has_guests && one_in(r, 2));
 }
 
 }  // namespace coxswain::sim

@@ -34,6 +34,7 @@ struct plan {
   duration delay_max{};
   std::vector<std::uint32_t> tasks_of_process;  // so many tasks each of the first processes has
   std::vector<bool> recoverable;                // by task
+  std::vector<bool> hosted;                     // by task: guests act for it
   std::uint32_t observers{};
   std::vector<gathering> gatherings;
   std::uint32_t errands{};       // scripts beside the main one, for each task

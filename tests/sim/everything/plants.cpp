@@ -184,6 +184,39 @@ void forgotten_return(tamper&, std::size_t, client_messages& sent) {
   if (auto* const args = body<core::leave_args>(sent)) args->returning = false;
 }
 
+// --- Of guests -------------------------------------------------------------------------------
+
+void kept_grant(tamper&, std::size_t, client_messages& sent) {
+  auto const* const grant = body<core::grant_args>(sent);
+  if (grant && grant->secret.empty()) sent.front().what = core::inspect_args{};
+}
+void hasty_guest(tamper& by, std::size_t process, client_messages& sent) {
+  auto* const leave = body<core::leave_args>(sent);
+  if (leave && by.is_guest(process)) leave->timeout = 0s;
+}
+void finished_guest(tamper& by, std::size_t process, client_messages& sent) {
+  auto* const leave = body<core::leave_args>(sent);
+  if (leave && by.is_guest(process)) leave->returning = false;
+}
+void passing_guest(tamper& by, std::size_t process, server_messages& sent) {
+  if (body<core::sync_point>(sent) && by.is_guest(process)) sent.front().what = {};
+}
+void stopping_guest(tamper& by, std::size_t process, server_messages& sent) {
+  auto const* const asked_for = asked<core::frozen_args>(by, process, sent);
+  if (asked_for && by.is_guest(process))
+    sent.front().what = {{}, core::sync_point{0, asked_for->step}};
+}
+void unaware_guest(tamper& by, std::size_t process, server_messages& sent) {
+  status const& outcome = sent.front().what.outcome;
+  if (by.is_guest(process) && outcome.message().find("of this guest was") != std::string::npos) {
+    sent.front().what = {};
+  }
+}
+void unexplained_end(tamper& by, std::size_t process, server_messages& sent) {
+  auto* const bye = body<core::goodbye>(sent);
+  if (bye && by.is_guest(process)) bye->why = {errc::aborted, "it is over"};
+}
+
 // --- Of time and limits ----------------------------------------------------------------------
 
 duration* timeout_of(client_messages& sent) {
@@ -252,6 +285,14 @@ std::vector<plant> const& all_plants() {
       {"other_topology", "some tasks get another topology", nullptr, &other_topology},
       {"ignored_error", "a reported error has no effect", &ignored_error},
       {"forgotten_return", "a task that is to return has finished", &forgotten_return},
+      {"kept_grant", "a grant is not taken back", &kept_grant},
+      {"hasty_guest", "a guest leaves without waiting", &hasty_guest},
+      {"finished_guest", "the task of a guest is not to return", &finished_guest},
+      {"passing_guest", "a guest passes the step to stop at", nullptr, &passing_guest},
+      {"stopping_guest", "a guest stops at any step", nullptr, &stopping_guest},
+      {"unaware_guest", "a guest does not learn that its host was replaced", nullptr,
+       &unaware_guest},
+      {"unexplained_end", "a guest is not told why it ends", nullptr, &unexplained_end},
       {"early_deadline", "deadlines come too early", &early_deadline},
       {"late_deadline", "deadlines come too late", &late_deadline},
       {"lost_acknowledgement", "acknowledged replies are kept", &lost_acknowledgement},

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,6 +54,7 @@ class tamper {
     auto const at = requests_.find({process, id});
     return at == requests_.end() ? nullptr : std::get_if<Args>(&at->second);
   }
+  [[nodiscard]] bool is_guest(std::size_t process) const { return guests_.contains(process); }
   // What a plant remembers, by key or queue.
   std::map<std::string, core::value_answer> remembered;
 
@@ -65,6 +67,7 @@ class tamper {
   std::map<std::uint64_t, wire::frame_decoder> up_;
   std::map<std::uint64_t, wire::frame_decoder> down_;
   std::map<std::pair<std::size_t, request_id>, core::request> requests_;
+  std::set<std::size_t> guests_;
 };
 
 }  // namespace coxswain::sim

@@ -531,4 +531,113 @@ BOOST_AUTO_TEST_CASE(all_get_the_same_topology) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(rules_of_guests)
+
+namespace {
+
+// Process 1 is the host, process 2 its guest.
+scene with_guest() {
+  scene s{1};
+  process_record g;
+  g.self = s.h.processes[1].self;
+  g.tasks = {task_id{0}};
+  g.host = 1;
+  g.secret = "secret";
+  s.h.processes.push_back(g);
+  s.call(1, core::grant_args{"secret"}, 1s, 1s);
+  return s;
+}
+
+call_record& of_guest(call_record& c) {
+  c.process = 2;
+  c.task = task_id{0};
+  return c;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_guest_ends_with_its_host) {
+  scene s = with_guest();
+  s.h.processes[1].died = scene::at(2s);
+  expect_wrong(s.judged_by(check_guests), "outlives its host");
+
+  s.h.processes[2].ended = scene::at(3s);
+  expect_right(s.judged_by(check_guests));
+}
+
+BOOST_AUTO_TEST_CASE(a_guest_is_told_why_it_ends) {
+  scene s = with_guest();
+  process_record& g = s.h.processes[2];
+  g.ended = scene::at(3s);
+  g.troubles = {{scene::at(0s), scene::at(1s)}, {scene::at(3s)}};
+  g.why_ended = {errc::aborted, "it is over"};
+  expect_wrong(s.judged_by(check_guests), "for no reason");
+
+  g.why_ended = {errc::failed_precondition, "the command of task 0 has ended"};
+  expect_right(s.judged_by(check_guests));
+}
+
+BOOST_AUTO_TEST_CASE(a_guest_ends_with_its_grant) {
+  scene s = with_guest();
+  s.call(1, core::grant_args{}, 2s, 2s);
+  expect_wrong(s.judged_by(check_guests), "outlives its grant");
+
+  s.h.processes[2].ended = scene::at(2s);
+  expect_right(s.judged_by(check_guests));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_acts_by_a_grant_that_has_ended) {
+  scene s = with_guest();
+  s.call(1, core::grant_args{}, 2s, 2s);
+  s.h.processes[2].born = scene::at(3s);
+  expect_right(s.judged_by(check_guests));
+
+  of_guest(s.call(1, core::try_get_args{"k"}, 4s, 4s + 1ms));
+  expect_wrong(s.judged_by(check_guests), "its grant had ended");
+}
+
+BOOST_AUTO_TEST_CASE(a_guest_does_nothing_after_its_host_was_replaced) {
+  scene s = with_guest();
+  s.call(1, core::join_args{s.h.processes[1].self}, 1s, 1s, gives(core::join_answer{}));
+  s.h.processes.push_back(s.h.processes[1]);
+  s.call(3, core::join_args{incarnation{9}}, 2s, 2s, gives(core::join_answer{})).task = task_id{0};
+  of_guest(s.call(1, core::increment_args{"n", 1}, 3s, 3s, failed(errc::aborted)));
+  expect_right(s.judged_by(check_guests));
+
+  s.h.calls.back().got = {};
+  expect_wrong(s.judged_by(check_guests), "its host was replaced");
+}
+
+BOOST_AUTO_TEST_CASE(the_last_guest_says_whether_its_task_is_to_return) {
+  scene s = with_guest();
+  of_guest(s.call(1, core::join_args{}, 1s, 1s, gives(core::join_answer{})));
+  of_guest(s.call(1, core::leave_args{1s, true}, 2s, 2s));
+  s.call(1, core::leave_args{}, 3s, 3s);
+  s.tasks(3s, task_state::returning);
+  expect_right(s.judged_by(check_guests));
+
+  s.tasks(3s, task_state::left);
+  expect_wrong(s.judged_by(check_guests), "its last program said otherwise");
+}
+
+BOOST_AUTO_TEST_CASE(a_guest_stops_where_its_task_has_agreed_to) {
+  scene s = with_guest();
+  s.call(1, core::frozen_args{1, 0}, 1s, 2s, gives(core::sync_point{1, 4}));
+  of_guest(s.call(1, core::frozen_args{0, 4}, 3s, 3s, gives(core::sync_point{0, 4})));
+  of_guest(s.call(1, core::frozen_args{0, 5}, 4s, 4s));
+  expect_right(s.judged_by(check_guests));
+
+  s.h.calls[2].got = {};
+  expect_wrong(s.judged_by(check_guests), "passed step 4");
+}
+
+BOOST_AUTO_TEST_CASE(a_guest_stops_for_a_reason) {
+  scene s = with_guest();
+  of_guest(s.call(1, core::frozen_args{0, 4}, 3s, 3s, gives(core::sync_point{0, 4})));
+
+  expect_wrong(s.judged_by(check_guests), "stopped for nothing");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 }  // namespace coxswain::sim

@@ -24,6 +24,8 @@ bool is_of_task(core::request const& what) {
          std::holds_alternative<core::cancel_barrier_args>(what);
 }
 
+bool one_in(generator& r, std::uint64_t n) { return between(r, 1, n) == 1; }
+
 duration short_time(actor& me, duration longest) { return between(me.in.w.random, 0ns, longest); }
 
 bool takes_part(gathering const& g, task_id task) {
@@ -61,10 +63,17 @@ script do_everything(actor& me, task_id task) {
     a = co_await me.ask(std::move(join), join_timeout, task);
     if (a.outcome.code() != errc::deadline_exceeded) break;
   }
-  if (!a.outcome.ok() || me.is_over()) co_return;
+  if (!a.outcome.ok() || me.is_over()) {
+    if (me.is_guest()) me.in.has_left(me);
+    co_return;
+  }
   me.joined(task);
+  if (me.hosts(task)) co_return;
   auto const& all = me.in.decided.gatherings;
-  for (std::size_t i = me.in.begin_at(task); i < all.size() && !me.is_over(); ++i) {
+  bool const is_brief = me.record().is_brief;
+  if (is_brief) co_await me.sleep(short_time(me, 2s));
+  for (std::size_t i = is_brief ? all.size() : me.in.begin_at(task);
+       i < all.size() && !me.is_over(); ++i) {
     co_await me.sleep(short_time(me, 500ms));
     if (me.is_over() || me.restarts()) co_return;
     me.in.reached(task, i);
@@ -79,9 +88,43 @@ script do_everything(actor& me, task_id task) {
     }
   }
   if (me.is_over() || me.restarts()) co_return;
+  core::leave_args args;
+  args.returning =
+      me.is_guest() && me.in.decided.recoverable[task.value] && one_in(me.in.w.random, 5);
+  core::request leave = args;
+  a = co_await me.ask(std::move(leave), leave_timeout, task);
+  me.parted(task);
+  if (!me.is_guest()) co_return;
+  co_await me.sleep(short_time(me, 20ms));
+  me.in.has_left(me);
+}
+
+script host_programs(actor& me, task_id task) {
+  core::answer a;
+  std::string last;
+  for (auto i = between(me.in.w.random, 1, 3); i > 0 && !me.is_over() && !me.restarts(); --i) {
+    std::string const secret = "secret of process " + me.unique_text() + ".";
+    core::request grant = core::grant_args{secret};
+    a = co_await me.ask(std::move(grant), without_limit, task);
+    if (!a.outcome.ok() || me.is_over()) break;
+    // Some try what was granted to those before them.
+    bool const is_late = !last.empty() && one_in(me.in.w.random, 4);
+    me.in.start_guests(me, task, is_late ? last : secret);
+    last = secret;
+    bool const waits = !one_in(me.in.w.random, 4);
+    auto const patience = me.in.w.now + short_time(me, 1s);
+    while (!me.is_over() && (waits ? me.in.has_guests(secret) : me.in.w.now < patience)) {
+      co_await me.sleep(50ms);
+    }
+    if (one_in(me.in.w.random, 3)) continue;
+    grant = core::grant_args{};
+    a = co_await me.ask(std::move(grant), without_limit, task);
+  }
+  if (me.is_over() || me.restarts()) co_return;
   core::request leave = core::leave_args{};
   a = co_await me.ask(std::move(leave), leave_timeout, task);
   me.parted(task);
+  if (me.record().tasks.size() == 1 && one_in(me.in.w.random, 2)) me.in.has_left(me);
 }
 
 script restart(actor& me, bool returning) {
@@ -144,6 +187,16 @@ script walk(actor& me, task_id task) {
       stops = me.points(task).reached(step);
     }
     me.in.seen.steps.push_back({me.body.number, task, step, me.in.w.now, *stops});
+  }
+}
+
+script walk_as_guest(actor& me, task_id task) {
+  std::uint64_t const last = 6 + between(me.in.w.random, 0, 20);
+  for (std::uint64_t step = 1; step <= last && me.acts_for(task) && !me.is_over(); ++step) {
+    core::request what = core::frozen_args{0, step};
+    core::answer const a = co_await me.ask(std::move(what), without_limit, task);
+    if (!a.outcome.ok()) co_return;
+    co_await me.sleep(50ms + short_time(me, 200ms));
   }
 }
 

@@ -14,6 +14,9 @@ class actor;
 // Joins, meets the others where it is planned, and leaves.
 script do_everything(actor& me, task_id task);
 
+// Holds the task while programs act for it, as `coxswain task` does.
+script host_programs(actor& me, task_id task);
+
 // Asks for this and that.
 script run_errands(actor& me, std::optional<task_id> task);
 
@@ -22,6 +25,9 @@ script follow(actor& me);
 
 // Goes from step to step, and stops where it was agreed.
 script walk(actor& me, task_id task);
+
+// A guest asks the coordinator about each step.
+script walk_as_guest(actor& me, task_id task);
 
 // Leaves at once with all tasks of the process.
 script restart(actor& me, bool returning);

@@ -1,6 +1,7 @@
 #include "tests/sim/everything/plants.hpp"
 
 #include <optional>
+#include <variant>
 
 namespace coxswain::sim {
 namespace {
@@ -28,6 +29,8 @@ std::string tamper::up(std::size_t process, link const& on, std::string_view byt
   frames.feed(bytes);
   for (auto frame = frames.next(); frame && *frame; frame = frames.next()) {
     client_messages sent{*wire::decode_client(**frame)};
+    auto const* const hello = std::get_if<core::hello_args>(&sent[0].what);
+    if (hello && hello->acts_for) guests_.insert(process);
     if (sent[0].id != request_id{}) requests_[{process, sent[0].id}] = sent[0].what;
     if (how_.up) how_.up(*this, process, sent);
     for (auto const& one : sent) wire::append_frame(changed, one);

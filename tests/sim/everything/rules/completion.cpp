@@ -25,6 +25,7 @@ codes allowed(core::leave_args const&) {
   return {deadline_exceeded, internal, failed_precondition, cancelled, aborted};
 }
 codes allowed(core::report_error_args const&) { return {failed_precondition, aborted}; }
+codes allowed(core::grant_args const&) { return {failed_precondition, aborted}; }
 codes allowed(core::report_progress_args const&) { return {failed_precondition, aborted}; }
 codes allowed(core::reset_args const&) { return {failed_precondition, aborted}; }
 codes allowed(core::barrier_args const&) {
@@ -72,6 +73,12 @@ bool may_end_with(history const& h, call_record const& c) {
   // Whoever acts for the task now, a zombie can do nothing (semantics D3).
   auto const& text = c.got.outcome.message();
   if (code == aborted && text.find("this one was replaced") != std::string::npos) return true;
+  if (code == aborted && text.find("the host of this guest was replaced") != std::string::npos) {
+    return h.is_guest(c.process);
+  }
+  if (code == failed_precondition && text.find("its programs can no longer act") != text.npos) {
+    return h.is_guest(c.process);
+  }
   // The client's own, when the coordinator is out of reach.
   if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
   if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;

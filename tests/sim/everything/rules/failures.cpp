@@ -89,7 +89,7 @@ bool was_in_trouble(history const& h, process_record const& p, time_point at) {
 
 bool has_cause(history const& h, task_id task, incarnation self, time_point at) {
   for (process_record const& p : h.processes) {
-    if (p.self != self) continue;
+    if (p.self != self || p.host) continue;
     if (p.died.value_or(time_point::max()) <= at || p.departed.value_or(time_point::max()) <= at) {
       return true;
     }
@@ -114,7 +114,7 @@ void check_cause(history const& h, event_record const& e, complaints& found) {
 
 void check_failures(history const& h, complaints& found) {
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
-    if (h.processes[i].died) check_death(h, i, found);
+    if (h.processes[i].died && !h.is_guest(i)) check_death(h, i, found);
   }
   check_job(h, found);
   for (event_record const& e : h.events) {

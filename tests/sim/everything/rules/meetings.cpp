@@ -36,10 +36,19 @@ void check_join(history const& h, call_record const& c, complaints& found) {
   }
 }
 
+// Guests of the task have left before, so its holder waits for nobody.
+bool has_parted(history const& h, call_record const& c) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& by) {
+    return by.asks<core::leave_args>() && h.processes[by.process].host == c.process &&
+           by.task == c.task && by.made <= *c.answered;
+  });
+}
+
 void check_leave(history const& h, call_record const& c, complaints& found) {
   // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
   if (!c.is_ok() || !h.is_calm(c.process, c.made, *c.answered)) return;
   auto const& args = std::get<core::leave_args>(c.asked);
+  if (has_parted(h, c)) return;
   // Without the join barrier some tasks may not yet have said that they are recoverable.
   bool const all_may_go = h.all_are_recoverable && !h.options.leave_together;
   if (all_may_go && h.options.leave_barrier && !h.options.join_barrier) return;

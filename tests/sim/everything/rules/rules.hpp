@@ -37,6 +37,9 @@ void check_preemption(history const& h, complaints& found);
 // All are given the same topology.
 void check_topologies(history const& h, complaints& found);
 
+// Guests act for the tasks of their hosts as long as these let them, and no longer.
+void check_guests(history const& h, complaints& found);
+
 struct rule {
   void (*check)(history const& h, complaints& found);
   bool needs_sight{};  // it believes the auditor
@@ -48,6 +51,6 @@ inline constexpr std::array all_rules{
     rule{&check_failures, true},        rule{&check_keys, true},
     rule{&check_watches, true},         rule{&check_queues, false},
     rule{&check_tasks, true},           rule{&check_preemption, false},
-    rule{&check_topologies, false}};
+    rule{&check_topologies, false},     rule{&check_guests, true}};
 
 }  // namespace coxswain::sim

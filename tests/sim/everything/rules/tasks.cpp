@@ -37,6 +37,15 @@ core::alive_answer alive_then(core::alive_args const& args, core::tasks_answer c
   return alive;
 }
 
+// One of its guests has said so; what then becomes of it is a rule of guests.
+bool may_return(history const& h, call_record const& c) {
+  return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& by) {
+    auto const* const leaves = by.asks<core::leave_args>();
+    return leaves && leaves->returning && by.task == c.task &&
+           h.processes[by.process].host == c.process;
+  });
+}
+
 void check_alive(history const& h, call_record const& c, complaints& found) {
   auto const* const told = c.gave<core::alive_answer>();
   if (!told) return;
@@ -89,7 +98,7 @@ void check_tasks(history const& h, complaints& found) {
     // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
     bool const is_sure = c.answered && h.is_calm(c.process, c.made, *c.answered);
     auto const* const leaves = c.asks<core::leave_args>();
-    if (!leaves || !is_sure) continue;
+    if (!leaves || !is_sure || h.is_guest(c.process) || may_return(h, c)) continue;
     check_state(h, c, leaves->returning ? task_state::returning : task_state::left, found);
     if (leaves->returning && c.is_ok()) check_return(h, c, found);
   }
