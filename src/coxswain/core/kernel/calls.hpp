@@ -60,9 +60,9 @@ class calls {
   void park(call const& c, In const& in, position where, duration timeout) {
     park_until(c, in, std::move(where), timeout);
   }
-  // It waits no longer; where it waited is the caller's affair. Nothing if it did not wait.
+  // Unparks the request without telling its concern. Nothing if it is not parked.
   std::optional<parked> unpark(ticket who);
-  // Takes a parked request out of wherever it waits. Nothing if it does not wait.
+  // Unparks the request and withdraws it from its concern. Nothing if it is not parked.
   std::optional<parked> release(ticket who);
   void deadline_due(time_point now, due_item const& item);
 
@@ -73,10 +73,10 @@ class calls {
     return at(p).traits().blocks_for == blocking_calls::wait::for_anybody;
   }
 
-  // Answers what the task waits for: everywhere, or in one concern.
+  // Answers all requests with which the task waits, or those in one concern.
   void end_waits(task_id id, status const& why);
   void end_waits(task_id id, waiting_concern const& in, status const& why);
-  // What it waits for alone: the others do not mind.
+  // Ends the waits that concern this task only, such as its gets and pops.
   void end_own_waits(task_id id);
 
  private:

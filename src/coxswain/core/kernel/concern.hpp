@@ -36,11 +36,11 @@ class concern {
   concern& operator=(concern const&) = delete;
   virtual ~concern() = default;
 
-  // The job has failed. What waits here for other tasks ends; `missing`: if it failed because these
-  // did not leave in time, who they were.
+  // The job has failed: ends all requests here that wait for other tasks. `missing`: the tasks that
+  // did not leave in time, if that is why.
   virtual void job_failed(time_point now, status const& why, barrier_failure const* missing) = 0;
 
-  // The coordinator stops: everything here ends.
+  // The coordinator stops: ends all requests here.
   virtual void stopping(time_point now, status const& why) = 0;
 
   // Ends the program if something does not hold that always must.
@@ -62,17 +62,16 @@ class concern {
   std::optional<job_error> const& error_;
 };
 
-// What is common to all requests that wait for the same kind of thing.
+// Properties that all requests waiting in one concern share.
 struct wait_traits {
   operation request;
-  // What its task waits for meanwhile; none: the task itself may go on, and it is answered in time.
+  // What its task is blocked on; none: the task may go on.
   std::optional<blocking_calls::wait> blocks_for;
-  // On whose behalf it waits: of the task that its session acts for, of a task that is to join, or
-  // of the session.
+  // Who waits: the task that its session acts for, a task that joins, or the session itself.
   enum class party : std::uint8_t { task, joining_task, session } of{party::task};
-  // It changes something, so that its reply is kept until the client has it.
+  // Its reply is kept until the client acknowledges it, because the request changes something.
   bool reply_is_kept{true};
-  // When the task goes, it ends, and nobody else minds.
+  // It ends with its task; no other task depends on it.
   bool ends_with_task{};
 };
 
@@ -88,7 +87,7 @@ class waiting_concern : public concern {
   // The request waits no longer; it is parked no more.
   virtual void withdraw(ticket who, parked const& p) = 0;
 
-  // What is missing for its answer, for the client that asks: "key 'a' has no value".
+  // Why it is not answered yet, for the client that asks: "key 'a' has no value".
   [[nodiscard]] virtual std::string missing_text(time_point now, ticket who, parked const& p) = 0;
 
   // How many requests wait here.
@@ -117,7 +116,7 @@ class blocking_concern : public waiting_concern {
  public:
   using waiting_concern::waiting_concern;
 
-  // What the task waits for, for those who wait for it: "barrier 'a'".
+  // What the task waits for, for errors that name it: "barrier 'a'".
   [[nodiscard]] virtual std::string goal_text(parked const& p) const = 0;
 
   // Where it is stuck: "at barrier 'a'".

@@ -26,8 +26,6 @@ void multi_get_verbs::job_failed(time_point, status const& why, barrier_failure 
   cancel_woken(why);
 }
 
-void multi_get_verbs::stopping(time_point, status const& why) { cancel_woken(why); }
-
 // Those that have not been woken wait at a key, and end with all who do.
 void multi_get_verbs::cancel_woken(status const& why) {
   look_at_woken(joint_gets::looks_per_removal);

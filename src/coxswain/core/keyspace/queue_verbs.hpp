@@ -23,7 +23,7 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] queues const& all() const noexcept { return queues_; }
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
-  void stopping(time_point now, status const& why) override;
+  void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
 
   void withdraw(ticket who, parked const& p) override;

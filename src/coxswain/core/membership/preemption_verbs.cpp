@@ -19,8 +19,6 @@ void preemption_verbs::job_failed(time_point, status const& why, barrier_failure
   end_agreement(why);
 }
 
-void preemption_verbs::stopping(time_point, status const& why) { end_agreement(why); }
-
 void preemption_verbs::withdraw(ticket, parked const& p) { preemption_.withdraw(*p.task); }
 
 std::string preemption_verbs::missing_text(time_point now, ticket, parked const& p) {

@@ -33,7 +33,7 @@ class preemption_verbs final : public waiting_concern {
   [[nodiscard]] duration remaining(time_point now) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
-  void stopping(time_point now, status const& why) override;
+  void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override;
 

@@ -19,10 +19,6 @@ void alive_verbs::job_failed(time_point, status const& why, barrier_failure cons
   calls_.answer_all(queries_.callers(), calls_.share(why));
 }
 
-void alive_verbs::stopping(time_point, status const& why) {
-  calls_.answer_all(queries_.callers(), calls_.share(why));
-}
-
 void alive_verbs::withdraw(ticket who, parked const& p) {
   queries_.withdraw(p.number, *p.task, who);
 }

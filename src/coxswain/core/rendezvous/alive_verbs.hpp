@@ -24,7 +24,7 @@ class alive_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] barrier_failure describe(time_point now, alive_queries::query const& q) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
-  void stopping(time_point now, status const& why) override;
+  void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
 
   void withdraw(ticket who, parked const& p) override;

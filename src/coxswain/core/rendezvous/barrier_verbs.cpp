@@ -35,11 +35,6 @@ void barrier_verbs::job_failed(time_point now, status const& why, barrier_failur
   barriers_.forget_owed();
 }
 
-void barrier_verbs::stopping(time_point now, status const& why) {
-  fail_all_rounds(now, why);
-  barriers_.forget_owed();
-}
-
 void barrier_verbs::withdraw(ticket, parked const& p) {
   barriers::barrier* const b = barriers_.open_round(p.number);
   if (!b) return;

@@ -41,7 +41,7 @@ class barrier_verbs final : public blocking_concern {
   [[nodiscard]] barrier_history history(time_point now, std::string_view barrier) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
-  void stopping(time_point now, status const& why) override;
+  void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override;
 

@@ -33,8 +33,6 @@ void topology_verbs::job_failed(time_point, status const& why, barrier_failure c
   end_exchanges(why);
 }
 
-void topology_verbs::stopping(time_point, status const& why) { end_exchanges(why); }
-
 void topology_verbs::withdraw(ticket, parked const& p) {
   exchanges_.withdraw(p.name.get(), *p.task);
 }

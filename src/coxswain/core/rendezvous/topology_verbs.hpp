@@ -24,7 +24,7 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] topology_exchanges const& all() const noexcept { return exchanges_; }
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
-  void stopping(time_point now, status const& why) override;
+  void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override;
 
