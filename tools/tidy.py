@@ -7,6 +7,7 @@
 Layers are described in src/coxswain/ARCHITECTURE.md. Not here: formatting (tools/format).
 """
 
+import ast
 import functools
 import pathlib
 import re
@@ -162,6 +163,38 @@ def check_reach(source, _):
         if not any(re.search(rf"\bnamespace coxswain::{layer}\b", one.code)
                    and re.search(rf"\b{name}\b", one.code) for one in reached):
             yield line, "reach", f"{found}: nothing that is included declares it"
+
+
+def python_imports(source):
+    """The modules of the package that a module imports, also late or for type checkers only."""
+    for node in ast.walk(ast.parse(source.text)):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            path = f"src/python/{name.replace('.', '/')}.py"
+            if name.startswith("coxswain.") and (ROOT / path).is_file():
+                yield path
+
+
+def check_circles(source, _):
+    """No module of the package imports itself by way of others."""
+    if not source.path.startswith("src/python/coxswain/") or not source.path.endswith(".py"):
+        return
+    ways = {path: [path] for path in python_imports(source)}
+    open_ones = list(ways)
+    while open_ones and source.path not in ways:
+        last = open_ones.pop()
+        imported = Source(last, (ROOT / last).read_text(encoding="utf-8"))
+        for path in python_imports(imported):
+            if path not in ways:
+                ways[path] = [*ways[last], path]
+                open_ones.append(path)
+    if source.path in ways:
+        names = " -> ".join(pathlib.PurePath(path).stem for path in ways[source.path])
+        yield 1, "circles", f"imports itself: {names}"
 
 
 # Coroutines under GCC 12.2, which miscompiles some expressions without a word: an owning aggregate
@@ -400,7 +433,7 @@ def check_references(source, _):
 
 def check(source, installed):
     """Everything that is wrong with one file, as (line, rule, message)."""
-    rules = (check_words, check_web, check_python, check_references) if not source.is_cpp else (
+    rules = (check_words, check_web, check_python, check_circles, check_references) if not source.is_cpp else (
         check_layers, check_purity, check_installed, check_reach, check_coroutines, check_includes,
         check_length, check_words, check_references)
     return sorted(finding for rule in rules for finding in rule(source, installed))
@@ -464,6 +497,10 @@ SNIPPETS = (
     ("layers", "src/python/native/a.cpp", '#include "coxswain/wire/a.hpp"'),
     ("layers", "src/coxswain/c/a.cpp", '#include "coxswain/server/a.hpp"'),
     ("length", "src/python/coxswain/a.py", "\n" * 501),
+    ("", "src/python/coxswain/_code.py", "from coxswain import _native\nimport coxswain._build"),
+    ("circles", "src/python/coxswain/_code.py",
+     "def late():\n    from coxswain import _types\n    return _types"),
+    ("circles", "src/python/coxswain/_code.py", "if X:\n    from coxswain._errors import Error"),
     ("web", "src/coxswain/status/site/a.html", '<script src="https://a.example/b.js"></script>'),
     ("words", "tools/a.sh", "cd /ho" "me/me"),
     ("", "src/coxswain/core/a.cpp", "// See semantics 3.40 to\n// 3.42e and rows 4.1, 4.2; D13.4."),

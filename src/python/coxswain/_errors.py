@@ -6,9 +6,8 @@ Not here: who raises what; that stands beside the calls.
 
 from __future__ import annotations
 
-import enum
-
 from coxswain import _native
+from coxswain._code import Code
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
@@ -20,28 +19,6 @@ __all__ = [
     "PermissionDenied", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unimplemented",
     "Unknown",
 ]
-
-
-class Code(enum.IntEnum):
-    """What kind of failure it was, numbered as in gRPC."""
-
-    OK = 0
-    CANCELLED = 1
-    UNKNOWN = 2
-    INVALID_ARGUMENT = 3
-    DEADLINE_EXCEEDED = 4
-    NOT_FOUND = 5
-    ALREADY_EXISTS = 6
-    PERMISSION_DENIED = 7
-    RESOURCE_EXHAUSTED = 8
-    FAILED_PRECONDITION = 9
-    ABORTED = 10
-    OUT_OF_RANGE = 11
-    UNIMPLEMENTED = 12
-    INTERNAL = 13
-    UNAVAILABLE = 14
-    DATA_LOSS = 15
-    UNAUTHENTICATED = 16
 
 
 class Error(RuntimeError):

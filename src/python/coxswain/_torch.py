@@ -1,14 +1,12 @@
-"""Our store as a torch.distributed.Store, whose methods torch's own C++ calls."""
+"""A coxswain.store.Store as a torch.distributed.Store, whose methods torch's own C++ calls."""
 
 from __future__ import annotations
 
 import torch.distributed
 
-from coxswain.store import Store
-
 
 class TorchStore(torch.distributed.Store):
-    def __init__(self, store: Store):
+    def __init__(self, store):
         super().__init__()
         self._store = store  # keeps the client alive as long as a process group has this
 

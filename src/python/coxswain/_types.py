@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Union
 
 from coxswain import _native
-from coxswain._errors import Code
+from coxswain._code import Code
 
 if TYPE_CHECKING:
     import datetime

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from coxswain._client import Client
-
-if TYPE_CHECKING:
-    from coxswain.multihost._signaling import SignalingClient
 
 # What everything here waits for when it is not told, in seconds.
 _TIMEOUT = 300
@@ -26,7 +22,6 @@ class Membership:
         self.count = client.num_tasks
         self.devices: dict[int, list[int]] | None = None
         self.runtime_ids: dict[int, int] | None = None
-        self.signaling: SignalingClient | None = None
         self.lock = threading.Lock()
 
 

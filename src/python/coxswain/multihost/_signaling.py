@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -122,6 +123,8 @@ class InProcessSignalingClient:
 
 
 _in_process = InProcessSignalingClient()
+_through_coordinator: weakref.WeakKeyDictionary[
+    _identity.Membership, CoordinatorSignalingClient] = weakref.WeakKeyDictionary()
 
 
 def get_signaling_client() -> SignalingClient:
@@ -129,9 +132,7 @@ def get_signaling_client() -> SignalingClient:
     RuntimeError: the environment says that there are other processes, but there is no client."""
     if _identity.is_initialized():
         me = _identity.membership()
-        if me.signaling is None:
-            me.signaling = CoordinatorSignalingClient(me.client)
-        return me.signaling
+        return _through_coordinator.setdefault(me, CoordinatorSignalingClient(me.client))
     if (surroundings().num_tasks or 1) > 1:
         raise RuntimeError("coxswain.multihost has no client yet: call use(client) first.")
     return _in_process
