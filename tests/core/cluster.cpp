@@ -1,5 +1,7 @@
 #include "tests/core/cluster.hpp"
 
+#include "tests/texts/noted.hpp"
+
 #include <algorithm>
 #include <exception>
 
@@ -441,7 +443,11 @@ void cluster::settle() {
   for (;;) {
     brain_->take_outgoing(out);
     brain_->take_events(events);
-    for (auto const& e : events) log_ += e.text + '\n';
+    for (auto const& e : events) {
+      constexpr char const* kinds[] = {"log: info", "log: warning", "log: error"};
+      note_text(kinds[static_cast<std::size_t>(e.level)], e.text);
+      log_ += e.text + '\n';
+    }
     for (auto const& one : out) deliver(one);
     out.clear();
     if (!to_close_.empty()) {
@@ -463,6 +469,10 @@ void cluster::settle() {
 
 void cluster::deliver(core::outgoing const& one) {
   auto const* const goodbye = std::get_if<core::goodbye>(&one.what->value);
+  note_text(goodbye ? goodbye->why : one.what->outcome);
+  if (auto const* const w = std::get_if<core::waiting>(&one.what->value)) {
+    note_text("still waiting", w->text);
+  }
   if (goodbye) to_close_.push_back(one.to);
   auto const at = by_connection_.find(one.to);
   if (at == by_connection_.end()) {
