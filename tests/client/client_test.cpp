@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(progress_is_reported_by_tasks_and_seen_in_why) {
     try {
       co_await observer.report_progress(1);
     } catch (error const& problem) {
-      refused = problem.code();
+      refused = problem.outcome().code();
     }
     BOOST_TEST((refused == errc::failed_precondition));
   };

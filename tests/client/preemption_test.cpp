@@ -59,7 +59,7 @@ errc code_of(std::exception_ptr problem) {
   try {
     std::rethrow_exception(problem);
   } catch (error const& e) {
-    return e.code();
+    return e.outcome().code();
   }
 }
 
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(shutdown_without_initialization_is_clean_for_who_never_join
     try {
       co_await b.reached_sync_point(0);  // it was never connected
     } catch (error const& e) {
-      said = e.code();
+      said = e.outcome().code();
     }
     BOOST_TEST(said == errc::failed_precondition);
     BOOST_TEST((coordinator.error() == std::nullopt));

@@ -32,7 +32,7 @@ asio::awaitable<void> expect_the_uncut_results(client& c, std::string const& pre
     try {
       co_await c.put(key, "again");
     } catch (error const& e) {
-      code = e.code();
+      code = e.outcome().code();
     }
     BOOST_TEST(code == errc::already_exists);
   }

@@ -22,7 +22,7 @@ asio::awaitable<void> wait_in_vain(client& c, std::string name, int& answered) {
   try {
     co_await c.barrier(name, 200ms);
   } catch (error const& e) {
-    code = e.code();
+    code = e.outcome().code();
     text = e.what();
     missing = e.details()->missing;
   }

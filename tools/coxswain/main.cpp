@@ -159,7 +159,7 @@ int run_program(std::vector<std::string> arguments) {
   } catch (program_error const& problem) {
     return complain(name_of(program), problem.what(), problem.how());
   } catch (error const& problem) {
-    return complain(name_of(program), problem.what(), exit_code_of(problem.code()));
+    return complain(name_of(program), problem.what(), exit_code_of(problem.outcome().code()));
   } catch (std::exception const& problem) {
     return complain(name_of(program), problem.what(), exit_code::failed);
   }

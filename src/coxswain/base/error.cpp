@@ -1,6 +1,17 @@
 #include "coxswain/base/error.hpp"
 
+#include <utility>
+
 namespace coxswain {
+
+error::error(status s, std::optional<barrier_failure> details)
+    : error{make_error_code(s.code()), std::move(s), std::move(details)} {}
+
+error::error(boost::system::error_code code, status s, std::optional<barrier_failure> details)
+    : system_error{code},
+      outcome_{std::move(s)},
+      text_{outcome_.text()},
+      details_{std::move(details)} {}
 
 std::string_view name(task_state state) noexcept {
   switch (state) {

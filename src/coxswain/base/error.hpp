@@ -5,11 +5,11 @@
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 
+#include <boost/system/system_error.hpp>
+
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace coxswain {
@@ -51,22 +51,31 @@ struct barrier_failure {
   friend bool operator==(barrier_failure const&, barrier_failure const&) = default;
 };
 
-// Thrown by the client's calls. `what()` begins with the code's name:
-// "DEADLINE_EXCEEDED: Barrier timed out. Barrier 'ckpt-17' ...".
-class error : public std::runtime_error {
- public:
-  explicit error(status s) : std::runtime_error{s.text()}, outcome_{std::move(s)} {}
-  error(status s, barrier_failure details)
-      : std::runtime_error{s.text()}, outcome_{std::move(s)}, details_{std::move(details)} {}
+// What a call that failed reports besides its error_code.
+struct diagnostics {
+  std::string message;                     // without the code's name
+  std::optional<barrier_failure> details;  // the figures of a failed barrier; none for other errors
+};
 
-  [[nodiscard]] errc code() const noexcept { return outcome_.code(); }
+// Thrown by the client's calls. `what()` begins with the code's name:
+// "DEADLINE_EXCEEDED: Barrier timed out. Barrier 'ckpt-17' ...". `code()` is an `errc`, or
+// boost::asio::error::operation_aborted if the caller cancelled the call through its cancellation
+// slot: `outcome()` is CANCELLED then.
+class error : public boost::system::system_error {
+ public:
+  explicit error(status s, std::optional<barrier_failure> details = {});
+  error(boost::system::error_code code, status s, std::optional<barrier_failure> details = {});
+
+  [[nodiscard]] char const* what() const noexcept override { return text_.c_str(); }
   [[nodiscard]] status const& outcome() const noexcept { return outcome_; }
+  [[nodiscard]] std::string const& message() const noexcept { return outcome_.message(); }
 
   // The figures of a failed barrier; none for other errors.
   [[nodiscard]] std::optional<barrier_failure> const& details() const noexcept { return details_; }
 
  private:
   status outcome_;
+  std::string text_;
   std::optional<barrier_failure> details_;
 };
 

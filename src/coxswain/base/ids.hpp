@@ -2,15 +2,25 @@
 // Distinct number types, so that a task is never taken for a round.
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <ostream>
+#include <utility>
 
 namespace coxswain {
 
 template <class Tag, class Rep>
 struct id {
   Rep value{};
+
+  constexpr id() = default;
+
+  // From any integer type; numbers that Rep cannot hold become its maximum, which names nothing.
+  template <std::integral Number>
+  constexpr explicit id(Number n) noexcept
+      : value{std::in_range<Rep>(n) ? static_cast<Rep>(n) : std::numeric_limits<Rep>::max()} {}
 
   friend constexpr auto operator<=>(id, id) = default;
   friend std::ostream& operator<<(std::ostream& out, id i) { return out << +i.value; }

@@ -2,6 +2,9 @@
 
 #include "coxswain/base/error.hpp"
 
+#include <boost/system/errc.hpp>
+#include <boost/system/error_condition.hpp>
+
 #include <array>
 
 namespace coxswain {
@@ -27,7 +30,34 @@ constexpr std::array<std::string_view, 17> names{
     "UNAUTHENTICATED",
 };
 
+class category final : public boost::system::error_category {
+ public:
+  [[nodiscard]] char const* name() const noexcept override { return "coxswain"; }
+
+  [[nodiscard]] std::string message(int code) const override {
+    return std::string{coxswain::name(errc_of(static_cast<std::uint32_t>(code)))};
+  }
+
+  [[nodiscard]] boost::system::error_condition default_error_condition(
+      int code) const noexcept override {
+    namespace generic = boost::system::errc;
+    switch (static_cast<errc>(code)) {
+      case errc::cancelled: return generic::make_error_condition(generic::operation_canceled);
+      case errc::deadline_exceeded: return generic::make_error_condition(generic::timed_out);
+      case errc::invalid_argument: return generic::make_error_condition(generic::invalid_argument);
+      case errc::permission_denied:
+        return generic::make_error_condition(generic::permission_denied);
+      default: return {code, *this};
+    }
+  }
+};
+
 }  // namespace
+
+boost::system::error_category const& errc_category() noexcept {
+  static category const only;
+  return only;
+}
 
 std::string_view name(errc code) noexcept {
   auto const index = static_cast<std::size_t>(code);

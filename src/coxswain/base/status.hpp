@@ -3,12 +3,15 @@
 // status. Inside the house expected outcomes are returned as these; `error` is the exception that
 // the public client API throws. Not here: the exception (base/error.hpp).
 
+#include <boost/system/error_category.hpp>
+#include <boost/system/error_code.hpp>
 #include <boost/system/result.hpp>
 
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace coxswain {
 
@@ -41,6 +44,15 @@ enum class errc : std::uint8_t {
 
 std::ostream& operator<<(std::ostream& out, errc code);
 
+// The category of `errc`, named "coxswain"; the messages are the canonical names. Generic
+// conditions match where the standard has one: `cancelled` is operation_canceled, as Asio's
+// operation_aborted is, and `deadline_exceeded` is timed_out.
+[[nodiscard]] boost::system::error_category const& errc_category() noexcept;
+
+[[nodiscard]] inline boost::system::error_code make_error_code(errc code) noexcept {
+  return {static_cast<int>(code), errc_category()};
+}
+
 class [[nodiscard]] status {
  public:
   status() = default;
@@ -69,3 +81,6 @@ template <class T>
 using result = boost::system::result<T, status>;
 
 }  // namespace coxswain
+
+template <>
+struct boost::system::is_error_code_enum<coxswain::errc> : std::true_type {};

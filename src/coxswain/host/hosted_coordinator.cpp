@@ -47,7 +47,7 @@ status why_nobody_answers(client_options asked) {
     return {};
   } catch (error const& problem) {
     if (problem.code() != errc::deadline_exceeded) throw;
-    return {problem.code(), problem.what()};
+    return {problem.outcome().code(), problem.what()};
   }
 }
 

@@ -22,7 +22,7 @@ py::object made(errc code, std::string const& text, py::object details) {
 py::object exception_of(error const& e) {
   py::object details = py::none();
   if (e.details()) details = given(*e.details());
-  return made(e.code(), e.outcome().message(), std::move(details));
+  return made(e.outcome().code(), e.outcome().message(), std::move(details));
 }
 
 void raise(py::object const& exception) {

@@ -217,7 +217,7 @@ void finish(coordinator_options& given) {
 program_error cannot_start(error const& problem) {
   std::string const text{problem.what()};
   if (problem.code() != errc::failed_precondition) {
-    return {exit_code_of(problem.code()), text};
+    return {exit_code_of(problem.outcome().code()), text};
   }
   return {exit_code::usage, text + " See --token-file, --tls-ca, --listen and --insecure."};
 }

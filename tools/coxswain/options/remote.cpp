@@ -117,7 +117,7 @@ int converse_as(client_options options, conversation talk) try {
   io.run_for(farewell_max);
   return ending.code();
 } catch (error const& problem) {
-  throw program_error{exit_code_of(problem.code()), problem.what()};
+  throw program_error{exit_code_of(problem.outcome().code()), problem.what()};
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ asio::awaitable<client> connect(client_options options) {
   try {
     co_return co_await client::connect(std::move(options));
   } catch (error const& problem) {
-    throw program_error{why_not_connected(problem.code()), problem.what()};
+    throw program_error{why_not_connected(problem.outcome().code()), problem.what()};
   }
 }
 
