@@ -1,189 +1,182 @@
-// coxswain-bench: measures a coordinator, also beside the least that a server can do.
+// coxswain-load: one process of the benchmark, as driver/processes.py starts it.
+//
+//     coxswain-load ROLE [OPTIONS]    OPTIONS are JSON
 
-#include "studies/experiment.hpp"
-#include "workloads/workloads.hpp"
+#include "bench_error.hpp"
+#include "load/census.hpp"
+#include "servers/floor.hpp"
+#include "servers/roles.hpp"
+#include "workloads/workload.hpp"
 
+#include "tests/certificates/authority.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include <algorithm>
-#include <cstdio>
+#include <chrono>
 #include <exception>
 #include <fstream>
 #include <functional>
+#include <iostream>
+#include <iterator>
 #include <map>
+#include <string>
+#include <utility>
 
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace coxswain::bench {
 namespace {
 
-using namespace coxswain::bench;
+namespace json = boost::json;
 
-struct command_line {
-  experiment_options how;
-  bool floor{};
-  std::string floor_trigger{"edge"};
-  std::string floor_transport;
-  std::optional<side_kind> rival;
-  std::string json;
-};
+// How much memory it has before it serves, is looked at from outside.
+void await_start() {
+  ::malloc_trim(0);
+  say({{"started", true}});
+  std::string ignored;
+  std::getline(std::cin, ignored);
+}
 
-void add_sampling(CLI::App& cmd, experiment_options& o, bool uses_up_servers) {
-  if (uses_up_servers) {  // each sample is one round
-    cmd.add_option("--rounds", o.steps, "How often, without --floor (default: 10 times)")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
-        ->excludes(cmd.get_option("--floor"));
-    return;
+void be_floor(json::object const& given) {
+  await_start();
+  auto const how = given.at("trigger").as_string() == "level" ? trigger::level : trigger::edge;
+  serve_floor(address{json::value_to<std::string>(given.at("listen"))},
+              json::value_to<std::size_t>(given.at("together")), how, [](std::string const& where) {
+                say({{"listening", where}});
+              });
+}
+
+void be_coordinator(json::object const& given) {
+  await_start();
+  run_coordinator(given);
+}
+
+census census_of(json::value const& path) {
+  std::ifstream file{path.as_string().c_str(), std::ios::binary};
+  std::string const bytes{std::istreambuf_iterator<char>{file}, {}};
+  return census{bytes};
+}
+
+json::object told(census const& of) {
+  json::object requests;
+  for (auto const& [what, counted] : of.by_request()) {
+    requests[what] = {{"frames", counted.frames}, {"bytes", counted.bytes}};
   }
-  auto* steps = cmd.add_option("--rounds", o.steps,
-                               "Rounds, or operations, in all; with --floor: in each sample")
-                    ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-  auto* seconds = cmd.add_option("--seconds", o.seconds,
-                                 "Instead of --rounds: how long all samples together are to take")
-                      ->check(CLI::Range(0.1, 86'400.0))
-                      ->excludes(steps);
-  cmd.add_option("--warm-up", o.warm_up,
-                 "Rounds, or operations, before the first sample (default: as many as in one)")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}))
-      ->excludes(seconds);
+  return {{"connections", of.connections()},
+          {"requests", std::move(requests)},
+          {"requests_in_a_turn", of.requests_in_a_turn()}};
 }
 
-void add_pairs(CLI::App& cmd, experiment_options& o) {
-  add_number(cmd, "--pairs", o.pairs, 1, 100'000,
-             "Pairs of samples to compare, with --floor or --vs");
+void compare(json::object const& given) {
+  auto const ours = census_of(given.at("ours"));
+  auto const others = census_of(given.at("others"));
+  auto const where = census::difference(ours, "simulated", others, "processes");
+  json::object found{{"ours", told(ours)}, {"others", told(others)}};
+  if (where) found["difference"] = *where;
+  say(found);
 }
 
-void add_floor(CLI::App& cmd, command_line& given) {
-  auto* floor = cmd.add_flag("--floor", given.floor,
-                             "Compare with a plain epoll server that moves the same bytes, in "
-                             "interleaved samples, and print the ratios");
-  add_pairs(cmd, given.how);
-  cmd.add_option("--vs", given.rival,
-                 "Instead of --floor: compare with redis or etcd, which is started without "
-                 "persistence, and used in the best way known (README.md)")
-      ->transform(CLI::CheckedTransformer{
-          std::map<std::string, side_kind>{{"redis", side_kind::redis}, {"etcd", side_kind::etcd}}})
-      ->excludes(floor);
-  cmd.add_flag("--calibrate", given.how.calibrate,
-               "Put a second floor in Coxswain's place: how far from 1 the ratios then are, is how "
-               "far they can be trusted here")
-      ->needs(floor);
-  cmd.add_option("--floor-trigger", given.floor_trigger,
-                 "How the floor uses epoll (with --calibrate: only the first one)")
-      ->needs(floor)
-      ->check(CLI::IsMember{{"edge", "level"}})
-      ->capture_default_str();
-  cmd.add_option("--floor-transport", given.floor_transport,
-                 "What the floor is reached by (default: as the coordinator; TCP if that is TLS)")
-      ->needs(floor)
-      ->check(CLI::IsMember{{"tcp"}});
+// Their files are there until standard input ends.
+void make_certificates(json::object const& /*given*/) {
+  certificates::authority const authority{"coxswain-bench"};
+  auto const made = authority.issue({});
+  say({{"certificate", made.certificate_file},
+       {"key", made.key_file},
+       {"authorities", made.authorities_file}});
+  std::string ignored;
+  std::getline(std::cin, ignored);
 }
 
-// What all commands have. Returns the transport.
-CLI::Option* add_output(CLI::App& cmd, command_line& given, bool may_speak_tls) {
-  std::vector<std::string> transports{"tcp", "unix"};
-  if (may_speak_tls) transports.emplace_back("tls");
-  cmd.add_option("--json", given.json,
-                 "Write the results to this file as well; bench/plot draws them");
-  return cmd
-      .add_option("--transport", given.how.transport,
-                  may_speak_tls ? "What the coordinator is reached by; the floor never speaks TLS"
-                                : "What the coordinator is reached by")
-      ->check(CLI::IsMember{transports})
-      ->capture_default_str();
+void tell_of_program(json::object const& /*given*/) {
+#ifdef NDEBUG
+  constexpr std::string_view purpose = "release";
+#else
+  constexpr std::string_view purpose = "debugging: it is slow";
+#endif
+#ifdef __clang__
+  constexpr std::string_view compiler = "";  // its version begins with its name
+#else
+  constexpr std::string_view compiler = "g++ ";
+#endif
+  say({{"program", fmt::format("coxswain-bench {}, built by {}{} for {}", COXSWAIN_VERSION,
+                               compiler, __VERSION__, purpose)}});
 }
 
-void add_common(CLI::App& cmd, command_line& given, workload const& work) {
-  if (work.always_beside)
-    add_pairs(cmd, given.how);
-  else if (work.has_floor)
-    add_floor(cmd, given);
-  add_sampling(cmd, given.how, work.uses_up_servers);
-  auto* transport = add_output(cmd, given, !work.always_beside);
-  if (work.uses_up_servers || work.always_beside) return;
-  auto* address =
-      cmd.add_option("--address", given.how.address,
-                     "A coordinator on this machine that runs already, for as many tasks: "
-                     "127.0.0.1:7000 or unix:/path (default: start one)")
-          ->excludes(transport);
-  if (work.has_floor) address->excludes(cmd.get_option("--calibrate"));
-  cmd.add_option("--server-pid", given.how.server_pid, "Its process, to measure its CPU")
-      ->needs(address);
+// False if nothing came for so long; zero is without limit.
+bool wait_for_command(duration longest) {
+  auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
+  pollfd waited{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&waited, 1, ms == 0 ? -1 : static_cast<int>(ms)) != 0;
 }
 
-void check_rival(workload const& work, side_kind rival) {
-  auto const has = [rival](workload const& w) {
-    return std::find(w.rivals.begin(), w.rivals.end(), rival) != w.rivals.end();
-  };
-  if (has(work)) return;
-  std::string able;
-  for (auto const& other : all_workloads()) {
-    if (has(other)) able += (able.empty() ? "" : ", ") + other.name;
-  }
-  refuse("--vs {}: there is nothing like {} to compare with. There is for: {}", name(rival),
-         work.name, able);
-}
-
-findings measure(workload const& work, command_line const& given) {
-  auto asked = work.make();
-  asked.uses_up_servers = work.uses_up_servers;
-  auto how = given.how;
-  how.floor_on_tcp = given.floor_transport == "tcp";
-  how.floor_trigger = given.floor_trigger == "level" ? trigger::level : trigger::edge;
-  if (given.rival) check_rival(work, *given.rival);
-  how.beside = given.rival ? given.rival : work.always_beside;
-  if (given.floor) how.beside = side_kind::floor;
-  return run_experiment(asked, how);
-}
-
-int run(command_line const& given, std::function<findings()> const& measured) try {
-  // Opened before the measurement: nobody wants to learn of a wrong path after it.
-  std::ofstream file;
-  if (!given.json.empty()) {
-    file.open(given.json);
-    if (!file) refuse("cannot write '{}' (--json)", given.json);
-  }
-  auto const found = measured();
-  std::fputs(found.table.c_str(), stdout);
-  file << serialize(found.document) << std::endl;
-  if (!given.json.empty() && !file) {
-    throw bench_error{"could not write all of '" + given.json + "'"};
-  }
-  return static_cast<int>(found.is_good ? exit_code::ok : exit_code::failed);
+int run(std::string const& role, char const* given) try {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  static std::map<std::string, std::function<void(json::object)>> const roles{
+      {"floor", be_floor},         {"coordinator", be_coordinator},
+      {"client", run_client},      {"load", run_load},
+      {"compare", compare},        {"certificates", make_certificates},
+      {"program", tell_of_program}};
+  auto const found = roles.find(role);
+  if (found == roles.end()) refuse("there is no role '{}': bench/coxswain-bench --help", role);
+  found->second(json::parse(given).as_object());
+  return 0;
 } catch (bench_error const& problem) {
-  std::fprintf(stderr, "coxswain-bench: %s\n", problem.what());
+  say({{"error", problem.what()}, {"code", static_cast<int>(problem.code())}});
   return static_cast<int>(problem.code());
 } catch (std::exception const& problem) {
-  std::fprintf(stderr, "coxswain-bench: %s\n", problem.what());
+  say({{"error", problem.what()}, {"code", static_cast<int>(exit_code::failed)}});
   return static_cast<int>(exit_code::failed);
 }
 
 }  // namespace
 
+void say(json::object const& what) { std::cout << json::serialize(what) << std::endl; }
+
+tls_options tls_options_of(json::value const& given) {
+  auto const& files = given.as_object();
+  tls_options made;
+  made.certificate_file = json::value_to<std::string>(files.at("certificate"));
+  made.key_file = json::value_to<std::string>(files.at("key"));
+  made.authorities_file = json::value_to<std::string>(files.at("authorities"));
+  return made;
+}
+
+void run_load(json::object given) {
+  auto const workload = json::value_to<std::string>(given.at("workload"));
+  auto const all = make_load(workload, load_plan{std::move(given)});
+  all->connect([](std::uint64_t n) { say({{"connections", n}}); });
+  say({{"connected", true}});
+  for (;;) {
+    if (!wait_for_command(all->beat_period())) {
+      all->beat();
+      continue;
+    }
+    std::string command;
+    if (!std::getline(std::cin, command)) return;
+    auto const word = command.substr(0, command.find(' '));
+    auto const rest = word == command ? std::string{} : command.substr(word.size() + 1);
+    if (word == "measure") {
+      say(all->measure(std::stoull(rest)).to_json());
+    } else if (word == "act") {
+      all->turn_to(rest);
+      say({{"act", rest}});
+    } else if (word == "conclude") {
+      say(all->conclude());
+    } else {
+      all->finish();
+      say({{"finished", true}});  // the connections stay until the server has ended
+    }
+  }
+}
+
+}  // namespace coxswain::bench
+
 int main(int argc, char** argv) {
-  CLI::App app{"Measures Coxswain. Only this machine's loopback and Unix sockets are used."};
-  app.name("coxswain-bench");
-  app.require_subcommand(1);
-  command_line given;
-  std::vector<std::pair<CLI::App*, std::function<findings()>>> commands;
-  for (auto const& work : all_workloads()) {
-    auto* const cmd = app.add_subcommand(work.name, work.help);
-    work.add_options(*cmd);
-    add_common(*cmd, given, work);
-    commands.emplace_back(cmd, [work, &given] { return measure(work, given); });
-  }
-  for (auto const& what : {make_growth(), make_history()}) {
-    auto* const cmd = app.add_subcommand(what.name, what.help);
-    what.add_options(*cmd);
-    add_output(*cmd, given, false);
-    commands.emplace_back(cmd, [what, &given] { return what.run(given.how.transport); });
-  }
-  auto const run_client = add_client_process(app);
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& problem) {
-    return app.exit(problem) == 0 ? 0 : static_cast<int>(exit_code::usage);
-  }
-  if (run_client()) return static_cast<int>(exit_code::ok);
-  for (auto const& [cmd, measured] : commands) {
-    if (cmd->parsed()) return run(given, measured);
-  }
-  return static_cast<int>(exit_code::usage);
+  return coxswain::bench::run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "{}");
 }

@@ -2,7 +2,7 @@
 """Runs coxswain-bench once and looks at its JSON: that the run ends, that the counts are right and
 that the fields are there. How long anything took is not judged.
 
-    smoke.py PROGRAM JSON_FILE EXPECTATION... -- ARGUMENT...
+    smoke.py JSON_FILE EXPECTATION... -- ARGUMENT...
 
 An expectation is `path` (a number above zero is there), `path=any` (a number of either sign is there)
 or `path=number`; `floor.release_ns.count=15`.
@@ -10,6 +10,7 @@ A test that needs somebody else's server is skipped where that is not installed.
 """
 
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -40,9 +41,10 @@ def is_met(found, expectation):
 
 def main():
     split = sys.argv.index("--")
-    program, path, *expectations = sys.argv[1:split]
+    path, *expectations = sys.argv[1:split]
+    program = pathlib.Path(__file__).resolve().parent / "coxswain-bench"
     arguments = sys.argv[split + 1:]
-    ran = subprocess.run([program, *arguments, "--json", path], timeout=100,
+    ran = subprocess.run([sys.executable, "-B", program, *arguments, "--json", path], timeout=100,
                          stderr=subprocess.PIPE, text=True, check=False)
     print(ran.stderr, file=sys.stderr)
     if ran.returncode == UNAVAILABLE and "is not installed" in ran.stderr:

@@ -4,6 +4,7 @@
 
 #include "load/connections.hpp"
 #include "load/job.hpp"
+#include "workloads/workload.hpp"
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -90,10 +91,9 @@ class crowd final : public connections::listener {
   std::mt19937_64 random_{std::random_device{}()};
 };
 
-// A crowd that speaks to a server of this kind.
-[[nodiscard]] inline crowd crowd_of(side_kind kind, address server, extent size,
-                                    rival_plan const& rival = {}) {
-  return crowd{std::move(server), make_peer(kind, size.tasks, rival), size};
+// A crowd that speaks to the plan's server.
+[[nodiscard]] inline crowd crowd_of(load_plan const& plan, rival_plan const& rival = {}) {
+  return crowd{plan.server, make_peer(plan, rival), plan.size};
 }
 
 // A load that is a crowd, which connects, joins and leaves.

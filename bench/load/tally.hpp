@@ -1,55 +1,25 @@
 #pragma once
 // What a load found in one sample, and the watch it is timed with. Not here: what the operating
-// system knows of it (side).
+// system knows of it (driver/sides.py).
 
-#include "report/figures.hpp"
+#include "load/histogram.hpp"
 
 #include "coxswain/base/time.hpp"
 
+#include <boost/json/object.hpp>
+
 #include <chrono>
 #include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <time.h>
 
 namespace coxswain::bench {
 
-// Plain values as bytes, for another process of the same program.
-template <class Value>
-void append_raw(std::string& out, Value const& value) {
-  static_assert(std::is_trivially_copyable_v<Value>);
-  out.append(reinterpret_cast<char const*>(&value), sizeof value);
-}
-
-template <class Value>
-[[nodiscard]] std::string raw(Value const& value) {
-  std::string bytes;
-  append_raw(bytes, value);
-  return bytes;
-}
-
-// Takes the value off the front of `from`; what is not there is zero.
-template <class Value>
-[[nodiscard]] Value take_raw(std::string_view& from) {
-  static_assert(std::is_trivially_copyable_v<Value>);
-  Value value{};
-  if (from.size() < sizeof value) {
-    from = {};
-    return value;
-  }
-  std::memcpy(&value, from.data(), sizeof value);
-  from.remove_prefix(sizeof value);
-  return value;
-}
-
 [[nodiscard]] inline time_point now() { return std::chrono::steady_clock::now(); }
 
-[[nodiscard]] inline duration of_seconds(double seconds) {
-  return std::chrono::duration_cast<duration>(std::chrono::duration<double>{seconds});
+[[nodiscard]] inline duration of_timespec(timespec const& t) {
+  return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
 }
 
 struct tally {
@@ -65,9 +35,8 @@ struct tally {
   duration busy{};                   // the load's own CPU time in it
   std::vector<part> parts;           // as many as the workload names, in its order
 
-  // For another process of the same program.
-  [[nodiscard]] std::string to_bytes() const;
-  [[nodiscard]] static tally from_bytes(std::string_view from);
+  // Times in nanoseconds.
+  [[nodiscard]] boost::json::object to_json() const;
 };
 
 // Measures what passes between its making and `stop`: time, and CPU time of this process.
@@ -82,7 +51,7 @@ class stopwatch {
   static duration cpu_time() {
     timespec used{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+    return of_timespec(used);
   }
 
   duration cpu_begun_{cpu_time()};

@@ -2,16 +2,12 @@
 // Which calls have which deadline, and which of them were answered before it. Pure: no clock, no
 // I/O.
 
-#include "workloads/workload.hpp"
-
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
 #include <utility>
 
 namespace coxswain::bench {
@@ -19,13 +15,6 @@ namespace coxswain::bench {
 class deadline_watch {
  public:
   using call = std::pair<std::size_t, request_id>;  // a connection's
-
-  // How late the coordinator finds itself: the last 4,096 deadlines, and all of them.
-  struct own_lateness {
-    duration p99{};
-    duration max{};
-    std::uint64_t answered{};
-  };
 
   // To be told just before the call is sent: the coordinator cannot have read it earlier.
   void begins(call which, time_point deadline);
@@ -35,9 +24,10 @@ class deadline_watch {
 
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 
-  // For another process of the same program, which makes of it what is to be told.
-  [[nodiscard]] std::string to_bytes(own_lateness const& own) const;
-  [[nodiscard]] static finding told(std::string_view bytes);
+  // Calls that were answered; those before their deadline, and by how much at most.
+  [[nodiscard]] std::uint64_t ended() const noexcept { return ended_; }
+  [[nodiscard]] std::uint64_t early() const noexcept { return early_; }
+  [[nodiscard]] duration early_by_max() const noexcept { return early_by_max_; }
 
  private:
   std::map<call, time_point> open_;

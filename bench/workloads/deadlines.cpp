@@ -4,15 +4,14 @@
 #include "load/crowd.hpp"
 #include "load/job.hpp"
 #include "workloads/deadline_watch.hpp"
-#include "workloads/workloads.hpp"
 
 #include "coxswain/client/blocking_client.hpp"
+#include "coxswain/core/config.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <random>
 #include <string>
 #include <utility>
@@ -24,22 +23,23 @@ using milliseconds = std::chrono::milliseconds;
 
 constexpr auto lateness_max = 60s;
 
-struct deadline_options {
-  population who{};
-  double per_second{2'000};
-  double timeout_from_s{0.05};
-  double timeout_to_s{1};
-};
-
 class deadlines_load final : public crowd_load, public connections::listener {
  public:
-  deadlines_load(address const& server, crowd&& all, deadline_options const& given)
-      : crowd_load{std::move(all)},
-        server_{server.text()},
-        gap_{of_seconds(1 / given.per_second)},
-        timeout_ms_{std::llround(given.timeout_from_s * 1e3),
-                    std::llround(given.timeout_to_s * 1e3)},
-        unanswered_(all_.sessions()) {}
+  explicit deadlines_load(load_plan const& plan)
+      : crowd_load{crowd_of(plan)},
+        server_{plan.server.text()},
+        gap_{plan.get<std::int64_t>("gap_ns")},
+        timeout_ms_{plan.get<std::int64_t>("timeout_from_ms"),
+                    plan.get<std::int64_t>("timeout_to_ms")},
+        unanswered_(all_.sessions()) {
+    auto const allowed = core::config{}.open_requests_max_per_task;
+    auto const open = timeout_ms_.b() * 1'000'000 / gap_.count() / (all_.tasks() - 1) + 2;
+    if (open <= allowed) return;
+    refuse(
+        "each task would have up to {} barriers open at once, but a coordinator allows {}: fewer "
+        "--per-second, a shorter --timeout-to, or more --tasks",
+        open, allowed);
+  }
 
   tally measure(std::uint64_t steps) override {
     all_.speaks().expect({core::answer{{errc::deadline_exceeded, {}}, barrier_failure{}}});
@@ -55,10 +55,15 @@ class deadlines_load final : public crowd_load, public connections::listener {
   }
 
   // Asked once: a picture of many tasks is much.
-  std::string conclude() override {
+  boost::json::object conclude() override {
     blocking_client observer{client_options{server_}};
     auto const seen = observer.inspect();
-    return watched_.to_bytes({seen.lateness_p99, seen.lateness_max, seen.deadlines_answered});
+    return {{"ended", watched_.ended()},
+            {"early", watched_.early()},
+            {"early_by_max_ns", watched_.early_by_max().count()},
+            {"own_lateness_p99_ns", seen.lateness_p99.count()},
+            {"own_lateness_max_ns", seen.lateness_max.count()},
+            {"deadlines_answered", seen.deadlines_answered}};
   }
 
  private:
@@ -144,65 +149,10 @@ class deadlines_load final : public crowd_load, public connections::listener {
   histogram* late_{};
 };
 
-void check_deadlines(deadline_options const& o) {
-  if (o.who.tasks < 2) refuse("--tasks 1: one task waits for another, so there must be two");
-  if (o.timeout_from_s > o.timeout_to_s) {
-    refuse("--timeout-from {} is above --timeout-to {}", o.timeout_from_s, o.timeout_to_s);
-  }
-  auto const allowed = core::config{}.open_requests_max_per_task;
-  auto const open = o.per_second * o.timeout_to_s / (o.who.tasks - 1);
-  if (open <= allowed - 1) return;
-  refuse(
-      "each task would have up to {:.0f} barriers open at once, but a coordinator allows {}: fewer "
-      "--per-second, a shorter --timeout-to, or more --tasks",
-      std::ceil(open) + 1, allowed);
-}
-
-void add_deadlines(CLI::App& to, deadline_options& o) {
-  o.who.add_to(to, false);
-  add_number(to, "--per-second", o.per_second, 0.1, 100'000.0, "Barriers that begin in a second");
-  add_number(to, "--timeout-from", o.timeout_from_s, 0.001, 60.0,
-             "Each has any timeout, in whole milliseconds, from so many seconds");
-  add_number(to, "--timeout-to", o.timeout_to_s, 0.001, 60.0, "... to so many");
-}
-
-plan plan_deadlines(deadline_options const& o) {
-  plan p;
-  auto const who = o.who.describe(p);
-  check_deadlines(o);
-  auto const ns = [](double s) { return static_cast<std::uint64_t>(of_seconds(s).count()); };
-  p.words.name = "deadlines";
-  p.words.title = fmt::format("deadlines of {} s to {} s, {} barriers a second, among {}",
-                              o.timeout_from_s, o.timeout_to_s, o.per_second, who);
-  p.words.steps = "barriers";
-  p.words.operation = {"barrier", "barrier"};
-  p.words.latencies = {{"deadline to its news", "lateness_ns"}};
-  p.parameters = {{"tasks", p.ours.tasks},
-                  {"sessions", p.ours.connections},
-                  {"timeout_from_ns", ns(o.timeout_from_s)},
-                  {"timeout_to_ns", ns(o.timeout_to_s)},
-                  {"gap_ns", ns(1 / o.per_second)}};
-  // Those of a second.
-  p.steps = std::max<std::uint64_t>(10, static_cast<std::uint64_t>(o.per_second));
-  p.connects_in_samples = true;  // the observer does, at the end
-  p.ends_in_failure = true;
-  p.conclude = deadline_watch::told;
-  p.make_load = [o](side_kind kind, address server, extent size) {
-    return std::make_unique<deadlines_load>(server, crowd_of(kind, server, size), o);
-  };
-  return p;
-}
-
 }  // namespace
 
-workload make_deadlines() {
-  auto w = described<deadline_options>(
-      "deadlines",
-      "Barriers that cannot complete, in an otherwise idle job: how long after its deadline each "
-      "one times out. Fails if one times out early",
-      add_deadlines, plan_deadlines);
-  w.has_floor = false;
-  return w;
+std::unique_ptr<load> make_deadlines(load_plan const& plan) {
+  return std::make_unique<deadlines_load>(plan);
 }
 
 }  // namespace coxswain::bench

@@ -2,20 +2,11 @@
 
 #include "load/crowd.hpp"
 #include "load/job.hpp"
-#include "workloads/workloads.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace coxswain::bench {
 namespace {
-
-struct heartbeat_options {
-  population who{};
-  double period_s{10};
-
-  [[nodiscard]] duration period() const { return of_seconds(period_s); }
-};
 
 class heartbeat_load final : public crowd_load, public connections::listener {
  public:
@@ -97,37 +88,11 @@ class heartbeat_load final : public crowd_load, public connections::listener {
   histogram* latency_{};
 };
 
-void add_heartbeat(CLI::App& to, heartbeat_options& o) {
-  o.who.add_to(to);
-  add_number(to, "--period", o.period_s, 0.001, 100.0,
-             "Seconds between two heartbeats of a session");
-}
-
-plan plan_heartbeat(heartbeat_options const& o) {
-  plan p;
-  p.words.name = "heartbeat";
-  p.words.title = fmt::format("heartbeats of {} every {} s", o.who.describe(p), o.period_s);
-  p.words.steps = "heartbeats";
-  p.words.operation = {"heartbeat", "heartbeat"};
-  p.words.latencies = {{"heartbeat to its answer", "latency_ns"}};
-  p.parameters.push_back({"period_ns", static_cast<std::uint64_t>(o.period().count())});
-  // Those of a second.
-  auto const sessions = static_cast<double>(p.ours.connections);
-  p.steps = std::max<std::uint64_t>(10, static_cast<std::uint64_t>(sessions / o.period_s));
-  p.make_load = [period = o.period()](side_kind kind, address server, extent size) {
-    return std::make_unique<heartbeat_load>(crowd_of(kind, std::move(server), size), period);
-  };
-  return p;
-}
-
 }  // namespace
 
-workload make_heartbeat() {
-  return described<heartbeat_options>(
-      "heartbeat",
-      "A job that is idle: the sessions' heartbeats, one after another at an even pace, and the "
-      "server's CPU for them",
-      add_heartbeat, plan_heartbeat, {side_kind::redis});
+std::unique_ptr<load> make_heartbeat(load_plan const& plan) {
+  duration const period{plan.get<std::int64_t>("period_ns")};
+  return std::make_unique<heartbeat_load>(crowd_of(plan), period);
 }
 
 }  // namespace coxswain::bench

@@ -3,12 +3,9 @@
 
 #include "load/crowd.hpp"
 #include "load/job.hpp"
-#include "servers/machine.hpp"
-#include "workloads/workloads.hpp"
 
 #include "coxswain/core/model/topology.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace coxswain::bench {
@@ -21,11 +18,14 @@ constexpr std::uint64_t value_bytes = 64;
 
 enum part : std::size_t { join_part, topologies, barriers, keys, heartbeats, leave_part, parts };
 
-struct mixed_options {
-  population who{};
-  std::uint32_t barriers{100};
-  std::uint32_t devices{1};
-};
+duration cpu_time_of(pid_t process) {
+  clockid_t clock{};
+  timespec used{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) {
+    throw bench_error{fmt::format("the CPU time of process {} cannot be read", process)};
+  }
+  return of_timespec(used);
+}
 
 core::local_topology topology_of(task_id task, std::uint32_t devices) {
   core::local_topology t;
@@ -52,12 +52,14 @@ core::answer whole_topology(std::uint32_t tasks, std::uint32_t devices) {
 
 class mixed_load final : public load {
  public:
-  mixed_load(crowd&& all, mixed_options given)
-      : given_{given}, all_{std::move(all)}, keys_{all_.tasks(), value_bytes} {
+  explicit mixed_load(load_plan const& plan)
+      : barriers_{plan.get<std::uint32_t>("barriers")},
+        devices_{plan.get<std::uint32_t>("devices")},
+        all_{crowd_of(plan)},
+        keys_{all_.tasks(), value_bytes},
+        server_{plan.server_pid} {
     all_.pretend_sessions();
   }
-
-  void is_served_by(pid_t server) override { server_ = server; }
 
   // One day, whatever the number: the job can start only once.
   tally measure(std::uint64_t /*steps*/) override {
@@ -65,12 +67,11 @@ class mixed_load final : public load {
     found.operations = all_.tasks();
     found.latencies.resize(2);
     found.parts.resize(parts);
-    auto const whole =
-        given_.devices > 0 ? whole_topology(all_.tasks(), given_.devices) : core::answer{};
+    auto const whole = devices_ > 0 ? whole_topology(all_.tasks(), devices_) : core::answer{};
     stopwatch const watch;
     take(found, join_part, [this] { join(); });
-    if (given_.devices > 0) take(found, topologies, [&] { exchange(whole); });
-    for (std::uint32_t i = 1; i <= given_.barriers; ++i) {
+    if (devices_ > 0) take(found, topologies, [&] { exchange(whole); });
+    for (std::uint32_t i = 1; i <= barriers_; ++i) {
       take(found, barriers, [&] { meet(i, found.latencies[1]); });
       take(found, keys, [this] { use_keys(); });
       if (i % barriers_per_beat == 0) take(found, heartbeats, [this] { all_.beat_and_await(); });
@@ -104,7 +105,7 @@ class mixed_load final : public load {
     all_.ask_all([this](task_id task) {
       core::exchange_topology_args args;
       args.platform = "gpu";
-      args.mine = topology_of(task, given_.devices);
+      args.mine = topology_of(task, devices_);
       return args;
     });
     all_.run("the topology of all");
@@ -136,75 +137,18 @@ class mixed_load final : public load {
     all_.run("its neighbour's value");
   }
 
-  mixed_options given_;
+  std::uint32_t barriers_;
+  std::uint32_t devices_;  // of each task, of which all tell all; 0: no topologies
   crowd all_;
   key_set keys_;
   std::optional<pid_t> server_;
   std::uint64_t puts_{};
 };
 
-void add_mixed(CLI::App& to, mixed_options& o) {
-  o.who.add_to(to);
-  add_number(to, "--barriers", o.barriers, 1, 100'000,
-             "Barriers in a day, each followed by a put and a get of each task");
-  add_number(to, "--devices", o.devices, 0, 64,
-             "Devices of each task, of which all tell all; 0: no topologies");
-}
-
-void check_mixed(mixed_options const& o, extent ours, extent others) {
-  constexpr double sent_max = 16.0 * 1024 * 1024 * 1024;
-  auto const tasks = static_cast<double>(std::max(ours.tasks, others.tasks));
-  auto const sent = tasks * tasks * (30.0 + 40.0 * o.devices);
-  if (o.devices == 0 || sent <= sent_max) return;
-  refuse(
-      "{} who tell each other their topologies are sent about {}, but 16 GiB is the limit: fewer "
-      "--tasks, or --devices 0",
-      counted(ours.tasks, "task"), bytes_text(sent));
-}
-
-plan plan_mixed(mixed_options const& o) {
-  plan p;
-  p.words.name = "mixed";
-  p.words.title =
-      fmt::format("a day of {} with {}", o.who.describe(p), counted(o.barriers, "barrier"));
-  check_mixed(o, p.ours, p.others);
-  p.words.steps = "days";
-  p.words.operation = {"task and day", "task"};
-  p.words.latencies = {{"whole day", "day_ns"}, {"last arrival to last release", "release_ns"}};
-  p.words.parts = {{"connect, hello, join", "join"}, {"topologies", "topologies"},
-                   {"barriers", "barriers"},         {"puts and gets", "keys"},
-                   {"heartbeats", "heartbeats"},     {"leave, bye", "leave"}};
-  p.words.counts_peak = true;
-  auto const fewer = o.who.smaller();
-  p.parameters.insert(
-      p.parameters.end(),
-      {{"barriers", o.barriers}, {"devices", o.devices}, {"tasks_for_memory", fewer.tasks}});
-  p.floor_answers_together = p.others.tasks;
-  // With as many requests in all, since a coordinator keeps the last ones.
-  p.smaller = [o, fewer] {
-    auto longer = o;
-    longer.who = fewer;
-    longer.barriers =
-        static_cast<std::uint32_t>(std::uint64_t{o.barriers} * o.who.tasks / fewer.tasks);
-    return plan_mixed(longer);
-  };
-  p.make_load = [o](side_kind kind, address server, extent size) {
-    return std::make_unique<mixed_load>(crowd_of(kind, std::move(server), size), o);
-  };
-  p.joins_first = false;
-  return p;
-}
-
 }  // namespace
 
-workload make_mixed() {
-  auto w = described<mixed_options>(
-      "mixed",
-      "A job's day: all join, exchange topologies, meet at barriers, put and get keys, show that "
-      "they live, and leave. The time and the server's CPU of each part, and memory per task",
-      add_mixed, plan_mixed);
-  w.uses_up_servers = true;
-  return w;
+std::unique_ptr<load> make_mixed(load_plan const& plan) {
+  return std::make_unique<mixed_load>(plan);
 }
 
 }  // namespace coxswain::bench

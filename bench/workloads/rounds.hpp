@@ -22,7 +22,7 @@ class rounds_load final : public crowd_load {
  public:
   rounds_load(crowd&& all, round_shape shape, arrivals how);
 
-  // Its latencies are named by `rounds_words`.
+  // Its latencies: from the last arrival to the last release, and the whole round.
   tally measure(std::uint64_t steps) override;
 
  private:
@@ -32,10 +32,5 @@ class rounds_load final : public crowd_load {
   arrivals how_;
   std::uint64_t round_{};
 };
-
-[[nodiscard]] vocabulary rounds_words(std::string name, std::string title);
-
-// The workload `barrier` over these tasks.
-[[nodiscard]] plan barrier_over(population const& who);
 
 }  // namespace coxswain::bench

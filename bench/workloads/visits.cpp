@@ -4,7 +4,7 @@
 
 #include "load/connections.hpp"
 #include "load/job.hpp"
-#include "workloads/workloads.hpp"
+#include "workloads/workload.hpp"
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -203,28 +203,6 @@ class join_load final : public load {
   std::mt19937_64 random_{std::random_device{}()};
 };
 
-plan plan_join(population const& who) {
-  plan p;
-  p.words.name = "join";
-  p.words.title = "join of " + who.describe(p);
-  p.words.steps = "storms";
-  p.words.operation = {"task", "task"};
-  p.words.latencies = {{"first connect to the start of the job", "storm_ns"},
-                       {"connect to the first answer", "greeted_ns"}};
-  p.words.has_rate = true;
-  p.parameters.push_back({"tasks_for_memory", who.smaller().tasks});
-  p.make_load = [](side_kind kind, address server, extent size) {
-    return std::make_unique<join_load>(std::move(server), make_peer(kind, size.tasks), size);
-  };
-  p.joins_first = false;
-  p.smaller = [who] { return plan_join(who.smaller()); };
-  return p;
-}
-
-struct churn_options {
-  std::uint32_t slots{16};
-};
-
 class churn_load final : public load {
  public:
   churn_load(address server, std::unique_ptr<peer> speaks, std::uint32_t slots)
@@ -269,51 +247,15 @@ class churn_load final : public load {
   std::mt19937_64 random_{std::random_device{}()};
 };
 
-plan plan_churn(churn_options const& o) {
-  plan p;
-  p.words.name = "churn";
-  p.words.title = "churn of " + counted(o.slots, "connection");
-  p.words.steps = "visits";
-  p.words.operation = {"visit", "visit"};
-  p.words.latencies = {{"connect to having left", "visit_ns"},
-                       {"connect to the first answer", "greeted_ns"}};
-  p.words.has_rate = true;
-  p.parameters = {{"connections", o.slots}};
-  p.steps = std::max<std::uint64_t>(2'000, 2 * std::uint64_t{o.slots});
-  p.ours = p.others = {o.slots, 0};
-  p.connects_in_samples = true;
-  // Each task comes and goes alone.
-  p.job.num_tasks = o.slots;
-  p.job.join_barrier = false;
-  p.job.leave_barrier = false;
-  p.make_load = [o](side_kind kind, address server, extent /*size*/) {
-    return std::make_unique<churn_load>(std::move(server), make_peer(kind, o.slots), o.slots);
-  };
-  return p;
-}
-
 }  // namespace
 
-workload make_join() {
-  auto w = described<population>(
-      "join",
-      "A whole job begins: all connect, say hello and join, until all know that it has started. "
-      "Tasks in a second, and the server's memory for each when they are idle",
-      [](CLI::App& to, population& who) { who.add_to(to); }, plan_join);
-  w.uses_up_servers = true;
-  return w;
+std::unique_ptr<load> make_join(load_plan const& plan) {
+  return std::make_unique<join_load>(plan.server, make_peer(plan), plan.size);
 }
 
-workload make_churn() {
-  return described<churn_options>(
-      "churn",
-      "Connections come and go: each says hello, joins, leaves and is closed, and another takes "
-      "its place. Visits in a second, and how long one takes",
-      [](CLI::App& to, churn_options& o) {
-        add_number(to, "--connections", o.slots, 1, 100'000,
-                   "Connections at any time, each of another task");
-      },
-      plan_churn);
+std::unique_ptr<load> make_churn(load_plan const& plan) {
+  auto const slots = plan.get<std::uint32_t>("slots");
+  return std::make_unique<churn_load>(plan.server, make_peer(plan), slots);
 }
 
 }  // namespace coxswain::bench

@@ -1,31 +1,59 @@
 #include "workloads/workload.hpp"
 
-#include "workloads/workloads.hpp"
+#include "servers/roles.hpp"
+
+#include <map>
+#include <utility>
 
 namespace coxswain::bench {
+namespace {
 
-std::string name(side_kind kind) {
-  switch (kind) {
-    case side_kind::floor: return "floor";
-    case side_kind::coxswain: return "coxswain";
-    case side_kind::second_floor: return "floor-2";
-    case side_kind::processes: return "processes";
-    case side_kind::redis: return "redis";
-    case side_kind::etcd: return "etcd";
+namespace json = boost::json;
+
+side_kind kind_of(json::string_view name) {
+  if (name == "redis") return side_kind::redis;
+  if (name == "etcd") return side_kind::etcd;
+  return name == "coxswain" ? side_kind::coxswain : side_kind::floor;
+}
+
+address address_of(json::object const& given) {
+  address server{json::value_to<std::string>(given.at("address"))};
+  if (auto const* const tls = given.if_contains("tls")) server.speak(tls_options_of(*tls));
+  return server;
+}
+
+}  // namespace
+
+load_plan::load_plan(json::object given)
+    : kind{kind_of(given.at("kind").as_string())},
+      server{address_of(given)},
+      size{json::value_to<std::size_t>(given.at("connections")),
+           json::value_to<std::uint32_t>(given.at("tasks"))},
+      options{std::move(given)} {
+  if (auto const* const pid = options.if_contains("server_pid")) {
+    server_pid = json::value_to<pid_t>(*pid);
   }
-  return {};
 }
 
-std::unique_ptr<peer> make_peer(side_kind kind, std::uint32_t tasks, rival_plan const& rival) {
-  if (kind == side_kind::redis) return make_redis_peer(rival);
-  if (kind == side_kind::etcd) return make_etcd_peer(rival);
-  return kind == side_kind::coxswain ? make_coxswain_peer(tasks) : make_floor_peer();
+std::unique_ptr<load> make_load(std::string_view workload, load_plan const& plan) {
+  static std::map<std::string_view, std::unique_ptr<load> (*)(load_plan const&)> const all{
+      {"barrier", make_barrier},    {"join", make_join},       {"churn", make_churn},
+      {"keys", make_keys},          {"fan-out", make_fan_out}, {"heartbeat", make_heartbeat},
+      {"failure", make_failure},    {"mixed", make_mixed},     {"history", make_history},
+      {"deadlines", make_deadlines}};
+  auto const found = all.find(workload);
+  if (found == all.end()) refuse("there is no workload '{}'", workload);
+  return found->second(plan);
 }
 
-std::vector<workload> all_workloads() {
-  return {make_barrier(), make_barrier_data(), make_join(),    make_churn(),
-          make_kv(),      make_dir_get(),      make_fan_out(), make_heartbeat(),
-          make_failure(), make_deadlines(),    make_mixed(),   make_check()};
+std::unique_ptr<peer> make_peer(load_plan const& plan, rival_plan const& rival) {
+  switch (plan.kind) {
+    case side_kind::redis: return make_redis_peer(rival);
+    case side_kind::etcd: return make_etcd_peer(rival);
+    case side_kind::coxswain: return make_coxswain_peer(plan.size.tasks);
+    case side_kind::floor: break;
+  }
+  return make_floor_peer();
 }
 
 }  // namespace coxswain::bench

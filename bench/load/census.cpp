@@ -1,4 +1,4 @@
-#include "studies/census.hpp"
+#include "load/census.hpp"
 
 #include "bench_error.hpp"
 

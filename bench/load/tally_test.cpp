@@ -1,0 +1,115 @@
+#include "workloads/deadline_watch.hpp"
+
+#include "bench_error.hpp"
+#include "load/tally.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace coxswain::bench {
+namespace {
+
+constexpr time_point t0{1'000s};
+
+BOOST_AUTO_TEST_SUITE(histograms)
+
+BOOST_AUTO_TEST_CASE(small_times_are_exact) {
+  histogram h;
+  for (auto const ns : {7, 3, 7, 0}) h.add(ns);
+
+  boost::json::object const expected{{"max", 7}, {"times", {0.0, 1U, 3.0, 1U, 7.0, 2U}}};
+  BOOST_TEST((h.to_json() == expected));
+}
+
+BOOST_AUTO_TEST_CASE(any_time_is_told_with_at_most_a_twentieth_of_a_percent_of_error) {
+  for (std::int64_t ns = 1; ns < 4'000'000'000'000; ns += 1 + ns / 7) {
+    histogram h;
+    h.add(ns);
+
+    BOOST_TEST(h.to_json().at("times").as_array().at(0).as_double() == static_cast<double>(ns),
+               boost::test_tools::tolerance(0.0005));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_time_is_exact_and_a_negative_one_counts_as_zero) {
+  histogram h;
+  h.add(123'456'789);
+  h.add(-5);
+
+  BOOST_TEST(h.to_json().at("max") == 123'456'789);
+  BOOST_TEST(h.to_json().at("times").as_array().at(0) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(without_times_there_are_none) {
+  BOOST_TEST(histogram{}.to_json().at("max") == 0);
+  BOOST_TEST(histogram{}.to_json().at("times").as_array().empty());
+}
+
+BOOST_AUTO_TEST_CASE(two_together_are_as_one_that_was_given_all) {
+  histogram low;
+  histogram high;
+  histogram all;
+  for (std::int64_t ns = 1; ns <= 100; ++ns) {
+    (ns <= 50 ? low : high).add(ns);
+    all.add(ns);
+  }
+
+  low.add(high);
+
+  BOOST_TEST((low.to_json() == all.to_json()));
+}
+
+BOOST_AUTO_TEST_CASE(a_tally_is_told_with_its_latencies_and_parts) {
+  tally found;
+  found.operations = 7;
+  found.elapsed = 3s;
+  found.busy = 2s;
+  found.latencies.resize(2);
+  found.latencies[1].add(5);
+  found.parts.push_back({4ns, 3ns});
+
+  boost::json::object const expected{
+      {"operations", 7U},
+      {"elapsed", 3'000'000'000},
+      {"busy", 2'000'000'000},
+      {"latencies",
+       {{{"max", 0}, {"times", boost::json::array{}}}, {{"max", 5}, {"times", {5.0, 1U}}}}},
+      {"parts", {{{"elapsed", 4}, {"server_cpu", 3}}}}};
+  BOOST_TEST(boost::json::serialize(found.to_json()) == boost::json::serialize(expected));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(deadline_watches)
+
+BOOST_AUTO_TEST_CASE(an_answer_is_early_before_its_deadline_and_not_at_it) {
+  deadline_watch w;
+  for (auto const late : {-1ns, 0ns, 1ns}) {
+    w.begins({7, request_id{2}}, t0 + 50ms);
+
+    BOOST_TEST((w.ends({7, request_id{2}}, t0 + 50ms + late) == late));
+  }
+
+  BOOST_TEST(w.ended() == 3u);
+  BOOST_TEST(w.early() == 1u);
+  BOOST_TEST((w.early_by_max() == 1ns));
+}
+
+BOOST_AUTO_TEST_CASE(calls_of_several_connections_are_told_apart) {
+  deadline_watch w;
+  w.begins({0, request_id{2}}, t0 + 1s);
+  w.begins({1, request_id{2}}, t0 + 2s);
+
+  BOOST_TEST((w.ends({1, request_id{2}}, t0 + 2s) == 0ns));
+  BOOST_TEST(w.open() == 1u);
+  BOOST_CHECK_THROW(w.ends({1, request_id{2}}, t0 + 2s), bench_error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace coxswain::bench

@@ -1,0 +1,72 @@
+// A real client: one of those that `check` compares the simulated tasks with.
+
+#include "load/tally.hpp"
+#include "servers/roles.hpp"
+
+#include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/value_to.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+namespace coxswain::bench {
+namespace {
+
+std::int64_t nanoseconds(time_point at) { return at.time_since_epoch().count(); }
+
+// The clock is the same in all processes.
+asio::awaitable<void> do_rounds(client& of, std::uint64_t rounds) {
+  boost::json::array called;
+  boost::json::array returned;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    called.push_back(nanoseconds(now()));
+    co_await of.barrier("step");
+    returned.push_back(nanoseconds(now()));
+  }
+  boost::json::object const took{{"called", std::move(called)}, {"returned", std::move(returned)}};
+  say(took);
+}
+
+asio::awaitable<void> take_part(client_options how) {
+  auto const executor = co_await asio::this_coro::executor;
+  asio::posix::stream_descriptor commands{executor, ::dup(STDIN_FILENO)};
+  client self = co_await client::connect(std::move(how));
+  boost::json::object const connected{{"connected", true}};
+  say(connected);
+  co_await self.join();
+  boost::json::object const joined{{"joined", true}};
+  say(joined);
+  for (;;) {
+    co_await commands.async_wait(asio::posix::descriptor_base::wait_read, asio::use_awaitable);
+    std::string rounds;
+    if (!std::getline(std::cin, rounds)) co_return;
+    if (rounds == "finish") break;
+    co_await do_rounds(self, std::stoull(rounds));
+  }
+  co_await self.leave();
+  boost::json::object const left{{"left", true}};
+  say(left);
+}
+
+}  // namespace
+
+void run_client(boost::json::object const& given) {
+  client_options how{boost::json::value_to<std::string>(given.at("address")),
+                     task_id{boost::json::value_to<std::uint32_t>(given.at("task"))}};
+  asio::io_context io{1};
+  std::exception_ptr problem;
+  auto const ended = [&problem](std::exception_ptr why) { problem = std::move(why); };
+  asio::co_spawn(io, take_part(std::move(how)), ended);
+  io.run();
+  if (problem) std::rethrow_exception(problem);
+}
+
+}  // namespace coxswain::bench
