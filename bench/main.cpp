@@ -45,9 +45,8 @@ void await_start() {
 
 void be_floor(json::object const& given) {
   await_start();
-  auto const how = given.at("trigger").as_string() == "level" ? trigger::level : trigger::edge;
   serve_floor(address{json::value_to<std::string>(given.at("listen"))},
-              json::value_to<std::size_t>(given.at("together")), how, [](std::string const& where) {
+              json::value_to<std::size_t>(given.at("together")), [](std::string const& where) {
                 say({{"listening", where}});
               });
 }

@@ -2,7 +2,7 @@
 
 from driver.machine import show
 from driver.processes import RIVALS, files_parent_of, need_rival
-from driver.report import Report, measure_pair
+from driver.report import Report
 from driver.sides import Stage
 
 SAMPLES_ALONE = 10
@@ -40,12 +40,12 @@ class Experiment:
             parent = files_parent_of(self.beside)
         with Stage(given.program, self.transport, given.address, given.server_pid,
                    given.floor_transport == "tcp", parent) as self.stage:
-            self.report = Report(self.plan, self.stage.over(), self.stage.cpus,
-                                 self.plan.measured or self.ours.kind, self.beside)
+            self.report = Report(self.plan, self.stage, self.plan.measured or self.ours.kind,
+                                 self.beside)
             if self.other:
                 self.report.floor_transport = "unix" if self.stage.is_unix(self.beside) else "tcp"
             disturbance = self._measure()
-            return (self.report.table(disturbance), self.report.to_json(self.stage, disturbance),
+            return (self.report.table(disturbance), self.report.to_json(disturbance),
                     self.report.shown[2])
 
     def _measure(self):
@@ -65,7 +65,7 @@ class Experiment:
         disturbance = self.stage.disturbance()
         report.ours.connected_bytes_per_task = self.ours.bytes_per_task
         if self.other:
-            report.floor.connected_bytes_per_task = self.other.bytes_per_task
+            report.other.connected_bytes_per_task = self.other.bytes_per_task
         self._measure_memory()
         if self.ours.running:
             if self.plan.conclude:
@@ -76,7 +76,7 @@ class Experiment:
         return disturbance
 
     def _start(self, place, plan):
-        place.running = self.stage.add(plan, place.kind, floor_trigger=self.given.floor_trigger)
+        place.running = self.stage.add(plan, place.kind)
         tasks = plan.extent(place.kind).tasks if plan.joins_first else 0
         if tasks and place.running.bytes_connected is not None:
             place.bytes_per_task = place.running.bytes_connected / tasks
@@ -111,9 +111,8 @@ class Experiment:
         report = self.report
         for pair in range(self.given.pairs):
             show(f"pair {pair + 1} of {self.given.pairs}{report.in_short()}")
-            measure_pair(pair, report.ours, report.floor, report.pairs,
-                         lambda is_ours: self._sample(self.ours if is_ours else self.other,
-                                                      self.steps))
+            report.sample(pair, lambda is_ours: self._sample(self.ours if is_ours else self.other,
+                                                             self.steps))
 
     def _measure_alone(self):
         every, done = SAMPLES_ALONE * self.steps, 0
@@ -134,7 +133,7 @@ class Experiment:
         for _ in range(SMALLER_SAMPLES):
             self.report.ours.smaller.append(self._sample_of_new(self.ours, fewer, 1))
             if self.other:
-                self.report.floor.smaller.append(self._sample_of_new(self.other, fewer, 1))
+                self.report.other.smaller.append(self._sample_of_new(self.other, fewer, 1))
 
     def _compare_recordings(self):
         """What both coordinators were told."""

@@ -125,15 +125,6 @@ class Comparison:
         return told
 
 
-def measure_pair(number, ours, other, pairs, measure):
-    """A sample of both, ours first every other time, so that what drifts meets both alike."""
-    is_other_first = number % 2 == 0
-    found = {is_ours: measure(is_ours) for is_ours in (not is_other_first, is_other_first)}
-    pairs.add(found[True], found[False])
-    ours.samples.append(found[True])
-    other.samples.append(found[False])
-
-
 @dataclasses.dataclass
 class Figure:
     """Of a side: a line of the table and a member of the JSON."""
@@ -218,79 +209,96 @@ def figure_line(figure, other, ours, what=None):
                       ratio_text(figure.pairs) if figure.pairs else "")
 
 
-@dataclasses.dataclass
-class Report:
-    plan: object
-    transport: str  # "Unix sockets"
-    cpus: object
-    measured: str  # the name of what was measured: "coxswain"
-    beside: str | None  # what stands in the floor's place
-    floor_transport: str | None = None  # never TLS
-    steps_per_sample: int = 0
-    shown: tuple = ("", {}, True)  # text, members of the JSON, and whether it is good
+class Found:
+    """What was found of our side, and of another one if there is one."""
 
-    def __post_init__(self):
-        self.ours = Result()
-        self.floor = Result() if self.beside else None
-        self.pairs = Comparison(self.plan.words)
+    def __init__(self, words, has_other):
+        self.words = words
+        self.ours, self.other = Result(), Result() if has_other else None
+        self.pairs = Comparison(words)
+
+    def sample(self, number, measure):
+        """Takes a sample of both, ours first every other time, so that what drifts meets both alike."""
+        order = (True,) if not self.other else (False, True) if number % 2 == 0 else (True, False)
+        found = {is_ours: measure(is_ours) for is_ours in order}
+        self.ours.samples.append(found[True])
+        if self.other:
+            self.other.samples.append(found[False])
+            self.pairs.add(found[True], found[False])
+
+    def figures(self):
+        return figures_of(self.words, self.pairs, self.ours)
+
+    def sides_to_json(self, ours, other):
+        figures = self.figures()
+        told = {**self.pairs.to_json(), ours: to_json(figures, self.ours)}
+        return {**told, other: to_json(figures, self.other)} if self.other else told
+
+
+class Report(Found):
+    """Of one experiment."""
+    floor_transport: str | None = None  # never TLS
+    steps_per_sample = 0
+    shown = ("", {}, True)  # text, members of the JSON, and whether it is good
+
+    def __init__(self, plan, stage, measured, beside):
+        super().__init__(plan.words, beside)
+        self.plan, self.stage = plan, stage
+        self.measured = measured  # the name of what was measured: "coxswain"
+        self.beside = beside  # what stands in the floor's place, if anything does
 
     def in_short(self):
         """So far: "latency 1.072 x floor, server CPU 1.310 x"."""
         text = f": latency {median(self.pairs.p50):.3f} x {self.beside}"
-        if self.plan.words.has_rate:
+        if self.words.has_rate:
             text += f", rate {median(self.pairs.rate):.3f} x"
         if self.pairs.server_cpu:
             text += f", server CPU {median(self.pairs.server_cpu):.3f} x"
         return text if self.pairs.p50 else ""
 
     def table(self, disturbance):
-        words = self.plan.words
-        text = f"{words.title}, {self._circumstances()}\n\n" + table_line(
+        text = f"{self.words.title}, {self._circumstances()}\n\n" + table_line(
             "", self.beside, self.measured, self.beside and "ratio  [95 % interval]" or "")
-        for figure in figures_of(words, self.pairs, self.ours):
+        for figure in self.figures():
             if figure.may_lack and figure.of(self.ours) is None:
                 continue
             if figure.heading:
                 text += f"{figure.heading}\n"
             if figure.text:
-                text += figure_line(figure, self.floor, self.ours)
+                text += figure_line(figure, self.other, self.ours)
         notes = self._notes() + disturbance.warning()
         return text + (self.shown[0] and f"\n{self.shown[0]}") + (notes and f"\n{notes}")
 
-    def to_json(self, stage, disturbance):
-        words = self.plan.words
-        figures = figures_of(words, self.pairs, self.ours)
-        told = {"workload": words.name, **self.plan.parameters, **stage.origin(),
-                "measured": self.measured, "transport": stage.transport}
-        if self.floor:
+    def to_json(self, disturbance):
+        told = {"workload": self.words.name, **self.plan.parameters, **self.stage.origin(),
+                "measured": self.measured, "transport": self.stage.transport}
+        if self.other:
             told |= {"floor_transport": self.floor_transport, "pairs": len(self.ours.samples)}
-        told |= {f"{words.steps}_per_sample": self.steps_per_sample, **self.pairs.to_json(),
-                 "coxswain": to_json(figures, self.ours)}
-        if self.floor:
-            told[self.beside] = to_json(figures, self.floor)
-        return {**told, **self.shown[1], "disturbed": disturbance.to_json()}
+        return {**told, f"{self.words.steps}_per_sample": self.steps_per_sample,
+                **self.sides_to_json("coxswain", self.beside), **self.shown[1],
+                "disturbed": disturbance.to_json()}
 
     def _circumstances(self):
         """ "TCP, 300 rounds a side in 15 pairs of samples, interleaved; servers on CPU 0, ..."."""
-        samples, text = len(self.ours.samples), self.transport
-        if self.floor and self.floor_transport == "tcp" and self.transport != "TCP":
+        samples, text = len(self.ours.samples), self.stage.over()
+        if self.other and self.floor_transport == "tcp" and self.stage.transport != "tcp":
             text += f" (the {self.beside}: TCP)"
-        text += f", {counted(self.steps_per_sample * samples, self.plan.words.steps[:-1])}"
-        if self.floor:
+        text += f", {counted(self.steps_per_sample * samples, self.words.steps[:-1])}"
+        if self.other:
             text += f" a side in {counted(samples, 'pair')} of samples, interleaved"
-        return f"{text}; {self.cpus}"
+        return f"{text}; {self.stage.cpus}"
 
     def _notes(self):
         text = ""
         sides = {self.measured: self.ours}
-        if self.floor:
-            sides["the floor" if self.beside == "floor" else self.beside] = self.floor
-        for name, result in sides.items() if self.plan.words.has_rate else ():
+        if self.other:
+            sides["the floor" if self.beside == "floor" else self.beside] = self.other
+        for name, result in sides.items() if self.words.has_rate else ():
             share = quotient(result.samples, "busy", "elapsed")
             if share >= LOAD_SHARE_ENOUGH:
                 text += (f"note: the load on {name} was busy {100 * share:.0f} % of the time: the "
                          "server could do more, and its rate is at least this.\n")
-        if self.floor and len(self.ours.samples) < PAIRS_ENOUGH:
+        if self.other and len(self.ours.samples) < PAIRS_ENOUGH:
             coverage = median_interval(self.pairs.p50).coverage
             text += (f"note: so few pairs: the intervals hold with {100 * coverage:.0f} %. Take "
                      f"{PAIRS_ENOUGH} or more.\n")

@@ -34,17 +34,17 @@ class Sample:
 class Side:
     """A server and the load on it, each in a process of its own."""
 
-    def __init__(self, stage, plan, kind, floor_trigger):
+    def __init__(self, stage, plan, kind):
         self.stage, self.plan, self.kind = stage, plan, kind
         self.server = self.load = self.bytes_connected = None
         self.first_bytes = 0
         if kind == "coxswain" and stage.address:
             self.at, self.server_pid = stage.address, stage.server_pid
         else:
-            self._start(floor_trigger)
+            self._start()
             self.server_pid = self.server.pid
 
-    def _start(self, floor_trigger):
+    def _start(self):
         stage = self.stage
         self.at = stage.new_address(self.kind)
         if self.kind in RIVALS:
@@ -52,7 +52,7 @@ class Side:
             self.server = start_rival(self.kind, self.at, stage.directory, stage.cpus.server)
             return
         options = {"listen": self.at, "together": self.plan.answers_together,
-                   "trigger": floor_trigger, "is_together": True, "is_quiet": self.plan.fails,
+                   "is_together": True, "is_quiet": self.plan.fails,
                    **self.plan.job, **self._tls()}
         self.server, self.at, self.first_bytes = start_server(stage.roles, self.kind, options,
                                                               stage.cpus.server)
@@ -68,9 +68,11 @@ class Side:
         if self.kind == "processes":
             self.load = ClientProcesses(stage.roles, self.at, extent.tasks, stage.cpus.load)
         else:
-            options = {"workload": self.plan.load, "kind": self.kind, "address": self.at,
+            plan = self.plan
+            load = plan.load if self.kind == "coxswain" else plan.others_load or plan.load
+            options = {"workload": load, "kind": self.kind, "address": self.at,
                        "connections": extent.connections, "tasks": extent.tasks,
-                       **self.plan.options, **self._tls()}
+                       **plan.options, **self._tls()}
             if self.server_pid:
                 options["server_pid"] = self.server_pid
             self.load = Load(stage.roles, self.kind, options, stage.cpus.load)
@@ -187,11 +189,11 @@ class Stage:
         self.added += 1
         return f"unix:{self.directory}/{self.added}" if self.is_unix(kind) else "127.0.0.1:0"
 
-    def add(self, plan, kind, name=None, floor_trigger="edge"):
+    def add(self, plan, kind, name=None):
         """Starts a server, unless it runs already, and its load, and lets that connect."""
         connections = plan.extent(kind).connections
         machine.need_descriptors(connections + DESCRIPTORS_BESIDES)
-        self.sides.append(side := Side(self, plan, kind, floor_trigger))
+        self.sides.append(side := Side(self, plan, kind))
         side.connect(lambda n: machine.show(f"{name or kind}: {n} of {connections} connections"))
         return side
 

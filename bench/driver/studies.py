@@ -1,33 +1,30 @@
 """Questions to several coordinators beside each other: the `growth` of a barrier's cost with the number
 of tasks, and whether a coordinator gets slower or larger by its `history`."""
 
-import dataclasses
-
 from driver.figures import (
     bytes_text, counted, fit_power_law, or_unknown, ratio_text, rate_text, share_text, time_text)
 from driver.machine import refuse, show
-from driver.report import (
-    Comparison, Result, figure_line, figures_of, first_p50, measure_pair, quotient, rate, rounded,
-    table_line, to_json)
-from driver.sides import Side, Stage
+from driver.report import Found, figure_line, first_p50, quotient, rate, rounded, table_line
+from driver.sides import Stage
 from driver.workloads import (
     KEYS_MAX, Extent, Plan, Population, Words, add_number, barrier_plan, clamp)
 
 
-@dataclasses.dataclass
-class Step:
+class Step(Found):
     """Barriers over one number of tasks."""
-    tasks: int
-    plan: Plan
-    at: Side
-    floor_at: Side | None
 
-    def __post_init__(self):
-        self.ours, self.floor = Result(), Result()
-        self.pairs = Comparison(self.plan.words)
-        for side, result in ((self.at, self.ours), (self.floor_at, self.floor)):
-            if side and side.bytes_connected is not None:
-                result.connected_bytes_per_task = side.bytes_connected / self.tasks
+    def __init__(self, stage, tasks, given):
+        sessions = -(-tasks // given.tasks_per_session)
+        self.tasks, self.plan = tasks, barrier_plan(Population(tasks, sessions, tasks, sessions))
+        super().__init__(self.plan.words, given.floor)
+        name = counted(tasks, "task")
+        self.sides = {True: stage.add(self.plan, "coxswain", name)}
+        if given.floor:
+            self.sides[False] = stage.add(self.plan, "floor", f"{name} of the floor")
+        for is_ours, side in self.sides.items():
+            if side.bytes_connected is not None:
+                result = self.ours if is_ours else self.other
+                result.connected_bytes_per_task = side.bytes_connected / tasks
 
 
 class Growth:
@@ -54,64 +51,49 @@ class Growth:
         numbers = sorted({round(low * (high / low)**(i / (given.steps - 1)))
                           for i in range(given.steps)})
         with Stage(given.program, given.transport) as stage:
-            steps = [self._start(stage, tasks, given) for tasks in numbers]
+            steps = [Step(stage, tasks, given) for tasks in numbers]
             for step in steps:
                 show(f"warming up: {counted(step.tasks, 'task')}")
-                for side in filter(None, (step.at, step.floor_at)):
+                for side in step.sides.values():
                     side.measure(step.plan.steps)
             stage.watch()
             for number in range(given.samples):
                 # Upwards and downwards, so that what drifts meets all alike.
                 for step in steps if number % 2 == 0 else reversed(steps):
                     show(f"sample {number + 1} of {given.samples}: {counted(step.tasks, 'task')}")
-                    self._sample(number, step)
+                    step.sample(number, lambda is_ours, step=step: step.sides[is_ours].measure(
+                        step.plan.steps))
             disturbance = stage.disturbance()
             return (self._table(steps, stage) + disturbance.warning(),
                     self._json(steps, stage, disturbance), True)
 
-    def _start(self, stage, tasks, given):
-        sessions = -(-tasks // given.tasks_per_session)
-        plan = barrier_plan(Population(tasks, sessions, tasks, sessions))
-        name = counted(tasks, "task")
-        ours = stage.add(plan, "coxswain", name)
-        return Step(tasks, plan, ours,
-                    stage.add(plan, "floor", f"{name} of the floor") if given.floor else None)
-
-    def _sample(self, number, step):
-        def measure(is_ours):
-            return (step.at if is_ours else step.floor_at).measure(step.plan.steps)
-
-        if step.floor_at:
-            measure_pair(number, step.ours, step.floor, step.pairs, measure)
-        else:
-            step.ours.samples.append(measure(True))
-
     def _laws(self, steps):
         """What is fitted, if it was measured: its name for people and in the JSON, and the law."""
-        def cpu(step, side):
+        def cpu(step, result):
             return [quotient([s], "server_cpu", "operations") * step.tasks
-                    for s in getattr(step, side).samples if s.server_cpu is not None]
+                    for s in result.samples if s.server_cpu is not None]
 
-        def latency(step, side):
-            return [first_p50(s) for s in getattr(step, side).samples]
+        def latency(result):
+            return [first_p50(s) for s in result.samples]
 
         for text, key, values in (
-                (f"  {steps[0].plan.words.latencies[0][0]}", "latency", lambda s: latency(s, "ours")),
-                ("    of the floor", "floor_latency", lambda s: latency(s, "floor")),
+                (f"  {steps[0].plan.words.latencies[0][0]}", "latency", lambda s: latency(s.ours)),
+                ("    of the floor", "floor_latency", lambda s: latency(s.other)),
                 ("    ours by the floor's", "latency_ratio", lambda s: s.pairs.p50),
-                ("  server CPU for a barrier", "server_cpu", lambda s: cpu(s, "ours")),
-                ("    of the floor", "floor_server_cpu", lambda s: cpu(s, "floor")),
+                ("  server CPU for a barrier", "server_cpu", lambda s: cpu(s, s.ours)),
+                ("    of the floor", "floor_server_cpu", lambda s: cpu(s, s.other)),
                 ("    ours by the floor's", "server_cpu_ratio", lambda s: s.pairs.server_cpu)):
+            if "floor" in text and not steps[0].other:
+                continue
             points = [(step.tasks, value) for step in steps for value in values(step)]
             if points:
                 yield text, key, fit_power_law(points)
 
-    def _figures(self, steps, side):
+    def _figures(self, steps, results):
         row = "{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}{:>11}{:>12}{:>15}{:>11}{:>13}\n"
         text = row.format("tasks", "sessions", "p50", "p99", "p99.9", "max", "p50/task", "CPU/task",
                           "tasks/s", "load busy", "memory/task")
-        for step in steps:
-            of = getattr(step, side)
+        for step, of in zip(steps, results):
             latency = of.latency(0)
             text += row.format(
                 f"{step.tasks:,}", f"{step.plan.ours.connections:,}",
@@ -128,9 +110,10 @@ class Growth:
                 f"{first.plan.ours.connections:,} to "
                 f"{counted(last.plan.ours.connections, 'session')}, {len(first.ours.samples)} samples "
                 f"of each number, interleaved; {stage.over()}; {stage.cpus}\n\n"
-                f"p50 to max: {first.plan.words.latencies[0][0]}\n") + self._figures(steps, "ours")
-        if first.floor_at:
-            text += f"\nthe floor\n{self._figures(steps, 'floor')}\nby the floor's  [95 % interval]\n"
+                f"p50 to max: {first.plan.words.latencies[0][0]}\n") + self._figures(
+                    steps, [s.ours for s in steps])
+        if first.other:
+            text += f"\nthe floor\n{self._figures(steps, [s.other for s in steps])}\nby the floor's  [95 % interval]\n"
             for row in (("tasks", "p50", "server CPU"),
                         *((f"{s.tasks:,}", ratio_text(s.pairs.p50), ratio_text(s.pairs.server_cpu))
                           for s in steps)):
@@ -149,25 +132,17 @@ class Growth:
                      f"{key}_exponent_high": rounded(law.high)}
         told["steps"] = []
         for step in steps:
-            figures = figures_of(step.plan.words, step.pairs, step.ours)
-            one = {"tasks": step.tasks, "sessions": step.plan.ours.connections,
-                   "coxswain": to_json(figures, step.ours)}
-            if step.floor_at:
-                one |= {"floor": to_json(figures, step.floor), **step.pairs.to_json()}
-            told["steps"].append(one)
+            told["steps"].append({"tasks": step.tasks, "sessions": step.plan.ours.connections,
+                                  **step.sides_to_json("coxswain", "floor")})
         return {**told, "disturbed": disturbance.to_json()}
 
 
-class Act:
+class Act(Found):
     """One thing that a new coordinator and one with a history do in turn."""
 
     def __init__(self, load, steps, name, title, operation, latency):
         self.load, self.steps = load, steps
-        self.words = Words(name, title, "", operation, [latency], has_rate=True)
-        self.old, self.new, self.pairs = Result(), Result(), Comparison(self.words)
-
-    def figures(self):
-        return figures_of(self.words, self.pairs, self.old)
+        super().__init__(Words(name, title, "", operation, [latency], has_rate=True), True)
 
     def rows(self):
         text = f"{self.words.title}, {self.words.latencies[0][0]}\n"
@@ -177,12 +152,8 @@ class Act:
             if figure.key.startswith("server_cpu_ns"):
                 label = f"  server CPU per {self.words.operation[0]}"
             if label:
-                text += figure_line(figure, self.new, self.old, label)
+                text += figure_line(figure, self.other, self.ours, label)
         return text
-
-    def to_json(self):
-        return {**self.pairs.to_json(), "new": to_json(self.figures(), self.new),
-                "with_history": to_json(self.figures(), self.old)}
 
 
 class History:
@@ -259,8 +230,7 @@ class History:
         for pair in range(self.given.pairs):
             for act in self.acts:
                 show(f"pair {pair + 1} of {self.given.pairs}: {act.words.name}")
-                measure_pair(pair, act.old, act.new, act.pairs,
-                             lambda is_old, act=act: sample(old if is_old else new, act))
+                act.sample(pair, lambda is_old, act=act: sample(old if is_old else new, act))
 
     def _table(self, stage):
         given = self.given
@@ -280,7 +250,7 @@ class History:
         asked = ("tasks", "used_ids", "keys", "bytes", "pairs")
         return {"workload": "history", **stage.origin(), "transport": stage.transport,
                 **{name: getattr(self.given, name) for name in asked},
-                **{act.words.name: act.to_json() for act in self.acts},
+                **{act.words.name: act.sides_to_json("with_history", "new") for act in self.acts},
                 "server_bytes_by_used_ids": self.by_ids, "server_bytes_with_keys": self.with_keys,
                 "server_bytes_per_used_id": rounded(self.per_id),
                 "server_bytes_per_key": rounded(self.per_key), "disturbed": disturbance.to_json()}

@@ -54,6 +54,7 @@ class Plan:
     smaller: Callable[[], "Plan"] | None = None
     conclude: Callable[[dict], tuple] | None = None  # what the load has seen: as Report.shown
     compares_recordings: bool = False
+    others_load: str | None = None  # of the other side, if it is another one
 
     def extent(self, kind):
         return self.ours if kind == "coxswain" else self.others
@@ -172,12 +173,16 @@ def rounds_words(name, title):
                  [("last arrival to last release", "release_ns"), ("whole round", "round_ns")])
 
 
+# The options of a load of plain barriers.
+BARRIER = {**arrivals("together"), "redis_barrier": "script", "bytes": 0, "reduces": False}
+
+
 def barrier_plan(who, when=None, redis_barrier="script", name="barrier", title="barrier over",
                  of_each=0, reduces=False):
     """All tasks arrive, all are released, again and again; each brings so many bytes."""
     return who.plan(rounds_words(name, f"{title} {who}"), "barrier",
                     steps=clamp(20_480 // who.tasks, 5, 50), answers_together=who.floor_tasks,
-                    options={**(when or arrivals("together")), "redis_barrier": redis_barrier,
+                    options={**BARRIER, **(when or {}), "redis_barrier": redis_barrier,
                              "bytes": of_each, "reduces": reduces})
 
 
@@ -404,7 +409,8 @@ class Failure(Workload):
                       f"{given.reconnect_grace:g} s of grace", "failures", ("survivor", "survivor"),
                       [("kill to last survivor told", "told_ns")])
         extent = Extent(given.tasks, given.tasks)
-        return Plan(words, "failure", extent, extent, job={"num_tasks": given.tasks, **grace},
+        # The floor's figure is the release of a plain barrier: so long it takes to tell all something.
+        return Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER, job={"num_tasks": given.tasks, **grace},
                     parameters={"tasks": given.tasks, **grace}, fails=True,
                     answers_together=given.tasks)
 

@@ -93,7 +93,6 @@ class etcd_peer final : public peer {
  public:
   explicit etcd_peer(rival_plan plan) : plan_{plan} {}
 
-  bool has_sessions() const noexcept override { return false; }
   bool has_keys() const noexcept override { return true; }
   frame_source_maker reader() const noexcept override {
     return []() -> std::unique_ptr<frame_source> { return std::make_unique<http2_reader>(); };
@@ -156,7 +155,6 @@ class etcd_peer final : public peer {
     if (plan_.subscribers > 0 || without_value_ == 0) return;
     throw bench_error{"it did not have the value of each key that was read"};
   }
-  duration beat_period() const noexcept override { return {}; }
 
  private:
   template <class Args>
@@ -200,7 +198,7 @@ class etcd_peer final : public peer {
   }
   // Nothing is removed: all would be told.
   void say(std::string& out, asking const& how, core::remove_args const&) {
-    get(out, how.connection, watched_key);
+    say(out, how, core::count_keys_args{});
   }
 
   static void check_window(asking const& how, std::size_t value_bytes) {

@@ -10,11 +10,7 @@ namespace {
 using wire::length_bytes;
 
 std::size_t length_of(std::string_view prefix) {
-  std::size_t length = 0;
-  for (char const byte : prefix.substr(0, length_bytes)) {
-    length = length << 8 | static_cast<unsigned char>(byte);
-  }
-  return length;
+  return read_number(prefix.substr(0, length_bytes));
 }
 
 std::string_view take(std::string_view& from, std::size_t bytes_max) {

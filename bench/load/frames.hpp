@@ -2,6 +2,7 @@
 // Frames that a load sends and receives. Not here: what a payload means (peer).
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,13 @@
 #include <vector>
 
 namespace coxswain::bench {
+
+// The number that these bytes are, the highest one first.
+[[nodiscard]] inline std::uint32_t read_number(std::string_view bytes) {
+  std::uint32_t number = 0;
+  for (char const byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
 
 struct received_frame {
   std::string_view beginning;  // of the payload; all of it unless `bytes` says otherwise

@@ -91,6 +91,13 @@ received_frame whole(std::string_view reply) { return {reply, reply.size()}; }
 
 std::string beginning_of(received_frame const& f) { return std::string{f.beginning}; }
 
+core::barrier_args arrival_with(std::string data) {
+  core::barrier_args arrival;
+  arrival.name = "b";
+  arrival.data = std::move(data);
+  return arrival;
+}
+
 BOOST_AUTO_TEST_SUITE(redis)
 
 BOOST_AUTO_TEST_CASE(a_command_is_a_list_of_strings) {
@@ -148,12 +155,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_reply_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_says_the_round) {
-  rival_plan plan;
-  plan.tasks = 2;
-  plan.subscribers = 2;
-  auto const redis = make_redis_peer(plan);
-  core::barrier_args arrival;
-  arrival.name = "b";
+  auto const redis = make_redis_peer({.tasks = 2, .subscribers = 2});
+  auto const arrival = arrival_with({});
   std::string out;
   redis->ask(out, {0, std::nullopt}, arrival);
   redis->ask(out, {1, std::nullopt}, arrival);
@@ -166,14 +169,8 @@ BOOST_AUTO_TEST_CASE(a_barrier_is_a_call_whose_message_says_the_round) {
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_with_data_is_a_message_with_that_of_all) {
-  rival_plan plan;
-  plan.tasks = 2;
-  plan.subscribers = 2;
-  plan.gathered_bytes = 3;
-  auto const redis = make_redis_peer(plan);
-  core::barrier_args arrival;
-  arrival.name = "b";
-  arrival.data = "ddd";
+  auto const redis = make_redis_peer({.tasks = 2, .subscribers = 2, .gathered_bytes = 3});
+  auto const arrival = arrival_with("ddd");
   std::string out;
   redis->ask(out, {0, task_id{0}}, arrival);
   redis->ask(out, {1, task_id{1}}, arrival);
@@ -186,9 +183,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_with_data_is_a_message_with_that_of_all) {
 }
 
 BOOST_AUTO_TEST_CASE(a_directory_is_a_hash_with_all_its_keys) {
-  rival_plan plan;
-  plan.lists = true;
-  auto const redis = make_redis_peer(plan);
+  auto const redis = make_redis_peer({.lists = true});
   core::put_args put;
   put.key = "a/b/c";
   put.value = "v";
@@ -205,11 +200,8 @@ BOOST_AUTO_TEST_CASE(a_directory_is_a_hash_with_all_its_keys) {
 }
 
 BOOST_AUTO_TEST_CASE(who_counts_the_last_arrival_tells_all_once) {
-  rival_plan plan;
-  plan.tasks = 2;
-  plan.subscribers = 2;
-  plan.barrier = redis_barrier::count;
-  auto const redis = make_redis_peer(plan);
+  auto const redis =
+      make_redis_peer({.tasks = 2, .subscribers = 2, .barrier = redis_barrier::count});
   std::string out;
   redis->ask(out, {0, std::nullopt}, core::barrier_args{});
   redis->ask(out, {1, std::nullopt}, core::barrier_args{});
@@ -305,10 +297,7 @@ std::string answer_after(char version) {
 }
 
 BOOST_AUTO_TEST_CASE(who_made_the_round_complete_in_etcd_tells_all) {
-  rival_plan plan;
-  plan.tasks = 2;
-  plan.subscribers = 2;
-  auto const etcd = make_etcd_peer(plan);
+  auto const etcd = make_etcd_peer({.tasks = 2, .subscribers = 2});
   std::string out;
   for (std::size_t connection = 0; connection < 2; ++connection) {
     etcd->open(connection);
@@ -326,9 +315,7 @@ BOOST_AUTO_TEST_CASE(who_made_the_round_complete_in_etcd_tells_all) {
 }
 
 BOOST_AUTO_TEST_CASE(the_stream_of_the_watches_is_nothing_else_on_a_connection_without_one) {
-  rival_plan plan;
-  plan.subscribers = 1;
-  auto const etcd = make_etcd_peer(plan);
+  auto const etcd = make_etcd_peer({.subscribers = 1});
   std::string out;
   etcd->open(1);
   BOOST_TEST(etcd->introduce(out, 1) == 0u);

@@ -41,12 +41,6 @@ void append_number(std::string& out, std::uint32_t number) {
   for (std::size_t i = Bytes; i-- > 0;) out += static_cast<char>(number >> (8 * i) & 0xff);
 }
 
-std::uint32_t read_number(std::string_view from) {
-  std::uint32_t number = 0;
-  for (char const byte : from) number = number << 8 | static_cast<unsigned char>(byte);
-  return number;
-}
-
 void append_frame(std::string& out, frame_type type, std::uint8_t flags, std::uint32_t stream,
                   std::string_view payload) {
   append_number<3>(out, static_cast<std::uint32_t>(payload.size()));

@@ -50,7 +50,7 @@ class peer {
   virtual ~peer() = default;
 
   // Whether the server knows of sessions and membership, or only of bytes.
-  [[nodiscard]] virtual bool has_sessions() const noexcept = 0;
+  [[nodiscard]] virtual bool has_sessions() const noexcept { return false; }
 
   // Whether it stores what is put.
   [[nodiscard]] virtual bool has_keys() const noexcept { return has_sessions(); }
@@ -59,7 +59,7 @@ class peer {
   [[nodiscard]] virtual frame_source_maker reader() const noexcept;
 
   // A new connection, without a session, under a number that may have been used before.
-  virtual void open(std::size_t connection) = 0;
+  virtual void open(std::size_t /*connection*/) {}
 
   // Appends what a new connection says before all else, and returns how many answers that has.
   virtual std::size_t introduce(std::string& /*out*/, std::size_t /*connection*/) { return 0; }
@@ -75,11 +75,11 @@ class peer {
   [[nodiscard]] virtual verdict judge(received_frame const& frame) = 0;
 
   // All requests are answered. Throws bench_error if others were answered than had been asked.
-  virtual void settle() = 0;
+  virtual void settle() {}
 
   // After so long a silence a heartbeat is to be sent: a request that says nothing. Zero if the
   // server needs none.
-  [[nodiscard]] virtual duration beat_period() const noexcept = 0;
+  [[nodiscard]] virtual duration beat_period() const noexcept { return {}; }
 };
 
 // Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.

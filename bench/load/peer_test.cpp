@@ -63,11 +63,7 @@ std::unique_ptr<peer> joined_peer() {
 }
 
 std::size_t read_length(std::string_view from) {
-  std::size_t length = 0;
-  for (char const byte : from.substr(0, wire::length_bytes)) {
-    length = length << 8 | static_cast<unsigned char>(byte);
-  }
-  return length;
+  return read_number(from.substr(0, wire::length_bytes));
 }
 
 BOOST_AUTO_TEST_SUITE(peers)

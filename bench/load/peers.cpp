@@ -184,8 +184,6 @@ class floor_peer final : public peer {
  public:
   floor_peer() : model_{make_coxswain_peer(0)} {}
 
-  bool has_sessions() const noexcept override { return false; }
-
   void open(std::size_t connection) override {
     model_->open(connection);
     if (asked_.size() <= connection) asked_.resize(connection + 1);
@@ -223,8 +221,6 @@ class floor_peer final : public peer {
     if (bytes_to_come_ == 0) return;
     throw bench_error{"the floor sent other sizes than it was asked for"};
   }
-
-  duration beat_period() const noexcept override { return {}; }
 
  private:
   static void append(std::string& out, std::size_t request_bytes, std::size_t answer) {

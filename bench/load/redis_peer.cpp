@@ -76,13 +76,10 @@ class redis_peer final : public peer {
  public:
   explicit redis_peer(rival_plan plan) : plan_{plan} {}
 
-  bool has_sessions() const noexcept override { return false; }
   bool has_keys() const noexcept override { return true; }
   frame_source_maker reader() const noexcept override {
     return []() -> std::unique_ptr<frame_source> { return std::make_unique<resp_reader>(); };
   }
-
-  void open(std::size_t /*connection*/) override {}
 
   std::size_t introduce(std::string& out, std::size_t connection) override {
     std::size_t answers = 0;
@@ -127,9 +124,6 @@ class redis_peer final : public peer {
       default: return verdict::answer;
     }
   }
-
-  void settle() override {}
-  duration beat_period() const noexcept override { return {}; }
 
  private:
   template <class Args>

@@ -14,10 +14,6 @@
 
 namespace coxswain::bench {
 
-// What makes epoll tell of a socket: that it has bytes, or that it got more. A reading of all that
-// is there costs one call either way; measured, they are the same within 2 %.
-enum class trigger { edge, level };
-
 // A request may ask to be answered at once, whatever is answered together.
 inline constexpr std::size_t floor_answer_at_once = 0x8000'0000;
 
@@ -30,7 +26,7 @@ inline constexpr std::size_t floor_request_bytes_min = 4;
 // Serves until the process is killed. `together` requests are answered together, in their order; 1
 // is request and reply. `listening` is called once with the address that can be connected to.
 // Throws bench_error.
-[[noreturn]] void serve_floor(address at, std::size_t together, trigger how,
+[[noreturn]] void serve_floor(address at, std::size_t together,
                               std::function<void(std::string const&)> const& listening);
 
 }  // namespace coxswain::bench

@@ -1,7 +1,7 @@
 // The workload `failure`: one process of a job is killed, and all others are told.
 
 #include "load/crowd.hpp"
-#include "workloads/rounds.hpp"
+#include "workloads/workload.hpp"
 
 #include "coxswain/wire/codec.hpp"
 
@@ -95,11 +95,7 @@ class failure_load final : public crowd_load, public connections::listener {
 
 }  // namespace
 
-// The floor's figure is the release of a plain barrier: so long it takes to tell all something.
 std::unique_ptr<load> make_failure(load_plan const& plan) {
-  if (plan.kind != side_kind::coxswain) {
-    return std::make_unique<rounds_load>(crowd_of(plan), round_shape{}, arrivals{});
-  }
   return std::make_unique<failure_load>(plan.server, plan.size.tasks);
 }
 

@@ -1,7 +1,7 @@
 // The workload `barrier`: all tasks arrive, all are released, again and again. Each task may bring
 // bytes, and all get the bytes of all, or what a reduction makes of them.
 
-#include "workloads/rounds.hpp"
+#include "load/crowd.hpp"
 
 #include "coxswain/core/config.hpp"
 
@@ -9,6 +9,12 @@
 
 namespace coxswain::bench {
 namespace {
+
+// What all tasks say when they arrive, and what they get.
+struct round_shape {
+  core::barrier_args arrival{};
+  core::barrier_answer release{};  // but for the number of the round
+};
 
 arrivals arrivals_of(load_plan const& plan) {
   auto const name = plan.get<std::string>("arrivals");
@@ -40,41 +46,49 @@ redis_barrier redis_barrier_of(load_plan const& plan) {
   return name == "list" ? redis_barrier::list : redis_barrier::script;
 }
 
+class rounds_load final : public crowd_load {
+ public:
+  rounds_load(crowd&& all, round_shape shape, arrivals how)
+      : crowd_load{std::move(all)}, shape_{std::move(shape)}, how_{how} {
+    shape_.arrival.name = "step";
+  }
+
+  // Its latencies: from the last arrival to the last release, and the whole round.
+  tally measure(std::uint64_t steps) override {
+    tally found;
+    found.latencies.resize(2);
+    for (std::uint64_t step = 0; step < steps; ++step) round(found);
+    found.operations = steps * all_.tasks();
+    return found;
+  }
+
+ private:
+  void round(tally& found) {
+    shape_.release.round = round_number{++round_};
+    all_.speaks().expect({core::answer{{}, shape_.release}});
+    all_.ask_all([this](task_id) { return shape_.arrival; });
+
+    stopwatch const watch;
+    auto const t = all_.run("the release", how_);
+    watch.stop(found);
+    found.latencies[0].add((t.answered - t.last_sent).count());
+    found.latencies[1].add((t.answered - t.first_sent).count());
+  }
+
+  round_shape shape_;
+  arrivals how_;
+  std::uint64_t round_{};
+};
+
 }  // namespace
-
-rounds_load::rounds_load(crowd&& all, round_shape shape, arrivals how)
-    : crowd_load{std::move(all)}, shape_{std::move(shape)}, how_{how} {
-  shape_.arrival.name = "step";
-}
-
-tally rounds_load::measure(std::uint64_t steps) {
-  tally found;
-  found.latencies.resize(2);
-  for (std::uint64_t step = 0; step < steps; ++step) round(found);
-  found.operations = steps * all_.tasks();
-  return found;
-}
-
-void rounds_load::round(tally& found) {
-  shape_.release.round = round_number{++round_};
-  all_.speaks().expect({core::answer{{}, shape_.release}});
-  all_.ask_all([this](task_id) { return shape_.arrival; });
-
-  stopwatch const watch;
-  auto const t = all_.run("the release", how_);
-  watch.stop(found);
-  found.latencies[0].add((t.answered - t.last_sent).count());
-  found.latencies[1].add((t.answered - t.first_sent).count());
-}
 
 std::unique_ptr<load> make_barrier(load_plan const& plan) {
   auto round = shape_of(plan);
-  rival_plan rival;
-  rival.tasks = plan.size.tasks;
-  rival.subscribers = plan.size.tasks;
-  rival.barrier = redis_barrier_of(plan);
-  rival.gathered_bytes = round.arrival.gather ? round.arrival.data.size() : 0;
-  rival.sums = round.arrival.reduce != core::reduction::none;
+  rival_plan const rival{.tasks = plan.size.tasks,
+                         .subscribers = plan.size.tasks,
+                         .barrier = redis_barrier_of(plan),
+                         .gathered_bytes = round.arrival.gather ? round.arrival.data.size() : 0,
+                         .sums = round.arrival.reduce != core::reduction::none};
   return std::make_unique<rounds_load>(crowd_of(plan, rival), std::move(round), arrivals_of(plan));
 }
 
