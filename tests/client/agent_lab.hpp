@@ -44,6 +44,11 @@ class agent_lab {
 
   // What the agent has put out since the last look.
   [[nodiscard]] std::string out();
+  // The same after it has been advanced.
+  [[nodiscard]] std::string advance(time_point now) {
+    a.advance(now);
+    return out();
+  }
 
   // The messages among it, whole.
   [[nodiscard]] std::vector<core::client_message> const& messages() const { return messages_; }

@@ -88,8 +88,7 @@ BOOST_AUTO_TEST_CASE(what_answers_no_resume_is_tried_again) {
     lab.say(t0, what);
 
     BOOST_TEST(lab.out() == "close");
-    lab.a.advance(*lab.a.next_deadline());
-    BOOST_TEST(lab.out() == "open");
+    BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   }
 }
 
@@ -305,8 +304,7 @@ BOOST_AUTO_TEST_CASE(who_is_turned_away_while_its_session_lasts_tries_again) {
   lab.a.turned_away(t0, why);
   BOOST_TEST(lab.out() == "open | disconnected");
   lab.a.turned_away(t0, why);
-  lab.a.advance(*lab.a.next_deadline());
-  BOOST_TEST(lab.out() == "open");
+  BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   lab.a.connected(t0 + 1s);
   lab.a.turned_away(t0 + 1s, why);
   lab.a.advance(*lab.a.next_deadline());
@@ -349,12 +347,9 @@ BOOST_AUTO_TEST_CASE(one_try_to_reconnect_takes_at_most_half_of_the_grace) {
   lab.lose(t0);
   lab.a.connected(t0 + 500ms);
   BOOST_TEST(lab.out() == "resume | open | disconnected");
-  lab.a.advance(t0 + 1s - 1ns);
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.advance(t0 + 1s - 1ns) == "");
 
-  lab.a.advance(t0 + 1s);
-
-  BOOST_TEST(lab.out() == "close");
+  BOOST_TEST(lab.advance(t0 + 1s) == "close");
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_that_is_lost_again_and_again_is_not_retried_in_a_tight_loop) {
@@ -439,8 +434,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_allows_to_resume_is_reported_once_and_follow
   BOOST_TEST(lab.out() == "close | open | goodbye UNAVAILABLE");
 
   lab.a.connect_failed(t0 + 5s, refused, false);
-  lab.a.advance(*lab.a.next_deadline());
-  BOOST_TEST(lab.out() == "open");
+  BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   lab.resume(t0 + 6s);
   BOOST_TEST(lab.out() == "resume | reconnected after 1 s");
 }
@@ -485,8 +479,7 @@ BOOST_AUTO_TEST_CASE(
     BOOST_TEST(lab.out() == "close | goodbye " + std::string{name(code)} + " | ended UNAVAILABLE");
 
     lab.say(t0 + 6s, goodbye(code, "no", false));
-    lab.a.advance(t0 + 1h);
-    BOOST_TEST(lab.out() == "");
+    BOOST_TEST(lab.advance(t0 + 1h) == "");
   }
 }
 
@@ -532,8 +525,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
   lab.say(t0 + 5s, goodbye(errc::unavailable, "no room", false));
   BOOST_TEST(lab.out() == "close");
 
-  lab.a.advance(*lab.a.next_deadline());
-  BOOST_TEST(lab.out() == "open");
+  BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
 }
 
 BOOST_AUTO_TEST_CASE(an_agreement_is_told_and_answered_with_a_call_for_the_task) {

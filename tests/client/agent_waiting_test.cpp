@@ -75,14 +75,11 @@ BOOST_AUTO_TEST_CASE(a_call_that_waits_two_seconds_is_asked_about_and_what_is_mi
   BOOST_TEST(lab.out() == "#1 barrier b 300 s");
   BOOST_TEST((lab.a.next_deadline() == t0 + 2s));
 
-  lab.a.advance(t0 + 2s - 1ns);
-  BOOST_TEST(lab.out() == "");
-  lab.a.advance(t0 + 2s);
-  BOOST_TEST(lab.out() == "ask_waiting 1");
+  BOOST_TEST(lab.advance(t0 + 2s - 1ns) == "");
+  BOOST_TEST(lab.advance(t0 + 2s) == "ask_waiting 1");
   lab.say(t0 + 2s, waits_for(1, "1 of 4 tasks is missing: 3"));
   BOOST_TEST(lab.out() == "waiting: barrier 'b' has waited for 2 s: 1 of 4 tasks is missing: 3");
-  lab.a.advance(t0 + 2s + 1ns);
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.advance(t0 + 2s + 1ns) == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_is_asked_about_at_doubling_intervals_of_up_to_thirty_seconds) {
@@ -108,22 +105,17 @@ BOOST_AUTO_TEST_CASE(a_call_that_is_answered_in_time_is_not_asked_about) {
   lab.reply(t0 + 2s - 1ns, 1, {{}, core::barrier_answer{}});
   (void)lab.out();
 
-  lab.a.advance(t0 + 2s);
-
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.advance(t0 + 2s) == "");
   BOOST_TEST((*lab.a.next_deadline() > t0 + 2s));
 }
 
 BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_is_named_a_second_later) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
-  lab.a.advance(t0 + 2s);
-  (void)lab.out();
+  (void)lab.advance(t0 + 2s);
 
-  lab.a.advance(t0 + 3s - 1ns);
-  BOOST_TEST(lab.out() == "");
-  lab.a.advance(t0 + 3s);
-  BOOST_TEST(lab.out() ==
+  BOOST_TEST(lab.advance(t0 + 3s - 1ns) == "");
+  BOOST_TEST(lab.advance(t0 + 3s) ==
              "waiting: barrier 'b' has waited for 3 s: no answer from the coordinator at b12:8476, "
              "which was last heard 3 s ago");
   lab.say(t0 + 4s, waits_for(1, "too late"));
@@ -138,9 +130,7 @@ BOOST_AUTO_TEST_CASE(what_was_asked_before_a_loss_is_asked_again_after_it) {
   lab.resume(t0 + 2600ms);
   (void)lab.out();
 
-  lab.a.advance(t0 + 3s);
-
-  BOOST_TEST(lab.out() == "ask_waiting 1");
+  BOOST_TEST(lab.advance(t0 + 3s) == "ask_waiting 1");
 }
 
 BOOST_AUTO_TEST_CASE(watches_wait_for_ever_and_are_left_alone) {
@@ -150,9 +140,7 @@ BOOST_AUTO_TEST_CASE(watches_wait_for_ever_and_are_left_alone) {
   lab.a.call(t0, core::watch_keys_args{}, without_limit);
   (void)lab.out();
 
-  lab.a.advance(t0 + 2s);
-
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.advance(t0 + 2s) == "");
   BOOST_TEST((lab.a.next_deadline() == t0 + 10s));
 }
 
@@ -201,10 +189,8 @@ BOOST_AUTO_TEST_CASE(a_coordinator_out_of_reach_is_named_after_two_seconds_and_t
   lab.a.start(t0);
   BOOST_TEST(lab.out() == "open");
 
-  lab.a.advance(t0 + 2s - 1ns);
-  BOOST_TEST(lab.out() == "");
-  lab.a.advance(t0 + 2s);
-  BOOST_TEST(lab.out() ==
+  BOOST_TEST(lab.advance(t0 + 2s - 1ns) == "");
+  BOOST_TEST(lab.advance(t0 + 2s) ==
              "waiting: cannot reach the coordinator at b12:8476 for 2 s (1 try): no answer to the "
              "attempt to connect; giving up in 98 s");
   std::string said;
