@@ -108,6 +108,8 @@ std::string_view name_of(core::severity level) {
   return severities[static_cast<std::size_t>(level)];
 }
 
+std::string_view name_of(core::event_kind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+
 std::optional<core::severity> severity_named(std::string_view text) {
   auto const* const at = std::find(severities.begin(), severities.end(), text);
   if (at == severities.end()) return std::nullopt;
@@ -217,10 +219,8 @@ json::value object_of(core::why_answer const& answer) {
 }
 
 json::object object_of(core::event const& e) {
-  json::object one{{"kind", kinds[static_cast<std::size_t>(e.kind)]},
-                   {"task", nullptr},
-                   {"barrier", nullptr},
-                   {"text", e.text}};
+  json::object one{
+      {"kind", name_of(e.kind)}, {"task", nullptr}, {"barrier", nullptr}, {"text", e.text}};
   if (e.task) one["task"] = e.task->value;
   if (!e.barrier.empty()) one["barrier"] = e.barrier;
   return one;

@@ -32,7 +32,8 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 [[nodiscard]] std::string_view name_of(core::severity level);
 [[nodiscard]] std::optional<core::severity> severity_named(std::string_view text);
 
-// "barrier", "get_all".
+// "barrier", "get_all", "round_failed".
+[[nodiscard]] std::string_view name_of(core::event_kind kind);
 [[nodiscard]] std::string_view name_of(core::snapshot::kind kind);
 [[nodiscard]] std::string_view name_of(core::why_answer::kind kind);
 

@@ -1,6 +1,10 @@
 #include "python/native/answers.hpp"
 
+#include "coxswain/status/json.hpp"
+
+#include <algorithm>
 #include <chrono>
+#include <string>
 #include <string_view>
 
 namespace coxswain::python {
@@ -38,41 +42,11 @@ py::object problem(status const& what) {
   return py::make_tuple(static_cast<int>(what.code()), text(what.message()));
 }
 
-std::string_view name_of(core::severity level) {
-  switch (level) {
-    case core::severity::info: return "info";
-    case core::severity::warning: return "warning";
-    case core::severity::error: return "error";
-  }
-  return "info";
-}
-
-std::string_view name_of(core::event_kind kind) {
-  switch (kind) {
-    case core::event_kind::other: return "other";
-    case core::event_kind::joined: return "joined";
-    case core::event_kind::left: return "left";
-    case core::event_kind::failed: return "failed";
-    case core::event_kind::suspect: return "suspect";
-    case core::event_kind::back: return "back";
-    case core::event_kind::round_failed: return "round failed";
-    case core::event_kind::job_failed: return "job failed";
-    case core::event_kind::waiting: return "waiting";
-    case core::event_kind::refused: return "refused";
-    case core::event_kind::stalled: return "stalled";
-    case core::event_kind::stopping: return "stopping";
-    case core::event_kind::stuck: return "stuck";
-    case core::event_kind::no_progress: return "no progress";
-    case core::event_kind::joining: return "joining";
-    case core::event_kind::credentials_replaced: return "credentials replaced";
-    case core::event_kind::challenged: return "challenged";
-    case core::event_kind::ended: return "ended";
-    case core::event_kind::reset: return "reset";
-    case core::event_kind::preemption: return "preemption";
-    case core::event_kind::topology: return "topology";
-    case core::event_kind::unstuck: return "unstuck";
-  }
-  return "other";
+// The status page's name, "round_failed", as words.
+std::string words(std::string_view name) {
+  std::string made{name};
+  std::replace(made.begin(), made.end(), '_', ' ');
+  return made;
 }
 
 std::string_view name_of(core::snapshot::kind kind) {
@@ -82,23 +56,6 @@ std::string_view name_of(core::snapshot::kind kind) {
     case core::snapshot::kind::join: return "join";
     case core::snapshot::kind::leave: return "leave";
     case core::snapshot::kind::topology: return "topology";
-  }
-  return "barrier";
-}
-
-std::string_view name_of(core::why_answer::kind kind) {
-  using enum core::why_answer::kind;
-  switch (kind) {
-    case barrier: return "barrier";
-    case count_barrier: return "count barrier";
-    case join: return "join";
-    case leave: return "leave";
-    case topology: return "topology";
-    case alive: return "alive";
-    case preemption: return "preemption";
-    case get: return "get";
-    case get_all: return "get all";
-    case pop: return "pop";
   }
   return "barrier";
 }
@@ -119,10 +76,11 @@ py::object given(missing_task const& task) {
 }
 
 py::object given(core::events_answer::entry const& entry) {
-  return py::make_tuple(entry.number, seconds(entry.at), name_of(entry.what.level),
-                        name_of(entry.what.kind), number(entry.what.task), text(entry.what.barrier),
-                        text(entry.what.text), rfc3339(entry.time), entry.count, entry.first,
-                        seconds(entry.first_at), text(entry.tasks), entry.tasks_cut);
+  return py::make_tuple(entry.number, seconds(entry.at), status_page::name_of(entry.what.level),
+                        words(status_page::name_of(entry.what.kind)), number(entry.what.task),
+                        text(entry.what.barrier), text(entry.what.text), rfc3339(entry.time),
+                        entry.count, entry.first, seconds(entry.first_at), text(entry.tasks),
+                        entry.tasks_cut);
 }
 
 py::object given(core::snapshot::barrier const& one) {
@@ -132,9 +90,9 @@ py::object given(core::snapshot::barrier const& one) {
 }
 
 py::object given(core::why_answer::wait const& one) {
-  return py::make_tuple(name_of(one.what), text(one.name), text(one.waiting), one.cut, one.others,
-                        one.missing ? given(*one.missing) : py::none(), seconds(one.age),
-                        seconds(one.remaining), one.stuck);
+  return py::make_tuple(words(status_page::name_of(one.what)), text(one.name), text(one.waiting),
+                        one.cut, one.others, one.missing ? given(*one.missing) : py::none(),
+                        seconds(one.age), seconds(one.remaining), one.stuck);
 }
 
 py::object given(core::alive_answer::task const& task) {
