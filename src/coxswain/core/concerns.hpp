@@ -26,20 +26,21 @@
 #include "coxswain/core/rendezvous/missing_tasks.hpp"
 #include "coxswain/core/rendezvous/topology_verbs.hpp"
 
-#include <array>
+#include <vector>
 
 namespace coxswain::core {
 
 struct concerns {
   concerns(config options, incarnation self, time_point now)
-      : kernel{std::move(options), self, now} {}
+      : kernel{std::move(options), self, now} {
+    with_all([this](auto&... one) { all = {&one...}; });
+  }
 
   core::kernel kernel;
   core::calls calls{*this};
   missing_tasks missing{*this};
   request_router router{*this};
 
-  // In the order in which a failure of the job and a stop are told to them.
   barrier_verbs barriers{*this};
   alive_verbs alive{*this};
   leave_verbs leaves{*this};
@@ -61,12 +62,14 @@ struct concerns {
   handshake_verbs handshakes{*this};
   connection_verbs connections{*this};
 
-  // The same.
-  std::array<concern*, 20> const all{&barriers,     &alive,         &leaves,     &preemptions,
-                                     &guests,       &topologies,    &joins,      &count_barriers,
-                                     &multi_gets,   &keys,          &queues,     &key_watches,
-                                     &task_watches, &event_watches, &progress,   &failures,
-                                     &pictures,     &why,           &handshakes, &connections};
+  // All concerns, in the order in which a failure of the job and a stop are told to them.
+  template <class Use>
+  void with_all(Use use) {
+    use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
+        keys, queues, key_watches, task_watches, event_watches, progress, failures, pictures, why,
+        handshakes, connections);
+  }
+  std::vector<concern*> all;
 };
 
 }  // namespace coxswain::core

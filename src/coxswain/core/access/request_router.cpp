@@ -140,14 +140,8 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   if (row_of(message.what).is(request_row::produces) && s.tasks.empty() && !s.guest_of) {
     s.produces = true;
   }
-  concerns& all = concerns_;
   std::visit(
-      [&](auto& args) {
-        hand_over(c, args, all.barriers, all.alive, all.leaves, all.preemptions, all.guests,
-                  all.topologies, all.joins, all.count_barriers, all.multi_gets, all.keys,
-                  all.queues, all.key_watches, all.task_watches, all.event_watches, all.progress,
-                  all.failures, all.pictures, all.why);
-      },
+      [&](auto& args) { concerns_.with_all([&](auto&... all) { hand_over(c, args, all...); }); },
       message.what);
 }
 
