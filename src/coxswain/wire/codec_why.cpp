@@ -24,6 +24,7 @@ static_assert(static_cast<int>(kind::preemption) == v1::WhyReply::PREEMPTION);
 static_assert(static_cast<int>(kind::get) == v1::WhyReply::GET);
 static_assert(static_cast<int>(kind::get_all) == v1::WhyReply::GET_ALL);
 static_assert(static_cast<int>(kind::pop) == v1::WhyReply::POP);
+static_assert(static_cast<int>(core::why_answer::last_kind) == v1::WhyReply::Kind_MAX);
 
 kind decode(v1::WhyReply::Kind from) {
   return v1::WhyReply::Kind_IsValid(from) ? static_cast<kind>(from) : kind::barrier;

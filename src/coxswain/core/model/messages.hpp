@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,6 +46,8 @@ using session_secret = std::array<std::uint8_t, 16>;
 
 // --- In --------------------------------------------------------------------------------------
 
+// `words`: what the texts of the client call the request, before the name of its key, barrier ...
+
 // Which task a session is a guest of, and the secret that was granted for it.
 struct guest_args {
   task_id task{};
@@ -53,6 +56,7 @@ struct guest_args {
 };
 
 struct hello_args {
+  static constexpr std::string_view words = "hello";
   std::uint32_t version{protocol_version};
   std::string job;
   std::optional<std::uint64_t> attempt;
@@ -64,6 +68,7 @@ struct hello_args {
 };
 
 struct resume_args {
+  static constexpr std::string_view words = "resume";
   session_id session{};
   session_secret secret{};
   incarnation coordinator{};
@@ -73,21 +78,25 @@ struct resume_args {
 };
 
 struct bye_args {
+  static constexpr std::string_view words = "bye";
   bool abandoned{};
   friend bool operator==(bye_args const&, bye_args const&) = default;
 };
 
 struct withdraw_args {
+  static constexpr std::string_view words = "withdraw";
   request_id request{};
   friend bool operator==(withdraw_args const&, withdraw_args const&) = default;
 };
 
 struct ask_waiting_args {
+  static constexpr std::string_view words = "ask_waiting";
   request_id request{};
   friend bool operator==(ask_waiting_args const&, ask_waiting_args const&) = default;
 };
 
 struct join_args {
+  static constexpr std::string_view words = "join";
   incarnation self{};
   duration timeout{timeout_default};
   std::optional<bool> recoverable{};  // none: as config::recoverable says
@@ -96,12 +105,14 @@ struct join_args {
 };
 
 struct leave_args {
+  static constexpr std::string_view words = "leave";
   duration timeout{timeout_default};
   bool returning{};  // the next process of this task is to come
   friend bool operator==(leave_args const&, leave_args const&) = default;
 };
 
 struct report_error_args {
+  static constexpr std::string_view words = "report of an error";
   status what;
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
 };
@@ -122,6 +133,7 @@ enum class reduction : std::uint8_t {
 };
 
 struct barrier_args {
+  static constexpr std::string_view words = "barrier";
   std::string name;
   duration timeout{timeout_default};
   std::vector<task_id> participants;  // empty: all tasks
@@ -134,12 +146,14 @@ struct barrier_args {
 };
 
 struct cancel_barrier_args {
+  static constexpr std::string_view words = "cancelling of barrier";
   std::string name;
   std::optional<round_number> round;
   friend bool operator==(cancel_barrier_args const&, cancel_barrier_args const&) = default;
 };
 
 struct count_barrier_args {
+  static constexpr std::string_view words = "count barrier";
   std::string name;
   std::uint32_t count{};
   duration timeout{timeout_default};
@@ -147,6 +161,7 @@ struct count_barrier_args {
 };
 
 struct put_args {
+  static constexpr std::string_view words = "put of key";
   std::string key;
   std::string value;
   bool overwrite{};
@@ -155,17 +170,20 @@ struct put_args {
 };
 
 struct get_args {
+  static constexpr std::string_view words = "get of key";
   std::string key;
   duration timeout{timeout_default};
   friend bool operator==(get_args const&, get_args const&) = default;
 };
 
 struct try_get_args {
+  static constexpr std::string_view words = "try_get of key";
   std::string key;
   friend bool operator==(try_get_args const&, try_get_args const&) = default;
 };
 
 struct list_args {
+  static constexpr std::string_view words = "list of directory";
   std::string directory;
   std::string after{};                     // the last key of the previous page
   std::optional<std::uint64_t> version{};  // of the first page
@@ -173,6 +191,7 @@ struct list_args {
 };
 
 struct remove_args {
+  static constexpr std::string_view words = "removal of key";
   std::string key;
   bool all{};
   std::string after{};  // the `last` of the previous reply
@@ -180,29 +199,34 @@ struct remove_args {
 };
 
 struct increment_args {
+  static constexpr std::string_view words = "increment of key";
   std::string key;
   std::int64_t by{};
   friend bool operator==(increment_args const&, increment_args const&) = default;
 };
 
 struct inspect_args {
+  static constexpr std::string_view words = "inspect";
   task_id first_task{};
   friend bool operator==(inspect_args const&, inspect_args const&) = default;
 };
 
 struct preempt_args {
+  static constexpr std::string_view words = "notice of a preemption";
   task_id task{};
   duration in{};  // how long it has
   friend bool operator==(preempt_args const&, preempt_args const&) = default;
 };
 
 struct frozen_args {
+  static constexpr std::string_view words = "agreement on a step";
   std::uint64_t agreement{};
   std::uint64_t step{};
   friend bool operator==(frozen_args const&, frozen_args const&) = default;
 };
 
 struct reset_args {
+  static constexpr std::string_view words = "reset";
   incarnation self{};
   friend bool operator==(reset_args const&, reset_args const&) = default;
 };
@@ -215,6 +239,7 @@ struct absent_value {
 using expected_value = std::variant<std::monostate, absent_value, std::uint64_t, std::string>;
 
 struct compare_and_set_args {
+  static constexpr std::string_view words = "compare_and_set of key";
   std::string key;
   std::string value;
   expected_value expected;
@@ -223,6 +248,7 @@ struct compare_and_set_args {
 };
 
 struct append_args {
+  static constexpr std::string_view words = "append to key";
   std::string key;
   std::string value;
   friend bool operator==(append_args const&, append_args const&) = default;
@@ -246,23 +272,27 @@ struct put_all_args {
 };
 
 struct count_keys_args {
+  static constexpr std::string_view words = "count of directory";
   std::string directory;
   friend bool operator==(count_keys_args const&, count_keys_args const&) = default;
 };
 
 struct push_args {
+  static constexpr std::string_view words = "push to queue";
   std::string queue;
   std::string value;
   friend bool operator==(push_args const&, push_args const&) = default;
 };
 
 struct pop_args {
+  static constexpr std::string_view words = "pop of queue";
   std::string queue;
   duration timeout{timeout_default};
   friend bool operator==(pop_args const&, pop_args const&) = default;
 };
 
 struct watch_keys_args {
+  static constexpr std::string_view words = "watch of directory";
   std::string directory;
   std::optional<std::uint64_t> after;
   duration timeout{without_limit};
@@ -270,18 +300,21 @@ struct watch_keys_args {
 };
 
 struct alive_args {
+  static constexpr std::string_view words = "alive query";
   std::vector<task_id> tasks;  // empty: all tasks
   duration timeout{timeout_default};
   friend bool operator==(alive_args const&, alive_args const&) = default;
 };
 
 struct watch_tasks_args {
+  static constexpr std::string_view words = "watch of the tasks";
   std::optional<std::uint64_t> after;  // none: answer now
   duration timeout{without_limit};
   friend bool operator==(watch_tasks_args const&, watch_tasks_args const&) = default;
 };
 
 struct watch_events_args {
+  static constexpr std::string_view words = "watch of the events";
   std::optional<std::uint64_t> after;  // none: answer now, from the oldest
   severity at_least{severity::info};
   duration timeout{without_limit};
@@ -290,6 +323,7 @@ struct watch_events_args {
 };
 
 struct exchange_topology_args {
+  static constexpr std::string_view words = "exchange of topologies";
   std::string platform;
   local_topology mine;
   duration timeout{timeout_default};
@@ -297,6 +331,7 @@ struct exchange_topology_args {
 };
 
 struct report_progress_args {
+  static constexpr std::string_view words = "report of progress";
   std::uint64_t step{};
   friend bool operator==(report_progress_args const&, report_progress_args const&) = default;
 };
@@ -305,11 +340,13 @@ inline constexpr std::size_t grant_secret_bytes_min = 16;
 inline constexpr std::size_t grant_secret_bytes_max = 64;
 
 struct grant_args {
+  static constexpr std::string_view words = "a grant";
   std::string secret;  // empty: takes the grant back
   friend bool operator==(grant_args const&, grant_args const&) = default;
 };
 
 struct why_args {
+  static constexpr std::string_view words = "why";
   friend bool operator==(why_args const&, why_args const&) = default;
 };
 
@@ -563,6 +600,7 @@ struct why_answer {
     get_all,  // told with the key that it waits for first
     pop
   };
+  static constexpr kind last_kind = kind::pop;
   struct wait {
     kind what{kind::barrier};
     std::string name;        // of the barrier, the platform, the key or the queue
