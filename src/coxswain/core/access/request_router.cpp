@@ -104,7 +104,7 @@ bool request_router::dispatch_unnumbered(time_point now, session_id by,
   if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
     count();
     calls_.release({by, withdrawn->request});
-    concerns_.queues.put_back(sessions_.take_withdrawn(s, withdrawn->request));
+    calls_.put_back(sessions_.take_withdrawn(s, withdrawn->request));
     return true;
   }
   if (auto const* const asked = std::get_if<ask_waiting_args>(&message.what)) {

@@ -127,6 +127,16 @@ std::optional<parked> calls::release(ticket who) {
   return p;
 }
 
+void calls::put_back(std::vector<undelivered> all) {
+  for (std::uint8_t i = 0; i < waiting_count_ && !all.empty(); ++i) {
+    auto const others = std::stable_partition(
+        all.begin(), all.end(), [&](undelivered const& one) { return one.of.value == i; });
+    if (others == all.begin()) continue;
+    waiting_[i]->put_back({all.begin(), others});
+    all.erase(all.begin(), others);
+  }
+}
+
 void calls::deadline_due(time_point now, due_item const& item) {
   concerns_.kernel.note_lateness(now - item.when);
   ticket const late{session_id{item.subject}, request_id{item.request}};

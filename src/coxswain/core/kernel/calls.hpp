@@ -64,6 +64,8 @@ class calls {
   std::optional<parked> unpark(ticket who);
   // Unparks the request and withdraws it from its concern. Nothing if it is not parked.
   std::optional<parked> release(ticket who);
+  // What nobody received goes back to the concerns that handed it over.
+  void put_back(std::vector<undelivered> all);
   void deadline_due(time_point now, due_item const& item);
 
   // Where its task may have to wait; null if that may go on.

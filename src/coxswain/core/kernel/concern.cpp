@@ -18,4 +18,6 @@ concern::concern(concerns& all)
 waiting_concern::waiting_concern(concerns& all, wait_traits traits)
     : concern{all}, traits_{traits}, index_{all.calls.add(*this)} {}
 
+void waiting_concern::put_back(std::vector<undelivered>) {}
+
 }  // namespace coxswain::core

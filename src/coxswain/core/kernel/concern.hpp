@@ -25,9 +25,12 @@ namespace coxswain::core {
 class calls;
 class kernel;
 class roster;
+class picture_budget;
 class sessions;
+class wait_graph;
 struct config;
 struct concerns;
+struct undelivered;
 
 class concern {
  public:
@@ -42,6 +45,9 @@ class concern {
 
   // The coordinator stops: ends all requests here.
   virtual void stopping(time_point now, status const& why) = 0;
+
+  // A session has ended, its requests before, and its tasks have failed by that.
+  virtual void session_ended(time_point, session_id, status const& /*why*/) {}
 
   // Ends the program if something does not hold that always must.
   virtual void check_invariants() const {}
@@ -73,6 +79,9 @@ struct wait_traits {
   bool reply_is_kept{true};
   // It ends with its task; no other task depends on it.
   bool ends_with_task{};
+  // `why` lists each call, and those for the same thing together; none: it lists what they are in,
+  // such as a round.
+  std::optional<why_answer::kind> listed_as{};
 };
 
 // A concern in which requests wait.
@@ -87,8 +96,14 @@ class waiting_concern : public concern {
   // The request waits no longer; it is parked no more.
   virtual void withdraw(ticket who, parked const& p) = 0;
 
+  // What it handed over, which nobody received, is its again.
+  virtual void put_back(std::vector<undelivered> what);
+
   // Why it is not answered yet, for the client that asks: "key 'a' has no value".
   [[nodiscard]] virtual std::string missing_text(time_point now, ticket who, parked const& p) = 0;
+
+  // Who waits here for which tasks, as far as the budget goes.
+  virtual void add_to(wait_graph&, picture_budget&) const {}
 
   // How many requests wait here.
   [[nodiscard]] virtual std::size_t waiting() const = 0;
@@ -124,6 +139,12 @@ class blocking_concern : public waiting_concern {
 
   // The tasks for which it waits; none if anybody may answer it.
   [[nodiscard]] virtual std::vector<task_id> awaited(parked const& p) const = 0;
+
+  // For `wait_traits::listed_as`: the name of what it waits for, and what else is to be said.
+  [[nodiscard]] virtual std::string const& listed_name(parked const& p) const {
+    return p.name.get();
+  }
+  virtual void describe(parked const&, why_answer::wait&) const {}
 };
 
 }  // namespace coxswain::core

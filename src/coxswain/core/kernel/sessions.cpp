@@ -11,7 +11,7 @@ namespace coxswain::core {
 namespace {
 
 // What a kept reply and a parked request cost, beside the answer, which is counted on its own.
-std::size_t kept_bytes(kept_reply const& k) { return sizeof(kept_reply) + k.queue.cost(); }
+std::size_t kept_bytes(kept_reply const& k) { return sizeof(kept_reply) + k.hands_over.cost(); }
 // Where it waits, a name has a copy, nodes around it, and an alarm.
 std::size_t parked_bytes(parked const& p) {
   return sizeof(parked) + 128 + (p.name.empty() ? 0 : 2 * p.name.cost() + 160);
@@ -79,20 +79,21 @@ std::optional<parked> sessions::unpark(ticket who) {
 }
 
 void sessions::reply(ticket who, answer_ptr what, bool keep, bool is_leave) {
-  send(who, std::move(what), keep, is_leave, {});
+  send(who, std::move(what), keep, is_leave, {}, {});
 }
 
-void sessions::hand_over(ticket who, answer_ptr what, std::string queue) {
-  send(who, std::move(what), true, false, std::move(queue));
+void sessions::hand_over(ticket who, answer_ptr what, concern_index of, std::string name) {
+  send(who, std::move(what), true, false, of, std::move(name));
 }
 
-void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, seldom_text queue) {
+void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, concern_index of,
+                    seldom_text hands_over) {
   session* const s = find(who.session);
   if (!s) return;
   bool const attached = s->attached != connection_id{};
   std::uint64_t const ordinal = attached ? ++s->replies_sent : 0;
   if (keep) {
-    s->kept.push_back({ordinal, who.request, what, std::move(queue), is_leave});
+    s->kept.push_back({ordinal, who.request, what, std::move(hands_over), of, is_leave});
     count(*s, kept_bytes(s->kept.back()));
     core::hold(holder::core, *what, *memory_);
   }
@@ -101,33 +102,32 @@ void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, seldo
   out_.push_back({s->attached, who.request, std::move(what)});
 }
 
-std::vector<undelivered> sessions::take_items(
+std::vector<undelivered> sessions::take_back(
     session& s, std::function<bool(kept_reply const&)> const& is_taken) {
   std::vector<undelivered> taken;
   s.kept.erase_if([&](kept_reply& k) {
-    if (k.queue.empty() || !is_taken(k)) return false;
+    if (k.hands_over.empty() || !is_taken(k)) return false;
     forget(s, k);
-    auto const& item = std::get<value_answer>(k.what->value);
-    taken.push_back({k.queue.get(), item.version, item.value});
+    taken.push_back({k.of, k.hands_over.get(), k.what});
     return true;
   });
   return taken;
 }
 
 std::vector<undelivered> sessions::take_undelivered(session& s) {
-  return take_items(s, [](kept_reply const&) { return true; });
+  return take_back(s, [](kept_reply const&) { return true; });
 }
 
 std::vector<undelivered> sessions::take_unwanted(session& s, std::uint64_t answered_through,
                                                  std::vector<request_id> const& open) {
-  return take_items(s, [&](kept_reply const& k) {
+  return take_back(s, [&](kept_reply const& k) {
     bool const is_received = k.ordinal != 0 && k.ordinal <= answered_through;
     return !is_received && !std::binary_search(open.begin(), open.end(), k.request);
   });
 }
 
 std::vector<undelivered> sessions::take_withdrawn(session& s, request_id id) {
-  return take_items(s, [&](kept_reply const& k) { return k.request == id; });
+  return take_back(s, [&](kept_reply const& k) { return k.request == id; });
 }
 
 void sessions::push(session& s, answer_ptr what) {

@@ -29,15 +29,16 @@ struct kept_reply {
   std::uint64_t ordinal{};  // zero: not sent since it was made or since the session resumed
   request_id request{};
   answer_ptr what;
-  seldom_text queue;  // whose item it brings; empty: it brings none
+  seldom_text hands_over;  // the name of what it hands over, such as a queue; empty: nothing
+  concern_index of{};      // the concern that takes it back if nobody receives it
   bool is_leave{};
 };
 
-// An item of a queue whose reply was not received by anybody.
+// What a reply handed over that nobody received.
 struct undelivered {
-  std::string queue;
-  std::uint64_t number{};
-  bytes value;
+  concern_index of;
+  std::string name;
+  answer_ptr what;
 };
 
 struct connection {
@@ -153,11 +154,11 @@ class sessions {
   // has it. The request must not be parked any more.
   void reply(ticket who, answer_ptr what, bool keep, bool is_leave = false);
 
-  // Answers a request with an item of a queue (a value_answer), which is undelivered until the
-  // client has received it.
-  void hand_over(ticket who, answer_ptr what, std::string queue);
+  // Answers a request and hands over what has this name, such as an item of a queue; it is
+  // undelivered until the client has received the answer.
+  void hand_over(ticket who, answer_ptr what, concern_index of, std::string name);
 
-  // The undelivered items of a session that ends; they are no longer its.
+  // What is undelivered of a session that ends; it is no longer its.
   std::vector<undelivered> take_undelivered(session& s);
   // Those that a client that resumes has not received and does not want: before `resume`.
   std::vector<undelivered> take_unwanted(session& s, std::uint64_t answered_through,
@@ -181,9 +182,10 @@ class sessions {
   // The reply is kept no longer.
   void forget(session& s, kept_reply const& k);
   void forget_first(session& s);
-  void send(ticket who, answer_ptr what, bool keep, bool is_leave, seldom_text queue);
-  std::vector<undelivered> take_items(session& s,
-                                      std::function<bool(kept_reply const&)> const& is_taken);
+  void send(ticket who, answer_ptr what, bool keep, bool is_leave, concern_index of,
+            seldom_text hands_over);
+  std::vector<undelivered> take_back(session& s,
+                                     std::function<bool(kept_reply const&)> const& is_taken);
 
   std::shared_ptr<memory_meter> memory_;
   shares shares_;

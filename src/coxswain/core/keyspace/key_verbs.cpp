@@ -38,7 +38,7 @@ status mismatch(std::string const& key, kv_store::entry const* held,
 key_verbs::key_verbs(concerns& all)
     : blocking_concern{all,
                        {operation_of<get_args>, blocking_calls::wait::for_anybody,
-                        wait_traits::party::task, false, true}},
+                        wait_traits::party::task, false, true, why_answer::kind::get}},
       keys_{kernel_.memory, {options_.changes_max, options_.change_bytes_max}},
       removals_left_{options_.page_entries_max} {}
 

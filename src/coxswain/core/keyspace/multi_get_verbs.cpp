@@ -17,7 +17,7 @@ constexpr std::uint64_t looks_per_step = 4;
 multi_get_verbs::multi_get_verbs(concerns& all)
     : blocking_concern{all,
                        {operation_of<get_all_args>, blocking_calls::wait::for_anybody,
-                        wait_traits::party::task, false, true}},
+                        wait_traits::party::task, false, true, why_answer::kind::get_all}},
       joint_gets_{kernel_.memory} {}
 
 // --- As a concern ----------------------------------------------------------------------------
@@ -54,12 +54,15 @@ std::string multi_get_verbs::missing_text(time_point, ticket, parked const& p) {
   return goal_text(p) + " has no value";
 }
 
-std::string const& multi_get_verbs::key_of(parked const& p) const {
+// The key that it waits at.
+std::string const& multi_get_verbs::listed_name(parked const& p) const {
   joint_gets::get const& g = joint_gets_.at(p.number);
   return g.keys[g.at];
 }
 
-std::string multi_get_verbs::goal_text(parked const& p) const { return "key " + quoted(key_of(p)); }
+std::string multi_get_verbs::goal_text(parked const& p) const {
+  return "key " + quoted(listed_name(p));
+}
 
 std::string multi_get_verbs::stuck_text(parked const& p) const {
   return "for " + goal_text(p) + ", which nobody is left to set";

@@ -22,8 +22,6 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
   void look_at_woken(std::size_t looks);
   [[nodiscard]] bool has_woken() const noexcept { return joint_gets_.has_woken(); }
   [[nodiscard]] std::size_t count_woken() const { return joint_gets_.count_woken(); }
-  // The key that it waits at.
-  [[nodiscard]] std::string const& key_of(parked const& p) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
@@ -33,6 +31,7 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::string goal_text(parked const& p) const override;
   [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::string const& listed_name(parked const& p) const override;
   [[nodiscard]] std::vector<task_id> awaited(parked const&) const override { return {}; }
   [[nodiscard]] std::size_t waiting() const override;
   void check(ticket who, parked const& p) const override;

@@ -11,7 +11,7 @@ namespace coxswain::core {
 queue_verbs::queue_verbs(concerns& all)
     : blocking_concern{all,
                        {operation_of<pop_args>, blocking_calls::wait::for_anybody,
-                        wait_traits::party::task, true, true}},
+                        wait_traits::party::task, true, true, why_answer::kind::pop}},
       queues_{kernel_.memory} {}
 
 // --- As a concern ----------------------------------------------------------------------------
@@ -92,12 +92,16 @@ void queue_verbs::serve(std::string const& queue) {
 
 void queue_verbs::hand_over(ticket who, std::string const& queue, queues::item item) {
   kernel_.tally.count_request(operation_of<pop_args>, errc::ok);
-  sessions_.hand_over(who, calls_.share(value_answer{std::move(item.value), item.number}), queue);
+  sessions_.hand_over(who, calls_.share(value_answer{std::move(item.value), item.number}), index(),
+                      queue);
 }
 
 void queue_verbs::put_back(std::vector<undelivered> items) {
-  for (undelivered& one : items) queues_.put_back(one.queue, {one.number, std::move(one.value)});
-  for (undelivered const& one : items) serve(one.queue);
+  for (undelivered const& one : items) {
+    auto const& item = std::get<value_answer>(one.what->value);
+    queues_.put_back(one.name, {item.version, item.value});
+  }
+  for (undelivered const& one : items) serve(one.name);
 }
 
 }  // namespace coxswain::core

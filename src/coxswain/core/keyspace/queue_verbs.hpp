@@ -18,8 +18,6 @@ class queue_verbs final : public blocking_concern, public timed_concern {
 
   void handle(call const& c, push_args& args);
   void handle(call const& c, pop_args& args);
-  // Items that nobody received.
-  void put_back(std::vector<undelivered> items);
   [[nodiscard]] queues const& all() const noexcept { return queues_; }
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
@@ -27,6 +25,7 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void check_invariants() const override;
 
   void withdraw(ticket who, parked const& p) override;
+  void put_back(std::vector<undelivered> items) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::string goal_text(parked const& p) const override;

@@ -281,14 +281,13 @@ void connection_verbs::end_session(time_point now, session_id id, status const& 
   if (auto* const g = concerns_.guests.grant_of(s)) std::erase(g->guests, id);
   std::vector<task_id> const tasks = s.tasks;
   for (task_id const task : tasks) concerns_.joins.forget_holder(task);
-  std::vector<undelivered> items = sessions_.take_undelivered(s);
+  std::vector<undelivered> unreceived = sessions_.take_undelivered(s);
   if (s.produces) concerns_.why.plan_review();
   sessions_.erase(id);
   if (kernel_.stopping) return;
-  concerns_.queues.put_back(std::move(items));
+  calls_.put_back(std::move(unreceived));
   for (task_id const task : tasks) concerns_.failures.fail_task(now, task, why);
-  concerns_.guests.end_grants(now, id,
-                              {why.code(), "the session of its task has ended: " + why.message()});
+  for (concern* const one : concerns_.all) one->session_ended(now, id, why);
 }
 
 bool connection_verbs::drained() const {

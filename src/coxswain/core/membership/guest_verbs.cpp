@@ -155,12 +155,13 @@ status guest_verbs::has_left_its_guests(task_id id) const {
           kernel_.who(id) + " has left the job, so its programs can no longer act for it"};
 }
 
-void guest_verbs::end_grants(time_point now, session_id holder, status const& why) {
+void guest_verbs::session_ended(time_point now, session_id holder, status const& why) {
   if (grants_.empty()) return;
+  status const ended{why.code(), "the session of its task has ended: " + why.message()};
   auto at = grants_.lower_bound(host{holder, {}});
   while (at != grants_.end() && at->first.holder == holder) {
     status const left = has_left_its_guests(at->first.task);
-    dismiss(now, at->second.guests, left.ok() ? why : left);
+    dismiss(now, at->second.guests, left.ok() ? ended : left);
     at = grants_.erase(at);
   }
 }

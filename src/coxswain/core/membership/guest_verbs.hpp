@@ -29,8 +29,6 @@ class guest_verbs final : public waiting_concern {
   // How many guests wait to leave.
   [[nodiscard]] std::size_t count_leaving() const;
 
-  // The session of the tasks has ended, and so has what it granted.
-  void end_grants(time_point now, session_id holder, status const& why);
   // The guest leaves alone.
   void part(session& by, bool returning = false);
   // Those that wait to leave with the task wait no longer.
@@ -42,6 +40,8 @@ class guest_verbs final : public waiting_concern {
 
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
+  // What it has granted has ended, too.
+  void session_ended(time_point now, session_id holder, status const& why) override;
   void check_invariants() const override;
 
   void withdraw(ticket who, parked const& p) override;

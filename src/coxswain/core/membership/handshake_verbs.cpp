@@ -206,7 +206,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
     if (!is_wanted) unwanted.push_back(open_id);
   });
   for (request_id const unwanted_id : unwanted) calls_.release({args.session, unwanted_id});
-  std::vector<undelivered> items = sessions_.take_unwanted(s, answered_through, args.open);
+  std::vector<undelivered> unreceived = sessions_.take_unwanted(s, answered_through, args.open);
   resume_answer a;
   a.unknown = sessions_.resume(s, answered_through, args.open);
   sessions_.push(s, calls_.share(std::move(a)));
@@ -214,7 +214,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   if (error_) sessions_.push(s, calls_.share(*error_));
   if (!s.tasks.empty()) concerns_.preemptions.tell_agreement(s);
   // Not before, since these may answer requests of this very session.
-  concerns_.queues.put_back(std::move(items));
+  calls_.put_back(std::move(unreceived));
   concerns_.connections.note_life(now, s);
   concerns_.connections.arm_expiry(args.session, s);
 }

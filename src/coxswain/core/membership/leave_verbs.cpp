@@ -3,6 +3,7 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,10 @@ void leave_verbs::job_failed(time_point now, status const& why, barrier_failure 
 void leave_verbs::stopping(time_point now, status const& why) {
   fail_leave(now, calls_.share(why));
   end_returns();
+}
+
+void leave_verbs::add_to(wait_graph& g, picture_budget&) const {
+  if (leave_.is_open()) g.wait_for_all(leave_.present(), concerns_.missing.from(leave_));
 }
 
 void leave_verbs::withdraw(ticket who, parked const& p) {

@@ -123,24 +123,7 @@ wait_graph why_verbs::graph_of_waits(time_point now) const {
   sessions_.all().each([&](session_id, session const& s) {
     if (s.produces && s.tasks.empty()) g.outsider_acts();
   });
-  if (concerns_.leaves.together().is_open())
-    g.wait_for_all(concerns_.leaves.together().present(),
-                   concerns_.missing.from(concerns_.leaves.together()));
-  for (auto const& [_, b] : concerns_.barriers.all().open_rounds()) {
-    if (!budget.take(b->round.expected().size())) break;
-    g.wait_for_all(b->round.present(), concerns_.missing.from(b->round));
-  }
-  for (auto const& [_, x] : concerns_.topologies.all().all()) {
-    if (x.outcome) continue;
-    if (!budget.take(x.waiting.expected().size())) break;
-    g.wait_for_all(x.waiting.present(), concerns_.missing.from(x.waiting));
-  }
-  for (auto const& [_, q] : concerns_.alive.all().all()) {
-    if (!budget.take(q.members->size())) break;
-    std::vector<task_id> asking;
-    for (auto const& [id, calls] : q.called) asking.push_back(id);
-    g.wait_for_all(std::move(asking), concerns_.alive.awaited(q));
-  }
+  for (waiting_concern const* const one : calls_.waiting_concerns()) one->add_to(g, budget);
   for (std::uint32_t i = 0; budget.is_exceeded() && i < roster_.size(); ++i) {
     blocking_calls const& calls = roster_.at(task_id{i}).blocked;
     if (g.waits_of(task_id{i}) + calls.for_anybody() < calls.open()) g.acts(task_id{i});
@@ -186,17 +169,11 @@ void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
 }
 
 bool why_verbs::wait_alike(parked const& a, parked const& b) const {
-  if (calls_.is_read(a) && calls_.is_read(b)) {
-    concern_index const queues = concerns_.queues.index();
-    return (a.at == queues) == (b.at == queues) && read_name(a) == read_name(b);
+  // A get and a get of several keys may wait for the same key.
+  if (calls_.at(a).traits().listed_as && calls_.at(b).traits().listed_as) {
+    return calls_.blocking(a)->goal_text(a) == calls_.blocking(b)->goal_text(b);
   }
   return a.at == b.at && a.number == b.number && a.name.get() == b.name.get();
-}
-
-// The key or the queue that a get or a pop waits at.
-std::string_view why_verbs::read_name(parked const& p) const {
-  if (p.at != concerns_.multi_gets.index()) return p.name.get();
-  return concerns_.multi_gets.key_of(p);
 }
 
 // "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, ..."
@@ -293,7 +270,7 @@ why_answer why_verbs::why(time_point now, std::uint64_t& steps) const {
   }
   if (concerns_.preemptions.agreement().is_open()) a.waits.push_back(wait_for_agreement(now, g));
   steps += (g.size() + budget.taken() + roster_.size()) / tasks_per_step;
-  add_reads(now, g, a, steps);
+  add_listed(now, g, a, steps);
   steps += a.waits.size();
   if (auto const stuck = stuck_in(g); !stuck.empty()) a.stuck = stuck_text(g, stuck);
   return a;
@@ -364,26 +341,27 @@ why_answer::wait why_verbs::wait_for_agreement(time_point now, wait_graph const&
   return w;
 }
 
-// Gets and pops, those for the same thing together: of all tasks, and of some of the other clients.
-void why_verbs::add_reads(time_point now, wait_graph const& g, why_answer& to,
-                          std::uint64_t& steps) const {
+// Calls that are listed one by one, such as gets and pops; those for the same thing together: of
+// all tasks, and of some of the other clients.
+void why_verbs::add_listed(time_point now, wait_graph const& g, why_answer& to,
+                           std::uint64_t& steps) const {
   struct group {
     why_answer::wait shown;
     std::vector<task_id> tasks;
   };
   std::map<std::pair<why_answer::kind, std::string_view>, group> groups;
-  auto const kind_of = [&](parked const& p) {
-    if (p.at == concerns_.keys.index()) return why_answer::kind::get;
-    return p.at == concerns_.multi_gets.index() ? why_answer::kind::get_all : why_answer::kind::pop;
-  };
   std::size_t const visited_max = options_.participants_per_picture_max;
   std::size_t visited = 0;
   std::size_t looked = 0;
   auto const look = [&](ticket who, parked const& p) {
     ++visited;
-    if (visited > visited_max || !calls_.is_read(p)) return;
+    auto const listed_as = calls_.at(p).traits().listed_as;
+    if (visited > visited_max || !listed_as) return;
     ++looked;
-    group& one = groups[{kind_of(p), read_name(p)}];
+    blocking_concern const& in = *calls_.blocking(p);
+    auto const [at, is_new] = groups.try_emplace({*listed_as, in.listed_name(p)});
+    group& one = at->second;
+    if (is_new) in.describe(p, one.shown);
     if (p.task) {
       one.tasks.push_back(*p.task);
     } else {
@@ -412,7 +390,10 @@ void why_verbs::add_reads(time_point now, wait_graph const& g, why_answer& to,
     add_tasks(one.shown, g, std::move(one.tasks));
     to.waits.push_back(std::move(one.shown));
   }
-  std::size_t const all = concerns_.keys.store().waiting() + concerns_.queues.all().waiting();
+  std::size_t all = 0;
+  for (waiting_concern const* const one : calls_.waiting_concerns()) {
+    if (one->traits().listed_as) all += one->waiting();
+  }
   if (looked >= most || visited >= visited_max) to.more += all - std::min(all, looked);
 }
 

@@ -46,7 +46,6 @@ class why_verbs final : public concern {
   [[nodiscard]] std::vector<stuck_call> stuck_in(wait_graph const& g) const;
   void tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck);
   [[nodiscard]] bool wait_alike(parked const& a, parked const& b) const;
-  [[nodiscard]] std::string_view read_name(parked const& p) const;
   [[nodiscard]] std::string stuck_text(wait_graph const& g,
                                        std::vector<stuck_call> const& stuck) const;
   [[nodiscard]] std::string stuck_text(wait_graph const& g, stuck_group const& group) const;
@@ -58,7 +57,7 @@ class why_verbs final : public concern {
   [[nodiscard]] why_answer::wait wait_in(time_point now, wait_graph const& g,
                                          alive_queries::query const& q) const;
   [[nodiscard]] why_answer::wait wait_for_agreement(time_point now, wait_graph const& g) const;
-  void add_reads(time_point now, wait_graph const& g, why_answer& to, std::uint64_t& steps) const;
+  void add_listed(time_point now, wait_graph const& g, why_answer& to, std::uint64_t& steps) const;
   void add_call(time_point now, why_answer::wait& w, ticket who) const;
 
   alarm review_;

@@ -3,6 +3,8 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -42,6 +44,15 @@ std::string alive_verbs::stuck_text(parked const&) const { return "in an alive q
 
 std::vector<task_id> alive_verbs::awaited(parked const& p) const {
   return awaited(queries_.all().at(p.number));
+}
+
+void alive_verbs::add_to(wait_graph& g, picture_budget& budget) const {
+  for (auto const& [_, q] : queries_.all()) {
+    if (!budget.take(q.members->size())) break;
+    std::vector<task_id> asking;
+    for (auto const& [id, calls] : q.called) asking.push_back(id);
+    g.wait_for_all(std::move(asking), awaited(q));
+  }
 }
 
 std::size_t alive_verbs::waiting() const { return queries_.callers().size(); }

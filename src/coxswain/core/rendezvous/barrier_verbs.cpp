@@ -3,6 +3,8 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
 #include "coxswain/core/rendezvous/reduction.hpp"
 
 #include <algorithm>
@@ -54,6 +56,13 @@ std::string barrier_verbs::stuck_text(parked const& p) const { return "at " + go
 
 std::vector<task_id> barrier_verbs::awaited(parked const& p) const {
   return concerns_.missing.from(barriers_.open_round(p.number)->round);
+}
+
+void barrier_verbs::add_to(wait_graph& g, picture_budget& budget) const {
+  for (auto const& [_, b] : barriers_.open_rounds()) {
+    if (!budget.take(b->round.expected().size())) break;
+    g.wait_for_all(b->round.present(), concerns_.missing.from(b->round));
+  }
 }
 
 std::size_t barrier_verbs::waiting() const {

@@ -3,6 +3,8 @@
 #include "coxswain/base/invariant.hpp"
 #include "coxswain/core/concerns.hpp"
 #include "coxswain/core/kernel/text.hpp"
+#include "coxswain/core/observe/picture_budget.hpp"
+#include "coxswain/core/observe/wait_graph.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -59,6 +61,14 @@ std::string topology_verbs::stuck_text(parked const& p) const { return "in the "
 
 std::vector<task_id> topology_verbs::awaited(parked const& p) const {
   return concerns_.missing.from(exchanges_.find(p.name.get())->waiting);
+}
+
+void topology_verbs::add_to(wait_graph& g, picture_budget& budget) const {
+  for (auto const& [_, x] : exchanges_.all()) {
+    if (x.outcome) continue;
+    if (!budget.take(x.waiting.expected().size())) break;
+    g.wait_for_all(x.waiting.present(), concerns_.missing.from(x.waiting));
+  }
 }
 
 std::size_t topology_verbs::waiting() const {

@@ -34,6 +34,7 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] std::string goal_text(parked const& p) const override;
   [[nodiscard]] std::string stuck_text(parked const& p) const override;
   [[nodiscard]] std::vector<task_id> awaited(parked const& p) const override;
+  void add_to(wait_graph& g, picture_budget& budget) const override;
   [[nodiscard]] std::size_t waiting() const override;
   void check(ticket who, parked const& p) const override;
 
