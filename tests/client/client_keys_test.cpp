@@ -208,6 +208,32 @@ BOOST_AUTO_TEST_CASE(a_queue_gives_each_item_to_one_caller) {
   run(io, test());
 }
 
+BOOST_AUTO_TEST_CASE(a_lock_is_waited_for_tried_and_unlocked) {
+  auto const test = [this]() -> asio::awaitable<void> {
+    auto owner = co_await client::connect(options());
+    auto next = co_await client::connect(options());
+    auto const first = co_await owner.lock("l");
+    BOOST_TEST(first == 1u);
+    auto const held = co_await next.try_lock("l");
+    BOOST_TEST(!held.has_value());
+    auto const late = co_await outcome_of(next.lock("l", 10ms));
+    BOOST_TEST(late.code() == errc::deadline_exceeded);
+    auto const stolen = co_await outcome_of(next.unlock("l", first));
+    BOOST_TEST(stolen.code() == errc::permission_denied);
+
+    auto const second = co_await (next.lock("l", 60s) && owner.unlock("l", first));
+    BOOST_TEST(second == 2u);
+    auto const stale = co_await outcome_of(owner.unlock("l", first));
+    BOOST_TEST(stale.code() == errc::failed_precondition);
+    co_await next.close();
+    auto const third = co_await owner.lock("l", 60s);
+    BOOST_TEST(third == 3u);
+    auto const free = co_await owner.try_lock("m");
+    BOOST_TEST(free.value() == 4u);
+  };
+  run(io, test());
+}
+
 // Its Bye says how many replies it had received: not this one.
 BOOST_AUTO_TEST_CASE(a_client_that_is_destroyed_gives_back_an_item_that_was_on_its_way) {
   auto const test = [this]() -> asio::awaitable<void> {

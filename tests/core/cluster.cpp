@@ -401,6 +401,15 @@ call cluster::count_keys(caller who, std::string directory) {
 call cluster::push(caller who, std::string queue, std::string value) {
   return send(who, core::push_args{std::move(queue), std::move(value)});
 }
+call cluster::lock(caller who, std::string name, duration timeout) {
+  return send(who, core::lock_args{std::move(name), timeout}, timeout);
+}
+call cluster::try_lock(caller who, std::string name) {
+  return send(who, core::try_lock_args{std::move(name)});
+}
+call cluster::unlock(caller who, std::string name, std::uint64_t token) {
+  return send(who, core::unlock_args{std::move(name), token});
+}
 call cluster::pop(caller who, std::string queue, duration timeout) {
   return send(who, core::pop_args{std::move(queue), timeout}, timeout);
 }

@@ -166,6 +166,9 @@ class cluster {
   call put_all(caller who, std::vector<core::put_all_args::entry> entries, bool overwrite = false);
   call count_keys(caller who, std::string directory);
   call push(caller who, std::string queue, std::string value);
+  call lock(caller who, std::string name, duration timeout = 300s);
+  call try_lock(caller who, std::string name);
+  call unlock(caller who, std::string name, std::uint64_t token);
   call pop(caller who, std::string queue, duration timeout = 300s);
   call watch_keys(caller who, std::string directory, std::optional<std::uint64_t> after = {},
                   duration timeout = without_limit);

@@ -91,6 +91,14 @@ wish any_grant(dice& chance, task_id home) {
   return {home, grant_args{chance.one_in(10) ? "short" : secret_of_grants}};
 }
 
+wish any_lock(dice& chance, std::optional<task_id> task) {
+  switch (chance.upto(3)) {
+    case 0: return {task, try_lock_args{usual_name(chance)}};
+    case 1: return {task, unlock_args{usual_name(chance), chance.upto(9)}};
+    default: return {task, lock_args{usual_name(chance), any_timeout(chance)}};
+  }
+}
+
 wish any_reset(dice& chance, std::uint32_t num_tasks) {
   task_id const task = any_task(chance, num_tasks);
   return {task, reset_args{incarnation{chance.one_in(6) ? chance.upto(9) : task.value}}};
@@ -229,8 +237,8 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 17:
     case 18: return {task, any_of_keys(chance)};
     case 19:
-    case 20:
-    case 21: return any_push_or_pop(chance, task);
+    case 20: return any_push_or_pop(chance, task);
+    case 21: return any_lock(chance, task);
     case 22: return any_preemption(chance, num_tasks, task);
     case 23: return {task, any_query(chance, num_tasks, task.value_or(home))};
     case 24: return {task, any_watch_of_job(chance)};

@@ -304,6 +304,9 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::report_progress_args{largest});
   add(made, core::why_args{});
   add(made, core::grant_args{std::string{"sixteen bytes \0\xff", 16}});
+  add(made, core::lock_args{"ckpt", 37s});
+  add(made, core::try_lock_args{"ckpt"});
+  add(made, core::unlock_args{"ckpt", largest});
   return made;
 }
 

@@ -158,6 +158,18 @@ std::uint64_t blocking_client::push(std::string_view queue, std::string_view val
   return worker_->ask([=](client& c) { return c.push(queue, value); });
 }
 
+std::uint64_t blocking_client::lock(std::string_view name, time_limit timeout) {
+  return worker_->ask([=](client& c) { return c.lock(name, timeout); });
+}
+
+std::optional<std::uint64_t> blocking_client::try_lock(std::string_view name) {
+  return worker_->ask([=](client& c) { return c.try_lock(name); });
+}
+
+void blocking_client::unlock(std::string_view name, std::uint64_t token) {
+  worker_->ask([=](client& c) { return c.unlock(name, token); });
+}
+
 queue_item blocking_client::pop(std::string_view queue, time_limit timeout) {
   return worker_->ask([=](client& c) { return c.pop(queue, timeout); });
 }

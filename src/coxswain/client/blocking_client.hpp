@@ -122,6 +122,9 @@ class blocking_client {
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {});
   std::uint64_t push(std::string_view queue, std::string_view value);
   queue_item pop(std::string_view queue, time_limit timeout = core::timeout_default);
+  std::uint64_t lock(std::string_view name, time_limit timeout = core::timeout_default);
+  std::optional<std::uint64_t> try_lock(std::string_view name);
+  void unlock(std::string_view name, std::uint64_t token);
   void report_error(errc code, std::string_view message);
   void leave(time_limit timeout = core::timeout_default);
   void leave(leave_options options);

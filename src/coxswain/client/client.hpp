@@ -314,6 +314,20 @@ class client {
   asio::awaitable<queue_item> pop(std::string_view queue,
                                   time_limit timeout = core::timeout_default);
 
+  // Waits until a lock is free and takes it; gives its token, which is above those of all locks
+  // before. The session owns the lock until `unlock`, or until it ends: what the lock protects
+  // should refuse tokens below the highest that it has seen. Not reentrant. DEADLINE_EXCEEDED (the
+  // text says who holds it), CANCELLED: as `get`.
+  asio::awaitable<std::uint64_t> lock(std::string_view name,
+                                      time_limit timeout = core::timeout_default);
+
+  // The same without waiting; nothing if the lock is held.
+  asio::awaitable<std::optional<std::uint64_t>> try_lock(std::string_view name);
+
+  // Frees a lock for whoever has waited longest. FAILED_PRECONDITION: it is not held with this
+  // token. PERMISSION_DENIED: another session holds it.
+  asio::awaitable<void> unlock(std::string_view name, std::uint64_t token);
+
   // Completes when the job fails, or this client has lost the coordinator for good (the cause is
   // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:
   // the client left or was destroyed.

@@ -1,4 +1,4 @@
-// The client's calls for keys and queues.
+// The client's calls for keys, queues and locks.
 
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/client.hpp"
@@ -53,6 +53,15 @@ asio::awaitable<std::uint64_t> remove_all(connection_ptr at, std::string key, bo
     after = std::move(page.last);
   }
   co_return count;
+}
+
+asio::awaitable<std::optional<std::uint64_t>> version_if_any(
+    asio::awaitable<core::answer> pending) {
+  auto a = co_await std::move(pending);
+  std::optional<std::uint64_t> found;
+  if (a.outcome.code() == errc::already_exists) co_return found;
+  found = value_of<core::stored_answer>(a).version;
+  co_return found;
 }
 
 asio::awaitable<std::int64_t> counter(asio::awaitable<core::answer> pending) {
@@ -171,6 +180,21 @@ asio::awaitable<std::uint64_t> client::push(std::string_view queue, std::string_
 asio::awaitable<queue_item> client::pop(std::string_view queue, time_limit timeout) {
   core::pop_args args{std::string{queue}, timeout};
   return item(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<std::uint64_t> client::lock(std::string_view name, time_limit timeout) {
+  core::lock_args args{std::string{name}, timeout};
+  return version(ask(connection_, question{std::move(args), timeout}));
+}
+
+asio::awaitable<std::optional<std::uint64_t>> client::try_lock(std::string_view name) {
+  core::try_lock_args args{std::string{name}};
+  return version_if_any(ask(connection_, question{std::move(args), patience}));
+}
+
+asio::awaitable<void> client::unlock(std::string_view name, std::uint64_t token) {
+  core::unlock_args args{std::string{name}, token};
+  return nothing(ask(connection_, question{std::move(args), patience}));
 }
 
 asio::awaitable<key_watch> client::watch(std::string_view directory,

@@ -6,6 +6,7 @@
 #include "coxswain/core/kernel/kernel.hpp"
 #include "coxswain/core/keyspace/key_verbs.hpp"
 #include "coxswain/core/keyspace/key_watch_verbs.hpp"
+#include "coxswain/core/keyspace/locks.hpp"
 #include "coxswain/core/keyspace/multi_get_verbs.hpp"
 #include "coxswain/core/keyspace/queue_verbs.hpp"
 #include "coxswain/core/membership/connection_verbs.hpp"
@@ -52,6 +53,7 @@ struct concerns {
   multi_get_verbs multi_gets{*this};
   key_verbs keys{*this};
   queue_verbs queues{*this};
+  core::locks locks{*this};
   key_watch_verbs key_watches{*this};
   task_watch_verbs task_watches{*this};
   event_watch_verbs event_watches{*this};
@@ -66,8 +68,8 @@ struct concerns {
   template <class Use>
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,
-        keys, queues, key_watches, task_watches, event_watches, progress, failures, pictures, why,
-        handshakes, connections);
+        keys, queues, locks, key_watches, task_watches, event_watches, progress, failures, pictures,
+        why, handshakes, connections);
   }
   std::vector<concern*> all;
 };

@@ -139,6 +139,7 @@ std::string_view name_of(core::why_answer::kind kind) {
     case core::why_answer::kind::get: return "get";
     case core::why_answer::kind::get_all: return "get_all";
     case core::why_answer::kind::pop: return "pop";
+    case core::why_answer::kind::lock: return "lock";
   }
   return "unknown";
 }

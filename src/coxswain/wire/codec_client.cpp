@@ -295,6 +295,31 @@ void encode(core::grant_args const& from, v1::ClientMessage& message) {
 
 core::grant_args decode(v1::Grant& from) { return {std::move(*from.mutable_secret())}; }
 
+void encode(core::lock_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_lock();
+  to.set_name(from.name);
+  to.set_timeout_ms(timeout_to_wire(from.timeout));
+}
+
+core::lock_args decode(v1::Lock& from) {
+  return {std::move(*from.mutable_name()), timeout_of(from)};
+}
+
+void encode(core::try_lock_args const& from, v1::ClientMessage& message) {
+  message.mutable_try_lock()->set_name(from.name);
+}
+
+core::try_lock_args decode(v1::TryLock& from) { return {std::move(*from.mutable_name())}; }
+
+void encode(core::unlock_args const& from, v1::ClientMessage& message) {
+  message.mutable_unlock()->set_name(from.name);
+  message.mutable_unlock()->set_token(from.token);
+}
+
+core::unlock_args decode(v1::Unlock& from) {
+  return {std::move(*from.mutable_name()), from.token()};
+}
+
 void encode(core::why_args, v1::ClientMessage& message) { message.mutable_why(); }
 
 core::why_args decode(v1::Why&) { return {}; }
@@ -344,6 +369,9 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kExchangeTopology: return decode(*from.mutable_exchange_topology());
     case v1::ClientMessage::kReportProgress: return decode(*from.mutable_report_progress());
     case v1::ClientMessage::kWhy: return decode(*from.mutable_why());
+    case v1::ClientMessage::kLock: return decode(*from.mutable_lock());
+    case v1::ClientMessage::kTryLock: return decode(*from.mutable_try_lock());
+    case v1::ClientMessage::kUnlock: return decode(*from.mutable_unlock());
     case v1::ClientMessage::kGrant: return decode(*from.mutable_grant());
   }
   return decode_absent(from);

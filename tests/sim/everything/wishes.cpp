@@ -110,6 +110,15 @@ core::request any_of_task(generator& r, std::uint32_t num_tasks, task_id task) {
   }
 }
 
+core::request any_lock(generator& r) {
+  std::string const name = one_of(r, {"l", "m"});
+  switch (between(r, 0, 3)) {
+    case 0: return core::try_lock_args{name};
+    case 1: return core::lock_args{name};
+    default: return core::unlock_args{name, between(r, 1, 12)};
+  }
+}
+
 core::request any_of_operator(generator& r, std::uint32_t num_tasks) {
   auto const task = task_id{static_cast<std::uint32_t>(between(r, 0, num_tasks - 1))};
   switch (between(r, 0, 9)) {
@@ -123,10 +132,11 @@ core::request any_of_operator(generator& r, std::uint32_t num_tasks) {
 
 core::request any_request(generator& r, std::uint32_t num_tasks, std::optional<task_id> task,
                           std::string text) {
-  switch (between(r, 0, 11)) {
+  switch (between(r, 0, 12)) {
     case 0:
     case 1:
     case 2: return any_change(r, task, std::move(text));
+    case 10: return any_lock(r);
     case 3:
     case 4: return any_read(r);
     case 5: return any_watch(r);

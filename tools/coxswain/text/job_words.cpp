@@ -67,6 +67,7 @@ std::string what_text(core::why_answer::wait const& w) {
     case kind::preemption: return "an agreement on a step, before a preemption";
     case kind::get: return fmt::format("key '{}'", w.name);
     case kind::get_all: return fmt::format("key '{}' and perhaps others with it", w.name);
+    case kind::lock: return fmt::format("lock '{}'", w.name);
     case kind::pop: return fmt::format("an item of queue '{}'", w.name);
   }
   return "something that this program does not know";

@@ -73,6 +73,13 @@ constexpr request_row row_of(of<push_args>) {
   return {"push", "push to queues", role::operator_, stores | produces};
 }
 constexpr request_row row_of(of<pop_args>) { return {"pop", "pop from queues", role::operator_}; }
+constexpr request_row row_of(of<lock_args>) {
+  return {"lock", "lock", role::operator_, needs_memory};
+}
+constexpr request_row row_of(of<try_lock_args>) {
+  return {"try_lock", "lock", role::operator_, needs_memory};
+}
+constexpr request_row row_of(of<unlock_args>) { return {"unlock", "unlock", role::operator_}; }
 constexpr request_row row_of(of<count_barrier_args>) {
   return {"count_barrier", "wait at count barriers", role::operator_, needs_memory | together};
 }

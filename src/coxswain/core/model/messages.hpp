@@ -291,6 +291,26 @@ struct pop_args {
   friend bool operator==(pop_args const&, pop_args const&) = default;
 };
 
+struct lock_args {
+  static constexpr std::string_view words = "lock";
+  std::string name;
+  duration timeout{timeout_default};
+  friend bool operator==(lock_args const&, lock_args const&) = default;
+};
+
+struct try_lock_args {
+  static constexpr std::string_view words = "try_lock";
+  std::string name;
+  friend bool operator==(try_lock_args const&, try_lock_args const&) = default;
+};
+
+struct unlock_args {
+  static constexpr std::string_view words = "unlock";
+  std::string name;
+  std::uint64_t token{};
+  friend bool operator==(unlock_args const&, unlock_args const&) = default;
+};
+
 struct watch_keys_args {
   static constexpr std::string_view words = "watch of directory";
   std::string directory;
@@ -351,13 +371,15 @@ struct why_args {
 };
 
 // std::monostate is a heartbeat.
-using request = std::variant<
-    std::monostate, hello_args, resume_args, bye_args, withdraw_args, ask_waiting_args, join_args,
-    leave_args, report_error_args, barrier_args, cancel_barrier_args, count_barrier_args, put_args,
-    get_args, try_get_args, list_args, remove_args, increment_args, inspect_args, preempt_args,
-    frozen_args, reset_args, compare_and_set_args, append_args, get_all_args, put_all_args,
-    count_keys_args, push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
-    watch_events_args, exchange_topology_args, report_progress_args, why_args, grant_args>;
+using request =
+    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, ask_waiting_args,
+                 join_args, leave_args, report_error_args, barrier_args, cancel_barrier_args,
+                 count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
+                 increment_args, inspect_args, preempt_args, frozen_args, reset_args,
+                 compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
+                 push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
+                 watch_events_args, exchange_topology_args, report_progress_args, why_args,
+                 grant_args, lock_args, try_lock_args, unlock_args>;
 
 struct client_message {
   request_id id{};
@@ -598,9 +620,10 @@ struct why_answer {
     preemption,
     get,
     get_all,  // told with the key that it waits for first
-    pop
+    pop,
+    lock  // whose `missing` has the owner as its text
   };
-  static constexpr kind last_kind = kind::pop;
+  static constexpr kind last_kind = kind::lock;
   struct wait {
     kind what{kind::barrier};
     std::string name;        // of the barrier, the platform, the key or the queue

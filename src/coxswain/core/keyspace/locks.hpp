@@ -1,0 +1,70 @@
+#pragma once
+// Locks by name, which sessions own (semantics D37). Not here: the numbers of keys; a lock's token
+// is a number of its own.
+
+#include "coxswain/core/kernel/call.hpp"
+#include "coxswain/core/kernel/concern.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace coxswain::core {
+
+class locks final : public blocking_concern, public timed_concern {
+ public:
+  explicit locks(concerns& all);
+  ~locks() override;
+
+  void handle(call const& c, lock_args& args);
+  void handle(call const& c, try_lock_args& args);
+  void handle(call const& c, unlock_args& args);
+
+  void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
+  void stopping(time_point now, status const& why) override;
+  void session_ended(time_point now, session_id id, status const& why) override;
+  void check_invariants() const override;
+
+  void withdraw(ticket who, parked const& p) override;
+  void put_back(std::vector<undelivered> grants) override;
+  [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
+  [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
+  [[nodiscard]] std::string goal_text(parked const& p) const override;
+  [[nodiscard]] std::string stuck_text(parked const& p) const override;
+  [[nodiscard]] std::vector<task_id> awaited(parked const& p) const override;
+  void describe(parked const& p, why_answer::wait& in) const override;
+  void add_to(wait_graph& g, picture_budget& budget) const override;
+  [[nodiscard]] std::size_t waiting() const override;
+  void check(ticket who, parked const& p) const override;
+
+ private:
+  // A lock that is held; others are not remembered.
+  struct lock {
+    std::uint64_t token{};
+    session_id owner{};
+    std::map<std::uint64_t, ticket> waiting;  // by their numbers, in the order in which they came
+  };
+  using by_name = std::map<std::string, lock>;
+
+  [[nodiscard]] static std::size_t cost(std::string const& name) { return 2 * name.size() + 256; }
+  // OK: the name is normal, and there is room for the lock.
+  [[nodiscard]] status admissible(call const& c, std::string& name) const;
+  void grant(by_name::iterator at, ticket to, operation asked);
+  // The lock is free, or its oldest waiter's.
+  void release(by_name::iterator at);
+  // Null: it acts for no task, or for several.
+  [[nodiscard]] std::optional<task_id> task_of(lock const& of) const;
+  [[nodiscard]] std::string held_text(std::string const& name) const;
+
+  by_name held_;
+  std::set<std::pair<session_id, std::string>> owned_;  // the same, by owner
+  std::uint64_t token_{};
+  std::uint64_t waiter_{};
+};
+
+}  // namespace coxswain::core
