@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(the_requests_that_come_in_masses_need_no_protobuf) {
     BOOST_TEST((understood(payload_of(sent)) == sent));
   }
 
-  BOOST_TEST(kinds.size() == 16u);
+  BOOST_TEST(kinds.size() == 17u);
 }
 
 BOOST_AUTO_TEST_CASE(of_a_number_that_comes_twice_the_last_one_counts) {

@@ -32,6 +32,14 @@ struct text_field {
   }
 };
 
+// Of a list, each text is a field of its own.
+template <int Number>
+struct texts_field {
+  static constexpr auto tag = tag_of(Number, wire_type::content);
+  std::vector<std::string>& to;
+  void take(field_reader& from) const { to.emplace_back(from.take_content()); }
+};
+
 template <int Number>
 struct flag_field {
   static constexpr auto tag = tag_of(Number, wire_type::varint);
@@ -184,6 +192,12 @@ bool read(field_reader from, core::try_get_args& to) {
   return read(from, text_field<v1::TryGet::kKeyFieldNumber>{to.key});
 }
 
+bool read(field_reader from, core::get_all_args& to) {
+  using fields = v1::GetAll;
+  return read(from, texts_field<fields::kKeysFieldNumber>{to.keys},
+              timeout_field<fields::kTimeoutMsFieldNumber>{to.timeout});
+}
+
 bool read(field_reader from, core::increment_args& to) {
   using fields = v1::Increment;
   return read(from, text_field<fields::kKeyFieldNumber>{to.key},
@@ -236,6 +250,7 @@ bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
     case is(fields::kPutFieldNumber): return read_request<core::put_args>(from, to);
     case is(fields::kGetFieldNumber): return read_request<core::get_args>(from, to);
     case is(fields::kTryGetFieldNumber): return read_request<core::try_get_args>(from, to);
+    case is(fields::kGetAllFieldNumber): return read_request<core::get_all_args>(from, to);
     case is(fields::kIncrementFieldNumber): return read_request<core::increment_args>(from, to);
     case is(fields::kRemoveFieldNumber): return read_request<core::remove_args>(from, to);
     case is(fields::kCountBarrierFieldNumber):
