@@ -110,10 +110,11 @@ class Growth:
                 f"{first.plan.ours.connections:,} to "
                 f"{counted(last.plan.ours.connections, 'session')}, {len(first.ours.samples)} samples "
                 f"of each number, interleaved; {stage.over()}; {stage.cpus}\n\n"
-                f"p50 to max: {first.plan.words.latencies[0][0]}\n") + self._figures(
-                    steps, [s.ours for s in steps])
+                f"p50 to max: {first.words.latencies[0][0]}\n")
+        text += self._figures(steps, [s.ours for s in steps])
         if first.other:
-            text += f"\nthe floor\n{self._figures(steps, [s.other for s in steps])}\nby the floor's  [95 % interval]\n"
+            text += f"\nthe floor\n{self._figures(steps, [s.other for s in steps])}\n"
+            text += "by the floor's  [95 % interval]\n"
             for row in (("tasks", "p50", "server CPU"),
                         *((f"{s.tasks:,}", ratio_text(s.pairs.p50), ratio_text(s.pairs.server_cpu))
                           for s in steps)):

@@ -409,8 +409,9 @@ class Failure(Workload):
                       f"{given.reconnect_grace:g} s of grace", "failures", ("survivor", "survivor"),
                       [("kill to last survivor told", "told_ns")])
         extent = Extent(given.tasks, given.tasks)
-        # The floor's figure is the release of a plain barrier: so long it takes to tell all something.
-        return Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER, job={"num_tasks": given.tasks, **grace},
+        # The floor's figure is the release of a plain barrier: telling something to all takes so long.
+        return Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER,
+                    job={"num_tasks": given.tasks, **grace},
                     parameters={"tasks": given.tasks, **grace}, fails=True,
                     answers_together=given.tasks)
 
