@@ -139,6 +139,7 @@ BOOST_AUTO_TEST_CASE(observers_lock_and_their_end_releases) {
   BOOST_TEST(c.version(c.lock(o, "a")) == "1");
   auto const waits = c.lock(0, "a");
   BOOST_TEST(why(c).waits.at(0).missing->missing == "client observer:1");
+  BOOST_TEST(why(c).waits.at(0).missing->arrived == 0u);
   c.bye(o);
 
   BOOST_TEST(c.version(waits) == "2");

@@ -70,6 +70,7 @@ std::vector<task_id> locks::awaited(parked const& p) const {
 
 void locks::describe(parked const& p, why_answer::wait& in) const {
   in.missing = concerns_.missing.describe(kernel_.observed(), awaited(p), 1);
+  in.missing->arrived = 0;
   in.missing->missing = kernel_.whose(*sessions_.find(held_.at(p.name.get()).owner));
 }
 
