@@ -147,6 +147,27 @@ BOOST_AUTO_TEST_CASE(a_missing_key_is_not_found_or_waited_for) {
   BOOST_TEST(text_of(coxswain_bytes_view(value)) == "v");
 }
 
+BOOST_AUTO_TEST_CASE(a_lock_has_a_token_and_one_owner) {
+  auto const owner = connected(options());
+  auto const other = connected(options());
+  std::uint64_t token = 0;
+  std::uint64_t none = 0;
+
+  BOOST_TEST(told(coxswain_lock(owner.get(), c_string("l"), long_enough, &token)) == "OK");
+  BOOST_TEST(token == 1u);
+  BOOST_TEST(told(coxswain_try_lock(other.get(), c_string("l"), &none)) ==
+             "ALREADY_EXISTS: lock 'l' is held");
+  BOOST_TEST(code(coxswain_lock(other.get(), c_string("l"), 0, &none)) ==
+             COXSWAIN_DEADLINE_EXCEEDED);
+  BOOST_TEST(code(coxswain_unlock(other.get(), c_string("l"), token)) ==
+             COXSWAIN_PERMISSION_DENIED);
+  BOOST_TEST(none == 0u);
+
+  BOOST_TEST(told(coxswain_unlock(owner.get(), c_string("l"), token)) == "OK");
+  BOOST_TEST(told(coxswain_try_lock(other.get(), c_string("l"), &token)) == "OK");
+  BOOST_TEST(token == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_barrier_says_its_round_or_who_is_missing) {
   auto const zero = joined(0);
   std::uint32_t const alone[] = {0};

@@ -15,7 +15,7 @@ class Keys(EndToEnd):
 
     def setUp(self):
         super().setUp()
-        self.serve(1)
+        self.coordinator = self.serve(1)
 
     def test_get_prints_what_put_stored(self):
         self.assertEqual(self.coxswain("put", "config/rate", "0.001").code, 0)
@@ -152,6 +152,41 @@ class Keys(EndToEnd):
         self.wait_for_status("the pop", lambda s: s["waiting_pops"] == 1)
         self.assertEqual(self.coxswain("push", "q", "c").out, "0\n")
         self.assertEqual((waiter.wait(), waiter.out), (0, "c"))
+
+    def test_a_command_runs_while_its_lock_is_held(self):
+        token = self.coxswain("lock", "l", "--", "sh", "-c", "echo $COXSWAIN_LOCK_TOKEN")
+        self.assertEqual((token.code, token.out), (0, "1\n"))
+        self.assertEqual(self.coxswain("lock", "l", "--", "sh", "-c", "exit 7").code, 7)
+        killed = self.coxswain("lock", "l", "--", "sh", "-c", "kill -9 $$")
+        self.assertEqual(killed.code, 128 + signal.SIGKILL)
+        self.assertEqual(self.coxswain("lock", "l").code, USAGE)
+        self.assertEqual(self.coxswain("lock", "l", "--", "/no/such/program").code, 127)
+
+    def test_who_holds_a_lock_is_named_and_the_next_one_waits_for_it(self):
+        owner = self.start("coxswain", "lock", "l", "--", BIN / "coxswain", "get", "go", "--wait",
+                           "forever", env=self.at)
+        self.wait_for_status("the owner's command", lambda s: s["waiting_gets"] == 1)
+        refused = self.coxswain("lock", "l", "--wait", "0s", "--", "echo", "not run")
+        self.assertEqual((refused.code, refused.out), (TIMED_OUT, ""))
+        self.assertIn("lock 'l' is held by client", refused.err)
+
+        waiter = self.start("coxswain", "lock", "l", "--", "echo", "mine", env=self.at)
+        waiter.line("lock 'l' is held by client", "err")
+        self.assertIn("missing: 1 of 1: client", self.coxswain("why").out)
+        self.coxswain("put", "go", "now")
+
+        self.assertEqual((owner.wait(), waiter.wait(), waiter.out), (0, 0, "mine"))
+
+    def test_the_command_of_a_lost_lock_is_ended(self):
+        script = "trap 'echo ended; exit 3' TERM; echo ready; while :; do sleep 0.1; done"
+        owner = self.start("coxswain", "lock", "l", "--", "sh", "-c", script, env=self.at)
+        owner.line("ready")
+
+        self.stop(self.coordinator)
+
+        self.assertEqual(owner.wait(), UNAVAILABLE)
+        self.assertEqual(owner.out, "ready\nended")
+        self.assertIn("lock 'l' was lost", owner.err)
 
     def test_an_item_of_a_killed_consumer_is_not_lost(self):
         waiter = self.start("coxswain", "pop", "q", "--wait", "forever", env=self.at)

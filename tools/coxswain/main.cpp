@@ -119,6 +119,7 @@ std::vector<command_group> const groups{
     {"Keys",
      {add_put, add_get, add_ls, add_count, add_rm, add_incr, add_cas, add_append, add_watch}},
     {"Queues", {add_push, add_pop}},
+    {"Locks", {add_lock}},
     {"Operate", {add_cancel, add_preempt}},
     {"This program", {add_help, add_completion, add_man, add_version}},
 };

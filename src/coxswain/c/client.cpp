@@ -181,6 +181,30 @@ coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
   });
 }
 
+coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout,
+                               uint64_t* token) {
+  return outcome_of([&] {
+    need(token, "where the token goes");
+    *token = job_of(client).lock(view_of(name), timeout_of(timeout));
+  });
+}
+
+coxswain_status* coxswain_try_lock(coxswain_client* client, coxswain_string name, uint64_t* token) {
+  return outcome_of([&] {
+    need(token, "where the token goes");
+    auto const taken = job_of(client).try_lock(view_of(name));
+    if (!taken) {
+      throw error{
+          status{errc::already_exists, "lock '" + std::string{view_of(name)} + "' is held"}};
+    }
+    *token = *taken;
+  });
+}
+
+coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, uint64_t token) {
+  return outcome_of([&] { job_of(client).unlock(view_of(name), token); });
+}
+
 coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list) {
   return list ? list->processes.data() : nullptr;
 }

@@ -212,6 +212,19 @@ coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int6
 coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
                                   coxswain_bytes** value);
 
+// Waits until a lock is free and takes it for this client's session; `token` gets a number above
+// those of all locks before. The session keeps it until `coxswain_unlock`, or until it ends.
+// DEADLINE_EXCEEDED: the text says who holds it. CANCELLED: as `coxswain_get`.
+coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout,
+                               uint64_t* token);
+
+// The same without waiting. ALREADY_EXISTS: the lock is held.
+coxswain_status* coxswain_try_lock(coxswain_client* client, coxswain_string name, uint64_t* token);
+
+// FAILED_PRECONDITION: the lock is not held with this token. PERMISSION_DENIED: another session
+// holds it.
+coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, uint64_t token);
+
 // Processes.
 
 // A task in one of its incarnations.

@@ -36,6 +36,7 @@ void add_count(CLI::App& program, action& chosen);
 void add_watch(CLI::App& program, action& chosen);
 void add_push(CLI::App& program, action& chosen);
 void add_pop(CLI::App& program, action& chosen);
+void add_lock(CLI::App& program, action& chosen);
 void add_detect(CLI::App& program, action& chosen);
 void add_preempt(CLI::App& program, action& chosen);
 void add_replay(CLI::App& program, action& chosen);

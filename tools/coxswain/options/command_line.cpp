@@ -103,7 +103,8 @@ void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action&
 }
 
 void protect_command(std::vector<std::string>& arguments) {
-  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "task")) return;
+  static std::set<std::string> const run_commands{"lock", "run", "task"};
+  if (arguments.empty() || !run_commands.contains(arguments.front())) return;
   auto const mark = std::find(arguments.begin(), arguments.end(), "--");
   if (mark != arguments.end()) *mark = command_follows;
 }

@@ -1,0 +1,115 @@
+// coxswain lock: a command that runs while a lock is held.
+
+#include "commands/commands.hpp"
+#include "options/exit_code.hpp"
+#include "options/remote.hpp"
+#include "process/child_process.hpp"
+
+#include "coxswain/base/error.hpp"
+
+#include <fmt/format.h>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace coxswain::tools {
+namespace {
+
+using namespace asio::experimental::awaitable_operators;
+
+// How long the command of a lost lock may take to end after SIGTERM.
+constexpr duration kill_grace = 5s;
+
+struct lock_command {
+  remote_options remote;
+  std::string name;
+  duration wait{core::timeout_default};
+};
+
+asio::awaitable<ending> end_of(child_process& command, asio::signal_set& child_ended) {
+  for (;;) {
+    if (auto const how = command.look()) co_return *how;
+    co_await child_ended.async_wait(asio::use_awaitable);
+  }
+}
+
+// Returns when the session has ended, with the reason. The call waits for events that are rare.
+asio::awaitable<std::string> loss_of(client& c) {
+  std::string why;
+  std::optional<std::uint64_t> const from_the_oldest;
+  try {
+    auto seen = co_await c.watch_events(from_the_oldest, core::severity::error, 0s, 1);
+    for (;;) seen = co_await c.watch_events(seen.through, core::severity::error);
+  } catch (error const& problem) {
+    why = problem.what();
+  }
+  co_return why;
+}
+
+asio::awaitable<void> pause(asio::steady_timer& timer) {
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+asio::awaitable<int> run_locked(client& c, lock_command const& given,
+                                std::vector<std::string> const& arguments) {
+  auto const token = co_await c.lock(given.name, given.wait);
+  auto const executor = co_await asio::this_coro::executor;
+  asio::signal_set child_ended{executor, SIGCHLD};
+  child_command what;
+  what.arguments = arguments;
+  what.environment = {{"COXSWAIN_LOCK_TOKEN", std::to_string(token)}};
+  what.shares_streams = true;
+  child_process command{what};
+  auto const first = co_await (end_of(command, child_ended) || loss_of(c));
+  if (auto const* const how = std::get_if<ending>(&first)) {
+    co_await c.unlock(given.name, token);
+    co_return how->code();
+  }
+  command.signal(SIGTERM);
+  asio::steady_timer timer{executor, kill_grace};
+  co_await (end_of(command, child_ended) || pause(timer));
+  throw program_error{exit_code::unavailable,
+                      fmt::format("lock '{}' was lost, so '{}' was ended: {}", given.name,
+                                  arguments.front(), std::get<std::string>(first))};
+}
+
+int lock(lock_command const& given, std::vector<std::string> const& arguments) {
+  if (arguments.empty()) {
+    throw program_error{exit_code::usage, "a command is needed: coxswain lock NAME -- CMD..."};
+  }
+  int code = 0;
+  auto const talk = [&](client& c) -> asio::awaitable<void> {
+    code = co_await run_locked(c, given, arguments);
+  };
+  int const outcome = take_part(given.remote, talk);
+  return outcome == 0 ? code : outcome;
+}
+
+}  // namespace
+
+void add_lock(CLI::App& program, action& chosen) {
+  auto given = std::make_shared<lock_command>();
+  auto& command = add_subcommand(
+      program, "lock", "Runs a command while it holds a lock", chosen,
+      [given, &program] { return lock(*given, command_in(*program.get_subcommand("lock"))); });
+  command.prefix_command();
+  command.add_option("NAME", given->name, "The lock; it need not be created")->required();
+  add_timeout(command, "--wait", given->wait, "How long to wait for the lock");
+  add_remote_options(command, given->remote);
+  command.footer(help_end(
+      "Waits until the lock is free, runs CMD, and unlocks. At most one CMD runs at a time, and\n"
+      "those that wait take turns in their order. CMD finds the fencing token in\n"
+      "COXSWAIN_LOCK_TOKEN: a number above those of all locks before, by which what it\n"
+      "writes to can refuse a command that lost its lock. If the session with the coordinator\n"
+      "ends meanwhile, the lock is lost: CMD gets SIGTERM, and SIGKILL after 5 s. SIGINT and\n"
+      "SIGTERM kill CMD.\n\n"
+      "Exits as CMD does, or with 128 + the number of the signal that killed it; with 69 if the\n"
+      "lock was lost, and with 75 if it was not free in time.\n\n"
+      "EXAMPLE\n  coxswain lock dataset --wait 10min -- ./download.sh\n\n"));
+}
+
+}  // namespace coxswain::tools
