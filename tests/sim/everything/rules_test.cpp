@@ -410,6 +410,51 @@ BOOST_AUTO_TEST_CASE(a_watch_of_events_leaves_none_out) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_SUITE(rules_of_locks)
+
+BOOST_AUTO_TEST_CASE(a_lock_has_one_owner) {
+  scene s{2};
+  s.call(1, core::lock_args{"l"}, 1s, 1s, gives(core::stored_answer{1}));
+  s.call(2, core::lock_args{"l"}, 1500ms, 3s, gives(core::stored_answer{2}));
+  expect_wrong(s.judged_by(check_locks), "two owners");
+
+  s.call(1, core::unlock_args{"l", 1}, 2s, 2s);
+  expect_right(s.judged_by(check_locks));
+
+  s.h.calls[2].made = scene::at(4s);
+  s.h.calls[2].answered = scene::at(4s);
+  expect_wrong(s.judged_by(check_locks), "two owners");
+
+  s.h.processes[1].died = scene::at(2500ms);
+  expect_right(s.judged_by(check_locks));
+}
+
+BOOST_AUTO_TEST_CASE(tokens_rise_over_all_locks) {
+  scene s{2};
+  s.call(1, core::lock_args{"l"}, 1s, 1s, gives(core::stored_answer{2}));
+  s.call(2, core::try_lock_args{"m"}, 2s, 2s, gives(core::stored_answer{1}));
+  expect_wrong(s.judged_by(check_locks), "does not rise");
+
+  std::get<core::stored_answer>(s.h.calls[1].got.value).version = 2;
+  expect_wrong(s.judged_by(check_locks), "one token");
+
+  std::get<core::stored_answer>(s.h.calls[1].got.value).version = 3;
+  expect_right(s.judged_by(check_locks));
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_first_for_a_lock_is_served_first) {
+  scene s{2};
+  s.call(1, core::lock_args{"l"}, 1s, 9s, gives(core::stored_answer{2}));
+  s.call(2, core::lock_args{"l"}, 5s, 8s, gives(core::stored_answer{1}));
+  s.call(2, core::unlock_args{"l", 1}, 8500ms, 8500ms);
+  expect_wrong(s.judged_by(check_locks), "before an older call");
+
+  s.h.calls[0].made = scene::at(6s);
+  expect_right(s.judged_by(check_locks));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
 BOOST_AUTO_TEST_SUITE(rules_of_queues)
 
 BOOST_AUTO_TEST_CASE(an_item_is_given_once) {

@@ -28,6 +28,9 @@ void check_watches(history const& h, complaints& found);
 // An item is given to one, in order, and none is lost.
 void check_queues(history const& h, complaints& found);
 
+// A lock has one owner, its tokens rise, and who asks first is served first.
+void check_locks(history const& h, complaints& found);
+
 // Alive queries tell who was there; who has joined or left was seen to.
 void check_tasks(history const& h, complaints& found);
 
@@ -51,6 +54,7 @@ inline constexpr std::array all_rules{
     rule{&check_failures, true},        rule{&check_keys, true},
     rule{&check_watches, true},         rule{&check_queues, false},
     rule{&check_tasks, true},           rule{&check_preemption, false},
-    rule{&check_topologies, false},     rule{&check_guests, true}};
+    rule{&check_topologies, false},     rule{&check_guests, true},
+    rule{&check_locks, false}};
 
 }  // namespace coxswain::sim
