@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(how_a_connection_ended) {
 // What a connection costs that has been used and is idle, besides the kernel's part.
 BOOST_AUTO_TEST_CASE(the_objects_of_a_connection_are_small) {
   BOOST_TEST(sizeof(connection) <= 200u);
-  BOOST_TEST(sizeof(outbox) + sizeof(wire::frame_decoder) <= 304u);
+  BOOST_TEST(sizeof(outbox) + sizeof(wire::frame_decoder) <= 312u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -98,6 +98,26 @@ BOOST_AUTO_TEST_CASE(more_pieces_than_fit_are_written_in_several_writes) {
   BOOST_TEST(ids_of(out) == expected, boost::test_tools::per_element());
 }
 
+// To move a buffer of 64 MiB took 20 ms.
+BOOST_AUTO_TEST_CASE(no_buffer_grows_far) {
+  auto const reply = answer_of({errc::not_found, std::string(3'000, 'x')});
+  outbox out{memory, roomy};
+  numbers expected;
+  for (std::uint64_t i = 1; i <= 200; ++i) {
+    out.push(request_id{i}, reply, encoded);
+    expected.push_back(i);
+  }
+
+  std::array<iovec, 20> room;
+  std::size_t total = 0;
+  for (iovec const& buffer : out.fill(room)) {
+    BOOST_TEST(buffer.iov_len < 68U * 1024);
+    total += buffer.iov_len;
+  }
+  BOOST_TEST(total == out.queued_bytes());
+  BOOST_TEST(ids_of(out) == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_buffer_is_counted_as_long_as_it_is_held) {
   auto const reply = answer_of({errc::not_found, std::string(1'000, 'x')});
   outbox out{memory, roomy};
@@ -107,10 +127,9 @@ BOOST_AUTO_TEST_CASE(the_buffer_is_counted_as_long_as_it_is_held) {
   auto const size = out.queued_bytes();
   BOOST_TEST(held >= size);
 
-  out.written(size / 2 - 1, encoded);
-  BOOST_TEST(memory->transit() == held);
-  out.written(1'000, encoded);
-  BOOST_TEST(memory->transit() == out.queued_bytes());
+  out.written(size / 2, encoded);
+  BOOST_TEST(memory->transit() < held);
+  BOOST_TEST(memory->transit() >= out.queued_bytes());
   out.written(out.queued_bytes(), encoded);
   BOOST_TEST(memory->transit() == 0u);
   {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -15,8 +14,8 @@ namespace {
 // An idle connection keeps no larger buffer.
 constexpr std::size_t kept_capacity = 128;
 
-// What was written is cut off a buffer when it is so much, and half of the buffer.
-constexpr std::size_t cut_min = 64 * 1024;
+// A buffer with so much is full.
+constexpr std::size_t buffer_full = 64 * 1024;
 
 // One part in so many of the memory stays free of what is queued, so that barriers still work when
 // nobody reads. Of values twice as much does.
@@ -73,15 +72,17 @@ bool outbox::put(request_id id, core::answer_ptr const& what, encoder& by) {
     return false;
   }
   first_waits_for_ = {};
-  auto const before = copied_.size();
-  wire::append_server_head(copied_, id, bytes);
-  copied_ += reply.copied;
-  queued_ += copied_.size() - before;
-  if (copied_.capacity() > std::max(counted_, kept_capacity)) count_buffer();
+  std::string& copied = last_.copied;
+  auto const before = copied.size();
+  wire::append_server_head(copied, id, bytes);
+  copied += reply.copied;
+  queued_ += copied.size() - before;
+  if (copied.capacity() > std::max(last_.counted, kept_capacity)) count_buffer(last_);
   if (bytes != reply.copied.size()) {
     refer(reply.shared);
     refer(reply.tail);
   }
+  if (copied.size() >= buffer_full) full_.push_back(std::exchange(last_, {}));
   return true;
 }
 
@@ -93,71 +94,95 @@ bool outbox::has(room const& wanted) const noexcept {
 
 void outbox::refer(bytes const& content) {
   if (content.size() == 0) return;
-  references_.push_back({copied_.size(), carried_bytes{content}});
+  last_.references.push_back({last_.copied.size(), carried_bytes{content}});
   queued_ += content.size();
 }
 
 std::span<iovec const> outbox::fill(std::span<iovec> into) const {
-  std::string_view const copied{copied_};
   std::size_t filled = 0;
-  std::size_t at = copied_begin_;
-  auto const add = [&](std::string_view text) {
-    if (!text.empty() && filled < into.size()) into[filled++] = piece(text);
+  for (stretch const& one : full_) {
+    if (filled == into.size()) break;
+    filled += one.fill(into.subspan(filled));
+  }
+  return into.first(filled + last_.fill(into.subspan(filled)));
+}
+
+std::size_t outbox::stretch::fill(std::span<iovec> into) const {
+  std::string_view const text{copied};
+  std::size_t filled = 0;
+  std::size_t at = copied_begin;
+  auto const add = [&](std::string_view some) {
+    if (!some.empty() && filled < into.size()) into[filled++] = piece(some);
   };
-  for (std::size_t i = references_begin_; i < references_.size() && filled < into.size(); ++i) {
-    auto const& next = references_[i];
-    add(copied.substr(at, next.at - at));
-    add(next.content.view().substr(i == references_begin_ ? reference_offset_ : 0));
+  for (std::size_t i = references_begin; i < references.size() && filled < into.size(); ++i) {
+    auto const& next = references[i];
+    add(text.substr(at, next.at - at));
+    add(next.content.view().substr(i == references_begin ? reference_offset : 0));
     at = next.at;
   }
-  add(copied.substr(at));
-  return into.first(filled);
+  add(text.substr(at));
+  return filled;
 }
 
 void outbox::written(std::size_t count, encoder& by) {
   assert(count <= queued_);
-  while (count != 0) count -= take(count);
+  take(count);
   refill(by);
   compact();
 }
 
 void outbox::end_with(std::string_view bytes) {
   if (std::exchange(ends_, true)) return;
-  copied_ += bytes;
+  last_.copied += bytes;
   queued_ += bytes.size();
-  count_buffer();
+  count_buffer(last_);
 }
 
 void outbox::abandon() noexcept {
   while (waiting() != 0) forget_first();
-  free_memory(copied_);
-  count_buffer();
-  references_ = std::vector<reference>{};
+  for (stretch const& one : full_) memory_->subtract_transit(one.counted);
+  memory_->subtract_transit(last_.counted);
+  full_.clear();
+  last_ = {};
   waiting_ = std::vector<waiting_reply>{};
-  queued_ = copied_begin_ = references_begin_ = reference_offset_ = 0;
+  queued_ = 0;
   waiting_begin_ = 0;
   ends_ = true;
 }
 
+void outbox::take(std::size_t count) {
+  queued_ -= count;
+  while (count != 0) {
+    stretch& first = full_.empty() ? last_ : full_.front();
+    count -= first.take(count);
+    if (!full_.empty() && first.is_written()) {
+      memory_->subtract_transit(first.counted);
+      full_.pop_front();
+    }
+  }
+}
+
+bool outbox::stretch::is_written() const noexcept {
+  return copied_begin == copied.size() && references_begin == references.size();
+}
+
 // Takes off as much of one piece as was written.
-std::size_t outbox::take(std::size_t count) {
-  bool const referring = references_begin_ < references_.size();
-  if (referring && references_[references_begin_].at == copied_begin_) {
-    auto& first = references_[references_begin_];
-    auto const taken = std::min(count, first.content.size() - reference_offset_);
-    queued_ -= taken;
-    reference_offset_ += taken;
-    if (reference_offset_ == first.content.size()) {
+std::size_t outbox::stretch::take(std::size_t count) {
+  bool const referring = references_begin < references.size();
+  if (referring && references[references_begin].at == copied_begin) {
+    auto& first = references[references_begin];
+    auto const taken = std::min(count, first.content.size() - reference_offset);
+    reference_offset += taken;
+    if (reference_offset == first.content.size()) {
       first.content = bytes{};
-      reference_offset_ = 0;
-      ++references_begin_;
+      reference_offset = 0;
+      ++references_begin;
     }
     return taken;
   }
-  auto const end = referring ? references_[references_begin_].at : copied_.size();
-  auto const taken = std::min(count, end - copied_begin_);
-  queued_ -= taken;
-  copied_begin_ += taken;
+  auto const end = referring ? references[references_begin].at : copied.size();
+  auto const taken = std::min(count, end - copied_begin);
+  copied_begin += taken;
   return taken;
 }
 
@@ -178,44 +203,39 @@ void outbox::compact() {
                    waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_begin_));
     waiting_begin_ = 0;
   }
-  if (!references_.empty() && references_begin_ == references_.size()) {
-    references_ = std::vector<reference>{};
-    references_begin_ = 0;
+  if (!last_.is_written()) return;
+  if (!last_.references.empty()) {
+    last_.references = std::vector<reference>{};
+    last_.references_begin = 0;
   }
-  if (copied_begin_ == copied_.size() && references_.empty()) {
-    copied_.clear();
-    copied_begin_ = 0;
-    if (copied_.capacity() > kept_capacity) {
-      free_memory(copied_);
-      count_buffer();
-    }
-  } else if (copied_begin_ >= cut_min && copied_begin_ >= copied_.size() / 2) {
-    copied_.erase(0, copied_begin_);
-    copied_.shrink_to_fit();
-    count_buffer();
-    references_.erase(references_.begin(),
-                      references_.begin() + static_cast<std::ptrdiff_t>(references_begin_));
-    references_begin_ = 0;
-    for (auto& one : references_) one.at -= copied_begin_;
-    copied_begin_ = 0;
+  last_.copied.clear();
+  last_.copied_begin = 0;
+  if (last_.copied.capacity() > kept_capacity) {
+    free_memory(last_.copied);
+    count_buffer(last_);
   }
 }
 
 // A buffer that it keeps while it is idle does not count.
-void outbox::count_buffer() noexcept {
-  auto const held = copied_.capacity() > kept_capacity ? copied_.capacity() : 0;
+void outbox::count_buffer(stretch& of) noexcept {
+  auto const held = of.copied.capacity() > kept_capacity ? of.copied.capacity() : 0;
   memory_->add_transit(held);
-  memory_->subtract_transit(std::exchange(counted_, held));
+  memory_->subtract_transit(std::exchange(of.counted, held));
 }
 
 void outbox::check_invariants() const {
-  auto const shared = std::accumulate(
-      references_.begin() + static_cast<std::ptrdiff_t>(references_begin_), references_.end(),
-      std::size_t{},
-      [](std::size_t sum, reference const& one) { return sum + one.content.size(); });
-  assert(queued_ == copied_.size() - copied_begin_ + shared - reference_offset_);
+  std::size_t queued = 0;
+  auto const add = [&queued](stretch const& one) {
+    queued += one.copied.size() - one.copied_begin - one.reference_offset;
+    for (std::size_t i = one.references_begin; i < one.references.size(); ++i) {
+      queued += one.references[i].content.size();
+    }
+  };
+  std::for_each(full_.begin(), full_.end(), add);
+  add(last_);
+  assert(queued_ == queued);
   assert(queued_ != 0 || waiting() == 0);
-  (void)shared;
+  (void)queued;
 }
 
 }  // namespace coxswain::server

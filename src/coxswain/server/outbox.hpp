@@ -1,8 +1,9 @@
 #pragma once
-// What is to be written to one connection, in order. Small bodies are copied into one buffer, large
-// ones are referred to; both are gathered for one write. At most a limit's worth is encoded at a
-// time, and less when the memory of all is scarce: further replies wait as they are and are encoded
-// as room appears (semantics D24). An outbox that is empty holds no memory to speak of.
+// What is to be written to one connection, in order. Small bodies are copied into buffers, large
+// ones are referred to; both are gathered for one write. No buffer grows far: to move one of many
+// megabytes would take longer than an iteration of the loop may. At most a limit's worth is encoded
+// at a time, and less when the memory of all is scarce: further replies wait as they are and are
+// encoded as room appears (semantics D24). An outbox that is empty holds no memory to speak of.
 // Not here: writing, and whose answers these are (dispatch).
 
 #include "coxswain/core/model/messages.hpp"
@@ -11,6 +12,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,8 +69,20 @@ class outbox {
 
  private:
   struct reference {
-    std::size_t at;  // before which byte of `copied_` it goes
+    std::size_t at;  // before which byte of `copied` it goes
     carried_bytes content;
+  };
+  struct stretch {
+    [[nodiscard]] bool is_written() const noexcept;
+    std::size_t fill(std::span<iovec> into) const;
+    std::size_t take(std::size_t count);
+
+    std::string copied;
+    std::size_t counted{};       // of its memory
+    std::size_t copied_begin{};  // what is before it was written
+    std::vector<reference> references;
+    std::size_t references_begin{};
+    std::size_t reference_offset{};  // how much of the first reference was written
   };
   struct waiting_reply {
     request_id id;
@@ -85,21 +99,17 @@ class outbox {
   void wait(request_id id, core::answer_ptr const& what);
   void refer(bytes const& content);
   void forget_first();
-  std::size_t take(std::size_t count);
+  void take(std::size_t count);
   void refill(encoder& by);
   void compact();
-  void count_buffer() noexcept;
+  void count_buffer(stretch& of) noexcept;
 
   std::shared_ptr<memory_meter> memory_;
   std::size_t bytes_max_;
   std::size_t queued_{};
 
-  std::string copied_;
-  std::size_t counted_{};       // of its memory
-  std::size_t copied_begin_{};  // what is before it was written
-  std::vector<reference> references_;
-  std::size_t references_begin_{};
-  std::size_t reference_offset_{};  // how much of the first reference was written
+  std::list<stretch> full_;  // goes before `last_`
+  stretch last_;
 
   std::vector<waiting_reply> waiting_;
   std::size_t waiting_begin_{};
