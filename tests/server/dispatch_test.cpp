@@ -763,7 +763,7 @@ BOOST_FIXTURE_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass, world) {
 BOOST_FIXTURE_TEST_CASE(who_is_beyond_its_share_has_it_in_turn_and_one_within_goes_on_at_once,
                         busy_world) {
   std::vector<connection_id> hostile;
-  for (int i = 0; i < 6; ++i) hostile.push_back(busy(20 * quantum));
+  for (int i = 0; i < 5; ++i) hostile.push_back(busy(20 * quantum));
   iteration(hostile);  // the second quantum of each
 
   auto const one = greeted();
@@ -848,18 +848,19 @@ std::vector<connection_id> crowd(world& w) {
 }
 
 BOOST_AUTO_TEST_CASE(many_connections_within_their_share_go_on_in_turn) {
-  constexpr auto at_once = static_cast<std::uint64_t>(dispatch::iteration_steps);
+  constexpr std::uint64_t steps = dispatch::iteration_steps;
+  constexpr std::uint64_t at_once = steps / dispatch::quantum;
   busy_world w;
   auto all = crowd(w);
-  all.erase(all.begin(), all.begin() + dispatch::iteration_steps / dispatch::quantum);
+  all.erase(all.begin(), all.begin() + at_once);
 
-  BOOST_TEST(w.iteration(all) == at_once);
-  BOOST_TEST(w.iteration(all) == at_once / 2);
+  BOOST_TEST(w.iteration(all) == steps);
+  BOOST_TEST(w.iteration(all) == steps / 2);
   BOOST_TEST(w.iteration(all) == 0u);
-  BOOST_TEST(w.d().waits().counts()[0] == 8u);
-  BOOST_TEST(w.d().waits().counts()[1] == 4u);
+  BOOST_TEST(w.d().waits().counts()[0] == at_once);
+  BOOST_TEST(w.d().waits().counts()[1] == at_once / 2);
   BOOST_TEST(w.d().worker_wait_max() == 0u);
-  BOOST_TEST(w.d().steps_max() == dispatch::iteration_steps);
+  BOOST_TEST(w.d().steps_max() == steps);
 }
 
 BOOST_AUTO_TEST_CASE(tasks_do_not_wait_for_others) {

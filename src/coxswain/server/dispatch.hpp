@@ -63,7 +63,7 @@ class dispatch {
 
   static constexpr std::int64_t quantum = 256;
   static constexpr std::size_t quanta_beyond_share = 4;
-  static constexpr std::int64_t iteration_steps = 8 * quantum;
+  static constexpr std::int64_t iteration_steps = 6 * quantum;
 
   // What became of the bytes that came in: all were taken, and more may come; or some are kept.
   // Then nothing more may come before `go_on` has said `all`.

@@ -99,6 +99,11 @@ void outbox::refer(bytes const& content) {
 }
 
 std::span<iovec const> outbox::fill(std::span<iovec> into) const {
+  if (is_one_buffer()) {
+    if (empty() || into.empty()) return {};
+    into[0] = piece({last_.copied.data() + last_.copied_begin, queued_});
+    return into.first(1);
+  }
   std::size_t filled = 0;
   for (stretch const& one : full_) {
     if (filled == into.size()) break;
@@ -152,6 +157,10 @@ void outbox::abandon() noexcept {
 
 void outbox::take(std::size_t count) {
   queued_ -= count;
+  if (is_one_buffer()) {
+    last_.copied_begin += count;
+    return;
+  }
   while (count != 0) {
     stretch& first = full_.empty() ? last_ : full_.front();
     count -= first.take(count);
@@ -203,7 +212,7 @@ void outbox::compact() {
                    waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_begin_));
     waiting_begin_ = 0;
   }
-  if (!last_.is_written()) return;
+  if (!empty()) return;
   if (!last_.references.empty()) {
     last_.references = std::vector<reference>{};
     last_.references_begin = 0;

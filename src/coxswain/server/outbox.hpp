@@ -94,6 +94,11 @@ class outbox {
     std::size_t memory{};
   };
 
+  // As for small replies: what is queued are bytes of `last_`.
+  [[nodiscard]] bool is_one_buffer() const noexcept {
+    return full_.empty() && last_.references.empty();
+  }
+
   [[nodiscard]] bool put(request_id id, core::answer_ptr const& what, encoder& by);
   [[nodiscard]] bool has(room const& wanted) const noexcept;
   void wait(request_id id, core::answer_ptr const& what);
