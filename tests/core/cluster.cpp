@@ -90,13 +90,13 @@ cluster::~cluster() {
 
 // --- Time ------------------------------------------------------------------------------------
 
-void cluster::step(time_point to) {
+cluster& cluster::step(time_point to) {
   now_ = std::max(now_, to);
   brain_->advance(now_);
-  settle();
+  return settle();
 }
 
-void cluster::at(duration since_start) {
+cluster& cluster::at(duration since_start) {
   time_point const to = t0 + since_start;
   BOOST_TEST_REQUIRE((to >= now_), "time does not go backwards");
   for (;;) {
@@ -110,7 +110,7 @@ void cluster::at(duration since_start) {
     else if (now_ == to)
       break;
   }
-  step(to);
+  return step(to);
 }
 
 void cluster::beat_until(time_point to) {
@@ -123,10 +123,10 @@ void cluster::beat_until(time_point to) {
   }
 }
 
-void cluster::stall(duration more) {
+cluster& cluster::stall(duration more) {
   now_ += more;
   next_beat_ = std::max(next_beat_, now_ + 1ns);
-  step(now_);
+  return step(now_);
 }
 
 // --- Connections and sessions ----------------------------------------------------------------
@@ -141,9 +141,9 @@ connection_id cluster::dial(std::string peer) {
   return id;
 }
 
-void cluster::say(connection_id from, core::client_message message) {
+cluster& cluster::say(connection_id from, core::client_message message) {
   brain_->received(now_, from, std::move(message));
-  settle();
+  return settle();
 }
 
 int cluster::observer(std::string label) {
@@ -174,12 +174,12 @@ int cluster::hello(core::hello_args args, std::string peer) {
   return static_cast<int>(index);
 }
 
-void cluster::lose(int who, core::loss how) {
+cluster& cluster::lose(int who, core::loss how) {
   client& c = (*this)[who];
   connection_id const gone = std::exchange(c.connection, {});
   by_connection_.erase(gone);
   brain_->lost(now_, gone, how);
-  settle();
+  return settle();
 }
 
 core::resume_args cluster::resume_of(int who) const {
@@ -194,9 +194,9 @@ core::resume_args cluster::resume_of(int who) const {
   return args;
 }
 
-void cluster::resume(int who) { resume_on(who, dial((*this)[who].peer)); }
+cluster& cluster::resume(int who) { return resume_on(who, dial((*this)[who].peer)); }
 
-void cluster::resume_on(int who, connection_id on) {
+cluster& cluster::resume_on(int who, connection_id on) {
   client& c = (*this)[who];
   if (c.connection != connection_id{}) {
     // It gives the old one up without telling anybody: what the coordinator still says there is
@@ -211,7 +211,7 @@ void cluster::resume_on(int who, connection_id on) {
   core::client_message m;
   m.answered_through = c.answered;
   m.what = resume_of(who);
-  say(on, std::move(m));
+  return say(on, std::move(m));
 }
 
 // What the coordinator does not know is sent again, with the time that remains, then what waited.
@@ -232,54 +232,54 @@ void cluster::resumed(std::size_t index) {
   }
 }
 
-void cluster::bye(int who, bool abandoned) {
+cluster& cluster::bye(int who, bool abandoned) {
   client& c = (*this)[who];
   core::client_message m;
   m.answered_through = c.answered;
   m.what = core::bye_args{abandoned};
-  say(c.connection, std::move(m));
+  return say(c.connection, std::move(m));
 }
 
-void cluster::heartbeat(int who) {
+cluster& cluster::heartbeat(int who) {
   client& c = (*this)[who];
   core::client_message m;
   m.answered_through = c.answered;
-  say(c.connection, std::move(m));
+  return say(c.connection, std::move(m));
 }
 
-void cluster::heard(int who) {
+cluster& cluster::heard(int who) {
   brain_->heard(now_, (*this)[who].connection);
-  settle();
+  return settle();
 }
 
-void cluster::malformed(int who, std::string why) {
+cluster& cluster::malformed(int who, std::string why) {
   brain_->malformed(now_, (*this)[who].connection, std::move(why));
-  settle();
+  return settle();
 }
 
-void cluster::write_blocked(int who) {
+cluster& cluster::write_blocked(int who) {
   brain_->write_blocked(now_, (*this)[who].connection);
-  settle();
+  return settle();
 }
 
-void cluster::write_progressed(int who) {
+cluster& cluster::write_progressed(int who) {
   brain_->write_progressed(now_, (*this)[who].connection);
-  settle();
+  return settle();
 }
 
-void cluster::held_back(int who) {
+cluster& cluster::held_back(int who) {
   brain_->held_back(now_, (*this)[who].connection);
-  settle();
+  return settle();
 }
 
-void cluster::read_again(int who) {
+cluster& cluster::read_again(int who) {
   brain_->read_again(now_, (*this)[who].connection);
-  settle();
+  return settle();
 }
 
-void cluster::task_ended(std::uint32_t task, status why) {
+cluster& cluster::task_ended(std::uint32_t task, status why) {
   static_cast<void>(brain_->put_in(now_, core::process_ended{task_id{task}, std::move(why)}));
-  settle();
+  return settle();
 }
 
 status cluster::operator_cancels(std::string name, std::optional<std::uint64_t> round,
@@ -291,10 +291,10 @@ status cluster::operator_cancels(std::string name, std::optional<std::uint64_t> 
   return outcome;
 }
 
-void cluster::stop(std::string reason) {
+cluster& cluster::stop(std::string reason) {
   stopped_ = true;
   static_cast<void>(brain_->put_in(now_, core::stopped{std::move(reason)}));
-  settle();
+  return settle();
 }
 
 // --- Calls -----------------------------------------------------------------------------------
@@ -418,15 +418,15 @@ call cluster::watch_keys(caller who, std::string directory, std::optional<std::u
   return send(who, core::watch_keys_args{std::move(directory), after, timeout}, timeout);
 }
 
-void cluster::withdraw(call what) {
+cluster& cluster::withdraw(call what) {
   client& c = *clients_[what.client];
   bool const sent = c.open.at(what.id).sent;
   c.open.erase(what.id);
-  if (!sent || c.connection == connection_id{}) return;
+  if (!sent || c.connection == connection_id{}) return *this;
   core::client_message m;
   m.answered_through = c.answered;
   m.what = core::withdraw_args{what.id};
-  say(c.connection, std::move(m));
+  return say(c.connection, std::move(m));
 }
 call cluster::exchange(caller who, std::string platform, core::local_topology mine,
                        duration timeout) {
@@ -445,7 +445,7 @@ void cluster::checked() {
   if (checks_) brain_->check_invariants();
 }
 
-void cluster::settle() {
+cluster& cluster::settle() {
   checked();
   std::vector<core::outgoing> out;
   std::vector<core::event> events;
@@ -471,9 +471,10 @@ void cluster::settle() {
         if (clients_[index]->beats) heartbeat(static_cast<int>(index));
       }
     } else {
-      return;
+      return *this;
     }
   }
+  return *this;
 }
 
 void cluster::deliver(core::outgoing const& one) {
@@ -538,11 +539,6 @@ core::answer const* cluster::answer_to(call of) const {
   auto const& answers = clients_[of.client]->answers;
   auto const at = answers.find(of.id);
   return at == answers.end() ? nullptr : at->second.get();
-}
-
-std::string cluster::code(call of) const {
-  auto const* const a = answer_to(of);
-  return a ? std::string{name(a->outcome.code())} : "waits";
 }
 
 std::string cluster::text(call of) const {

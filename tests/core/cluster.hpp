@@ -3,9 +3,10 @@
 //
 //   cluster c{2};                                      // client i has joined as task i
 //   auto const first = c.barrier(0, "b", 30s);
-//   c.at(30s - 1ns);  BOOST_TEST(c.code(first) == "waits");
-//   c.at(30s);        BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED");
+//   BOOST_TEST(c.at(30s - 1ns).code(first) == "waits");
+//   BOOST_TEST(c.at(30s).replies() == "0:DEADLINE_EXCEEDED");
 //
+// What happens and is no call returns the cluster, so that the line that expects says when.
 // The clients count replies, give ids, send heartbeats, answer probes and resume as real ones do;
 // each can be made to deviate. Whatever the coordinator sends arrives at once. Every input is
 // followed by check_invariants(), and what no client may ever see fails the test: two replies to
@@ -108,39 +109,41 @@ class cluster {
 
   // --- Time ---
   [[nodiscard]] duration now() const { return now_ - t0; }
-  void at(duration since_start);  // steps through everything that is due until then
-  void pass(duration more) { at(now() + more); }
-  void advance_once() { step(now_); }
-  void stall(duration more);  // the loop stands still for so long, then runs once
-  void sleep_without_advance(duration more) { now_ += more; }
+  cluster& at(duration since_start);  // steps through everything that is due until then
+  cluster& pass(duration more) { return at(now() + more); }
+  cluster& advance_once() { return step(now_); }
+  cluster& stall(duration more);  // the loop stands still for so long, then runs once
+  cluster& sleep_without_advance(duration more) {
+    now_ += more;
+    return *this;
+  }
 
   // --- Connections and sessions ---
   connection_id dial(std::string peer = "10.0.0.9:1");  // a bare connection
-  void say(connection_id from, core::client_message message);
+  cluster& say(connection_id from, core::client_message message);
   int observer(std::string label = "observer:1");  // a new session
   int hello(core::hello_args args, std::string peer = "10.0.0.9:1");
-  void lose(int who, core::loss how = core::loss::closed);
-  void resume(int who);  // on a new connection, with what is open
-  void resume_on(int who, connection_id on);
-  void blink(int who) {
-    lose(who);
-    resume(who);
-  }
+  cluster& lose(int who, core::loss how = core::loss::closed);
+  cluster& resume(int who);  // on a new connection, with what is open
+  cluster& resume_on(int who, connection_id on);
+  cluster& blink(int who) { return lose(who).resume(who); }
   [[nodiscard]] core::resume_args resume_of(int who) const;
-  void bye(int who, bool abandoned = false);
-  void heartbeat(int who);
-  void heard(int who);  // bytes that are no whole message yet
-  void malformed(int who, std::string why);
-  void write_blocked(int who);
-  void write_progressed(int who);
-  void held_back(int who);
-  void read_again(int who);
-  void task_ended(std::uint32_t task, status why);
-  void stop(std::string reason = "test");
+  cluster& bye(int who, bool abandoned = false);
+  cluster& heartbeat(int who);
+  cluster& heard(int who);  // bytes that are no whole message yet
+  cluster& malformed(int who, std::string why);
+  cluster& write_blocked(int who);
+  cluster& write_progressed(int who);
+  cluster& held_back(int who);
+  cluster& read_again(int who);
+  cluster& task_ended(std::uint32_t task, status why);
+  cluster& stop(std::string reason = "test");
   // By whoever runs the coordinator.
   status operator_cancels(std::string name, std::optional<std::uint64_t> round, std::string by);
 
   // --- Calls ---
+  // Once this was called: c.after(c.barrier(1, "b")).replies().
+  cluster& after(call) { return *this; }
   call send(caller who, core::request what, duration timeout = without_limit);
   call join(caller who, std::uint64_t self, duration timeout = 300s, joining extra = {});
   call reset(caller who, std::uint64_t self);
@@ -174,10 +177,15 @@ class cluster {
                   duration timeout = without_limit);
   call exchange(caller who, std::string platform, core::local_topology mine,
                 duration timeout = 300s);
-  void withdraw(call what);
+  cluster& withdraw(call what);
 
   // --- What came back ---
-  [[nodiscard]] std::string code(call of) const;   // "waits", "OK", "DEADLINE_EXCEEDED"
+  // "waits", "OK", "DEADLINE_EXCEEDED"; "OK waits" of two.
+  template <class... Calls>
+  [[nodiscard]] std::string code(call of, Calls... more) const {
+    auto const* const a = answer_to(of);
+    return ((a ? std::string{name(a->outcome.code())} : "waits") + ... + (" " + code(more)));
+  }
   [[nodiscard]] std::string text(call of) const;   // the status's message
   [[nodiscard]] std::string value(call of) const;  // of a get: its value; else its code
   // "7", or the code: the version that a put, an append or an increment gave the key.
@@ -227,9 +235,9 @@ class cluster {
  private:
   cluster(std::uint32_t tasks, core::config options, bool joined);
 
-  void step(time_point to);
+  cluster& step(time_point to);
   void beat_until(time_point to);
-  void settle();  // delivers what the coordinator sends, until it sends nothing
+  cluster& settle();  // delivers what the coordinator sends, until it sends nothing
   void deliver(core::outgoing const& one);
   void reply_to(client& c, std::size_t index, core::outgoing const& one);
   void push_to(client& c, core::answer_ptr const& what);

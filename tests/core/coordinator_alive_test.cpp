@@ -142,8 +142,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_leaves_while_it_asks_takes_its_call_back) {
   cluster c{3, loose()};
   auto const two = alive(c, 2);
   auto const one = alive(c, 1);
-  c.leave(2);
-  BOOST_TEST(c.code(two) == "CANCELLED");
+  BOOST_TEST(c.after(c.leave(2)).code(two) == "CANCELLED");
   expect_words(c.text(two), {"task 2", "no longer in the job"});
 
   auto const zero = alive(c, 0);
@@ -172,8 +171,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_member_is_waited_for_even_if_it_has_called) {
   auto const one = alive(c, 1);
   c.lose(1);
   auto const zero = alive(c, 0);
-  c.at(1s);
-  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(c.at(1s).code(zero) == "waits");
 
   c.resume(1);
 
@@ -186,12 +184,9 @@ BOOST_AUTO_TEST_CASE(the_failure_of_a_suspect_member_ends_the_query_with_the_job
   alive(c, 1);
   c.lose(1);
   auto const zero = alive(c, 0);
-  c.at(2s - 1ns);
-  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(c.at(2s - 1ns).code(zero) == "waits");
 
-  c.at(2s);
-
-  BOOST_TEST(c.code(zero) == "INTERNAL");
+  BOOST_TEST(c.at(2s).code(zero) == "INTERNAL");
   expect_words(c.text(zero),
                {"the job has failed", "the connection of task 1 (host1:1001) was lost"});
 }
@@ -200,9 +195,7 @@ BOOST_AUTO_TEST_CASE(the_query_of_a_task_that_fails_itself_ends_internal_with_it
   cluster c{2};
   auto const asked = alive(c, 0);
 
-  c.report_error(0, errc::data_loss, "bad disk");
-
-  BOOST_TEST(c.code(asked) == "INTERNAL");
+  BOOST_TEST(c.after(c.report_error(0, errc::data_loss, "bad disk")).code(asked) == "INTERNAL");
   expect_words(c.text(asked), {"task 0", "failed: DATA_LOSS: bad disk"});
 }
 
@@ -250,12 +243,9 @@ BOOST_AUTO_TEST_CASE(a_query_times_out_for_its_caller_only_and_says_who_is_missi
   auto const first = alive(c, 0, {}, 30s);
   c.at(10s);
   auto const second = alive(c, 1, {}, 30s);
-  c.at(30s - 1ns);
-  BOOST_TEST(c.code(first) == "waits");
+  BOOST_TEST(c.at(30s - 1ns).code(first) == "waits");
 
-  c.at(30s);
-
-  BOOST_TEST(c.code(first) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(30s).code(first) == "DEADLINE_EXCEEDED");
   expect_words(c.text(first), {"Alive query timed out after 30 s", "1 of 3 tasks is missing",
                                "2 (connected", "host2:1002", "barrier 'elsewhere'"});
   auto const* const f = c.body<barrier_failure>(first);
@@ -263,8 +253,7 @@ BOOST_AUTO_TEST_CASE(a_query_times_out_for_its_caller_only_and_says_who_is_missi
   BOOST_TEST(f->missing == "2");
   BOOST_TEST(f->arrived == 2u);
   BOOST_TEST(c.code(second) == "waits");
-  c.at(40s);
-  BOOST_TEST(c.code(second) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(40s).code(second) == "DEADLINE_EXCEEDED");
   expect_words(c.text(second), {"2 of 3 tasks are missing", "0 (", "2 ("});
 }
 
@@ -272,18 +261,14 @@ BOOST_AUTO_TEST_CASE(a_barrier_says_that_a_missing_task_waits_in_an_alive_query)
   cluster c{2};
   alive(c, 1);
   auto const barrier = c.barrier(0, "b", 1s);
-  c.at(1s);
-
-  expect_words(c.text(barrier), {"1 (connected", "waits for an alive query"});
+  expect_words(c.at(1s).text(barrier), {"1 (connected", "waits for an alive query"});
 }
 
 BOOST_AUTO_TEST_CASE(a_withdrawn_query_leaves_nothing) {
   cluster c{2};
   c.heartbeat(0);
   auto const before = c.look().memory_bytes;
-  c.withdraw(alive(c, 0, {0, 1}));
-
-  BOOST_TEST(c.look().memory_bytes == before);
+  BOOST_TEST(c.withdraw(alive(c, 0, {0, 1})).look().memory_bytes == before);
   auto const one = alive(c, 1, {0, 1});
   BOOST_TEST(c.code(one) == "waits");
   alive(c, 0, {0, 1});
@@ -304,9 +289,7 @@ BOOST_AUTO_TEST_CASE(a_stop_aborts_alive_queries) {
   cluster c{2};
   auto const asked = alive(c, 0);
 
-  c.stop("maintenance");
-
-  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.stop("maintenance").code(asked) == "ABORTED");
   expect_words(c.text(asked), {"maintenance"});
 }
 
@@ -328,8 +311,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_takes_the_task_over_has_to_ask_again) {
   cluster c{2};
   auto const old = alive(c, 1);
   auto const other = c.observer();
-  c.join({other, 1}, 101);
-  BOOST_TEST(c.code(old) == "ABORTED");
+  BOOST_TEST(c.after(c.join({other, 1}, 101)).code(old) == "ABORTED");
 
   auto const zero = alive(c, 0);
   BOOST_TEST(c.code(zero) == "waits");

@@ -13,12 +13,9 @@ BOOST_AUTO_TEST_CASE(barrier_releases_nobody_before_the_last_and_then_all_at_onc
   cluster c{3};
   auto const one = c.barrier(0, "b");
   c.barrier(1, "b");
-  c.at(100s);
-  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.at(100s).replies() == "");
 
-  c.barrier(2, "b");
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
+  BOOST_TEST(c.after(c.barrier(2, "b")).replies() == "0:OK 1:OK 2:OK");
   BOOST_TEST(c.round(one) == "round 1");
 }
 
@@ -26,8 +23,7 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_succeed) {
   cluster c{2};
   for (auto const* const id : {"barrier_1", "barrier_2"}) {
     c.barrier(0, id, 200ms);
-    c.barrier(1, id, 200ms);
-    BOOST_TEST(c.replies() == "0:OK 1:OK");
+    BOOST_TEST(c.after(c.barrier(1, id, 200ms)).replies() == "0:OK 1:OK");
   }
 }
 
@@ -36,11 +32,8 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_timeout_with_different_barrier_id) {
   auto const one = c.barrier(0, "barrier_1", 200ms);
   auto const two = c.barrier(1, "barrier_2", 200ms);
 
-  c.at(200ms - 1ns);
-  BOOST_TEST(c.replies() == "");
-  c.at(200ms);
-
-  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(200ms - 1ns).replies() == "");
+  BOOST_TEST(c.at(200ms).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
   expect_words(c.text(one),
                {"1 of 2 tasks is missing: 1 (connected", "waits for barrier 'barrier_2'"});
   expect_words(c.text(two), {"0 (connected"});
@@ -65,8 +58,7 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced_by_d13) 
   cluster c{2};
   for (int i = 0; i < 100; ++i) {
     c.barrier(0, "b");
-    c.barrier(1, "b");
-    BOOST_TEST(c.replies() == "0:OK 1:OK");
+    BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "0:OK 1:OK");
   }
 }
 
@@ -82,9 +74,7 @@ BOOST_AUTO_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise) {
 BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks_and_wait_at_barrier_subset_succeeds) {
   cluster c{3};
   c.barrier(0, "b", 300s, {.among = {0, 1}});
-  c.barrier(1, "b", 300s, {.among = {1, 0}});
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.after(c.barrier(1, "b", 300s, {.among = {1, 0}})).replies() == "0:OK 1:OK");
   for (int i = 0; i < 3; ++i) c.leave(i);
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
 }
@@ -92,8 +82,7 @@ BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks_and_wait_at_barrier_subset_suc
 BOOST_AUTO_TEST_CASE(the_order_and_the_repetition_of_participants_do_not_matter) {
   cluster c{3};
   c.barrier(0, "b", 300s, {.among = {0, 2, 2, 0}});
-  c.barrier(2, "b", 300s, {.among = {2, 0}});
-  BOOST_TEST(c.replies() == "0:OK 2:OK");
+  BOOST_TEST(c.after(c.barrier(2, "b", 300s, {.among = {2, 0}})).replies() == "0:OK 2:OK");
 
   c.barrier(0, "all", 300s, {.among = {2, 1, 0}});
   c.barrier(1, "all");
@@ -129,12 +118,9 @@ BOOST_AUTO_TEST_CASE(an_outsider_that_calls_while_others_wait_is_refused_alone) 
   cluster c{3};
   auto const zero = c.barrier(0, "b", 300s, {.among = {0, 1}});
 
-  auto const outsider = c.barrier(2, "b");
-
-  BOOST_TEST(c.code(outsider) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.barrier(2, "b")) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(zero) == "waits");
-  c.barrier(1, "b", 300s, {.among = {0, 1}});
-  BOOST_TEST(c.round(zero) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b", 300s, {.among = {0, 1}})).round(zero) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(barrier_by_non_cluster_task) {
@@ -152,9 +138,7 @@ BOOST_AUTO_TEST_CASE(barrier_timeout_is_the_same_for_all_and_names_who_is_missin
   auto const one = c.barrier(1, "b", 1s);
   auto const zero = c.barrier(0, "b", 1s);
 
-  c.at(6s);
-
-  BOOST_TEST(c.replies() == "1:DEADLINE_EXCEEDED 0:DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(6s).replies() == "1:DEADLINE_EXCEEDED 0:DEADLINE_EXCEEDED");
   BOOST_TEST(c.text(zero) == c.text(one));
   expect_words("DEADLINE_EXCEEDED: " + c.text(zero),
                {"DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "1 s",
@@ -239,11 +223,8 @@ BOOST_AUTO_TEST_CASE(a_round_ends_at_the_earliest_deadline_of_its_arrivals) {
   c.at(1s);
   c.barrier(1, "b", 10s);
 
-  c.at(11s - 1ns);
-  BOOST_TEST(c.replies() == "");
-  c.at(11s);
-
-  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(11s - 1ns).replies() == "");
+  BOOST_TEST(c.at(11s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(a_later_arrival_with_a_longer_timeout_does_not_extend_the_round) {
@@ -252,22 +233,16 @@ BOOST_AUTO_TEST_CASE(a_later_arrival_with_a_longer_timeout_does_not_extend_the_r
   c.at(9s);
   c.barrier(1, "b", 60s);
 
-  c.at(10s);
-
-  BOOST_TEST(c.replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(10s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_arrival_at_the_deadline_itself_still_counts) {
   cluster c{2};
   c.barrier(0, "b", 10s);
-  c.at(10s - 1ns);
-  c.sleep_without_advance(1ns);
+  c.at(10s - 1ns).sleep_without_advance(1ns);
 
-  c.barrier(1, "b", 10s);
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK");
-  c.at(30s);
-  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.after(c.barrier(1, "b", 10s)).replies() == "0:OK 1:OK");
+  BOOST_TEST(c.at(30s).replies() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_turn) {
@@ -275,21 +250,16 @@ BOOST_AUTO_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_turn) {
   auto const one = c.barrier(0, "b", 0s);
   BOOST_TEST(c.code(one) == "waits");
 
-  c.at(0s);
-
-  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_without_limit_waits_until_somebody_dies) {
   cluster c{2};
   auto const one = c.barrier(0, "b", without_limit);
-  c.at(2h);
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.at(2h).code(one) == "waits");
   BOOST_TEST(!c.look().barriers[0].remaining.has_value());
 
-  c.bye(1, true);
-
-  BOOST_TEST(c.code(one) == "INTERNAL");
+  BOOST_TEST(c.bye(1, true).code(one) == "INTERNAL");
 }
 
 BOOST_AUTO_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_call) {
@@ -299,12 +269,9 @@ BOOST_AUTO_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_cal
   BOOST_TEST(c.code(older) == "CANCELLED");
   BOOST_TEST(c.look().barriers[0].arrived == 1u);
 
-  c.at(10s);
-  BOOST_TEST(c.code(newer) == "waits");
+  BOOST_TEST(c.at(10s).code(newer) == "waits");
   c.barrier(1, "b");
-  c.barrier(2, "b");
-
-  BOOST_TEST(c.round(newer) == "round 1");
+  BOOST_TEST(c.after(c.barrier(2, "b")).round(newer) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back) {
@@ -316,9 +283,7 @@ BOOST_AUTO_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back) {
   m.what = core::withdraw_args{older.id};
   c.say(c[0].connection, m);
 
-  c.barrier(1, "b");
-
-  BOOST_TEST(c.code(newer) == "OK");
+  BOOST_TEST(c.after(c.barrier(1, "b")).code(newer) == "OK");
 }
 
 // --- Withdrawal -----------------------------------------------------------------------------
@@ -327,41 +292,28 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller) {
   cluster c{3};
   auto const stays = c.barrier(0, "b", 60s);
   auto const goes = c.barrier(1, "b", 5s);
-  c.withdraw(goes);
-  BOOST_TEST(c.look().barriers[0].missing == "1-2");
+  BOOST_TEST(c.withdraw(goes).look().barriers[0].missing == "1-2");
 
-  c.at(6s);
-  BOOST_TEST(c.code(stays) == "waits");
-  c.barrier(2, "b");
-  BOOST_TEST(c.code(stays) == "waits");
-  auto const again = c.barrier(1, "b");
-
-  BOOST_TEST(c.round(again) == "round 1");
+  BOOST_TEST(c.at(6s).code(stays) == "waits");
+  BOOST_TEST(c.after(c.barrier(2, "b")).code(stays) == "waits");
+  BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
   BOOST_TEST(c.round(stays) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(the_round_waits_for_the_deadlines_of_those_who_stay) {
   cluster c{3};
   auto const stays = c.barrier(0, "b", 60s);
-  c.withdraw(c.barrier(1, "b", 5s));
-
-  c.at(60s - 1ns);
-  BOOST_TEST(c.code(stays) == "waits");
-  c.at(60s);
-  BOOST_TEST(c.round(stays) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
+  BOOST_TEST(c.withdraw(c.barrier(1, "b", 5s)).at(60s - 1ns).code(stays) == "waits");
+  BOOST_TEST(c.at(60s).round(stays) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
 BOOST_AUTO_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been) {
   cluster c{2};
-  c.withdraw(c.barrier(0, "b"));
-  BOOST_TEST(c.look().barriers.empty());
-  c.at(400s);
-  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.withdraw(c.barrier(0, "b")).look().barriers.empty());
+  BOOST_TEST(c.at(400s).replies() == "");
 
   auto const a = c.barrier(0, "b");
-  c.barrier(1, "b");
-
-  BOOST_TEST(c.round(a) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b")).round(a) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome) {
@@ -371,9 +323,7 @@ BOOST_AUTO_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome) {
   core::client_message m;
   m.answered_through = c[0].answered;
   m.what = core::withdraw_args{a.id};
-  c.say(c[0].connection, m);
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.say(c[0].connection, m).replies() == "0:OK 1:OK");
   BOOST_TEST(c.look().barriers.empty());
 }
 
@@ -389,9 +339,7 @@ BOOST_AUTO_TEST_CASE(withdrawing_what_was_never_asked_does_nothing) {
   core::client_message others;
   others.what = core::withdraw_args{a.id};
   others.answered_through = c[1].answered;
-  c.say(c[1].connection, others);
-
-  BOOST_TEST(c.look().barriers[0].arrived == 1u);
+  BOOST_TEST(c.say(c[1].connection, others).look().barriers[0].arrived == 1u);
   BOOST_TEST(c.goodbye(0) == "none");
 }
 
@@ -400,8 +348,7 @@ BOOST_AUTO_TEST_CASE(withdrawing_what_was_never_asked_does_nothing) {
 BOOST_AUTO_TEST_CASE(barrier_returns_previous_error_is_failed_precondition_replaced_by_d19) {
   cluster c{2};
   auto const waiting = c.barrier(0, "b");
-  c.report_error(0, errc::internal, "boom");
-  BOOST_TEST(c.code(waiting) == "INTERNAL");
+  BOOST_TEST(c.after(c.report_error(0, errc::internal, "boom")).code(waiting) == "INTERNAL");
 
   auto const later = c.barrier(1, "b");
 
@@ -432,13 +379,8 @@ BOOST_AUTO_TEST_CASE(barrier_fails_upon_task_error_at_once_and_says_who_and_how_
 BOOST_AUTO_TEST_CASE(barrier_fails_when_a_participant_dies) {
   cluster c{3};
   auto const zero = c.barrier(0, "b");
-  c.lose(2);
-
-  c.at(2s - 1ns);
-  BOOST_TEST(c.code(zero) == "waits");
-  c.at(2s);
-
-  BOOST_TEST(c.code(zero) == "INTERNAL");
+  BOOST_TEST(c.lose(2).at(2s - 1ns).code(zero) == "waits");
+  BOOST_TEST(c.at(2s).code(zero) == "INTERNAL");
   expect_words(c.text(zero), {"task 2 (host2:1002) failed", "was lost at 00:00:00.0"});
 }
 
@@ -447,18 +389,14 @@ BOOST_AUTO_TEST_CASE(a_participant_that_dies_while_it_waits_fails_the_round_of_t
   c.barrier(0, "b");
   auto const one = c.barrier(1, "b");
 
-  c.bye(0, true);
-
-  BOOST_TEST(c.round(one) == "round 1 INTERNAL 1/3 missing 0,2");
+  BOOST_TEST(c.bye(0, true).round(one) == "round 1 INTERNAL 1/3 missing 0,2");
 }
 
 BOOST_AUTO_TEST_CASE(a_job_error_fails_also_barriers_that_the_culprit_has_no_part_in) {
   cluster c{3};
   auto const pair = c.barrier(0, "pair", 300s, {.among = {0, 1}});
 
-  c.report_error(2, errc::internal, "boom");
-
-  BOOST_TEST(c.code(pair) == "INTERNAL");
+  BOOST_TEST(c.after(c.report_error(2, errc::internal, "boom")).code(pair) == "INTERNAL");
 }
 
 BOOST_AUTO_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale) {
@@ -505,8 +443,7 @@ BOOST_AUTO_TEST_CASE(names_are_apart_from_keys_and_from_count_barriers) {
   int const o = c.observer();
   auto const count = c.count_barrier(o, "tensorstore_checkpoint_1", 2);
 
-  BOOST_TEST(c.code(b) == "waits");
-  BOOST_TEST(c.code(count) == "waits");
+  BOOST_TEST(c.code(b, count) == "waits waits");
   BOOST_TEST(c.value(c.get(1, "tensorstore_checkpoint_1")) == "v");
   c.remove(0, "tensorstore_checkpoint_1");
 }
@@ -514,8 +451,7 @@ BOOST_AUTO_TEST_CASE(names_are_apart_from_keys_and_from_count_barriers) {
 BOOST_AUTO_TEST_CASE(a_name_is_not_empty_and_is_utf8_without_nul) {
   cluster c{1};
   for (std::string const& bad : {std::string{}, std::string("a\0b", 3), std::string{"\xff"}}) {
-    auto const one = c.barrier(0, bad);
-    BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+    BOOST_TEST(c.code(c.barrier(0, bad)) == "INVALID_ARGUMENT");
     BOOST_TEST(c.code(c.cancel(0, bad)) == "INVALID_ARGUMENT");
     BOOST_TEST(c.code(c.count_barrier(0, bad, 1)) == "INVALID_ARGUMENT");
   }
@@ -581,13 +517,10 @@ BOOST_AUTO_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_sooner
   c.barrier(0, "b", 60s, {.progress_every = 10s});
   c.barrier(1, "b", 60s, {.progress_every = 2s});
 
-  c.at(2s - 1ns);
-  BOOST_TEST(c.pushed<core::barrier_progress>(1).empty());
-  c.at(2s);
-  BOOST_TEST(c.pushed<core::barrier_progress>(1).size() == 1u);
+  BOOST_TEST(c.at(2s - 1ns).pushed<core::barrier_progress>(1).empty());
+  BOOST_TEST(c.at(2s).pushed<core::barrier_progress>(1).size() == 1u);
   BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
-  c.at(10s);
-  BOOST_TEST(c.pushed<core::barrier_progress>(0).size() == 1u);
+  BOOST_TEST(c.at(10s).pushed<core::barrier_progress>(0).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_together) {
@@ -610,15 +543,12 @@ BOOST_AUTO_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_togeth
 BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_nobody_is_told_until_somebody_does) {
   cluster c{3};
   c.barrier(0, "b", 60s);
-  c.withdraw(c.barrier(1, "b", 60s, {.progress_every = 1s}));
-  c.at(5s);
+  c.withdraw(c.barrier(1, "b", 60s, {.progress_every = 1s})).at(5s);
   BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
   BOOST_TEST(c.pushed<core::barrier_progress>(1).empty());
 
   c.barrier(1, "b", 60s, {.progress_every = 1s});
-  c.at(6s);
-
-  BOOST_TEST(c.pushed<core::barrier_progress>(1).size() == 1u);
+  BOOST_TEST(c.at(6s).pushed<core::barrier_progress>(1).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
@@ -628,8 +558,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
   c.at(1s);
   c.pushed<core::barrier_progress>(0);
 
-  c.withdraw(other);
-  c.at(1100ms);
+  c.withdraw(other).at(1100ms);
 
   auto const told = c.pushed<core::barrier_progress>(0);
   BOOST_TEST_REQUIRE(told.size() == 1u);
@@ -654,41 +583,31 @@ BOOST_AUTO_TEST_CASE(no_progress_is_told_after_the_round) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   c.barrier(1, "b", 60s, {.progress_every = 100ms});
 
-  c.at(10s);
-
-  BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
+  BOOST_TEST(c.at(10s).pushed<core::barrier_progress>(0).empty());
 }
 
 BOOST_AUTO_TEST_CASE(progress_is_not_told_to_a_lost_connection_and_goes_on_after_a_resume) {
   cluster c{4};
   c.barrier(0, "b", 60s, {.progress_every = 1s});
-  c.lose(0);
-  c.at(1500ms);
-  c.resume(0);
+  c.lose(0).at(1500ms).resume(0);
   c.barrier(1, "b", 60s);
-  c.at(4s);
-
-  BOOST_TEST(c.pushed<core::barrier_progress>(0).size() == 3u);
+  BOOST_TEST(c.at(4s).pushed<core::barrier_progress>(0).size() == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_that_waits_long_is_logged_every_ten_seconds) {
   cluster c{3};
   c.barrier(0, "b", 60s);
   c.log();
-  c.at(10s - 1ns);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(10s - 1ns).log() == "");
   c.at(10s);
   expect_words(c.log(), {"Barrier 'b' round 1 has waited for 10 s: 2 of 3 tasks are missing: 1 ("});
-  c.at(20s - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(20s);
-  expect_words(c.log(), {"has waited for 20 s"});
+  BOOST_TEST(c.at(20s - 1ns).log() == "");
+  expect_words(c.at(20s).log(), {"has waited for 20 s"});
   c.barrier(1, "b");
   c.barrier(2, "b");
   c.log();
 
-  c.at(120s);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(120s).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_log_period_of_zero_means_that_waiting_is_not_logged) {

@@ -10,9 +10,7 @@ BOOST_AUTO_TEST_SUITE(coordinator_errors_test)
 BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushed_to_all_by_d19) {
   cluster c{3};
   int const o = c.observer();
-  auto const reported = c.report_error(1, errc::internal, "boom");
-
-  BOOST_TEST(c.code(reported) == "OK");
+  BOOST_TEST(c.code(c.report_error(1, errc::internal, "boom")) == "OK");
   for (int const who : {0, 1, 2, o}) {
     auto const told = c.pushed<job_error>(who);
     BOOST_TEST_REQUIRE(told.size() == 1u);
@@ -27,9 +25,7 @@ BOOST_AUTO_TEST_CASE(reported_error_can_propagate_through_error_polling_is_pushe
 // Row 3.34: only the culprit has failed.
 BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_the_culprit_has_failed) {
   cluster c{3};
-  c.report_error(0, errc::data_loss, "bad disk");
-
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.after(c.report_error(0, errc::data_loss, "bad disk")).state_of(0) == "failed");
   BOOST_TEST(c.state_of(1) == "connected");
   BOOST_TEST(c.pushed<job_error>(1)[0].cause.why.code() == errc::data_loss);
 }
@@ -37,19 +33,14 @@ BOOST_AUTO_TEST_CASE(unrecoverable_task_propagates_error_and_only_the_culprit_ha
 BOOST_AUTO_TEST_CASE(heartbeat_timeout_error_can_propagate_through_error_polling_is_pushed_by_d19) {
   cluster c{2};
   c[0].beats = false;
-  c.at(100s);
-
-  BOOST_TEST(c.pushed<job_error>(1)[0].cause.why.code() == errc::unavailable);
+  BOOST_TEST(c.at(100s).pushed<job_error>(1)[0].cause.why.code() == errc::unavailable);
 }
 
 BOOST_AUTO_TEST_CASE(the_first_failure_is_the_cause_and_later_ones_are_listed_with_it_in_order) {
   cluster c{4};
   c.report_error(2, errc::internal, "first");
   c.report_error(0, errc::unavailable, "second");
-  c.bye(1, true);
-  c.task_ended(3, {errc::aborted, "third"});
-
-  BOOST_TEST(c.error() ==
+  BOOST_TEST(c.bye(1, true).task_ended(3, {errc::aborted, "third"}).error() ==
              "task 2: INTERNAL: first; task 0: UNAVAILABLE: second; task 3: ABORTED: third");
   BOOST_TEST(c.pushed<job_error>(2).size() == 3u);
 }
@@ -128,8 +119,7 @@ BOOST_AUTO_TEST_CASE(those_who_come_or_resume_later_are_told_too) {
 
   int const late = c.observer();
   BOOST_TEST(c.pushed<job_error>(late).size() == 1u);
-  c.resume(0);
-  BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
+  BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_hear_it_by_d19) {
@@ -163,21 +153,16 @@ BOOST_AUTO_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure) {
   auto const report = c.report_error(0, errc::internal, "boom");
   c[0].deaf = false;
 
-  c.blink(0);
-
-  BOOST_TEST(c.code(report) == "OK");
+  BOOST_TEST(c.blink(0).code(report) == "OK");
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_task_keeps_its_session_and_its_end_is_no_second_failure) {
   cluster c{2};
   c.report_error(0, errc::internal, "boom");
-  c.pass(200s);
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.pass(200s).goodbye(0) == "none");
 
-  c.bye(0, true);
-
-  BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
+  BOOST_TEST(c.bye(0, true).error() == "task 0: INTERNAL: boom");
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone) {
@@ -187,9 +172,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone) 
   c.leave(1);
   BOOST_TEST(!c.brain().done());
 
-  c.bye(2, true);
-
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.bye(2, true).brain().done());
 }
 
 BOOST_AUTO_TEST_CASE(failures_after_the_64th_later_one_are_no_news) {
@@ -219,8 +202,7 @@ BOOST_AUTO_TEST_CASE(a_long_error_text_is_cut_between_letters) {
   BOOST_TEST(kept.size() > 4000u);
   BOOST_TEST(kept.starts_with("\xe2\x82\xac\xe2\x82\xac"));
 
-  auto const later = c.barrier(1, "b");
-  BOOST_TEST(c.text(later).size() <= 1024u);
+  BOOST_TEST(c.text(c.barrier(1, "b")).size() <= 1024u);
   auto const leave = c.leave(1);
   BOOST_TEST(c.text(leave).size() <= 1024u);
 }

@@ -62,8 +62,7 @@ BOOST_AUTO_TEST_CASE(a_watch_of_the_last_event_waits_for_the_next) {
   cluster c{2};
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n);
-  c.at(1h);
-  BOOST_TEST(c.code(seen) == "waits");
+  BOOST_TEST(c.at(1h).code(seen) == "waits");
 
   c.lose(1);
 
@@ -147,9 +146,7 @@ BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for) {
 BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
   cluster c{2, with([](auto& o) { o.started = {1'795'438'987'212, 3600}; })};
   int const o = c.observer();
-  c.at(1s);
-  c.lose(1);
-  c.at(3s);
+  c.at(1s).lose(1).at(3s);
 
   auto const& severe = events(c, watch(c, o, std::nullopt, severity::error)).entries;
 
@@ -182,8 +179,7 @@ BOOST_AUTO_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline) {
   cluster c{2};
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::error, 1s);
-  c.lose(1);
-  c.at(1s);
+  c.lose(1).at(1s);
 
   BOOST_TEST(events(c, seen).through == n + 1);
   BOOST_TEST(events(c, seen).entries.empty());
@@ -206,9 +202,7 @@ BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
   c.join({a, 0}, 1);
   c.join({b, 1}, 2);
   c.barrier(a, "epoch", 1500ms);
-  c.at(2s);
-  c.blink(b);
-  c.stall(5s);
+  c.at(2s).blink(b).stall(5s);
   c.hello([] {
     core::hello_args args;
     args.job = "another";
@@ -243,9 +237,7 @@ BOOST_AUTO_TEST_CASE(each_change_of_a_task_and_of_the_job_is_one_event) {
   int const o = c.observer();
   auto const n = last(c, o);
   c.barrier(0, "b");
-  c.blink(0);
-  c.lose(1);
-  c.at(2s);
+  c.blink(0).lose(1).at(2s);
   c.task_ended(2, {errc::aborted, "killed"});
 
   // suspect, back; suspect; failed, job_failed, which the open barriers fail with; failed
@@ -256,9 +248,7 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_event_watches_unavailable) {
   cluster c{1};
   auto const seen = watch(c, 0, last(c, 0));
 
-  c.stop("maintenance");
-
-  BOOST_TEST(c.code(seen) == "UNAVAILABLE");
+  BOOST_TEST(c.stop("maintenance").code(seen) == "UNAVAILABLE");
   expect_words(c.text(seen), {"maintenance"});
 }
 
@@ -278,9 +268,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_event_watch_leaves_nothing) {
   c.heartbeat(0);
   auto const n = last(c, 0);
   auto const before = c.look().memory_bytes;
-  c.withdraw(watch(c, 0, n));
-
-  BOOST_TEST(c.look().memory_bytes == before);
+  BOOST_TEST(c.withdraw(watch(c, 0, n)).look().memory_bytes == before);
 }
 
 BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {

@@ -45,8 +45,7 @@ BOOST_AUTO_TEST_CASE(get_all_wants_all_values_at_the_same_time) {
   auto const both = c.get_all(1, {"a", "b"});
   c.put(0, "a", "1");
   c.remove(0, "a");
-  c.put(0, "b", "2");
-  BOOST_TEST(c.code(both) == "waits");
+  BOOST_TEST(c.after(c.put(0, "b", "2")).code(both) == "waits");
 
   c.put(0, "a", "3");
 
@@ -60,9 +59,7 @@ BOOST_AUTO_TEST_CASE(get_all_answers_in_order_with_the_other_gets_of_a_key) {
   c.get_all(0, {"k"});
   c.get(1, "k");
 
-  c.put(2, "k", "v");
-
-  BOOST_TEST(c.replies() == "2:OK 2:OK 0:OK 1:OK");
+  BOOST_TEST(c.after(c.put(2, "k", "v")).replies() == "2:OK 2:OK 0:OK 1:OK");
   c.remove(0, "k");
 }
 
@@ -71,11 +68,8 @@ BOOST_AUTO_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_miss
   c.put(0, "b", "2");
   auto const all = c.get_all(0, {"a", "b", "c"}, 1s);
 
-  c.at(1s - 1ns);
-  BOOST_TEST(c.code(all) == "waits");
-  c.at(1s);
-
-  BOOST_TEST(c.code(all) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(1s - 1ns).code(all) == "waits");
+  BOOST_TEST(c.at(1s).code(all) == "DEADLINE_EXCEEDED");
   BOOST_TEST(c.text(all) ==
              "not all keys got values within 1 s; missing are 2 of 3 keys: 'a', 'c'");
   BOOST_TEST(c.look().waiting_gets == 0u);
@@ -87,9 +81,7 @@ BOOST_AUTO_TEST_CASE(get_all_names_no_more_than_16_missing_keys) {
   std::vector<std::string> keys;
   for (int i = 0; i < 40; ++i) keys.push_back("k/" + std::to_string(100 + i));
   auto const all = c.get_all(0, keys, 0s);
-  c.at(0s);
-
-  expect_words(c.text(all), {"40 of 40 keys", "'k/115' and 24 more"});
+  expect_words(c.at(0s).text(all), {"40 of 40 keys", "'k/115' and 24 more"});
   BOOST_TEST(!contains(c.text(all), "k/116"));
 }
 
@@ -97,15 +89,10 @@ BOOST_AUTO_TEST_CASE(get_all_may_be_withdrawn_and_ends_with_its_session) {
   cluster c{1};
   int const o = c.observer();
   auto const one = c.get_all(0, {"a", "b"});
-  c.get_all(o, {"a", "b"});
-  BOOST_TEST(c.look().waiting_gets == 2u);
+  BOOST_TEST(c.after(c.get_all(o, {"a", "b"})).look().waiting_gets == 2u);
 
-  c.withdraw(one);
-  c.bye(o);
-
-  BOOST_TEST(c.look().waiting_gets == 0u);
-  c.put_all(0, {{"a", "1"}, {"b", "2"}});
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.withdraw(one).bye(o).look().waiting_gets == 0u);
+  BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).code(one) == "waits");
   c.remove(0, "", true);
 }
 
@@ -116,9 +103,7 @@ BOOST_AUTO_TEST_CASE(get_all_is_executed_again_after_a_resume) {
   c.put_all(1, {{"a", "1"}, {"b", "2"}});
   c.put(1, "b", "3", true);
 
-  c.resume(0);
-
-  BOOST_TEST(c.listing(waits) == "a=1 b=3");
+  BOOST_TEST(c.resume(0).listing(waits) == "a=1 b=3");
   c.remove(0, "", true);
 }
 
@@ -126,8 +111,7 @@ BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinato
   cluster c{2};
   auto const waits = c.get_all(1, {"a", "b"});
   c.put(0, "a", "1");
-  c.task_ended(0, {errc::internal, "killed"});
-  BOOST_TEST(c.code(waits) == "CANCELLED");
+  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
   BOOST_TEST(c.code(c.get_all(1, {"a", "b"})) == "CANCELLED");
   BOOST_TEST(c.listing(c.get_all(1, {"a"})) == "a=1");
   c.remove(1, "", true);
@@ -141,9 +125,7 @@ BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinato
 BOOST_AUTO_TEST_CASE(get_all_of_a_task_that_leaves_is_cancelled) {
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
   auto const waits = c.get_all({0, 0}, {"a"});
-  c.leave(0);
-
-  BOOST_TEST(c.code(waits) == "CANCELLED");
+  BOOST_TEST(c.after(c.leave(0)).code(waits) == "CANCELLED");
 }
 
 BOOST_AUTO_TEST_CASE(get_all_has_limits) {
@@ -201,9 +183,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_waits_in_get_all_is_said_to_wait_for_a_key) {
   cluster c{2};
   c.get_all({1, 1}, {"address/0"});
   auto const barrier = c.barrier(0, "b", 1s);
-  c.at(1s);
-
-  expect_words(c.text(barrier), {"waits for key 'address/0'"});
+  expect_words(c.at(1s).text(barrier), {"waits for key 'address/0'"});
 }
 
 BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little) {
@@ -214,9 +194,7 @@ BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little)
   auto const all = c.get_all(0, keys);
   for (auto const& key : keys) c.put(0, key, "v");
   BOOST_TEST(c.code(all) == "waits");
-  c.pass(0s);
-
-  BOOST_TEST(c.body<core::listing_answer>(all)->entries.size() == 10'000u);
+  BOOST_TEST(c.pass(0s).body<core::listing_answer>(all)->entries.size() == 10'000u);
   c.remove(0, "", true);
 }
 
@@ -291,12 +269,7 @@ BOOST_AUTO_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at) {
   auto const stays = c.get_all(0, keys);
 
   c.put(0, "last", "v");
-  c.withdraw(cancelled);
-  c.withdraw(gone);
-  c.pass(0s);
-
-  BOOST_TEST(c.code(cancelled) == "waits");
-  BOOST_TEST(c.code(stays) == "OK");
+  BOOST_TEST(c.withdraw(cancelled).withdraw(gone).pass(0s).code(cancelled, stays) == "waits OK");
   c.remove(0, "", true);
 }
 

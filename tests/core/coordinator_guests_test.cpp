@@ -176,9 +176,7 @@ BOOST_AUTO_TEST_CASE(a_guest_resumes_and_its_calls_have_happened_once) {
   c.barrier(1, "b");
   c[g].deaf = false;
 
-  c.blink(g);
-
-  BOOST_TEST(c.body<core::counter_answer>(counted)->value == 1);
+  BOOST_TEST(c.blink(g).body<core::counter_answer>(counted)->value == 1);
   BOOST_TEST(c.value(popped) == "item");
   BOOST_TEST(c.round(waited) == "round 1");
   BOOST_TEST(c.body<core::counter_answer>(c.increment(1, "n", 1))->value == 2);
@@ -212,14 +210,12 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests) {
   int const g = guest(c, 0);
   c.push(1, "work", "item");
   auto const waited = c.barrier(g, "b");
-  auto const also = c.barrier(1, "b");
-  BOOST_TEST(c.code(also) == "OK");
+  BOOST_TEST(c.code(c.barrier(1, "b")) == "OK");
   auto const next = c.barrier(g, "b");
 
   kill(c, 0);
 
-  BOOST_TEST(c.code(waited) == "OK");
-  BOOST_TEST(c.code(next) == "INTERNAL");
+  BOOST_TEST(c.code(waited, next) == "OK INTERNAL");
   BOOST_TEST(c.pushed<job_error>(g).size() == 1u);
   expect_words(c.goodbye(g), {"UNAVAILABLE: the session of its task has ended"});
   expect_words(c.error(), {"task 0: UNAVAILABLE"});
@@ -251,9 +247,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
   auto const open = c.barrier(g, "b");
 
   int const newcomer = c.observer();
-  c.join({newcomer, 0}, 900, 300s, {true, true});
-
-  BOOST_TEST(c.code(open) == "ABORTED");
+  BOOST_TEST(c.after(c.join({newcomer, 0}, 900, 300s, {true, true})).code(open) == "ABORTED");
   for (auto const& later : {c.barrier({g, 0}, "b"), c.put(g, "k", "v"), c.join({g, 0}, 7)}) {
     BOOST_TEST(c.code(later) == "ABORTED");
     expect_words(c.text(later), {"task 0", "host of this guest was replaced"});
@@ -305,8 +299,7 @@ BOOST_AUTO_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leaves)
   BOOST_TEST(c.code(first) == "waits");
   auto const second = c.leave({b, 1});
 
-  BOOST_TEST(c.code(first) == "OK");
-  BOOST_TEST(c.code(second) == "OK");
+  BOOST_TEST(c.code(first, second) == "OK OK");
   BOOST_TEST(c.state_of(0) == "connected");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
   BOOST_TEST(c.state_of(0) == "left");
@@ -324,12 +317,8 @@ BOOST_AUTO_TEST_CASE(the_leave_of_a_task_and_its_guests_ends_at_the_earliest_of_
     auto const by_first = guest_first ? c.leave({g, 0}, 1s) : c.leave(0, 2s);
     auto const by_second = guest_first ? c.leave(0, 2s) : c.leave({g, 0}, 1s);
 
-    c.pass(1s - 1ns);
-    BOOST_TEST(c.code(by_first) == "waits");
-    BOOST_TEST(c.code(by_second) == "waits");
-    c.pass(1ns);
-    BOOST_TEST(c.code(by_first) == "INTERNAL");
-    BOOST_TEST(c.code(by_second) == "INTERNAL");
+    BOOST_TEST(c.pass(1s - 1ns).code(by_first, by_second) == "waits waits");
+    BOOST_TEST(c.pass(1ns).code(by_first, by_second) == "INTERNAL INTERNAL");
   }
 }
 
@@ -391,8 +380,7 @@ BOOST_AUTO_TEST_CASE(a_guest_and_a_task_without_one_leave_together) {
   auto const by_guest = c.leave({g, 0});
   auto const by_task = c.leave(1);
 
-  BOOST_TEST(c.code(by_guest) == "OK");
-  BOOST_TEST(c.code(by_task) == "OK");
+  BOOST_TEST(c.code(by_guest, by_task) == "OK OK");
   BOOST_TEST(c.state_of(0) == "connected");
   BOOST_TEST(c.state_of(1) == "left");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
@@ -410,10 +398,8 @@ BOOST_AUTO_TEST_CASE(a_second_program_finds_the_task_joined_and_leaves_with_the_
     BOOST_TEST(c.round(c.barrier(b, "b")) == "round " + std::to_string(round));
     auto const first = c.leave({a, 0});
     BOOST_TEST(c.code(first) == "waits");
-    c.leave({b, 1});
-    BOOST_TEST(c.code(first) == "OK");
-    c.bye(a);
-    c.bye(b);
+    BOOST_TEST(c.after(c.leave({b, 1})).code(first) == "OK");
+    c.bye(a).bye(b);
   }
 }
 
@@ -441,13 +427,9 @@ BOOST_AUTO_TEST_CASE(two_programs_at_once_leave_as_one_task) {
 
   auto const first = c.leave({a, 0});
   auto const second = c.leave({b, 0});
-  BOOST_TEST(c.code(first) == "waits");
-  BOOST_TEST(c.code(second) == "waits");
-  c.withdraw(first);
-  BOOST_TEST(c.look().barriers.size() == 1u);
-  c.leave(1);
-
-  BOOST_TEST(c.code(second) == "OK");
+  BOOST_TEST(c.code(first, second) == "waits waits");
+  BOOST_TEST(c.withdraw(first).look().barriers.size() == 1u);
+  BOOST_TEST(c.after(c.leave(1)).code(second) == "OK");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
 }
 
@@ -487,9 +469,7 @@ BOOST_AUTO_TEST_CASE(a_guest_leaves_at_once_while_another_of_the_task_waits_to_l
   BOOST_TEST(c.code(c.leave({guest(c, 0), 0}, 0s)) == "OK");
   BOOST_TEST(c.code(waits) == "waits");
 
-  c.leave(1);
-
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.leave(1)).code(waits) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_program_has_left_has_left) {
@@ -517,9 +497,7 @@ BOOST_AUTO_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests) {
 
   BOOST_TEST(c.code(c.leave(1)) == "OK");
 
-  BOOST_TEST(c.code(by_guest) == "OK");
-  BOOST_TEST(c.code(by_host) == "OK");
-  BOOST_TEST(c.code(late) == "OK");
+  BOOST_TEST(c.code(by_guest, by_host, late) == "OK OK OK");
   BOOST_TEST(c.state_of(0) == "left");
 }
 
@@ -538,9 +516,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_host_that_has_left_hears_that_it_has) {
     }
     BOOST_TEST(c.code(c.put(g, "k", "v")) == "OK");
 
-    c.bye(0);
-
-    expect_words(c.goodbye(g), {"FAILED_PRECONDITION: " + text});
+    expect_words(c.bye(0).goodbye(g), {"FAILED_PRECONDITION: " + text});
     BOOST_TEST(c.error() == "none");
   }
 }
@@ -569,13 +545,10 @@ BOOST_AUTO_TEST_CASE(a_guest_resets_a_recoverable_task_and_joins_for_its_host) {
   int const next = guest(c, 0);
   BOOST_TEST(c.code(c.reset({next, 0}, 0)) == "OK");
   BOOST_TEST(c.code(c.join({next, 0}, 7)) == "OK");
-  c.bye(next);
-
-  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.bye(next).state_of(0) == "connected");
   BOOST_TEST(c.look().tasks[0].self.value == 100u);
   auto const by_host = c.barrier(0, "b");
-  c.barrier(1, "b");
-  BOOST_TEST(c.round(by_host) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b")).round(by_host) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task) {
@@ -601,9 +574,7 @@ BOOST_AUTO_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider) {
   c.get(a, "never");
   c.barrier(guest(c, 1), "b");
 
-  c.pass(1s);
-
-  expect_words(c.log(), {"tasks 0-1 wait for each other", "key 'never'", "barrier 'b'"});
+  expect_words(c.pass(1s).log(), {"tasks 0-1 wait for each other", "key 'never'", "barrier 'b'"});
 }
 
 // --- Sync points ---
@@ -621,9 +592,7 @@ BOOST_AUTO_TEST_CASE(guests_stop_at_the_step_that_all_agree_on) {
   auto const waits = reached(c, a, 8);
   BOOST_TEST(c.code(waits) == "waits");
   BOOST_TEST(c.code(reached(c, a, 7)) == "OK");
-  c.frozen(1, 1, 0);
-
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.frozen(1, 1, 0)).code(waits) == "OK");
   BOOST_TEST(!stops(c, waits));
   BOOST_TEST(!stops(c, reached(c, a, 9)));
   BOOST_TEST(stops(c, reached(c, a, 10)));
@@ -659,9 +628,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobody) 
   reached(c, gone, 1);
   kill(c, gone);
 
-  c.pass(c.brain().options().preemption_timeout);
-
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.pass(c.brain().options().preemption_timeout).code(waits) == "OK");
   BOOST_TEST(!stops(c, waits));
 }
 

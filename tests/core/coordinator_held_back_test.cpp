@@ -14,23 +14,13 @@ BOOST_AUTO_TEST_SUITE(coordinator_held_back_test)
 BOOST_AUTO_TEST_CASE(who_is_held_back_is_not_dead_for_its_silence) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(5s);
-  c.held_back(0);
-
-  c.at(1h);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(5s).held_back(0).at(1h).error() == "none");
 }
 
 BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(4s);
-  c.held_back(0);
-  c.at(12s);
-  c.read_again(0);
-
-  c.at(18s - 1ns);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(4s).held_back(0).at(12s).read_again(0).at(18s - 1ns).error() == "none");
   c.at(18s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -38,15 +28,8 @@ BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
 BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(4s);
-  c.held_back(0);
-  c.at(11s);
-  c.held_back(0);
-  c.at(12s);
-  c.read_again(0);
-
-  c.at(18s - 1ns);
-  BOOST_TEST(c.error() == "none");
+  c.at(4s).held_back(0).at(11s);
+  BOOST_TEST(c.held_back(0).at(12s).read_again(0).at(18s - 1ns).error() == "none");
   c.at(18s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -54,12 +37,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
 BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(9s);
-  c.held_back(0);
-  c.read_again(0);
-
-  c.at(10s - 1ns);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(9s).held_back(0).read_again(0).at(10s - 1ns).error() == "none");
   c.at(10s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -67,13 +45,8 @@ BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life)
 BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_from_then_on) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.held_back(0);
-  c.at(27s);
-  c.write_progressed(0);
-  c.read_again(0);
-
-  c.at(37s - 1ns);
-  BOOST_TEST(c.error() == "none");
+  c.held_back(0).at(27s).write_progressed(0);
+  BOOST_TEST(c.read_again(0).at(37s - 1ns).error() == "none");
   c.at(37s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -81,49 +54,29 @@ BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_f
 BOOST_AUTO_TEST_CASE(a_stall_while_it_is_held_back_is_not_credited_as_well) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(4s);
-  c.held_back(0);
-  c.stall(3s);
-  c.at(12s);
-  c.read_again(0);
-
-  c.at(18s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(18s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE"});
+  BOOST_TEST(c.at(4s).held_back(0).stall(3s).at(12s).read_again(0).at(18s - 1ns).error() == "none");
+  expect_words(c.at(18s).error(), {"task 0: UNAVAILABLE"});
 }
 
 BOOST_AUTO_TEST_CASE(who_is_held_back_and_reads_nothing_is_cut_off) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.held_back(0);
-  c.write_blocked(0);
-
-  c.at(30s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(30s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
+  BOOST_TEST(c.held_back(0).write_blocked(0).at(30s - 1ns).error() == "none");
+  expect_words(c.at(30s).error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
 }
 
 BOOST_AUTO_TEST_CASE(who_reads_while_it_is_held_back_gives_a_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.held_back(0);
-  c.at(9s);
-  c.write_progressed(0);
-  c.lose(0, core::loss::unreachable);
-
-  c.at(19s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(19s);
-  expect_words(c.error(), {"task 0: UNAVAILABLE"});
+  c.held_back(0).at(9s).write_progressed(0);
+  BOOST_TEST(c.lose(0, core::loss::unreachable).at(19s - 1ns).error() == "none");
+  expect_words(c.at(19s).error(), {"task 0: UNAVAILABLE"});
 }
 
 BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(9s);
-  c.write_progressed(0);
+  c.at(9s).write_progressed(0);
 
   c.at(10s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
@@ -134,14 +87,10 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later) {
   c[0].beats = false;
   c.held_back(0);
   auto const asked = c.join({c.observer(), 0}, 555);
-  c.at(20s);
-  BOOST_TEST(c.code(asked) == "waits");
+  BOOST_TEST(c.at(20s).code(asked) == "waits");
 
-  c.read_again(0);
-  BOOST_TEST(c.code(asked) == "waits");
-  c.heartbeat(0);
-
-  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.read_again(0).code(asked) == "waits");
+  BOOST_TEST(c.heartbeat(0).code(asked) == "ABORTED");
   BOOST_TEST(c.error() == "none");
 }
 
@@ -150,13 +99,8 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed) {
   c[0].beats = false;
   c.held_back(0);
   auto const asked = c.join({c.observer(), 0}, 555);
-  c.at(20s);
-  c.read_again(0);
-
-  c.at(22s - 1ns);
-  BOOST_TEST(c.code(asked) == "waits");
-  c.at(22s);
-  expect_words(c.error(),
+  BOOST_TEST(c.at(20s).read_again(0).at(22s - 1ns).code(asked) == "waits");
+  expect_words(c.at(22s).error(),
                {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) when another"});
 }
 
@@ -167,27 +111,15 @@ BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still
               o.waiting_log_period = 0s;
             })};
   c.send(0, core::report_progress_args{1});
-  c.at(10s);
-  c.held_back(0);
-  c.at(10min);
-  BOOST_TEST(c.error() == "none");
-  c.read_again(0);
-
-  c.at(10min + 50s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(10min + 50s);
-  expect_words(c.error(), {"task 0: DEADLINE_EXCEEDED", "no progress"});
+  BOOST_TEST(c.at(10s).held_back(0).at(10min).error() == "none");
+  BOOST_TEST(c.read_again(0).at(10min + 50s - 1ns).error() == "none");
+  expect_words(c.at(10min + 50s).error(), {"task 0: DEADLINE_EXCEEDED", "no progress"});
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.held_back(0);
-  c.at(27s);
-  c.blink(0);
-
-  c.at(37s - 1ns);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.held_back(0).at(27s).blink(0).at(37s - 1ns).error() == "none");
   c.at(37s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }

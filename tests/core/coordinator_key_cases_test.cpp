@@ -90,27 +90,21 @@ BOOST_AUTO_TEST_CASE(get_key_value_with_timeout_success) {
   c.put(0, "k", "v");
 
   BOOST_TEST(c.value(c.get(0, "k", 10s)) == "v");
-  c.at(20s);
-  BOOST_TEST(c.replies() == "0:OK 0:OK");
+  BOOST_TEST(c.at(20s).replies() == "0:OK 0:OK");
   c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(get_missing_key_timeout_is_deadline_exceeded_where_upstream_says_not_found) {
   cluster c{1};
   auto const missing = c.get(0, "k", 50ms);
-  c.at(50ms);
-
-  BOOST_TEST(c.code(missing) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(50ms).code(missing) == "DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(get_blocks_until_key_set) {
   cluster c{2};
   auto const blocked = c.get(0, "k", 10s);
-  c.at(50ms);
-  BOOST_TEST(c.code(blocked) == "waits");
-  c.put(1, "k", "v");
-
-  BOOST_TEST(c.value(blocked) == "v");
+  BOOST_TEST(c.at(50ms).code(blocked) == "waits");
+  BOOST_TEST(c.after(c.put(1, "k", "v")).value(blocked) == "v");
   c.remove(0, "k");
 }
 
@@ -119,9 +113,7 @@ BOOST_AUTO_TEST_CASE(async_get_existing_key_and_add_key_then_callback_answer_at_
   c.put(0, "k", "v");
   c.replies();
 
-  c.get(0, "k", without_limit);
-
-  BOOST_TEST(c.replies() == "0:OK");
+  BOOST_TEST(c.after(c.get(0, "k", without_limit)).replies() == "0:OK");
   c.remove(0, "k");
 }
 
@@ -129,9 +121,7 @@ BOOST_AUTO_TEST_CASE(async_get_before_set_and_add_callback_and_then_key_answer_w
   cluster c{1};
   auto const before = c.get(0, "k", without_limit);
   BOOST_TEST(c.replies() == "");
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.value(before) == "v");
+  BOOST_TEST(c.after(c.put(0, "k", "v")).value(before) == "v");
   c.remove(0, "k");
 }
 
@@ -148,13 +138,10 @@ BOOST_AUTO_TEST_CASE(async_get_multiple_keys) {
   cluster c{1};
   auto const one = c.get(0, "one");
   auto const two = c.get(0, "two");
-  c.put(0, "two", "2");
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.after(c.put(0, "two", "2")).code(one) == "waits");
   BOOST_TEST(c.value(two) == "2");
 
-  c.put(0, "one", "1");
-
-  BOOST_TEST(c.value(one) == "1");
+  BOOST_TEST(c.after(c.put(0, "one", "1")).value(one) == "1");
   c.remove(0, "", true);
 }
 
@@ -166,9 +153,7 @@ BOOST_AUTO_TEST_CASE(async_get_cancel_after_completion_is_noop) {
   cancel.what = core::withdraw_args{done.id};
   c.replies();
 
-  c.say(c[0].connection, cancel);
-
-  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.say(c[0].connection, cancel).replies() == "");
   BOOST_TEST(c.value(done) == "v");
   BOOST_TEST(c.goodbye(0) == "none");
   c.remove(0, "k");
@@ -177,9 +162,7 @@ BOOST_AUTO_TEST_CASE(async_get_cancel_after_completion_is_noop) {
 BOOST_AUTO_TEST_CASE(async_get_cancelled_on_store_destruction) {
   cluster c{1};
   auto const one = c.get(0, "k", without_limit);
-  c.stop();
-
-  BOOST_TEST(c.code(one) == "CANCELLED");
+  BOOST_TEST(c.stop().code(one) == "CANCELLED");
 }
 
 // --- Listing
@@ -225,9 +208,7 @@ BOOST_AUTO_TEST_CASE(delete_key_value_and_delete_existing_key) {
   c.put(0, "kept", "2");
   c.remove(0, "gone");
   auto const missing = c.get(0, "gone", 200ms);
-  c.at(200ms);
-
-  BOOST_TEST(c.code(missing) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(200ms).code(missing) == "DEADLINE_EXCEEDED");
   BOOST_TEST(c.value(c.get(0, "kept")) == "2");
   c.remove(0, "kept");
 }

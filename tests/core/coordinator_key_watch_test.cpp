@@ -38,8 +38,7 @@ BOOST_AUTO_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory) {
   cluster c{2};
   auto const watch = c.watch_keys(1, "d", 0);
   c.put(0, "e", "1");
-  c.remove(0, "d");
-  BOOST_TEST(c.code(watch) == "waits");
+  BOOST_TEST(c.after(c.remove(0, "d")).code(watch) == "waits");
   BOOST_TEST(c.look().waiting_key_watches == 1u);
 
   c.put(0, "d/a/b", "2");
@@ -81,9 +80,7 @@ BOOST_AUTO_TEST_CASE(refused_changes_wake_no_watch) {
   c.compare_and_set(0, "k", core::absent_value{}, "w");
   c.increment(0, "k", 1);
   c.put_all(0, {{"j", "1"}, {"k", "2"}});
-  c.remove(0, "missing");
-
-  BOOST_TEST(c.code(watch) == "waits");
+  BOOST_TEST(c.after(c.remove(0, "missing")).code(watch) == "waits");
   c.remove(0, "", true);
   BOOST_TEST(c.changes(watch) == "k=- to 2");
 }
@@ -94,9 +91,7 @@ BOOST_AUTO_TEST_CASE(an_owned_key_that_vanishes_is_a_change) {
   c.put(0, "d/plain", "v");
   auto const watch = c.watch_keys(1, "d", 2);
 
-  c.task_ended(0, {errc::internal, "killed"});
-
-  BOOST_TEST(c.changes(watch) == "d/alive=- to 3");
+  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).changes(watch) == "d/alive=- to 3");
   c.remove(1, "", true);
 }
 
@@ -116,15 +111,12 @@ BOOST_AUTO_TEST_CASE(the_ephemeral_keys_of_an_ended_task_go_page_by_page) {
   cluster c{2, with_pages_of_two()};
   put_five_owned(c);
   auto const first = c.watch_keys(1, "d", 5);
-  c.task_ended(0, {errc::internal, "killed"});
-
-  BOOST_TEST(c.changes(first) == "d/a=- d/b=- to 7");
+  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).changes(first) == "d/a=- d/b=- to 7");
   BOOST_TEST(c.count(c.count_keys(1, "d")) == "3");
   BOOST_TEST(c.listing(c.list(1, "d")) == "d/c=v d/d=v");
   BOOST_TEST((c.brain().next_deadline() == t0));  // at once
   auto const second = c.watch_keys(1, "d", 7);
-  c.advance_once();
-  BOOST_TEST(c.changes(second) == "d/c=- d/d=- to 9");
+  BOOST_TEST(c.advance_once().changes(second) == "d/c=- d/d=- to 9");
   c.advance_once();
   BOOST_TEST(c.listing(c.list(1, "d")) == "");
   BOOST_TEST((c.brain().next_deadline() > t0));
@@ -134,12 +126,10 @@ BOOST_AUTO_TEST_CASE(many_tasks_that_end_at_once_have_one_page_removed_between_t
   cluster c{3, with_pages_of_two()};
   put_five_owned(c);
   c.put_owned(1, "d/0", "v");
-  c.task_ended(0, {errc::internal, "killed"});
-  c.task_ended(1, {errc::internal, "killed"});
+  c.task_ended(0, {errc::internal, "killed"}).task_ended(1, {errc::internal, "killed"});
 
   BOOST_TEST(c.count(c.count_keys(2, "d")) == "4");
-  c.advance_once();
-  c.advance_once();
+  c.advance_once().advance_once();
   BOOST_TEST(c.listing(c.list(2, "d")) == "");
 }
 
@@ -155,8 +145,7 @@ BOOST_AUTO_TEST_CASE(whoever_names_an_ephemeral_key_of_an_ended_task_does_not_fi
   BOOST_TEST(c.changes(c.watch_keys(1, "d", 7)) == "d/e=- d/d=- d/d=mine d/c=- to 11");
   c.advance_once();
   BOOST_TEST(c.listing(c.list(1, "d")) == "d/d=mine");
-  c.put(1, "d/c", "new");
-  BOOST_TEST(c.code(all) == "OK");
+  BOOST_TEST(c.after(c.put(1, "d/c", "new")).code(all) == "OK");
   c.remove(1, "", true);
 }
 
@@ -166,11 +155,8 @@ BOOST_AUTO_TEST_CASE(a_waiting_get_does_not_find_an_ephemeral_key_that_is_to_be_
   put_five_owned(c);
   auto const all = c.get_all(1, {"other", "d/e"});
   c.task_ended(0, {errc::internal, "killed"});
-  c.put(1, "other", "v");
-
-  BOOST_TEST(c.code(all) == "waits");
-  c.put(1, "d/e", "new");
-  BOOST_TEST(c.code(all) == "OK");
+  BOOST_TEST(c.after(c.put(1, "other", "v")).code(all) == "waits");
+  BOOST_TEST(c.after(c.put(1, "d/e", "new")).code(all) == "OK");
   c.advance_once();
   c.remove(1, "", true);
 }
@@ -237,12 +223,9 @@ BOOST_AUTO_TEST_CASE(a_watch_that_times_out_is_told_how_far_it_came) {
   auto const watch = c.watch_keys(1, "quiet", 0, 10s);
   c.put(0, "busy", "1");
   c.put(0, "busy", "2", true);
-  c.at(10s - 1ns);
-  BOOST_TEST(c.code(watch) == "waits");
+  BOOST_TEST(c.at(10s - 1ns).code(watch) == "waits");
 
-  c.at(10s);
-
-  BOOST_TEST(c.changes(watch) == "to 2");
+  BOOST_TEST(c.at(10s).changes(watch) == "to 2");
   c.remove(0, "", true);
 }
 
@@ -250,9 +233,7 @@ BOOST_AUTO_TEST_CASE(a_watch_with_timeout_zero_asks_what_there_is_now) {
   cluster c{1};
   c.put(0, "a", "1");
   auto const nothing = c.watch_keys(0, "b", 0, 0s);
-  c.at(0s);
-
-  BOOST_TEST(c.changes(nothing) == "to 1");
+  BOOST_TEST(c.at(0s).changes(nothing) == "to 1");
   c.remove(0, "", true);
 }
 
@@ -260,9 +241,7 @@ BOOST_AUTO_TEST_CASE(a_watch_waits_without_limit_unless_it_says_otherwise) {
   BOOST_TEST((core::watch_keys_args{}.timeout == without_limit));
   cluster c{1};
   auto const watch = c.watch_keys(0, "", 0);
-  c.at(2h);
-
-  BOOST_TEST(c.code(watch) == "waits");
+  BOOST_TEST(c.at(2h).code(watch) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
@@ -370,8 +349,7 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(old_changes_are_forgotten_when_their_memory_is_needed) {
   cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
   c.put(0, "a", std::string(60'000, 'x'));
-  c.remove(0, "a");
-  BOOST_TEST(c.brain().memory()->used() > 60'000u);
+  BOOST_TEST(c.after(c.remove(0, "a")).brain().memory()->used() > 60'000u);
 
   BOOST_TEST(c.code(c.put(0, "b", std::string(60'000, 'y'))) == "OK");
   BOOST_TEST(c.code(c.watch_keys(0, "", 0)) == "OUT_OF_RANGE");
@@ -388,9 +366,7 @@ BOOST_AUTO_TEST_CASE(a_watch_is_executed_again_after_a_resume) {
   c.put(1, "k", "1");
   c.put(1, "l", "2");
 
-  c.resume(0);
-
-  BOOST_TEST(c.changes(lost) == "k=1 l=2 to 2");
+  BOOST_TEST(c.resume(0).changes(lost) == "k=1 l=2 to 2");
   BOOST_TEST(c.code(waits) == "waits");
   c.put(1, "d", "3");
   BOOST_TEST(c.changes(waits) == "d=3 to 3");
@@ -401,8 +377,7 @@ BOOST_AUTO_TEST_CASE(watches_go_on_after_a_job_error_and_after_their_task_has_le
   cluster c{2};
   auto const of_dead = c.watch_keys({0, 0}, "k", 0);
   auto const watch = c.watch_keys(1, "k", 0);
-  c.task_ended(0, {errc::internal, "killed"});
-  BOOST_TEST(c.code(watch) == "waits");
+  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(watch) == "waits");
   auto const later = c.watch_keys(1, "", 0);
   c.leave(1);
 
@@ -418,9 +393,7 @@ BOOST_AUTO_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops) {
   cluster c{1};
   auto const watch = c.watch_keys(0, "", 0);
 
-  c.stop("maintenance");
-
-  BOOST_TEST(c.code(watch) == "UNAVAILABLE");
+  BOOST_TEST(c.stop("maintenance").code(watch) == "UNAVAILABLE");
   expect_words(c.text(watch), {"stops", "maintenance"});
 }
 
@@ -429,12 +402,8 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_watch_and_one_whose_session_ends_wait_no_longer
   int const o = c.observer();
   auto const one = c.watch_keys(0, "", 0);
   c.watch_keys(o, "d", 0);
-  c.withdraw(one);
-  c.bye(o);
-
-  BOOST_TEST(c.look().waiting_key_watches == 0u);
-  c.put(0, "d", "v");
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.withdraw(one).bye(o).look().waiting_key_watches == 0u);
+  BOOST_TEST(c.after(c.put(0, "d", "v")).code(one) == "waits");
   c.remove(0, "", true);
 }
 

@@ -54,9 +54,7 @@ BOOST_AUTO_TEST_CASE(async_key_value_get_completes_with_the_set_after_it) {
   auto const waits = c.get(1, "k", 10s);
   BOOST_TEST(c.code(waits) == "waits");
 
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.after(c.put(0, "k", "v")).replies() == "0:OK 1:OK");
   BOOST_TEST(c.value(waits) == "v");
   c.remove(0, "k");
 }
@@ -74,11 +72,8 @@ BOOST_AUTO_TEST_CASE(get_key_value_timeout_return_error) {
   c.at(3s);
   auto const one = c.get(0, "the/key", 1s);
 
-  c.at(4s - 1ns);
-  BOOST_TEST(c.code(one) == "waits");
-  c.at(4s);
-
-  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(4s - 1ns).code(one) == "waits");
+  BOOST_TEST(c.at(4s).code(one) == "DEADLINE_EXCEEDED");
   expect_words(c.text(one), {"'the/key'", "1 s"});
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
@@ -87,8 +82,7 @@ BOOST_AUTO_TEST_CASE(get_key_value_delayed_response_before_timeout_success) {
   cluster c{2};
   auto const one = c.get(0, "k", 10s);
   c.at(5s);
-  c.put(1, "k", "v");
-  BOOST_TEST(c.value(one) == "v");
+  BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
 
   c.at(20s);
   c.remove(0, "k");
@@ -97,43 +91,32 @@ BOOST_AUTO_TEST_CASE(get_key_value_delayed_response_before_timeout_success) {
 BOOST_AUTO_TEST_CASE(a_value_at_the_deadline_itself_still_counts) {
   cluster c{2};
   auto const one = c.get(0, "k", 10s);
-  c.at(10s - 1ns);
-  c.sleep_without_advance(1ns);
-  c.put(1, "k", "v");
-
-  BOOST_TEST(c.value(one) == "v");
+  c.at(10s - 1ns).sleep_without_advance(1ns);
+  BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
   c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_turn) {
   cluster c{1};
   auto const one = c.get(0, "k", 0s);
-  c.at(0s);
-
-  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(a_get_without_limit_waits_on) {
   cluster c{2};
   auto const one = c.get(0, "k", without_limit);
-  c.at(2h);
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.at(2h).code(one) == "waits");
 
-  c.put(1, "k", "v");
-
-  BOOST_TEST(c.value(one) == "v");
+  BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
   c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(cancel_get_key_value_success) {
   cluster c{1};
   auto const one = c.get(0, "k");
-  c.withdraw(one);
-  BOOST_TEST(c.look().waiting_gets == 0u);
+  BOOST_TEST(c.withdraw(one).look().waiting_gets == 0u);
 
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.after(c.put(0, "k", "v")).code(one) == "waits");
   BOOST_TEST(c.replies() == "0:OK");
   c.remove(0, "k");
 }
@@ -143,12 +126,10 @@ BOOST_AUTO_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in_or
   c.get(2, "k");
   c.get(0, "k");
   c.get(1, "k");
-  c.put(0, "k", "1");
-  BOOST_TEST(c.replies() == "0:OK 2:OK 0:OK 1:OK");
+  BOOST_TEST(c.after(c.put(0, "k", "1")).replies() == "0:OK 2:OK 0:OK 1:OK");
 
   auto const on_counter = c.get(1, "n");
-  c.increment(0, "n", 5);
-  BOOST_TEST(c.value(on_counter) == "5");
+  BOOST_TEST(c.after(c.increment(0, "n", 5)).value(on_counter) == "5");
   c.remove(0, "", true);
 }
 
@@ -167,9 +148,7 @@ BOOST_AUTO_TEST_CASE(only_those_who_wait_for_that_key_are_woken) {
   cluster c{2};
   auto const other = c.get(0, "k/1");
   auto const parent = c.get(0, "k");
-  c.put(1, "k2", "v");
-
-  BOOST_TEST(c.code(other) == "waits");
+  BOOST_TEST(c.after(c.put(1, "k2", "v")).code(other) == "waits");
   BOOST_TEST(c.code(parent) == "waits");
   c.remove(0, "", true);
 }
@@ -178,16 +157,13 @@ BOOST_AUTO_TEST_CASE(a_delete_wakes_nobody_and_a_refused_put_neither) {
   cluster c{2};
   auto const waits = c.get(0, "k");
   c.remove(1, "k");
-  c.put(1, std::string("k\0", 2), "v");
-
-  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.after(c.put(1, std::string("k\0", 2), "v")).code(waits) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(keys_that_are_the_same_path_are_the_same_key) {
   cluster c{1};
   auto const waits = c.get(0, "//a/b//");
-  c.put(0, "/a//b", "v");
-  BOOST_TEST(c.value(waits) == "v");
+  BOOST_TEST(c.after(c.put(0, "/a//b", "v")).value(waits) == "v");
   BOOST_TEST(c.value(c.try_get(0, "a/b")) == "v");
   BOOST_TEST(c.code(c.put(0, "a/b/", "w")) == "ALREADY_EXISTS");
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "/a/"))) == "a/b=v");
@@ -314,9 +290,7 @@ BOOST_AUTO_TEST_CASE(key_value_delete) {
   BOOST_TEST(c.body<core::removed_answer>(removed)->count == 1u);
   auto const missing = c.get(0, "gone", 200ms);
 
-  c.at(200ms);
-
-  BOOST_TEST(c.code(missing) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(200ms).code(missing) == "DEADLINE_EXCEEDED");
   BOOST_TEST(c.value(c.get(0, "kept")) == "2");
   BOOST_TEST(c.code(c.remove(0, "gone")) == "OK");
   c.remove(0, "kept");
@@ -392,23 +366,17 @@ BOOST_AUTO_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer) {
   cluster c{1};
   int const o = c.observer();
   c.get(o, "k");
-  c.get(o, "l");
-  BOOST_TEST(c.look().waiting_gets == 2u);
-  c.lose(o);
-  BOOST_TEST(c.look().waiting_gets == 2u);
+  BOOST_TEST(c.after(c.get(o, "l")).look().waiting_gets == 2u);
+  BOOST_TEST(c.lose(o).look().waiting_gets == 2u);
 
-  c.at(2s);
-
-  BOOST_TEST(c.look().waiting_gets == 0u);
+  BOOST_TEST(c.at(2s).look().waiting_gets == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_key_may_be_waited_for_twice_by_one_task) {
   cluster c{1};
   auto const one = c.get(0, "k", 60s);
   auto const two = c.get(0, "k", 60s);
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.value(one) == "v");
+  BOOST_TEST(c.after(c.put(0, "k", "v")).value(one) == "v");
   BOOST_TEST(c.value(two) == "v");
   c.remove(0, "k");
 }

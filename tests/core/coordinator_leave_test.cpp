@@ -24,15 +24,11 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_registe
   c.leave(0);
   c.leave(1);
   c.join({0, 0}, 500);
-  c.join({1, 1}, 501);
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK 0:OK 1:OK");
+  BOOST_TEST(c.after(c.join({1, 1}, 501)).replies() == "0:OK 1:OK 0:OK 1:OK");
   BOOST_TEST(c.state_of(0) == "connected");
   BOOST_TEST(!c.brain().done());
-  c.leave(0);
-  BOOST_TEST(c.replies() == "");
-  c.leave(1);
-  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.after(c.leave(0)).replies() == "");
+  BOOST_TEST(c.after(c.leave(1)).replies() == "0:OK 1:OK");
 }
 
 // Row 3.21: INTERNAL that wraps the cause, and everybody learns it.
@@ -42,11 +38,8 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_wi
   c.at(1s);
   auto const hasty = c.leave(1, 20s);
 
-  c.at(21s - 1ns);
-  BOOST_TEST(c.replies() == "");
-  c.at(21s);
-
-  BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
+  BOOST_TEST(c.at(21s - 1ns).replies() == "");
+  BOOST_TEST(c.at(21s).replies() == "0:INTERNAL 1:INTERNAL");
   expect_words(c.text(one),
                {"INTERNAL: Barrier timed out. Shutdown barrier", "21 s",
                 "1 of 3 tasks is missing: 2 (connected", "host2:1002", "2/3", "task 0 first"});
@@ -79,8 +72,7 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(those_whose_leave_failed_have_left_and_the_missing_one_leaves_alone_later) {
   cluster c{2};
   c.leave(0, 5s);
-  c.at(5s);
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.at(5s).state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "connected");
   BOOST_TEST(!c.brain().done());
 
@@ -97,9 +89,7 @@ BOOST_AUTO_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_it)
   cluster c{3};
   auto const one = c.leave(0);
   auto const two = c.leave(1);
-  c.bye(2, true);
-
-  BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
+  BOOST_TEST(c.bye(2, true).replies() == "0:INTERNAL 1:INTERNAL");
   expect_words(c.text(one), {"task 2 (host2:1002) failed", "destroyed without leaving"});
   static_cast<void>(two);
   BOOST_TEST(c.brain().done());
@@ -119,23 +109,17 @@ BOOST_AUTO_TEST_CASE(
 
 BOOST_AUTO_TEST_CASE(a_leave_with_timeout_zero_leaves_alone) {
   cluster c{2};
-  auto const alone = c.leave(0, 0s);
-
-  BOOST_TEST(c.code(alone) == "OK");
+  BOOST_TEST(c.code(c.leave(0, 0s)) == "OK");
   BOOST_TEST(c.state_of(0) == "left");
-  c.at(10s);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(10s).error() == "none");
   BOOST_TEST(c.code(c.leave(1)) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_one_to_leave_alone_releases_those_who_wait_for_it) {
   cluster c{3};
   c.leave(0);
-  c.leave(1, 0s);
-  BOOST_TEST(c.replies() == "1:OK");
-  c.leave(2, 0s);
-
-  BOOST_TEST(c.replies() == "2:OK 0:OK");
+  BOOST_TEST(c.after(c.leave(1, 0s)).replies() == "1:OK");
+  BOOST_TEST(c.after(c.leave(2, 0s)).replies() == "2:OK 0:OK");
   BOOST_TEST(c.brain().done());
 }
 
@@ -145,22 +129,17 @@ BOOST_AUTO_TEST_CASE(leaving_alone_takes_the_place_of_a_leave_that_waits) {
   c.leave(1);
   auto const alone = c.leave(0, 0s);
 
-  BOOST_TEST(c.code(waits) == "CANCELLED");
-  BOOST_TEST(c.code(alone) == "OK");
-  c.leave(2, 0s);
-  BOOST_TEST(c.replies() == "0:CANCELLED 0:OK 2:OK 1:OK");
+  BOOST_TEST(c.code(waits, alone) == "CANCELLED OK");
+  BOOST_TEST(c.after(c.leave(2, 0s)).replies() == "0:CANCELLED 0:OK 2:OK 1:OK");
 }
 
 BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
 
-  c.leave(1);
-  BOOST_TEST(c.replies() == "1:OK");
+  BOOST_TEST(c.after(c.leave(1)).replies() == "1:OK");
   BOOST_TEST(c.state_of(0) == "connected");
   BOOST_TEST(!c.brain().done());
-  c.leave(0);
-
-  BOOST_TEST(c.replies() == "0:OK");
+  BOOST_TEST(c.after(c.leave(0)).replies() == "0:OK");
   BOOST_TEST(c.brain().done());
 }
 
@@ -168,9 +147,7 @@ BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_is_for_
   cluster c{1};
   c.leave(0);
 
-  c.at(1h);
-
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.at(1h).goodbye(0) == "none");
   BOOST_TEST(c.look().sessions == 1u);
 }
 
@@ -191,36 +168,24 @@ BOOST_AUTO_TEST_CASE(the_same_task_asking_twice_counts_once) {
   auto const newer = c.leave(0, 60s);
   BOOST_TEST(c.code(older) == "CANCELLED");
 
-  c.at(10s);
-  BOOST_TEST(c.code(newer) == "waits");
-  c.leave(1);
-
-  BOOST_TEST(c.code(newer) == "OK");
+  BOOST_TEST(c.at(10s).code(newer) == "waits");
+  BOOST_TEST(c.after(c.leave(1)).code(newer) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_withdrawn_leave_takes_its_arrival_and_its_deadline_along) {
   cluster c{3};
   auto const patient = c.leave(0, 60s);
   auto const hasty = c.leave(1, 5s);
-  c.withdraw(hasty);
-  c.at(6s);
-  BOOST_TEST(c.code(patient) == "waits");
+  BOOST_TEST(c.withdraw(hasty).at(6s).code(patient) == "waits");
   BOOST_TEST(c.state_of(1) == "connected");
-  c.leave(2);
-  BOOST_TEST(c.code(patient) == "waits");
+  BOOST_TEST(c.after(c.leave(2)).code(patient) == "waits");
 
-  c.leave(1);
-
-  BOOST_TEST(c.code(patient) == "OK");
+  BOOST_TEST(c.after(c.leave(1)).code(patient) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(when_all_have_withdrawn_nobody_leaves) {
   cluster c{2};
-  c.withdraw(c.leave(0, 5s));
-
-  c.at(20s);
-
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.withdraw(c.leave(0, 5s)).at(20s).error() == "none");
   BOOST_TEST(c.look().barriers.empty());
   BOOST_TEST(c.state_of(0) == "connected");
 }
@@ -229,25 +194,19 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_others) 
   cluster c{2};
   auto const one = c.leave(0);
   c.lose(0);
-  c.leave(1);
-  BOOST_TEST(c.replies() == "1:OK");
+  BOOST_TEST(c.after(c.leave(1)).replies() == "1:OK");
   BOOST_TEST(c.state_of(0) == "left");
 
-  c.resume(0);
-
-  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.resume(0).code(one) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_was_told_left_is_never_suspect) {
   cluster c{2};
   c.leave(0);
   c.leave(1);
-  c.lose(0);
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.lose(0).state_of(0) == "left");
 
-  c.at(10s);
-
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(10s).error() == "none");
   BOOST_TEST(c.state_of(0) == "left");
 }
 
@@ -255,9 +214,7 @@ BOOST_AUTO_TEST_CASE(shutdown_fails_ongoing_barrier) {
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
   auto const waiting = c.barrier(0, "b", without_limit);
 
-  c.leave(0);
-
-  BOOST_TEST(c.replies() == "0:INTERNAL 0:OK");
+  BOOST_TEST(c.after(c.leave(0)).replies() == "0:INTERNAL 0:OK");
   expect_words(c.text(waiting), {"Barrier 'b' round 1 failed", "task 0", "left"});
 }
 
@@ -266,9 +223,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_of_others_that_wait_for_it) {
   auto const two = c.barrier(2, "all");
   auto const pair = c.barrier(1, "pair", 300s, {.among = {1, 2}});
 
-  c.leave(0);
-
-  BOOST_TEST(c.code(two) == "INTERNAL");
+  BOOST_TEST(c.after(c.leave(0)).code(two) == "INTERNAL");
   BOOST_TEST(c.code(pair) == "waits");
   BOOST_TEST(c.error() == "none");
 }
@@ -289,13 +244,10 @@ BOOST_AUTO_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side) {
   auto const waiting = c.barrier(0, "b");
   auto const leaving = c.leave(0);
   BOOST_TEST(c.code(waiting) == "waits");
-  c.barrier(1, "b");
-  BOOST_TEST(c.code(waiting) == "OK");
+  BOOST_TEST(c.after(c.barrier(1, "b")).code(waiting) == "OK");
   BOOST_TEST(c.code(leaving) == "waits");
 
-  c.leave(1);
-
-  BOOST_TEST(c.code(leaving) == "OK");
+  BOOST_TEST(c.after(c.leave(1)).code(leaving) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled) {
@@ -304,9 +256,7 @@ BOOST_AUTO_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled) {
   int const o = c.observer();
   auto const observers = c.get(o, "k");
 
-  c.leave(0);
-
-  BOOST_TEST(c.code(own) == "CANCELLED");
+  BOOST_TEST(c.after(c.leave(0)).code(own) == "CANCELLED");
   expect_words(c.text(own), {"task 0", "no longer in the job"});
   BOOST_TEST(c.code(observers) == "waits");
 }
@@ -328,10 +278,7 @@ BOOST_AUTO_TEST_CASE(after_a_job_error_a_bye_is_no_failure_of_its_own) {
   cluster c{3};
   c.report_error(2, errc::internal, "boom");
 
-  c.bye(0, true);
-  c.bye(1);
-
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.bye(0, true).bye(1).state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "left");
   BOOST_TEST(c.error() == "task 2: INTERNAL: boom");
 }
@@ -352,9 +299,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_ends_while_its_task_waits_to_leave_fails_it)
   cluster c{2};
   c.leave(0);
 
-  c.bye(0);
-
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.bye(0).state_of(0) == "failed");
   BOOST_TEST(c.look().barriers.empty());
 }
 
@@ -363,28 +308,22 @@ BOOST_AUTO_TEST_CASE(the_coordinator_is_drained_when_every_leave_reply_was_ackno
   cluster c{2};
   BOOST_TEST(c.brain().drained());
   c.leave(0);
-  c.leave(1);
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.after(c.leave(1)).brain().done());
   BOOST_TEST(!c.brain().drained());
   c.heartbeat(0);
   BOOST_TEST(!c.brain().drained());
 
-  c.heartbeat(1);
-
-  BOOST_TEST(c.brain().drained());
+  BOOST_TEST(c.heartbeat(1).brain().drained());
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement) {
   cluster c{2};
   c.leave(0);
   c.leave(1);
-  c.bye(0);
-  c.lose(1);
+  c.bye(0).lose(1);
   BOOST_TEST(!c.brain().drained());
 
-  c.at(2s);
-
-  BOOST_TEST(c.brain().drained());
+  BOOST_TEST(c.at(2s).brain().drained());
 }
 
 BOOST_AUTO_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too) {
@@ -392,8 +331,7 @@ BOOST_AUTO_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too) {
   c.leave(0);
   c.report_error(1, errc::internal, "boom");
   BOOST_TEST(!c.brain().drained());
-  c.heartbeat(0);
-  BOOST_TEST(c.brain().drained());
+  BOOST_TEST(c.heartbeat(0).brain().drained());
 }
 
 BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_missing) {
@@ -401,8 +339,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_miss
   c.leave(0, 0s);
   c.leave(1, 60s);
   c.log();
-  c.at(10s);
-  expect_words(c.log(),
+  expect_words(c.at(10s).log(),
                {"Shutdown barrier has waited for 10 s", "1 of 3 tasks is missing", "2 (connected"});
 
   auto const seen = c.look().barriers;
@@ -420,9 +357,7 @@ BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_came) {
   c.join({0, 0}, 1);
   auto const leaving = c.leave(0, 5s);
 
-  c.at(5s);
-
-  BOOST_TEST(c.code(leaving) == "INTERNAL");
+  BOOST_TEST(c.at(5s).code(leaving) == "INTERNAL");
   expect_words(c.text(leaving), {"1 (never connected)"});
 }
 
@@ -442,9 +377,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_rejoined_must_leave_again) {
   auto const waits = c.leave(1);
   BOOST_TEST(c.code(waits) == "waits");
 
-  c.leave(0);
-
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.leave(0)).code(waits) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(

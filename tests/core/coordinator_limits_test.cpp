@@ -244,9 +244,7 @@ BOOST_AUTO_TEST_CASE(request_ids_rise) {
 // A client of a later version may ask for what we do not know; it must not wait for ever.
 BOOST_AUTO_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented) {
   cluster c{1};
-  auto const unknown = c.send(0, std::monostate{});
-
-  BOOST_TEST(c.code(unknown) == "UNIMPLEMENTED");
+  BOOST_TEST(c.code(c.send(0, std::monostate{})) == "UNIMPLEMENTED");
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
 }
 
@@ -338,8 +336,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
   expect_words(c.text(refused), {"1000 bytes", "memory_bytes_max is 1000000"});
   int small = 0;
   while (c.code(c.put(0, "s" + std::to_string(small), "v")) == "OK") ++small;
-  c.heartbeat(0);
-  BOOST_TEST(c.brain().memory()->used() > 750'000u - 750'000u / 16 - 500);
+  BOOST_TEST(c.heartbeat(0).brain().memory()->used() > 750'000u - 750'000u / 16 - 500);
 
   std::vector<call> calls;
   for (int i = 0; i < 20; ++i) {
@@ -396,13 +393,8 @@ BOOST_AUTO_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions) {
   c.check_less();
   std::array<int, 2> const observers{c.observer(), c.observer()};
   for (int i = 0; i < 6'000; ++i) c.get(observers[i % 2], "k", 1s);
-  c.sleep_without_advance(1s);
-
-  c.advance_once();
-  BOOST_TEST(c.look().waiting_gets == 6'000u - 2'048u);
-  c.advance_once();
-  c.advance_once();
-  BOOST_TEST(c.look().waiting_gets == 0u);
+  BOOST_TEST(c.sleep_without_advance(1s).advance_once().look().waiting_gets == 6'000u - 2'048u);
+  BOOST_TEST(c.advance_once().advance_once().look().waiting_gets == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -12,9 +12,7 @@ BOOST_AUTO_TEST_SUITE(coordinator_liveness_test)
 BOOST_AUTO_TEST_CASE(a_task_that_sends_heartbeats_lives) {
   cluster c{2};
 
-  c.at(1h);
-
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(1h).error() == "none");
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
@@ -23,11 +21,8 @@ BOOST_AUTO_TEST_CASE(test_task_heartbeat_timeout_is_exact) {
   cluster c{2};
   c[1].beats = false;
 
-  c.at(100s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(100s);
-
-  expect_words(c.error(),
+  BOOST_TEST(c.at(100s - 1ns).error() == "none");
+  expect_words(c.at(100s).error(),
                {"task 1: UNAVAILABLE", "no heartbeat from task", "for 100 s", "timeout 100 s"});
   BOOST_TEST(c.state_of(1) == "failed");
   expect_words(c.goodbye(1), {"UNAVAILABLE: no heartbeat from task 1 (host1:1001)"});
@@ -65,24 +60,19 @@ BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
       c.say(c[0].connection, m);
     }
 
-    c.at(160s - 1ns);
-    BOOST_TEST(c.error() == "none");
-    c.at(160s);
-    BOOST_TEST(c.error() != "none");
+    BOOST_TEST(c.at(160s - 1ns).error() == "none");
+    BOOST_TEST(c.at(160s).error() != "none");
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_sign_of_life_at_the_last_moment_counts) {
   cluster c{1};
   c[0].beats = false;
-  c.at(100s - 1ns);
-  c.sleep_without_advance(1ns);
+  c.at(100s - 1ns).sleep_without_advance(1ns);
   c.heartbeat(0);  // read before the deadlines of the same turn run
 
-  c.at(200s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(200s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(200s - 1ns).error() == "none");
+  BOOST_TEST(c.at(200s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(silent_observers_end_and_harm_nobody) {
@@ -91,9 +81,7 @@ BOOST_AUTO_TEST_CASE(silent_observers_end_and_harm_nobody) {
   c[o].beats = false;
   BOOST_TEST(c.look().sessions == 2u);
 
-  c.at(100s);
-
-  BOOST_TEST(c.look().sessions == 1u);
+  BOOST_TEST(c.at(100s).look().sessions == 1u);
   BOOST_TEST(c.error() == "none");
   expect_words(c.goodbye(o), {"UNAVAILABLE", "no heartbeat from "});
 }
@@ -133,16 +121,12 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_t
   cluster c{2};
   c.heartbeat(0);
   c[0].pushes.clear();
-  c.heartbeat(0);
-  BOOST_TEST(c.pushed<std::monostate>(0).size() == 1u);
-  c.heartbeat(0);
-  BOOST_TEST(c.pushed<std::monostate>(0).size() == 1u);
+  BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).size() == 1u);
+  BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).size() == 1u);
 
   c.try_get(0, "k");
-  c.heartbeat(0);
-  BOOST_TEST(c.pushed<std::monostate>(0).empty());
-  c.heartbeat(0);
-  BOOST_TEST(c.pushed<std::monostate>(0).size() == 1u);
+  BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).empty());
+  BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_push_is_something_written) {
@@ -151,87 +135,57 @@ BOOST_AUTO_TEST_CASE(a_push_is_something_written) {
   c.report_error(1, errc::internal, "boom");
   c[0].pushes.clear();
 
-  c.heartbeat(0);
-
-  BOOST_TEST(c.pushed<std::monostate>(0).empty());
+  BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).empty());
 }
 
 // --- Suspect, then failed -------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_it) {
   cluster c{2};
-  c.at(10s);
-  c.lose(0);
-  BOOST_TEST(c.state_of(0) == "suspect");
+  BOOST_TEST(c.at(10s).lose(0).state_of(0) == "suspect");
   BOOST_TEST((c.look().tasks[0].state == task_state::connected));
 
-  c.at(12s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(12s);
-
-  expect_words(c.error(), {"task 0: UNAVAILABLE",
-                           "the connection of task 0 (host0:1000) was lost at 00:00:10.0 and"});
+  BOOST_TEST(c.at(12s - 1ns).error() == "none");
+  expect_words(
+      c.at(12s).error(),
+      {"task 0: UNAVAILABLE", "the connection of task 0 (host0:1000) was lost at 00:00:10.0 and"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_resume_at_the_last_moment_of_the_grace_saves_the_task) {
   cluster c{2};
-  c.at(10s);
-  c.lose(0);
-  c.at(12s - 1ns);
-  c.sleep_without_advance(1ns);
-
-  c.resume(0);
-
-  c.at(90s);
-  BOOST_TEST(c.error() == "none");
+  c.at(10s).lose(0).at(12s - 1ns);
+  BOOST_TEST(c.sleep_without_advance(1ns).resume(0).at(90s).error() == "none");
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
 BOOST_AUTO_TEST_CASE(a_resume_after_the_grace_is_too_late) {
   cluster c{2};
-  c.lose(0);
-  c.at(2s);
-
-  c.resume(0);
-
-  expect_words(c.goodbye(0), {"ABORTED: session ended"});
+  expect_words(c.lose(0).at(2s).resume(0).goodbye(0), {"ABORTED: session ended"});
   BOOST_TEST(!c[0].goodbye->may_resume);
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_of_zero_fails_a_task_at_once) {
   cluster c{2, with([](auto& o) { o.reconnect_grace = 0s; })};
 
-  c.lose(0);
-
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.lose(0).state_of(0) == "failed");
   BOOST_TEST(c.pushed<job_error>(1).size() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_decides) {
   cluster c{2};
   c[0].beats = false;
-  c.at(50s);
-  c.lose(0, core::loss::unreachable);
-  BOOST_TEST(c.state_of(0) == "suspect");
+  BOOST_TEST(c.at(50s).lose(0, core::loss::unreachable).state_of(0) == "suspect");
 
-  c.at(100s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(100s);
-
-  expect_words(c.error(), {"task 0: UNAVAILABLE", "no heartbeat from task", "for 100 s"});
+  BOOST_TEST(c.at(100s - 1ns).error() == "none");
+  expect_words(c.at(100s).error(), {"task 0: UNAVAILABLE", "no heartbeat from task", "for 100 s"});
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_of_zero_does_not_shorten_the_wait_after_an_unreachable_connection) {
   cluster c{2, with([](auto& o) { o.reconnect_grace = 0s; })};
   c[0].beats = false;
-  c.at(50s);
-  c.lose(0, core::loss::unreachable);
-
-  c.at(100s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(100s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(50s).lose(0, core::loss::unreachable).at(100s - 1ns).error() == "none");
+  BOOST_TEST(c.at(100s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_to_its_end) {
@@ -239,42 +193,25 @@ BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_to_its_end) 
               o.heartbeat_timeout = 3s;
               o.reconnect_grace = 10s;
             })};
-  c.lose(0);
-
-  c.at(10s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(10s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.lose(0).at(10s - 1ns).error() == "none");
+  BOOST_TEST(c.at(10s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(each_loss_begins_a_grace_of_its_own) {
   cluster c{2};
   for (int i = 0; i < 5; ++i) {
-    c.lose(0);
-    c.pass(1900ms);
-    c.resume(0);
+    c.lose(0).pass(1900ms).resume(0);
   }
   BOOST_TEST(c.error() == "none");
-  c.lose(0);
-
-  c.pass(2s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.pass(1ns);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.lose(0).pass(2s - 1ns).error() == "none");
+  BOOST_TEST(c.pass(1ns).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(after_a_resume_the_heartbeat_timeout_counts_from_the_resume) {
   cluster c{2};
   c[0].beats = false;
-  c.at(99s);
-  c.lose(0);
-  c.at(100s);
-  c.resume(0);
-
-  c.at(200s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(200s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(99s).lose(0).at(100s).resume(0).at(200s - 1ns).error() == "none");
+  BOOST_TEST(c.at(200s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others) {
@@ -282,11 +219,8 @@ BOOST_AUTO_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others) {
   auto const first = c.barrier(0, "b");
   c.lose(0);
 
-  auto const second = c.barrier(1, "b");
-  BOOST_TEST(c.round(second) == "round 1");
-  c.resume(0);
-
-  BOOST_TEST(c.round(first) == "round 1");
+  BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
+  BOOST_TEST(c.resume(0).round(first) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together) {
@@ -296,8 +230,7 @@ BOOST_AUTO_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together) 
   c.join({agent, 0}, 1);
   c.join({agent, 2}, 2);
   c.join({single, 1}, 3);
-  c.lose(agent);
-  BOOST_TEST(c.state_of(0) == "suspect");
+  BOOST_TEST(c.lose(agent).state_of(0) == "suspect");
   BOOST_TEST(c.state_of(2) == "suspect");
   BOOST_TEST(c.state_of(1) == "connected");
   c[single].pushes.clear();
@@ -315,9 +248,7 @@ BOOST_AUTO_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together) 
 BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) {
   for (bool const abandoned : {true, false}) {
     cluster c{2};
-    c.bye(0, abandoned);
-
-    BOOST_TEST(c.state_of(0) == "failed");
+    BOOST_TEST(c.bye(0, abandoned).state_of(0) == "failed");
     expect_words(c.error(),
                  {"task 0: UNAVAILABLE", "the client of task 0 (host0:1000)", "without leaving"});
     expect_words(c.goodbye(0), {"OK"});
@@ -329,9 +260,7 @@ BOOST_AUTO_TEST_CASE(an_observer_that_says_bye_is_simply_gone) {
   cluster c{1};
   int const o = c.observer();
 
-  c.bye(o);
-
-  BOOST_TEST(c.look().sessions == 1u);
+  BOOST_TEST(c.bye(o).look().sessions == 1u);
   BOOST_TEST(c.error() == "none");
 }
 
@@ -349,15 +278,11 @@ BOOST_AUTO_TEST_CASE(a_task_whose_process_ended_well_has_finished) {
     cluster c{3, with([&](auto& o) { o.recoverable = recoverable; })};
     auto const waits = c.barrier(0, "b");
 
-    c.lose(1);
-    c.task_ended(1, {errc::ok, "exited with status 0"});
-
-    BOOST_TEST(c.state_of(1) == "left");
+    BOOST_TEST(c.lose(1).task_ended(1, {errc::ok, "exited with status 0"}).state_of(1) == "left");
     BOOST_TEST(c.code(waits) == (recoverable ? "FAILED_PRECONDITION" : "INTERNAL"));
     expect_words(c.text(waits), {recoverable ? "task 1 has finished" : "(host1:1001) has left"});
     c.leave(0);
-    c.leave(2);
-    BOOST_TEST(c.error() == "none");
+    BOOST_TEST(c.after(c.leave(2)).error() == "none");
     BOOST_TEST(c.brain().done());
   }
 }
@@ -366,9 +291,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_ends_well_while_its_task_leaves_is_waited_fo
   cluster c{2};
   auto const leaving = c.leave(0);
 
-  c.task_ended(0, {errc::ok, "exited with status 0"});
-
-  BOOST_TEST(c.code(leaving) == "CANCELLED");
+  BOOST_TEST(c.task_ended(0, {errc::ok, "exited with status 0"}).code(leaving) == "CANCELLED");
   BOOST_TEST(c.state_of(0) == "left");
   BOOST_TEST(c.code(c.leave(1)) == "OK");
   BOOST_TEST(c.error() == "none");
@@ -413,14 +336,10 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no_news) {
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
   c.leave(0);
-  c.task_ended(0, {errc::unavailable, "exit code 0"});
-  c.task_ended(0, {});
-  c.task_ended(7, {errc::unavailable, "no such task"});
-  BOOST_TEST(c.error() == "none");
-  c.task_ended(1, {errc::unavailable, "first"});
-  c.task_ended(1, {errc::unavailable, "second"});
-  c.task_ended(1, {});
-  BOOST_TEST(c.error() == "task 1: UNAVAILABLE: first");
+  c.task_ended(0, {errc::unavailable, "exit code 0"}).task_ended(0, {});
+  BOOST_TEST(c.task_ended(7, {errc::unavailable, "no such task"}).error() == "none");
+  c.task_ended(1, {errc::unavailable, "first"}).task_ended(1, {errc::unavailable, "second"});
+  BOOST_TEST(c.task_ended(1, {}).error() == "task 1: UNAVAILABLE: first");
 
   auto nobody = cluster::deserted(2);
   nobody.task_ended(0, {errc::unavailable, "exit code 1"});
@@ -436,17 +355,14 @@ BOOST_AUTO_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tasks)
   expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: length 4294967295"});
   BOOST_TEST(!c[0].goodbye->may_resume);
   BOOST_TEST(c.state_of(0) == "failed");
-  c.resume(0);
-  expect_words(c.goodbye(0), {"ABORTED: session ended"});
+  expect_words(c.resume(0).goodbye(0), {"ABORTED: session ended"});
 }
 
 BOOST_AUTO_TEST_CASE(noise_of_an_observer_harms_nobody_else) {
   cluster c{1};
   int const o = c.observer();
 
-  c.malformed(o, "noise");
-
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.malformed(o, "noise").error() == "none");
   BOOST_TEST(c.look().sessions == 1u);
 }
 
@@ -455,11 +371,8 @@ BOOST_AUTO_TEST_CASE(noise_of_an_observer_harms_nobody_else) {
 BOOST_AUTO_TEST_CASE(a_connection_has_ten_seconds_to_say_hello) {
   cluster c{1};
   auto const dumb = c.dial();
-  c.at(10s - 1ns);
-  BOOST_TEST(c.goodbye_to(dumb) == "none");
-  c.at(10s);
-
-  expect_words(c.goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
+  BOOST_TEST(c.at(10s - 1ns).goodbye_to(dumb) == "none");
+  expect_words(c.at(10s).goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it) {
@@ -468,29 +381,20 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it) 
   c.at(9s);
   c.brain().heard(t0 + 9s, slow);
 
-  c.at(10s);
-
-  expect_words(c.goodbye_to(slow), {"no Hello within"});
+  expect_words(c.at(10s).goodbye_to(slow), {"no Hello within"});
 }
 
 BOOST_AUTO_TEST_CASE(after_hello_its_deadline_is_gone) {
   auto c = cluster::deserted(1);
   c.observer();
 
-  c.at(30s);
-
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.at(30s).goodbye(0) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for_good) {
   cluster c{2};
-  c.at(5s);
-  c.write_blocked(0);
-  c.at(35s - 1ns);
-  BOOST_TEST(c.goodbye(0) == "none");
-  c.at(35s);
-
-  expect_words(c.goodbye(0), {"UNAVAILABLE: it read nothing for 30 s"});
+  BOOST_TEST(c.at(5s).write_blocked(0).at(35s - 1ns).goodbye(0) == "none");
+  expect_words(c.at(35s).goodbye(0), {"UNAVAILABLE: it read nothing for 30 s"});
   BOOST_TEST(!c[0].goodbye->may_resume);
   expect_words(c.error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
 }
@@ -498,24 +402,14 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for
 BOOST_AUTO_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off) {
   cluster c{1};
   for (int i = 0; i < 20; ++i) {
-    c.write_blocked(0);
-    c.pass(29s);
-    c.write_progressed(0);
+    c.write_blocked(0).pass(29s).write_progressed(0);
   }
-  c.pass(100s);
-
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.pass(100s).goodbye(0) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spare_it) {
   cluster c{1};
-  c.write_blocked(0);
-  c.at(20s);
-  c.write_blocked(0);
-
-  c.at(30s);
-
-  BOOST_TEST(c.goodbye(0) != "none");
+  BOOST_TEST(c.write_blocked(0).at(20s).write_blocked(0).at(30s).goodbye(0) != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) {
@@ -523,11 +417,8 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) 
   auto const bare = c.dial();
   c.brain().write_blocked(t0, bare);
 
-  c.at(30s - 1ns);
-  BOOST_TEST(c.goodbye_to(bare) == "none");
-  c.at(30s);
-
-  expect_words(c.goodbye_to(bare), {"UNAVAILABLE: it read nothing for 30 s"});
+  BOOST_TEST(c.at(30s - 1ns).goodbye_to(bare) == "none");
+  expect_words(c.at(30s).goodbye_to(bare), {"UNAVAILABLE: it read nothing for 30 s"});
 }
 
 // --- The loop stood still -------------------------------------------------------------------
@@ -535,108 +426,75 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) 
 BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_heartbeats) {
   cluster c{1};
   c[0].beats = false;
-  c.at(50s);
-  c.stall(20s);
-  expect_words(c.log(), {"stood still for 20 s"});
+  expect_words(c.at(50s).stall(20s).log(), {"stood still for 20 s"});
   BOOST_TEST(c.brain().counts().stalls == 1u);
   BOOST_TEST((c.brain().counts().stalled == 20s));
 
-  c.at(120s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(120s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(120s - 1ns).error() == "none");
+  BOOST_TEST(c.at(120s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_stall_past_the_heartbeat_deadline_kills_nobody_that_is_heard_after_it) {
   cluster c{1};
-  c.at(10s);
-  c.sleep_without_advance(95s);
+  c.at(10s).sleep_without_advance(95s);
   c.heartbeat(0);  // what had piled up is read first
 
-  c.pass(1s);
-
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.pass(1s).error() == "none");
 }
 
 BOOST_AUTO_TEST_CASE(at_most_one_heartbeat_timeout_is_credited_between_two_signs_of_life) {
   cluster c{1};
   c[0].beats = false;
   for (int i = 0; i < 3; ++i) {
-    c.pass(10s);
-    c.stall(40s);
+    c.pass(10s).stall(40s);
   }
   // Silent for 150 s, of which 120 s were stalls; 100 s of them count.
   BOOST_TEST((c.now() == 150s));
 
-  c.at(200s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(200s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(200s - 1ns).error() == "none");
+  BOOST_TEST(c.at(200s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_sign_of_life_uses_the_credit_up) {
   cluster c{1};
   c[0].beats = false;
-  c.at(10s);
-  c.stall(50s);
+  c.at(10s).stall(50s);
   c.heartbeat(0);  // at 60 s
 
-  c.at(160s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(160s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(160s - 1ns).error() == "none");
+  BOOST_TEST(c.at(160s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_graces) {
   cluster c{2};
-  c.lose(0);
-  c.at(1s);
-  c.stall(5s);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.lose(0).at(1s).stall(5s).error() == "none");
 
-  c.at(7s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(7s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(7s - 1ns).error() == "none");
+  BOOST_TEST(c.at(7s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_stall_before_the_loss_is_not_credited_to_its_grace) {
   cluster c{2};
-  c.at(1s);
-  c.stall(5s);
-  c.lose(0);
-
-  c.at(8s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(8s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(1s).stall(5s).lose(0).at(8s - 1ns).error() == "none");
+  BOOST_TEST(c.at(8s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_hello) {
   auto c = cluster::deserted(1);
   auto const dumb = c.dial();
-  c.at(5s);
-  c.stall(7s);
-  BOOST_TEST(c.goodbye_to(dumb) == "none");
+  BOOST_TEST(c.at(5s).stall(7s).goodbye_to(dumb) == "none");
 
-  c.at(17s - 1ns);
-  BOOST_TEST(c.goodbye_to(dumb) == "none");
-  c.at(17s);
-  BOOST_TEST(c.goodbye_to(dumb) != "none");
+  BOOST_TEST(c.at(17s - 1ns).goodbye_to(dumb) == "none");
+  BOOST_TEST(c.at(17s).goodbye_to(dumb) != "none");
 }
 
 // A peer that reads, however slowly, is never cut off (D24): nobody looked whether it read.
 BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing) {
   cluster c{1};
-  c.write_blocked(0);
-  c.at(5s);
-  c.stall(40s);
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.write_blocked(0).at(5s).stall(40s).goodbye(0) == "none");
 
-  c.at(70s - 1ns);
-  BOOST_TEST(c.goodbye(0) == "none");
-  c.at(70s);
-  BOOST_TEST(c.goodbye(0) != "none");
+  BOOST_TEST(c.at(70s - 1ns).goodbye(0) == "none");
+  BOOST_TEST(c.at(70s).goodbye(0) != "none");
 }
 
 // The holder has the grace to show that it lives, and a stall is credited to graces.
@@ -644,14 +502,10 @@ BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_a_probe) {
   cluster c{1};
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);
-  c.at(1s);
-  c.stall(5s);
-  BOOST_TEST(c.code(asked) == "waits");
+  BOOST_TEST(c.at(1s).stall(5s).code(asked) == "waits");
 
-  c.at(7s - 1ns);
-  BOOST_TEST(c.code(asked) == "waits");
-  c.at(7s);
-  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.at(7s - 1ns).code(asked) == "waits");
+  BOOST_TEST(c.at(7s).code(asked) == "ABORTED");
   BOOST_TEST(c.error() != "none");
 }
 
@@ -659,12 +513,7 @@ BOOST_AUTO_TEST_CASE(a_stall_is_never_credited_to_calls) {
   cluster c{2};
   auto const at_barrier = c.barrier(0, "b", 10s);
   auto const at_key = c.get(1, "k", 10s);
-  c.at(5s);
-
-  c.stall(5s);
-
-  BOOST_TEST(c.code(at_barrier) == "DEADLINE_EXCEEDED");
-  BOOST_TEST(c.code(at_key) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(5s).stall(5s).code(at_barrier, at_key) == "DEADLINE_EXCEEDED DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(the_loop_is_expected_back_within_fifty_milliseconds) {
@@ -686,8 +535,7 @@ BOOST_AUTO_TEST_CASE(lateness_up_to_a_hundred_milliseconds_is_no_stall) {
 
     c.at(100s);
     BOOST_TEST((c.error() == "none") == is_stall);
-    c.at(100s + 151ms);
-    BOOST_TEST(c.error() != "none");
+    BOOST_TEST(c.at(100s + 151ms).error() != "none");
   }
 }
 
@@ -695,36 +543,25 @@ BOOST_AUTO_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late) {
   auto c = cluster::deserted(1);
   BOOST_TEST(!c.brain().next_deadline().has_value());
 
-  c.stall(1h);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.stall(1h).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_message_that_comes_late_shows_the_stall_too) {
   cluster c{2};
   c[1].beats = false;
-  c.at(10s);
-  c.sleep_without_advance(30s);
-  c.heartbeat(0);
-  expect_words(c.log(), {"stood still for 30 s"});
+  expect_words(c.at(10s).sleep_without_advance(30s).heartbeat(0).log(), {"stood still for 30 s"});
 
-  c.at(130s - 1ns);
-  BOOST_TEST(c.error() == "none");
-  c.at(130s);
-  BOOST_TEST(c.error() != "none");
+  BOOST_TEST(c.at(130s - 1ns).error() == "none");
+  BOOST_TEST(c.at(130s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(stalls_are_told_again_after_ten_seconds) {
   cluster c{1};
   c.stall(1s);
   BOOST_TEST(contains(c.log(), "stood still for 1 s"));
-  c.at(10s);
-  c.stall(1s - 1ns);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(10s).stall(1s - 1ns).log() == "");
 
-  c.stall(200ms);
-
-  expect_words(c.log(), {"stood still for 200 ms"});
+  expect_words(c.stall(200ms).log(), {"stood still for 200 ms"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -42,10 +42,8 @@ BOOST_AUTO_TEST_CASE(a_lock_times_out_and_is_then_not_taken) {
   c.lock(0, "a");
   auto const waits = c.lock(1, "a", 30s);
 
-  c.pass(30s - 1ns);
-  BOOST_TEST(c.code(waits) == "waits");
-  c.pass(1ns);
-  BOOST_TEST(c.code(waits) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.pass(30s - 1ns).code(waits) == "waits");
+  BOOST_TEST(c.pass(1ns).code(waits) == "DEADLINE_EXCEEDED");
   BOOST_TEST(c.text(waits).find("lock 'a' is held by task 0") != std::string::npos);
   c.unlock(0, "a", 1);
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "2");
@@ -85,11 +83,8 @@ BOOST_AUTO_TEST_CASE(a_suspect_owner_keeps_its_lock_and_its_end_releases_it) {
   c.lose(0);
   BOOST_TEST(c.text(c.try_lock(1, "a")).find("whose connection is lost") != std::string::npos);
 
-  c.pass(10s - 1ns);
-  BOOST_TEST(c.code(waits) == "waits");
-  c.pass(1ns);
-
-  BOOST_TEST(c.version(waits) == "2");
+  BOOST_TEST(c.pass(10s - 1ns).code(waits) == "waits");
+  BOOST_TEST(c.pass(1ns).version(waits) == "2");
 }
 
 BOOST_AUTO_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting) {
@@ -97,9 +92,7 @@ BOOST_AUTO_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting) {
   c.lock(0, "a");
   auto const first = c.lock(1, "a");
   auto const second = c.lock(2, "a");
-  c.lose(1);
-  c.lose(0);
-  c.resume(0);
+  c.lose(1).lose(0).resume(0);
   c.resume(1);
 
   c.unlock(0, "a", 1);
@@ -115,8 +108,7 @@ BOOST_AUTO_TEST_CASE(a_lock_whose_reply_nobody_received_is_free_again) {
   c.lose(1);
   c.unlock(0, "a", 1);
   BOOST_TEST(c.code(c.try_lock(0, "a")) == "ALREADY_EXISTS");
-  c.withdraw(given_up);
-  c.resume(1);
+  c.withdraw(given_up).resume(1);
 
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "3");
 }
@@ -140,9 +132,7 @@ BOOST_AUTO_TEST_CASE(observers_lock_and_their_end_releases) {
   auto const waits = c.lock(0, "a");
   BOOST_TEST(why(c).waits.at(0).missing->missing == "client observer:1");
   BOOST_TEST(why(c).waits.at(0).missing->arrived == 0u);
-  c.bye(o);
-
-  BOOST_TEST(c.version(waits) == "2");
+  BOOST_TEST(c.bye(o).version(waits) == "2");
 }
 
 BOOST_AUTO_TEST_CASE(readers_may_not_lock) {
@@ -160,9 +150,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_ends_waits_and_leaves_locks_with_their_owners) 
   cluster c{3};
   c.lock(0, "a");
   auto const waits = c.lock(1, "a");
-  c.report_error(2, errc::internal, "broken");
-
-  BOOST_TEST(c.code(waits) == "CANCELLED");
+  BOOST_TEST(c.after(c.report_error(2, errc::internal, "broken")).code(waits) == "CANCELLED");
   BOOST_TEST(c.code(c.lock(1, "a")) == "CANCELLED");
   BOOST_TEST(c.code(c.try_lock(1, "a")) == "ALREADY_EXISTS");
   BOOST_TEST(c.version(c.lock(1, "b")) == "2");
@@ -194,8 +182,7 @@ BOOST_AUTO_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found) {
 BOOST_AUTO_TEST_CASE(locks_that_are_given_back_cost_nothing) {
   cluster c{1};
   for (int i = 0; i < 20; ++i) c.lock(0, "lock/" + std::to_string(i));
-  c.heartbeat(0);
-  BOOST_TEST(c.brain().memory()->used() > 20u * 100);
+  BOOST_TEST(c.heartbeat(0).brain().memory()->used() > 20u * 100);
   for (std::uint64_t i = 0; i < 20; ++i) c.unlock(0, "lock/" + std::to_string(i), i + 1);
   c.heartbeat(0);
   c[0].answers.clear();

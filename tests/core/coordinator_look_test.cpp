@@ -35,9 +35,7 @@ BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_a_job_where_nobody_is) {
 BOOST_AUTO_TEST_CASE(tasks_are_shown_with_where_they_are_and_when_they_were_heard) {
   cluster c{2};
   c[1].beats = false;
-  c.at(40s);
-  c.lose(1);
-  c.at(41s);
+  c.at(40s).lose(1).at(41s);
 
   auto const seen = c.look();
 
@@ -79,9 +77,7 @@ BOOST_AUTO_TEST_CASE(a_picture_shows_a_page_of_the_open_barriers_and_counts_the_
 BOOST_AUTO_TEST_CASE(a_picture_looks_at_so_many_participants_and_counts_the_other_barriers) {
   cluster c{3, with([](auto& o) { o.participants_per_picture_max = 12; })};
   for (auto const* const name : {"a", "b", "c"}) c.barrier(0, name);
-  c.exchange(1, "cuda", {});
-
-  BOOST_TEST(c.look().barriers.size() == 2u);
+  BOOST_TEST(c.after(c.exchange(1, "cuda", {})).look().barriers.size() == 2u);
   BOOST_TEST(c.look().more_barriers == 2u);
 }
 
@@ -109,14 +105,11 @@ BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
 BOOST_AUTO_TEST_CASE(how_late_deadlines_were_answered_is_shown) {
   cluster c{1};
   c.get(0, "a", 1s);
-  c.at(1s);
-  BOOST_TEST(c.look().deadlines_answered == 1u);
+  BOOST_TEST(c.at(1s).look().deadlines_answered == 1u);
   BOOST_TEST((c.look().lateness_max == 0ns));
   c.get(0, "b", 100ms);
 
-  c.stall(103ms);
-
-  BOOST_TEST(c.look().deadlines_answered == 2u);
+  BOOST_TEST(c.stall(103ms).look().deadlines_answered == 2u);
   BOOST_TEST((c.look().lateness_max == 3ms));
 }
 
@@ -124,9 +117,7 @@ BOOST_AUTO_TEST_CASE(withdrawn_deadlines_are_not_answered) {
   cluster c{2};
   c.withdraw(c.barrier(0, "b", 1s));
   c.barrier(0, "b", 5s);
-  c.at(2s);
-
-  BOOST_TEST(c.look().deadlines_answered == 0u);
+  BOOST_TEST(c.at(2s).look().deadlines_answered == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(looking_changes_nothing) {
@@ -151,9 +142,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
   BOOST_TEST(!c.brain().done());
   c.join({1, 1}, 2);
   BOOST_TEST(!c.brain().done());
-  c.leave({1, 1});
-
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.after(c.leave({1, 1})).brain().done());
 }
 
 BOOST_AUTO_TEST_CASE(a_job_is_not_done_while_somebody_joins) {
@@ -171,12 +160,9 @@ BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
   c.join({0, 0}, 1);
   expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 joins, 1 of 1 are here",
                          "all 1 tasks have joined"});
-  c.lose(0);
-  expect_words(c.log(), {"task 0 (host:1) is suspect: its connection was lost"});
-  c.resume(0);
-  expect_words(c.log(), {"task 0 (host:1) is back"});
-  c.leave(0);
-  expect_words(c.log(), {"task 0 (host:1) has left", "all tasks have left"});
+  expect_words(c.lose(0).log(), {"task 0 (host:1) is suspect: its connection was lost"});
+  expect_words(c.resume(0).log(), {"task 0 (host:1) is back"});
+  expect_words(c.after(c.leave(0)).log(), {"task 0 (host:1) has left", "all tasks have left"});
 }
 
 // --- What the status page asks for ------------------------------------------------------------
@@ -234,8 +220,7 @@ BOOST_AUTO_TEST_CASE(who_runs_the_coordinator_may_post_a_preemption_notice) {
   auto const now = t0 + c.now();
 
   BOOST_TEST(c.brain().put_in(now, core::preempt_args{task_id{1}, 0s}).ok());
-  c.at(0s);
-  BOOST_TEST(c.pushed<core::freeze_request>(0).size() == 1u);
+  BOOST_TEST(c.at(0s).pushed<core::freeze_request>(0).size() == 1u);
   expect_words(c.log(), {"task 1", "will be preempted in 0"});
 
   BOOST_TEST(

@@ -66,14 +66,10 @@ BOOST_AUTO_TEST_CASE(
 BOOST_AUTO_TEST_CASE(nobody_is_told_of_a_task_that_leaves_is_cut_for_a_moment_or_is_only_late) {
   cluster c{3, with([](auto& o) { o.leave_barrier = false; })};
   c.leave(2);
-  c.bye(2);
-  c.lose(1);
-  c.pass(2s - 1ns);
+  c.bye(2).lose(1).pass(2s - 1ns);
   c.resume(1);
   c[0].beats = false;
-  c.pass(97s);
-  c.heard(0);
-  c.pass(99s);
+  c.pass(97s).heard(0).pass(99s);
 
   for (int const who : {0, 1}) BOOST_TEST(news(c, who) == "none");
   c.heard(0);
@@ -151,8 +147,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_hears_its_o
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_is_stale_its_session_has_ended_by_d4) {
   cluster c{2};
   c[0].beats = false;
-  c.at(100s);
-  expect_words(c.goodbye(0), {"UNAVAILABLE"});
+  expect_words(c.at(100s).goodbye(0), {"UNAVAILABLE"});
   BOOST_TEST(news(c, 0) == "none");
 
   int const again = c.observer();
@@ -190,9 +185,7 @@ BOOST_AUTO_TEST_CASE(who_was_disconnected_when_it_happened_is_told_once_on_comin
   c.report_error(1, errc::internal, "first");
   c.report_error({1, 1}, errc::internal, "again");
 
-  c.resume(0);
-
-  BOOST_TEST(c.pushed<job_error>(0).size() == 1u);
+  BOOST_TEST(c.resume(0).pushed<job_error>(0).size() == 1u);
   c.blink(0);
   BOOST_TEST(news(c, 0) == "task 1 INTERNAL");  // the new connection may have lost the old news
 }
@@ -233,9 +226,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_that_goes_away_is_no_news_in_whatever_wa
         case way::reported: c.report_error(0, errc::internal, "boom"); break;
       }
 
-      c.at(200s);
-
-      BOOST_TEST(c.state_of(0) == "failed");
+      BOOST_TEST(c.at(200s).state_of(0) == "failed");
       BOOST_TEST(news(c, 1) == "none");
       BOOST_TEST(c.error() == "none");
     }

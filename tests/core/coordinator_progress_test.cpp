@@ -72,9 +72,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_that_fails_says_at_which_step_the_missing_are) {
   cluster c{2};
   step(c, 1, 1200);
   auto const b = c.barrier(0, "b", 1s);
-  c.at(1s);
-
-  expect_words(c.text(b), {"1 (connected, last heard", "at step 1200"});
+  expect_words(c.at(1s).text(b), {"1 (connected, last heard", "at step 1200"});
 }
 
 BOOST_AUTO_TEST_CASE(a_task_without_progress_is_named_to_the_nanosecond_and_once) {
@@ -83,14 +81,11 @@ BOOST_AUTO_TEST_CASE(a_task_without_progress_is_named_to_the_nanosecond_and_once
   c.at(1s);
   step(c, 0, 1200);
 
-  c.at(61s - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(61s);
-  BOOST_TEST(c.log() ==
+  BOOST_TEST(c.at(61s - 1ns).log() == "");
+  BOOST_TEST(c.at(61s).log() ==
              "task 0 (host0:1000) has reported no progress for 60 s: it is at step 1200; "
              "the progress timeout is 60 s\n");
-  c.at(300s);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(300s).log() == "");
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
@@ -118,21 +113,17 @@ BOOST_AUTO_TEST_CASE(each_step_gives_a_task_its_time_again) {
   }
   BOOST_TEST(c.log() == "");
 
-  c.pass(1s);
-  expect_words(c.log(), {"task 0", "no progress for 60 s", "step 9"});
+  expect_words(c.pass(1s).log(), {"task 0", "no progress for 60 s", "step 9"});
 
   step(c, 0, 10);
-  c.pass(60s);
-  expect_words(c.log(), {"task 0", "no progress for 60 s", "step 10"});
+  expect_words(c.pass(60s).log(), {"task 0", "no progress for 60 s", "step 10"});
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_reports_no_step_at_all_is_not_watched) {
   cluster c{1, watched()};
   c.log();
 
-  c.at(1h);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1h).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
@@ -143,21 +134,17 @@ BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
   auto const first = c.barrier(0, "b", 1h);
   c.barrier(1, "b", 1h);
 
-  c.at(200s);
-  BOOST_TEST(c.log() ==
+  BOOST_TEST(c.at(200s).log() ==
              "task 2 (host2:1002) has reported no progress for 60 s: it is at step 1; "
              "the progress timeout is 60 s\n");
 
   // Released, each has the rest of its time.
-  c.barrier(2, "b", 1h);
-  BOOST_TEST(c.code(first) == "OK");
-  c.at(250s - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(250s);
-  expect_words(c.log(), {"task 0",
-                         "no progress for 4.1 min (of which it waited or was out of reach "
-                         "for 3.1 min): it is at step 1",
-                         "task 1"});
+  BOOST_TEST(c.after(c.barrier(2, "b", 1h)).code(first) == "OK");
+  BOOST_TEST(c.at(250s - 1ns).log() == "");
+  expect_words(c.at(250s).log(), {"task 0",
+                                  "no progress for 4.1 min (of which it waited or was out of reach "
+                                  "for 3.1 min): it is at step 1",
+                                  "task 1"});
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_once_waited_for_two_things_is_excused_while_it_waits_for_one) {
@@ -172,16 +159,13 @@ BOOST_AUTO_TEST_CASE(a_task_that_once_waited_for_two_things_is_excused_while_it_
   c.barrier(0, "b", 1h);
   c.log();
 
-  c.at(200s);
-  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.at(200s).state_of(0) == "connected");
   c.barrier(1, "b", 1h);
 
-  c.at(260s - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(260s);
-  expect_words(c.log(), {"task 0",
-                         "no progress for 4.3 min (of which it waited or was out of reach "
-                         "for 3.3 min): it is at step 1"});
+  BOOST_TEST(c.at(260s - 1ns).log() == "");
+  expect_words(c.at(260s).log(), {"task 0",
+                                  "no progress for 4.3 min (of which it waited or was out of reach "
+                                  "for 3.3 min): it is at step 1"});
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_at_a_count_barrier_is_one_for_others) {
@@ -189,15 +173,11 @@ BOOST_AUTO_TEST_CASE(a_wait_at_a_count_barrier_is_one_for_others) {
   step(c, 0, 1);
   auto const waiting = c.count_barrier(0, "outside", 2, 1h);
 
-  c.at(100s);
-  BOOST_TEST(c.state_of(0) == "connected");
-  c.count_barrier(c.observer("outside"), "outside", 2);
-  BOOST_TEST(c.code(waiting) == "OK");
+  BOOST_TEST(c.at(100s).state_of(0) == "connected");
+  BOOST_TEST(c.after(c.count_barrier(c.observer("outside"), "outside", 2)).code(waiting) == "OK");
 
-  c.at(160s - 1ns);
-  BOOST_TEST(c.state_of(0) == "connected");
-  c.at(160s);
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.at(160s - 1ns).state_of(0) == "connected");
+  BOOST_TEST(c.at(160s).state_of(0) == "failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_is_no_wait) {
@@ -206,9 +186,7 @@ BOOST_AUTO_TEST_CASE(a_watch_is_no_wait) {
   c.send(0, core::watch_keys_args{"", {}, 1h});
   c.log();
 
-  c.at(60s);
-
-  expect_words(c.log(), {"task 0", "no progress for 60 s: it is at step 1"});
+  expect_words(c.at(60s).log(), {"task 0", "no progress for 60 s: it is at step 1"});
 }
 
 BOOST_AUTO_TEST_CASE(a_step_reported_beside_a_wait_begins_the_time_anew) {
@@ -220,19 +198,15 @@ BOOST_AUTO_TEST_CASE(a_step_reported_beside_a_wait_begins_the_time_anew) {
   c.barrier(1, "b", 1h);
   c.log();
 
-  c.at(170s - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(170s);
-  expect_words(c.log(), {"for 70 s (of which it waited or was out of reach for 10 s)"});
+  BOOST_TEST(c.at(170s - 1ns).log() == "");
+  expect_words(c.at(170s).log(), {"for 70 s (of which it waited or was out of reach for 10 s)"});
 }
 
 BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {
   cluster c{2, watched(true)};
   step(c, 1, 1200);
 
-  c.at(60s);
-
-  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.at(60s).state_of(1) == "failed");
   BOOST_TEST(
       c.error() ==
       "task 1: DEADLINE_EXCEEDED: task 1 (host1:1001) has reported no progress for 60 s: it is "
@@ -246,17 +220,9 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count
               o.reconnect_grace = 30s;
             })};
   step(c, 0, 1);
-  c.at(50s);
-  c.heartbeat(0);
-  c.lose(0);
-  c.at(70s);
-  BOOST_TEST(c.state_of(0) == "suspect");
-  c.resume(0);
-
-  c.at(80s - 1ns);
-  BOOST_TEST(c.state_of(0) == "connected");
-  c.at(80s);
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.at(50s).heartbeat(0).lose(0).at(70s).state_of(0) == "suspect");
+  BOOST_TEST(c.resume(0).at(80s - 1ns).state_of(0) == "connected");
+  BOOST_TEST(c.at(80s).state_of(0) == "failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
@@ -268,17 +234,12 @@ BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
   step(c, 0, 1);
   c.at(10s);
   c.barrier(0, "b", 1h);
-  c.at(20s);
-  c.lose(0);
-  c.at(40s);
-  c.resume(0);
-  c.at(50s);
+  c.at(20s).lose(0).at(40s);
+  c.resume(0).at(50s);
   c.barrier(1, "b", 1h);
 
-  c.at(100s - 1ns);
-  BOOST_TEST(c.state_of(0) == "connected");
-  c.at(100s);
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.at(100s - 1ns).state_of(0) == "connected");
+  BOOST_TEST(c.at(100s).state_of(0) == "failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_deadline_behind) {
@@ -290,8 +251,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_de
   c.get(0, "b", 1s);
   c.at(2s);
   step(c, 0, 1);
-  c.lose(0);
-  c.at(70s);
+  c.lose(0).at(70s);
 
   c.put(1, "a", "1");
 
@@ -302,15 +262,10 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_de
 BOOST_AUTO_TEST_CASE(a_stall_of_the_loop_is_credited) {
   cluster c{1, watched(true)};
   step(c, 0, 1);
-  c.at(50s);
+  BOOST_TEST(c.at(50s).stall(20s).state_of(0) == "connected");
 
-  c.stall(20s);
-  BOOST_TEST(c.state_of(0) == "connected");
-
-  c.at(80s - 1ns);
-  BOOST_TEST(c.state_of(0) == "connected");
-  c.at(81s);
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.at(80s - 1ns).state_of(0) == "connected");
+  BOOST_TEST(c.at(81s).state_of(0) == "failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_has_left_or_failed_is_not_watched) {
@@ -338,9 +293,7 @@ BOOST_AUTO_TEST_CASE(tasks_that_have_left_together_are_not_watched) {
   c.leave(1);
   c.log();
 
-  c.at(10min);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(10min).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_timeout_without_limit_watches_nobody) {
@@ -348,9 +301,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_without_limit_watches_nobody) {
   step(c, 0, 1);
   c.log();
 
-  c.at(100h);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(100h).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
@@ -358,9 +309,7 @@ BOOST_AUTO_TEST_CASE(after_the_job_has_failed_nobody_is_blamed_for_the_end) {
   step(c, 0, 1);
   c.report_error(1, errc::internal, "boom");
 
-  c.at(10min);
-
-  BOOST_TEST(c.error() == "task 1: INTERNAL: boom");
+  BOOST_TEST(c.at(10min).error() == "task 1: INTERNAL: boom");
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
@@ -384,9 +333,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joins_again_by_another_session_is_still_watched
   c.join({again, 0}, 100);
   c.log();
 
-  c.at(60s);
-
-  expect_words(c.log(), {"task 0 (again:1)", "no progress for 60 s"});
+  expect_words(c.at(60s).log(), {"task 0 (again:1)", "no progress for 60 s"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

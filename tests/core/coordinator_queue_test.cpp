@@ -29,18 +29,14 @@ BOOST_AUTO_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_first)
   BOOST_TEST(c.replies() == "0:OK 2:OK");
   BOOST_TEST(c.value(second) == "a");
   BOOST_TEST(c.code(third) == "waits");
-  c.push(0, "q", "b");
-
-  BOOST_TEST(c.value(third) == "b");
+  BOOST_TEST(c.after(c.push(0, "q", "b")).value(third) == "b");
 }
 
 BOOST_AUTO_TEST_CASE(queues_are_apart_from_each_other_from_keys_and_from_barriers) {
   cluster c{1};
   auto const waits = c.pop(0, "q/1", 60s);
   c.put(0, "q/1", "key");
-  c.push(0, "q", "item");
-
-  BOOST_TEST(c.code(waits) == "waits");
+  BOOST_TEST(c.after(c.push(0, "q", "item")).code(waits) == "waits");
   BOOST_TEST(c.value(c.try_get(0, "q/1")) == "key");
   BOOST_TEST(c.code(c.try_get(0, "q")) == "NOT_FOUND");
   BOOST_TEST(c.value(c.pop(0, "q")) == "item");
@@ -60,10 +56,8 @@ BOOST_AUTO_TEST_CASE(a_queues_name_follows_the_rules_of_keys) {
 BOOST_AUTO_TEST_CASE(a_pop_times_out_and_then_takes_nothing) {
   cluster c{1};
   auto const one = c.pop(0, "the/queue", 1s);
-  c.at(1s - 1ns);
-  BOOST_TEST(c.code(one) == "waits");
-  c.at(1s);
-  BOOST_TEST(c.code(one) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(1s - 1ns).code(one) == "waits");
+  BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
   expect_words(c.text(one), {"'the/queue'", "1 s"});
 
   BOOST_TEST(c.count(c.push(0, "the/queue", "a")) == "1");
@@ -73,8 +67,7 @@ BOOST_AUTO_TEST_CASE(a_pop_times_out_and_then_takes_nothing) {
 BOOST_AUTO_TEST_CASE(a_withdrawn_pop_takes_nothing) {
   cluster c{1};
   auto const one = c.pop(0, "q");
-  c.withdraw(one);
-  BOOST_TEST(c.look().waiting_pops == 0u);
+  BOOST_TEST(c.withdraw(one).look().waiting_pops == 0u);
 
   BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
@@ -84,9 +77,7 @@ BOOST_AUTO_TEST_CASE(push_and_pop_need_no_task) {
   cluster c{1};
   int const o = c.observer();
   auto const waits = c.pop(o, "q");
-  c.push(o, "q", "a");
-
-  BOOST_TEST(c.value(waits) == "a");
+  BOOST_TEST(c.after(c.push(o, "q", "a")).value(waits) == "a");
 }
 
 // --- Exactly once
@@ -100,9 +91,7 @@ BOOST_AUTO_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop) {
   c[0].deaf = false;
   BOOST_TEST(c.code(one) == "waits");
 
-  c.blink(0);
-
-  BOOST_TEST(c.value(one) == "a");
+  BOOST_TEST(c.blink(0).value(one) == "a");
   BOOST_TEST(c.value(c.pop(0, "q")) == "b");
   BOOST_TEST(c.code(c.pop(0, "q", 0s)) == "waits");
 }
@@ -113,9 +102,7 @@ BOOST_AUTO_TEST_CASE(a_push_whose_reply_was_lost_is_not_pushed_twice) {
   auto const push = c.push(0, "q", "a");
   c[0].deaf = false;
 
-  c.blink(0);
-
-  BOOST_TEST(c.count(push) == "1");
+  BOOST_TEST(c.blink(0).count(push) == "1");
   BOOST_TEST(c.look().queued_items == 1u);
   c.pop(0, "q");
 }
@@ -127,9 +114,7 @@ BOOST_AUTO_TEST_CASE(an_item_pushed_while_the_consumer_is_disconnected_waits_for
   c.push(1, "q", "a");
   auto const other = c.pop(1, "q", 60s);
 
-  c.resume(0);
-
-  BOOST_TEST(c.value(one) == "a");
+  BOOST_TEST(c.resume(0).value(one) == "a");
   BOOST_TEST(c.code(other) == "waits");
 }
 
@@ -141,13 +126,9 @@ BOOST_AUTO_TEST_CASE(items_that_a_dead_consumer_never_acknowledged_go_back_to_th
   c.pop(dead, "q");
   c.pop(dead, "q");
   BOOST_TEST(c.value(c.pop(0, "q")) == "c");
-  c.lose(dead);
-  c.at(2s - 1ns);
-  BOOST_TEST(c.look().queued_items == 1u);
+  BOOST_TEST(c.lose(dead).at(2s - 1ns).look().queued_items == 1u);
 
-  c.at(2s);
-
-  BOOST_TEST(c.look().queued_items == 3u);
+  BOOST_TEST(c.at(2s).look().queued_items == 3u);
   auto const again = c.pop(0, "q");
   BOOST_TEST(c.value(again) == "a");
   BOOST_TEST(c.body<core::value_answer>(again)->version == 1u);
@@ -162,11 +143,7 @@ BOOST_AUTO_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits) {
   c.push(0, "q", "a");
   c.pop(dead, "q");
   auto const waits = c.pop(1, "q", 60s);
-  c.lose(dead);
-
-  c.at(2s);
-
-  BOOST_TEST(c.value(waits) == "a");
+  BOOST_TEST(c.lose(dead).at(2s).value(waits) == "a");
 }
 
 BOOST_AUTO_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consumer) {
@@ -174,11 +151,7 @@ BOOST_AUTO_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consum
   int const o = c.observer();
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(o, "q")) == "a");
-  c.heartbeat(o);
-  c.lose(o);
-  c.at(5s);
-
-  BOOST_TEST(c.look().queued_items == 0u);
+  BOOST_TEST(c.heartbeat(o).lose(o).at(5s).look().queued_items == 0u);
   BOOST_TEST(c.brain().memory()->used() < 1'000u);
 }
 
@@ -205,9 +178,7 @@ BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_its_reply_is_on_its_way_gives_the_ite
   auto const other = c.pop(1, "q", 60s);
   BOOST_TEST(c.code(other) == "waits");
 
-  c.withdraw(one);
-
-  BOOST_TEST(c.value(other) == "a");
+  BOOST_TEST(c.withdraw(one).value(other) == "a");
   c[0].deaf = false;
 }
 
@@ -218,11 +189,7 @@ BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_disconnected_gives_the_item_back) {
   c.lose(0);
   c.push(1, "q", "a");
   c.push(1, "q", "b");
-  c.withdraw(one);
-
-  c.resume(0);
-
-  BOOST_TEST(c.value(lost) == "b");
+  BOOST_TEST(c.withdraw(one).resume(0).value(lost) == "b");
   BOOST_TEST(c.value(c.pop(1, "q")) == "a");
 }
 
@@ -231,9 +198,7 @@ BOOST_AUTO_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken) {
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
 
-  c.blink(0);
-
-  BOOST_TEST(c.look().queued_items == 0u);
+  BOOST_TEST(c.blink(0).look().queued_items == 0u);
 }
 
 // --- The job
@@ -241,8 +206,7 @@ BOOST_AUTO_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken) {
 BOOST_AUTO_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on) {
   cluster c{2};
   auto const waits = c.pop(1, "q");
-  c.task_ended(0, {errc::internal, "killed"});
-  BOOST_TEST(c.code(waits) == "CANCELLED");
+  BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
   expect_words(c.text(waits), {"task 0", "killed"});
 
   BOOST_TEST(c.code(c.pop(1, "q")) == "CANCELLED");
@@ -254,29 +218,23 @@ BOOST_AUTO_TEST_CASE(pops_end_cancelled_when_the_coordinator_stops_or_the_task_l
   cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
   auto const leaves = c.pop({0, 0}, "q");
   auto const stays = c.pop(1, "q");
-  c.leave(0);
-  BOOST_TEST(c.code(leaves) == "CANCELLED");
+  BOOST_TEST(c.after(c.leave(0)).code(leaves) == "CANCELLED");
 
-  c.stop();
-
-  BOOST_TEST(c.code(stays) == "CANCELLED");
+  BOOST_TEST(c.stop().code(stays) == "CANCELLED");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so) {
   cluster c{2};
   c.pop({1, 1}, "work");
   auto const barrier = c.barrier(0, "b", 1s);
-  c.at(1s);
-
-  expect_words(c.text(barrier), {"waits for queue 'work'"});
+  expect_words(c.at(1s).text(barrier), {"waits for queue 'work'"});
 }
 
 // --- Limits
 
 BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
   cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
-  c.push(0, "q", std::string(50'000, 'x'));
-  BOOST_TEST(c.look().memory_bytes >= 50'000u);
+  BOOST_TEST(c.after(c.push(0, "q", std::string(50'000, 'x'))).look().memory_bytes >= 50'000u);
 
   auto const refused = c.push(0, "q", std::string(50'000, 'y'));
 

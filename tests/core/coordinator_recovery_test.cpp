@@ -35,15 +35,12 @@ BOOST_AUTO_TEST_SUITE(coordinator_recovery_test)
 BOOST_AUTO_TEST_CASE(recoverable_task_will_not_propagate_error) {
   cluster c{2, recoverable()};
 
-  auto const reported = c.report_error(0, errc::internal, "boom");
-
-  BOOST_TEST(c.code(reported) == "OK");
+  BOOST_TEST(c.code(c.report_error(0, errc::internal, "boom")) == "OK");
   BOOST_TEST(c.state_of(0) == "failed");
   BOOST_TEST(c.look().tasks[0].error.text() == "INTERNAL: boom");
   BOOST_TEST(c.error() == "none");
   BOOST_TEST(job_errors(c, 1) == 0u);
-  c.barrier(1, "b", 300s, {.among = {1}});
-  BOOST_TEST(c.replies() == "0:OK 1:OK");
+  BOOST_TEST(c.after(c.barrier(1, "b", 300s, {.among = {1}})).replies() == "0:OK 1:OK");
 }
 
 BOOST_AUTO_TEST_CASE(recoverable_client_dies_no_error_propagated) {
@@ -51,9 +48,7 @@ BOOST_AUTO_TEST_CASE(recoverable_client_dies_no_error_propagated) {
   c[1].beats = false;
   c[1].deaf = true;
 
-  c.at(200s);
-
-  BOOST_TEST(c.state_of(1) == "failed");
+  BOOST_TEST(c.at(200s).state_of(1) == "failed");
   BOOST_TEST(c.error() == "none");
   for (int const other : {0, 2}) BOOST_TEST(job_errors(c, other) == 0u);
 }
@@ -73,14 +68,10 @@ BOOST_AUTO_TEST_CASE(recoverable_worker_failure_not_propagated_however_it_fails)
       if (w == way::reported) c.report_error(1, errc::data_loss, "boom");
       if (w == way::ended) c.task_ended(1, {errc::aborted, "signal 9"});
 
-      c.pass(w == way::silent ? 100s : 2s);
-
-      BOOST_TEST(c.state_of(1) == "failed");
+      BOOST_TEST(c.pass(w == way::silent ? 100s : 2s).state_of(1) == "failed");
       BOOST_TEST(c.error() == "none");
-      BOOST_TEST(c.code(waits) == "waits");
-      BOOST_TEST(c.code(gets) == "waits");
-      c.join({c.observer(), 1}, 999);
-      BOOST_TEST(c.state_of(1) == "connected");
+      BOOST_TEST(c.code(waits, gets) == "waits waits");
+      BOOST_TEST(c.after(c.join({c.observer(), 1}, 999)).state_of(1) == "connected");
       BOOST_TEST(c.look().tasks[1].error.ok());
     }
   }
@@ -164,12 +155,9 @@ BOOST_AUTO_TEST_CASE(its_own_waiting_calls_end_when_a_recoverable_task_fails) {
   auto const at_barrier = c.barrier(0, "b");
   auto const at_key = c.get(0, "k");
   auto const at_leave = c.leave(0);
-  c.task_ended(0, {errc::aborted, "signal 9"});
-
-  BOOST_TEST(c.code(at_barrier) == "INTERNAL");
+  BOOST_TEST(c.task_ended(0, {errc::aborted, "signal 9"}).code(at_barrier) == "INTERNAL");
   expect_words(c.text(at_barrier), {"task 0", "failed: ABORTED: signal 9"});
-  BOOST_TEST(c.code(at_key) == "CANCELLED");
-  BOOST_TEST(c.code(at_leave) == "INTERNAL");
+  BOOST_TEST(c.code(at_key, at_leave) == "CANCELLED INTERNAL");
   BOOST_TEST(c.look().barriers.empty());
 }
 
@@ -229,12 +217,9 @@ BOOST_AUTO_TEST_CASE(recoverable_task_report_error_reset_and_register_again) {
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "FAILED_PRECONDITION");
   c.reset({0, 0}, 100);
 
-  auto const again = c.join({0, 0}, 555);
-
-  BOOST_TEST(c.code(again) == "OK");
+  BOOST_TEST(c.code(c.join({0, 0}, 555)) == "OK");
   auto const round = c.barrier({0, 0}, "b");
-  c.barrier(1, "b");
-  BOOST_TEST(c.round(round) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b")).round(round) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(reset_connected_but_not_in_error_fails) {
@@ -275,9 +260,7 @@ BOOST_AUTO_TEST_CASE(reset_can_be_retried_because_its_reply_is_kept) {
   auto const reset = c.reset({0, 0}, 100);
   c[0].deaf = false;
 
-  c.blink(0);
-
-  BOOST_TEST(c.code(reset) == "OK");
+  BOOST_TEST(c.blink(0).code(reset) == "OK");
   BOOST_TEST(c.code(c.join({0, 0}, 100)) == "OK");
 }
 
@@ -287,9 +270,7 @@ BOOST_AUTO_TEST_CASE(reset_heartbeats_are_accepted_for_a_grace_period_and_beyond
   c.report_error(0, errc::internal, "boom");
   c.reset({0, 0}, 100);
 
-  c.at(300s);
-
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.at(300s).goodbye(0) == "none");
   BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
   c.remove(0, "k");
 }
@@ -299,9 +280,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_
   auto const own = c.barrier(0, "b", without_limit);
 
   c.report_error(0, errc::internal, "boom");
-  c.reset({0, 0}, 100);
-
-  BOOST_TEST(c.code(own) == "INTERNAL");
+  BOOST_TEST(c.after(c.reset({0, 0}, 100)).code(own) == "INTERNAL");
 }
 
 BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_comes_back_before_all_are_there) {
@@ -324,9 +303,7 @@ BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_and_ends_when_i
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b");
   c.barrier(1, "b");
-  c.task_ended(2, {errc::aborted, "signal 9"});
-  c.at(100s);
-  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(c.task_ended(2, {errc::aborted, "signal 9"}).at(100s).code(zero) == "waits");
 
   int const fresh = c.observer();
   c.join({fresh, 2}, 999);
@@ -340,17 +317,12 @@ BOOST_AUTO_TEST_CASE(the_arrival_of_a_task_that_failed_does_not_count_and_it_cal
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b");
   c.barrier(1, "b");
-  c.task_ended(1, {errc::aborted, "signal 9"});
-  BOOST_TEST(c.look().barriers.at(0).missing == "1-2");
-  c.barrier(2, "b");
-  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(c.task_ended(1, {errc::aborted, "signal 9"}).look().barriers.at(0).missing == "1-2");
+  BOOST_TEST(c.after(c.barrier(2, "b")).code(zero) == "waits");
 
   int const fresh = c.observer();
-  c.join({fresh, 1}, 999);
-  BOOST_TEST(c.code(zero) == "waits");
-  c.barrier(fresh, "b");
-
-  BOOST_TEST(c.round(zero) == "round 1");
+  BOOST_TEST(c.after(c.join({fresh, 1}, 999)).code(zero) == "waits");
+  BOOST_TEST(c.after(c.barrier(fresh, "b")).round(zero) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_recoverable_task_still_counts_and_the_round_may_be_released) {
@@ -358,11 +330,8 @@ BOOST_AUTO_TEST_CASE(a_suspect_recoverable_task_still_counts_and_the_round_may_b
   auto const zero = c.barrier(0, "b");
   c.lose(0);
 
-  auto const one = c.barrier(1, "b");
-
-  BOOST_TEST(c.round(one) == "round 1");
-  c.resume(0);
-  BOOST_TEST(c.round(zero) == "round 1");
+  BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
+  BOOST_TEST(c.resume(0).round(zero) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_round_that_waits_in_vain_says_which_of_the_missing_have_failed) {
@@ -370,11 +339,8 @@ BOOST_AUTO_TEST_CASE(a_round_that_waits_in_vain_says_which_of_the_missing_have_f
   auto const zero = c.barrier(0, "b", 30s);
   c.report_error(2, errc::internal, "boom");
 
-  c.at(30s - 1ns);
-  BOOST_TEST(c.code(zero) == "waits");
-  c.at(30s);
-
-  BOOST_TEST(c.round(zero) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
+  BOOST_TEST(c.at(30s - 1ns).code(zero) == "waits");
+  BOOST_TEST(c.at(30s).round(zero) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
   expect_words(c.text(zero), {"Barrier timed out.", "1 (connected", "2 (failed", "host2:1002"});
   auto const& known = c.body<barrier_failure>(zero)->known;
   BOOST_TEST((known.at(1).state == task_state::failed));
@@ -386,10 +352,8 @@ BOOST_AUTO_TEST_CASE(the_deadline_of_a_failed_arrival_ends_nobody_elses_round) {
   c.barrier(1, "b", 10s);
   c.report_error(1, errc::internal, "boom");
 
-  c.at(60s - 1ns);
-  BOOST_TEST(c.code(patient) == "waits");
-  c.at(60s);
-  BOOST_TEST(c.code(patient) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(60s - 1ns).code(patient) == "waits");
+  BOOST_TEST(c.at(60s).code(patient) == "DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(when_all_who_had_arrived_have_failed_nothing_is_left_of_the_round) {
@@ -397,17 +361,14 @@ BOOST_AUTO_TEST_CASE(when_all_who_had_arrived_have_failed_nothing_is_left_of_the
   c.barrier(0, "b");
   c.barrier(1, "b");
   c.report_error(0, errc::internal, "boom");
-  c.report_error(1, errc::internal, "boom");
-
-  BOOST_TEST(c.look().barriers.empty());
+  BOOST_TEST(c.after(c.report_error(1, errc::internal, "boom")).look().barriers.empty());
   auto const two = c.barrier(2, "b");
   int const zero = c.observer();
   int const one = c.observer();
   c.join({zero, 0}, 7);
   c.join({one, 1}, 8);
   c.barrier(zero, "b");
-  c.barrier(one, "b");
-  BOOST_TEST(c.round(two) == "round 1");
+  BOOST_TEST(c.after(c.barrier(one, "b")).round(two) == "round 1");
 }
 
 // D13: it takes the earliest round that had not ended when it joined.
@@ -425,8 +386,7 @@ BOOST_AUTO_TEST_CASE(a_rejoined_task_is_owed_nothing_of_before_it_failed) {
     auto const fresh = c.barrier({1, 1}, "b");
 
     BOOST_TEST(c.code(fresh) == "waits");
-    c.barrier(0, "b");
-    BOOST_TEST(c.round(fresh) == "round 3");
+    BOOST_TEST(c.after(c.barrier(0, "b")).round(fresh) == "round 3");
   }
 }
 
@@ -451,8 +411,7 @@ BOOST_AUTO_TEST_CASE(a_rejoined_task_takes_the_round_after_those_that_were_relea
   auto const fresh = c.barrier({1, 1}, "b");
 
   BOOST_TEST(c.code(fresh) == "waits");
-  c.barrier(0, "b");
-  BOOST_TEST(c.round(fresh) == "round 2");
+  BOOST_TEST(c.after(c.barrier(0, "b")).round(fresh) == "round 2");
 }
 
 // --- fail_when_lost -------------------------------------------------------------------------
@@ -485,21 +444,17 @@ BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_is_not_opened_while_a_participant
   BOOST_TEST(c.code(refused) == "INTERNAL");
   expect_words(c.text(refused), {"'b'", "task 2 (host2:1002) failed: INTERNAL: boom"});
   BOOST_TEST(c.look().barriers.empty());
-  auto const without = c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
-  BOOST_TEST(c.code(without) == "waits");
+  BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true})) == "waits");
   c.barrier(1, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
   c.join({2, 2}, 999);
-  auto const again = c.barrier(0, "b", 300s, {.fail_when_lost = true});
-  BOOST_TEST(c.code(again) == "waits");
+  BOOST_TEST(c.code(c.barrier(0, "b", 300s, {.fail_when_lost = true})) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_does_not_mind_that_of_others) {
   cluster c{3, recoverable()};
   auto const pair = c.barrier(0, "b", 300s, {.among = {0, 1}, .fail_when_lost = true});
 
-  c.report_error(2, errc::internal, "boom");
-
-  BOOST_TEST(c.code(pair) == "waits");
+  BOOST_TEST(c.after(c.report_error(2, errc::internal, "boom")).code(pair) == "waits");
 }
 
 BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_of_a_round) {
@@ -508,8 +463,7 @@ BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_
 
   auto const one = c.barrier(1, "b");
 
-  BOOST_TEST(c.code(zero) == "INVALID_ARGUMENT");
-  BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
 }
 
 // --- Leaving --------------------------------------------------------------------------------
@@ -517,12 +471,9 @@ BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_
 BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_failed) {
   cluster c{3, leaving_together()};
   c.report_error(2, errc::internal, "boom");
-  c.leave(0);
-  BOOST_TEST(c.look().barriers.at(0).missing == "1");
+  BOOST_TEST(c.after(c.leave(0)).look().barriers.at(0).missing == "1");
 
-  c.leave(1);
-
-  BOOST_TEST(c.replies() == "2:OK 0:OK 1:OK");
+  BOOST_TEST(c.after(c.leave(1)).replies() == "2:OK 0:OK 1:OK");
   BOOST_TEST(c.brain().done());
   BOOST_TEST(c.error() == "none");
 }
@@ -531,27 +482,18 @@ BOOST_AUTO_TEST_CASE(the_leave_is_released_when_the_last_one_missing_fails) {
   cluster c{3, leaving_together()};
   auto const zero = c.leave(0);
   auto const one = c.leave(1);
-  c.lose(2);
-  c.at(2s - 1ns);
-  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(c.lose(2).at(2s - 1ns).code(zero) == "waits");
 
-  c.at(2s);
-
-  BOOST_TEST(c.code(zero) == "OK");
-  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.at(2s).code(zero, one) == "OK OK");
 }
 
 BOOST_AUTO_TEST_CASE(the_leave_goes_on_when_one_who_had_arrived_fails) {
   cluster c{3, leaving_together()};
   auto const zero = c.leave(0);
   auto const one = c.leave(1);
-  c.task_ended(1, {errc::aborted, "signal 9"});
-  BOOST_TEST(c.code(one) == "INTERNAL");
-  BOOST_TEST(c.code(zero) == "waits");
+  BOOST_TEST(c.task_ended(1, {errc::aborted, "signal 9"}).code(one, zero) == "INTERNAL waits");
 
-  c.leave(2);
-
-  BOOST_TEST(c.code(zero) == "OK");
+  BOOST_TEST(c.after(c.leave(2)).code(zero) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
@@ -561,11 +503,8 @@ BOOST_AUTO_TEST_CASE(a_task_that_is_back_is_waited_for_by_the_leave_again) {
   int const fresh = c.observer();
   c.join({fresh, 2}, 999);
 
-  c.leave(1);
-  BOOST_TEST(c.code(zero) == "waits");
-  c.leave(fresh);
-
-  BOOST_TEST(c.code(zero) == "OK");
+  BOOST_TEST(c.after(c.leave(1)).code(zero) == "waits");
+  BOOST_TEST(c.after(c.leave(fresh)).code(zero) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_was_reset_is_waited_for_by_the_leave) {
@@ -577,9 +516,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_was_reset_is_waited_for_by_the_leave) {
   BOOST_TEST(!c.brain().done());
 
   c.join({1, 1}, 101);
-  c.leave({1, 1});
-
-  BOOST_TEST(c.code(zero) == "OK");
+  BOOST_TEST(c.after(c.leave({1, 1})).code(zero) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(the_last_one_leaves_at_once_when_all_others_have_failed) {
@@ -588,9 +525,7 @@ BOOST_AUTO_TEST_CASE(the_last_one_leaves_at_once_when_all_others_have_failed) {
   c.report_error(1, errc::internal, "boom");
   BOOST_TEST(!c.brain().done());
 
-  auto const last = c.leave(2);
-
-  BOOST_TEST(c.code(last) == "OK");
+  BOOST_TEST(c.code(c.leave(2)) == "OK");
   BOOST_TEST(c.brain().done());
 }
 
@@ -600,9 +535,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_in_vain_does_not_name_those_who_have_fai
   c.report_error(2, errc::internal, "boom");
   auto const zero = c.leave(0, 30s);
 
-  c.at(30s);
-
-  BOOST_TEST(c.code(zero) == "INTERNAL");
+  BOOST_TEST(c.at(30s).code(zero) == "INTERNAL");
   expect_words(c.error(), {"1 of 3 tasks is missing: 1 (connected"});
 }
 
@@ -619,10 +552,7 @@ BOOST_AUTO_TEST_CASE(when_a_session_of_many_tasks_ends_the_others_go_on_without_
   auto const minds = c.barrier(other, "m", 300s, {.fail_when_lost = true});
   auto const leaves = c.leave(other);
 
-  c.bye(host, true);
-
-  BOOST_TEST(c.code(minds) == "INTERNAL");
-  BOOST_TEST(c.code(leaves) == "OK");
+  BOOST_TEST(c.bye(host, true).code(minds, leaves) == "INTERNAL OK");
   BOOST_TEST(contains(c.round(waits), "round 1 FAILED_PRECONDITION"));
   BOOST_TEST(c.error() == "none");
   BOOST_TEST(c.brain().done());

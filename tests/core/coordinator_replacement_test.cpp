@@ -69,9 +69,7 @@ BOOST_AUTO_TEST_CASE(a_holder_of_two_tasks_is_asked_for_one_and_keeps_both) {
 BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_not_harmed) {
   cluster c{2, recoverable()};
 
-  auto const refused = c.join({c.observer(), 0}, 555);
-
-  BOOST_TEST(c.code(refused) == "ABORTED");
+  BOOST_TEST(c.code(c.join({c.observer(), 0}, 555)) == "ABORTED");
   BOOST_TEST(c.look().tasks[0].self.value == 100u);
 }
 
@@ -79,14 +77,11 @@ BOOST_AUTO_TEST_CASE(a_suspect_recoverable_holder_is_replaced_at_once) {
   cluster c{2, recoverable()};
   c.lose(0);
 
-  auto const joined = c.join({c.observer(), 0}, 555);
-
-  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.code(c.join({c.observer(), 0}, 555)) == "OK");
   BOOST_TEST(c.state_of(0) == "connected");
   c.resume(0);
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
-  c.at(10s);
-  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.at(10s).state_of(0) == "connected");
 }
 
 BOOST_AUTO_TEST_CASE(of_several_newcomers_the_newest_takes_the_place) {
@@ -152,9 +147,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits) {
   auto const asked = c.join({c.observer(), 0}, 555);
 
   c.report_error(other, errc::internal, "boom");
-  c.at(2s);
-
-  BOOST_TEST(c.code(asked) == "ABORTED");
+  BOOST_TEST(c.at(2s).code(asked) == "ABORTED");
   expect_words(c.text(asked), {"the job has failed", "boom"});
 }
 
@@ -191,14 +184,11 @@ BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_taken_over_without_being
   cluster c{2, recoverable()};
   int const fresh = c.observer();
 
-  auto const joined = c.join({fresh, 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.code(c.join({fresh, 0}, 555, 300s, taking_over)) == "OK");
   BOOST_TEST(c.pushed<core::probe>(0).empty());
   BOOST_TEST(c.look().tasks[0].self.value == 555u);
   BOOST_TEST(c.error() == "none");
-  c.bye(0);
-  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.bye(0).state_of(0) == "connected");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_can_neither_be_taken_over_nor_take_over) {
@@ -261,8 +251,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
   auto const newer = c.join({c.observer(), 0}, 2, 300s, taking_over);
 
   BOOST_TEST(c.code(older) == "ALREADY_EXISTS");
-  c.join({c.observer(), 1}, 3);
-  BOOST_TEST(c.code(newer) == "OK");
+  BOOST_TEST(c.after(c.join({c.observer(), 1}, 3)).code(newer) == "OK");
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
 }
 
@@ -272,12 +261,9 @@ BOOST_AUTO_TEST_CASE(replacement_in_a_barrier_ends_the_old_call_and_not_the_roun
   auto const old = c.barrier(0, "b");
   auto const one = c.barrier(1, "b");
   int const fresh = c.observer();
-  c.join({fresh, 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(old) == "ABORTED");
+  BOOST_TEST(c.after(c.join({fresh, 0}, 555, 300s, taking_over)).code(old) == "ABORTED");
   expect_words(c.text(old), {"task 0", "replaced by a new incarnation"});
-  c.barrier(2, "b");
-  BOOST_TEST(c.code(one) == "waits");
+  BOOST_TEST(c.after(c.barrier(2, "b")).code(one) == "waits");
   auto const own = c.barrier(fresh, "b");
 
   BOOST_TEST(c.round(one) == "round 1");
@@ -288,18 +274,14 @@ BOOST_AUTO_TEST_CASE(replacement_fails_a_round_that_minds_a_loss) {
   cluster c{2, recoverable()};
   auto const one = c.barrier(1, "b", 300s, {.fail_when_lost = true});
 
-  c.join({c.observer(), 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(one) == "INTERNAL");
+  BOOST_TEST(c.after(c.join({c.observer(), 0}, 555, 300s, taking_over)).code(one) == "INTERNAL");
   expect_words(c.text(one), {"task 0 (host0:1000) failed", "new incarnation (555)"});
 }
 
 BOOST_AUTO_TEST_CASE(replacement_in_a_blocked_get_ends_it) {
   cluster c{2, recoverable()};
   auto const old = c.get(0, "k");
-  c.join({c.observer(), 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(old) == "ABORTED");
+  BOOST_TEST(c.after(c.join({c.observer(), 0}, 555, 300s, taking_over)).code(old) == "ABORTED");
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
 
@@ -307,13 +289,10 @@ BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newc
   cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
   auto const old = c.leave(0);
   int const fresh = c.observer();
-  c.join({fresh, 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(old) == "ABORTED");
+  BOOST_TEST(c.after(c.join({fresh, 0}, 555, 300s, taking_over)).code(old) == "ABORTED");
   auto const one = c.leave(1);
   BOOST_TEST(c.code(one) == "waits");
-  c.leave(fresh);
-  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.after(c.leave(fresh)).code(one) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_leave) {
@@ -321,11 +300,8 @@ BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_le
   auto const one = c.leave(1);
 
   int const fresh = c.observer();
-  c.join({fresh, 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(one) == "waits");
-  c.leave(fresh);
-  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.after(c.join({fresh, 0}, 555, 300s, taking_over)).code(one) == "waits");
+  BOOST_TEST(c.after(c.leave(fresh)).code(one) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -356,13 +332,10 @@ BOOST_AUTO_TEST_CASE(replacement_by_the_same_session_goes_on_as_the_new_incarnat
   cluster c{2, recoverable()};
   auto const old = c.barrier(0, "b");
 
-  auto const joined = c.join({0, 0}, 555, 300s, taking_over);
-
-  BOOST_TEST(c.code(joined) == "OK");
+  BOOST_TEST(c.code(c.join({0, 0}, 555, 300s, taking_over)) == "OK");
   BOOST_TEST(c.code(old) == "ABORTED");
   auto const own = c.barrier(0, "b");
-  c.barrier(1, "b");
-  BOOST_TEST(c.round(own) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b")).round(own) == "round 1");
 }
 
 // D3: a zombie can do nothing, whatever became of it.

@@ -29,37 +29,22 @@ BOOST_AUTO_TEST_CASE(a_waiting_request_waits_on_and_its_reply_comes_on_the_new_c
   c.blink(0);
   BOOST_TEST(numbers(c[0].resumed->unknown) == "");
 
-  c.barrier(1, "b");
-
-  BOOST_TEST(c.round(waits) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b")).round(waits) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_known_request_keeps_its_original_deadline) {
   cluster c{2};
   auto const barrier = c.barrier(0, "b", 10s);
   auto const get = c.get(0, "k", 10s);
-  c.at(5s);
-  c.lose(0);
-  c.at(6s);
-  c.resume(0);
-
-  c.at(10s - 1ns);
-  BOOST_TEST(c.code(barrier) == "waits");
-  c.at(10s);
-
-  BOOST_TEST(c.code(barrier) == "DEADLINE_EXCEEDED");
-  BOOST_TEST(c.code(get) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(5s).lose(0).at(6s).resume(0).at(10s - 1ns).code(barrier) == "waits");
+  BOOST_TEST(c.at(10s).code(barrier, get) == "DEADLINE_EXCEEDED DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_that_passes_while_the_connection_is_lost_is_answered_after_it) {
   cluster c{2};
   auto const barrier = c.barrier(0, "b", 1s);
-  c.at(500ms);
-  c.lose(0);
-  c.at(2s);
-  c.resume(0);
-
-  BOOST_TEST(c.round(barrier) == "round 1 DEADLINE_EXCEEDED 1/2 missing 1");
+  c.at(500ms).lose(0).at(2s);
+  BOOST_TEST(c.resume(0).round(barrier) == "round 1 DEADLINE_EXCEEDED 1/2 missing 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again) {
@@ -92,9 +77,7 @@ BOOST_AUTO_TEST_CASE(an_increment_is_not_applied_twice) {
   c[0].deaf = true;
   auto const sum = c.increment(0, "n", 5);
   c[0].deaf = false;
-  c.blink(0);
-
-  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 5);
+  BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 5);
   BOOST_TEST(c.value(c.try_get(0, "n")) == "5");
   c.remove(0, "n");
 }
@@ -104,9 +87,7 @@ BOOST_AUTO_TEST_CASE(a_put_is_not_told_already_exists_by_its_own_first_try) {
   c[0].deaf = true;
   auto const put = c.put(0, "k", "v");
   c[0].deaf = false;
-  c.blink(0);
-
-  BOOST_TEST(c.code(put) == "OK");
+  BOOST_TEST(c.blink(0).code(put) == "OK");
   c.remove(0, "k");
 }
 
@@ -117,9 +98,7 @@ BOOST_AUTO_TEST_CASE(a_refused_put_stays_refused_although_the_key_has_gone_meanw
   auto const put = c.put(0, "k", "new");
   c[0].deaf = false;
   c.remove(1, "k");
-  c.blink(0);
-
-  BOOST_TEST(c.code(put) == "ALREADY_EXISTS");
+  BOOST_TEST(c.blink(0).code(put) == "ALREADY_EXISTS");
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
 }
 
@@ -129,9 +108,7 @@ BOOST_AUTO_TEST_CASE(a_remove_is_counted_once) {
   c[0].deaf = true;
   auto const removed = c.remove(0, "k");
   c[0].deaf = false;
-  c.blink(0);
-
-  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 1u);
+  BOOST_TEST(c.blink(0).body<core::removed_answer>(removed)->count == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(an_arrival_counts_once) {
@@ -139,11 +116,8 @@ BOOST_AUTO_TEST_CASE(an_arrival_counts_once) {
   auto const waits = c.barrier(0, "b");
   for (int i = 0; i < 3; ++i) c.blink(0);
   BOOST_TEST(c.look().barriers[0].arrived == 1u);
-  c.barrier(1, "b");
-  BOOST_TEST(c.code(waits) == "waits");
-  c.barrier(2, "b");
-
-  BOOST_TEST(c.round(waits) == "round 1");
+  BOOST_TEST(c.after(c.barrier(1, "b")).code(waits) == "waits");
+  BOOST_TEST(c.after(c.barrier(2, "b")).round(waits) == "round 1");
 }
 
 BOOST_AUTO_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_acknowledged) {
@@ -175,9 +149,7 @@ BOOST_AUTO_TEST_CASE(replies_that_arrived_are_not_sent_again) {
   c.put(0, "b", "2");
   c.replies();
 
-  c.blink(0);
-
-  BOOST_TEST(c.replies() == "");
+  BOOST_TEST(c.blink(0).replies() == "");
   BOOST_TEST(c.code(c.put(0, "c", "3")) == "OK");
   c.remove(0, "", true);
 }
@@ -191,12 +163,8 @@ BOOST_AUTO_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order) {
   auto const e = c.put(0, "a", "x");
   c[0].deaf = false;
   c.replies();
-  c.blink(0);
-
-  BOOST_TEST(c.replies() == "0:OK 0:OK 0:ALREADY_EXISTS");
-  BOOST_TEST(c.code(b) == "OK");
-  BOOST_TEST(c.code(d) == "OK");
-  BOOST_TEST(c.code(e) == "ALREADY_EXISTS");
+  BOOST_TEST(c.blink(0).replies() == "0:OK 0:OK 0:ALREADY_EXISTS");
+  BOOST_TEST(c.code(b, d, e) == "OK OK ALREADY_EXISTS");
   c.remove(0, "", true);
 }
 
@@ -206,11 +174,8 @@ BOOST_AUTO_TEST_CASE(replies_may_be_lost_again_and_again) {
   auto const sum = c.increment(0, "n", 1);
   for (int i = 0; i < 5; ++i) c.blink(0);
   c[0].deaf = false;
-  c.blink(0);
-
-  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 1);
-  c.heartbeat(0);
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 1);
+  BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
   c.remove(0, "n");
 }
 
@@ -221,9 +186,7 @@ BOOST_AUTO_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement) {
   for (int i = 0; i < 100; ++i) c.remove(0, "none");
   BOOST_TEST(c.brain().memory()->used() > idle);
 
-  c.heartbeat(0);
-
-  BOOST_TEST(c.brain().memory()->used() == idle);
+  BOOST_TEST(c.heartbeat(0).brain().memory()->used() == idle);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten) {
@@ -235,14 +198,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten) {
   c[0].deaf = false;
   c.lose(0);
   c[0].open.clear();
-  c.resume(0);
-
-  BOOST_TEST(c.look().barriers.empty());
+  BOOST_TEST(c.resume(0).look().barriers.empty());
   BOOST_TEST(c.look().waiting_gets == 0u);
   BOOST_TEST(c.code(waits) == "waits");
   BOOST_TEST(c.value(c.try_get(0, "p")) == "v");  // it took effect
-  c.heartbeat(0);
-  BOOST_TEST(c.brain().memory()->used() < 600u);
+  BOOST_TEST(c.heartbeat(0).brain().memory()->used() < 600u);
   c.remove(0, "p");
 }
 
@@ -265,13 +225,8 @@ BOOST_AUTO_TEST_CASE(what_comes_again_has_its_remaining_time) {
   c.lose(0);
   auto const get = c.get(0, "k", 10s);
   c[0].open.at(get.id).sent = true;
-  c.at(1s);
-  c.resume(0);
-
-  c.at(10s - 1ns);
-  BOOST_TEST(c.code(get) == "waits");
-  c.at(10s);
-  BOOST_TEST(c.code(get) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(1s).resume(0).at(10s - 1ns).code(get) == "waits");
+  BOOST_TEST(c.at(10s).code(get) == "DEADLINE_EXCEEDED");
 }
 
 BOOST_AUTO_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_unknown) {
@@ -308,9 +263,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgotten)
   c.say(on, m);
   m.id = request_id{read.id.value + 1};
   m.what = core::put_args{"k", "v", false};
-  c.say(on, m);
-
-  BOOST_TEST(c.goodbye_to(on) == "none");
+  BOOST_TEST(c.say(on, m).goodbye_to(on) == "none");
   BOOST_TEST(c.look().keys == 1u);
   BOOST_TEST(c.look().waiting_gets == 0u);
   c.remove(c.observer(), "", true);
@@ -327,8 +280,7 @@ BOOST_AUTO_TEST_CASE(a_resume_takes_over_at_once_from_a_connection_that_still_lo
 
   expect_words(c.goodbye_to(old), {"ABORTED may resume", "resumed by another connection"});
   BOOST_TEST(c.state_of(0) == "connected");
-  c.barrier(1, "b");
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.barrier(1, "b")).code(waits) == "OK");
   BOOST_TEST(c.error() == "none");
 }
 
@@ -357,9 +309,7 @@ BOOST_AUTO_TEST_CASE(the_peer_that_is_shown_is_where_the_task_resumed_from) {
   c.lose(0);
   c[0].peer = "192.168.7.7:7777";
 
-  c.resume(0);
-
-  BOOST_TEST(c.look().tasks[0].peer == "192.168.7.7:7777");
+  BOOST_TEST(c.resume(0).look().tasks[0].peer == "192.168.7.7:7777");
 }
 
 // The client had given the first connection up before it opened the second; what it had said on
@@ -376,12 +326,9 @@ BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_sess
   auto const sum = c.increment(0, "n", 1);
   c[0].deaf = false;
 
-  c.say(given_up, stale);
-
-  expect_words(c.goodbye_to(given_up), {"ABORTED may resume"});
+  expect_words(c.say(given_up, stale).goodbye_to(given_up), {"ABORTED may resume"});
   BOOST_TEST(c.goodbye(0) == "none");
-  c.blink(0);
-  BOOST_TEST(c.body<core::counter_answer>(sum)->value == 1);
+  BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 1);
   BOOST_TEST(c.value(c.try_get(0, "n")) == "1");
   c.remove(0, "n");
 }
@@ -406,8 +353,7 @@ BOOST_AUTO_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator) 
   wrong.coordinator.value += 1;
   expect_words(resume_with(c, wrong, 1), {"ABORTED: session ended", "restarted", "are gone"});
 
-  c.resume(0);
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.resume(0).goodbye(0) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_resume_harms_nobody) {
@@ -485,9 +431,7 @@ BOOST_AUTO_TEST_CASE(a_resume_that_takes_an_acknowledgement_back_is_late_and_ref
 BOOST_AUTO_TEST_CASE(acknowledging_what_was_never_sent_is_a_protocol_error) {
   cluster c{2};
   c[0].answered += 1;
-  c.heartbeat(0);
-
-  expect_words(c.goodbye(0),
+  expect_words(c.heartbeat(0).goodbye(0),
                {"INVALID_ARGUMENT: protocol error: answered_through is 2, but only 1"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
@@ -499,9 +443,7 @@ BOOST_AUTO_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back) {
   auto const used = c.brain().memory()->used();
   std::uint64_t const answered = std::exchange(c[0].answered, 1);
 
-  c.heartbeat(0);
-
-  BOOST_TEST(c.goodbye(0) == "none");
+  BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
   BOOST_TEST(c.brain().memory()->used() == used);
   c[0].answered = answered;
 }
@@ -510,12 +452,8 @@ BOOST_AUTO_TEST_CASE(an_observers_session_may_be_resumed_too) {
   cluster c{1};
   int const o = c.observer();
   auto const get = c.get(o, "k");
-  c.lose(o);
-  c.pass(1s);
-  c.resume(o);
-  c.put(0, "k", "v");
-
-  BOOST_TEST(c.value(get) == "v");
+  c.lose(o).pass(1s).resume(o);
+  BOOST_TEST(c.after(c.put(0, "k", "v")).value(get) == "v");
   c.remove(0, "k");
 }
 
@@ -527,11 +465,8 @@ BOOST_AUTO_TEST_CASE(requests_that_waited_for_the_connection_are_sent_after_the_
   c.lose(0);
   auto const put = c.put(0, "k", "v");
   c.replies();
-  c.resume(0);
-
-  BOOST_TEST(c.replies() == "0:NOT_FOUND 0:OK");
-  BOOST_TEST(c.code(read) == "NOT_FOUND");
-  BOOST_TEST(c.code(put) == "OK");
+  BOOST_TEST(c.resume(0).replies() == "0:NOT_FOUND 0:OK");
+  BOOST_TEST(c.code(read, put) == "NOT_FOUND OK");
   c.remove(0, "k");
 }
 
@@ -544,9 +479,7 @@ BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_resumes_with_all_of_them) {
   c.blink(agent);
   c.replies();
 
-  c.barrier({agent, 2}, "b");
-
-  BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
+  BOOST_TEST(c.after(c.barrier({agent, 2}, "b")).replies() == "0:OK 0:OK 0:OK");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -19,12 +19,10 @@ BOOST_AUTO_TEST_SUITE(coordinator_return_test)
 BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_at_once_while_the_others_work) {
   cluster c{3, recoverable()};
 
-  auto const leaving = c.leave(0, 2s);
-  BOOST_TEST(c.code(leaving) == "OK");
+  BOOST_TEST(c.code(c.leave(0, 2s)) == "OK");
   BOOST_TEST(c.state_of(0) == "left");
 
-  c.at(1h);
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(1h).error() == "none");
   BOOST_TEST(!c.brain().done());
 }
 
@@ -34,9 +32,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_needs_a_finished_task_fails_at_once_without_a_
     auto const all = c.barrier(1, "all", without_limit);
     auto const others = c.barrier(2, "others", without_limit, {.among = {1, 2}});
 
-    c.leave(3, timeout);
-
-    BOOST_TEST(c.code(all) == "FAILED_PRECONDITION");
+    BOOST_TEST(c.after(c.leave(3, timeout)).code(all) == "FAILED_PRECONDITION");
     expect_words(c.text(all), {"Barrier 'all' round 1 failed: task 3 has finished; 1 of 4"});
     BOOST_TEST(c.code(others) == "waits");
     BOOST_TEST(c.error() == "none");
@@ -72,21 +68,18 @@ BOOST_AUTO_TEST_CASE(a_finished_task_may_join_again_before_the_job_is_done) {
 
   BOOST_TEST(c.code(c.join({next, 0}, 999)) == "OK");
   auto const waits = c.barrier(1, "b");
-  c.barrier(next, "b");
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.barrier(next, "b")).code(waits) == "OK");
 
   c.leave(1);
   BOOST_TEST(!c.brain().done());
-  c.leave(next);
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.after(c.leave(next)).brain().done());
 }
 
 BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_where_the_coordinator_is_told_so) {
   cluster c{2, recoverable([](auto& o) { o.leave_together = true; })};
   auto const first = c.leave(0);
   BOOST_TEST(c.code(first) == "waits");
-  c.leave(1);
-  BOOST_TEST(c.code(first) == "OK");
+  BOOST_TEST(c.after(c.leave(1)).code(first) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrier_back) {
@@ -98,8 +91,7 @@ BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrie
 
   auto const waits = c.leave(other);
   BOOST_TEST(c.code(waits) == "waits");
-  c.leave(strict);
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.leave(strict)).code(waits) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
@@ -149,9 +141,7 @@ BOOST_AUTO_TEST_CASE(rounds_wait_for_the_next_process_of_a_task_that_left_to_ret
   c.at(9min);
   int const next = c.observer();
   BOOST_TEST(c.code(c.join({next, 0}, 999)) == "OK");
-  c.barrier(next, "b");
-
-  BOOST_TEST(c.code(waits) == "OK");
+  BOOST_TEST(c.after(c.barrier(next, "b")).code(waits) == "OK");
   BOOST_TEST(c.error() == "none");
 }
 
@@ -161,13 +151,11 @@ BOOST_AUTO_TEST_CASE(what_a_returning_task_waits_for_ends_cancelled_and_its_arri
   auto const other = c.barrier(1, "b", without_limit);
   auto const got = c.get(0, "k");
 
-  c.leave(0, 300s, true);
-  BOOST_TEST(c.code(own) == "CANCELLED");
+  BOOST_TEST(c.after(c.leave(0, 300s, true)).code(own) == "CANCELLED");
   expect_words(c.text(own), {"task 0 (host0:1000) has left, and is to return"});
   BOOST_TEST(c.code(got) == "CANCELLED");
 
-  c.barrier(2, "b", without_limit);
-  BOOST_TEST(c.code(other) == "waits");
+  BOOST_TEST(c.after(c.barrier(2, "b", without_limit)).code(other) == "waits");
   BOOST_TEST(c.look().barriers.at(0).arrived == 2u);
 }
 
@@ -176,11 +164,8 @@ BOOST_AUTO_TEST_CASE(a_round_that_waits_for_a_returning_task_ends_at_its_deadlin
   c.leave(0, 300s, true);
   auto const waits = c.barrier(1, "b", 30s);
 
-  c.at(30s - 1ns);
-  BOOST_TEST(c.code(waits) == "waits");
-  c.at(30s);
-
-  BOOST_TEST(c.code(waits) == "DEADLINE_EXCEEDED");
+  BOOST_TEST(c.at(30s - 1ns).code(waits) == "waits");
+  BOOST_TEST(c.at(30s).code(waits) == "DEADLINE_EXCEEDED");
   expect_words(c.text(waits), {"1 of 2 tasks is missing: 0 (returning"});
 }
 
@@ -202,11 +187,8 @@ BOOST_AUTO_TEST_CASE(a_returning_task_that_does_not_come_in_time_has_failed) {
   c.leave(0, 300s, true);
   auto const waits = c.barrier(1, "b", without_limit);
 
-  c.at(10min - 1ns);
-  BOOST_TEST(c.state_of(0) == "returning");
-  c.at(10min);
-
-  BOOST_TEST(c.state_of(0) == "failed");
+  BOOST_TEST(c.at(10min - 1ns).state_of(0) == "returning");
+  BOOST_TEST(c.at(10min).state_of(0) == "failed");
   BOOST_TEST(c.look().tasks[0].error.text() ==
              "DEADLINE_EXCEEDED: task 0 (host0:1000) left to return, but none of its processes "
              "joined within the return timeout of 10 min");
@@ -221,9 +203,7 @@ BOOST_AUTO_TEST_CASE(the_next_process_disarms_the_return_timeout) {
   c.at(5s - 1ns);
   c.join({c.observer(), 0}, 999);
 
-  c.at(1h);
-
-  BOOST_TEST(c.state_of(0) == "connected");
+  BOOST_TEST(c.at(1h).state_of(0) == "connected");
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_not_done_while_a_task_is_returning) {
@@ -232,8 +212,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_not_done_while_a_task_is_returning) {
   c.leave(1);
   BOOST_TEST(!c.brain().done());
 
-  c.at(10min);
-  BOOST_TEST(c.brain().done());
+  BOOST_TEST(c.at(10min).brain().done());
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return) {
@@ -269,12 +248,9 @@ BOOST_AUTO_TEST_CASE(when_the_job_fails_a_returning_task_has_left) {
   c.join({two, 1}, 2, 300s, {.recoverable = false});
   c.leave(one, 300s, true);
 
-  c.report_error(two, errc::internal, "boom");
-
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.after(c.report_error(two, errc::internal, "boom")).state_of(0) == "left");
   BOOST_TEST(c.brain().done());
-  c.at(1h);
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.at(1h).state_of(0) == "left");
 }
 
 BOOST_AUTO_TEST_CASE(after_a_job_error_nobody_returns) {
@@ -295,9 +271,7 @@ BOOST_AUTO_TEST_CASE(keys_of_a_returning_task_vanish_and_a_query_does_not_wait_f
   auto const query = c.send(1, core::alive_args{{}, 300s}, 300s);
   BOOST_TEST(c.code(query) == "waits");
 
-  c.leave(0, 300s, true);
-
-  BOOST_TEST(c.code(query) == "OK");
+  BOOST_TEST(c.after(c.leave(0, 300s, true)).code(query) == "OK");
   BOOST_TEST(c.code(c.try_get(1, "k")) == "NOT_FOUND");
 }
 
@@ -305,20 +279,16 @@ BOOST_AUTO_TEST_CASE(a_returning_task_is_no_deadlock_and_cannot_be_preempted) {
   cluster c{2, recoverable()};
   c.leave(0, 300s, true);
   c.barrier(1, "b", without_limit);
-  c.at(5min);
-  BOOST_TEST(c.look().stuck_tasks == 0u);
+  BOOST_TEST(c.at(5min).look().stuck_tasks == 0u);
 
-  auto const refused = c.preempt(c.observer(), 0);
-  BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
+  BOOST_TEST(c.code(c.preempt(c.observer(), 0)) == "FAILED_PRECONDITION");
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_while_a_task_is_returning_leaves_nothing_behind) {
   cluster c{1, recoverable()};
   c.leave(0, 300s, true);
 
-  c.stop();
-
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.stop().state_of(0) == "left");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

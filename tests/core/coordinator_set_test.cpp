@@ -89,9 +89,7 @@ BOOST_AUTO_TEST_CASE(compare_and_set_and_append_wake_those_who_wait) {
   auto const a = c.get(1, "a");
   auto const b = c.get(1, "b");
   c.compare_and_set(0, "a", absent{}, "1");
-  c.append(0, "b", "2");
-
-  BOOST_TEST(c.value(a) == "1");
+  BOOST_TEST(c.after(c.append(0, "b", "2")).value(a) == "1");
   BOOST_TEST(c.value(b) == "2");
   c.remove(0, "", true);
 }
@@ -107,9 +105,7 @@ BOOST_AUTO_TEST_CASE(compare_and_set_and_append_whose_replies_were_lost_took_eff
   c.remove(1, "k");
   c[0].deaf = false;
 
-  c.blink(0);
-
-  BOOST_TEST(c.version(set) == "1");
+  BOOST_TEST(c.blink(0).version(set) == "1");
   BOOST_TEST(c.version(append) == "2");
   BOOST_TEST(c.code(refused) == "ALREADY_EXISTS");
   BOOST_TEST(c.value(refused) == "vw");
@@ -212,9 +208,7 @@ BOOST_AUTO_TEST_CASE(put_all_wakes_those_who_wait_once_all_are_stored) {
   cluster c{2};
   auto const both = c.get_all(1, {"a", "b"});
   auto const last = c.get(1, "b");
-  c.put_all(0, {{"a", "1"}, {"b", "2"}});
-
-  BOOST_TEST(c.replies() == "0:OK 1:OK 1:OK");
+  BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).replies() == "0:OK 1:OK 1:OK");
   BOOST_TEST(c.listing(both) == "a=1 b=2");
   BOOST_TEST(c.value(last) == "2");
   c.remove(0, "", true);
@@ -226,9 +220,7 @@ BOOST_AUTO_TEST_CASE(put_all_whose_reply_was_lost_is_not_told_already_exists) {
   auto const put = c.put_all(0, {{"a", "1"}, {"b", "2"}});
   c[0].deaf = false;
 
-  c.blink(0);
-
-  BOOST_TEST(c.version(put) == "2");
+  BOOST_TEST(c.blink(0).version(put) == "2");
   c.remove(0, "", true);
 }
 

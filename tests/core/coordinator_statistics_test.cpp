@@ -162,10 +162,7 @@ BOOST_AUTO_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again) {
 BOOST_AUTO_TEST_CASE(who_was_silent_for_too_long_is_told_from_who_did_not_come_back) {
   cluster c{2, with([](auto& o) { o.recoverable = true; })};
   c[0].beats = false;
-  c.lose(1);
-  c.at(1h);
-
-  BOOST_TEST(c.brain().counts().heartbeats_expired == 1u);
+  BOOST_TEST(c.lose(1).at(1h).brain().counts().heartbeats_expired == 1u);
   BOOST_TEST(c.brain().counts().graces_expired == 1u);
 }
 
@@ -279,8 +276,7 @@ BOOST_AUTO_TEST_CASE(who_withdrew_did_not_arrive_and_an_arrival_that_is_repeated
   auto const taken_back = c.barrier(0, "b");
   c.at(1s);
   c.barrier(1, "b");
-  c.at(3s);
-  c.withdraw(taken_back);
+  c.at(3s).withdraw(taken_back);
   c.barrier(0, "b");
   c.at(4s);
   c.barrier(1, "b");

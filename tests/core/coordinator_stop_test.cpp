@@ -32,13 +32,8 @@ BOOST_AUTO_TEST_CASE(at_stop_barriers_end_aborted_and_gets_cancelled_before_the_
   auto const count = c.count_barrier(o, "n", 2);
   auto const observed = c.get(o, "k");
 
-  c.stop("maintenance");
-
-  BOOST_TEST(c.code(barrier) == "ABORTED");
-  BOOST_TEST(c.code(leave) == "ABORTED");
-  BOOST_TEST(c.code(get) == "CANCELLED");
-  BOOST_TEST(c.code(count) == "ABORTED");
-  BOOST_TEST(c.code(observed) == "CANCELLED");
+  BOOST_TEST(c.stop("maintenance").code(barrier, leave, get) == "ABORTED ABORTED CANCELLED");
+  BOOST_TEST(c.code(count, observed) == "ABORTED CANCELLED");
   for (auto const& one : {barrier, leave, get, count, observed}) {
     expect_words(c.text(one), {"the coordinator stops: maintenance"});
   }
@@ -74,9 +69,7 @@ BOOST_AUTO_TEST_CASE(callbacks_called_on_destruction_with_cancelled) {
   cluster c{1};
   auto const get = c.get(0, "k", without_limit);
 
-  c.stop();
-
-  BOOST_TEST(c.code(get) == "CANCELLED");
+  BOOST_TEST(c.stop().code(get) == "CANCELLED");
 }
 
 BOOST_AUTO_TEST_CASE(a_join_that_waits_ends_aborted) {
@@ -84,18 +77,14 @@ BOOST_AUTO_TEST_CASE(a_join_that_waits_ends_aborted) {
   c.observer();
   auto const join = c.join({0, 0}, 1);
 
-  c.stop();
-
-  BOOST_TEST(c.code(join) == "ABORTED");
+  BOOST_TEST(c.stop().code(join) == "ABORTED");
 }
 
 BOOST_AUTO_TEST_CASE(connections_without_a_session_get_a_goodbye_too) {
   cluster c{1};
   auto const bare = c.dial();
 
-  c.stop();
-
-  expect_words(c.goodbye_to(bare), {"UNAVAILABLE: the coordinator stops"});
+  expect_words(c.stop().goodbye_to(bare), {"UNAVAILABLE: the coordinator stops"});
 }
 
 BOOST_AUTO_TEST_CASE(whoever_comes_after_the_stop_is_refused) {
@@ -115,9 +104,7 @@ BOOST_AUTO_TEST_CASE(a_second_stop_changes_nothing) {
   cluster c{1};
   c.stop("first");
   c.log();
-  c.stop("second");
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.stop("second").log() == "");
   expect_words(c.goodbye(0), {"first"});
 }
 
@@ -131,19 +118,14 @@ BOOST_AUTO_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop) {
   c.stop();
   BOOST_TEST(!c.brain().next_deadline().has_value());
 
-  c.at(1h);
-  c.task_ended(1, {errc::unavailable, "killed by signal 15"});
-
-  BOOST_TEST(c.error() == "none");
+  BOOST_TEST(c.at(1h).task_ended(1, {errc::unavailable, "killed by signal 15"}).error() == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_stop_after_a_job_error_tells_the_stop) {
   cluster c{2};
   c.report_error(0, errc::internal, "boom");
 
-  c.stop("end");
-
-  expect_words(c.goodbye(1), {"UNAVAILABLE: the coordinator stops: end"});
+  expect_words(c.stop("end").goodbye(1), {"UNAVAILABLE: the coordinator stops: end"});
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
@@ -160,20 +142,14 @@ BOOST_AUTO_TEST_CASE(those_who_waited_to_leave_have_left_and_others_have_not_fai
   cluster c{2};
   c.leave(0);
 
-  c.stop();
-
-  BOOST_TEST(c.state_of(0) == "left");
+  BOOST_TEST(c.stop().state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "connected");
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_sessions_open_calls_end_with_it) {
   cluster c{2};
   c.barrier(0, "b");
-  c.lose(0);
-
-  c.stop();
-
-  BOOST_TEST(c.look().sessions == 0u);
+  BOOST_TEST(c.lose(0).stop().look().sessions == 0u);
   BOOST_TEST(c.look().barriers.empty());
 }
 

@@ -51,8 +51,7 @@ BOOST_AUTO_TEST_CASE(asking_changes_nothing_and_is_no_request) {
 
   BOOST_TEST(c.pushed<core::waiting>(0).size() == 2u);
   BOOST_TEST(c.code(one) == "waits");
-  c.barrier(1, "b");
-  BOOST_TEST(c.code(one) == "OK");
+  BOOST_TEST(c.after(c.barrier(1, "b")).code(one) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_said_of_a_call_that_does_not_wait) {

@@ -134,8 +134,7 @@ BOOST_AUTO_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change) {
   cluster c{2};
   auto const v = version_now(c, 0);
   auto const seen = watch(c, 0, v);
-  c.at(1h);
-  BOOST_TEST(c.code(seen) == "waits");
+  BOOST_TEST(c.at(1h).code(seen) == "waits");
 
   c.lose(1);
 
@@ -260,12 +259,9 @@ BOOST_AUTO_TEST_CASE(a_watch_without_a_change_is_answered_at_its_deadline_with_t
   cluster c{1};
   auto const v = version_now(c, 0);
   auto const seen = watch(c, 0, v, 5s);
-  c.at(5s - 1ns);
-  BOOST_TEST(c.code(seen) == "waits");
+  BOOST_TEST(c.at(5s - 1ns).code(seen) == "waits");
 
-  c.at(5s);
-
-  BOOST_TEST(c.code(seen) == "OK");
+  BOOST_TEST(c.at(5s).code(seen) == "OK");
   BOOST_TEST(version(c, seen) == v);
   auto const now = watch(c, 0, v, 0s);
   c.pass(0s);
@@ -288,9 +284,7 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_watches_unavailable) {
   int const o = c.observer();
   auto const seen = watch(c, o, version_now(c, o));
 
-  c.stop("maintenance");
-
-  BOOST_TEST(c.code(seen) == "UNAVAILABLE");
+  BOOST_TEST(c.stop("maintenance").code(seen) == "UNAVAILABLE");
   expect_words(c.text(seen), {"maintenance"});
 }
 
@@ -299,19 +293,15 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_nothing) {
   c.heartbeat(0);
   auto const version = version_now(c, 0);
   auto const before = c.look().memory_bytes;
-  c.withdraw(watch(c, 0, version));
-
-  BOOST_TEST(c.look().memory_bytes == before);
-  c.lose(1);
-  BOOST_TEST(c.replies() == "0:OK");
+  BOOST_TEST(c.withdraw(watch(c, 0, version)).look().memory_bytes == before);
+  BOOST_TEST(c.lose(1).replies() == "0:OK");
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_whose_answer_was_lost_is_answered_anew_after_a_resume) {
   cluster c{2};
   auto const seen = watch(c, 0, version_now(c, 0));
   c[0].deaf = true;
-  c.lose(1);
-  c.at(1s);
+  c.lose(1).at(1s);
   c[0].deaf = false;
   c.resume(1);
 

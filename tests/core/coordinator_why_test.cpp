@@ -54,12 +54,10 @@ BOOST_AUTO_TEST_CASE(two_tasks_that_wait_for_each_other_are_named_a_tenth_of_a_s
   cluster c{2};
   deadlock const d{c};
 
-  c.at(100ms - 1ns);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(100ms - 1ns).log() == "");
   BOOST_TEST(why(c, 0).stuck == "");
 
-  c.at(100ms);
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.at(100ms).log() == deadlock_text);
   BOOST_TEST(c.look().stuck_tasks == 2u);
   BOOST_TEST(why(c, 0).stuck + "\n" == deadlock_text);
   BOOST_TEST(c.code(d.a) == "waits");
@@ -72,10 +70,8 @@ BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait) {
   c.at(60ms);
   c.barrier(1, "b");
 
-  c.at(160ms - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(160ms);
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.at(160ms - 1ns).log() == "");
+  BOOST_TEST(c.at(160ms).log() == deadlock_text);
 }
 
 BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_tasks) {
@@ -85,10 +81,8 @@ BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_task
   c.at(60ms);
   c.barrier(0, "a");
 
-  c.at(160ms - 1ns);
-  BOOST_TEST(c.log() == "");
-  c.at(160ms);
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.at(160ms - 1ns).log() == "");
+  BOOST_TEST(c.at(160ms).log() == deadlock_text);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_is_told_once) {
@@ -98,9 +92,7 @@ BOOST_AUTO_TEST_CASE(the_same_is_told_once) {
   c.log();
 
   c.get(2, "k", 1s);
-  c.at(5s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(5s).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind) {
@@ -155,9 +147,7 @@ BOOST_AUTO_TEST_CASE(a_circle_of_two_beside_a_free_third_is_stuck_all_the_same) 
   cluster c{3};
   deadlock const d{c};
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.at(1s).log() == deadlock_text);
 }
 
 BOOST_AUTO_TEST_CASE(who_waits_for_a_free_task_is_not_stuck) {
@@ -166,9 +156,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_free_task_is_not_stuck) {
   c.barrier(0, "a");
   c.barrier(1, "a");
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
   auto const a = why(c, 0);
   BOOST_TEST(a.stuck == "");
   BOOST_TEST(!the_only(a).stuck);
@@ -180,9 +168,7 @@ BOOST_AUTO_TEST_CASE(many_that_wait_alike_are_told_together) {
   for (int i = 0; i < 19; ++i) c.barrier(i, "step");
   c.leave(19);
 
-  c.at(1s);
-
-  expect_words(c.log(),
+  expect_words(c.at(1s).log(),
                {"tasks 0-19 wait for each other", "tasks 0-18 wait at barrier 'step' for task 19",
                 "task 19 waits in the shutdown barrier for tasks 0-18"});
 }
@@ -224,9 +210,7 @@ BOOST_AUTO_TEST_CASE(a_get_of_a_key_that_only_a_waiting_task_could_set_is_stuck)
   c.get(0, "address");
   c.barrier(1, "start");
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() ==
+  BOOST_TEST(c.at(1s).log() ==
              "tasks 0-1 wait for each other and can never go on: task 0 waits for key 'address', "
              "which nobody is left to set, task 1 waits at barrier 'start' for task 0; cancel a "
              "round, provide what is waited for or end a task\n");
@@ -236,8 +220,7 @@ BOOST_AUTO_TEST_CASE(the_only_task_of_a_job_that_gets_a_key_nobody_sets_is_stuck
   cluster c{1};
   c.log();
   c.get_all(0, {"there", "k"});
-  c.at(1s);
-  BOOST_TEST(c.log() ==
+  BOOST_TEST(c.at(1s).log() ==
              "task 0 can never go on: task 0 waits for key 'there', which nobody is left to set; "
              "provide what is waited for or end a task\n");
 }
@@ -250,9 +233,7 @@ BOOST_AUTO_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told) {
   c.log();
 
   c.put(o, "k", "v");
-  c.at(2s);
-
-  BOOST_TEST(c.log() == "task 0 goes on again\n");
+  BOOST_TEST(c.at(2s).log() == "task 0 goes on again\n");
   BOOST_TEST(why(c, o).waits.empty());
 }
 
@@ -264,11 +245,9 @@ BOOST_AUTO_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until_it
   c.log();
   c.pop(0, "work");
   c.pop(1, "work");
-  c.at(1s);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
 
-  c.bye(o);
-  c.at(2s);
+  c.bye(o).at(2s);
 
   expect_words(c.log(), {"tasks 0-1 can never go on: tasks 0-1 wait for queue 'work', to which "
                          "nobody is left to push; provide what is waited for"});
@@ -283,9 +262,7 @@ BOOST_AUTO_TEST_CASE(a_producer_that_has_become_the_task_that_waits_helps_nobody
   c.pop(only, "work");
   c.log();
 
-  c.at(1s);
-
-  expect_words(c.log(), {"task 0 can never go on: task 0 waits for queue 'work'"});
+  expect_words(c.at(1s).log(), {"task 0 can never go on: task 0 waits for queue 'work'"});
 }
 
 BOOST_AUTO_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck) {
@@ -333,13 +310,10 @@ BOOST_AUTO_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_with_
   c.put(1, "second", "2");
   BOOST_TEST(c.code(first) + c.code(second) == "OKOK");
   deadlock const d{c};
-  c.at(1s);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
 
   c.get(0, "third");
-  c.at(2s);
-
-  expect_words(c.log(), {"tasks 0-1 wait for each other", "task 0 waits at barrier 'a'"});
+  expect_words(c.at(2s).log(), {"tasks 0-1 wait for each other", "task 0 waits at barrier 'a'"});
 }
 
 BOOST_AUTO_TEST_CASE(a_new_incarnation_is_not_judged_by_what_the_old_one_did) {
@@ -350,22 +324,17 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_is_not_judged_by_what_the_old_one_did) {
   c.join({0, 0}, 7);
   deadlock const d{c};
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.at(1s).log() == deadlock_text);
 }
 
 BOOST_AUTO_TEST_CASE(nobody_says_of_a_suspect_task_that_it_is_stuck_before_it_is_back) {
   cluster c{2};
   deadlock const d{c};
-  c.at(50ms);
-  c.lose(1);
+  c.at(50ms).lose(1);
   c.log();
-  c.at(1s);
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
 
-  c.resume(1);
-  c.at(2s);
+  c.resume(1).at(2s);
 
   BOOST_TEST(c.log() == "task 1 (host1:1001) is back\n" + std::string{deadlock_text});
 }
@@ -376,9 +345,7 @@ BOOST_AUTO_TEST_CASE(a_recoverable_task_that_died_may_come_back_and_release_othe
   c.log();
   c.barrier(0, "a", 30s);
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_has_not_come_yet_may_do_anything) {
@@ -388,9 +355,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_has_not_come_yet_may_do_anything) {
   c.log();
   c.get(0, "k");
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_left_sets_no_keys_any_more) {
@@ -400,9 +365,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_left_sets_no_keys_any_more) {
   c.log();
 
   c.leave(1);
-  c.at(2s);
-
-  BOOST_TEST(c.log() ==
+  BOOST_TEST(c.at(2s).log() ==
              "task 1 (host1:1001) has left\n"
              "task 0 can never go on: task 0 waits for key 'k', which nobody is left to "
              "set; provide what is waited for or end a task\n");
@@ -427,9 +390,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_ends_it_and_it_is_told) {
   c.at(5s - 1ns);
   c.log();
 
-  c.at(6s);
-
-  expect_words(c.log(), {"Barrier timed out. Barrier 'a'", "tasks 0-1 go on again"});
+  expect_words(c.at(6s).log(), {"Barrier timed out. Barrier 'a'", "tasks 0-1 go on again"});
 }
 
 BOOST_AUTO_TEST_CASE(of_those_who_were_stuck_only_who_is_still_there_goes_on) {
@@ -439,9 +400,7 @@ BOOST_AUTO_TEST_CASE(of_those_who_were_stuck_only_who_is_still_there_goes_on) {
   c.report_error(1, errc::internal, "boom");
   c.log();
 
-  c.at(3s);
-
-  BOOST_TEST(c.log() == "task 0 goes on again\n");
+  BOOST_TEST(c.at(3s).log() == "task 0 goes on again\n");
 }
 
 BOOST_AUTO_TEST_CASE(nobody_goes_on_when_all_who_were_stuck_have_failed) {
@@ -452,9 +411,7 @@ BOOST_AUTO_TEST_CASE(nobody_goes_on_when_all_who_were_stuck_have_failed) {
   c.report_error(1, errc::internal, "boom");
   c.log();
 
-  c.at(3s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(3s).log() == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_the_job_is_no_going_on) {
@@ -477,9 +434,7 @@ BOOST_AUTO_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew) {
   c.log();
 
   c.barrier(0, "later");
-  c.at(2s);
-
-  expect_words(c.log(), {"task 0 waits at barrier 'later' for task 1"});
+  expect_words(c.at(2s).log(), {"task 0 waits at barrier 'later' for task 1"});
 }
 
 BOOST_AUTO_TEST_CASE(those_who_come_to_a_deadlock_are_told_too) {
@@ -489,9 +444,7 @@ BOOST_AUTO_TEST_CASE(those_who_come_to_a_deadlock_are_told_too) {
   c.log();
 
   c.barrier(2, "c");
-  c.at(2s);
-
-  expect_words(c.log(), {"tasks 0-2", "task 2 waits at barrier 'c' for tasks 0-1"});
+  expect_words(c.at(2s).log(), {"tasks 0-2", "task 2 waits at barrier 'c' for tasks 0-1"});
 }
 
 BOOST_AUTO_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_second) {
@@ -514,10 +467,8 @@ BOOST_AUTO_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck) 
   c.exchange(0, "gpu", {});
   c.send(1, core::alive_args{{}, 300s}, 300s);
 
-  c.at(1s);
-
-  expect_words(c.log(), {"task 0 waits in the exchange of topologies 'gpu' for task 1",
-                         "task 1 waits in an alive query for task 0", "; end a task"});
+  expect_words(c.at(1s).log(), {"task 0 waits in the exchange of topologies 'gpu' for task 1",
+                                "task 1 waits in an alive query for task 0", "; end a task"});
   auto const a = why(c, 0);
   BOOST_TEST_REQUIRE(a.waits.size() == 2u);
   BOOST_TEST((a.waits[0].what == kind::topology));
@@ -534,9 +485,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_is_complete_is_no_wait) {
   c.exchange(1, "gpu", {});
   deadlock const d{c};
 
-  c.at(1s);
-
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.at(1s).log() == deadlock_text);
   auto const a = why(c, 0);
   BOOST_TEST_REQUIRE(a.waits.size() == 2u);
   BOOST_TEST((a.waits[0].what == kind::barrier));
@@ -549,9 +498,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_w
   c.frozen(0, 1, 7);
   c.log();
   c.barrier(1, "a");
-  c.at(1s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.at(1s).log() == "");
   auto const a = why(c, 0);
   BOOST_TEST_REQUIRE(a.waits.size() == 2u);
   BOOST_TEST((a.waits[1].what == kind::preemption));
@@ -724,9 +671,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_for_the_bound_of_why) {
 BOOST_AUTO_TEST_CASE(a_task_of_which_not_every_wait_was_looked_at_is_not_called_stuck) {
   cluster c{2, with([](auto& o) { o.participants_per_picture_max = 1; })};
   deadlock const d{c};
-  c.pass(1s);
-
-  BOOST_TEST(c.log() == "");
+  BOOST_TEST(c.pass(1s).log() == "");
   BOOST_TEST(why(c, 0).stuck == "");
 }
 
@@ -734,9 +679,7 @@ BOOST_AUTO_TEST_CASE(tasks_whose_every_wait_was_looked_at_are_stuck_whatever_was
   cluster c{4, with([](auto& o) { o.participants_per_picture_max = 20; })};
   deadlock const d{c};
   c.barrier(2, "c", 300s, {.among = {2, 3}});
-  c.pass(1s);
-
-  BOOST_TEST(c.log() == deadlock_text);
+  BOOST_TEST(c.pass(1s).log() == deadlock_text);
   BOOST_TEST(why(c, 0).more == 1u);
 }
 
