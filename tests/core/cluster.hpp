@@ -1,7 +1,7 @@
 #pragma once
 // A coordinator and its clients in virtual time, so that tests read as transcripts:
 //
-//   cluster c{2};                                      // client i has joined as task i
+//   cluster c{2};  // or the fixture job<2>: client i has joined as task i
 //   auto const first = c.barrier(0, "b", 30s);
 //   BOOST_TEST(c.at(30s - 1ns).code(first) == "waits");
 //   BOOST_TEST(c.at(30s).replies() == "0:DEADLINE_EXCEEDED");
@@ -11,7 +11,8 @@
 // each can be made to deviate. Whatever the coordinator sends arrives at once. Every input is
 // followed by check_invariants(), and what no client may ever see fails the test: two replies to
 // one request, a push before the handshake's answer, anything after a goodbye. At its end each
-// test stops the coordinator and looks for calls without an answer and for lost memory.
+// test removes all keys, stops the coordinator and looks for calls without an answer and for lost
+// memory.
 
 #include "coxswain/core/coordinator.hpp"
 
@@ -260,6 +261,12 @@ class cluster {
   std::vector<std::size_t> resumed_;
   std::string transcript_;
   std::string log_;
+};
+
+// The fixture of a test with n tasks, each joined by a client of its own.
+template <std::uint32_t n>
+struct job {
+  cluster c{n};
 };
 
 [[nodiscard]] inline bool contains(std::string_view text, std::string_view part) {

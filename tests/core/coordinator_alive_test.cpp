@@ -34,8 +34,7 @@ core::config loose() {
 
 BOOST_AUTO_TEST_SUITE(coordinator_alive_test)
 
-BOOST_AUTO_TEST_CASE(get_live_tasks_succeeds_when_all_members_have_called) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(get_live_tasks_succeeds_when_all_members_have_called, job<3>) {
   auto const zero = alive(c, 0);
   auto const two = alive(c, 2, {0, 1, 2});
   BOOST_TEST(c.replies() == "");
@@ -49,18 +48,14 @@ BOOST_AUTO_TEST_CASE(get_live_tasks_succeeds_when_all_members_have_called) {
   BOOST_TEST((c.answer_to(zero) == c.answer_to(two)));  // so that it is encoded once
 }
 
-BOOST_AUTO_TEST_CASE(get_live_tasks_without_being_a_member_is_refused) {
-  cluster c{3};
-
+BOOST_FIXTURE_TEST_CASE(get_live_tasks_without_being_a_member_is_refused, job<3>) {
   auto const asked = alive(c, 2, {0, 1});
 
   BOOST_TEST(c.code(asked) == "INVALID_ARGUMENT");
   expect_words(c.text(asked), {"alive query", "task 2 is not among"});
 }
 
-BOOST_AUTO_TEST_CASE(get_alive_tasks_succeed_for_a_set_of_one_and_for_all_but_one) {
-  cluster c{3};
-
+BOOST_FIXTURE_TEST_CASE(get_alive_tasks_succeed_for_a_set_of_one_and_for_all_but_one, job<3>) {
   BOOST_TEST(list(c, alive(c, 1, {1})) == "1=101");
   auto const zero = alive(c, 0, {2, 0});
   BOOST_TEST(c.code(zero) == "waits");
@@ -108,8 +103,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(list(c, all) == "0=100 1=101 2=202");
 }
 
-BOOST_AUTO_TEST_CASE(failed_task_before_calling_get_alive_tasks_fails_the_job_of_d19) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(failed_task_before_calling_get_alive_tasks_fails_the_job_of_d19, job<3>) {
   c.report_error(2, errc::internal, "boom");
 
   BOOST_TEST(c.code(alive(c, 0)) == "FAILED_PRECONDITION");
@@ -166,16 +160,13 @@ BOOST_AUTO_TEST_CASE(a_task_that_never_came_is_not_waited_for_until_it_does) {
   BOOST_TEST(list(c, both) == "0=1 1=2");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_member_is_waited_for_even_if_it_has_called) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_suspect_member_is_waited_for_even_if_it_has_called, job<2>) {
   auto const one = alive(c, 1);
   c.lose(1);
   auto const zero = alive(c, 0);
   BOOST_TEST(c.at(1s).code(zero) == "waits");
 
-  c.resume(1);
-
-  BOOST_TEST(list(c, zero) == "0=100 1=101");
+  BOOST_TEST(list(c.resume(1), zero) == "0=100 1=101");
   BOOST_TEST(list(c, one) == "0=100 1=101");
 }
 
@@ -199,8 +190,7 @@ BOOST_AUTO_TEST_CASE(the_query_of_a_task_that_fails_itself_ends_internal_with_it
   expect_words(c.text(asked), {"task 0", "failed: DATA_LOSS: bad disk"});
 }
 
-BOOST_AUTO_TEST_CASE(different_sets_run_independently) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(different_sets_run_independently, job<3>) {
   auto const all = alive(c, 0);
   auto const some = alive(c, 0, {0, 1});
   auto const own = alive(c, 0, {0});
@@ -213,8 +203,7 @@ BOOST_AUTO_TEST_CASE(different_sets_run_independently) {
   BOOST_TEST(c.code(all) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(all_calls_of_one_task_get_the_answer) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(all_calls_of_one_task_get_the_answer, job<2>) {
   auto const first = alive(c, 0);
   auto const second = alive(c, 0);
   BOOST_TEST(c.code(first) == "waits");
@@ -225,8 +214,7 @@ BOOST_AUTO_TEST_CASE(all_calls_of_one_task_get_the_answer) {
   BOOST_TEST(list(c, second) == "0=100 1=101");
 }
 
-BOOST_AUTO_TEST_CASE(the_next_query_begins_anew) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_next_query_begins_anew, job<2>) {
   alive(c, 0);
   alive(c, 1);
 
@@ -237,8 +225,7 @@ BOOST_AUTO_TEST_CASE(the_next_query_begins_anew) {
   BOOST_TEST(list(c, again) == "0=100 1=101");
 }
 
-BOOST_AUTO_TEST_CASE(a_query_times_out_for_its_caller_only_and_says_who_is_missing) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_query_times_out_for_its_caller_only_and_says_who_is_missing, job<3>) {
   c.barrier(2, "elsewhere");
   auto const first = alive(c, 0, {}, 30s);
   c.at(10s);
@@ -257,15 +244,13 @@ BOOST_AUTO_TEST_CASE(a_query_times_out_for_its_caller_only_and_says_who_is_missi
   expect_words(c.text(second), {"2 of 3 tasks are missing", "0 (", "2 ("});
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_says_that_a_missing_task_waits_in_an_alive_query) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_says_that_a_missing_task_waits_in_an_alive_query, job<2>) {
   alive(c, 1);
   auto const barrier = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(barrier), {"1 (connected", "waits for an alive query"});
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_query_leaves_nothing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_query_leaves_nothing, job<2>) {
   c.heartbeat(0);
   auto const before = c.look().memory_bytes;
   BOOST_TEST(c.withdraw(alive(c, 0, {0, 1})).look().memory_bytes == before);
@@ -275,8 +260,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_query_leaves_nothing) {
   BOOST_TEST(list(c, one) == "0=100 1=101");
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_or_an_unknown_member_is_refused) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_observer_or_an_unknown_member_is_refused, job<2>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(alive(c, o)) == "FAILED_PRECONDITION");
@@ -285,8 +269,7 @@ BOOST_AUTO_TEST_CASE(an_observer_or_an_unknown_member_is_refused) {
   expect_words(c.text(unknown), {"alive query: there is no task 7", "tasks 0 to 1"});
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_aborts_alive_queries) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stop_aborts_alive_queries, job<2>) {
   auto const asked = alive(c, 0);
 
   BOOST_TEST(c.stop("maintenance").code(asked) == "ABORTED");
@@ -307,8 +290,7 @@ BOOST_AUTO_TEST_CASE(a_restart_withdraws_the_call_of_the_old_process) {
   BOOST_TEST(list(c, zero) == "0=100 1=555");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_takes_the_task_over_has_to_ask_again) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_session_that_takes_the_task_over_has_to_ask_again, job<2>) {
   auto const old = alive(c, 1);
   auto const other = c.observer();
   BOOST_TEST(c.after(c.join({other, 1}, 101)).code(old) == "ABORTED");
@@ -320,17 +302,14 @@ BOOST_AUTO_TEST_CASE(a_session_that_takes_the_task_over_has_to_ask_again) {
   BOOST_TEST(list(c, zero) == "0=100 1=101");
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_that_was_lost_comes_again_after_a_resume) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_answer_that_was_lost_comes_again_after_a_resume, job<2>) {
   auto const zero = alive(c, 0);
   c[0].deaf = true;
   alive(c, 1);
   BOOST_TEST(c.code(zero) == "waits");
   c[0].deaf = false;
 
-  c.blink(0);
-
-  BOOST_TEST(list(c, zero) == "0=100 1=101");
+  BOOST_TEST(list(c.blink(0), zero) == "0=100 1=101");
 }
 
 BOOST_AUTO_TEST_CASE(a_large_job_asks_in_any_order) {

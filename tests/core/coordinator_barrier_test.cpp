@@ -9,8 +9,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_barrier_test)
 
-BOOST_AUTO_TEST_CASE(barrier_releases_nobody_before_the_last_and_then_all_at_once) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(barrier_releases_nobody_before_the_last_and_then_all_at_once, job<3>) {
   auto const one = c.barrier(0, "b");
   c.barrier(1, "b");
   BOOST_TEST(c.at(100s).replies() == "");
@@ -19,16 +18,14 @@ BOOST_AUTO_TEST_CASE(barrier_releases_nobody_before_the_last_and_then_all_at_onc
   BOOST_TEST(c.round(one) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(wait_at_barrier_succeed) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(wait_at_barrier_succeed, job<2>) {
   for (auto const* const id : {"barrier_1", "barrier_2"}) {
     c.barrier(0, id, 200ms);
     BOOST_TEST(c.after(c.barrier(1, id, 200ms)).replies() == "0:OK 1:OK");
   }
 }
 
-BOOST_AUTO_TEST_CASE(wait_at_barrier_timeout_with_different_barrier_id) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(wait_at_barrier_timeout_with_different_barrier_id, job<2>) {
   auto const one = c.barrier(0, "barrier_1", 200ms);
   auto const two = c.barrier(1, "barrier_2", 200ms);
 
@@ -39,8 +36,7 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_timeout_with_different_barrier_id) {
   expect_words(c.text(two), {"0 (connected"});
 }
 
-BOOST_AUTO_TEST_CASE(wait_at_barrier_reuse_same_id_succeeds) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(wait_at_barrier_reuse_same_id_succeeds, job<2>) {
   std::uint64_t round = 0;
   for (int use = 0; use < 2; ++use) {
     ++round;
@@ -54,16 +50,14 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_reuse_same_id_succeeds) {
 }
 
 // The old rule that an id is usable once is replaced.
-BOOST_AUTO_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced_by_d13) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(wait_at_barrier_fail_with_same_barrier_id_replaced_by_d13, job<2>) {
   for (int i = 0; i < 100; ++i) {
     c.barrier(0, "b");
     BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "0:OK 1:OK");
   }
 }
 
-BOOST_AUTO_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise, job<3>) {
   for (std::uint64_t round = 1; round <= 2; ++round) {
     std::vector<call> calls;
     for (int i = 0; i < 3; ++i) calls.push_back(c.barrier(i, "b"));
@@ -71,16 +65,14 @@ BOOST_AUTO_TEST_CASE(two_consecutive_barriers_succeed_with_numbers_that_rise) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(barrier_with_subset_of_tasks_and_wait_at_barrier_subset_succeeds) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(barrier_with_subset_of_tasks_and_wait_at_barrier_subset_succeeds, job<3>) {
   c.barrier(0, "b", 300s, {.among = {0, 1}});
   BOOST_TEST(c.after(c.barrier(1, "b", 300s, {.among = {1, 0}})).replies() == "0:OK 1:OK");
   for (int i = 0; i < 3; ++i) c.leave(i);
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_order_and_the_repetition_of_participants_do_not_matter) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(the_order_and_the_repetition_of_participants_do_not_matter, job<3>) {
   c.barrier(0, "b", 300s, {.among = {0, 2, 2, 0}});
   BOOST_TEST(c.after(c.barrier(2, "b", 300s, {.among = {2, 0}})).replies() == "0:OK 2:OK");
 
@@ -91,9 +83,7 @@ BOOST_AUTO_TEST_CASE(the_order_and_the_repetition_of_participants_do_not_matter)
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_may_be_alone_at_a_barrier) {
-  cluster c{2};
-
+BOOST_FIXTURE_TEST_CASE(a_task_may_be_alone_at_a_barrier, job<2>) {
   BOOST_TEST(c.round(c.barrier(0, "b", 0s, {.among = {0}})) == "round 1");
 }
 
@@ -114,8 +104,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 // Upstream, one wrong caller fails the round for all (its sharp edge 29).
-BOOST_AUTO_TEST_CASE(an_outsider_that_calls_while_others_wait_is_refused_alone) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(an_outsider_that_calls_while_others_wait_is_refused_alone, job<3>) {
   auto const zero = c.barrier(0, "b", 300s, {.among = {0, 1}});
 
   BOOST_TEST(c.code(c.barrier(2, "b")) == "INVALID_ARGUMENT");
@@ -123,8 +112,7 @@ BOOST_AUTO_TEST_CASE(an_outsider_that_calls_while_others_wait_is_refused_alone) 
   BOOST_TEST(c.after(c.barrier(1, "b", 300s, {.among = {0, 1}})).round(zero) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(barrier_by_non_cluster_task) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(barrier_by_non_cluster_task, job<2>) {
   auto const one = c.barrier(0, "b", 300s, {.among = {0, 2}});
 
   BOOST_TEST(c.code(one) == "INVALID_ARGUMENT");
@@ -132,8 +120,7 @@ BOOST_AUTO_TEST_CASE(barrier_by_non_cluster_task) {
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(barrier_timeout_is_the_same_for_all_and_names_who_is_missing) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(barrier_timeout_is_the_same_for_all_and_names_who_is_missing, job<3>) {
   c.at(5s);
   auto const one = c.barrier(1, "b", 1s);
   auto const zero = c.barrier(0, "b", 1s);
@@ -146,8 +133,7 @@ BOOST_AUTO_TEST_CASE(barrier_timeout_is_the_same_for_all_and_names_who_is_missin
                 "2/3", "task 1 first"});
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_barrier_says_in_figures_who_is_missing) {
-  cluster c{5};
+BOOST_FIXTURE_TEST_CASE(a_failed_barrier_says_in_figures_who_is_missing, job<5>) {
   c.lose(3);
   c.get(4, "the/key", 60s);
   auto const one = c.barrier(1, "b", 1s);
@@ -172,8 +158,7 @@ BOOST_AUTO_TEST_CASE(a_failed_barrier_says_in_figures_who_is_missing) {
   expect_words(c.text(one), {"3 (suspect", "4 (connected", "waits for key 'the/key'"});
 }
 
-BOOST_AUTO_TEST_CASE(what_the_missing_wait_for_instead_is_told) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(what_the_missing_wait_for_instead_is_told, job<4>) {
   c.barrier(1, "later", 60s);
   c.barrier(1, "elsewhere", 60s);
   c.leave(2, 60s);
@@ -189,8 +174,7 @@ BOOST_AUTO_TEST_CASE(what_the_missing_wait_for_instead_is_told) {
   BOOST_TEST(contains(known[2].waits_for, "key '"));
 }
 
-BOOST_AUTO_TEST_CASE(sixteen_of_many_missing_are_described_and_all_are_named) {
-  cluster c{64};
+BOOST_FIXTURE_TEST_CASE(sixteen_of_many_missing_are_described_and_all_are_named, job<64>) {
   auto const one = c.barrier(0, "b", 1s);
   c.at(1s);
 
@@ -201,8 +185,7 @@ BOOST_AUTO_TEST_CASE(sixteen_of_many_missing_are_described_and_all_are_named) {
   expect_words(c.text(one), {"63 of 64 tasks are missing: 1-63; of these 1 (connected"});
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_set_above_four_kibibytes_is_cut_and_counted) {
-  cluster c{4000};
+BOOST_FIXTURE_TEST_CASE(a_missing_set_above_four_kibibytes_is_cut_and_counted, job<4000>) {
   for (int i = 0; i < 4000; i += 2) c.barrier(i, "b", 1s);
   c.at(1s);
 
@@ -217,8 +200,7 @@ BOOST_AUTO_TEST_CASE(a_missing_set_above_four_kibibytes_is_cut_and_counted) {
   expect_words(c.text(first), {"2000 of 4000", "and " + std::to_string(f->missing_cut) + " more"});
 }
 
-BOOST_AUTO_TEST_CASE(a_round_ends_at_the_earliest_deadline_of_its_arrivals) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_round_ends_at_the_earliest_deadline_of_its_arrivals, job<3>) {
   c.barrier(0, "b", 60s);
   c.at(1s);
   c.barrier(1, "b", 10s);
@@ -227,8 +209,7 @@ BOOST_AUTO_TEST_CASE(a_round_ends_at_the_earliest_deadline_of_its_arrivals) {
   BOOST_TEST(c.at(11s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(a_later_arrival_with_a_longer_timeout_does_not_extend_the_round) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_later_arrival_with_a_longer_timeout_does_not_extend_the_round, job<3>) {
   c.barrier(0, "b", 10s);
   c.at(9s);
   c.barrier(1, "b", 60s);
@@ -236,8 +217,7 @@ BOOST_AUTO_TEST_CASE(a_later_arrival_with_a_longer_timeout_does_not_extend_the_r
   BOOST_TEST(c.at(10s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(the_last_arrival_at_the_deadline_itself_still_counts) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_last_arrival_at_the_deadline_itself_still_counts, job<2>) {
   c.barrier(0, "b", 10s);
   c.at(10s - 1ns).sleep_without_advance(1ns);
 
@@ -245,16 +225,14 @@ BOOST_AUTO_TEST_CASE(the_last_arrival_at_the_deadline_itself_still_counts) {
   BOOST_TEST(c.at(30s).replies() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_turn) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_turn, job<2>) {
   auto const one = c.barrier(0, "b", 0s);
   BOOST_TEST(c.code(one) == "waits");
 
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_without_limit_waits_until_somebody_dies) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_without_limit_waits_until_somebody_dies, job<2>) {
   auto const one = c.barrier(0, "b", without_limit);
   BOOST_TEST(c.at(2h).code(one) == "waits");
   BOOST_TEST(!c.look().barriers[0].remaining.has_value());
@@ -262,8 +240,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_without_limit_waits_until_somebody_dies) {
   BOOST_TEST(c.bye(1, true).code(one) == "INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_call) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_call, job<3>) {
   auto const older = c.barrier(0, "b", 5s);
   auto const newer = c.barrier(0, "b", 60s);
   BOOST_TEST(c.code(older) == "CANCELLED");
@@ -274,8 +251,7 @@ BOOST_AUTO_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_cal
   BOOST_TEST(c.after(c.barrier(2, "b")).round(newer) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back, job<2>) {
   auto const older = c.barrier(0, "b");
   auto const newer = c.barrier(0, "b");
   core::client_message m;
@@ -288,8 +264,7 @@ BOOST_AUTO_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back) {
 
 // --- Withdrawal -----------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller, job<3>) {
   auto const stays = c.barrier(0, "b", 60s);
   auto const goes = c.barrier(1, "b", 5s);
   BOOST_TEST(c.withdraw(goes).look().barriers[0].missing == "1-2");
@@ -300,15 +275,13 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller) {
   BOOST_TEST(c.round(stays) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(the_round_waits_for_the_deadlines_of_those_who_stay) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(the_round_waits_for_the_deadlines_of_those_who_stay, job<3>) {
   auto const stays = c.barrier(0, "b", 60s);
   BOOST_TEST(c.withdraw(c.barrier(1, "b", 5s)).at(60s - 1ns).code(stays) == "waits");
   BOOST_TEST(c.at(60s).round(stays) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been, job<2>) {
   BOOST_TEST(c.withdraw(c.barrier(0, "b")).look().barriers.empty());
   BOOST_TEST(c.at(400s).replies() == "");
 
@@ -316,8 +289,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been) {
   BOOST_TEST(c.after(c.barrier(1, "b")).round(a) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome, job<2>) {
   auto const a = c.barrier(0, "b");
   c.barrier(1, "b");
   core::client_message m;
@@ -327,8 +299,7 @@ BOOST_AUTO_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome) {
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(withdrawing_what_was_never_asked_does_nothing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(withdrawing_what_was_never_asked_does_nothing, job<2>) {
   auto const a = c.barrier(0, "b");
   for (std::uint64_t const id : {std::uint64_t{0}, a.id.value + 7, UINT64_MAX}) {
     core::client_message m;
@@ -376,8 +347,7 @@ BOOST_AUTO_TEST_CASE(barrier_fails_upon_task_error_at_once_and_says_who_and_how_
                               "UNAVAILABLE: out of disk", "2 of 3 tasks had arrived"});
 }
 
-BOOST_AUTO_TEST_CASE(barrier_fails_when_a_participant_dies) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(barrier_fails_when_a_participant_dies, job<3>) {
   auto const zero = c.barrier(0, "b");
   BOOST_TEST(c.lose(2).at(2s - 1ns).code(zero) == "waits");
   BOOST_TEST(c.at(2s).code(zero) == "INTERNAL");
@@ -392,15 +362,13 @@ BOOST_AUTO_TEST_CASE(a_participant_that_dies_while_it_waits_fails_the_round_of_t
   BOOST_TEST(c.bye(0, true).round(one) == "round 1 INTERNAL 1/3 missing 0,2");
 }
 
-BOOST_AUTO_TEST_CASE(a_job_error_fails_also_barriers_that_the_culprit_has_no_part_in) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_job_error_fails_also_barriers_that_the_culprit_has_no_part_in, job<3>) {
   auto const pair = c.barrier(0, "pair", 300s, {.among = {0, 1}});
 
   BOOST_TEST(c.after(c.report_error(2, errc::internal, "boom")).code(pair) == "INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(barrier_with_participating_tasks_fails_if_task_is_stale, job<2>) {
   c[0].beats = false;
   c[1].beats = false;
   c.at(200s);
@@ -429,15 +397,13 @@ BOOST_AUTO_TEST_CASE(
 
 // --- What a barrier may be called -----------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(names_may_have_spaces_brackets_and_any_letters) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(names_may_have_spaces_brackets_and_any_letters, job<1>) {
   for (std::string const name : {"[op=save] step 7: all", "/a//b/", "\xe2\x82\xac", "a\nb"}) {
     BOOST_TEST(c.code(c.barrier(0, name)) == "OK");
   }
 }
 
-BOOST_AUTO_TEST_CASE(names_are_apart_from_keys_and_from_count_barriers) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(names_are_apart_from_keys_and_from_count_barriers, job<2>) {
   auto const b = c.barrier(0, "tensorstore_checkpoint_1");
   c.put(0, "tensorstore_checkpoint_1", "v");
   int const o = c.observer();
@@ -445,11 +411,9 @@ BOOST_AUTO_TEST_CASE(names_are_apart_from_keys_and_from_count_barriers) {
 
   BOOST_TEST(c.code(b, count) == "waits waits");
   BOOST_TEST(c.value(c.get(1, "tensorstore_checkpoint_1")) == "v");
-  c.remove(0, "tensorstore_checkpoint_1");
 }
 
-BOOST_AUTO_TEST_CASE(a_name_is_not_empty_and_is_utf8_without_nul) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_name_is_not_empty_and_is_utf8_without_nul, job<1>) {
   for (std::string const& bad : {std::string{}, std::string("a\0b", 3), std::string{"\xff"}}) {
     BOOST_TEST(c.code(c.barrier(0, bad)) == "INVALID_ARGUMENT");
     BOOST_TEST(c.code(c.cancel(0, bad)) == "INVALID_ARGUMENT");
@@ -457,8 +421,7 @@ BOOST_AUTO_TEST_CASE(a_name_is_not_empty_and_is_utf8_without_nul) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task, job<1>) {
   int const o = c.observer();
 
   auto const one = c.barrier(o, "b");
@@ -469,8 +432,7 @@ BOOST_AUTO_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task) {
 
 // --- Progress and log -----------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period, job<4>) {
   auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
   c.at(1s);
   auto const first = c.pushed<core::barrier_progress>(0);
@@ -494,8 +456,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period) {
   BOOST_TEST(c.pushed<core::barrier_progress>(2).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_most) {
-  cluster c{9};
+BOOST_FIXTURE_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_most, job<9>) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   c.barrier(1, "b", 60s, {.progress_every = 2s});
   std::size_t often = 0;
@@ -512,8 +473,7 @@ BOOST_AUTO_TEST_CASE(a_waiter_is_told_of_progress_as_often_as_it_asked_at_the_mo
   BOOST_TEST(seldom == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_sooner) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_sooner, job<3>) {
   c.barrier(0, "b", 60s, {.progress_every = 10s});
   c.barrier(1, "b", 60s, {.progress_every = 2s});
 
@@ -523,8 +483,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_progress_more_often_than_others_is_told_sooner
   BOOST_TEST(c.at(10s).pushed<core::barrier_progress>(0).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_together) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_together, job<3>) {
   auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});
   auto const two = c.barrier(1, "b", 60s, {.progress_every = 1s});
 
@@ -551,8 +510,7 @@ BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_nobody_is_told_until_so
   BOOST_TEST(c.at(6s).pushed<core::barrier_progress>(1).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_withdrawal_is_progress_too, job<3>) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   auto const other = c.barrier(1, "b", 60s);
   c.at(1s);
@@ -565,8 +523,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawal_is_progress_too) {
   BOOST_TEST(told[0].arrived == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most) {
-  cluster c{30};
+BOOST_FIXTURE_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most, job<30>) {
   c.barrier(0, "b", 60s, {.progress_every = 1ns});
   for (int i = 1; i < 29; ++i) {
     c.pass(10ms);
@@ -578,8 +535,7 @@ BOOST_AUTO_TEST_CASE(progress_is_told_ten_times_a_second_at_the_most) {
   BOOST_TEST(told.size() == 10u);
 }
 
-BOOST_AUTO_TEST_CASE(no_progress_is_told_after_the_round) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(no_progress_is_told_after_the_round, job<2>) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   c.barrier(1, "b", 60s, {.progress_every = 100ms});
 
@@ -594,8 +550,7 @@ BOOST_AUTO_TEST_CASE(progress_is_not_told_to_a_lost_connection_and_goes_on_after
   BOOST_TEST(c.at(4s).pushed<core::barrier_progress>(0).size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_that_waits_long_is_logged_every_ten_seconds) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_barrier_that_waits_long_is_logged_every_ten_seconds, job<3>) {
   c.barrier(0, "b", 60s);
   c.log();
   BOOST_TEST(c.at(10s - 1ns).log() == "");
@@ -621,8 +576,7 @@ BOOST_AUTO_TEST_CASE(a_log_period_of_zero_means_that_waiting_is_not_logged) {
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
-BOOST_AUTO_TEST_CASE(barrier_and_join_waits_are_seen_live) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(barrier_and_join_waits_are_seen_live, job<3>) {
   c.at(1s);
   c.barrier(1, "b", 60s);
   c.at(3s);
@@ -640,8 +594,7 @@ BOOST_AUTO_TEST_CASE(barrier_and_join_waits_are_seen_live) {
   BOOST_TEST((seen[0].remaining == 58s));
 }
 
-BOOST_AUTO_TEST_CASE(many_barriers_at_once_do_not_disturb_each_other) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(many_barriers_at_once_do_not_disturb_each_other, job<2>) {
   std::vector<call> calls;
   for (int i = 0; i < 200; ++i) calls.push_back(c.barrier(0, "b" + std::to_string(i)));
   for (int i = 199; i >= 0; --i) c.barrier(1, "b" + std::to_string(i));

@@ -7,8 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_cancel_test)
 
-BOOST_AUTO_TEST_CASE(barrier_cancelled) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(barrier_cancelled, job<2>) {
   auto const waiting = c.barrier(0, "b");
 
   auto const cancel = c.cancel(0, "b");
@@ -31,8 +30,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(one) == "CANCELLED");
 }
 
-BOOST_AUTO_TEST_CASE(the_operator_of_the_coordinator_cancels_a_round_and_is_named) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_operator_of_the_coordinator_cancels_a_round_and_is_named, job<2>) {
   auto const waiting = c.barrier(0, "b");
 
   BOOST_TEST(c.operator_cancels("b", 1, "10.0.0.9 over HTTP").ok());
@@ -41,8 +39,7 @@ BOOST_AUTO_TEST_CASE(the_operator_of_the_coordinator_cancels_a_round_and_is_name
   expect_words(c.text(waiting), {"Barrier 'b' round 1 failed", "cancelled by 10.0.0.9 over HTTP"});
 }
 
-BOOST_AUTO_TEST_CASE(the_operator_cancels_only_a_round_that_is_open) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_operator_cancels_only_a_round_that_is_open, job<2>) {
   auto const waiting = c.barrier(0, "b");
 
   auto const other = c.operator_cancels("b", 2, "me");
@@ -55,8 +52,7 @@ BOOST_AUTO_TEST_CASE(the_operator_cancels_only_a_round_that_is_open) {
   BOOST_TEST(c.code(waiting) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(cancel_after_barrier_has_passed) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(cancel_after_barrier_has_passed, job<2>) {
   auto const zero = c.barrier(0, "b");
   c.barrier(1, "b");
 
@@ -74,8 +70,7 @@ BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_fails_and_cancel_barrier_non_ex
 }
 
 // The old rule was that such a cancel succeeds and poisons the name.
-BOOST_AUTO_TEST_CASE(cancel_non_existent_barrier_future_barrier_fails_replaced_by_d16) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(cancel_non_existent_barrier_future_barrier_fails_replaced_by_d16, job<2>) {
   c.cancel(0, "b");
 
   c.barrier(0, "b");
@@ -92,8 +87,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 // Upstream a client always cancels round 0 (its sharp edge 8).
-BOOST_AUTO_TEST_CASE(later_rounds_can_be_cancelled_with_and_without_their_number) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(later_rounds_can_be_cancelled_with_and_without_their_number, job<1>) {
   c.barrier(0, "b", 1s, {.among = {0}});
   cluster two{2};
   for (int i = 0; i < 3; ++i) {
@@ -105,8 +99,7 @@ BOOST_AUTO_TEST_CASE(later_rounds_can_be_cancelled_with_and_without_their_number
   BOOST_TEST(two.code(fourth) == "CANCELLED");
 }
 
-BOOST_AUTO_TEST_CASE(another_round_than_the_open_one_is_not_cancelled) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(another_round_than_the_open_one_is_not_cancelled, job<2>) {
   c.barrier(0, "b");
   c.barrier(1, "b");
   auto const second = c.barrier(0, "b");
@@ -119,8 +112,7 @@ BOOST_AUTO_TEST_CASE(another_round_than_the_open_one_is_not_cancelled) {
   BOOST_TEST(c.code(second) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_takes_no_part_may_not_cancel) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_task_that_takes_no_part_may_not_cancel, job<3>) {
   auto const zero = c.barrier(0, "b", 300s, {.among = {0, 1}});
 
   auto const cancel = c.cancel(2, "b");
@@ -130,8 +122,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_takes_no_part_may_not_cancel) {
   BOOST_TEST(c.code(zero) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_may_cancel_and_is_named) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_observer_may_cancel_and_is_named, job<2>) {
   auto const zero = c.barrier(0, "b");
   int const o = c.observer("cli:77");
 
@@ -140,8 +131,7 @@ BOOST_AUTO_TEST_CASE(an_observer_may_cancel_and_is_named) {
   expect_words(c.text(zero), {"cancelled by observer cli:77"});
 }
 
-BOOST_AUTO_TEST_CASE(a_straggler_of_a_cancelled_round_gets_cancelled_once) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_straggler_of_a_cancelled_round_gets_cancelled_once, job<3>) {
   c.barrier(0, "b");
   c.cancel(0, "b");
 
@@ -152,8 +142,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_of_a_cancelled_round_gets_cancelled_once) {
   BOOST_TEST(c.after(c.barrier(2, "b")).round(next) == "round 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_round_leaves_no_deadline_and_no_log_behind) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_cancelled_round_leaves_no_deadline_and_no_log_behind, job<2>) {
   c.barrier(0, "b", 20s, {.progress_every = 1s});
   c.cancel(0, "b");
   c.replies();
@@ -163,8 +152,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_round_leaves_no_deadline_and_no_log_behind) {
   BOOST_TEST(c.log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(count_barriers_are_not_cancelled) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(count_barriers_are_not_cancelled, job<1>) {
   int const o = c.observer();
   auto const waits = c.count_barrier(o, "b", 2);
 

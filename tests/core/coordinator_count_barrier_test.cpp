@@ -7,8 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_count_barrier_test)
 
-BOOST_AUTO_TEST_CASE(the_nth_arrival_releases_all) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_nth_arrival_releases_all, job<1>) {
   int const a = c.observer();
   int const b = c.observer();
   auto const first = c.count_barrier(a, "n", 3);
@@ -18,8 +17,7 @@ BOOST_AUTO_TEST_CASE(the_nth_arrival_releases_all) {
   BOOST_TEST(contains(c.round(first), "round "));
 }
 
-BOOST_AUTO_TEST_CASE(the_next_arrival_opens_a_new_round) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_next_arrival_opens_a_new_round, job<1>) {
   int const a = c.observer();
   auto const one = c.count_barrier(a, "n", 1);
   auto const two = c.count_barrier(a, "n", 2);
@@ -29,8 +27,7 @@ BOOST_AUTO_TEST_CASE(the_next_arrival_opens_a_new_round) {
   BOOST_TEST(c.round(one) != c.round(two));
 }
 
-BOOST_AUTO_TEST_CASE(another_count_is_invalid_for_its_caller_only) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(another_count_is_invalid_for_its_caller_only, job<1>) {
   int const a = c.observer();
   auto const waits = c.count_barrier(a, "n", 2);
 
@@ -42,14 +39,11 @@ BOOST_AUTO_TEST_CASE(another_count_is_invalid_for_its_caller_only) {
   BOOST_TEST(c.after(c.count_barrier(a, "n", 2)).code(waits) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_count_of_zero_is_invalid) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(a_count_of_zero_is_invalid, job<1>) {
   BOOST_TEST(c.code(c.count_barrier(0, "n", 0)) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_removes_that_arrival_only_and_says_how_far_it_was) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_deadline_removes_that_arrival_only_and_says_how_far_it_was, job<1>) {
   int const a = c.observer();
   auto const hasty = c.count_barrier(a, "n", 3, 1s);
   auto const patient = c.count_barrier(a, "n", 3, 60s);
@@ -63,8 +57,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_removes_that_arrival_only_and_says_how_far_it_wa
   BOOST_TEST(c.after(c.count_barrier(a, "n", 3)).code(patient) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawal_removes_that_arrival_only) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_withdrawal_removes_that_arrival_only, job<1>) {
   int const a = c.observer();
   auto const stays = c.count_barrier(a, "n", 2);
   c.withdraw(c.count_barrier(a, "m", 2));
@@ -92,16 +85,14 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_session_removes_its_arrivals_only) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(after_all_are_gone_another_count_may_be_asked_for) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(after_all_are_gone_another_count_may_be_asked_for, job<1>) {
   int const a = c.observer();
   c.withdraw(c.count_barrier(a, "n", 2));
 
   BOOST_TEST(c.after(c.count_barrier(a, "n", 1)).replies() == "1:OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_arrival_of_a_lost_connection_stays_valid) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_arrival_of_a_lost_connection_stays_valid, job<1>) {
   int const a = c.observer();
   int const b = c.observer();
   auto const one = c.count_barrier(a, "n", 2);
@@ -111,8 +102,7 @@ BOOST_AUTO_TEST_CASE(the_arrival_of_a_lost_connection_stays_valid) {
   BOOST_TEST(c.resume(a).code(one) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_request_sent_again_after_a_resume_arrives_once) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_request_sent_again_after_a_resume_arrives_once, job<1>) {
   int const a = c.observer();
   auto const one = c.count_barrier(a, "n", 2);
   BOOST_TEST(c.blink(a).blink(a).look().barriers[0].arrived == 1u);
@@ -120,16 +110,14 @@ BOOST_AUTO_TEST_CASE(a_request_sent_again_after_a_resume_arrives_once) {
   BOOST_TEST(c.after(c.count_barrier(0, "n", 2)).code(one) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(tasks_may_use_them_too_and_go_on_after_a_job_error) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(tasks_may_use_them_too_and_go_on_after_a_job_error, job<2>) {
   auto const zero = c.count_barrier(0, "n", 2);
   BOOST_TEST(c.after(c.report_error(1, errc::internal, "boom")).code(zero) == "waits");
 
   BOOST_TEST(c.after(c.count_barrier(c.observer(), "n", 2)).code(zero) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(they_are_seen_live) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(they_are_seen_live, job<1>) {
   int const a = c.observer();
   c.count_barrier(a, "n", 3);
   c.at(2s);
@@ -145,21 +133,18 @@ BOOST_AUTO_TEST_CASE(they_are_seen_live) {
   BOOST_TEST((seen[0].age == 2s));
 }
 
-BOOST_AUTO_TEST_CASE(without_limit_they_wait_on) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(without_limit_they_wait_on, job<1>) {
   auto const one = c.count_barrier(0, "n", 2, without_limit);
 
   BOOST_TEST(c.at(2h).code(one) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_of_zero_is_answered_in_the_same_turn) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_timeout_of_zero_is_answered_in_the_same_turn, job<1>) {
   auto const one = c.count_barrier(0, "n", 2, 0s);
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_waits_at_one_is_named_where_it_is_missing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_waits_at_one_is_named_where_it_is_missing, job<2>) {
   c.count_barrier(1, "n", 2);
 
   auto const b = c.barrier(0, "b", 5s);
@@ -169,8 +154,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_waits_at_one_is_named_where_it_is_missing) {
 }
 
 // Somebody may come who is not there yet.
-BOOST_AUTO_TEST_CASE(a_task_that_waits_at_one_is_never_stuck) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_waits_at_one_is_never_stuck, job<2>) {
   c.log();
   c.count_barrier(0, "n", 2, 1h);
   c.barrier(1, "b", 1h);

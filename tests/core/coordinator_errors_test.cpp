@@ -65,8 +65,7 @@ BOOST_AUTO_TEST_CASE(
   }
 }
 
-BOOST_AUTO_TEST_CASE(later_barriers_and_leaves_fail_failed_precondition_with_the_cause) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(later_barriers_and_leaves_fail_failed_precondition_with_the_cause, job<2>) {
   c.report_error(1, errc::internal, "boom");
 
   auto const barrier = c.barrier(0, "b");
@@ -79,8 +78,7 @@ BOOST_AUTO_TEST_CASE(later_barriers_and_leaves_fail_failed_precondition_with_the
   }
 }
 
-BOOST_AUTO_TEST_CASE(keys_and_status_go_on_after_a_job_error) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(keys_and_status_go_on_after_a_job_error, job<2>) {
   c.put(0, "before", "1");
   c.report_error(1, errc::internal, "boom");
 
@@ -94,16 +92,13 @@ BOOST_AUTO_TEST_CASE(keys_and_status_go_on_after_a_job_error) {
   BOOST_TEST(c.code(c.remove(0, "", true)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_failed_task_itself_may_still_use_keys) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_failed_task_itself_may_still_use_keys, job<2>) {
   c.report_error(0, errc::internal, "boom");
 
   BOOST_TEST(c.code(c.put(0, "post-mortem", "stack")) == "OK");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_get_that_would_wait_after_a_job_error_is_cancelled_at_once) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_get_that_would_wait_after_a_job_error_is_cancelled_at_once, job<2>) {
   c.report_error(1, errc::internal, "boom");
 
   auto const hopeless = c.get(0, "k");
@@ -112,8 +107,7 @@ BOOST_AUTO_TEST_CASE(a_get_that_would_wait_after_a_job_error_is_cancelled_at_onc
   expect_words(c.text(hopeless), {"the job has failed"});
 }
 
-BOOST_AUTO_TEST_CASE(those_who_come_or_resume_later_are_told_too) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(those_who_come_or_resume_later_are_told_too, job<2>) {
   c.lose(0);
   c.report_error(1, errc::internal, "boom");
 
@@ -130,9 +124,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_not_in_cluster_observers_hea
   BOOST_TEST(c.pushed<job_error>(o).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(an_error_must_not_be_ok) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(an_error_must_not_be_ok, job<1>) {
   BOOST_TEST(c.code(c.report_error(0, errc::ok, "fine")) == "INVALID_ARGUMENT");
   BOOST_TEST(c.error() == "none");
 }
@@ -147,8 +139,7 @@ BOOST_AUTO_TEST_CASE(report_error_is_for_tasks_that_have_joined_row_3_32) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure, job<2>) {
   c[0].deaf = true;
   auto const report = c.report_error(0, errc::internal, "boom");
   c[0].deaf = false;
@@ -157,16 +148,14 @@ BOOST_AUTO_TEST_CASE(a_report_sent_again_after_a_resume_is_one_failure) {
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_task_keeps_its_session_and_its_end_is_no_second_failure) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_failed_task_keeps_its_session_and_its_end_is_no_second_failure, job<2>) {
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(c.pass(200s).goodbye(0) == "none");
 
   BOOST_TEST(c.bye(0, true).error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone, job<3>) {
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(!c.brain().done());
   c.leave(1);
@@ -175,8 +164,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_over_when_after_an_error_the_last_task_is_gone) 
   BOOST_TEST(c.bye(2, true).brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(failures_after_the_64th_later_one_are_no_news) {
-  cluster c{70};
+BOOST_FIXTURE_TEST_CASE(failures_after_the_64th_later_one_are_no_news, job<70>) {
   for (int i = 1; i < 70; ++i) c.report_error(i, errc::internal, "boom " + std::to_string(i));
 
   auto const told = c.pushed<job_error>(0);
@@ -189,8 +177,7 @@ BOOST_AUTO_TEST_CASE(failures_after_the_64th_later_one_are_no_news) {
 }
 
 // D24: everything is bounded. What is pushed to everybody is held once, but by all.
-BOOST_AUTO_TEST_CASE(a_long_error_text_is_cut_between_letters) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_long_error_text_is_cut_between_letters, job<2>) {
   std::string text;
   while (text.size() < 1'000'000) text += "\xe2\x82\xac";
   c.report_error(0, errc::internal, text);

@@ -58,27 +58,22 @@ BOOST_AUTO_TEST_CASE(events_are_what_is_logged_with_number_and_time) {
   BOOST_TEST(seen.entries[0].what.text + '\n' + seen.entries[1].what.text + '\n' == c.log());
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_of_the_last_event_waits_for_the_next) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_watch_of_the_last_event_waits_for_the_next, job<2>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n);
   BOOST_TEST(c.at(1h).code(seen) == "waits");
 
-  c.lose(1);
-
-  BOOST_TEST((only(c, seen).kind == event_kind::suspect));
+  BOOST_TEST((only(c.lose(1), seen).kind == event_kind::suspect));
   BOOST_TEST((only(c, seen).task == task_id{1}));
   BOOST_TEST((only(c, seen).level == severity::warning));
   BOOST_TEST(events(c, seen).through == n + 1);
   BOOST_TEST((events(c, seen).entries[0].at == 1h));
 }
 
-BOOST_AUTO_TEST_CASE(only_what_is_severe_enough_wakes_a_watcher) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(only_what_is_severe_enough_wakes_a_watcher, job<2>) {
   auto const seen = watch(c, 0, last(c, 0), severity::error);
   auto const warned = watch(c, 0, last(c, 0), severity::warning);
-  c.lose(1);
-  BOOST_TEST((only(c, warned).kind == event_kind::suspect));
+  BOOST_TEST((only(c.lose(1), warned).kind == event_kind::suspect));
   BOOST_TEST(c.code(seen) == "waits");
 
   c.at(2s);
@@ -132,8 +127,7 @@ BOOST_AUTO_TEST_CASE(the_cause_stays_in_sight_however_much_follows_it) {
   BOOST_TEST(last.count == 100u);
 }
 
-BOOST_AUTO_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for, job<3>) {
   for (int i = 0; i < 3; ++i) c.blink(i);
 
   auto const& all = events(c, c.send(0, core::watch_events_args{{}, severity::info, 0s, 1}, 0s));
@@ -156,42 +150,31 @@ BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
                {"the connection of task 1 (host1:1001) was lost at 14:03:08.2 and"});
 }
 
-BOOST_AUTO_TEST_CASE(an_event_of_the_future_is_refused) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(an_event_of_the_future_is_refused, job<1>) {
   auto const future = watch(c, 0, last(c, 0) + 1);
 
   BOOST_TEST(c.code(future) == "INVALID_ARGUMENT");
   expect_words(c.text(future), {"event", "not reached yet"});
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_without_events_is_answered_at_its_deadline) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_watch_without_events_is_answered_at_its_deadline, job<1>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::info, 5s);
-  c.at(5s);
-
-  BOOST_TEST(events(c, seen).entries.empty());
+  BOOST_TEST(events(c.at(5s), seen).entries.empty());
   BOOST_TEST(events(c, seen).through == n);
 }
 
-BOOST_AUTO_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline, job<2>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::error, 1s);
-  c.lose(1).at(1s);
-
-  BOOST_TEST(events(c, seen).through == n + 1);
+  BOOST_TEST(events(c.lose(1).at(1s), seen).through == n + 1);
   BOOST_TEST(events(c, seen).entries.empty());
 }
 
-BOOST_AUTO_TEST_CASE(an_event_in_the_turn_of_the_deadline_is_told) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_event_in_the_turn_of_the_deadline_is_told, job<1>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::info, 5s);
-  c.stall(6s);
-
-  BOOST_TEST((only(c, seen).kind == event_kind::stalled));
+  BOOST_TEST((only(c.stall(6s), seen).kind == event_kind::stalled));
   BOOST_TEST(events(c, seen).through == n + 1);
 }
 
@@ -232,8 +215,7 @@ BOOST_AUTO_TEST_CASE(however_a_barrier_fails_it_is_one_event) {
   BOOST_TEST(kinds(c, watch(c, o, n)) == "6:late 6:cancelled 6:differs 3:1 6:lost ");
 }
 
-BOOST_AUTO_TEST_CASE(each_change_of_a_task_and_of_the_job_is_one_event) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(each_change_of_a_task_and_of_the_job_is_one_event, job<3>) {
   int const o = c.observer();
   auto const n = last(c, o);
   c.barrier(0, "b");
@@ -244,16 +226,14 @@ BOOST_AUTO_TEST_CASE(each_change_of_a_task_and_of_the_job_is_one_event) {
   BOOST_TEST(kinds(c, watch(c, o, n)) == "4:0 5:0 4:1 3:1 7:1 3:2 ");
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_ends_event_watches_unavailable) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_stop_ends_event_watches_unavailable, job<1>) {
   auto const seen = watch(c, 0, last(c, 0));
 
   BOOST_TEST(c.stop("maintenance").code(seen) == "UNAVAILABLE");
   expect_words(c.text(seen), {"maintenance"});
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_the_same_gets_one_answer) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(who_waits_for_the_same_gets_one_answer, job<3>) {
   auto const n = last(c, 0);
   auto const one = watch(c, 0, n);
   auto const two = watch(c, 1, n);
@@ -263,8 +243,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_the_same_gets_one_answer) {
   BOOST_TEST((c.answer_to(one) == c.answer_to(two)));
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_event_watch_leaves_nothing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_event_watch_leaves_nothing, job<2>) {
   c.heartbeat(0);
   auto const n = last(c, 0);
   auto const before = c.look().memory_bytes;

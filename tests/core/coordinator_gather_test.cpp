@@ -11,8 +11,7 @@ asking bringing(std::string data, std::vector<std::uint32_t> among = {}) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_gather_test)
 
-BOOST_AUTO_TEST_CASE(everybody_receives_everybodys_data_in_task_order) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(everybody_receives_everybodys_data_in_task_order, job<3>) {
   auto const two = c.barrier(2, "g", 300s, bringing("two"));
   auto const zero = c.barrier(0, "g", 300s, bringing("zero"));
   auto const one = c.barrier(1, "g", 300s, bringing("one"));
@@ -21,24 +20,21 @@ BOOST_AUTO_TEST_CASE(everybody_receives_everybodys_data_in_task_order) {
 }
 
 // What the exchange of topologies needs: the order of numbers, not of texts.
-BOOST_AUTO_TEST_CASE(enumerate_eleven_devices_in_task_order) {
-  cluster c{11};
+BOOST_FIXTURE_TEST_CASE(enumerate_eleven_devices_in_task_order, job<11>) {
   std::optional<call> last;
   for (int i = 10; i >= 0; --i) last = c.barrier(i, "g", 300s, bringing(std::to_string(i)));
 
   BOOST_TEST(c.round(*last) == "round 1: 0|1|2|3|4|5|6|7|8|9|10");
 }
 
-BOOST_AUTO_TEST_CASE(a_subset_gathers_one_entry_for_each_participant) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(a_subset_gathers_one_entry_for_each_participant, job<4>) {
   c.barrier(3, "g", 300s, bringing("three", {1, 3}));
   auto const one = c.barrier(1, "g", 300s, bringing("one", {1, 3}));
 
   BOOST_TEST(c.round(one) == "round 1: one|three");
 }
 
-BOOST_AUTO_TEST_CASE(data_may_be_empty_and_binary) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(data_may_be_empty_and_binary, job<2>) {
   c.barrier(0, "g", 300s, bringing(""));
   auto const one = c.barrier(1, "g", 300s, bringing(std::string("\0\xff", 2)));
 
@@ -49,8 +45,7 @@ BOOST_AUTO_TEST_CASE(data_may_be_empty_and_binary) {
   BOOST_TEST(answer->data[1].view() == std::string_view("\0\xff", 2));
 }
 
-BOOST_AUTO_TEST_CASE(one_answer_is_shared_by_all_participants) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(one_answer_is_shared_by_all_participants, job<3>) {
   auto const zero = c.barrier(0, "g", 300s, bringing("x"));
   auto const one = c.barrier(1, "g", 300s, bringing("y"));
   c.barrier(2, "g", 300s, bringing("z"));
@@ -58,8 +53,7 @@ BOOST_AUTO_TEST_CASE(one_answer_is_shared_by_all_participants) {
   BOOST_TEST(c.answer_to(zero) == c.answer_to(one));
 }
 
-BOOST_AUTO_TEST_CASE(each_round_gathers_anew) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(each_round_gathers_anew, job<2>) {
   for (auto const* const data : {"a", "b"}) {
     c.barrier(0, "g", 300s, bringing(data));
     auto const one = c.barrier(1, "g", 300s, bringing(data));
@@ -67,8 +61,7 @@ BOOST_AUTO_TEST_CASE(each_round_gathers_anew) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(data_without_gather_is_invalid) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(data_without_gather_is_invalid, job<2>) {
   core::barrier_args args;
   args.name = "g";
   args.data = "x";
@@ -77,8 +70,7 @@ BOOST_AUTO_TEST_CASE(data_without_gather_is_invalid) {
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(gathering_and_not_gathering_are_different_kinds_of_barrier) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(gathering_and_not_gathering_are_different_kinds_of_barrier, job<3>) {
   auto const plain = c.barrier(0, "g");
   auto const gather = c.barrier(1, "g", 300s, bringing("x"));
 
@@ -86,9 +78,7 @@ BOOST_AUTO_TEST_CASE(gathering_and_not_gathering_are_different_kinds_of_barrier)
   BOOST_TEST(contains(c.round(c.barrier(2, "g")), "round 1 INVALID_ARGUMENT"));
 }
 
-BOOST_AUTO_TEST_CASE(a_name_may_gather_in_one_round_and_not_in_the_next) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(a_name_may_gather_in_one_round_and_not_in_the_next, job<1>) {
   BOOST_TEST(c.round(c.barrier(0, "g", 300s, bringing("x"))) == "round 1: x");
   BOOST_TEST(c.round(c.barrier(0, "g")) == "round 2");
 }
@@ -152,8 +142,7 @@ BOOST_AUTO_TEST_CASE(withdrawn_data_no_longer_counts) {
   BOOST_TEST(c.code(c.barrier(1, "g", 300s, bringing("67890"))) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(gathered_data_is_counted_until_everybody_has_acknowledged_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(gathered_data_is_counted_until_everybody_has_acknowledged_it, job<2>) {
   c.barrier(0, "g", 300s, bringing(std::string(1000, 'x')));
   BOOST_TEST(c.brain().memory()->used() >= 1000u);
   c.barrier(1, "g", 300s, bringing(std::string(1000, 'y')));
@@ -165,8 +154,7 @@ BOOST_AUTO_TEST_CASE(gathered_data_is_counted_until_everybody_has_acknowledged_i
   BOOST_TEST(c.heartbeat(1).brain().memory()->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(data_of_a_failed_round_is_freed_at_once) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(data_of_a_failed_round_is_freed_at_once, job<2>) {
   c.barrier(0, "g", 1s, bringing(std::string(100'000, 'x')));
   c.at(1s);
   c[0].answers.clear();
@@ -197,8 +185,7 @@ BOOST_AUTO_TEST_CASE(a_first_arrival_that_finds_no_memory_opens_no_round) {
   BOOST_TEST(c.round(c.barrier(1, "g", 300s, bringing("b"))) == "round 1: a|b");
 }
 
-BOOST_AUTO_TEST_CASE(gathered_data_survives_the_loss_of_a_connection) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(gathered_data_survives_the_loss_of_a_connection, job<2>) {
   auto const zero = c.barrier(0, "g", 300s, bringing("x"));
   c.lose(0);
   c.barrier(1, "g", 300s, bringing("y"));

@@ -11,8 +11,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_get_all_test)
 
-BOOST_AUTO_TEST_CASE(get_all_gives_all_values_in_the_order_asked) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_all_gives_all_values_in_the_order_asked, job<1>) {
   c.put_all(0, {{"a", "1"}, {"b", "2"}});
 
   auto const both = c.get_all(0, {"b", "/a/", "b"});
@@ -21,7 +20,6 @@ BOOST_AUTO_TEST_CASE(get_all_gives_all_values_in_the_order_asked) {
   BOOST_TEST(c.body<core::listing_answer>(both)->version == 2u);
   BOOST_TEST(c.body<core::listing_answer>(both)->entries[1].version == 1u);
   BOOST_TEST(c.listing(c.get_all(0, {})) == "");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(get_all_waits_until_the_last_key_has_a_value_in_whatever_order_they_come) {
@@ -40,8 +38,7 @@ BOOST_AUTO_TEST_CASE(get_all_waits_until_the_last_key_has_a_value_in_whatever_or
   }
 }
 
-BOOST_AUTO_TEST_CASE(get_all_wants_all_values_at_the_same_time) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(get_all_wants_all_values_at_the_same_time, job<2>) {
   auto const both = c.get_all(1, {"a", "b"});
   c.put(0, "a", "1");
   c.remove(0, "a");
@@ -50,21 +47,17 @@ BOOST_AUTO_TEST_CASE(get_all_wants_all_values_at_the_same_time) {
   c.put(0, "a", "3");
 
   BOOST_TEST(c.listing(both) == "a=3 b=2");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(get_all_answers_in_order_with_the_other_gets_of_a_key) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(get_all_answers_in_order_with_the_other_gets_of_a_key, job<3>) {
   c.get(2, "k");
   c.get_all(0, {"k"});
   c.get(1, "k");
 
   BOOST_TEST(c.after(c.put(2, "k", "v")).replies() == "2:OK 2:OK 0:OK 1:OK");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_missing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_missing, job<1>) {
   c.put(0, "b", "2");
   auto const all = c.get_all(0, {"a", "b", "c"}, 1s);
 
@@ -73,11 +66,9 @@ BOOST_AUTO_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_miss
   BOOST_TEST(c.text(all) ==
              "not all keys got values within 1 s; missing are 2 of 3 keys: 'a', 'c'");
   BOOST_TEST(c.look().waiting_gets == 0u);
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(get_all_names_no_more_than_16_missing_keys) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_all_names_no_more_than_16_missing_keys, job<1>) {
   std::vector<std::string> keys;
   for (int i = 0; i < 40; ++i) keys.push_back("k/" + std::to_string(100 + i));
   auto const all = c.get_all(0, keys, 0s);
@@ -85,26 +76,22 @@ BOOST_AUTO_TEST_CASE(get_all_names_no_more_than_16_missing_keys) {
   BOOST_TEST(!contains(c.text(all), "k/116"));
 }
 
-BOOST_AUTO_TEST_CASE(get_all_may_be_withdrawn_and_ends_with_its_session) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_all_may_be_withdrawn_and_ends_with_its_session, job<1>) {
   int const o = c.observer();
   auto const one = c.get_all(0, {"a", "b"});
   BOOST_TEST(c.after(c.get_all(o, {"a", "b"})).look().waiting_gets == 2u);
 
   BOOST_TEST(c.withdraw(one).bye(o).look().waiting_gets == 0u);
   BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).code(one) == "waits");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(get_all_is_executed_again_after_a_resume) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(get_all_is_executed_again_after_a_resume, job<2>) {
   auto const waits = c.get_all(0, {"a", "b"});
   c.lose(0);
   c.put_all(1, {{"a", "1"}, {"b", "2"}});
   c.put(1, "b", "3", true);
 
   BOOST_TEST(c.resume(0).listing(waits) == "a=1 b=3");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinator_stops) {
@@ -150,7 +137,6 @@ BOOST_AUTO_TEST_CASE(get_all_has_limits) {
   BOOST_TEST(c.code(many) == "RESOURCE_EXHAUSTED");
   expect_words(c.text(many), {"1001 keys", "keys_per_call_max is 1000"});
   BOOST_TEST(c.code(c.get_all(0, {"a", ""})) == "INVALID_ARGUMENT");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
@@ -179,15 +165,13 @@ BOOST_AUTO_TEST_CASE(gets_that_still_wait_at_the_end_give_their_memory_back) {
   BOOST_TEST(memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_waits_in_get_all_is_said_to_wait_for_a_key) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_waits_in_get_all_is_said_to_wait_for_a_key, job<2>) {
   c.get_all({1, 1}, {"address/0"});
   auto const barrier = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(barrier), {"waits for key 'address/0'"});
 }
 
-BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little, job<1>) {
   c.check_less();
   std::vector<std::string> keys;
   for (int i = 0; i < 10'000; ++i) keys.push_back("k/" + std::to_string(i));
@@ -195,7 +179,6 @@ BOOST_AUTO_TEST_CASE(ten_thousand_keys_that_come_in_order_cost_a_get_all_little)
   for (auto const& key : keys) c.put(0, key, "v");
   BOOST_TEST(c.code(all) == "waits");
   BOOST_TEST(c.pass(0s).body<core::listing_answer>(all)->entries.size() == 10'000u);
-  c.remove(0, "", true);
 }
 
 // So many gets of 5,000 keys, of which two come last, so that the put of one of them makes a get
@@ -258,8 +241,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_ends_get_alls_that_were_woken) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at, job<2>) {
   c.check_less();
   std::vector<std::string> keys{"last"};
   while (keys.size() < 1'000) keys.push_back("k/" + std::to_string(keys.size()));
@@ -270,7 +252,6 @@ BOOST_AUTO_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at) {
 
   c.put(0, "last", "v");
   BOOST_TEST(c.withdraw(cancelled).withdraw(gone).pass(0s).code(cancelled, stays) == "waits OK");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -45,8 +45,7 @@ BOOST_AUTO_TEST_SUITE(coordinator_guests_test)
 
 // --- Grants ---
 
-BOOST_AUTO_TEST_CASE(a_guest_acts_for_the_task_of_its_host) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_the_task_of_its_host, job<2>) {
   BOOST_TEST(c.code(grant(c, 0)) == "OK");
   int const g = guest(c, 0);
 
@@ -59,8 +58,7 @@ BOOST_AUTO_TEST_CASE(a_guest_acts_for_the_task_of_its_host) {
   BOOST_TEST(c.round(unnamed) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_secret_is_refused_in_plain_words) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_wrong_secret_is_refused_in_plain_words, job<2>) {
   grant(c, 0);
   for (auto const& [task, with] : {std::pair{0u, std::string{"0123456789abcdeX"}},
                                    {0u, std::string{}},
@@ -88,8 +86,7 @@ BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_may_work) {
   BOOST_TEST(c.round(c.barrier(g, "b")) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_grant_needs_a_task_a_good_secret_and_no_guest) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_grant_needs_a_task_a_good_secret_and_no_guest, job<1>) {
   BOOST_TEST(c.code(c.send(c.observer(), core::grant_args{secret})) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(grant(c, 0, std::string(15, 's'))) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(grant(c, 0, std::string(65, 's'))) == "INVALID_ARGUMENT");
@@ -118,8 +115,7 @@ BOOST_AUTO_TEST_CASE(a_new_grant_or_none_ends_the_guests_of_the_old_one) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_acts_for_no_other_task) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_no_other_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   for (auto const& refused : {c.barrier({g, 1}, "b"), c.join({g, 1}, 7), c.reset({g, 1}, 101)}) {
@@ -141,8 +137,7 @@ BOOST_AUTO_TEST_CASE(a_guest_may_have_as_many_requests_open_as_a_session_with_a_
 
 // --- The end of a guest ---
 
-BOOST_AUTO_TEST_CASE(a_killed_guest_takes_back_what_it_waited_for_and_fails_nobody) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_killed_guest_takes_back_what_it_waited_for_and_fails_nobody, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.join({g, 0}, 7);
@@ -164,8 +159,7 @@ BOOST_AUTO_TEST_CASE(a_killed_guest_takes_back_what_it_waited_for_and_fails_nobo
   BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_resumes_and_its_calls_have_happened_once) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_resumes_and_its_calls_have_happened_once, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.push(1, "work", "item");
@@ -204,8 +198,7 @@ BOOST_AUTO_TEST_CASE(a_guest_killed_between_effect_and_reply_keeps_the_effect_bu
 
 // --- The end of its host ---
 
-BOOST_AUTO_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.push(1, "work", "item");
@@ -288,8 +281,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_latecomer_hears_that_the_job_had_started) {
   BOOST_TEST(c.body<core::join_answer>(joined)->already_started);
 }
 
-BOOST_AUTO_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leaves) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guests_leave_waits_and_takes_effect_when_its_host_leaves, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -372,8 +364,7 @@ BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_task_whose_guest_left_to_r
   BOOST_TEST(c.code(waits) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_and_a_task_without_one_leave_together) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_and_a_task_without_one_leave_together, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
 
@@ -403,8 +394,7 @@ BOOST_AUTO_TEST_CASE(a_second_program_finds_the_task_joined_and_leaves_with_the_
   }
 }
 
-BOOST_AUTO_TEST_CASE(only_one_task_has_a_second_program_and_it_leaves_alone) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(only_one_task_has_a_second_program_and_it_leaves_alone, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -417,8 +407,7 @@ BOOST_AUTO_TEST_CASE(only_one_task_has_a_second_program_and_it_leaves_alone) {
   BOOST_TEST(c.code(c.leave({again, 0})) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(two_programs_at_once_leave_as_one_task) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(two_programs_at_once_leave_as_one_task, job<2>) {
   host_all(c, 1);
   int const a = guest(c, 0);
   int const b = guest(c, 0);
@@ -433,8 +422,7 @@ BOOST_AUTO_TEST_CASE(two_programs_at_once_leave_as_one_task) {
   BOOST_TEST(c.code(c.leave(0)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_has_not_left_while_another_program_of_it_works_on) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_has_not_left_while_another_program_of_it_works_on, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const works_on = guest(c, 0);
@@ -462,8 +450,7 @@ BOOST_AUTO_TEST_CASE(without_the_shutdown_barrier_a_guest_leaves_at_once_and_the
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_leaves_at_once_while_another_of_the_task_waits_to_leave) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_leaves_at_once_while_another_of_the_task_waits_to_leave, job<2>) {
   host_all(c, 2);
   auto const waits = c.leave({guest(c, 0), 0});
   BOOST_TEST(c.code(c.leave({guest(c, 0), 0}, 0s)) == "OK");
@@ -472,8 +459,7 @@ BOOST_AUTO_TEST_CASE(a_guest_leaves_at_once_while_another_of_the_task_waits_to_l
   BOOST_TEST(c.after(c.leave(1)).code(waits) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_program_has_left_has_left) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_host_that_dies_after_its_program_has_left_has_left, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -488,8 +474,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_program_has_left_has_left) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests, job<2>) {
   host_all(c, 2);
   auto const by_guest = c.leave({guest(c, 0), 0});
   auto const by_host = c.leave(0);
@@ -523,8 +508,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_host_that_has_left_hears_that_it_has) {
 
 // --- Failures ---
 
-BOOST_AUTO_TEST_CASE(a_guest_reports_the_failure_of_the_task) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_reports_the_failure_of_the_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
 
@@ -551,8 +535,7 @@ BOOST_AUTO_TEST_CASE(a_guest_resets_a_recoverable_task_and_joins_for_its_host) {
   BOOST_TEST(c.after(c.barrier(1, "b")).round(by_host) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
   c.put_owned({g, 0}, "mine", "v");
@@ -566,8 +549,7 @@ BOOST_AUTO_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task) {
 
 // --- Who is stuck ---
 
-BOOST_AUTO_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   c.put(a, "other", "v");
@@ -579,8 +561,7 @@ BOOST_AUTO_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider) {
 
 // --- Sync points ---
 
-BOOST_AUTO_TEST_CASE(guests_stop_at_the_step_that_all_agree_on) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(guests_stop_at_the_step_that_all_agree_on, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
   int const b = guest(c, 1);
@@ -601,8 +582,7 @@ BOOST_AUTO_TEST_CASE(guests_stop_at_the_step_that_all_agree_on) {
   BOOST_TEST(!stops(c, reached(c, a, 11)));
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_that_comes_during_an_agreement_waits_for_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_guest_that_comes_during_an_agreement_waits_for_it, job<2>) {
   c.preempt(0, 1);
   c.frozen(0, 1, 0);
   grant(c, 0);
@@ -615,8 +595,7 @@ BOOST_AUTO_TEST_CASE(a_guest_that_comes_during_an_agreement_waits_for_it) {
   BOOST_TEST(stops(c, waits));
 }
 
-BOOST_AUTO_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobody) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobody, job<2>) {
   host_all(c, 1);
   int const g = guest(c, 0);
   c.preempt(0, 1);
@@ -632,14 +611,12 @@ BOOST_AUTO_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobody) 
   BOOST_TEST(!stops(c, waits));
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_names_no_agreement) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_guest_names_no_agreement, job<1>) {
   host_all(c, 1);
   BOOST_TEST(c.code(c.frozen(guest(c, 0), 1, 3)) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_is_told_of_no_agreement) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_guest_is_told_of_no_agreement, job<1>) {
   host_all(c, 1);
   int const g = guest(c, 0);
   c.join({g, 0}, 7);

@@ -82,8 +82,7 @@ BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later, job<1>) {
   c[0].beats = false;
   c.held_back(0);
   auto const asked = c.join({c.observer(), 0}, 555);
@@ -94,8 +93,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed, job<1>) {
   c[0].beats = false;
   c.held_back(0);
   auto const asked = c.join({c.observer(), 0}, 555);
@@ -124,8 +122,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(nothing_follows_for_connections_that_are_gone_or_carry_no_session) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(nothing_follows_for_connections_that_are_gone_or_carry_no_session, job<1>) {
   auto const gone = c[0].connection;
   auto const silent = c.dial();
   c.blink(0);

@@ -252,8 +252,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joins_is_acted_for_by_nobody_and_least_by_anoth
   BOOST_TEST(c.text(foreign) == "task 0 has not joined by this session");
 }
 
-BOOST_AUTO_TEST_CASE(register_task_already_connected_succeeds) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(register_task_already_connected_succeeds, job<2>) {
   auto const again = c.join({0, 0}, 100);
 
   BOOST_TEST(c.code(again) == "OK");
@@ -292,8 +291,7 @@ BOOST_AUTO_TEST_CASE(test_task_restart_beside_a_silent_holder_fails_the_old_inca
   expect_words(c.error(), {"task 1: UNAVAILABLE", "no heartbeat from ", "another incarnation"});
 }
 
-BOOST_AUTO_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(any_byte_of_the_holder_is_a_sign_of_life, job<1>) {
   c[0].beats = false;
   int const newcomer = c.observer();
   auto const asked = c.join({newcomer, 0}, 555);
@@ -321,8 +319,7 @@ BOOST_AUTO_TEST_CASE(the_probe_waits_as_long_as_the_grace_and_at_least_a_second)
   }
 }
 
-BOOST_AUTO_TEST_CASE(several_newcomers_share_one_probe_and_one_verdict) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(several_newcomers_share_one_probe_and_one_verdict, job<1>) {
   c[0].beats = false;
   int const a = c.observer();
   int const b = c.observer();
@@ -336,8 +333,7 @@ BOOST_AUTO_TEST_CASE(several_newcomers_share_one_probe_and_one_verdict) {
 }
 
 // D7: every blocking call has a deadline that the coordinator enforces.
-BOOST_AUTO_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555, 300ms);
 
@@ -372,8 +368,7 @@ BOOST_AUTO_TEST_CASE(when_no_newcomer_waits_any_more_the_holder_owes_no_sign_of_
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_new_incarnation_fails_a_suspect_holder_at_once, job<2>) {
   c.lose(0);
   int const newcomer = c.observer();
   BOOST_TEST(c.code(c.join({newcomer, 0}, 555)) == "ABORTED");
@@ -401,8 +396,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_dies_another_death) 
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_leaves_with_the_others) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_newcomer_is_answered_when_the_holder_leaves_with_the_others, job<2>) {
   c.leave(0);
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);
@@ -414,8 +408,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_holder_leaves_with_the_othe
   BOOST_TEST(c.state_of(0) == "left");
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_coordinator_stops) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_newcomer_is_answered_when_the_coordinator_stops, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);
 
@@ -423,8 +416,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_is_answered_when_the_coordinator_stops) {
   BOOST_TEST(c.pass(10s).error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_may_challenge_its_own_task) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_session_may_challenge_its_own_task, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({0, 0}, 555);
   BOOST_TEST(c.code(asked) == "waits");
@@ -434,19 +426,16 @@ BOOST_AUTO_TEST_CASE(a_session_may_challenge_its_own_task) {
 }
 
 // A reply before the answer to the Resume would be counted by one side only.
-BOOST_AUTO_TEST_CASE(a_session_that_challenged_its_own_task_may_resume) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_session_that_challenged_its_own_task_may_resume, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({0, 0}, 555);
   BOOST_TEST(c.blink(0).code(asked) == "ABORTED");
   BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
   BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
-  c.remove(0, "k");
 }
 
 // Its session was lost together with the reply: a new session of the same process takes over.
-BOOST_AUTO_TEST_CASE(the_same_incarnation_from_another_session_takes_its_task_along) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_same_incarnation_from_another_session_takes_its_task_along, job<2>) {
   c.lose(0);
   int const again = c.observer("host0:1000");
   BOOST_TEST(c.code(c.join({again, 0}, 100)) == "OK");
@@ -457,8 +446,7 @@ BOOST_AUTO_TEST_CASE(the_same_incarnation_from_another_session_takes_its_task_al
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:OK 2:OK 1:OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_lost_its_task_to_another_can_do_nothing_for_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_session_that_lost_its_task_to_another_can_do_nothing_for_it, job<2>) {
   int const other = c.observer();
   BOOST_TEST(c.after(c.join({other, 0}, 100)).replies() == "2:OK");
 
@@ -470,8 +458,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_lost_its_task_to_another_can_do_nothing_for_
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_old_session_waits_with_ends_aborted_when_its_task_moves) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(what_the_old_session_waits_with_ends_aborted_when_its_task_moves, job<2>) {
   auto const at_barrier = c.barrier(0, "b");
   auto const at_key = c.get(0, "k");
   auto const at_leave = c.leave(0);
@@ -519,7 +506,6 @@ BOOST_AUTO_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_for)
   BOOST_TEST(c.code(c.barrier(agent, "b")) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(c.leave(agent)) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(c.put(agent, "k", "v")) == "OK");
-  c.remove(agent, "k");
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_has_left_all_but_one_task_may_leave_it_out_again) {
@@ -544,11 +530,9 @@ BOOST_AUTO_TEST_CASE(nobody_may_act_for_a_task_that_is_still_joining) {
   BOOST_TEST(c.code(c.leave({0, 0})) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(c.report_error({0, 0}, errc::internal, "x")) == "FAILED_PRECONDITION");
   BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(register_task_already_in_error_fails) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(register_task_already_in_error_fails, job<2>) {
   c.report_error(0, errc::internal, "boom");
 
   BOOST_TEST(c.code(c.join({0, 0}, 100)) == "ABORTED");
@@ -557,8 +541,7 @@ BOOST_AUTO_TEST_CASE(register_task_already_in_error_fails) {
   expect_words(c.text(fresh), {"the job has failed", "task 0 (host0:1000)", "INTERNAL: boom"});
 }
 
-BOOST_AUTO_TEST_CASE(reset_and_register_again_is_leave_and_join) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(reset_and_register_again_is_leave_and_join, job<1>) {
   BOOST_TEST(c.after(c.leave(0)).state_of(0) == "left");
 
   auto const again = c.join({0, 0}, 100);
@@ -569,8 +552,7 @@ BOOST_AUTO_TEST_CASE(reset_and_register_again_is_leave_and_join) {
 }
 
 // Row 3.16.
-BOOST_AUTO_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once, job<2>) {
   c.leave(0);
   c.leave(1);
   int const fresh = c.observer();
@@ -582,16 +564,14 @@ BOOST_AUTO_TEST_CASE(a_join_after_the_job_has_started_is_connected_at_once) {
   BOOST_TEST(c.look().tasks[1].self.value == 999u);
 }
 
-BOOST_AUTO_TEST_CASE(test_standalone_service_knows_its_tasks_and_their_incarnations) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(test_standalone_service_knows_its_tasks_and_their_incarnations, job<2>) {
   BOOST_TEST(c.at(60s).state_of(0) == "connected");
 
   BOOST_TEST(c.code(c.barrier({0, 2}, "b")) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.join({c.observer(), 1}, 999)) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_harms_nobody) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(test_coordinated_jobs_a_task_outside_the_job_harms_nobody, job<2>) {
   BOOST_TEST(c.code(c.join({c.observer(), 2}, 1)) == "INVALID_ARGUMENT");
   c.barrier(0, "b");
   BOOST_TEST(c.after(c.barrier(1, "b")).replies() == "2:INVALID_ARGUMENT 0:OK 1:OK");

@@ -7,8 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_key_watch_test)
 
-BOOST_AUTO_TEST_CASE(a_watch_tells_the_changes_below_a_directory_in_order) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_watch_tells_the_changes_below_a_directory_in_order, job<1>) {
   c.put(0, "d/a", "1");
   c.put(0, "e/b", "2");
   c.put(0, "d", "3");
@@ -23,19 +22,15 @@ BOOST_AUTO_TEST_CASE(a_watch_tells_the_changes_below_a_directory_in_order) {
   auto const* const told = c.body<core::key_changes_answer>(c.watch_keys(0, "d", 0));
   BOOST_TEST(told->changes[1].version == 3u);
   BOOST_TEST(told->changes[4].version == 7u);
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_without_a_version_is_told_the_present_one) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_watch_without_a_version_is_told_the_present_one, job<1>) {
   BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 0");
   c.put(0, "k", "v");
   BOOST_TEST(c.changes(c.watch_keys(0, "")) == "to 1");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory, job<2>) {
   auto const watch = c.watch_keys(1, "d", 0);
   c.put(0, "e", "1");
   BOOST_TEST(c.after(c.remove(0, "d")).code(watch) == "waits");
@@ -45,11 +40,9 @@ BOOST_AUTO_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory) {
 
   BOOST_TEST(c.changes(watch) == "d/a/b=2 to 2");
   BOOST_TEST(c.look().waiting_key_watches == 0u);
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(every_kind_of_change_wakes_watches) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(every_kind_of_change_wakes_watches, job<2>) {
   auto const after = [&](std::uint64_t version) { return c.watch_keys(1, "k", version); };
   auto one = after(0);
   c.put(0, "k", "1");
@@ -69,11 +62,9 @@ BOOST_AUTO_TEST_CASE(every_kind_of_change_wakes_watches) {
   one = after(7);
   c.remove(0, "k");
   BOOST_TEST(c.changes(one) == "k=- k/a=- k/b=- to 10");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(refused_changes_wake_no_watch) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(refused_changes_wake_no_watch, job<1>) {
   c.put(0, "k", "v");
   auto const watch = c.watch_keys(0, "", 1);
   c.put(0, "k", "w");
@@ -85,14 +76,12 @@ BOOST_AUTO_TEST_CASE(refused_changes_wake_no_watch) {
   BOOST_TEST(c.changes(watch) == "k=- to 2");
 }
 
-BOOST_AUTO_TEST_CASE(an_owned_key_that_vanishes_is_a_change) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_owned_key_that_vanishes_is_a_change, job<2>) {
   c.put_owned(0, "d/alive", "v");
   c.put(0, "d/plain", "v");
   auto const watch = c.watch_keys(1, "d", 2);
 
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).changes(watch) == "d/alive=- to 3");
-  c.remove(1, "", true);
 }
 
 // Of an ended task, beside who else goes on.
@@ -146,7 +135,6 @@ BOOST_AUTO_TEST_CASE(whoever_names_an_ephemeral_key_of_an_ended_task_does_not_fi
   c.advance_once();
   BOOST_TEST(c.listing(c.list(1, "d")) == "d/d=mine");
   BOOST_TEST(c.after(c.put(1, "d/c", "new")).code(all) == "OK");
-  c.remove(1, "", true);
 }
 
 // A get of several keys that waits sees no key of a task that has ended meanwhile.
@@ -158,7 +146,6 @@ BOOST_AUTO_TEST_CASE(a_waiting_get_does_not_find_an_ephemeral_key_that_is_to_be_
   BOOST_TEST(c.after(c.put(1, "other", "v")).code(all) == "waits");
   BOOST_TEST(c.after(c.put(1, "d/e", "new")).code(all) == "OK");
   c.advance_once();
-  c.remove(1, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_looks_through_so_many_changes_and_tells_how_far_it_came) {
@@ -172,11 +159,9 @@ BOOST_AUTO_TEST_CASE(a_watch_looks_through_so_many_changes_and_tells_how_far_it_
   BOOST_TEST(c.changes(first) == "to 3");
   BOOST_TEST(c.changes(c.watch_keys(0, "quiet", 3)) == "quiet/k=1 to 5");
   BOOST_TEST(c.code(c.watch_keys(0, "quiet", 5)) == "waits");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(those_who_watch_the_same_get_one_shared_answer) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(those_who_watch_the_same_get_one_shared_answer, job<3>) {
   auto const one = c.watch_keys(1, "d", 0);
   auto const two = c.watch_keys(2, "d", 0);
   auto const root = c.watch_keys(2, "", 0);
@@ -185,7 +170,6 @@ BOOST_AUTO_TEST_CASE(those_who_watch_the_same_get_one_shared_answer) {
   BOOST_TEST(c.answer_to(one) == c.answer_to(two));
   BOOST_TEST(c.replies() == "0:OK 2:OK 1:OK 2:OK");
   BOOST_TEST(c.changes(root) == "d/k=v to 1");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them_its_own) {
@@ -206,35 +190,29 @@ BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them
   }
 }
 
-BOOST_AUTO_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(list_then_watch_misses_nothing_and_repeats_nothing, job<2>) {
   c.put(0, "d/a", "1");
   auto const listing = c.list(1, "d");
   c.put(0, "d/b", "2");
 
   auto const version = c.body<core::listing_answer>(listing)->version;
   BOOST_TEST(c.changes(c.watch_keys(1, "d", version)) == "d/b=2 to 2");
-  c.remove(0, "", true);
 }
 
 // So that who watches a quiet directory of a busy job does not fall behind.
-BOOST_AUTO_TEST_CASE(a_watch_that_times_out_is_told_how_far_it_came) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_watch_that_times_out_is_told_how_far_it_came, job<2>) {
   auto const watch = c.watch_keys(1, "quiet", 0, 10s);
   c.put(0, "busy", "1");
   c.put(0, "busy", "2", true);
   BOOST_TEST(c.at(10s - 1ns).code(watch) == "waits");
 
   BOOST_TEST(c.at(10s).changes(watch) == "to 2");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_with_timeout_zero_asks_what_there_is_now) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_watch_with_timeout_zero_asks_what_there_is_now, job<1>) {
   c.put(0, "a", "1");
   auto const nothing = c.watch_keys(0, "b", 0, 0s);
   BOOST_TEST(c.at(0s).changes(nothing) == "to 1");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_waits_without_limit_unless_it_says_otherwise) {
@@ -259,7 +237,6 @@ BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
   BOOST_TEST(c.body<core::key_changes_answer>(large)->changes.size() == 1u);
   BOOST_TEST(c.body<core::key_changes_answer>(large)->version == 4u);
   BOOST_TEST(c.changes(c.watch_keys(0, "k", 4)) == "k=5 to 5");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
@@ -270,7 +247,6 @@ BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
 
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 0)) == "d/large=" + large + " to 1");
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 1)) == "d/small=1 to 2");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -282,7 +258,6 @@ BOOST_AUTO_TEST_CASE(
 
   BOOST_TEST(c.changes(watch) == "d/a=1 d/b=2 to 2");
   BOOST_TEST(c.changes(c.watch_keys(0, "d", 2)) == "d/c=3 d/d=4 to 4");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with_the_present_one) {
@@ -294,7 +269,6 @@ BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with
 
   BOOST_TEST(c.changes(old) == "OUT_OF_RANGE to 5");
   expect_words(c.text(old), {"version 5", "list"});
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_any_case) {
@@ -306,7 +280,6 @@ BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_an
 
   BOOST_TEST(c.code(c.watch_keys(0, "", 1)) == "OUT_OF_RANGE");
   BOOST_TEST(c.code(c.watch_keys(0, "", 2)) == "OK");
-  c.remove(0, "", true);
 }
 
 // One removal may be more changes than are remembered.
@@ -328,7 +301,6 @@ BOOST_AUTO_TEST_CASE(a_watch_that_waits_is_not_overrun_by_changes_elsewhere) {
   c.put(0, "d", "v");
 
   BOOST_TEST(c.changes(watch) == "d=v to 11");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -342,7 +314,6 @@ BOOST_AUTO_TEST_CASE(
   expect_words(c.text(refused), {"version 2", "version 1"});
   BOOST_TEST(c.code(c.watch_keys(0, "", UINT64_MAX)) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.watch_keys(0, std::string("\0", 1), 0)) == "INVALID_ARGUMENT");
-  c.remove(0, "", true);
 }
 
 // The history yields to values: it may not be the reason why one is refused.
@@ -358,8 +329,7 @@ BOOST_AUTO_TEST_CASE(old_changes_are_forgotten_when_their_memory_is_needed) {
   c.pop(0, "q");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_is_executed_again_after_a_resume) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_watch_is_executed_again_after_a_resume, job<2>) {
   auto const lost = c.watch_keys(0, "", 0);
   auto const waits = c.watch_keys(0, "d", 0);
   c.lose(0);
@@ -370,11 +340,9 @@ BOOST_AUTO_TEST_CASE(a_watch_is_executed_again_after_a_resume) {
   BOOST_TEST(c.code(waits) == "waits");
   c.put(1, "d", "3");
   BOOST_TEST(c.changes(waits) == "d=3 to 3");
-  c.remove(1, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(watches_go_on_after_a_job_error_and_after_their_task_has_left) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(watches_go_on_after_a_job_error_and_after_their_task_has_left, job<2>) {
   auto const of_dead = c.watch_keys({0, 0}, "k", 0);
   auto const watch = c.watch_keys(1, "k", 0);
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(watch) == "waits");
@@ -386,29 +354,24 @@ BOOST_AUTO_TEST_CASE(watches_go_on_after_a_job_error_and_after_their_task_has_le
   BOOST_TEST(c.changes(watch) == "k=v to 1");
   BOOST_TEST(c.changes(later) == "k=v to 1");
   BOOST_TEST(c.changes(of_dead) == "k=v to 1");
-  c.remove(c.observer(), "", true);
 }
 
-BOOST_AUTO_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops, job<1>) {
   auto const watch = c.watch_keys(0, "", 0);
 
   BOOST_TEST(c.stop("maintenance").code(watch) == "UNAVAILABLE");
   expect_words(c.text(watch), {"stops", "maintenance"});
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_watch_and_one_whose_session_ends_wait_no_longer) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_and_one_whose_session_ends_wait_no_longer, job<1>) {
   int const o = c.observer();
   auto const one = c.watch_keys(0, "", 0);
   c.watch_keys(o, "d", 0);
   BOOST_TEST(c.withdraw(one).bye(o).look().waiting_key_watches == 0u);
   BOOST_TEST(c.after(c.put(0, "d", "v")).code(one) == "waits");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_alone) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_alone, job<1>) {
   auto const first = c.watch_keys(0, "d", 0);
   auto const second = c.watch_keys(0, "d", 0);
   c.withdraw(first);
@@ -416,7 +379,6 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_alon
   c.put(0, "d/a", "1");
 
   BOOST_TEST(c.changes(second) == "d/a=1 to 1");
-  c.remove(0, "d", true);
 }
 
 // --- Pages ------------------------------------------------------------------------------------

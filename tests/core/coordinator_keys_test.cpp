@@ -16,8 +16,7 @@ std::string keys(core::listing_answer const* listing) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_keys_test)
 
-BOOST_AUTO_TEST_CASE(key_value_set_duplicate_fails_and_the_first_value_stays) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(key_value_set_duplicate_fails_and_the_first_value_stays, job<2>) {
   BOOST_TEST(c.code(c.put(0, "k", "first")) == "OK");
 
   auto const second = c.put(1, "k", "second");
@@ -25,20 +24,16 @@ BOOST_AUTO_TEST_CASE(key_value_set_duplicate_fails_and_the_first_value_stays) {
   BOOST_TEST(c.code(second) == "ALREADY_EXISTS");
   BOOST_TEST(c.answer_to(second)->outcome.text() == "ALREADY_EXISTS: key k already exists");
   BOOST_TEST(c.value(c.try_get(0, "k")) == "first");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(key_value_set_duplicate_overwrites) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(key_value_set_duplicate_overwrites, job<2>) {
   c.put(0, "k", "first");
 
   BOOST_TEST(c.code(c.put(1, "k", "second", true)) == "OK");
   BOOST_TEST(c.value(c.try_get(0, "k")) == "second");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(key_value_try_get) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(key_value_try_get, job<1>) {
   auto const missing = c.try_get(0, "some/key");
   BOOST_TEST(c.code(missing) == "NOT_FOUND");
   BOOST_TEST(c.text(missing) == "key some/key not found");
@@ -49,26 +44,21 @@ BOOST_AUTO_TEST_CASE(key_value_try_get) {
   BOOST_TEST(c.code(c.try_get(0, "some/key")) == "NOT_FOUND");
 }
 
-BOOST_AUTO_TEST_CASE(async_key_value_get_completes_with_the_set_after_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(async_key_value_get_completes_with_the_set_after_it, job<2>) {
   auto const waits = c.get(1, "k", 10s);
   BOOST_TEST(c.code(waits) == "waits");
 
   BOOST_TEST(c.after(c.put(0, "k", "v")).replies() == "0:OK 1:OK");
   BOOST_TEST(c.value(waits) == "v");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(get_key_value_simple_success) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_key_value_simple_success, job<1>) {
   c.put(0, "k", "v");
 
   BOOST_TEST(c.value(c.get(0, "k", 0s)) == "v");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(get_key_value_timeout_return_error) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_key_value_timeout_return_error, job<1>) {
   c.at(3s);
   auto const one = c.get(0, "the/key", 1s);
 
@@ -78,51 +68,41 @@ BOOST_AUTO_TEST_CASE(get_key_value_timeout_return_error) {
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(get_key_value_delayed_response_before_timeout_success) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(get_key_value_delayed_response_before_timeout_success, job<2>) {
   auto const one = c.get(0, "k", 10s);
   c.at(5s);
   BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
 
   c.at(20s);
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_value_at_the_deadline_itself_still_counts) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_value_at_the_deadline_itself_still_counts, job<2>) {
   auto const one = c.get(0, "k", 10s);
   c.at(10s - 1ns).sleep_without_advance(1ns);
   BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_turn) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_turn, job<1>) {
   auto const one = c.get(0, "k", 0s);
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(a_get_without_limit_waits_on) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_get_without_limit_waits_on, job<2>) {
   auto const one = c.get(0, "k", without_limit);
   BOOST_TEST(c.at(2h).code(one) == "waits");
 
   BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(cancel_get_key_value_success) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(cancel_get_key_value_success, job<1>) {
   auto const one = c.get(0, "k");
   BOOST_TEST(c.withdraw(one).look().waiting_gets == 0u);
 
   BOOST_TEST(c.after(c.put(0, "k", "v")).code(one) == "waits");
   BOOST_TEST(c.replies() == "0:OK");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in_order) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in_order, job<3>) {
   c.get(2, "k");
   c.get(0, "k");
   c.get(1, "k");
@@ -130,38 +110,31 @@ BOOST_AUTO_TEST_CASE(a_set_an_overwrite_and_an_increment_wake_all_who_wait_in_or
 
   auto const on_counter = c.get(1, "n");
   BOOST_TEST(c.after(c.increment(0, "n", 5)).value(on_counter) == "5");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(one_value_wanted_by_many_is_held_once) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(one_value_wanted_by_many_is_held_once, job<3>) {
   auto const a = c.get(0, "k");
   auto const b = c.get(1, "k");
   c.put(2, "k", std::string(10'000, 'x'));
 
   BOOST_TEST(c.answer_to(a) == c.answer_to(b));
   BOOST_TEST(c.brain().memory()->used() < 12'000u);
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(only_those_who_wait_for_that_key_are_woken) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(only_those_who_wait_for_that_key_are_woken, job<2>) {
   auto const other = c.get(0, "k/1");
   auto const parent = c.get(0, "k");
   BOOST_TEST(c.after(c.put(1, "k2", "v")).code(other) == "waits");
   BOOST_TEST(c.code(parent) == "waits");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_delete_wakes_nobody_and_a_refused_put_neither) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_delete_wakes_nobody_and_a_refused_put_neither, job<2>) {
   auto const waits = c.get(0, "k");
   c.remove(1, "k");
   BOOST_TEST(c.after(c.put(1, std::string("k\0", 2), "v")).code(waits) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(keys_that_are_the_same_path_are_the_same_key) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(keys_that_are_the_same_path_are_the_same_key, job<1>) {
   auto const waits = c.get(0, "//a/b//");
   BOOST_TEST(c.after(c.put(0, "/a//b", "v")).value(waits) == "v");
   BOOST_TEST(c.value(c.try_get(0, "a/b")) == "v");
@@ -173,8 +146,7 @@ BOOST_AUTO_TEST_CASE(keys_that_are_the_same_path_are_the_same_key) {
   BOOST_TEST(c.code(c.try_get(0, "a/b")) == "NOT_FOUND");
 }
 
-BOOST_AUTO_TEST_CASE(a_key_is_a_path_of_utf8_and_not_empty) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_key_is_a_path_of_utf8_and_not_empty, job<1>) {
   for (std::string const& bad : {std::string{}, std::string{"//"}, std::string("a\0b", 3),
                                  std::string{"\xff"}, std::string{"a/\xc0\x80"}}) {
     BOOST_TEST(c.code(c.put(0, bad, "v")) == "INVALID_ARGUMENT");
@@ -186,8 +158,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_a_path_of_utf8_and_not_empty) {
   BOOST_TEST(c.code(c.remove(0, "\xff")) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(key_value_increment) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(key_value_increment, job<1>) {
   c.put(0, "n", "10");
 
   auto const sum = c.increment(0, "n", 1);
@@ -197,11 +168,9 @@ BOOST_AUTO_TEST_CASE(key_value_increment) {
   BOOST_TEST(c.value(c.try_get(0, "n")) == "11");
   BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "n"))->version ==
              c.body<core::counter_answer>(sum)->version);
-  c.remove(0, "n");
 }
 
-BOOST_AUTO_TEST_CASE(increment_key_value) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(increment_key_value, job<1>) {
   c.put(0, "one", "1");
   c.put(0, "text", "abc");
   c.put(0, "max", "9223372036854775807");
@@ -217,11 +186,9 @@ BOOST_AUTO_TEST_CASE(increment_key_value) {
   auto const over = c.increment(0, "max", 1);
   BOOST_TEST(c.code(over) == "OUT_OF_RANGE");
   expect_words(c.text(over), {"'max' is 9223372036854775807", "1"});
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(key_value_dir_get) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(key_value_dir_get, job<1>) {
   c.put(0, "test_dir/sub_dir/1", "1");
   c.put(0, "test_dir/sub_dir/2", "2");
   c.put(0, "test_dir/3", "3");
@@ -232,18 +199,15 @@ BOOST_AUTO_TEST_CASE(key_value_dir_get) {
 
   BOOST_TEST(keys(c.body<core::listing_answer>(listing)) ==
              "test_dir/3=3 test_dir/sub_dir/1=1 test_dir/sub_dir/2=2");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(get_key_value_dir_single_value_in_directory_and_multiple_values) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(get_key_value_dir_single_value_in_directory_and_multiple_values, job<1>) {
   c.put(0, "dir/path", "1");
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "dir"))) == "dir/path=1");
   c.put(0, "dir/path2", "2");
   c.put(0, "dir/sub_dir/path", "3");
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, "dir"))) ==
              "dir/path=1 dir/path2=2 dir/sub_dir/path=3");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -267,7 +231,6 @@ BOOST_AUTO_TEST_CASE(the_root_can_be_listed_where_upstream_lists_nothing_replace
   for (auto const* const root : {"", "/", "//"}) {
     BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, root))) == "a/x=1 b=2");
   }
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_page_of_a_listing_is_no_longer_than_a_frame) {
@@ -279,11 +242,9 @@ BOOST_AUTO_TEST_CASE(a_page_of_a_listing_is_no_longer_than_a_frame) {
   // The limit is 1000 bytes and 64 KiB, and a key costs 1035.
   BOOST_TEST(c.body<core::listing_answer>(listing)->entries.size() == 64u);
   BOOST_TEST(c.body<core::listing_answer>(listing)->more);
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(key_value_delete) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(key_value_delete, job<1>) {
   c.put(0, "gone", "1");
   c.put(0, "kept", "2");
   auto const removed = c.remove(0, "gone");
@@ -293,11 +254,9 @@ BOOST_AUTO_TEST_CASE(key_value_delete) {
   BOOST_TEST(c.at(200ms).code(missing) == "DEADLINE_EXCEEDED");
   BOOST_TEST(c.value(c.get(0, "kept")) == "2");
   BOOST_TEST(c.code(c.remove(0, "gone")) == "OK");
-  c.remove(0, "kept");
 }
 
-BOOST_AUTO_TEST_CASE(key_value_delete_directory) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(key_value_delete_directory, job<1>) {
   for (auto const* const key : {"test_dir", "test_dir/1", "test_dir/s/2", "test_dir_other/key"}) {
     c.put(0, key, "v");
   }
@@ -306,11 +265,9 @@ BOOST_AUTO_TEST_CASE(key_value_delete_directory) {
 
   BOOST_TEST(c.body<core::removed_answer>(removed)->count == 3u);
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "test_dir_other/key=v");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(removing_the_root_needs_all) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(removing_the_root_needs_all, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b/c", "2");
   for (auto const* const root : {"", "/"}) {
@@ -326,8 +283,7 @@ BOOST_AUTO_TEST_CASE(removing_the_root_needs_all) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(every_key_has_a_version_that_rises_with_every_change_of_any_key) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(every_key_has_a_version_that_rises_with_every_change_of_any_key, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b", "1");
   auto const a1 = c.body<core::value_answer>(c.try_get(0, "a"))->version;
@@ -338,11 +294,9 @@ BOOST_AUTO_TEST_CASE(every_key_has_a_version_that_rises_with_every_change_of_any
   BOOST_TEST(a1 < b1);
   BOOST_TEST(b1 < a2);
   BOOST_TEST(c.body<core::listing_answer>(c.list(0, ""))->entries[1].version == b1);
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(keys_need_no_task) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(keys_need_no_task, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.put(o, "k", "v")) == "OK");
@@ -352,18 +306,15 @@ BOOST_AUTO_TEST_CASE(keys_need_no_task) {
   BOOST_TEST(c.code(c.remove(o, "", true)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(keys_outlive_the_session_that_put_them) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(keys_outlive_the_session_that_put_them, job<1>) {
   int const o = c.observer();
   c.put(o, "k", "v");
   c.bye(o);
 
   BOOST_TEST(c.value(c.try_get(0, "k")) == "v");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer, job<1>) {
   int const o = c.observer();
   c.get(o, "k");
   BOOST_TEST(c.after(c.get(o, "l")).look().waiting_gets == 2u);
@@ -372,13 +323,11 @@ BOOST_AUTO_TEST_CASE(a_get_of_a_session_that_ends_waits_no_longer) {
   BOOST_TEST(c.at(2s).look().waiting_gets == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_key_may_be_waited_for_twice_by_one_task) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_same_key_may_be_waited_for_twice_by_one_task, job<1>) {
   auto const one = c.get(0, "k", 60s);
   auto const two = c.get(0, "k", 60s);
   BOOST_TEST(c.after(c.put(0, "k", "v")).value(one) == "v");
   BOOST_TEST(c.value(two) == "v");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,8 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_leave_test)
 
-BOOST_AUTO_TEST_CASE(clients_shutdown_successfully_and_nobody_hears_of_an_error) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(clients_shutdown_successfully_and_nobody_hears_of_an_error, job<3>) {
   for (int i = 0; i < 3; ++i) c.leave(i);
 
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
@@ -32,8 +31,7 @@ BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_succeeds_and_both_may_registe
 }
 
 // Row 3.21: INTERNAL that wraps the cause, and everybody learns it.
-BOOST_AUTO_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_with_it) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job_with_it, job<3>) {
   auto const one = c.leave(0, 60s);
   c.at(1s);
   auto const hasty = c.leave(1, 20s);
@@ -85,8 +83,7 @@ BOOST_AUTO_TEST_CASE(those_whose_leave_failed_have_left_and_the_missing_one_leav
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_it) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(if_a_participant_dies_the_leave_fails_at_once_and_names_it, job<3>) {
   auto const one = c.leave(0);
   auto const two = c.leave(1);
   BOOST_TEST(c.bye(2, true).replies() == "0:INTERNAL 1:INTERNAL");
@@ -107,24 +104,21 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.replies() == "0:INTERNAL 1:INTERNAL");
 }
 
-BOOST_AUTO_TEST_CASE(a_leave_with_timeout_zero_leaves_alone) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_leave_with_timeout_zero_leaves_alone, job<2>) {
   BOOST_TEST(c.code(c.leave(0, 0s)) == "OK");
   BOOST_TEST(c.state_of(0) == "left");
   BOOST_TEST(c.at(10s).error() == "none");
   BOOST_TEST(c.code(c.leave(1)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_last_one_to_leave_alone_releases_those_who_wait_for_it) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(the_last_one_to_leave_alone_releases_those_who_wait_for_it, job<3>) {
   c.leave(0);
   BOOST_TEST(c.after(c.leave(1, 0s)).replies() == "1:OK");
   BOOST_TEST(c.after(c.leave(2, 0s)).replies() == "2:OK 0:OK");
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(leaving_alone_takes_the_place_of_a_leave_that_waits) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(leaving_alone_takes_the_place_of_a_leave_that_waits, job<3>) {
   auto const waits = c.leave(0);
   c.leave(1);
   auto const alone = c.leave(0, 0s);
@@ -151,8 +145,7 @@ BOOST_AUTO_TEST_CASE(shutdown_heartbeats_are_accepted_for_a_grace_period_is_for_
   BOOST_TEST(c.look().sessions == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_leave_has_nothing_to_leave) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_second_leave_has_nothing_to_leave, job<1>) {
   c.leave(0);
   c.replies();
 
@@ -162,8 +155,7 @@ BOOST_AUTO_TEST_CASE(a_second_leave_has_nothing_to_leave) {
   expect_words(c.text(second), {"task 0", "has left"});
 }
 
-BOOST_AUTO_TEST_CASE(the_same_task_asking_twice_counts_once) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_same_task_asking_twice_counts_once, job<2>) {
   auto const older = c.leave(0, 5s);
   auto const newer = c.leave(0, 60s);
   BOOST_TEST(c.code(older) == "CANCELLED");
@@ -172,8 +164,7 @@ BOOST_AUTO_TEST_CASE(the_same_task_asking_twice_counts_once) {
   BOOST_TEST(c.after(c.leave(1)).code(newer) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_leave_takes_its_arrival_and_its_deadline_along) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_leave_takes_its_arrival_and_its_deadline_along, job<3>) {
   auto const patient = c.leave(0, 60s);
   auto const hasty = c.leave(1, 5s);
   BOOST_TEST(c.withdraw(hasty).at(6s).code(patient) == "waits");
@@ -183,15 +174,13 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_leave_takes_its_arrival_and_its_deadline_along)
   BOOST_TEST(c.after(c.leave(1)).code(patient) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(when_all_have_withdrawn_nobody_leaves) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(when_all_have_withdrawn_nobody_leaves, job<2>) {
   BOOST_TEST(c.withdraw(c.leave(0, 5s)).at(20s).error() == "none");
   BOOST_TEST(c.look().barriers.empty());
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_others) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_others, job<2>) {
   auto const one = c.leave(0);
   c.lose(0);
   BOOST_TEST(c.after(c.leave(1)).replies() == "1:OK");
@@ -200,8 +189,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_that_asked_to_leave_leaves_with_the_others) 
   BOOST_TEST(c.resume(0).code(one) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_was_told_left_is_never_suspect) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_was_told_left_is_never_suspect, job<2>) {
   c.leave(0);
   c.leave(1);
   BOOST_TEST(c.lose(0).state_of(0) == "left");
@@ -239,8 +227,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_that_needs_a_task_which_has_left_cannot_be_reache
   BOOST_TEST(c.code(c.barrier(1, "b", 300s, {.among = {1}})) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side, job<2>) {
   auto const waiting = c.barrier(0, "b");
   auto const leaving = c.leave(0);
   BOOST_TEST(c.code(waiting) == "waits");
@@ -250,8 +237,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_and_a_leave_of_one_task_may_wait_side_by_side) {
   BOOST_TEST(c.after(c.leave(1)).code(leaving) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled, job<1>) {
   auto const own = c.get(0, "k");
   int const o = c.observer();
   auto const observers = c.get(o, "k");
@@ -261,8 +247,7 @@ BOOST_AUTO_TEST_CASE(what_a_leaving_task_waits_for_ends_cancelled) {
   BOOST_TEST(c.code(observers) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(shutdown_in_error_should_return_error_and_depart_alone) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(shutdown_in_error_should_return_error_and_depart_alone, job<2>) {
   c.report_error(1, errc::internal, "boom");
   c.replies();
 
@@ -274,8 +259,7 @@ BOOST_AUTO_TEST_CASE(shutdown_in_error_should_return_error_and_depart_alone) {
   BOOST_TEST(c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(after_a_job_error_a_bye_is_no_failure_of_its_own) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(after_a_job_error_a_bye_is_no_failure_of_its_own, job<3>) {
   c.report_error(2, errc::internal, "boom");
 
   BOOST_TEST(c.bye(0, true).bye(1).state_of(0) == "left");
@@ -295,8 +279,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_fails_while_it_waits_to_leave_has_failed_and_no
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_ends_while_its_task_waits_to_leave_fails_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_session_that_ends_while_its_task_waits_to_leave_fails_it, job<2>) {
   c.leave(0);
 
   BOOST_TEST(c.bye(0).state_of(0) == "failed");
@@ -316,8 +299,7 @@ BOOST_AUTO_TEST_CASE(the_coordinator_is_drained_when_every_leave_reply_was_ackno
   BOOST_TEST(c.heartbeat(1).brain().drained());
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement, job<2>) {
   c.leave(0);
   c.leave(1);
   c.bye(0).lose(1);
@@ -326,8 +308,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_is_gone_owes_no_acknowledgement) {
   BOOST_TEST(c.at(2s).brain().drained());
 }
 
-BOOST_AUTO_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too, job<2>) {
   c.leave(0);
   c.report_error(1, errc::internal, "boom");
   BOOST_TEST(!c.brain().drained());
@@ -361,8 +342,7 @@ BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_came) {
   expect_words(c.text(leaving), {"1 (never connected)"});
 }
 
-BOOST_AUTO_TEST_CASE(observers_cannot_leave) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(observers_cannot_leave, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.leave(o)) == "FAILED_PRECONDITION");
@@ -370,8 +350,7 @@ BOOST_AUTO_TEST_CASE(observers_cannot_leave) {
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_rejoined_must_leave_again) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_rejoined_must_leave_again, job<2>) {
   c.leave(0, 0s);
   c.join({0, 0}, 500);
   auto const waits = c.leave(1);
@@ -392,7 +371,6 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.goodbye(1) == "none");
   BOOST_TEST(c.state_of(1) == "connected");
   BOOST_TEST(c.code(c.inspect(c.observer())) == "OK");
-  c.remove(1, "k");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

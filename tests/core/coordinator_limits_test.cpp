@@ -242,8 +242,7 @@ BOOST_AUTO_TEST_CASE(request_ids_rise) {
 }
 
 // A client of a later version may ask for what we do not know; it must not wait for ever.
-BOOST_AUTO_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented, job<1>) {
   BOOST_TEST(c.code(c.send(0, std::monostate{})) == "UNIMPLEMENTED");
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
 }
@@ -271,7 +270,6 @@ BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
   auto const heavy = c.put(0, "h", std::string(21, 'v'));
   BOOST_TEST(c.code(heavy) == "RESOURCE_EXHAUSTED");
   expect_words(c.text(heavy), {"21 bytes", "value_bytes_max is 20"});
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -289,7 +287,6 @@ BOOST_AUTO_TEST_CASE(
   expect_words(c.text(seventh), {"6 requests", "open_requests_max"});
   BOOST_TEST(c.code(c.put(1, "k0", "v")) == "OK");
   BOOST_TEST(c.code(c.get(0, "k")) == "waits");
-  c.remove(1, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(an_observer_has_no_share_for_tasks) {
@@ -346,7 +343,6 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
   BOOST_TEST(c.value(c.get(1, "k0")) == std::string(1000, 'v'));
   c.remove(0, "", true);
   BOOST_TEST(c.code(c.put(0, "again", "v")) == "OK");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_leaving_goes_on) {
@@ -376,11 +372,9 @@ BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
   BOOST_TEST(c.brain().memory()->used() <= used + 100 * 1300);
   c[0].deaf = false;
   c.blink(0);
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_some) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_some, job<1>) {
   int const observer = c.observer();
 
   BOOST_TEST((c.brain().share_of(c[0].connection) == core::share_kind::task));
@@ -388,8 +382,7 @@ BOOST_AUTO_TEST_CASE(a_connection_acts_for_tasks_once_its_session_has_joined_som
   BOOST_TEST(!c.brain().share_of(connection_id{}));
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(deadlines_that_are_due_at_once_are_met_in_portions, job<1>) {
   c.check_less();
   std::array<int, 2> const observers{c.observer(), c.observer()};
   for (int i = 0; i < 6'000; ++i) c.get(observers[i % 2], "k", 1s);

@@ -9,16 +9,13 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_liveness_test)
 
-BOOST_AUTO_TEST_CASE(a_task_that_sends_heartbeats_lives) {
-  cluster c{2};
-
+BOOST_FIXTURE_TEST_CASE(a_task_that_sends_heartbeats_lives, job<2>) {
   BOOST_TEST(c.at(1h).error() == "none");
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
 // Also: missed_heartbeat_callback_is_executed_if_any_client_goes_away.
-BOOST_AUTO_TEST_CASE(test_task_heartbeat_timeout_is_exact) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(test_task_heartbeat_timeout_is_exact, job<2>) {
   c[1].beats = false;
 
   BOOST_TEST(c.at(100s - 1ns).error() == "none");
@@ -65,8 +62,7 @@ BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_sign_of_life_at_the_last_moment_counts) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_last_moment_counts, job<1>) {
   c[0].beats = false;
   c.at(100s - 1ns).sleep_without_advance(1ns);
   c.heartbeat(0);  // read before the deadlines of the same turn run
@@ -75,8 +71,7 @@ BOOST_AUTO_TEST_CASE(a_sign_of_life_at_the_last_moment_counts) {
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(silent_observers_end_and_harm_nobody) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(silent_observers_end_and_harm_nobody, job<1>) {
   int const o = c.observer();
   c[o].beats = false;
   BOOST_TEST(c.look().sessions == 2u);
@@ -101,8 +96,7 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(late) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(two_that_fall_silent_together_are_one_cause_and_one_later_failure) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(two_that_fall_silent_together_are_one_cause_and_one_later_failure, job<3>) {
   c[0].beats = false;
   c[1].beats = false;
 
@@ -129,8 +123,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_t
   BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(a_push_is_something_written) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_push_is_something_written, job<2>) {
   c.heartbeat(0);
   c.report_error(1, errc::internal, "boom");
   c[0].pushes.clear();
@@ -140,8 +133,7 @@ BOOST_AUTO_TEST_CASE(a_push_is_something_written) {
 
 // --- Suspect, then failed -------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_it, job<2>) {
   BOOST_TEST(c.at(10s).lose(0).state_of(0) == "suspect");
   BOOST_TEST((c.look().tasks[0].state == task_state::connected));
 
@@ -152,15 +144,13 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_at_the_last_moment_of_the_grace_saves_the_task) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_resume_at_the_last_moment_of_the_grace_saves_the_task, job<2>) {
   c.at(10s).lose(0).at(12s - 1ns);
   BOOST_TEST(c.sleep_without_advance(1ns).resume(0).at(90s).error() == "none");
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_after_the_grace_is_too_late) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_resume_after_the_grace_is_too_late, job<2>) {
   expect_words(c.lose(0).at(2s).resume(0).goodbye(0), {"ABORTED: session ended"});
   BOOST_TEST(!c[0].goodbye->may_resume);
 }
@@ -172,8 +162,7 @@ BOOST_AUTO_TEST_CASE(a_grace_of_zero_fails_a_task_at_once) {
   BOOST_TEST(c.pushed<job_error>(1).size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_decides) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_decides, job<2>) {
   c[0].beats = false;
   BOOST_TEST(c.at(50s).lose(0, core::loss::unreachable).state_of(0) == "suspect");
 
@@ -197,8 +186,7 @@ BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_to_its_end) 
   BOOST_TEST(c.at(10s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(each_loss_begins_a_grace_of_its_own) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(each_loss_begins_a_grace_of_its_own, job<2>) {
   for (int i = 0; i < 5; ++i) {
     c.lose(0).pass(1900ms).resume(0);
   }
@@ -207,15 +195,13 @@ BOOST_AUTO_TEST_CASE(each_loss_begins_a_grace_of_its_own) {
   BOOST_TEST(c.pass(1ns).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(after_a_resume_the_heartbeat_timeout_counts_from_the_resume) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(after_a_resume_the_heartbeat_timeout_counts_from_the_resume, job<2>) {
   c[0].beats = false;
   BOOST_TEST(c.at(99s).lose(0).at(100s).resume(0).at(200s - 1ns).error() == "none");
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others, job<2>) {
   auto const first = c.barrier(0, "b");
   c.lose(0);
 
@@ -256,17 +242,14 @@ BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) 
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_that_says_bye_is_simply_gone) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_observer_that_says_bye_is_simply_gone, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.bye(o).look().sessions == 1u);
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(the_launcher_that_saw_a_task_end_is_believed_at_once) {
-  cluster c{2};
-
+BOOST_FIXTURE_TEST_CASE(the_launcher_that_saw_a_task_end_is_believed_at_once, job<2>) {
   c.task_ended(1, {errc::unavailable, "killed by signal 9"});
 
   expect_words(c.error(), {"task 1: UNAVAILABLE: killed by signal 9"});
@@ -347,9 +330,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no
   BOOST_TEST(nobody.state_of(0) == "never connected");
 }
 
-BOOST_AUTO_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tasks) {
-  cluster c{2};
-
+BOOST_FIXTURE_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tasks, job<2>) {
   c.malformed(0, "length 4294967295 is above the limit");
 
   expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: length 4294967295"});
@@ -358,8 +339,7 @@ BOOST_AUTO_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tasks)
   expect_words(c.resume(0).goodbye(0), {"ABORTED: session ended"});
 }
 
-BOOST_AUTO_TEST_CASE(noise_of_an_observer_harms_nobody_else) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(noise_of_an_observer_harms_nobody_else, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.malformed(o, "noise").error() == "none");
@@ -368,8 +348,7 @@ BOOST_AUTO_TEST_CASE(noise_of_an_observer_harms_nobody_else) {
 
 // --- A connection that says or reads nothing ------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_connection_has_ten_seconds_to_say_hello) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_to_say_hello, job<1>) {
   auto const dumb = c.dial();
   BOOST_TEST(c.at(10s - 1ns).goodbye_to(dumb) == "none");
   expect_words(c.at(10s).goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
@@ -391,24 +370,21 @@ BOOST_AUTO_TEST_CASE(after_hello_its_deadline_is_gone) {
   BOOST_TEST(c.at(30s).goodbye(0) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for_good) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for_good, job<2>) {
   BOOST_TEST(c.at(5s).write_blocked(0).at(35s - 1ns).goodbye(0) == "none");
   expect_words(c.at(35s).goodbye(0), {"UNAVAILABLE: it read nothing for 30 s"});
   BOOST_TEST(!c[0].goodbye->may_resume);
   expect_words(c.error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off, job<1>) {
   for (int i = 0; i < 20; ++i) {
     c.write_blocked(0).pass(29s).write_progressed(0);
   }
   BOOST_TEST(c.pass(100s).goodbye(0) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spare_it) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spare_it, job<1>) {
   BOOST_TEST(c.write_blocked(0).at(20s).write_blocked(0).at(30s).goodbye(0) != "none");
 }
 
@@ -423,8 +399,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) 
 
 // --- The loop stood still -------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_heartbeats) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_heartbeats, job<1>) {
   c[0].beats = false;
   expect_words(c.at(50s).stall(20s).log(), {"stood still for 20 s"});
   BOOST_TEST(c.brain().counts().stalls == 1u);
@@ -455,8 +430,7 @@ BOOST_AUTO_TEST_CASE(at_most_one_heartbeat_timeout_is_credited_between_two_signs
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_sign_of_life_uses_the_credit_up) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_sign_of_life_uses_the_credit_up, job<1>) {
   c[0].beats = false;
   c.at(10s).stall(50s);
   c.heartbeat(0);  // at 60 s
@@ -465,16 +439,14 @@ BOOST_AUTO_TEST_CASE(a_sign_of_life_uses_the_credit_up) {
   BOOST_TEST(c.at(160s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_graces) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_graces, job<2>) {
   BOOST_TEST(c.lose(0).at(1s).stall(5s).error() == "none");
 
   BOOST_TEST(c.at(7s - 1ns).error() == "none");
   BOOST_TEST(c.at(7s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_before_the_loss_is_not_credited_to_its_grace) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stall_before_the_loss_is_not_credited_to_its_grace, job<2>) {
   BOOST_TEST(c.at(1s).stall(5s).lose(0).at(8s - 1ns).error() == "none");
   BOOST_TEST(c.at(8s).error() != "none");
 }
@@ -489,8 +461,7 @@ BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_hello) {
 }
 
 // A peer that reads, however slowly, is never cut off (D24): nobody looked whether it read.
-BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing, job<1>) {
   BOOST_TEST(c.write_blocked(0).at(5s).stall(40s).goodbye(0) == "none");
 
   BOOST_TEST(c.at(70s - 1ns).goodbye(0) == "none");
@@ -498,8 +469,7 @@ BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_peers_that_read_nothing) {
 }
 
 // The holder has the grace to show that it lives, and a stall is credited to graces.
-BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_a_probe) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_a_probe, job<1>) {
   c[0].beats = false;
   auto const asked = c.join({c.observer(), 0}, 555);
   BOOST_TEST(c.at(1s).stall(5s).code(asked) == "waits");
@@ -509,16 +479,13 @@ BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_a_probe) {
   BOOST_TEST(c.error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_is_never_credited_to_calls) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stall_is_never_credited_to_calls, job<2>) {
   auto const at_barrier = c.barrier(0, "b", 10s);
   auto const at_key = c.get(1, "k", 10s);
   BOOST_TEST(c.at(5s).stall(5s).code(at_barrier, at_key) == "DEADLINE_EXCEEDED DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(the_loop_is_expected_back_within_fifty_milliseconds) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(the_loop_is_expected_back_within_fifty_milliseconds, job<1>) {
   BOOST_TEST((*c.brain().next_deadline() == t0 + 50ms));
   c.at(1s);
   BOOST_TEST((*c.brain().next_deadline() == t0 + 1s + 50ms));
@@ -546,8 +513,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late) {
   BOOST_TEST(c.stall(1h).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_message_that_comes_late_shows_the_stall_too) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_message_that_comes_late_shows_the_stall_too, job<2>) {
   c[1].beats = false;
   expect_words(c.at(10s).sleep_without_advance(30s).heartbeat(0).log(), {"stood still for 30 s"});
 
@@ -555,8 +521,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_comes_late_shows_the_stall_too) {
   BOOST_TEST(c.at(130s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(stalls_are_told_again_after_ten_seconds) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(stalls_are_told_again_after_ten_seconds, job<1>) {
   c.stall(1s);
   BOOST_TEST(contains(c.log(), "stood still for 1 s"));
   BOOST_TEST(c.at(10s).stall(1s - 1ns).log() == "");

@@ -9,8 +9,7 @@ core::why_answer why(cluster& c) { return c.brain().why(t0 + c.now()); }
 
 BOOST_AUTO_TEST_SUITE(coordinator_locks_test)
 
-BOOST_AUTO_TEST_CASE(a_lock_has_one_owner_and_its_waiters_get_it_in_order) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_lock_has_one_owner_and_its_waiters_get_it_in_order, job<3>) {
   BOOST_TEST(c.version(c.lock(0, "a")) == "1");
   auto const second = c.lock(2, "a");
   auto const third = c.lock(1, "/a/");
@@ -27,8 +26,7 @@ BOOST_AUTO_TEST_CASE(a_lock_has_one_owner_and_its_waiters_get_it_in_order) {
   BOOST_TEST(c.version(c.lock(1, "a")) == "5");
 }
 
-BOOST_AUTO_TEST_CASE(try_lock_does_not_wait_and_names_the_owner) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(try_lock_does_not_wait_and_names_the_owner, job<2>) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "1");
 
   auto const held = c.try_lock(1, "a");
@@ -37,8 +35,7 @@ BOOST_AUTO_TEST_CASE(try_lock_does_not_wait_and_names_the_owner) {
   BOOST_TEST(c.text(held).ends_with("with token 1"));
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_times_out_and_is_then_not_taken) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_lock_times_out_and_is_then_not_taken, job<2>) {
   c.lock(0, "a");
   auto const waits = c.lock(1, "a", 30s);
 
@@ -49,8 +46,7 @@ BOOST_AUTO_TEST_CASE(a_lock_times_out_and_is_then_not_taken) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "2");
 }
 
-BOOST_AUTO_TEST_CASE(only_the_owner_unlocks_and_with_its_token) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(only_the_owner_unlocks_and_with_its_token, job<2>) {
   c.lock(0, "a");
 
   BOOST_TEST(c.code(c.unlock(1, "a", 1)) == "PERMISSION_DENIED");
@@ -62,8 +58,7 @@ BOOST_AUTO_TEST_CASE(only_the_owner_unlocks_and_with_its_token) {
   BOOST_TEST(c.text(late) == "lock 'a' is not held; token 1 is no longer valid");
 }
 
-BOOST_AUTO_TEST_CASE(a_lock_is_not_reentrant) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_lock_is_not_reentrant, job<1>) {
   c.lock(0, "a");
   auto const again = c.lock(0, "a");
   BOOST_TEST(c.code(again) == "waits");
@@ -87,8 +82,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_owner_keeps_its_lock_and_its_end_releases_it) {
   BOOST_TEST(c.pass(1ns).version(waits) == "2");
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting, job<3>) {
   c.lock(0, "a");
   auto const first = c.lock(1, "a");
   auto const second = c.lock(2, "a");
@@ -113,8 +107,7 @@ BOOST_AUTO_TEST_CASE(a_lock_whose_reply_nobody_received_is_free_again) {
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "3");
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_lock_waits_no_longer) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_cancelled_lock_waits_no_longer, job<3>) {
   c.lock(0, "a");
   auto const given_up = c.lock(1, "a");
   auto const next = c.lock(2, "a");
@@ -125,8 +118,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_lock_waits_no_longer) {
   BOOST_TEST(c.version(next) == "2");
 }
 
-BOOST_AUTO_TEST_CASE(observers_lock_and_their_end_releases) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(observers_lock_and_their_end_releases, job<1>) {
   int const o = c.observer();
   BOOST_TEST(c.version(c.lock(o, "a")) == "1");
   auto const waits = c.lock(0, "a");
@@ -146,8 +138,7 @@ BOOST_AUTO_TEST_CASE(readers_may_not_lock) {
   BOOST_TEST(c.code(c.unlock(r, "a", 1)) == "PERMISSION_DENIED");
 }
 
-BOOST_AUTO_TEST_CASE(a_job_error_ends_waits_and_leaves_locks_with_their_owners) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waits_and_leaves_locks_with_their_owners, job<3>) {
   c.lock(0, "a");
   auto const waits = c.lock(1, "a");
   BOOST_TEST(c.after(c.report_error(2, errc::internal, "broken")).code(waits) == "CANCELLED");
@@ -158,8 +149,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_ends_waits_and_leaves_locks_with_their_owners) 
   BOOST_TEST(c.version(c.lock(1, "a")) == "3");
 }
 
-BOOST_AUTO_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found, job<2>) {
   c.lock(0, "a");
   c.lock(1, "b");
   c.lock(1, "a");
@@ -179,8 +169,7 @@ BOOST_AUTO_TEST_CASE(why_names_the_owner_and_a_deadlock_is_found) {
                                "task 0") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(locks_that_are_given_back_cost_nothing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(locks_that_are_given_back_cost_nothing, job<1>) {
   for (int i = 0; i < 20; ++i) c.lock(0, "lock/" + std::to_string(i));
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() > 20u * 100);
   for (std::uint64_t i = 0; i < 20; ++i) c.unlock(0, "lock/" + std::to_string(i), i + 1);

@@ -32,8 +32,7 @@ BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_a_job_where_nobody_is) {
   BOOST_TEST(!c.brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(tasks_are_shown_with_where_they_are_and_when_they_were_heard) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(tasks_are_shown_with_where_they_are_and_when_they_were_heard, job<2>) {
   c[1].beats = false;
   c.at(40s).lose(1).at(41s);
 
@@ -48,8 +47,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_shown_with_where_they_are_and_when_they_were_hear
   BOOST_TEST(seen.tasks[1].self.value == 101u);
 }
 
-BOOST_AUTO_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error, job<2>) {
   c[0].beats = false;
   c.at(150s);
 
@@ -81,8 +79,7 @@ BOOST_AUTO_TEST_CASE(a_picture_looks_at_so_many_participants_and_counts_the_othe
   BOOST_TEST(c.look().more_barriers == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(inspect_answers_what_look_shows, job<1>) {
   int const o = c.observer();
   c.put(o, "a/b", "12345");
   auto const get = c.get(o, "missing");
@@ -99,11 +96,9 @@ BOOST_AUTO_TEST_CASE(inspect_answers_what_look_shows) {
   BOOST_TEST(s->memory_bytes > 5u);
   BOOST_TEST(s->memory_bytes_max == c.brain().memory()->owned_max());
   BOOST_TEST(c.code(get) == "waits");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(how_late_deadlines_were_answered_is_shown) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(how_late_deadlines_were_answered_is_shown, job<1>) {
   c.get(0, "a", 1s);
   BOOST_TEST(c.at(1s).look().deadlines_answered == 1u);
   BOOST_TEST((c.look().lateness_max == 0ns));
@@ -113,15 +108,13 @@ BOOST_AUTO_TEST_CASE(how_late_deadlines_were_answered_is_shown) {
   BOOST_TEST((c.look().lateness_max == 3ms));
 }
 
-BOOST_AUTO_TEST_CASE(withdrawn_deadlines_are_not_answered) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(withdrawn_deadlines_are_not_answered, job<2>) {
   c.withdraw(c.barrier(0, "b", 1s));
   c.barrier(0, "b", 5s);
   BOOST_TEST(c.at(2s).look().deadlines_answered == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(looking_changes_nothing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(looking_changes_nothing, job<2>) {
   c.barrier(0, "b", 10s);
   c.at(1s);
 
@@ -167,8 +160,7 @@ BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
 
 // --- What the status page asks for ------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so, job<2>) {
   auto const history = [&] { return c.brain().history(t0 + c.now(), "b"); };
   BOOST_TEST(history().passed.value == 0u);
   BOOST_TEST(history().open.value == 0u);
@@ -188,8 +180,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so) {
   BOOST_TEST(history().open.value == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(keys_are_shown_from_a_prefix_on_page_by_page) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(keys_are_shown_from_a_prefix_on_page_by_page, job<1>) {
   for (auto const* const key : {"a/1", "a/2", "ab", "b"}) c.put(0, key, "value");
   auto const names = [&](std::string const& prefix, std::string const& after, std::size_t most) {
     std::string all;
@@ -206,8 +197,7 @@ BOOST_AUTO_TEST_CASE(keys_are_shown_from_a_prefix_on_page_by_page) {
   BOOST_TEST(c.brain().keys("", "", 0).version == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(a_key_is_shown_by_its_name_however_it_is_written) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_key_is_shown_by_its_name_however_it_is_written, job<1>) {
   c.put(0, "a/1", "value");
 
   BOOST_TEST(c.brain().value("/a//1").value().value.view() == "value");
@@ -215,8 +205,7 @@ BOOST_AUTO_TEST_CASE(a_key_is_shown_by_its_name_however_it_is_written) {
   BOOST_TEST((c.brain().value("/").error().code() == errc::invalid_argument));
 }
 
-BOOST_AUTO_TEST_CASE(who_runs_the_coordinator_may_post_a_preemption_notice) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(who_runs_the_coordinator_may_post_a_preemption_notice, job<2>) {
   auto const now = t0 + c.now();
 
   BOOST_TEST(c.brain().put_in(now, core::preempt_args{task_id{1}, 0s}).ok());

@@ -129,9 +129,7 @@ BOOST_AUTO_TEST_CASE(connect_after_reset_with_error_polling_hears_the_next_error
   BOOST_TEST(news(c, a) == "none");
   BOOST_TEST(news(c, b) == "none");
 
-  c.bye(b, true);
-
-  BOOST_TEST(news(c, a) == "task 1 UNAVAILABLE");
+  BOOST_TEST(news(c.bye(b, true), a) == "task 1 UNAVAILABLE");
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_when_in_error_state_hears_its_own_by_d19) {

@@ -20,15 +20,12 @@ std::uint64_t step(cluster const& c, call of) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_preemption)
 
-BOOST_AUTO_TEST_CASE(no_preemption_no_sync_point) {
-  cluster c{2};
-  c.pass(1h);
-  BOOST_TEST(freeze(c, 0) == 0u);
+BOOST_FIXTURE_TEST_CASE(no_preemption_no_sync_point, job<2>) {
+  BOOST_TEST(freeze(c.pass(1h), 0) == 0u);
   BOOST_TEST(freeze(c, 1) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(preemption_single_sync_point_is_one_past_the_fastest_task) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(preemption_single_sync_point_is_one_past_the_fastest_task, job<3>) {
   c.preempt(1, 2);
   BOOST_TEST(freeze(c, 0) == 1u);
   BOOST_TEST(freeze(c, 2) == 1u);
@@ -44,60 +41,49 @@ BOOST_AUTO_TEST_CASE(preemption_single_sync_point_is_one_past_the_fastest_task) 
   expect_words(c.log(), {"task 2", "will be preempted in 0", "agreed to stop at step 10"});
 }
 
-BOOST_AUTO_TEST_CASE(an_observer_may_post_a_notice) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_observer_may_post_a_notice, job<1>) {
   int const cli = c.observer();
   BOOST_TEST(c.code(c.preempt(cli, 0)) == "OK");
   BOOST_TEST(freeze(c, 0) == 1u);
   BOOST_TEST(freeze(c, cli) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(delayed_preemption_no_sync_point_yet) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(delayed_preemption_no_sync_point_yet, job<1>) {
   c.preempt(0, 0, 1h);
-  c.at(45min - 1ns);
-  BOOST_TEST(freeze(c, 0) == 0u);
+  BOOST_TEST(freeze(c.at(45min - 1ns), 0) == 0u);
 
-  c.at(45min);
-  BOOST_TEST(freeze(c, 0) == 1u);
+  BOOST_TEST(freeze(c.at(45min), 0) == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(an_earlier_notice_goes_first_and_those_of_its_time_join_it) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(an_earlier_notice_goes_first_and_those_of_its_time_join_it, job<3>) {
   c.preempt(0, 0, 30min);
   c.preempt(0, 1, 20min);
   c.preempt(0, 2, 20min + 1ns);
-  c.at(5min);
-  BOOST_TEST(freeze(c, 0) == 1u);
+  BOOST_TEST(freeze(c.at(5min), 0) == 1u);
   c.preempt(0, 0, 15min);  // joins
   c.frozen(0, 1, 1);
   c.frozen(1, 1, 1);
   auto const last = c.frozen(2, 1, 1);
   BOOST_TEST(step(c, last) == 2u);
 
-  c.at(5min + 1ns);
-  BOOST_TEST(freeze(c, 0) == 2u);
+  BOOST_TEST(freeze(c.at(5min + 1ns), 0) == 2u);
   for (int i = 0; i < 3; ++i) c.frozen(i, 2, 7);
 
-  c.pass(2h);
-  BOOST_TEST(freeze(c, 0) == 0u);
+  BOOST_TEST(freeze(c.pass(2h), 0) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_has_an_agreement_of_its_own) {
   cluster c{2, with([](auto& o) { o.recoverable = true; })};
   c.preempt(0, 0, 10h);
   c.preempt(0, 1, 20min);
-  c.at(5min);
-  BOOST_TEST(freeze(c, 0) == 1u);
+  BOOST_TEST(freeze(c.at(5min), 0) == 1u);
   c.at(6min);  // without an answer
   BOOST_TEST(freeze(c, 0) == 0u);
   c.heartbeat(0);
   c.report_error(1, errc::internal, "taken away");
 
-  c.at(9h + 45min - 1ns);
-  BOOST_TEST(freeze(c, 0) == 0u);
-  c.at(9h + 45min);
-  BOOST_TEST(freeze(c, 0) == 2u);
+  BOOST_TEST(freeze(c.at(9h + 45min - 1ns), 0) == 0u);
+  BOOST_TEST(freeze(c.at(9h + 45min), 0) == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_goes_with_its_task) {
@@ -108,12 +94,10 @@ BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_goes_with_its_task) {
   c.report_error(1, errc::internal, "taken away");
   c.frozen(0, 1, 1);
 
-  c.pass(20h);
-  BOOST_TEST(freeze(c, 0) == 0u);
+  BOOST_TEST(freeze(c.pass(20h), 0) == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(notices_during_an_agreement_join_it_and_later_ones_start_the_next) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(notices_during_an_agreement_join_it_and_later_ones_start_the_next, job<2>) {
   c.preempt(0, 0);
   c.frozen(0, 1, 3);
   c.preempt(1, 1);
@@ -174,15 +158,13 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_waited_for_until_its_verdict) {
   auto const first = c.frozen(0, 1, 3);
   BOOST_TEST(c.lose(1).code(first) == "waits");
 
-  c.resume(1);
-  BOOST_TEST(freeze(c, 1) == 1u);
+  BOOST_TEST(freeze(c.resume(1), 1) == 1u);
   auto const second = c.frozen(1, 1, 5);
   BOOST_TEST(step(c, first) == 6u);
   BOOST_TEST(step(c, second) == 6u);
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_outlives_its_connection) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_answer_outlives_its_connection, job<2>) {
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
   c.blink(0);
@@ -191,8 +173,7 @@ BOOST_AUTO_TEST_CASE(an_answer_outlives_its_connection) {
   BOOST_TEST(step(c, second) == 4u);
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_answer_does_not_count) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_answer_does_not_count, job<2>) {
   c.preempt(0, 0);
   c.withdraw(c.frozen(0, 1, 30));
   auto const second = c.frozen(1, 1, 2);
@@ -201,16 +182,14 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_answer_does_not_count) {
   BOOST_TEST(step(c, second) == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_answer_of_a_task_replaces_its_first) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_second_answer_of_a_task_replaces_its_first, job<2>) {
   c.preempt(0, 0);
   auto const older = c.frozen(0, 1, 30);
   BOOST_TEST(c.after(c.frozen(0, 1, 4)).code(older) == "CANCELLED");
   BOOST_TEST(step(c, c.frozen(1, 1, 2)) == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(a_job_error_ends_the_agreement_with_its_cause) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_job_error_ends_the_agreement_with_its_cause, job<2>) {
   c.preempt(0, 0, 30min);
   c.preempt(0, 1);
   auto const first = c.frozen(0, 1, 3);
@@ -219,8 +198,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_ends_the_agreement_with_its_cause) {
   BOOST_TEST(c.code(c.preempt(0, 0)) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_ends_the_agreement) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stop_ends_the_agreement, job<2>) {
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
   BOOST_TEST(c.stop().code(first) == "ABORTED");
@@ -260,8 +238,7 @@ BOOST_AUTO_TEST_CASE(who_has_failed_cannot_be_preempted_until_it_is_back) {
   BOOST_TEST(c.code(c.preempt(0, 1)) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_to_the_last_agreement_does_not_count_in_the_next) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_answer_to_the_last_agreement_does_not_count_in_the_next, job<2>) {
   c.preempt(0, 0);
   c.frozen(0, 1, 3);
   c.frozen(1, 1, 3);
@@ -283,8 +260,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_ends_when_nobody_is_left_to_agree) {
   c.report_error(0, errc::internal, "boom");
 
   c.join({0, 0}, 7);
-  c.pass(1h);
-  BOOST_TEST(freeze(c, 0) == 0u);
+  BOOST_TEST(freeze(c.pass(1h), 0) == 0u);
   c.preempt(0, 0);
   BOOST_TEST(freeze(c, 0) == 2u);
 }

@@ -27,23 +27,17 @@ std::string shown(cluster const& c, std::size_t task) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_progress_test)
 
-BOOST_AUTO_TEST_CASE(the_last_step_is_shown_with_its_age) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_last_step_is_shown_with_its_age, job<2>) {
   BOOST_TEST(c.code(step(c, 0, 7)) == "OK");
-  c.at(3s);
-
-  BOOST_TEST(shown(c, 0) == "step 7, 3 s old");
+  BOOST_TEST(shown(c.at(3s), 0) == "step 7, 3 s old");
   BOOST_TEST(shown(c, 1) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(only_a_task_reports_progress) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(only_a_task_reports_progress, job<1>) {
   BOOST_TEST(c.code(step(c, c.observer(), 1)) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(the_same_step_or_a_lower_one_is_shown_and_is_no_progress) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_same_step_or_a_lower_one_is_shown_and_is_no_progress, job<1>) {
   step(c, 0, 7);
   c.at(3s);
   step(c, 0, 7);
@@ -68,8 +62,7 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_starts_anew) {
   BOOST_TEST(shown(c, 0) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_that_fails_says_at_which_step_the_missing_are) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_that_fails_says_at_which_step_the_missing_are, job<2>) {
   step(c, 1, 1200);
   auto const b = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(b), {"1 (connected, last heard", "at step 1200"});
@@ -93,10 +86,8 @@ BOOST_AUTO_TEST_CASE(a_task_is_shown_as_overdue_until_its_next_step) {
   cluster c{1, watched()};
   step(c, 0, 7);
 
-  c.at(60s - 1ns);
-  BOOST_TEST(shown(c, 0) == "step 7, 59 s old");
-  c.at(60s);
-  BOOST_TEST(shown(c, 0) == "step 7, 60 s old, overdue");
+  BOOST_TEST(shown(c.at(60s - 1ns), 0) == "step 7, 59 s old");
+  BOOST_TEST(shown(c.at(60s), 0) == "step 7, 60 s old, overdue");
   c.at(90s);
   step(c, 0, 7);
   BOOST_TEST(shown(c, 0) == "step 7, 90 s old, overdue");
@@ -319,9 +310,7 @@ BOOST_AUTO_TEST_CASE(a_step_that_is_reported_after_the_job_has_failed_is_not_wat
   step(c, 0, 1);
   c.log();
 
-  c.at(1h);
-
-  BOOST_TEST(shown(c, 0) == "step 1, 3600 s old");
+  BOOST_TEST(shown(c.at(1h), 0) == "step 1, 3600 s old");
   BOOST_TEST(c.log() == "");
 }
 

@@ -7,8 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_queue_test)
 
-BOOST_AUTO_TEST_CASE(items_come_out_in_the_order_in_which_they_were_pushed) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(items_come_out_in_the_order_in_which_they_were_pushed, job<2>) {
   BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
   BOOST_TEST(c.count(c.push(1, "/q/", "b")) == "2");
   BOOST_TEST(c.count(c.push(0, "q", "")) == "3");
@@ -19,8 +18,7 @@ BOOST_AUTO_TEST_CASE(items_come_out_in_the_order_in_which_they_were_pushed) {
   BOOST_TEST(c.look().queued_items == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_first) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_first, job<3>) {
   auto const second = c.pop(2, "q");
   auto const third = c.pop(1, "q");
   BOOST_TEST(c.look().waiting_pops == 2u);
@@ -32,19 +30,16 @@ BOOST_AUTO_TEST_CASE(a_pop_waits_for_an_item_and_who_came_first_is_served_first)
   BOOST_TEST(c.after(c.push(0, "q", "b")).value(third) == "b");
 }
 
-BOOST_AUTO_TEST_CASE(queues_are_apart_from_each_other_from_keys_and_from_barriers) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(queues_are_apart_from_each_other_from_keys_and_from_barriers, job<1>) {
   auto const waits = c.pop(0, "q/1", 60s);
   c.put(0, "q/1", "key");
   BOOST_TEST(c.after(c.push(0, "q", "item")).code(waits) == "waits");
   BOOST_TEST(c.value(c.try_get(0, "q/1")) == "key");
   BOOST_TEST(c.code(c.try_get(0, "q")) == "NOT_FOUND");
   BOOST_TEST(c.value(c.pop(0, "q")) == "item");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_queues_name_follows_the_rules_of_keys) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_queues_name_follows_the_rules_of_keys, job<1>) {
   for (std::string const& bad :
        {std::string{}, std::string{"//"}, std::string("a\0b", 3), std::string{"\xff"}}) {
     BOOST_TEST(c.code(c.push(0, bad, "v")) == "INVALID_ARGUMENT");
@@ -53,8 +48,7 @@ BOOST_AUTO_TEST_CASE(a_queues_name_follows_the_rules_of_keys) {
   BOOST_TEST(c.text(c.pop(0, "")) == "the queue's name is empty");
 }
 
-BOOST_AUTO_TEST_CASE(a_pop_times_out_and_then_takes_nothing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_pop_times_out_and_then_takes_nothing, job<1>) {
   auto const one = c.pop(0, "the/queue", 1s);
   BOOST_TEST(c.at(1s - 1ns).code(one) == "waits");
   BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
@@ -64,8 +58,7 @@ BOOST_AUTO_TEST_CASE(a_pop_times_out_and_then_takes_nothing) {
   BOOST_TEST(c.value(c.pop(0, "the/queue")) == "a");
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_pop_takes_nothing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_pop_takes_nothing, job<1>) {
   auto const one = c.pop(0, "q");
   BOOST_TEST(c.withdraw(one).look().waiting_pops == 0u);
 
@@ -73,8 +66,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_pop_takes_nothing) {
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
 }
 
-BOOST_AUTO_TEST_CASE(push_and_pop_need_no_task) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(push_and_pop_need_no_task, job<1>) {
   int const o = c.observer();
   auto const waits = c.pop(o, "q");
   BOOST_TEST(c.after(c.push(o, "q", "a")).value(waits) == "a");
@@ -82,8 +74,7 @@ BOOST_AUTO_TEST_CASE(push_and_pop_need_no_task) {
 
 // --- Exactly once
 
-BOOST_AUTO_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop, job<2>) {
   c.push(1, "q", "a");
   c.push(1, "q", "b");
   c[0].deaf = true;
@@ -96,8 +87,7 @@ BOOST_AUTO_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop) {
   BOOST_TEST(c.code(c.pop(0, "q", 0s)) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_push_whose_reply_was_lost_is_not_pushed_twice) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_push_whose_reply_was_lost_is_not_pushed_twice, job<1>) {
   c[0].deaf = true;
   auto const push = c.push(0, "q", "a");
   c[0].deaf = false;
@@ -107,8 +97,7 @@ BOOST_AUTO_TEST_CASE(a_push_whose_reply_was_lost_is_not_pushed_twice) {
   c.pop(0, "q");
 }
 
-BOOST_AUTO_TEST_CASE(an_item_pushed_while_the_consumer_is_disconnected_waits_for_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_item_pushed_while_the_consumer_is_disconnected_waits_for_it, job<2>) {
   auto const one = c.pop(0, "q");
   c.lose(0);
   c.push(1, "q", "a");
@@ -136,8 +125,7 @@ BOOST_AUTO_TEST_CASE(items_that_a_dead_consumer_never_acknowledged_go_back_to_th
   BOOST_TEST(c.value(c.pop(0, "q")) == "d");
 }
 
-BOOST_AUTO_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits, job<2>) {
   int const dead = c.observer();
   c[dead].deaf = true;
   c.push(0, "q", "a");
@@ -146,8 +134,7 @@ BOOST_AUTO_TEST_CASE(an_item_of_a_dead_consumer_goes_at_once_to_who_waits) {
   BOOST_TEST(c.lose(dead).at(2s).value(waits) == "a");
 }
 
-BOOST_AUTO_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consumer) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consumer, job<1>) {
   int const o = c.observer();
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(o, "q")) == "a");
@@ -155,8 +142,7 @@ BOOST_AUTO_TEST_CASE(an_acknowledged_item_is_gone_whatever_becomes_of_the_consum
   BOOST_TEST(c.brain().memory()->used() < 1'000u);
 }
 
-BOOST_AUTO_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_back) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_back, job<1>) {
   int const o = c.observer();
   c.push(0, "q", "a");
   c.push(0, "q", "b");
@@ -170,8 +156,7 @@ BOOST_AUTO_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_back) 
 }
 
 // The client took the call back while the reply was on its way, and will ignore it.
-BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_its_reply_is_on_its_way_gives_the_item_back) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_pop_withdrawn_while_its_reply_is_on_its_way_gives_the_item_back, job<2>) {
   c.push(0, "q", "a");
   c[0].deaf = true;
   auto const one = c.pop(0, "q");
@@ -182,8 +167,7 @@ BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_its_reply_is_on_its_way_gives_the_ite
   c[0].deaf = false;
 }
 
-BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_disconnected_gives_the_item_back) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_pop_withdrawn_while_disconnected_gives_the_item_back, job<2>) {
   auto const one = c.pop(0, "q");
   auto const lost = c.pop(0, "q");
   c.lose(0);
@@ -193,8 +177,7 @@ BOOST_AUTO_TEST_CASE(a_pop_withdrawn_while_disconnected_gives_the_item_back) {
   BOOST_TEST(c.value(c.pop(1, "q")) == "a");
 }
 
-BOOST_AUTO_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken, job<1>) {
   c.push(0, "q", "a");
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
 
@@ -203,8 +186,7 @@ BOOST_AUTO_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken) {
 
 // --- The job
 
-BOOST_AUTO_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on, job<2>) {
   auto const waits = c.pop(1, "q");
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
   expect_words(c.text(waits), {"task 0", "killed"});
@@ -223,8 +205,7 @@ BOOST_AUTO_TEST_CASE(pops_end_cancelled_when_the_coordinator_stops_or_the_task_l
   BOOST_TEST(c.stop().code(stays) == "CANCELLED");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so, job<2>) {
   c.pop({1, 1}, "work");
   auto const barrier = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(barrier), {"waits for queue 'work'"});
@@ -267,8 +248,7 @@ BOOST_AUTO_TEST_CASE(an_item_is_no_larger_than_a_value_may_be) {
   c.pop(0, "q");
 }
 
-BOOST_AUTO_TEST_CASE(empty_queues_cost_nothing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(empty_queues_cost_nothing, job<1>) {
   for (int i = 0; i < 100; ++i) {
     std::string const queue = "q/" + std::to_string(i);
     c.push(0, queue, "a");

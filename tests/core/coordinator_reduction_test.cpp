@@ -57,8 +57,7 @@ std::string of_bytes(reduction how, std::vector<std::string> const& operands) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_reduction_test)
 
-BOOST_AUTO_TEST_CASE(everybody_receives_the_one_result) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(everybody_receives_the_one_result, job<3>) {
   std::vector<call> calls;
   for (int i = 0; i < 3; ++i) {
     calls.push_back(
@@ -138,8 +137,7 @@ BOOST_AUTO_TEST_CASE(bits_are_combined_one_by_one) {
   BOOST_TEST(of_bytes(reduction::bit_or, {"", ""}) == "");
 }
 
-BOOST_AUTO_TEST_CASE(bits_of_another_length_are_refused_to_their_caller_only) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(bits_of_another_length_are_refused_to_their_caller_only, job<2>) {
   auto const zero = c.barrier(0, "r", 300s, bringing(reduction::bit_or, std::string{"ab"}));
 
   auto const longer = c.barrier(1, "r", 300s, bringing(reduction::bit_or, std::string{"abc"}));
@@ -194,9 +192,7 @@ BOOST_AUTO_TEST_CASE(a_number_of_the_wrong_size_is_refused_before_it_arrives) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_round_either_gathers_or_reduces_in_a_way_that_is_known) {
-  cluster c{1};
-
+BOOST_FIXTURE_TEST_CASE(a_round_either_gathers_or_reduces_in_a_way_that_is_known, job<1>) {
   auto const both = c.barrier(0, "r", 300s, {.gather = "12345678", .reduce = reduction::sum_int64});
   auto const unknown = c.barrier(0, "r", 300s, bringing(reduction::unknown, std::string{"x"}));
 
@@ -217,8 +213,7 @@ BOOST_AUTO_TEST_CASE(all_callers_of_a_round_must_reduce_alike) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_newer_operand_of_a_task_that_asks_again_counts) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_newer_operand_of_a_task_that_asks_again_counts, job<2>) {
   auto const older = c.barrier(0, "r", 300s, bringing(reduction::sum_int64, 10));
   c.barrier(0, "r", 300s, bringing(reduction::sum_int64, 1));
   auto const one = c.barrier(1, "r", 300s, bringing(reduction::sum_int64, 2));

@@ -32,8 +32,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_request_waits_on_and_its_reply_comes_on_the_new_c
   BOOST_TEST(c.after(c.barrier(1, "b")).round(waits) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_known_request_keeps_its_original_deadline) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_known_request_keeps_its_original_deadline, job<2>) {
   auto const barrier = c.barrier(0, "b", 10s);
   auto const get = c.get(0, "k", 10s);
   BOOST_TEST(c.at(5s).lose(0).at(6s).resume(0).at(10s - 1ns).code(barrier) == "waits");
@@ -47,8 +46,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_passes_while_the_connection_is_lost_is_answ
   BOOST_TEST(c.resume(0).round(barrier) == "round 1 DEADLINE_EXCEEDED 1/2 missing 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again, job<2>) {
   c[0].deaf = true;
   c.put(1, "k", "v");
   auto const get = c.get(0, "k");
@@ -57,7 +55,6 @@ BOOST_AUTO_TEST_CASE(a_get_whose_reply_was_lost_is_executed_again) {
 
   BOOST_TEST(numbers(c[0].resumed->unknown) == std::to_string(get.id.value));
   BOOST_TEST(c.value(get) == "v");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(a_get_that_was_woken_while_its_connection_was_lost_is_executed_again) {
@@ -69,30 +66,24 @@ BOOST_AUTO_TEST_CASE(a_get_that_was_woken_while_its_connection_was_lost_is_execu
 
   BOOST_TEST(numbers(c[0].resumed->unknown) == std::to_string(get.id.value));
   BOOST_TEST(c.value(get) == "v");
-  c.remove(1, "k");
 }
 
-BOOST_AUTO_TEST_CASE(an_increment_is_not_applied_twice) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_increment_is_not_applied_twice, job<1>) {
   c[0].deaf = true;
   auto const sum = c.increment(0, "n", 5);
   c[0].deaf = false;
   BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 5);
   BOOST_TEST(c.value(c.try_get(0, "n")) == "5");
-  c.remove(0, "n");
 }
 
-BOOST_AUTO_TEST_CASE(a_put_is_not_told_already_exists_by_its_own_first_try) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_put_is_not_told_already_exists_by_its_own_first_try, job<1>) {
   c[0].deaf = true;
   auto const put = c.put(0, "k", "v");
   c[0].deaf = false;
   BOOST_TEST(c.blink(0).code(put) == "OK");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_refused_put_stays_refused_although_the_key_has_gone_meanwhile) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_refused_put_stays_refused_although_the_key_has_gone_meanwhile, job<2>) {
   c.put(1, "k", "old");
   c[0].deaf = true;
   auto const put = c.put(0, "k", "new");
@@ -102,8 +93,7 @@ BOOST_AUTO_TEST_CASE(a_refused_put_stays_refused_although_the_key_has_gone_meanw
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
 }
 
-BOOST_AUTO_TEST_CASE(a_remove_is_counted_once) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_remove_is_counted_once, job<1>) {
   c.put(0, "k", "v");
   c[0].deaf = true;
   auto const removed = c.remove(0, "k");
@@ -111,8 +101,7 @@ BOOST_AUTO_TEST_CASE(a_remove_is_counted_once) {
   BOOST_TEST(c.blink(0).body<core::removed_answer>(removed)->count == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(an_arrival_counts_once) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(an_arrival_counts_once, job<3>) {
   auto const waits = c.barrier(0, "b");
   for (int i = 0; i < 3; ++i) c.blink(0);
   BOOST_TEST(c.look().barriers[0].arrived == 1u);
@@ -120,8 +109,7 @@ BOOST_AUTO_TEST_CASE(an_arrival_counts_once) {
   BOOST_TEST(c.after(c.barrier(2, "b")).round(waits) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_acknowledged) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_acknowledged, job<2>) {
   c[0].deaf = true;
   std::vector<call> calls;
   calls.push_back(c.put(0, "k", "v"));
@@ -140,22 +128,18 @@ BOOST_AUTO_TEST_CASE(every_kind_of_change_has_its_reply_kept_until_it_is_acknowl
   BOOST_TEST(numbers(c[0].resumed->unknown) == "");
   for (auto const& one : calls) BOOST_TEST(c.code(one) == "OK");
   BOOST_TEST(c.value(c.try_get(1, "n")) == "1");
-  c.remove(1, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(replies_that_arrived_are_not_sent_again) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(replies_that_arrived_are_not_sent_again, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b", "2");
   c.replies();
 
   BOOST_TEST(c.blink(0).replies() == "");
   BOOST_TEST(c.code(c.put(0, "c", "3")) == "OK");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order, job<1>) {
   c.put(0, "a", "1");
   c[0].deaf = true;
   auto const b = c.put(0, "b", "2");
@@ -165,22 +149,18 @@ BOOST_AUTO_TEST_CASE(only_what_was_lost_is_sent_again_and_in_its_old_order) {
   c.replies();
   BOOST_TEST(c.blink(0).replies() == "0:OK 0:OK 0:ALREADY_EXISTS");
   BOOST_TEST(c.code(b, d, e) == "OK OK ALREADY_EXISTS");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(replies_may_be_lost_again_and_again) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(replies_may_be_lost_again_and_again, job<1>) {
   c[0].deaf = true;
   auto const sum = c.increment(0, "n", 1);
   for (int i = 0; i < 5; ++i) c.blink(0);
   c[0].deaf = false;
   BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 1);
   BOOST_TEST(c.heartbeat(0).goodbye(0) == "none");
-  c.remove(0, "n");
 }
 
-BOOST_AUTO_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement, job<1>) {
   c.heartbeat(0);
   auto const idle = c.brain().memory()->used();
   for (int i = 0; i < 100; ++i) c.remove(0, "none");
@@ -189,8 +169,7 @@ BOOST_AUTO_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement) {
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() == idle);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten, job<2>) {
   auto const waits = c.barrier(0, "b");
   c.get(0, "k");
   c[0].deaf = true;
@@ -203,11 +182,9 @@ BOOST_AUTO_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten) {
   BOOST_TEST(c.code(waits) == "waits");
   BOOST_TEST(c.value(c.try_get(0, "p")) == "v");  // it took effect
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() < 600u);
-  c.remove(0, "p");
 }
 
-BOOST_AUTO_TEST_CASE(what_never_arrived_is_unknown_and_sent_again_under_its_old_id) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(what_never_arrived_is_unknown_and_sent_again_under_its_old_id, job<1>) {
   // It was on its way when the connection broke.
   c.lose(0);
   auto const put = c.put(0, "k", "v");
@@ -217,11 +194,9 @@ BOOST_AUTO_TEST_CASE(what_never_arrived_is_unknown_and_sent_again_under_its_old_
 
   BOOST_TEST(numbers(c[0].resumed->unknown) == std::to_string(put.id.value));
   BOOST_TEST(c.code(put) == "OK");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(what_comes_again_has_its_remaining_time) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(what_comes_again_has_its_remaining_time, job<2>) {
   c.lose(0);
   auto const get = c.get(0, "k", 10s);
   c[0].open.at(get.id).sent = true;
@@ -229,8 +204,7 @@ BOOST_AUTO_TEST_CASE(what_comes_again_has_its_remaining_time) {
   BOOST_TEST(c.at(10s).code(get) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_unknown) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_unknown, job<1>) {
   auto const get = c.get(0, "k", 60s);
   c.put(0, "x", "1");
   c.blink(0);
@@ -243,11 +217,9 @@ BOOST_AUTO_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_unkno
 
   expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id 2 does not rise"});
   BOOST_TEST(c.state_of(0) == "failed");
-  c.remove(c.observer(), "", true);
 }
 
-BOOST_AUTO_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgotten) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgotten, job<1>) {
   auto const get = c.get(0, "k", 60s);
   c[0].deaf = true;
   auto const read = c.try_get(0, "k");
@@ -266,7 +238,6 @@ BOOST_AUTO_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgotten)
   BOOST_TEST(c.say(on, m).goodbye_to(on) == "none");
   BOOST_TEST(c.look().keys == 1u);
   BOOST_TEST(c.look().waiting_gets == 0u);
-  c.remove(c.observer(), "", true);
 }
 
 // --- Taking over ----------------------------------------------------------------------------
@@ -284,8 +255,7 @@ BOOST_AUTO_TEST_CASE(a_resume_takes_over_at_once_from_a_connection_that_still_lo
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_ignored) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_ignored, job<1>) {
   auto const old = c[0].connection;
   c[0].connection = {};
   auto const on = c.dial();
@@ -304,8 +274,7 @@ BOOST_AUTO_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_ign
   BOOST_TEST(c.look().sessions == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(the_peer_that_is_shown_is_where_the_task_resumed_from) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_peer_that_is_shown_is_where_the_task_resumed_from, job<1>) {
   c.lose(0);
   c[0].peer = "192.168.7.7:7777";
 
@@ -330,13 +299,11 @@ BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_sess
   BOOST_TEST(c.goodbye(0) == "none");
   BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 1);
   BOOST_TEST(c.value(c.try_get(0, "n")) == "1");
-  c.remove(0, "n");
 }
 
 // --- Refusals -------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator, job<1>) {
   c.lose(0);
   auto const right = c.resume_of(0);
 
@@ -356,8 +323,7 @@ BOOST_AUTO_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator) 
   BOOST_TEST(c.resume(0).goodbye(0) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_refused_resume_harms_nobody) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_refused_resume_harms_nobody, job<1>) {
   auto wrong = c.resume_of(0);
   wrong.secret[0] ^= 0xff;
 
@@ -365,7 +331,6 @@ BOOST_AUTO_TEST_CASE(a_refused_resume_harms_nobody) {
 
   BOOST_TEST(c.state_of(0) == "connected");
   BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(an_ended_session_cannot_be_resumed) {
@@ -407,8 +372,7 @@ BOOST_AUTO_TEST_CASE(a_resume_that_makes_no_sense_ends_the_connection_that_looks
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_that_acknowledges_what_was_never_sent_ends_its_session) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_resume_that_acknowledges_what_was_never_sent_ends_its_session, job<2>) {
   c.lose(0);
 
   expect_words(resume_with(c, c.resume_of(0), c[0].answered + 1),
@@ -425,19 +389,16 @@ BOOST_AUTO_TEST_CASE(a_resume_that_takes_an_acknowledgement_back_is_late_and_ref
   expect_words(resume_with(c, c.resume_of(0), c[0].answered - 1), {"ABORTED may resume"});
 
   BOOST_TEST(c.state_of(0) == "connected");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(acknowledging_what_was_never_sent_is_a_protocol_error) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(acknowledging_what_was_never_sent_is_a_protocol_error, job<2>) {
   c[0].answered += 1;
   expect_words(c.heartbeat(0).goodbye(0),
                {"INVALID_ARGUMENT: protocol error: answered_through is 2, but only 1"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_AUTO_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back, job<1>) {
   for (int i = 0; i < 4; ++i) c.remove(0, "none");
   c.heartbeat(0);
   auto const used = c.brain().memory()->used();
@@ -448,13 +409,11 @@ BOOST_AUTO_TEST_CASE(an_acknowledgement_may_repeat_and_never_takes_back) {
   c[0].answered = answered;
 }
 
-BOOST_AUTO_TEST_CASE(an_observers_session_may_be_resumed_too) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_observers_session_may_be_resumed_too, job<1>) {
   int const o = c.observer();
   auto const get = c.get(o, "k");
   c.lose(o).pass(1s).resume(o);
   BOOST_TEST(c.after(c.put(0, "k", "v")).value(get) == "v");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(requests_that_waited_for_the_connection_are_sent_after_the_unknown_ones) {
@@ -467,7 +426,6 @@ BOOST_AUTO_TEST_CASE(requests_that_waited_for_the_connection_are_sent_after_the_
   c.replies();
   BOOST_TEST(c.resume(0).replies() == "0:NOT_FOUND 0:OK");
   BOOST_TEST(c.code(read, put) == "NOT_FOUND OK");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_resumes_with_all_of_them) {

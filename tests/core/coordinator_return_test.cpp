@@ -215,8 +215,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_not_done_while_a_task_is_returning) {
   BOOST_TEST(c.at(10min).brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return, job<2>) {
   auto const refused = c.leave(0, 300s, true);
 
   BOOST_TEST(c.code(refused) == "INVALID_ARGUMENT");

@@ -8,8 +8,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_rounds_test)
 
-BOOST_AUTO_TEST_CASE(a_straggler_of_a_failed_round_gets_that_failure_once) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_straggler_of_a_failed_round_gets_that_failure_once, job<3>) {
   c.barrier(0, "b", 1s);
   c.barrier(1, "b", 1s);
   c.at(1s);
@@ -22,8 +21,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_of_a_failed_round_gets_that_failure_once) {
   BOOST_TEST(c.after(c.barrier(1, "b")).round(again) == "round 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_straggler_cannot_release_the_next_round) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_straggler_cannot_release_the_next_round, job<2>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   auto const next = c.barrier(0, "b", 60s);
@@ -33,8 +31,7 @@ BOOST_AUTO_TEST_CASE(a_straggler_cannot_release_the_next_round) {
   BOOST_TEST(c.after(c.barrier(1, "b")).round(next) == "round 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_straggler_of_several_rounds_gets_each_failure_in_turn) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_straggler_of_several_rounds_gets_each_failure_in_turn, job<2>) {
   for (int i = 1; i <= 3; ++i) {
     c.barrier(0, "b", 1s);
     c.pass(1s);
@@ -59,8 +56,7 @@ BOOST_AUTO_TEST_CASE(every_straggler_gets_the_failure_and_those_who_were_there_d
   BOOST_TEST(c.code(c.barrier(0, "b")) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_straggler_of_one_name_owes_nothing_to_another) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_straggler_of_one_name_owes_nothing_to_another, job<2>) {
   c.barrier(0, "a", 1s);
   c.at(1s);
 
@@ -76,8 +72,7 @@ BOOST_AUTO_TEST_CASE(a_caller_that_withdrew_before_the_failure_is_a_straggler_li
   BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
-BOOST_AUTO_TEST_CASE(a_participant_that_never_was_asked_is_owed_nothing) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_participant_that_never_was_asked_is_owed_nothing, job<3>) {
   c.barrier(0, "b", 1s, {.among = {0, 1}});
   c.at(1s);
 
@@ -88,8 +83,7 @@ BOOST_AUTO_TEST_CASE(a_participant_that_never_was_asked_is_owed_nothing) {
   BOOST_TEST(contains(c.round(c.barrier(1, "b", 300s, {.among = {0, 1}})), "round 1 DEADLINE"));
 }
 
-BOOST_AUTO_TEST_CASE(a_straggler_gets_its_failure_whatever_participants_it_names) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_straggler_gets_its_failure_whatever_participants_it_names, job<3>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
 
@@ -170,8 +164,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_left_and_joined_again_is_owed_nothing_of_before
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_same_incarnation_in_another_session_is_owed_what_it_was) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_same_incarnation_in_another_session_is_owed_what_it_was, job<2>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   int const moved = c.observer();
@@ -182,8 +175,7 @@ BOOST_AUTO_TEST_CASE(the_same_incarnation_in_another_session_is_owed_what_it_was
 
 // --- Participants ---------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_job_that_shrank_may_use_its_names_with_fewer_participants) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_job_that_shrank_may_use_its_names_with_fewer_participants, job<3>) {
   for (int i = 0; i < 3; ++i) c.barrier(i, "b");
   c.replies();
 
@@ -191,8 +183,7 @@ BOOST_AUTO_TEST_CASE(a_job_that_shrank_may_use_its_names_with_fewer_participants
   BOOST_TEST(c.round(c.barrier(1, "b", 300s, {.among = {0, 1}})) == "round 2");
 }
 
-BOOST_AUTO_TEST_CASE(who_took_part_may_also_let_others_in) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(who_took_part_may_also_let_others_in, job<3>) {
   c.barrier(0, "b", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {0, 1}});
   auto const first = c.barrier(1, "b");
@@ -201,8 +192,7 @@ BOOST_AUTO_TEST_CASE(who_took_part_may_also_let_others_in) {
 }
 
 // Row 3.38.
-BOOST_AUTO_TEST_CASE(who_took_no_part_may_not_open_the_next_round_with_others) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(who_took_no_part_may_not_open_the_next_round_with_others, job<3>) {
   c.barrier(0, "b", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {0, 1}});
 
@@ -213,8 +203,7 @@ BOOST_AUTO_TEST_CASE(who_took_no_part_may_not_open_the_next_round_with_others) {
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(within_a_round_all_calls_must_name_the_same_participants) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(within_a_round_all_calls_must_name_the_same_participants, job<3>) {
   auto const zero = c.barrier(0, "b");
   auto const one = c.barrier(1, "b", 300s, {.among = {0, 1}});
 
@@ -227,8 +216,7 @@ BOOST_AUTO_TEST_CASE(within_a_round_all_calls_must_name_the_same_participants) {
   BOOST_TEST(c.after(c.barrier(2, "b")).round(next) == "round 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_caller_that_contradicts_its_own_earlier_call_spoils_the_round) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_caller_that_contradicts_its_own_earlier_call_spoils_the_round, job<3>) {
   auto const first = c.barrier(0, "b");
   auto const second = c.barrier(0, "b", 300s, {.among = {0, 1}});
 
@@ -250,8 +238,7 @@ BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_told_again_when_its_reply_w
 // --- Memory ---------------------------------------------------------------------------------
 
 // Without the harness, which would take longer than the coordinator.
-BOOST_AUTO_TEST_CASE(a_million_unique_names_do_not_grow_memory) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
   auto& brain = c.brain();
   std::vector<core::outgoing> out;
   std::vector<core::event> events;
@@ -277,8 +264,7 @@ BOOST_AUTO_TEST_CASE(a_million_unique_names_do_not_grow_memory) {
   c[0].answered = c[1].answered = 1'000'001;
 }
 
-BOOST_AUTO_TEST_CASE(names_that_rest_cost_no_room_for_arrivals_of_a_large_job) {
-  cluster c{3000};
+BOOST_FIXTURE_TEST_CASE(names_that_rest_cost_no_room_for_arrivals_of_a_large_job, job<3000>) {
   auto const round = [&](int number) {
     for (int i = 0; i < 3000; ++i) c.barrier(i, "n" + std::to_string(number));
     for (int i = 0; i < 3000; ++i) c[i].answers.clear();
@@ -319,8 +305,7 @@ BOOST_AUTO_TEST_CASE(failed_rounds_that_everybody_knows_of_cost_nothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(after_a_job_error_nothing_is_owed_any_more) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(after_a_job_error_nothing_is_owed_any_more, job<3>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   c.report_error(2, errc::internal, "boom");

@@ -12,32 +12,27 @@ core::expected_value value(std::string v) { return v; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_set_test)
 
-BOOST_AUTO_TEST_CASE(put_append_and_compare_and_set_give_the_keys_new_version) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(put_append_and_compare_and_set_give_the_keys_new_version, job<1>) {
   BOOST_TEST(c.version(c.put(0, "k", "a")) == "1");
   BOOST_TEST(c.version(c.append(0, "k", "b")) == "2");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", version(2), "c")) == "3");
   BOOST_TEST(c.version(c.increment(0, "n", 1)) == "4");
 
   BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "k"))->version == 3u);
-  c.remove(0, "", true);
 }
 
 // --- Compare and set
 
-BOOST_AUTO_TEST_CASE(compare_and_set_stores_if_the_key_is_as_expected) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(compare_and_set_stores_if_the_key_is_as_expected, job<1>) {
   BOOST_TEST(c.version(c.compare_and_set(0, "/k/", absent{}, "one")) == "1");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", version(1), "two")) == "2");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", value("two"), "")) == "3");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", value(""), "four")) == "4");
 
   BOOST_TEST(c.value(c.get(0, "k")) == "four");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(a_refused_compare_and_set_brings_what_the_key_has) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_refused_compare_and_set_brings_what_the_key_has, job<1>) {
   c.put(0, "k", "held");
 
   auto const exists = c.compare_and_set(0, "k", absent{}, "v");
@@ -55,11 +50,9 @@ BOOST_AUTO_TEST_CASE(a_refused_compare_and_set_brings_what_the_key_has) {
   expect_words(c.text(another), {"another value", "version 1"});
 
   BOOST_TEST(c.value(c.get(0, "k")) == "held");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(compare_and_set_of_a_missing_key_is_not_found) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(compare_and_set_of_a_missing_key_is_not_found, job<1>) {
   for (auto const& expected : {version(0), version(1), value(""), value("v")}) {
     auto const refused = c.compare_and_set(0, "k", expected, "v");
     BOOST_TEST(c.code(refused) == "NOT_FOUND");
@@ -67,31 +60,26 @@ BOOST_AUTO_TEST_CASE(compare_and_set_of_a_missing_key_is_not_found) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(compare_and_set_must_say_what_it_expects) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(compare_and_set_must_say_what_it_expects, job<1>) {
   BOOST_TEST(c.code(c.compare_and_set(0, "k", std::monostate{}, "v")) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.compare_and_set(0, "", absent{}, "v")) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(of_two_who_compare_and_set_the_same_version_one_succeeds) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(of_two_who_compare_and_set_the_same_version_one_succeeds, job<2>) {
   c.put(0, "k", "v");
   auto const one = c.compare_and_set(0, "k", version(1), "zero");
   auto const two = c.compare_and_set(1, "k", version(1), "one");
 
   BOOST_TEST(c.code(one) == "OK");
   BOOST_TEST(c.value(two) == "zero");
-  c.remove(0, "k");
 }
 
-BOOST_AUTO_TEST_CASE(compare_and_set_and_append_wake_those_who_wait) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(compare_and_set_and_append_wake_those_who_wait, job<2>) {
   auto const a = c.get(1, "a");
   auto const b = c.get(1, "b");
   c.compare_and_set(0, "a", absent{}, "1");
   BOOST_TEST(c.after(c.append(0, "b", "2")).value(a) == "1");
   BOOST_TEST(c.value(b) == "2");
-  c.remove(0, "", true);
 }
 
 // The first try succeeded: sent again it would be refused, if it were executed again.
@@ -109,20 +97,17 @@ BOOST_AUTO_TEST_CASE(compare_and_set_and_append_whose_replies_were_lost_took_eff
   BOOST_TEST(c.version(append) == "2");
   BOOST_TEST(c.code(refused) == "ALREADY_EXISTS");
   BOOST_TEST(c.value(refused) == "vw");
-  c.remove(0, "", true);
 }
 
 // --- Append
 
-BOOST_AUTO_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty, job<1>) {
   c.append(0, "log", "a");
   c.append(0, "log", std::string("\0b", 2));
   c.append(0, "log", "");
 
   BOOST_TEST(c.value(c.get(0, "log")) == std::string("a\0b", 3));
   BOOST_TEST(c.code(c.append(0, "", "x")) == "INVALID_ARGUMENT");
-  c.remove(0, "log");
 }
 
 BOOST_AUTO_TEST_CASE(append_past_the_largest_value_is_refused_and_the_value_stays) {
@@ -135,24 +120,20 @@ BOOST_AUTO_TEST_CASE(append_past_the_largest_value_is_refused_and_the_value_stay
   BOOST_TEST(c.code(refused) == "RESOURCE_EXHAUSTED");
   expect_words(c.text(refused), {"6 bytes", "value_bytes_max is 5"});
   BOOST_TEST(c.value(c.get(0, "k")) == "12345");
-  c.remove(0, "k");
 }
 
 // --- Several at once
 
-BOOST_AUTO_TEST_CASE(put_all_stores_all_values_and_gives_the_last_version) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(put_all_stores_all_values_and_gives_the_last_version, job<1>) {
   BOOST_TEST(c.version(c.put_all(0, {{"a", "1"}, {"b/c", "2"}, {"/d/", ""}})) == "3");
   BOOST_TEST(c.listing(c.list(0, "")) == "a=1 b/c=2 d=");
 
   BOOST_TEST(c.version(c.put_all(0, {{"d", "4"}, {"a", "5"}}, true)) == "5");
   BOOST_TEST(c.listing(c.list(0, "")) == "a=5 b/c=2 d=4");
   BOOST_TEST(c.version(c.put_all(0, {})) == "5");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(put_all_stores_nothing_if_one_key_exists_and_names_the_first) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(put_all_stores_nothing_if_one_key_exists_and_names_the_first, job<1>) {
   c.put(0, "b", "held");
   c.put(0, "c", "held");
 
@@ -161,7 +142,6 @@ BOOST_AUTO_TEST_CASE(put_all_stores_nothing_if_one_key_exists_and_names_the_firs
   BOOST_TEST(c.code(refused) == "ALREADY_EXISTS");
   BOOST_TEST(c.text(refused) == "key c already exists");
   BOOST_TEST(c.listing(c.list(0, "")) == "b=held c=held");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(put_all_with_a_key_that_is_bad_or_there_twice_stores_nothing) {
@@ -191,7 +171,6 @@ BOOST_AUTO_TEST_CASE(put_all_without_room_for_all_stores_nothing) {
   expect_words(c.text(refused), {"100000 bytes", "memory_bytes_max"});
   BOOST_TEST(c.look().keys == 0u);
   BOOST_TEST(c.code(c.put_all(0, {{"a", half}, {"b", ""}})) == "OK");
-  c.remove(0, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(compare_and_set_refuses_a_value_above_the_limit) {
@@ -204,28 +183,23 @@ BOOST_AUTO_TEST_CASE(compare_and_set_refuses_a_value_above_the_limit) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(put_all_wakes_those_who_wait_once_all_are_stored) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(put_all_wakes_those_who_wait_once_all_are_stored, job<2>) {
   auto const both = c.get_all(1, {"a", "b"});
   auto const last = c.get(1, "b");
   BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).replies() == "0:OK 1:OK 1:OK");
   BOOST_TEST(c.listing(both) == "a=1 b=2");
   BOOST_TEST(c.value(last) == "2");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(put_all_whose_reply_was_lost_is_not_told_already_exists) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(put_all_whose_reply_was_lost_is_not_told_already_exists, job<1>) {
   c[0].deaf = true;
   auto const put = c.put_all(0, {{"a", "1"}, {"b", "2"}});
   c[0].deaf = false;
 
   BOOST_TEST(c.blink(0).version(put) == "2");
-  c.remove(0, "", true);
 }
 
-BOOST_AUTO_TEST_CASE(keys_are_counted_as_they_are_listed) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(keys_are_counted_as_they_are_listed, job<1>) {
   for (auto const* const key : {"a", "a/1", "a/2/3", "ab", "b"}) c.put(0, key, "v");
 
   BOOST_TEST(c.count(c.count_keys(0, "")) == "5");
@@ -234,13 +208,11 @@ BOOST_AUTO_TEST_CASE(keys_are_counted_as_they_are_listed) {
   BOOST_TEST(c.count(c.count_keys(0, "a/2")) == "1");
   BOOST_TEST(c.count(c.count_keys(0, "b")) == "0");
   BOOST_TEST(c.count(c.count_keys(0, "\xff")) == "INVALID_ARGUMENT");
-  c.remove(0, "", true);
 }
 
 // --- Owned by a task
 
-BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails, job<2>) {
   c.put_owned(0, "mine", "1");
   c.put(0, "mine/below", "2");
   c.put(0, "plain", "3");
@@ -250,7 +222,6 @@ BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails) {
   c.task_ended(0, {errc::internal, "killed"});
 
   BOOST_TEST(c.listing(c.list(1, "")) == "mine/below=2 plain=3");
-  c.remove(1, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_leaves) {
@@ -263,8 +234,7 @@ BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_leaves) {
   BOOST_TEST(c.listing(c.list(1, "")) == "one=1");
 }
 
-BOOST_AUTO_TEST_CASE(a_key_owned_by_a_suspect_task_stays_until_its_grace_is_over) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_suspect_task_stays_until_its_grace_is_over, job<2>) {
   c.put_owned(0, "k", "v");
   c.lose(0);
   BOOST_TEST(c.value(c.try_get(1, "k")) == "v");
@@ -287,7 +257,6 @@ BOOST_AUTO_TEST_CASE(who_overwrites_an_owned_key_takes_it_over) {
   BOOST_TEST(c.listing(c.list(2, "")) == "compared=2 to_another=1 to_nobody=1");
   c.leave(1);
   BOOST_TEST(c.listing(c.list(2, "")) == "compared=2 to_nobody=1");
-  c.remove(2, "", true);
 }
 
 BOOST_AUTO_TEST_CASE(increment_and_append_leave_a_key_to_its_owner) {
@@ -312,11 +281,9 @@ BOOST_AUTO_TEST_CASE(an_owned_key_that_was_removed_and_put_by_others_stays) {
   c.leave(0);
 
   BOOST_TEST(c.value(c.try_get(1, "k")) == "1");
-  c.remove(1, "k");
 }
 
-BOOST_AUTO_TEST_CASE(only_a_task_can_own_a_key) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(only_a_task_can_own_a_key, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.put_owned(o, "k", "v")) == "FAILED_PRECONDITION");
@@ -324,8 +291,7 @@ BOOST_AUTO_TEST_CASE(only_a_task_can_own_a_key) {
   BOOST_TEST(c.look().keys == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(owned_keys_of_a_task_that_fails_after_the_job_did_vanish_too) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(owned_keys_of_a_task_that_fails_after_the_job_did_vanish_too, job<3>) {
   c.put_owned(1, "k", "v");
   c.task_ended(0, {errc::internal, "killed"});
   BOOST_TEST(c.value(c.try_get(2, "k")) == "v");

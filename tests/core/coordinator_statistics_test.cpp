@@ -54,8 +54,7 @@ BOOST_AUTO_TEST_CASE(operations_have_the_names_of_their_requests) {
   BOOST_TEST(name(core::unknown_operation) == "unknown");
 }
 
-BOOST_AUTO_TEST_CASE(each_answer_is_counted_by_its_operation_and_code) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(each_answer_is_counted_by_its_operation_and_code, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "a", "2");
   c.put(0, "b", "3");
@@ -67,8 +66,7 @@ BOOST_AUTO_TEST_CASE(each_answer_is_counted_by_its_operation_and_code) {
   BOOST_TEST(counted<core::join_args>(c) == "OK 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_request_that_waits_is_counted_when_it_is_answered) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_request_that_waits_is_counted_when_it_is_answered, job<2>) {
   c.barrier(0, "b", 1s);
   c.get(0, "key", 2s);
   c.get_all(0, {"key", "other"}, 3s);
@@ -85,8 +83,7 @@ BOOST_AUTO_TEST_CASE(a_request_that_waits_is_counted_when_it_is_answered) {
   BOOST_TEST(counted<core::count_barrier_args>(c) == "DEADLINE_EXCEEDED 1");
 }
 
-BOOST_AUTO_TEST_CASE(an_item_that_is_handed_over_answers_a_pop) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(an_item_that_is_handed_over_answers_a_pop, job<1>) {
   c.pop(0, "q");
   c.push(0, "q", "x");
   c.push(0, "q", "y");
@@ -96,8 +93,7 @@ BOOST_AUTO_TEST_CASE(an_item_that_is_handed_over_answers_a_pop) {
   BOOST_TEST(counted<core::push_args>(c) == "OK 2");
 }
 
-BOOST_AUTO_TEST_CASE(an_outcome_that_is_owed_is_counted_for_the_straggler_too) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_outcome_that_is_owed_is_counted_for_the_straggler_too, job<2>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   c.barrier(1, "b");
@@ -105,8 +101,7 @@ BOOST_AUTO_TEST_CASE(an_outcome_that_is_owed_is_counted_for_the_straggler_too) {
   BOOST_TEST(counted<core::barrier_args>(c) == "DEADLINE_EXCEEDED 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_call_that_another_one_supersedes_is_counted_as_cancelled) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_call_that_another_one_supersedes_is_counted_as_cancelled, job<2>) {
   c.barrier(0, "b");
   c.barrier(0, "b");
   c.leave(0);
@@ -117,16 +112,14 @@ BOOST_AUTO_TEST_CASE(a_call_that_another_one_supersedes_is_counted_as_cancelled)
   BOOST_TEST(counted<core::leave_args>(c) == "OK 1, CANCELLED 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_request_has_no_outcome) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_request_has_no_outcome, job<2>) {
   c.withdraw(c.get(0, "key"));
 
   BOOST_TEST(counted<core::get_args>(c) == "");
   BOOST_TEST(counted<core::withdraw_args>(c) == "OK 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat, job<1>) {
   c.send(0, std::monostate{});
 
   BOOST_TEST(counted(c, core::unknown_operation) == "UNIMPLEMENTED 1");
@@ -135,8 +128,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat) {
   BOOST_TEST(counted<std::monostate>(c) == "OK 1");
 }
 
-BOOST_AUTO_TEST_CASE(refused_handshakes_are_counted) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(refused_handshakes_are_counted, job<1>) {
   core::hello_args wrong;
   wrong.job = "another";
   c.hello(wrong);
@@ -149,8 +141,7 @@ BOOST_AUTO_TEST_CASE(refused_handshakes_are_counted) {
   BOOST_TEST(counted<core::resume_args>(c) == "OK 1, ABORTED 1");
 }
 
-BOOST_AUTO_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again, job<1>) {
   c[0].deaf = true;
   c.put(0, "a", "1");
   c[0].deaf = false;
@@ -166,8 +157,7 @@ BOOST_AUTO_TEST_CASE(who_was_silent_for_too_long_is_told_from_who_did_not_come_b
   BOOST_TEST(c.brain().counts().graces_expired == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_counted_how_late_deadlines_were_answered) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(it_is_counted_how_late_deadlines_were_answered, job<2>) {
   c.barrier(0, "b", 1s);
   c.at(1s);
   c.get(0, "key", 100ms);
@@ -181,16 +171,14 @@ BOOST_AUTO_TEST_CASE(it_is_counted_how_late_deadlines_were_answered) {
 
 // --- Rounds ------------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_round_that_is_open_is_not_in_the_history) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_round_that_is_open_is_not_in_the_history, job<2>) {
   c.barrier(0, "b");
 
   BOOST_TEST(last_round(c) == "none");
   BOOST_TEST(c.brain().counts().barrier_wait.count() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_round_shows_who_came_last_and_by_how_much) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_round_shows_who_came_last_and_by_how_much, job<3>) {
   c.at(2s);
   c.barrier(1, "b");
   c.at(4s);
@@ -203,8 +191,7 @@ BOOST_AUTO_TEST_CASE(a_round_shows_who_came_last_and_by_how_much) {
 
 // A host whose tasks all come late, together: by the distance to the arrival before the last, none
 // of them would be late.
-BOOST_AUTO_TEST_CASE(when_half_of_the_tasks_are_late_the_last_lags_by_as_much) {
-  cluster c{16};
+BOOST_FIXTURE_TEST_CASE(when_half_of_the_tasks_are_late_the_last_lags_by_as_much, job<16>) {
   for (int i = 0; i < 8; ++i) c.barrier(i, "b");
   c.at(2s);
   for (int i = 8; i < 16; ++i) c.barrier(i, "b");
@@ -214,8 +201,7 @@ BOOST_AUTO_TEST_CASE(when_half_of_the_tasks_are_late_the_last_lags_by_as_much) {
   BOOST_TEST((c.look().stragglers[0] == core::snapshot::straggler{task_id{15}, 1, 2s, 2s, 1}));
 }
 
-BOOST_AUTO_TEST_CASE(when_most_tasks_are_late_nobody_lags) {
-  cluster c{5};
+BOOST_FIXTURE_TEST_CASE(when_most_tasks_are_late_nobody_lags, job<5>) {
   c.barrier(0, "b");
   c.barrier(1, "b");
   c.at(2s);
@@ -236,24 +222,21 @@ BOOST_AUTO_TEST_CASE(who_comes_last_of_tasks_of_one_session_is_known_too) {
   BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 1s spread 1s lag 1s last 0");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_of_some_tasks_counts_those) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(a_round_of_some_tasks_counts_those, job<4>) {
   c.barrier(3, "b", 300s, {.among = {1, 3}});
   c.barrier(1, "b", 300s, {.among = {1, 3}});
 
   BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 0s spread 0s lag 0s last 1");
 }
 
-BOOST_AUTO_TEST_CASE(in_a_round_of_one_task_nobody_came_last) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(in_a_round_of_one_task_nobody_came_last, job<1>) {
   c.barrier(0, "b");
 
   BOOST_TEST(last_round(c) == "1 b round 1 OK 1 tasks at 0s spread 0s lag 0s last none");
   BOOST_TEST(c.look().stragglers.empty());
 }
 
-BOOST_AUTO_TEST_CASE(in_a_round_that_failed_nobody_came_last) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(in_a_round_that_failed_nobody_came_last, job<3>) {
   c.barrier(0, "b", 10s);
   c.at(4s);
   c.barrier(1, "b", 10s);
@@ -286,11 +269,8 @@ BOOST_AUTO_TEST_CASE(who_withdrew_did_not_arrive_and_an_arrival_that_is_repeated
   BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 9s spread 6s lag 5s last 2");
 }
 
-BOOST_AUTO_TEST_CASE(a_round_that_nobody_is_in_any_more_has_not_ended) {
-  cluster c{2};
-  c.withdraw(c.barrier(0, "b"));
-
-  BOOST_TEST(last_round(c) == "none");
+BOOST_FIXTURE_TEST_CASE(a_round_that_nobody_is_in_any_more_has_not_ended, job<2>) {
+  BOOST_TEST(last_round(c.withdraw(c.barrier(0, "b"))) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(rounds_are_counted_by_their_outcome_and_by_how_long_they_were_open) {
@@ -310,8 +290,7 @@ BOOST_AUTO_TEST_CASE(rounds_are_counted_by_their_outcome_and_by_how_long_they_we
   BOOST_TEST((counts.barrier_wait.sum() == 6s));
 }
 
-BOOST_AUTO_TEST_CASE(rounds_of_all_names_share_one_row_of_numbers) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(rounds_of_all_names_share_one_row_of_numbers, job<1>) {
   c.barrier(0, "a");
   c.barrier(0, "b");
   c.barrier(0, "a");
@@ -319,16 +298,14 @@ BOOST_AUTO_TEST_CASE(rounds_of_all_names_share_one_row_of_numbers) {
   BOOST_TEST(last_round(c) == "3 a round 2 OK 1 tasks at 0s spread 0s lag 0s last none");
 }
 
-BOOST_AUTO_TEST_CASE(joins_leaves_and_count_barriers_are_no_rounds) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(joins_leaves_and_count_barriers_are_no_rounds, job<1>) {
   c.count_barrier(0, "b", 1);
   c.leave(0);
 
   BOOST_TEST(last_round(c) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_job_that_fails_ends_its_rounds_with_its_cause) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_job_that_fails_ends_its_rounds_with_its_cause, job<2>) {
   c.barrier(0, "b");
   c.at(1s);
   c.report_error(1, errc::data_loss, "boom");
@@ -336,8 +313,7 @@ BOOST_AUTO_TEST_CASE(a_job_that_fails_ends_its_rounds_with_its_cause) {
   BOOST_TEST(last_round(c) == "1 b round 1 INTERNAL 2 tasks at 1s spread 0s lag 0s last none");
 }
 
-BOOST_AUTO_TEST_CASE(stragglers_are_shown_beside_the_rounds) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(stragglers_are_shown_beside_the_rounds, job<2>) {
   for (int i = 0; i < 3; ++i) {
     c.barrier(0, "b");
     c.pass(2s);

@@ -65,8 +65,7 @@ BOOST_AUTO_TEST_CASE(
   expect_words(c.text(late), {"boom"});
 }
 
-BOOST_AUTO_TEST_CASE(callbacks_called_on_destruction_with_cancelled) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(callbacks_called_on_destruction_with_cancelled, job<1>) {
   auto const get = c.get(0, "k", without_limit);
 
   BOOST_TEST(c.stop().code(get) == "CANCELLED");
@@ -80,15 +79,13 @@ BOOST_AUTO_TEST_CASE(a_join_that_waits_ends_aborted) {
   BOOST_TEST(c.stop().code(join) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(connections_without_a_session_get_a_goodbye_too) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(connections_without_a_session_get_a_goodbye_too, job<1>) {
   auto const bare = c.dial();
 
   expect_words(c.stop().goodbye_to(bare), {"UNAVAILABLE: the coordinator stops"});
 }
 
-BOOST_AUTO_TEST_CASE(whoever_comes_after_the_stop_is_refused) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(whoever_comes_after_the_stop_is_refused, job<1>) {
   auto const args = c.resume_of(0);
   c.stop();
   auto const late = c.dial();
@@ -100,16 +97,14 @@ BOOST_AUTO_TEST_CASE(whoever_comes_after_the_stop_is_refused) {
   static_cast<void>(args);
 }
 
-BOOST_AUTO_TEST_CASE(a_second_stop_changes_nothing) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_second_stop_changes_nothing, job<1>) {
   c.stop("first");
   c.log();
   BOOST_TEST(c.stop("second").log() == "");
   expect_words(c.goodbye(0), {"first"});
 }
 
-BOOST_AUTO_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop, job<3>) {
   c.lose(0);
   c.barrier(1, "b", 5s, {.progress_every = 1s});
   c[2].beats = false;
@@ -121,8 +116,7 @@ BOOST_AUTO_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop) {
   BOOST_TEST(c.at(1h).task_ended(1, {errc::unavailable, "killed by signal 15"}).error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_after_a_job_error_tells_the_stop) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_tells_the_stop, job<2>) {
   c.report_error(0, errc::internal, "boom");
 
   expect_words(c.stop("end").goodbye(1), {"UNAVAILABLE: the coordinator stops: end"});
@@ -138,16 +132,14 @@ BOOST_AUTO_TEST_CASE(a_stop_of_a_coordinator_that_nobody_met_is_quiet) {
   BOOST_TEST(c.brain().drained());
 }
 
-BOOST_AUTO_TEST_CASE(those_who_waited_to_leave_have_left_and_others_have_not_failed) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(those_who_waited_to_leave_have_left_and_others_have_not_failed, job<2>) {
   c.leave(0);
 
   BOOST_TEST(c.stop().state_of(0) == "left");
   BOOST_TEST(c.state_of(1) == "connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_sessions_open_calls_end_with_it) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_suspect_sessions_open_calls_end_with_it, job<2>) {
   c.barrier(0, "b");
   BOOST_TEST(c.lose(0).stop().look().sessions == 0u);
   BOOST_TEST(c.look().barriers.empty());

@@ -33,8 +33,7 @@ std::string ids(cluster const& c, call of) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_topology)
 
-BOOST_AUTO_TEST_CASE(exchange_topology_gives_all_the_same_answer) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(exchange_topology_gives_all_the_same_answer, job<2>) {
   auto const second = c.exchange(1, "gpu", host("b", {0, 1}));
   BOOST_TEST(c.code(second) == "waits");
 
@@ -73,8 +72,7 @@ BOOST_AUTO_TEST_CASE(list_cluster_devices_tf_device_by_exchange_topology_is_in_t
   BOOST_TEST(ids(c, last) == "a 0=0 0=1; b 707=2; c 0=3");
 }
 
-BOOST_AUTO_TEST_CASE(list_cluster_devices_xla_device_by_exchange_topology_assigns_ids) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(list_cluster_devices_xla_device_by_exchange_topology_assigns_ids, job<3>) {
   c.exchange(1, "tpu", host("b", {0}));
   c.exchange(0, "tpu", host("a", {0}));
   auto const last = c.exchange(2, "tpu", host("c", {0, 1}));
@@ -93,8 +91,7 @@ BOOST_AUTO_TEST_CASE(list_cluster_devices_devices_are_not_added_twice_by_exchang
   BOOST_TEST(ids(c, newer) == "a 0=0; b 0=1");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_waits_may_not_bring_something_else) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_waits_may_not_bring_something_else, job<2>) {
   auto const first = c.exchange(0, "gpu", host("a", {0}));
 
   auto const changed = c.exchange(0, "gpu", host("a", {1}));
@@ -105,8 +102,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_waits_may_not_bring_something_else) {
   BOOST_TEST(c.code(first) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_repeated_exchange_is_answered_at_once_for_task_0_too) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_repeated_exchange_is_answered_at_once_for_task_0_too, job<2>) {
   auto const first = c.exchange(0, "gpu", host("a", {0}));
   c.exchange(1, "gpu", host("b", {0}));
 
@@ -118,15 +114,13 @@ BOOST_AUTO_TEST_CASE(a_repeated_exchange_is_answered_at_once_for_task_0_too) {
   expect_words(c.text(changed), {"task 1", "its boot id changed from 'b' to 'c'"});
 }
 
-BOOST_AUTO_TEST_CASE(who_brings_what_it_was_given_brings_the_same) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(who_brings_what_it_was_given_brings_the_same, job<1>) {
   auto const first = c.exchange(0, "gpu", host("a", {0, 1}));
   auto const given = c.body<core::global_topology>(first)->tasks[0];
   BOOST_TEST(ids(c, c.exchange(0, "gpu", given)) == "a 0=0 1=1");
 }
 
-BOOST_AUTO_TEST_CASE(platforms_do_not_meet) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(platforms_do_not_meet, job<2>) {
   auto const gpu = c.exchange(0, "gpu", host("a", {0}));
   auto const cpu = c.exchange(1, "cpu", host("b", {0}));
   BOOST_TEST(c.code(gpu, cpu) == "waits waits");
@@ -137,8 +131,7 @@ BOOST_AUTO_TEST_CASE(platforms_do_not_meet) {
   BOOST_TEST(c.code(gpu) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try_again) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try_again, job<2>) {
   auto stated = host("a", {0});
   stated.partition_index = 0;
   auto const first = c.exchange(0, "gpu", stated);
@@ -153,8 +146,7 @@ BOOST_AUTO_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try_ag
 
 // --- Deadlines -------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(an_exchange_that_is_late_says_who_is_missing) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(an_exchange_that_is_late_says_who_is_missing, job<4>) {
   c.exchange(1, "gpu", host("b", {0}));
   auto const late = c.exchange(0, "gpu", host("a", {0}), 30s);
   c.barrier(2, "epoch");
@@ -168,8 +160,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_is_late_says_who_is_missing) {
   BOOST_TEST(c.body<barrier_failure>(late)->arrived == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(only_the_caller_whose_time_is_over_is_taken_back) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(only_the_caller_whose_time_is_over_is_taken_back, job<2>) {
   c.exchange(0, "gpu", host("a", {0}), 10s);
   c.at(5s);
   auto const second = c.exchange(0, "cpu", host("a", {0}), 60s);
@@ -182,21 +173,18 @@ BOOST_AUTO_TEST_CASE(only_the_caller_whose_time_is_over_is_taken_back) {
   BOOST_TEST(ids(c, moved) == "elsewhere 0=0; b 0=1");
 }
 
-BOOST_AUTO_TEST_CASE(a_replaced_call_leaves_its_deadline_behind) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_replaced_call_leaves_its_deadline_behind, job<2>) {
   c.exchange(0, "gpu", host("a", {0}), 10s);
   auto const newer = c.exchange(0, "gpu", host("a", {0}), 60s);
   BOOST_TEST(c.at(20s).code(newer) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_whether_all_have_come) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_timeout_of_zero_asks_whether_all_have_come, job<2>) {
   auto const asked = c.exchange(0, "gpu", host("a", {0}), 0s);
   BOOST_TEST(c.pass(0s).code(asked) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(an_exchange_that_waits_is_seen) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(an_exchange_that_waits_is_seen, job<3>) {
   c.exchange(1, "gpu", host("b", {0}), 30s);
   c.at(10s);
 
@@ -210,8 +198,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_waits_is_seen) {
   BOOST_TEST((seen[0].remaining == 20s));
 }
 
-BOOST_AUTO_TEST_CASE(an_exchange_that_waits_for_long_is_logged) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_exchange_that_waits_for_long_is_logged, job<2>) {
   c.exchange(0, "gpu", host("a", {0}));
   c.at(4s);
   c.exchange(1, "cpu", host("b", {0}));
@@ -242,8 +229,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_is_not_logged_if_nobody_wants_to_know) {
   BOOST_TEST(c.at(60s).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead, job<2>) {
   c.exchange(1, "gpu", host("b", {0}));
   auto const late = c.barrier(0, "epoch", 10s);
   expect_words(c.at(10s).text(late), {"1 (connected", "waits for exchange of topologies 'gpu'"});
@@ -251,15 +237,13 @@ BOOST_AUTO_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead) {
 
 // --- Ends ------------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(a_failed_task_ends_an_exchange_with_the_cause) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_failed_task_ends_an_exchange_with_the_cause, job<2>) {
   auto const waiting = c.exchange(0, "gpu", host("a", {0}));
   BOOST_TEST(c.after(c.report_error(1, errc::data_loss, "boom")).code(waiting) == "INTERNAL");
   expect_words(c.text(waiting), {"'gpu' failed", "task 1", "boom", "1 of 2 tasks"});
 }
 
-BOOST_AUTO_TEST_CASE(after_a_job_error_nothing_is_exchanged_nor_kept) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(after_a_job_error_nothing_is_exchanged_nor_kept, job<2>) {
   c.exchange(0, "gpu", host("a", {0}));
   c.exchange(1, "gpu", host("b", {0}));
   c.report_error(1, errc::internal, "boom");
@@ -286,8 +270,7 @@ BOOST_AUTO_TEST_CASE(who_leaves_ends_an_exchange_and_no_other_can_be_opened) {
   BOOST_TEST(ids(c, c.exchange(0, "cpu", host("a", {0}))) == "a 0=0; b 0=1");
 }
 
-BOOST_AUTO_TEST_CASE(when_all_have_left_no_topology_is_kept) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(when_all_have_left_no_topology_is_kept, job<2>) {
   c.exchange(0, "gpu", host("a", {0}));
   c.exchange(1, "gpu", host("b", {0}));
   c.leave(0);
@@ -295,20 +278,17 @@ BOOST_AUTO_TEST_CASE(when_all_have_left_no_topology_is_kept) {
   BOOST_TEST(c.pass(60s).look().memory_bytes == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_ends_an_exchange) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stop_ends_an_exchange, job<2>) {
   auto const waiting = c.exchange(0, "gpu", host("a", {0}));
   BOOST_TEST(c.stop().code(waiting) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_topology_does_not_count) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_topology_does_not_count, job<2>) {
   BOOST_TEST(c.withdraw(c.exchange(0, "gpu", host("a", {0}))).look().barriers.empty());
   BOOST_TEST(c.code(c.exchange(1, "gpu", host("b", {0}))) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(an_exchange_outlives_a_connection) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_exchange_outlives_a_connection, job<2>) {
   auto const first = c.exchange(0, "gpu", host("a", {0}));
   c.blink(0);
   c[1].deaf = true;
@@ -322,8 +302,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_outlives_a_connection) {
   BOOST_TEST(c.answer_to(second) == c.answer_to(first));
 }
 
-BOOST_AUTO_TEST_CASE(another_session_of_a_task_takes_its_topology_along) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(another_session_of_a_task_takes_its_topology_along, job<2>) {
   auto const older = c.exchange(0, "gpu", host("a", {0}));
   int const moved = c.observer();
   BOOST_TEST(c.after(c.join({moved, 0}, 100)).code(older) == "ABORTED");
@@ -336,8 +315,7 @@ BOOST_AUTO_TEST_CASE(another_session_of_a_task_takes_its_topology_along) {
 
 // --- Limits ----------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(only_tasks_exchange_topologies) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(only_tasks_exchange_topologies, job<1>) {
   BOOST_TEST(c.code(c.exchange(c.observer(), "gpu", host("a", {0}))) == "FAILED_PRECONDITION");
 }
 
@@ -362,8 +340,7 @@ BOOST_AUTO_TEST_CASE(platforms_are_limited) {
   BOOST_TEST(c.code(c.exchange(0, "a", {})) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(devices_of_a_task_are_limited) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(devices_of_a_task_are_limited, job<1>) {
   core::local_topology mine;
   mine.devices.resize(core::topology_devices_max);
   BOOST_TEST(c.code(c.exchange(0, "gpu", mine)) == "OK");
@@ -373,8 +350,7 @@ BOOST_AUTO_TEST_CASE(devices_of_a_task_are_limited) {
   expect_words(c.text(refused), {"too many devices", "topology_devices_max is 65536"});
 }
 
-BOOST_AUTO_TEST_CASE(topologies_are_counted_as_memory_until_the_end) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(topologies_are_counted_as_memory_until_the_end, job<2>) {
   auto const before = c.look().memory_bytes;
   auto large = host("a", {0});
   large.devices[0].debug_text.assign(100'000, 't');

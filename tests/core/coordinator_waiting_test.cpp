@@ -31,8 +31,7 @@ std::string asked(cluster& c, call about) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_waiting)
 
-BOOST_AUTO_TEST_CASE(a_barrier_names_the_missing_tasks_and_what_they_do_instead) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(a_barrier_names_the_missing_tasks_and_what_they_do_instead, job<4>) {
   auto const one = c.barrier(0, "b");
   c.barrier(1, "b");
   c.get(2, "address");
@@ -42,8 +41,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_names_the_missing_tasks_and_what_they_do_instead)
                                "waits for key 'address'), 3 (connected, last heard at 00:00:00.0"});
 }
 
-BOOST_AUTO_TEST_CASE(asking_changes_nothing_and_is_no_request) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(asking_changes_nothing_and_is_no_request, job<2>) {
   auto const one = c.barrier(0, "b");
 
   ask(c, one);
@@ -54,8 +52,7 @@ BOOST_AUTO_TEST_CASE(asking_changes_nothing_and_is_no_request) {
   BOOST_TEST(c.after(c.barrier(1, "b")).code(one) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(nothing_is_said_of_a_call_that_does_not_wait) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(nothing_is_said_of_a_call_that_does_not_wait, job<2>) {
   auto const done = c.put(0, "k", "v");
   auto const others = c.barrier(1, "b");
 
@@ -74,8 +71,7 @@ BOOST_AUTO_TEST_CASE(the_join_names_who_has_not_come) {
   expect_words(asked(c, one), {"2 of 3 tasks are missing", "0 (never connected)", "2 (never"});
 }
 
-BOOST_AUTO_TEST_CASE(a_join_beside_another_incarnation_says_who_holds_the_task) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_join_beside_another_incarnation_says_who_holds_the_task, job<1>) {
   c[0].beats = false;
   auto const other = c.observer();
   auto const newcomer = c.join({other, 0}, 900);
@@ -83,8 +79,7 @@ BOOST_AUTO_TEST_CASE(a_join_beside_another_incarnation_says_who_holds_the_task) 
   expect_words(asked(c, newcomer), {"task 0", "held by another incarnation", "whether it lives"});
 }
 
-BOOST_AUTO_TEST_CASE(each_kind_of_wait_says_what_is_missing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(each_kind_of_wait_says_what_is_missing, job<2>) {
   auto const get = c.get(0, "a/k");
   auto const all = c.get_all(0, {"x", "y"});
   auto const pop = c.pop(0, "q");
@@ -116,23 +111,17 @@ BOOST_AUTO_TEST_CASE(alive_queries_agreements_and_exchanges_name_the_missing) {
 }
 
 // Ten thousand ask within a moment. The trio: the text of one moment is shared, then made anew.
-BOOST_AUTO_TEST_CASE(what_one_is_told_is_told_to_others_for_a_tenth_of_a_second) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(what_one_is_told_is_told_to_others_for_a_tenth_of_a_second, job<3>) {
   auto const one = c.barrier(0, "b");
-  c.pass(2s);
-  expect_words(asked(c, one), {"2 of 3 tasks are missing"});
+  expect_words(asked(c.pass(2s), one), {"2 of 3 tasks are missing"});
   auto const two = c.barrier(1, "b");
 
-  c.pass(100ms - 1ns);
-  expect_words(asked(c, two), {"2 of 3 tasks are missing"});
-  c.pass(1ns);
-  expect_words(asked(c, two), {"1 of 3 tasks is missing: 2"});
-  c.pass(1ns);
-  expect_words(asked(c, one), {"1 of 3 tasks is missing: 2"});
+  expect_words(asked(c.pass(100ms - 1ns), two), {"2 of 3 tasks are missing"});
+  expect_words(asked(c.pass(1ns), two), {"1 of 3 tasks is missing: 2"});
+  expect_words(asked(c.pass(1ns), one), {"1 of 3 tasks is missing: 2"});
 }
 
-BOOST_AUTO_TEST_CASE(of_many_missing_tasks_little_is_said) {
-  cluster c{600};
+BOOST_FIXTURE_TEST_CASE(of_many_missing_tasks_little_is_said, job<600>) {
   c.check_less();
   auto const one = c.barrier(1, "b");
   for (int i = 3; i < 600; i += 2) c.barrier(i, "b");

@@ -39,9 +39,7 @@ core::config loose() {
 
 BOOST_AUTO_TEST_SUITE(coordinator_watch_test)
 
-BOOST_AUTO_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version) {
-  cluster c{2};
-
+BOOST_FIXTURE_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version, job<2>) {
   auto const seen = watch(c, 0);
 
   BOOST_TEST(tasks(c, seen) == "100 connected, 101 connected");
@@ -53,8 +51,7 @@ BOOST_AUTO_TEST_CASE(watch_tasks_succeeds_at_once_without_a_version) {
 }
 
 // Also if it waits: what it will be told is made without another request.
-BOOST_AUTO_TEST_CASE(each_watch_of_tasks_costs_steps_for_all_tasks) {
-  cluster c{40};
+BOOST_FIXTURE_TEST_CASE(each_watch_of_tasks_costs_steps_for_all_tasks, job<40>) {
   auto const steps = [&] { return c.brain().counts().steps; };
   auto const before = steps();
   auto const now = c.send(0, core::watch_tasks_args{});
@@ -130,20 +127,16 @@ BOOST_AUTO_TEST_CASE(watch_job_state_returns_new_incarnation_of_a_task_that_was_
   BOOST_TEST(tasks(c, seen) == "100 connected, 102 connected");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_watch_of_the_current_version_waits_for_the_next_change, job<2>) {
   auto const v = version_now(c, 0);
   auto const seen = watch(c, 0, v);
   BOOST_TEST(c.at(1h).code(seen) == "waits");
 
-  c.lose(1);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 suspect");
+  BOOST_TEST(tasks(c.lose(1), seen) == "100 connected, 101 suspect");
   BOOST_TEST(version(c, seen) > v);
 }
 
-BOOST_AUTO_TEST_CASE(an_older_version_is_answered_at_once_and_a_newer_one_refused) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_older_version_is_answered_at_once_and_a_newer_one_refused, job<2>) {
   auto const v = version_now(c, 0);
 
   BOOST_TEST(version(c, watch(c, 0, v - 1)) == v);
@@ -154,8 +147,7 @@ BOOST_AUTO_TEST_CASE(an_older_version_is_answered_at_once_and_a_newer_one_refuse
   BOOST_TEST(c.code(watch(c, 0, UINT64_MAX)) == "INVALID_ARGUMENT");
 }
 
-BOOST_AUTO_TEST_CASE(every_change_of_a_task_has_a_version_of_its_own) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(every_change_of_a_task_has_a_version_of_its_own, job<2>) {
   auto v = version_now(c, 0);
   auto const rises = [&] { return version_now(c, 0) > std::exchange(v, version_now(c, 0)); };
   BOOST_TEST(!rises());
@@ -189,8 +181,7 @@ BOOST_AUTO_TEST_CASE(the_join_is_seen_as_it_proceeds) {
   BOOST_TEST(tasks(c, seen) == "7 joining, 0 never connected");
 
   auto const next = watch(c, o, version(c, seen));
-  c.withdraw(joining);
-  BOOST_TEST(tasks(c, next) == "7 never connected, 0 never connected");
+  BOOST_TEST(tasks(c.withdraw(joining), next) == "7 never connected, 0 never connected");
 
   c.join({a, 0}, 7);
   auto const last = watch(c, o, version_now(c, o));
@@ -198,8 +189,7 @@ BOOST_AUTO_TEST_CASE(the_join_is_seen_as_it_proceeds) {
   BOOST_TEST(tasks(c, last) == "7 connected, 8 connected");
 }
 
-BOOST_AUTO_TEST_CASE(one_snapshot_is_made_for_all_who_want_it) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(one_snapshot_is_made_for_all_who_want_it, job<3>) {
   auto const v = version_now(c, 0);
   auto const one = watch(c, 0, v);
   auto const two = watch(c, 1, v);
@@ -216,13 +206,10 @@ BOOST_AUTO_TEST_CASE(a_watch_whose_time_is_over_in_the_turn_of_a_failure_sees_it
   c.lose(1);
   auto const seen = watch(c, 0, version_now(c, 0), 5s);
 
-  c.at(5s);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed");
+  BOOST_TEST(tasks(c.at(5s), seen) == "100 connected, 101 failed");
 }
 
-BOOST_AUTO_TEST_CASE(the_snapshot_of_a_failure_has_its_error) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_snapshot_of_a_failure_has_its_error, job<2>) {
   auto const seen = watch(c, 0, version_now(c, 0));
 
   c.report_error(1, errc::data_loss, "bad disk");
@@ -231,8 +218,7 @@ BOOST_AUTO_TEST_CASE(the_snapshot_of_a_failure_has_its_error) {
   BOOST_TEST(c.body<core::tasks_answer>(seen)->tasks[1].error.text() == "DATA_LOSS: bad disk");
 }
 
-BOOST_AUTO_TEST_CASE(watches_go_on_after_a_job_error) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(watches_go_on_after_a_job_error, job<3>) {
   c.report_error(1, errc::internal, "boom");
   auto const seen = watch(c, 0, version_now(c, 0));
   BOOST_TEST(c.code(seen) == "waits");
@@ -264,23 +250,18 @@ BOOST_AUTO_TEST_CASE(a_watch_without_a_change_is_answered_at_its_deadline_with_t
   BOOST_TEST(c.at(5s).code(seen) == "OK");
   BOOST_TEST(version(c, seen) == v);
   auto const now = watch(c, 0, v, 0s);
-  c.pass(0s);
-  BOOST_TEST(version(c, now) == v);
+  BOOST_TEST(version(c.pass(0s), now) == v);
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_in_the_same_turn_as_a_change_shows_the_change) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_same_turn_as_a_change_shows_the_change, job<2>) {
   auto const v = version_now(c, 0);
   c.lose(1);
   auto const seen = watch(c, 0, v + 1, 2s);  // when the grace of task 1 is over
 
-  c.at(2s);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 failed");
+  BOOST_TEST(tasks(c.at(2s), seen) == "100 connected, 101 failed");
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_ends_watches_unavailable) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_stop_ends_watches_unavailable, job<1>) {
   int const o = c.observer();
   auto const seen = watch(c, o, version_now(c, o));
 
@@ -288,8 +269,7 @@ BOOST_AUTO_TEST_CASE(a_stop_ends_watches_unavailable) {
   expect_words(c.text(seen), {"maintenance"});
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_nothing) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_leaves_nothing, job<2>) {
   c.heartbeat(0);
   auto const version = version_now(c, 0);
   auto const before = c.look().memory_bytes;
@@ -297,21 +277,17 @@ BOOST_AUTO_TEST_CASE(a_withdrawn_watch_leaves_nothing) {
   BOOST_TEST(c.lose(1).replies() == "0:OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_whose_answer_was_lost_is_answered_anew_after_a_resume) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_watch_whose_answer_was_lost_is_answered_anew_after_a_resume, job<2>) {
   auto const seen = watch(c, 0, version_now(c, 0));
   c[0].deaf = true;
   c.lose(1).at(1s);
   c[0].deaf = false;
   c.resume(1);
 
-  c.blink(0);
-
-  BOOST_TEST(tasks(c, seen) == "100 connected, 101 connected");
+  BOOST_TEST(tasks(c.blink(0), seen) == "100 connected, 101 connected");
 }
 
-BOOST_AUTO_TEST_CASE(who_watches_misses_nothing_and_never_sees_an_older_snapshot) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(who_watches_misses_nothing_and_never_sees_an_older_snapshot, job<4>) {
   std::uint64_t last = version_now(c, 0);
   std::string seen;
   auto waiting = watch(c, 0, last);
@@ -335,7 +311,6 @@ BOOST_AUTO_TEST_CASE(a_silent_watcher_is_refused_when_memory_is_used_up) {
   c.put(0, "k", std::string(4'000, 'v'));
 
   BOOST_TEST(c.code(watch(c, 0, v)) == "RESOURCE_EXHAUSTED");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

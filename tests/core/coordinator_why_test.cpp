@@ -63,8 +63,7 @@ BOOST_AUTO_TEST_CASE(two_tasks_that_wait_for_each_other_are_named_a_tenth_of_a_s
   BOOST_TEST(c.code(d.a) == "waits");
 }
 
-BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait, job<2>) {
   c.log();
   c.barrier(0, "a");
   c.at(60ms);
@@ -74,8 +73,7 @@ BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_is_that_of_the_last_one_to_wait) {
   BOOST_TEST(c.at(160ms).log() == deadlock_text);
 }
 
-BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_tasks) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_tasks, job<2>) {
   c.log();
   c.barrier(1, "b");
   c.at(60ms);
@@ -85,8 +83,7 @@ BOOST_AUTO_TEST_CASE(the_tenth_of_a_second_counts_whatever_the_order_of_the_task
   BOOST_TEST(c.at(160ms).log() == deadlock_text);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_is_told_once) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(the_same_is_told_once, job<4>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -95,8 +92,7 @@ BOOST_AUTO_TEST_CASE(the_same_is_told_once) {
   BOOST_TEST(c.at(5s).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind, job<2>) {
   int const o = c.observer();
   auto const seen = c.send(o, core::watch_events_args{{}, core::severity::info, 0s});
   auto const last = c.body<core::events_answer>(seen)->through;
@@ -110,8 +106,7 @@ BOOST_AUTO_TEST_CASE(a_stuck_task_is_an_event_of_its_own_kind) {
   BOOST_TEST((told.level == core::severity::error));
 }
 
-BOOST_AUTO_TEST_CASE(a_get_that_nobody_can_answer_is_no_error) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_get_that_nobody_can_answer_is_no_error, job<1>) {
   int const o = c.observer();
   auto const seen = c.send(o, core::watch_events_args{{}, core::severity::info, 0s});
   auto const last = c.body<core::events_answer>(seen)->through;
@@ -129,8 +124,7 @@ BOOST_AUTO_TEST_CASE(a_get_that_nobody_can_answer_is_no_error) {
   BOOST_TEST((errors == nullptr || errors->entries.empty()), c.code(error));
 }
 
-BOOST_AUTO_TEST_CASE(three_tasks_in_a_circle_are_stuck) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(three_tasks_in_a_circle_are_stuck, job<3>) {
   c.log();
   c.barrier(0, "a", 300s, {.among = {0, 1}});
   c.barrier(1, "b", 300s, {.among = {1, 2}});
@@ -143,15 +137,13 @@ BOOST_AUTO_TEST_CASE(three_tasks_in_a_circle_are_stuck) {
                          "task 2 waits at barrier 'c' for task 0"});
 }
 
-BOOST_AUTO_TEST_CASE(a_circle_of_two_beside_a_free_third_is_stuck_all_the_same) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(a_circle_of_two_beside_a_free_third_is_stuck_all_the_same, job<3>) {
   deadlock const d{c};
 
   BOOST_TEST(c.at(1s).log() == deadlock_text);
 }
 
-BOOST_AUTO_TEST_CASE(who_waits_for_a_free_task_is_not_stuck) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(who_waits_for_a_free_task_is_not_stuck, job<3>) {
   c.log();
   c.barrier(0, "a");
   c.barrier(1, "a");
@@ -162,8 +154,7 @@ BOOST_AUTO_TEST_CASE(who_waits_for_a_free_task_is_not_stuck) {
   BOOST_TEST(!the_only(a).stuck);
 }
 
-BOOST_AUTO_TEST_CASE(many_that_wait_alike_are_told_together) {
-  cluster c{20};
+BOOST_FIXTURE_TEST_CASE(many_that_wait_alike_are_told_together, job<20>) {
   c.log();
   for (int i = 0; i < 19; ++i) c.barrier(i, "step");
   c.leave(19);
@@ -173,8 +164,7 @@ BOOST_AUTO_TEST_CASE(many_that_wait_alike_are_told_together) {
                 "task 19 waits in the shutdown barrier for tasks 0-18"});
 }
 
-BOOST_AUTO_TEST_CASE(more_than_eight_ways_to_wait_are_counted) {
-  cluster c{10};
+BOOST_FIXTURE_TEST_CASE(more_than_eight_ways_to_wait_are_counted, job<10>) {
   c.log();
   for (int i = 0; i < 10; ++i) {
     auto const next = static_cast<std::uint32_t>((i + 1) % 10);
@@ -204,8 +194,7 @@ BOOST_AUTO_TEST_CASE(a_long_list_of_stuck_tasks_is_cut_and_says_how_many_are_lef
                          "and 22 more wait for key 'k'"});
 }
 
-BOOST_AUTO_TEST_CASE(a_get_of_a_key_that_only_a_waiting_task_could_set_is_stuck) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_get_of_a_key_that_only_a_waiting_task_could_set_is_stuck, job<2>) {
   c.log();
   c.get(0, "address");
   c.barrier(1, "start");
@@ -216,8 +205,7 @@ BOOST_AUTO_TEST_CASE(a_get_of_a_key_that_only_a_waiting_task_could_set_is_stuck)
              "round, provide what is waited for or end a task\n");
 }
 
-BOOST_AUTO_TEST_CASE(the_only_task_of_a_job_that_gets_a_key_nobody_sets_is_stuck) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(the_only_task_of_a_job_that_gets_a_key_nobody_sets_is_stuck, job<1>) {
   c.log();
   c.get_all(0, {"there", "k"});
   BOOST_TEST(c.at(1s).log() ==
@@ -225,8 +213,7 @@ BOOST_AUTO_TEST_CASE(the_only_task_of_a_job_that_gets_a_key_nobody_sets_is_stuck
              "provide what is waited for or end a task\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told, job<1>) {
   c.get(0, "k");
   int const o = c.observer();
   c.at(1s);
@@ -237,8 +224,7 @@ BOOST_AUTO_TEST_CASE(a_put_of_an_observer_ends_it_and_it_is_told) {
   BOOST_TEST(why(c, o).waits.empty());
 }
 
-BOOST_AUTO_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until_it_goes) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(pops_with_a_producer_outside_the_job_are_not_stuck_until_it_goes, job<2>) {
   int const o = c.observer();
   c.push(o, "work", "1");
   c.pop(0, "work");
@@ -265,8 +251,7 @@ BOOST_AUTO_TEST_CASE(a_producer_that_has_become_the_task_that_waits_helps_nobody
   expect_words(c.at(1s).log(), {"task 0 can never go on: task 0 waits for queue 'work'"});
 }
 
-BOOST_AUTO_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck, job<1>) {
   int const o = c.observer();
   c.get(o, "k");
   c.count_barrier(o, "ready", 2, 30s);
@@ -286,8 +271,7 @@ BOOST_AUTO_TEST_CASE(observers_who_only_wait_are_shown_and_never_stuck) {
   BOOST_TEST(a.waits[1].others == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(tasks_at_a_count_barrier_are_named_beside_the_others) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(tasks_at_a_count_barrier_are_named_beside_the_others, job<2>) {
   int const o = c.observer();
   c.count_barrier(o, "ready", 4);
   c.count_barrier(1, "ready", 4);
@@ -302,8 +286,7 @@ BOOST_AUTO_TEST_CASE(tasks_at_a_count_barrier_are_named_beside_the_others) {
   BOOST_TEST(a.stuck == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_with_both) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_task_that_once_did_two_things_at_once_is_stuck_only_with_both, job<2>) {
   auto const first = c.get(0, "first");
   auto const second = c.get(0, "second");
   c.put(1, "first", "1");
@@ -327,8 +310,7 @@ BOOST_AUTO_TEST_CASE(a_new_incarnation_is_not_judged_by_what_the_old_one_did) {
   BOOST_TEST(c.at(1s).log() == deadlock_text);
 }
 
-BOOST_AUTO_TEST_CASE(nobody_says_of_a_suspect_task_that_it_is_stuck_before_it_is_back) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(nobody_says_of_a_suspect_task_that_it_is_stuck_before_it_is_back, job<2>) {
   deadlock const d{c};
   c.at(50ms).lose(1);
   c.log();
@@ -371,8 +353,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_left_sets_no_keys_any_more) {
              "set; provide what is waited for or end a task\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_round_ends_it_and_it_is_told) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_cancelled_round_ends_it_and_it_is_told, job<2>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -383,8 +364,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_round_ends_it_and_it_is_told) {
   expect_words(c.log(), {"Barrier 'a' round 1 failed: cancelled by", "tasks 0-1 go on again\n"});
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_ends_it_and_it_is_told) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_deadline_ends_it_and_it_is_told, job<2>) {
   c.barrier(0, "a", 5s);
   c.barrier(1, "b", 9s);
   c.at(5s - 1ns);
@@ -414,8 +394,7 @@ BOOST_AUTO_TEST_CASE(nobody_goes_on_when_all_who_were_stuck_have_failed) {
   BOOST_TEST(c.at(3s).log() == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_the_job_is_no_going_on) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_end_of_the_job_is_no_going_on, job<2>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -426,8 +405,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_job_is_no_going_on) {
   BOOST_TEST(!contains(c.log(), "again"));
 }
 
-BOOST_AUTO_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew, job<2>) {
   deadlock const d{c};
   c.at(1s);
   c.cancel(c.observer(), "a");
@@ -437,8 +415,7 @@ BOOST_AUTO_TEST_CASE(the_same_tasks_stuck_elsewhere_are_told_anew) {
   expect_words(c.at(2s).log(), {"task 0 waits at barrier 'later' for task 1"});
 }
 
-BOOST_AUTO_TEST_CASE(those_who_come_to_a_deadlock_are_told_too) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(those_who_come_to_a_deadlock_are_told_too, job<3>) {
   deadlock const d{c};
   c.at(1s);
   c.log();
@@ -447,8 +424,7 @@ BOOST_AUTO_TEST_CASE(those_who_come_to_a_deadlock_are_told_too) {
   expect_words(c.at(2s).log(), {"tasks 0-2", "task 2 waits at barrier 'c' for tasks 0-1"});
 }
 
-BOOST_AUTO_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_second) {
-  cluster c{12};
+BOOST_FIXTURE_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_second, job<12>) {
   deadlock const d{c};
   for (int i = 2; i < 12; ++i) {
     c.barrier(i, "a" + std::to_string(i));
@@ -461,8 +437,7 @@ BOOST_AUTO_TEST_CASE(those_who_follow_one_by_one_are_told_together_each_second) 
   expect_words(told, {"tasks 0-2 wait", "tasks 0-8 wait", "tasks 0-11 wait"});
 }
 
-BOOST_AUTO_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck, job<2>) {
   c.log();
   c.exchange(0, "gpu", {});
   c.send(1, core::alive_args{{}, 300s}, 300s);
@@ -479,8 +454,7 @@ BOOST_AUTO_TEST_CASE(an_alive_query_and_an_exchange_of_topologies_can_be_stuck) 
   BOOST_TEST(a.waits[1].stuck);
 }
 
-BOOST_AUTO_TEST_CASE(an_exchange_that_is_complete_is_no_wait) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_exchange_that_is_complete_is_no_wait, job<2>) {
   c.exchange(0, "gpu", {});
   c.exchange(1, "gpu", {});
   deadlock const d{c};
@@ -492,8 +466,7 @@ BOOST_AUTO_TEST_CASE(an_exchange_that_is_complete_is_no_wait) {
   BOOST_TEST((a.waits[1].what == kind::barrier));
 }
 
-BOOST_AUTO_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_work) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(an_agreement_on_a_step_is_shown_and_keeps_nobody_from_his_work, job<2>) {
   c.preempt(0, 1);
   c.frozen(0, 1, 7);
   c.log();
@@ -523,8 +496,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_is_shown_without_those_who_have_failed) {
   BOOST_TEST((w.remaining == c.brain().options().preemption_timeout));
 }
 
-BOOST_AUTO_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_known_of_them) {
-  cluster c{4};
+BOOST_FIXTURE_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_known_of_them, job<4>) {
   c.send(2, core::report_progress_args{1200});
   c.barrier(0, "epoch", 30s);
   c.at(1s);
@@ -566,8 +538,7 @@ BOOST_AUTO_TEST_CASE(why_shows_who_waits_for_the_join) {
   BOOST_TEST(!w.stuck);
 }
 
-BOOST_AUTO_TEST_CASE(why_shows_who_waits_to_leave) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(why_shows_who_waits_to_leave, job<2>) {
   c.leave(0, 30s);
   c.at(1s);
 
@@ -579,8 +550,7 @@ BOOST_AUTO_TEST_CASE(why_shows_who_waits_to_leave) {
   BOOST_TEST((w.remaining == 29s));
 }
 
-BOOST_AUTO_TEST_CASE(a_wait_without_limit_has_no_time_that_remains) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_wait_without_limit_has_no_time_that_remains, job<2>) {
   c.barrier(0, "b", without_limit);
 
   auto const w = the_only(why(c, 1));
@@ -589,8 +559,7 @@ BOOST_AUTO_TEST_CASE(a_wait_without_limit_has_no_time_that_remains) {
   BOOST_TEST(!w.remaining);
 }
 
-BOOST_AUTO_TEST_CASE(a_pop_and_a_get_of_several_keys_are_shown_as_what_they_are) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(a_pop_and_a_get_of_several_keys_are_shown_as_what_they_are, job<2>) {
   c.put(0, "there", "1");
   c.get_all(0, {"there", "missing"});
   c.pop(1, "work");
@@ -604,11 +573,9 @@ BOOST_AUTO_TEST_CASE(a_pop_and_a_get_of_several_keys_are_shown_as_what_they_are)
   BOOST_TEST((a.waits[1].what == kind::pop));
   BOOST_TEST(a.waits[1].name == "work");
   BOOST_TEST(a.waits[1].waiting == "1");
-  c.remove(0, "there");
 }
 
-BOOST_AUTO_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none) {
-  cluster c{3};
+BOOST_FIXTURE_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none, job<3>) {
   int const o = c.observer();
   c.get(2, "k", without_limit);
   c.get(o, "k", without_limit);
@@ -623,8 +590,7 @@ BOOST_AUTO_TEST_CASE(gets_of_one_key_are_one_wait_and_watches_are_none) {
   BOOST_TEST(!w.remaining);
 }
 
-BOOST_AUTO_TEST_CASE(beyond_a_thousand_waits_are_counted) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(beyond_a_thousand_waits_are_counted, job<1>) {
   for (int i = 0; i < 1003; ++i) c.get(0, "k" + std::to_string(i));
 
   auto const a = why(c, 0);
@@ -683,8 +649,7 @@ BOOST_AUTO_TEST_CASE(tasks_whose_every_wait_was_looked_at_are_stuck_whatever_was
   BOOST_TEST(why(c, 0).more == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(tasks_are_shown_however_many_other_clients_wait) {
-  cluster c{2};
+BOOST_FIXTURE_TEST_CASE(tasks_are_shown_however_many_other_clients_wait, job<2>) {
   int const o = c.observer();
   for (int i = 0; i < 1500; ++i) c.get(o, i < 10 ? "shared" : "k" + std::to_string(i));
   c.get(c.observer(), "of another client");
@@ -703,8 +668,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_shown_however_many_other_clients_wait) {
   BOOST_TEST(a.more == 1'001u);
 }
 
-BOOST_AUTO_TEST_CASE(a_waiting_task_of_many_sessions_costs_one_alarm) {
-  cluster c{100};
+BOOST_FIXTURE_TEST_CASE(a_waiting_task_of_many_sessions_costs_one_alarm, job<100>) {
   c.check_less();
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 100; ++i) c.barrier(i, "step");

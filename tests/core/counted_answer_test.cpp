@@ -65,8 +65,7 @@ BOOST_AUTO_TEST_CASE(all_texts_count) {
 }
 
 // Only what the core owns decides what it answers.
-BOOST_AUTO_TEST_CASE(a_listing_on_its_way_is_not_the_cores) {
-  cluster c{1};
+BOOST_FIXTURE_TEST_CASE(a_listing_on_its_way_is_not_the_cores, job<1>) {
   c.put(0, std::string(1'000, 'k'), "v");
   c.heartbeat(0);
   auto const before = c.look().memory_bytes;

@@ -87,7 +87,6 @@ BOOST_AUTO_TEST_CASE(parked_gets_of_observers_leave_barriers_their_memory) {
     BOOST_TEST(c.code(second) == "OK");
   }
   BOOST_TEST(c.code(c.put(0, "k", "v")) == "OK");
-  c.remove(0, "k");
 }
 
 BOOST_AUTO_TEST_CASE(open_rounds_count_and_a_task_may_open_its_share_of_them) {
