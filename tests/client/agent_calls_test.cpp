@@ -138,8 +138,6 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_t
              "withdraw 2 ack=1 | #4 barrier b 300 s ack=1 | #5 barrier c 300 s ack=1 | done #1 OK");
 }
 
-// --- Taking back ---
-
 BOOST_AUTO_TEST_CASE(the_reply_to_a_cancelled_call_is_counted_and_dropped) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 300s);
@@ -163,8 +161,6 @@ BOOST_AUTO_TEST_CASE(cancelling_what_is_not_open_does_nothing) {
 
   BOOST_TEST(lab.out() == "");
 }
-
-// --- Deadlines ---
 
 BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_deadline) {
   auto lab = agent_lab::open();
@@ -247,8 +243,6 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_zero_or_less_asks_for_an_answer_now) {
   BOOST_TEST(lab.out() == "#1 get k 0 ms | #2 get k 0 ms");
   BOOST_TEST((lab.a.next_deadline() == t0 + 1s));
 }
-
-// --- Limits ---
 
 BOOST_AUTO_TEST_CASE(the_coordinators_limits_are_checked_before_sending) {
   auto lab = agent_lab::open();

@@ -67,8 +67,6 @@ time_point next_try(agent_lab& lab) {
 
 BOOST_AUTO_TEST_SUITE(agent_waiting)
 
-// --- Calls -----------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_call_that_waits_two_seconds_is_asked_about_and_what_is_missing_is_told) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
@@ -178,8 +176,6 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_a_call_that_nobody_asked_about_is_ignored) 
 
   BOOST_TEST(lab.out() == "");
 }
-
-// --- The coordinator -------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(a_coordinator_out_of_reach_is_named_after_two_seconds_and_then_less_often) {
   auto options = agent_lab::default_options();

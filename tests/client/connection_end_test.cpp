@@ -219,8 +219,6 @@ BOOST_AUTO_TEST_CASE(progress_is_told_until_the_call_ends) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-// --- Lifetimes: whatever ends first, nothing leaks and nothing is used after its end ---
-
 BOOST_AUTO_TEST_SUITE(client_lifetime)
 
 BOOST_AUTO_TEST_CASE(a_context_may_end_before_its_clients_and_their_calls) {

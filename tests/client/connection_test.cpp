@@ -175,8 +175,6 @@ BOOST_AUTO_TEST_CASE(views_need_not_outlive_the_call_expression) {
   run(io, test());
 }
 
-// --- Cancellation ---
-
 BOOST_AUTO_TEST_CASE(a_cancelled_call_is_withdrawn_and_leaves_others_alone) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
@@ -242,8 +240,6 @@ BOOST_AUTO_TEST_CASE(connecting_can_be_cancelled) {
   };
   run(io, test());
 }
-
-// --- A peer that does not read ---
 
 BOOST_AUTO_TEST_CASE(a_peer_that_reads_slowly_gets_everything) {
   auto const test = [this]() -> asio::awaitable<void> {

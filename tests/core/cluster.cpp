@@ -91,8 +91,6 @@ cluster::~cluster() {
   if (end.keys == 0 && end.queued_items == 0) BOOST_TEST(brain_->memory()->used() == 0u);
 }
 
-// --- Time ------------------------------------------------------------------------------------
-
 cluster& cluster::step(time_point to) {
   now_ = std::max(now_, to);
   brain_->advance(now_);
@@ -131,8 +129,6 @@ cluster& cluster::stall(duration more) {
   next_beat_ = std::max(next_beat_, now_ + 1ns);
   return step(now_);
 }
-
-// --- Connections and sessions ----------------------------------------------------------------
 
 connection_id cluster::dial(std::string peer) {
   core::session_secret secret{};
@@ -300,8 +296,6 @@ cluster& cluster::stop(std::string reason) {
   return settle();
 }
 
-// --- Calls -----------------------------------------------------------------------------------
-
 call cluster::send(caller who, core::request what, duration timeout) {
   client& c = *clients_[who.client];
   client::open_call o;
@@ -442,8 +436,6 @@ call cluster::frozen(caller who, std::uint64_t agreement, std::uint64_t step) {
   return send(who, core::frozen_args{agreement, step});
 }
 
-// --- Deliveries ------------------------------------------------------------------------------
-
 void cluster::checked() {
   if (checks_) brain_->check_invariants();
 }
@@ -535,8 +527,6 @@ void cluster::push_to(client& c, core::answer_ptr const& what) {
   BOOST_TEST(c.hello.has_value(), "a push before the answer to the Hello");
   c.pushes.push_back(what);
 }
-
-// --- What came back --------------------------------------------------------------------------
 
 core::answer const* cluster::answer_to(call of) const {
   auto const& answers = clients_[of.client]->answers;

@@ -108,7 +108,6 @@ class cluster {
   // Large tests cannot afford to check everything after each input.
   void check_less() { checks_ = false; }
 
-  // --- Time ---
   [[nodiscard]] duration now() const { return now_ - t0; }
   cluster& at(duration since_start);  // steps through everything that is due until then
   cluster& pass(duration more) { return at(now() + more); }
@@ -119,7 +118,6 @@ class cluster {
     return *this;
   }
 
-  // --- Connections and sessions ---
   connection_id dial(std::string peer = "10.0.0.9:1");  // a bare connection
   cluster& say(connection_id from, core::client_message message);
   int observer(std::string label = "observer:1");  // a new session
@@ -142,7 +140,6 @@ class cluster {
   // By whoever runs the coordinator.
   status operator_cancels(std::string name, std::optional<std::uint64_t> round, std::string by);
 
-  // --- Calls ---
   // Once this was called: c.after(c.barrier(1, "b")).replies().
   cluster& after(call) { return *this; }
   call send(caller who, core::request what, duration timeout = without_limit);
@@ -180,7 +177,6 @@ class cluster {
                 duration timeout = 300s);
   cluster& withdraw(call what);
 
-  // --- What came back ---
   // "waits", "OK", "DEADLINE_EXCEEDED"; "OK waits" of two.
   template <class... Calls>
   [[nodiscard]] std::string code(call of, Calls... more) const {

@@ -262,8 +262,6 @@ BOOST_FIXTURE_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back, j
   BOOST_TEST(c.after(c.barrier(1, "b")).code(newer) == "OK");
 }
 
-// --- Withdrawal -----------------------------------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller, job<3>) {
   auto const stays = c.barrier(0, "b", 60s);
   auto const goes = c.barrier(1, "b", 5s);
@@ -313,8 +311,6 @@ BOOST_FIXTURE_TEST_CASE(withdrawing_what_was_never_asked_does_nothing, job<2>) {
   BOOST_TEST(c.say(c[1].connection, others).look().barriers[0].arrived == 1u);
   BOOST_TEST(c.goodbye(0) == "none");
 }
-
-// --- Failures -------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(barrier_returns_previous_error_is_failed_precondition_replaced_by_d19) {
   cluster c{2};
@@ -395,8 +391,6 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(subset) == "FAILED_PRECONDITION");
 }
 
-// --- What a barrier may be called -----------------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(names_may_have_spaces_brackets_and_any_letters, job<1>) {
   for (std::string const name : {"[op=save] step 7: all", "/a//b/", "\xe2\x82\xac", "a\nb"}) {
     BOOST_TEST(c.code(c.barrier(0, name)) == "OK");
@@ -429,8 +423,6 @@ BOOST_FIXTURE_TEST_CASE(barriers_are_only_for_those_who_act_for_a_task, job<1>) 
   BOOST_TEST(c.code(one) == "FAILED_PRECONDITION");
   expect_words(c.text(one), {"needs a task"});
 }
-
-// --- Progress and log -----------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(a_waiter_that_asks_for_progress_is_told_every_period, job<4>) {
   auto const one = c.barrier(0, "b", 60s, {.progress_every = 1s});

@@ -43,8 +43,6 @@ call reached(cluster& c, int who, std::uint64_t step) { return c.frozen(who, 0, 
 
 BOOST_AUTO_TEST_SUITE(coordinator_guests_test)
 
-// --- Grants ---
-
 BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_the_task_of_its_host, job<2>) {
   BOOST_TEST(c.code(grant(c, 0)) == "OK");
   int const g = guest(c, 0);
@@ -135,8 +133,6 @@ BOOST_AUTO_TEST_CASE(a_guest_may_have_as_many_requests_open_as_a_session_with_a_
   BOOST_TEST(c.code(c.get(g, "last")) == "RESOURCE_EXHAUSTED");
 }
 
-// --- The end of a guest ---
-
 BOOST_FIXTURE_TEST_CASE(a_killed_guest_takes_back_what_it_waited_for_and_fails_nobody, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
@@ -196,8 +192,6 @@ BOOST_AUTO_TEST_CASE(a_guest_killed_between_effect_and_reply_keeps_the_effect_bu
   BOOST_TEST(c.error() == "none");
 }
 
-// --- The end of its host ---
-
 BOOST_FIXTURE_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
@@ -248,8 +242,6 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
   int const late = c.hello(as_guest_of(0));
   expect_words(c.goodbye(late), {"FAILED_PRECONDITION", "the host of this guest was replaced"});
 }
-
-// --- Joining and leaving ---
 
 BOOST_AUTO_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had) {
   auto c = cluster::deserted(2);
@@ -506,8 +498,6 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_host_that_has_left_hears_that_it_has) {
   }
 }
 
-// --- Failures ---
-
 BOOST_FIXTURE_TEST_CASE(a_guest_reports_the_failure_of_the_task, job<2>) {
   grant(c, 0);
   int const g = guest(c, 0);
@@ -547,8 +537,6 @@ BOOST_FIXTURE_TEST_CASE(owned_keys_of_a_guest_live_as_long_as_the_task, job<2>) 
   BOOST_TEST(c.code(c.try_get(1, "mine")) == "NOT_FOUND");
 }
 
-// --- Who is stuck ---
-
 BOOST_FIXTURE_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider, job<2>) {
   host_all(c, 2);
   int const a = guest(c, 0);
@@ -558,8 +546,6 @@ BOOST_FIXTURE_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider, jo
 
   expect_words(c.pass(1s).log(), {"tasks 0-1 wait for each other", "key 'never'", "barrier 'b'"});
 }
-
-// --- Sync points ---
 
 BOOST_FIXTURE_TEST_CASE(guests_stop_at_the_step_that_all_agree_on, job<2>) {
   host_all(c, 2);

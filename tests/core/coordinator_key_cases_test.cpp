@@ -18,8 +18,6 @@ std::string dir_with(std::vector<std::string> const& keys) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_key_cases_test)
 
-// --- Setting
-
 BOOST_FIXTURE_TEST_CASE(insert_key_value_duplicate_fail, job<1>) {
   c.put(0, "test_key", "original");
 
@@ -50,8 +48,6 @@ BOOST_FIXTURE_TEST_CASE(explicit_constructor_allow_overwrite_false_is_a_put_that
   c.put(0, "k", "1");
   BOOST_TEST(c.code(c.put(0, "k", "1")) == "ALREADY_EXISTS");
 }
-
-// --- Getting
 
 BOOST_FIXTURE_TEST_CASE(try_get_key_value, job<1>) {
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
@@ -139,8 +135,6 @@ BOOST_FIXTURE_TEST_CASE(async_get_cancelled_on_store_destruction, job<1>) {
   BOOST_TEST(c.stop().code(one) == "CANCELLED");
 }
 
-// --- Listing
-
 BOOST_AUTO_TEST_CASE(get_key_value_dir_simple_success) {
   BOOST_TEST(dir_with({"dir/a", "dir/b"}) == "OK:dir/a=v dir/b=v");
 }
@@ -173,8 +167,6 @@ BOOST_AUTO_TEST_CASE(get_key_value_dir_non_directory_key_returns_empty_list) {
 BOOST_AUTO_TEST_CASE(get_prefix_no_exact_match_lists_below_a_directory_that_is_no_key) {
   BOOST_TEST(dir_with({"dir/1", "dir/2/3", "dis"}) == "OK:dir/1=v dir/2/3=v");
 }
-
-// --- Deleting
 
 BOOST_FIXTURE_TEST_CASE(delete_key_value_and_delete_existing_key, job<1>) {
   c.put(0, "gone", "1");
@@ -219,8 +211,6 @@ BOOST_FIXTURE_TEST_CASE(delete_prefix_no_exact_match_removes_what_is_below, job<
   c.put(0, "bb", "v");
   BOOST_TEST(c.body<core::removed_answer>(c.remove(0, "b"))->count == 1u);
 }
-
-// --- Counting
 
 BOOST_FIXTURE_TEST_CASE(increment_key_value_simple_success, job<1>) {
   auto const sum = c.increment(0, "n", 3);

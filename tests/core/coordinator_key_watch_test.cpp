@@ -381,8 +381,6 @@ BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_a
   BOOST_TEST(c.changes(second) == "d/a=1 to 1");
 }
 
-// --- Pages ------------------------------------------------------------------------------------
-
 // The page of a listing after this key.
 call page_after(cluster& c, std::string after, std::optional<std::uint64_t> version) {
   core::list_args args{"d"};

@@ -39,8 +39,6 @@ core::hello_args welcome() {
 
 BOOST_AUTO_TEST_SUITE(coordinator_limits_test)
 
-// --- Hello ----------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(hello_is_answered_with_everything_that_a_client_must_know) {
   auto options = with([](auto& o) {
     o.version = "1.2.3";
@@ -247,8 +245,6 @@ BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented, job<1>) {
   BOOST_TEST(c.code(c.try_get(0, "k")) == "NOT_FOUND");
 }
 
-// --- Sizes ----------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
   cluster c{1, with([](auto& o) {
               o.key_bytes_max = 10;
@@ -320,8 +316,6 @@ BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
   send(20);
   BOOST_TEST(c.replies() == "0:OK");
 }
-
-// --- Memory ---------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_work) {
   cluster c{8, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};

@@ -109,8 +109,6 @@ BOOST_FIXTURE_TEST_CASE(two_that_fall_silent_together_are_one_cause_and_one_late
   BOOST_TEST(told[0].later[0].task->value == 1u);
 }
 
-// --- Heartbeats are answered when nothing else was said -------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_only_if_nothing_was_written_since_the_one_before) {
   cluster c{2};
   c.heartbeat(0);
@@ -130,8 +128,6 @@ BOOST_FIXTURE_TEST_CASE(a_push_is_something_written, job<2>) {
 
   BOOST_TEST(c.heartbeat(0).pushed<std::monostate>(0).empty());
 }
-
-// --- Suspect, then failed -------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(a_lost_connection_makes_a_task_suspect_and_the_grace_fails_it, job<2>) {
   BOOST_TEST(c.at(10s).lose(0).state_of(0) == "suspect");
@@ -228,8 +224,6 @@ BOOST_AUTO_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together) 
   BOOST_TEST(told[0].cause.task->value == 0u);
   BOOST_TEST(told[0].later.size() == 1u);
 }
-
-// --- What ends a session at once ------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(a_client_that_says_bye_without_leaving_has_failed_at_once) {
   for (bool const abandoned : {true, false}) {
@@ -346,8 +340,6 @@ BOOST_FIXTURE_TEST_CASE(noise_of_an_observer_harms_nobody_else, job<1>) {
   BOOST_TEST(c.look().sessions == 1u);
 }
 
-// --- A connection that says or reads nothing ------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_to_say_hello, job<1>) {
   auto const dumb = c.dial();
   BOOST_TEST(c.at(10s - 1ns).goodbye_to(dumb) == "none");
@@ -396,8 +388,6 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) 
   BOOST_TEST(c.at(30s - 1ns).goodbye_to(bare) == "none");
   expect_words(c.at(30s).goodbye_to(bare), {"UNAVAILABLE: it read nothing for 30 s"});
 }
-
-// --- The loop stood still -------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_heartbeats, job<1>) {
   c[0].beats = false;

@@ -158,8 +158,6 @@ BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
   expect_words(c.after(c.leave(0)).log(), {"task 0 (host:1) has left", "all tasks have left"});
 }
 
-// --- What the status page asks for ------------------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(a_barrier_is_passed_once_a_round_was_and_stays_so, job<2>) {
   auto const history = [&] { return c.brain().history(t0 + c.now(), "b"); };
   BOOST_TEST(history().passed.value == 0u);

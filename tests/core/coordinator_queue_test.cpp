@@ -72,8 +72,6 @@ BOOST_FIXTURE_TEST_CASE(push_and_pop_need_no_task, job<1>) {
   BOOST_TEST(c.after(c.push(o, "q", "a")).value(waits) == "a");
 }
 
-// --- Exactly once
-
 BOOST_FIXTURE_TEST_CASE(an_item_whose_reply_was_lost_comes_again_to_the_same_pop, job<2>) {
   c.push(1, "q", "a");
   c.push(1, "q", "b");
@@ -184,8 +182,6 @@ BOOST_FIXTURE_TEST_CASE(an_item_that_was_received_before_a_resume_stays_taken, j
   BOOST_TEST(c.blink(0).look().queued_items == 0u);
 }
 
-// --- The job
-
 BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on, job<2>) {
   auto const waits = c.pop(1, "q");
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
@@ -210,8 +206,6 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so, job<2>) 
   auto const barrier = c.barrier(0, "b", 1s);
   expect_words(c.at(1s).text(barrier), {"waits for queue 'work'"});
 }
-
-// --- Limits
 
 BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
   cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};

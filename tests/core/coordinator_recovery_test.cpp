@@ -30,8 +30,6 @@ std::size_t job_errors(cluster& c, int who) { return c.pushed<job_error>(who).si
 
 BOOST_AUTO_TEST_SUITE(coordinator_recovery_test)
 
-// --- Whom a failure concerns ----------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(recoverable_task_will_not_propagate_error) {
   cluster c{2, recoverable()};
 
@@ -148,8 +146,6 @@ BOOST_AUTO_TEST_CASE(once_the_job_has_failed_a_recoverable_task_may_not_join_and
   BOOST_TEST(c.code(c.reset({1, 1}, 101)) == "FAILED_PRECONDITION");
 }
 
-// --- Its own calls --------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(its_own_waiting_calls_end_when_a_recoverable_task_fails) {
   cluster c{2, leaving_together()};
   auto const at_barrier = c.barrier(0, "b");
@@ -175,8 +171,6 @@ BOOST_AUTO_TEST_CASE(a_failed_task_can_do_nothing_until_it_has_joined_again) {
     BOOST_TEST(c.code(one) == "ABORTED");
   }
 }
-
-// --- Coming back ----------------------------------------------------------------------------
 
 // D12 replaces row 3.15, where only a heartbeat's loss could be forgiven.
 BOOST_AUTO_TEST_CASE(unavailable_task_can_reconnect_as_can_one_with_any_other_error_by_d12) {
@@ -296,8 +290,6 @@ BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_comes_back_befo
   BOOST_TEST(!c.body<core::join_answer>(again)->already_started);
 }
 
-// --- Rounds ---------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_round_waits_for_a_failed_recoverable_task_and_ends_when_it_is_back) {
   cluster c{3, recoverable()};
   auto const zero = c.barrier(0, "b");
@@ -413,8 +405,6 @@ BOOST_AUTO_TEST_CASE(a_rejoined_task_takes_the_round_after_those_that_were_relea
   BOOST_TEST(c.after(c.barrier(0, "b")).round(fresh) == "round 2");
 }
 
-// --- fail_when_lost -------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_round_that_minds_a_loss_fails_at_once_and_names_the_lost) {
   for (bool const had_arrived : {false, true}) {
     cluster c{3, recoverable()};
@@ -464,8 +454,6 @@ BOOST_AUTO_TEST_CASE(whether_a_loss_is_minded_must_be_said_alike_by_all_callers_
 
   BOOST_TEST(c.code(zero, one) == "INVALID_ARGUMENT INVALID_ARGUMENT");
 }
-
-// --- Leaving --------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(the_leave_does_not_wait_for_a_recoverable_task_that_has_failed) {
   cluster c{3, leaving_together()};

@@ -20,8 +20,6 @@ class silent_holder : public cluster {
 
 BOOST_AUTO_TEST_SUITE(coordinator_replacement_test)
 
-// --- The holder is asked --------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_silent_recoverable_holder_is_replaced_by_the_newcomer) {
   silent_holder c;
   int const fresh = c.observer("fresh:1");
@@ -178,8 +176,6 @@ BOOST_AUTO_TEST_CASE(a_newcomer_whose_own_connection_is_lost_joins_as_a_suspect)
   BOOST_TEST(c.state_of(0) == "connected");
 }
 
-// --- Taking over ----------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_recoverable_holder_that_lives_is_taken_over_without_being_asked) {
   cluster c{2, recoverable()};
   int const fresh = c.observer();
@@ -241,8 +237,6 @@ BOOST_AUTO_TEST_CASE(after_each_take_over_only_the_last_one_can_act) {
   BOOST_TEST(c.code(c.put({0, 0}, "k", "v")) == "OK");
   BOOST_TEST(contains(c.log(), "new incarnation (300) took over"));
 }
-
-// --- At every point -------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
   auto c = cluster::deserted(2, recoverable());

@@ -240,8 +240,6 @@ BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgott
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
 
-// --- Taking over ----------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_resume_takes_over_at_once_from_a_connection_that_still_looks_alive) {
   cluster c{2};
   auto const waits = c.barrier(0, "b");
@@ -300,8 +298,6 @@ BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_sess
   BOOST_TEST(c.blink(0).body<core::counter_answer>(sum)->value == 1);
   BOOST_TEST(c.value(c.try_get(0, "n")) == "1");
 }
-
-// --- Refusals -------------------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(a_resume_needs_the_session_its_secret_and_its_coordinator, job<1>) {
   c.lose(0);

@@ -14,8 +14,6 @@ core::config recoverable(std::function<void(core::config&)> const& change = {}) 
 
 BOOST_AUTO_TEST_SUITE(coordinator_return_test)
 
-// --- Finished --------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_recoverable_task_leaves_at_once_while_the_others_work) {
   cluster c{3, recoverable()};
 
@@ -106,8 +104,6 @@ BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
   BOOST_TEST(c.code(waits) == "OK");
   expect_words(c.log(), {"all tasks are recoverable: nobody waits any longer to leave"});
 }
-
-// --- Returning -------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(a_returning_task_shows_until_when_it_is_expected) {
   auto shown = [](cluster& c) { return c.look().tasks[0].returns_by; };

@@ -107,8 +107,6 @@ BOOST_AUTO_TEST_CASE(
   BOOST_TEST(c.code(c.barrier(1, "b")) == "waits");
 }
 
-// --- Rejoining ------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_task_that_joined_after_a_round_had_ended_is_not_owed_it) {
   auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
   c.observer();
@@ -173,8 +171,6 @@ BOOST_FIXTURE_TEST_CASE(the_same_incarnation_in_another_session_is_owed_what_it_
   BOOST_TEST(contains(c.round(c.barrier(moved, "b")), "round 1 DEADLINE_EXCEEDED"));
 }
 
-// --- Participants ---------------------------------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(a_job_that_shrank_may_use_its_names_with_fewer_participants, job<3>) {
   for (int i = 0; i < 3; ++i) c.barrier(i, "b");
   c.replies();
@@ -234,8 +230,6 @@ BOOST_AUTO_TEST_CASE(the_one_that_spoiled_a_round_is_told_again_when_its_reply_w
   BOOST_TEST(c.blink(1).code(spoiler) == "INVALID_ARGUMENT");
   BOOST_TEST(c.look().barriers.empty());
 }
-
-// --- Memory ---------------------------------------------------------------------------------
 
 // Without the harness, which would take longer than the coordinator.
 BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {

@@ -21,8 +21,6 @@ BOOST_FIXTURE_TEST_CASE(put_append_and_compare_and_set_give_the_keys_new_version
   BOOST_TEST(c.body<core::value_answer>(c.try_get(0, "k"))->version == 3u);
 }
 
-// --- Compare and set
-
 BOOST_FIXTURE_TEST_CASE(compare_and_set_stores_if_the_key_is_as_expected, job<1>) {
   BOOST_TEST(c.version(c.compare_and_set(0, "/k/", absent{}, "one")) == "1");
   BOOST_TEST(c.version(c.compare_and_set(0, "k", version(1), "two")) == "2");
@@ -99,8 +97,6 @@ BOOST_AUTO_TEST_CASE(compare_and_set_and_append_whose_replies_were_lost_took_eff
   BOOST_TEST(c.value(refused) == "vw");
 }
 
-// --- Append
-
 BOOST_FIXTURE_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty, job<1>) {
   c.append(0, "log", "a");
   c.append(0, "log", std::string("\0b", 2));
@@ -121,8 +117,6 @@ BOOST_AUTO_TEST_CASE(append_past_the_largest_value_is_refused_and_the_value_stay
   expect_words(c.text(refused), {"6 bytes", "value_bytes_max is 5"});
   BOOST_TEST(c.value(c.get(0, "k")) == "12345");
 }
-
-// --- Several at once
 
 BOOST_FIXTURE_TEST_CASE(put_all_stores_all_values_and_gives_the_last_version, job<1>) {
   BOOST_TEST(c.version(c.put_all(0, {{"a", "1"}, {"b/c", "2"}, {"/d/", ""}})) == "3");
@@ -209,8 +203,6 @@ BOOST_FIXTURE_TEST_CASE(keys_are_counted_as_they_are_listed, job<1>) {
   BOOST_TEST(c.count(c.count_keys(0, "b")) == "0");
   BOOST_TEST(c.count(c.count_keys(0, "\xff")) == "INVALID_ARGUMENT");
 }
-
-// --- Owned by a task
 
 BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails, job<2>) {
   c.put_owned(0, "mine", "1");

@@ -38,8 +38,6 @@ std::string last_round(cluster const& c) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_statistics_test)
 
-// --- Requests ----------------------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(operations_have_the_names_of_their_requests) {
   BOOST_TEST(name(core::operation_of<std::monostate>) == "heartbeat");
   BOOST_TEST(name(core::operation_of<core::join_args>) == "join");
@@ -168,8 +166,6 @@ BOOST_FIXTURE_TEST_CASE(it_is_counted_how_late_deadlines_were_answered, job<2>) 
   BOOST_TEST(lateness.count() == 2u);
   BOOST_TEST((lateness.sum() == 3ms));
 }
-
-// --- Rounds ------------------------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(a_round_that_is_open_is_not_in_the_history, job<2>) {
   c.barrier(0, "b");

@@ -144,8 +144,6 @@ BOOST_FIXTURE_TEST_CASE(mixed_partition_indices_are_told_to_all_who_may_then_try
   BOOST_TEST(ids(c, again) == "a 0=0; b 0=1");
 }
 
-// --- Deadlines -------------------------------------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(an_exchange_that_is_late_says_who_is_missing, job<4>) {
   c.exchange(1, "gpu", host("b", {0}));
   auto const late = c.exchange(0, "gpu", host("a", {0}), 30s);
@@ -235,8 +233,6 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_tells_who_waits_in_an_exchange_instead, job<2>
   expect_words(c.at(10s).text(late), {"1 (connected", "waits for exchange of topologies 'gpu'"});
 }
 
-// --- Ends ------------------------------------------------------------------------------------
-
 BOOST_FIXTURE_TEST_CASE(a_failed_task_ends_an_exchange_with_the_cause, job<2>) {
   auto const waiting = c.exchange(0, "gpu", host("a", {0}));
   BOOST_TEST(c.after(c.report_error(1, errc::data_loss, "boom")).code(waiting) == "INTERNAL");
@@ -312,8 +308,6 @@ BOOST_FIXTURE_TEST_CASE(another_session_of_a_task_takes_its_topology_along, job<
 
   BOOST_TEST(ids(c, second) == "a 0=0; b 0=1");
 }
-
-// --- Limits ----------------------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(only_tasks_exchange_topologies, job<1>) {
   BOOST_TEST(c.code(c.exchange(c.observer(), "gpu", host("a", {0}))) == "FAILED_PRECONDITION");

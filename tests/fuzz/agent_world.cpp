@@ -77,7 +77,6 @@ class world {
  private:
   enum class line { closed, opening, open };
 
-  // --- Steps ---
   void step() {
     switch (chance_.upto(11)) {
       case 0:
@@ -123,7 +122,6 @@ class world {
     brain_.received(now_, said);
   }
 
-  // --- What a coordinator says ---
   std::string words() {
     if (chance_.one_in(40)) return chance_.bytes(chance_.size(100));
     if (!is_greeted_ && !chance_.one_in(20)) {
@@ -171,7 +169,6 @@ class world {
     return bytes + payload;
   }
 
-  // --- What callers ask for ---
   void call() {
     if (brain_.over() && !chance_.one_in(4)) return;
     auto wanted = core::any_wish(chance_, num_tasks, task_id{1}, false);
@@ -217,7 +214,6 @@ class world {
     complain("something due is left behind");
   }
 
-  // --- What comes out ---
   void settle() {
     brain_.take_bytes(bytes_);
     if (!bytes_.empty()) check_bytes();

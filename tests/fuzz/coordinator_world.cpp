@@ -103,7 +103,6 @@ class world {
   [[nodiscard]] std::string const& transcript() const { return transcript_; }
 
  private:
-  // --- Steps ---
   void step() {
     auto& c = clients_[chance_.upto(clients_.size() - 1)];
     switch (chance_.upto(23)) {
@@ -224,7 +223,6 @@ class world {
     }
   }
 
-  // --- Connections ---
   void lose(client& c) {
     if (c.connection == connection_id{}) return;
     by_connection_.erase(c.connection);
@@ -315,7 +313,6 @@ class world {
     c.must_be_over = false;
   }
 
-  // --- Requests ---
   void say(client& c, request what) {
     client_message m;
     m.answered_through = c.answered;
@@ -396,7 +393,6 @@ class world {
     return task_id{index % brain_->options().num_tasks};
   }
 
-  // --- What comes back ---
   void settle() {
     brain_->check_invariants();
     std::vector<outgoing> out;
@@ -550,7 +546,6 @@ class world {
     }
   }
 
-  // --- The end: nothing may be left ---
   void end() {
     if (chance_.one_in(2)) {
       die_out();

@@ -201,8 +201,6 @@ BOOST_FIXTURE_TEST_CASE(a_socket_that_breaks_is_an_error_and_no_signal, connecte
   BOOST_TEST(sent.error == boost::system::errc::broken_pipe);
 }
 
-// --- Who is refused ----------------------------------------------------------------------------
-
 // The server's verdict reaches a client by its first read.
 void client_is_refused(tls_pair& pair, std::string_view why_here, std::string_view why_there) {
   BOOST_TEST(!pair.shake_hands());
@@ -303,8 +301,6 @@ BOOST_FIXTURE_TEST_CASE(a_server_is_compared_with_the_name_it_was_reached_by, fi
   server_is_refused(other, "does not have the name", "its names: DNS:localhost");
 }
 
-// --- URI names ---------------------------------------------------------------------------------
-
 struct with_prefix : fixture {
   with_prefix() {
     server.peer_uri_prefix = prefix;
@@ -354,8 +350,6 @@ BOOST_FIXTURE_TEST_CASE(a_dns_name_that_looks_like_the_uri_does_not_count, with_
 
   BOOST_TEST(!pair.shake_hands());
 }
-
-// --- Who speaks something else -----------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(who_speaks_no_tls_is_found_out, fixture) {
   tls_context by{tls_context::side::server, server};

@@ -482,8 +482,6 @@ BOOST_FIXTURE_TEST_CASE(a_popular_value_is_sent_to_all_without_a_copy, world) {
   for (auto const one : readers) BOOST_TEST(d().out(one).queued_bytes() > 1u << 20);
 }
 
-// --- Memory in transit ----------------------------------------------------------------------
-
 // The core holds nearly all of its part, so a quarter of the memory is left.
 struct full_world : world {
   full_world() {
@@ -671,8 +669,6 @@ BOOST_FIXTURE_TEST_CASE(who_has_no_task_and_does_not_read_gives_way, listing_wor
   BOOST_TEST(!d().out(worker).ends());
   d().check_invariants();
 }
-
-// --- Quanta ---------------------------------------------------------------------------------
 
 std::string try_gets(std::uint64_t first, std::uint64_t last) {
   std::string all;

@@ -348,8 +348,6 @@ BOOST_AUTO_TEST_CASE(a_server_may_be_destroyed_in_the_middle_of_handshakes) {
   hesitant.expect_reset_or_end();
 }
 
-// --- Certificates that change ------------------------------------------------------------------
-
 BOOST_AUTO_TEST_CASE(a_new_certificate_is_shown_without_a_restart) {
   auto before = dial(worker);
   BOOST_TEST_REQUIRE(before.greet());
@@ -383,8 +381,6 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_good_change_nothing_but_are_named) {
   BOOST_TEST(dial(worker).greet());
   BOOST_CHECK_THROW(made->reload_certificates(), error);
 }
-
-// --- Who may listen where ----------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(all_may_reach_a_listener_that_asks_for_certificates) {
   o.listen = {":0"};

@@ -56,8 +56,6 @@ void world::at(time_point when, std::function<void()> what) {
   plans_.emplace(when, std::move(what));
 }
 
-// --- Faults ----------------------------------------------------------------------------------
-
 void world::cut(process& p) {
   if (!p.line) return;
   p.line->up.cut(now, random, 5ms);
@@ -83,8 +81,6 @@ void world::refuse_connections(duration time) { refusing_until_ = now + time; }
 void world::read_slowly(process& p, duration time) {
   if (p.line) p.line->unread_until = now + time;
 }
-
-// --- Links -----------------------------------------------------------------------------------
 
 void world::open_link(process& p) {
   auto line = std::make_shared<link>();
@@ -120,8 +116,6 @@ void world::close_at_client(process& p) {
   p.line->up.finish(now, random, p.line->delay_max);
   p.line.reset();
 }
-
-// --- Steps -----------------------------------------------------------------------------------
 
 void world::deliver_to_coordinator() {
   if (stalled_until_ > now) return;

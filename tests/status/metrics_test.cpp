@@ -126,8 +126,6 @@ process_usage some_usage() { return {12.5, 1'795'309'302, 4096, 8192, 30, 1024, 
 
 std::string some_text() { return metrics(some_counts(), some_job(), some_usage()); }
 
-// --- The text format, strictly -----------------------------------------------------------------
-
 struct strict_reader {
   std::map<std::string, std::string> types;  // by family
   std::set<std::string> helped;

@@ -200,8 +200,6 @@ BOOST_FIXTURE_TEST_CASE(one_picture_is_shared_by_all_who_ask_within_its_time, pa
   BOOST_TEST(get("/api/v1/state").body == before);
 }
 
-// --- Roles -------------------------------------------------------------------------------------
-
 struct guarded : page_house {
   guarded() {
     o.core.credentials = {{core::role::reader, "look"}, {core::role::operator_, "steer"}};
@@ -265,8 +263,6 @@ BOOST_FIXTURE_TEST_CASE(who_has_logged_in_needs_no_token, guarded) {
   BOOST_TEST(get("/api/v1/state", "Cookie: " + cookie + "\r\n").code == 200);
   BOOST_TEST(post("/api/v1/drain", "{}", "Cookie: " + cookie + "\r\n").code == 403);
 }
-
-// --- Who acts ----------------------------------------------------------------------------------
 
 BOOST_FIXTURE_TEST_CASE(a_preemption_is_posted_and_happens_again_in_a_replay, page_house) {
   open();
@@ -339,8 +335,6 @@ BOOST_FIXTURE_TEST_CASE(a_drain_is_answered_and_then_stops_the_coordinator, page
   client.close();
   until([&] { return run_ended; });
 }
-
-// --- Where it listens --------------------------------------------------------------------------
 
 std::string refusal(page_house& h, std::string const& address) {
   h.page_options.listen = address;

@@ -5,8 +5,6 @@ include(GNUInstallDirs)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
-# --- development: libraries, their headers, the protocol, and what finds them --------------------
-
 # Those that need others come before them, as linkers want it.
 set(libraries)
 foreach(library IN ITEMS c host status client server launch net wire proto core base)
@@ -39,8 +37,6 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/coxswain.pc.in ${PROJECT_BINARY_DIR}/co
 install(FILES ${PROJECT_BINARY_DIR}/coxswain.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-# --- program: with its manual pages, completions, units and examples -----------------------------
-
 if(TARGET coxswain)
   install(TARGETS coxswain COMPONENT program)
   install(FILES
@@ -56,8 +52,6 @@ endif()
 if(TARGET coxswain_papers)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 endif()
-
-# --- python: the package, where the interpreter of this prefix looks for it ----------------------
 
 if(TARGET coxswain_python)
   cmake_path(GET Python3_SITEARCH FILENAME kind)  # Debian's is called dist-packages

@@ -54,7 +54,7 @@ class agent {
  public:
   explicit agent(agent_options options);
 
-  // --- In. Each may change everything below.
+  // In. Each may change everything below.
 
   // Once, at first.
   void start(time_point now);
@@ -92,7 +92,7 @@ class agent {
   // Everything that is due at or before `now`. Read what is there to be read first.
   void advance(time_point now);
 
-  // --- Out. What is taken into is cleared first; its capacity is used again.
+  // Out. What is taken into is cleared first; its capacity is used again.
 
   // The earliest moment at which `advance` has something to do. May change after any other call.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
@@ -104,8 +104,6 @@ class agent {
   void take_commands(std::vector<agent_command>& into);
   void take_completions(std::vector<agent_completion>& into);
   void take_events(std::vector<agent_event>& into);
-
-  // --- Looking.
 
   // What the coordinator said of itself; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {

@@ -42,8 +42,6 @@ std::string number_of(std::uint64_t tries) {
 
 }  // namespace
 
-// --- Calls -----------------------------------------------------------------------------------
-
 void agent::watch(time_point now, open_call& call) {
   call.since = now;
   if (waits_for_ever(call.message.what)) return;
@@ -96,8 +94,6 @@ void agent::say(time_point now, open_call& call, std::string const& why) {
       std::holds_alternative<core::pop_args>(what)});
   schedule(call, now);
 }
-
-// --- The coordinator -------------------------------------------------------------------------
 
 void agent::watch_outage(time_point now) {
   down_at_ = now;

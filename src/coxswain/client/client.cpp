@@ -152,8 +152,6 @@ asio::awaitable<void> closed(connection_ptr at) {
 
 }  // namespace
 
-// --- Opening and closing ---------------------------------------------------------------------
-
 client::client(std::shared_ptr<connection> c) : connection_{std::move(c)} {}
 client::client(client&&) noexcept = default;
 
@@ -212,8 +210,6 @@ asio::awaitable<void> client::reset() {
   core::reset_args args{incarnation()};
   return nothing(ask(connection_, question{std::move(args), patience}));
 }
-
-// --- Barriers --------------------------------------------------------------------------------
 
 asio::awaitable<round_number> client::barrier(std::string_view name, barrier_options options) {
   core::barrier_args args;
@@ -275,8 +271,6 @@ asio::awaitable<round_number> client::count_barrier(std::string_view name, std::
   return round_of(ask(connection_, question{std::move(args), timeout}));
 }
 
-// --- The job ---------------------------------------------------------------------------------
-
 asio::awaitable<job_error> client::failure() {
   return why_failed(ask(connection_, question{question::kind::failure}));
 }
@@ -314,8 +308,6 @@ asio::awaitable<void> client::report_progress(std::uint64_t step) {
   core::report_progress_args args{step};
   return nothing(ask(connection_, question{args, patience}));
 }
-
-// --- Watching --------------------------------------------------------------------------------
 
 asio::awaitable<std::vector<core::alive_answer::task>> client::alive_tasks(
     std::span<task_id const> tasks, time_limit timeout) {

@@ -126,8 +126,6 @@ void connection::close(bool abandoned) noexcept {
   }
 }
 
-// --- What the agent wants --------------------------------------------------------------------
-
 // After each input to the agent.
 void connection::pump() {
   agent_.take_commands(commands_);
@@ -213,8 +211,6 @@ void connection::happened(agent_event& what) {
              what);
 }
 
-// --- Stopping together -----------------------------------------------------------------------
-
 // The user's own thread of work is not needed for this, and may be far away.
 void connection::freeze(std::uint64_t agreement) {
   auto const step = sync_points_.freeze(agreement);
@@ -269,8 +265,6 @@ void connection::answer_waits(question::kind what, core::answer const& with) {
     who->complete({}, with);
   }
 }
-
-// --- Callbacks -------------------------------------------------------------------------------
 
 void connection::tell(client_event::kind what, status why, core::severity level) {
   if (!options_.on_event) return;

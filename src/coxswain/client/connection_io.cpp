@@ -29,8 +29,6 @@ class connection::departure {
   connection& from_;
 };
 
-// --- Time ------------------------------------------------------------------------------------
-
 asio::awaitable<void> connection::keep(self_ptr self) {
   departure const leaving{*self};
   try {
@@ -60,8 +58,6 @@ void connection::arm() {
   armed_for_ = next;
   timer_->cancel();
 }
-
-// --- One transport ---------------------------------------------------------------------------
 
 asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over) {
   try {
@@ -125,8 +121,6 @@ void connection::drop_transport() {
   write_blocked_ = false;
 }
 
-// --- Writing ---------------------------------------------------------------------------------
-
 // Everything that accumulates until the executor gets to it goes out in one write.
 void connection::request_flush() {
   if (flush_requested_ || write_blocked_ || !transport_) return;
@@ -182,8 +176,6 @@ asio::awaitable<void> connection::await_room(self_ptr self, transport_ptr over) 
     self->broke();
   }
 }
-
-// --- The end ---------------------------------------------------------------------------------
 
 // Called with an exception at hand: out of memory, most likely. The session cannot go on.
 void connection::broke() noexcept {

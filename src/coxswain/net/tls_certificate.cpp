@@ -80,8 +80,6 @@ std::string objection(int found, X509* certificate, peer_check const& peer) {
   }
 }
 
-// --- What the peer has against ours ------------------------------------------------------------
-
 // OpenSSL's number for an alert of the peer.
 constexpr int alert(int number) { return SSL_AD_REASON_OFFSET + number; }
 

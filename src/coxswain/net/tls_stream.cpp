@@ -61,8 +61,6 @@ void expect(SSL* ssl, peer_check const& peer) {
 
 }  // namespace
 
-// --- Below -------------------------------------------------------------------------------------
-
 struct tls_stream::passage {
   static int read(BIO* from, char* into, int size) {
     auto& self = *static_cast<tls_stream*>(BIO_get_data(from));
@@ -133,8 +131,6 @@ tls_stream::tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& 
 }
 
 tls_stream::~tls_stream() { SSL_free(ssl_); }
-
-// --- Above -------------------------------------------------------------------------------------
 
 tls_stream::step tls_stream::handshake() noexcept {
   drained_ = false;

@@ -109,8 +109,6 @@ void connection::give_up(std::exception const& why) noexcept {
                {"a connection was closed because of an error: ", why.what()});
 }
 
-// --- Reading ---------------------------------------------------------------------------------
-
 net::routine connection::read() {
   try {
     for (;;) {
@@ -192,8 +190,6 @@ void connection::hear(std::string_view bytes) noexcept {
   }
 }
 
-// --- Writing ---------------------------------------------------------------------------------
-
 void connection::flush() noexcept {
   if (ended() || is_broken_) return;
   try {
@@ -274,8 +270,6 @@ void connection::await_reader() {
   turn_.to_visit.push_back(id_);
   turn_.brain.write_blocked(turn_.now, id_);
 }
-
-// --- Visits ----------------------------------------------------------------------------------
 
 void connection::visit() noexcept {
   try {

@@ -85,8 +85,6 @@ class handshakes::handshake final : private net::watched {
   bool is_parting_{};
 };
 
-// --- One of them -------------------------------------------------------------------------------
-
 net::routine handshakes::handshake::run() {
   while (!is_started() && !ready_->hung_up()) co_await ready_->readable();
   bool goes_on = is_started();
@@ -140,8 +138,6 @@ void handshakes::handshake::has_room() noexcept {
   ready_->want_write(false);
   ready_->poke();
 }
-
-// --- All of them -------------------------------------------------------------------------------
 
 handshakes::handshakes(net::poller& by, net::tls_context const& shown, strangers& among, limits l,
                        std::string plain_goodbye)

@@ -122,8 +122,6 @@ bool is_want_of_room(int error) {
 
 }  // namespace
 
-// --- The file of a Unix socket ---------------------------------------------------------------
-
 socket_file::socket_file(std::string path) : path_{std::move(path)} {
   struct stat made {};
   if (::lstat(path_.c_str(), &made) != 0) return;
@@ -138,8 +136,6 @@ socket_file::~socket_file() {
     ::unlink(path_.c_str());
   }
 }
-
-// --- Listening -------------------------------------------------------------------------------
 
 // A name's further addresses are tried only if this host does not have those before.
 listener::listener(std::string const& address, bool must_be_private) {
@@ -177,8 +173,6 @@ int listener::listen_on(net::socket_address const& at, net::endpoint const& wher
   socket_ = std::move(socket);
   return 0;
 }
-
-// --- Accepting -------------------------------------------------------------------------------
 
 void listener::start(net::poller& by, doorkeeper& keeper) {
   if (keeper_ != nullptr) return;

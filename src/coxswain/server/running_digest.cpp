@@ -70,8 +70,6 @@ class content_digest {
     for (auto const& one : all) of(one);
   }
 
-  // --- Parts of answers ---
-
   void of(failure const& f) { add(f.task, f.why); }
   void of(missing_task const& m) { add(m.task, m.state, m.suspect, m.last_heard, m.label, m.step); }
   void of(core::listing_answer::entry const& e) { add(e.key, e.value, e.version); }
@@ -113,8 +111,6 @@ class content_digest {
   void of(core::why_answer::wait const& w) {
     add(w.what, w.name, w.waiting, w.cut, w.others, w.missing, w.age, w.remaining, w.stuck);
   }
-
-  // --- Answers, each with the number of its kind ---
 
   void of(std::monostate) { add(0); }
   void of(core::hello_answer const& a) {

@@ -119,8 +119,6 @@ server::impl::impl(asio::io_context& io, options o)
   counts_.started = std::chrono::system_clock::now();
 }
 
-// --- What the owner wants ----------------------------------------------------------------------
-
 asio::awaitable<void> server::impl::serve(std::shared_ptr<impl> self) {
   self->start();
   co_await self->finished_.wait();
@@ -194,8 +192,6 @@ void server::impl::tear_down() noexcept {
   finished_.open();
   job_done_.open();
 }
-
-// --- The turn ----------------------------------------------------------------------------------
 
 time_point server::impl::turn_begins() noexcept {
   turn_.now = turn_began_ = clock_now();
@@ -308,8 +304,6 @@ std::optional<time_point> server::impl::next_deadline() const {
   }
   return next;
 }
-
-// --- The public face ---------------------------------------------------------------------------
 
 server::server(asio::io_context& io, options o) : impl_{std::make_shared<impl>(io, std::move(o))} {}
 

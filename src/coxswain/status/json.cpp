@@ -102,8 +102,6 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
   }
 }
 
-// --- Words -----------------------------------------------------------------------------------
-
 std::string_view name_of(core::severity level) {
   return severities[static_cast<std::size_t>(level)];
 }
@@ -143,8 +141,6 @@ std::string_view name_of(core::why_answer::kind kind) {
   }
   return "unknown";
 }
-
-// --- Objects ---------------------------------------------------------------------------------
 
 json::value object_of(core::snapshot::task const& t) {
   json::value step;
@@ -281,8 +277,6 @@ json::object state_of(core::snapshot const& picture) {
   all["stragglers"] = array_of(picture.stragglers);
   return all;
 }
-
-// --- Lines -----------------------------------------------------------------------------------
 
 std::string status_json(core::snapshot const& picture) { return serialized(state_of(picture)); }
 

@@ -154,8 +154,6 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   bool is_following_{};
 };
 
-// --- Who comes in --------------------------------------------------------------------------------
-
 asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
   net::close_on_fork(self->acceptor_.native_handle());
   boost::system::error_code problem;
@@ -223,8 +221,6 @@ void page::impl::reload_now_and_then() noexcept {
   }
 }
 
-// --- Who watches ---------------------------------------------------------------------------------
-
 void page::impl::enter(watcher& who) {
   watchers_.insert(&who);
   if (is_following_) return;
@@ -253,8 +249,6 @@ asio::awaitable<void> page::impl::follow(std::shared_ptr<impl> self) {
     self->look();
   }
 }
-
-// --- The end -------------------------------------------------------------------------------------
 
 void page::impl::close() noexcept {
   boost::system::error_code ignored;

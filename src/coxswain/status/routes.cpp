@@ -41,8 +41,6 @@ std::span<routes::route const> routes::all() {
   return known;
 }
 
-// --- Which one ---------------------------------------------------------------------------------
-
 http_answer routes::answer(time_point now, http_request const& asked) {
   picture_.renew(now);
   if (texts_.is_full() && !is_probe(asked.target)) {
@@ -92,8 +90,6 @@ http_answer routes::route_to(route const& r, question& q) {
   return (this->*r.by)(q);
 }
 
-// --- What is said in any case ------------------------------------------------------------------
-
 http_answer routes::refusal(status const& why) {
   http_answer a;
   a.code = http_code(why.code());
@@ -133,8 +129,6 @@ http_answer routes::json_of(std::string text) {
   a.body = texts_.share(std::move(text));
   return a;
 }
-
-// --- The feed ----------------------------------------------------------------------------------
 
 status routes::may_watch(http_request const& asked) const {
   if (status why = gate_.checked_host(asked); !why.ok()) return why;

@@ -69,8 +69,6 @@ json::object key_object(std::string const& key, std::uint64_t version, bytes con
 
 }  // namespace
 
-// --- The page ----------------------------------------------------------------------------------
-
 // Everybody may have it: what it shows it asks for itself, with a token if there is one.
 http_answer routes::site(question const&) {
   auto a = text_of(200, std::string{status_page::site()});
@@ -78,8 +76,6 @@ http_answer routes::site(question const&) {
   a.fields.emplace_back("Content-Security-Policy", site_policy());
   return a;
 }
-
-// --- Health ------------------------------------------------------------------------------------
 
 // An answer shows that the loop turns.
 http_answer routes::livez(question const& q) { return health_of(q, true, false); }
@@ -116,8 +112,6 @@ http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) 
   }
   return text_of(is_fine ? 200 : 503, std::move(text));
 }
-
-// --- The job -----------------------------------------------------------------------------------
 
 http_answer routes::state(question const& q) {
   http_answer a;
@@ -201,8 +195,6 @@ http_answer routes::role(question const& q) {
   return json_of(serialized(json::object{{"role", name(q.as)}}) + "\n");
 }
 
-// --- Keys --------------------------------------------------------------------------------------
-
 http_answer routes::keys(question const& q) {
   auto const limit = number_of(q.at.query("limit").value_or(std::to_string(keys_listed)),
                                "The parameter limit", keys_listed_max);
@@ -235,8 +227,6 @@ http_answer routes::key(question const& q) {
   add_value(one, found->value);
   return json_of(serialized(one) + "\n");
 }
-
-// --- A barrier ---------------------------------------------------------------------------------
 
 http_answer routes::barrier(question const& q) {
   auto const all = server_.history(q.name);

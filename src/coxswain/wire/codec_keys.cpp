@@ -7,8 +7,6 @@
 
 namespace coxswain::wire {
 
-// --- Requests --------------------------------------------------------------------------------
-
 void encode(core::put_args const& from, v1::ClientMessage& message) {
   auto& to = *message.mutable_put();
   to.set_key(from.key);
@@ -183,8 +181,6 @@ core::watch_keys_args decode(v1::WatchKeys& from) {
   if (from.has_timeout_ms()) to.timeout = timeout_from_wire(from.timeout_ms());
   return to;
 }
-
-// --- Answers ---------------------------------------------------------------------------------
 
 void encode(core::value_answer const& from, v1::ServerMessage& message) {
   auto& to = *message.mutable_value();

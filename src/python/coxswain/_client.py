@@ -165,8 +165,6 @@ class Client(Session):
             self._native.close()
             raise
 
-    # --- The job ---------------------------------------------------------------------------------
-
     def __enter__(self) -> Self:
         """Joins, unless this is an observer."""
         if self.task is not None:
@@ -227,8 +225,6 @@ class Client(Session):
         """Clears the error of this recoverable task, so that :meth:`join` may be called again."""
         self._native.reset()
 
-    # --- Barriers --------------------------------------------------------------------------------
-
     def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
                 fail_when_lost: bool = False) -> int:
         """Waits until all participants have called; gives the number of the round.
@@ -268,8 +264,6 @@ class Client(Session):
     def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         """Waits until so many such calls are open, of tasks or observers."""
         return self._native.count_barrier(name, count, timeout)
-
-    # --- Keys ------------------------------------------------------------------------------------
 
     def put(self, key: str, value: Data, *, overwrite: bool = False,
             while_task_lives: bool = False) -> int:
@@ -337,8 +331,6 @@ class Client(Session):
         exactly one caller; if this process dies before it has said more, it goes back. One that
         comes just when a signal handler raises is lost with the call."""
         return shape.queue_item_of(self._native.pop(queue, timeout))
-
-    # --- Tasks and failures ----------------------------------------------------------------------
 
     def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         """All tasks as they are now; with the version of an earlier list, as soon as they differ

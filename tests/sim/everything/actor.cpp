@@ -46,8 +46,6 @@ std::string actor::unique_text() {
   return std::to_string(body.number) + "." + std::to_string(++texts_);
 }
 
-// --- Time ------------------------------------------------------------------------------------
-
 time_point actor::wakes_at(duration after) const {
   return std::max(in.w.now + after, body.paused_until);
 }
@@ -61,8 +59,6 @@ void actor::wake(std::coroutine_handle<> waiting, time_point at) {
   });
 }
 
-// --- Troubles --------------------------------------------------------------------------------
-
 void actor::in_trouble(std::optional<time_point> until) {
   record().troubles.push_back({in.w.now, until.value_or(time_point::max())});
   troubled_links_.push_back(link_now());
@@ -75,8 +71,6 @@ void actor::calm_down() {
     if (troubled_links_[i] != link_now()) troubles[i].to = std::min(troubles[i].to, in.w.now);
   }
 }
-
-// --- What happens ----------------------------------------------------------------------------
 
 void actor::called(process const&, request_id id, core::request const& what, duration timeout,
                    std::optional<task_id> as) {

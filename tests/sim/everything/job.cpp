@@ -67,8 +67,6 @@ complaints job::run() {
   return std::move(found_);
 }
 
-// --- Who is there ----------------------------------------------------------------------------
-
 actor& job::add(std::vector<task_id> tasks, std::optional<duration> fence_after) {
   process_record about;
   about.self = incarnation{++incarnations_};
@@ -167,8 +165,6 @@ void job::replace_later(actor& who) {
     if (!ends_) add(tasks).start();
   });
 }
-
-// --- What goes wrong -------------------------------------------------------------------------
 
 void job::plan_faults() {
   for (auto i = decided.faults; i > 0; --i) {
@@ -290,8 +286,6 @@ void job::watch_memory() {
                    " bytes of memory are used; the limit is " +
                    std::to_string(seen.options.memory_bytes_max));
 }
-
-// --- The end ---------------------------------------------------------------------------------
 
 bool job::is_done() const {
   if (w.now < seen.begun + horizon) return false;

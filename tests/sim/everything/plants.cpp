@@ -24,8 +24,6 @@ Args const* asked(tamper& by, std::size_t process, server_messages const& sent) 
   return by.asked<Args>(process, sent.front().id);
 }
 
-// --- Of replies ------------------------------------------------------------------------------
-
 void lost_reply(tamper& by, std::size_t, server_messages& sent) {
   if (is_reply(sent) && by.one_in(25)) sent.clear();
 }
@@ -36,8 +34,6 @@ void forgotten_resume(tamper&, std::size_t, server_messages& sent) {
   auto* const resumed = body<core::resume_answer>(sent);
   if (resumed && !resumed->unknown.empty()) resumed->unknown.pop_back();
 }
-
-// --- Of keys and queues ----------------------------------------------------------------------
 
 void stale_read(tamper& by, std::size_t process, server_messages& sent) {
   auto* const found = body<core::value_answer>(sent);
@@ -101,8 +97,6 @@ void forgotten_owner(tamper&, std::size_t, client_messages& sent) {
   if (auto* const put = body<core::put_args>(sent)) put->owned = false;
 }
 
-// --- Of rounds -------------------------------------------------------------------------------
-
 void wrong_reduction(tamper& by, std::size_t process, server_messages& sent) {
   auto* const round = body<core::barrier_answer>(sent);
   auto const* const call = asked<core::barrier_args>(by, process, sent);
@@ -135,8 +129,6 @@ void short_count(tamper&, std::size_t, client_messages& sent) {
 void forgotten_withdrawal(tamper&, std::size_t, client_messages& sent) {
   if (body<core::withdraw_args>(sent)) sent.clear();
 }
-
-// --- Of tasks --------------------------------------------------------------------------------
 
 void dead_alive(tamper& by, std::size_t, server_messages& sent) {
   auto* const alive = body<core::alive_answer>(sent);
@@ -184,8 +176,6 @@ void forgotten_return(tamper&, std::size_t, client_messages& sent) {
   if (auto* const args = body<core::leave_args>(sent)) args->returning = false;
 }
 
-// --- Of guests -------------------------------------------------------------------------------
-
 void kept_grant(tamper&, std::size_t, client_messages& sent) {
   auto const* const grant = body<core::grant_args>(sent);
   if (grant && grant->secret.empty()) sent.front().what = core::inspect_args{};
@@ -216,8 +206,6 @@ void unexplained_end(tamper& by, std::size_t process, server_messages& sent) {
   auto* const bye = body<core::goodbye>(sent);
   if (bye && by.is_guest(process)) bye->why = {errc::aborted, "it is over"};
 }
-
-// --- Of time and limits ----------------------------------------------------------------------
 
 duration* timeout_of(client_messages& sent) {
   auto const of = [](auto& args) -> duration* {

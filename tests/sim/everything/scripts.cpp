@@ -209,8 +209,6 @@ script agree(actor& me, task_id task, std::uint64_t agreement, std::uint64_t ste
   me.points(task).agreed(agreement, at);
 }
 
-// --- The auditor -----------------------------------------------------------------------------
-
 script audit_keys(actor& me) {
   std::uint64_t seen = 0;
   while (!me.is_over()) {

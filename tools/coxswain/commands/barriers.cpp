@@ -48,8 +48,6 @@ void add_data(CLI::App& to, std::string& into) {
   to.add_option("DATA", into, "What this task brings; - reads it from standard input")->required();
 }
 
-// --- barrier -------------------------------------------------------------------------------------
-
 struct barrier_command {
   remote_options remote;
   meeting where;
@@ -105,8 +103,6 @@ EXAMPLES
 
 )";
 
-// --- all-gather, all-equal -----------------------------------------------------------------------
-
 struct all_gather_command {
   meeting where;
   std::string data;
@@ -148,8 +144,6 @@ asio::awaitable<void> compare(client& c, all_equal_command const& given) {
   auto const mine = value_of_argument(given.data);
   co_await c.all_equal(given.where.name, mine, given.where.timeout, given.where.among);
 }
-
-// --- reduce --------------------------------------------------------------------------------------
 
 struct reduce_command {
   meeting where;
@@ -210,8 +204,6 @@ EXAMPLES
   coxswain reduce ready ff --how and
 
 )";
-
-// --- alive, cancel -------------------------------------------------------------------------------
 
 struct alive_command {
   std::vector<task_id> tasks;

@@ -36,8 +36,6 @@ key_lifetime lifetime_of(bool while_task_lives) {
   return while_task_lives ? key_lifetime::task : key_lifetime::job;
 }
 
-// --- put -----------------------------------------------------------------------------------------
-
 struct put_command {
   remote_options remote;
   std::string key;
@@ -53,8 +51,6 @@ asio::awaitable<void> put_value(client& c, put_command const& given) {
 }
 
 int put(put_command const& given) { return store(given, put_value); }
-
-// --- get -----------------------------------------------------------------------------------------
 
 struct get_command {
   remote_options remote{.takes_newest = true};
@@ -80,8 +76,6 @@ int get(get_command const& given) {
   auto const talk = [&given](client& c) { return get_value(c, given); };
   return given.wait > duration{} ? take_part(given.remote, talk) : converse(given.remote, talk);
 }
-
-// --- ls ------------------------------------------------------------------------------------------
 
 struct ls_command {
   remote_options remote{.takes_newest = true};
@@ -123,8 +117,6 @@ asio::awaitable<void> list(client& c, ls_command const& given) {
   }
   fmt::print("{}", shown.text());
 }
-
-// --- count, rm, incr, append ---------------------------------------------------------------------
 
 struct count_command {
   remote_options remote{.takes_newest = true};
@@ -170,8 +162,6 @@ asio::awaitable<void> append(client& c, append_command const& given) {
   auto const version = co_await c.append(given.key, more);
   fmt::print("{}\n", version);
 }
-
-// --- cas -----------------------------------------------------------------------------------------
 
 struct cas_command {
   remote_options remote;

@@ -22,8 +22,6 @@ namespace {
 
 constexpr auto object_help = "One JSON object on one line, for programs";
 
-// --- status --------------------------------------------------------------------------------------
-
 struct status_command {
   remote_options remote{.takes_newest = true};
   bool as_json{};
@@ -51,8 +49,6 @@ asio::awaitable<void> show_or_follow(client& c, status_command const& given) {
   return given.goes_on ? follow(c, given) : show_status(c, given);
 }
 
-// --- why -----------------------------------------------------------------------------------------
-
 struct why_command {
   remote_options remote{.takes_newest = true};
   bool as_json{};
@@ -76,8 +72,6 @@ EXAMPLES
   coxswain why --json | jq -r '.waits[] | select(.stuck) | .name'
 
 )";
-
-// --- events --------------------------------------------------------------------------------------
 
 struct events_command {
   remote_options remote{.takes_newest = true};

@@ -16,8 +16,6 @@
 namespace coxswain::tools {
 namespace {
 
-// --- progress, sync-point ------------------------------------------------------------------------
-
 struct step_command {
   std::optional<std::uint64_t> step;
 };
@@ -63,8 +61,6 @@ EXAMPLE
   done
 
 )";
-
-// --- fail, reset, leave --------------------------------------------------------------------------
 
 constexpr std::uint32_t codes = 16;
 
@@ -120,8 +116,6 @@ EXAMPLE
   coxswain leave && ./upload-results
 
 )";
-
-// --- preempt -------------------------------------------------------------------------------------
 
 struct preempt_command {
   remote_options remote;

@@ -170,8 +170,6 @@ std::optional<std::string> subcommand::read_again(std::string_view option) const
   return values->front();
 }
 
-// --- What is printed -----------------------------------------------------------------------------
-
 std::string subcommand::from(setting const& one) const {
   switch (one.said_by) {
     case source::nobody: return "default";

@@ -78,8 +78,6 @@ struct forwarder::carried {
   net::gate ended;
 };
 
-// --- One connection --------------------------------------------------------------------------
-
 asio::awaitable<void> forwarder::carried::carry_up(std::shared_ptr<carried> self) {
   std::vector<char> room(read_bytes);
   error_code problem;
@@ -141,8 +139,6 @@ asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both, net::endpo
   asio::co_spawn(executor, carried::carry_up(both), asio::detached);
   co_await carried::carry_down(both);
 }
-
-// --- All of them -----------------------------------------------------------------------------
 
 forwarder::forwarder(client const& task)
     : path_{folder_.path() + "/task"},

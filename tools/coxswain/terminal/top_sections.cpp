@@ -85,8 +85,6 @@ std::string_view plural(std::uint64_t n) { return n == 1 ? "" : "s"; }
 
 }  // namespace
 
-// --- Head and failure --------------------------------------------------------------------------
-
 section head_section(job_view const& view, std::size_t columns) {
   auto const& job = view.job;
   lines all;
@@ -128,8 +126,6 @@ section failure_section(job_view const& view, std::size_t columns) {
   }
   return known(rank::failure, least, std::move(all));
 }
-
-// --- Tasks -------------------------------------------------------------------------------------
 
 section grid_section(job_view const& view, screen_size size) {
   auto const& all = view.job.tasks;
@@ -213,8 +209,6 @@ section tasks_section(job_view const& view) {
   return shown;
 }
 
-// --- Waiting -----------------------------------------------------------------------------------
-
 namespace {
 
 // "[######----]"
@@ -285,8 +279,6 @@ section waits_section(job_view const& view) {
   }
   return known(rank::waits, view.why.waits.empty() ? 1 : 3, std::move(all));
 }
-
-// --- What has been -----------------------------------------------------------------------------
 
 namespace {
 

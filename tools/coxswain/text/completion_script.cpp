@@ -65,8 +65,6 @@ std::string names_of(std::vector<completed_command> const& all) {
   return names;
 }
 
-// --- bash ----------------------------------------------------------------------------------------
-
 constexpr auto bash_begin =
     R"(# bash completion for coxswain, as `coxswain completion bash` prints it.
 _coxswain() {
@@ -145,8 +143,6 @@ std::string bash_command(completed_command const& one) {
       "      esac\n      ;;\n",
       one.name, values, options, arguments);
 }
-
-// --- zsh and fish --------------------------------------------------------------------------------
 
 // Between single quotes, where `also` means something, too.
 std::string quoted(std::string_view text, std::string_view also, std::string_view quote) {

@@ -17,8 +17,6 @@ std::vector<waiting_concern*> calls::waiting_concerns() const {
   return {waiting_.begin(), waiting_.begin() + waiting_count_};
 }
 
-// --- Answers ---------------------------------------------------------------------------------
-
 answer_ptr calls::share(status outcome) const {
   if (outcome.ok()) return plain_ok_;
   return make_answer({std::move(outcome), {}});
@@ -69,8 +67,6 @@ void calls::answer_superseded(ticket older) {
   status const why{errc::cancelled, "the same task asked again"};
   concerns_.kernel.sessions.reply(older, share(why), true);
 }
-
-// --- Waiting ---------------------------------------------------------------------------------
 
 blocking_concern const* calls::blocking(parked const& p) const {
   waiting_concern const& in = at(p);

@@ -29,8 +29,6 @@ class calls {
   [[nodiscard]] waiting_concern& at(parked const& p) const { return *waiting_[p.at.value]; }
   [[nodiscard]] std::vector<waiting_concern*> waiting_concerns() const;
 
-  // --- Answers ------------------------------------------------------------------------------
-
   [[nodiscard]] answer_ptr share(status outcome) const;
   template <class Value>
   [[nodiscard]] answer_ptr share(Value value) const {
@@ -45,8 +43,6 @@ class calls {
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
   // The same task asks again while it waits: the newer call has taken the older one's place.
   void answer_superseded(ticket older);
-
-  // --- Waiting ------------------------------------------------------------------------------
 
   // Where a request waits in its concern, which alone knows what that means.
   struct position {

@@ -30,8 +30,6 @@ kernel::kernel(config given, incarnation id, time_point now)
                 options.started},
       observed_{now} {}
 
-// --- Time ------------------------------------------------------------------------------------
-
 void kernel::observe(time_point now) {
   if (now - observed_ > tick + stall_min && deadlines.size() != 0) {
     stalled_ += now - observed_;

@@ -50,8 +50,6 @@ class kernel {
   // Of the core's memory, one part in so many is left to requests that keep tasks together.
   static constexpr std::size_t part_for_tasks = 32;
 
-  // --- Time ---------------------------------------------------------------------------------
-
   // How often the loop is expected to show that it runs (semantics D6).
   static constexpr duration tick = 50ms;
 
@@ -70,12 +68,8 @@ class kernel {
   // For texts, which may be read much later: "14:03:07.2".
   [[nodiscard]] std::string moment(time_point now, time_point at) const;
 
-  // --- Events -------------------------------------------------------------------------------
-
   void log(severity level, event_kind kind, std::string text, std::optional<task_id> task = {},
            std::string_view barrier = {});
-
-  // --- Tasks and the sessions that hold them ------------------------------------------------
 
   // "task 12 (b12:3391)"
   [[nodiscard]] std::string who(task_id id) const;
@@ -88,8 +82,6 @@ class kernel {
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
   // Whether it is not read, so that what it says is not heard.
   [[nodiscard]] bool is_held_back(session const& s) const;
-
-  // --- Outcomes -----------------------------------------------------------------------------
 
   // "task 12 (b12:3391) failed: ABORTED: killed by signal 9 (SIGKILL)"
   [[nodiscard]] std::string has_failed(task_id id) const;

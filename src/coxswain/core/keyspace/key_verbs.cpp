@@ -42,8 +42,6 @@ key_verbs::key_verbs(concerns& all)
       keys_{kernel_.memory, {options_.changes_max, options_.change_bytes_max}},
       removals_left_{options_.page_entries_max} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void key_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   cancel_reads(why);
 }
@@ -94,8 +92,6 @@ void key_verbs::check_invariants() const {
   }
   invariant(!error_ || keys_.waiting() == 0, "nobody waits for a key once the job has failed");
 }
-
-// --- Keys ------------------------------------------------------------------------------------
 
 status key_verbs::checked_key(std::string& key, std::string_view what) const {
   status why = normalise_key(key, options_.key_bytes_max);

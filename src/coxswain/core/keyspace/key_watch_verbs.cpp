@@ -21,8 +21,6 @@ key_watch_verbs::key_watch_verbs(concerns& all)
     : waiting_concern{
           all, {operation_of<watch_keys_args>, std::nullopt, wait_traits::party::session, false}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void key_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watches_.take_all(), calls_.share(status{errc::unavailable, why.message()}));
 }
@@ -41,8 +39,6 @@ std::size_t key_watch_verbs::waiting() const { return watches_.waiting(); }
 void key_watch_verbs::check(ticket, parked const& p) const {
   invariant(!p.task, "a watch is for no task");
 }
-
-// --- Changes ---------------------------------------------------------------------------------
 
 void key_watch_verbs::handle(call const& c, watch_keys_args& args) {
   if (status why = normalise_key(args.directory, options_.key_bytes_max); !why.ok()) {

@@ -17,8 +17,6 @@ locks::~locks() {
   for (auto const& [name, _] : held_) memory_.subtract(cost(name));
 }
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void locks::job_failed(time_point, status const& why, barrier_failure const*) {
   std::vector<ticket> waiting;
   for (auto& [_, one] : held_) {
@@ -108,8 +106,6 @@ void locks::check_invariants() const {
               "nobody waits for a lock once the job has failed");
   }
 }
-
-// --- Locking ---------------------------------------------------------------------------------
 
 status locks::admissible(call const& c, std::string& name) const {
   if (status why = concerns_.keys.checked_key(name, "lock's name"); !why.ok()) return why;

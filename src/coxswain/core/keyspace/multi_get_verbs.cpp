@@ -20,8 +20,6 @@ multi_get_verbs::multi_get_verbs(concerns& all)
                         wait_traits::party::task, false, true, why_answer::kind::get_all}},
       joint_gets_{kernel_.memory} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void multi_get_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   cancel_woken(why);
 }
@@ -85,8 +83,6 @@ void multi_get_verbs::wake(ticket who, parked const& p, std::size_t& looks) {
   joint_gets_.at(p.number).is_woken = true;
   if (!look_again(p.number, who, looks)) joint_gets_.wake(p.number, who);
 }
-
-// --- Gets ------------------------------------------------------------------------------------
 
 void multi_get_verbs::handle(call const& c, get_all_args& args) {
   kernel_.tally.steps += args.keys.size();

@@ -14,8 +14,6 @@ queue_verbs::queue_verbs(concerns& all)
                         wait_traits::party::task, true, true, why_answer::kind::pop}},
       queues_{kernel_.memory} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void queue_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   calls_.answer_all(queues_.take_all_waiters(),
                     calls_.share(status{errc::cancelled, why.message()}));
@@ -52,8 +50,6 @@ void queue_verbs::check_invariants() const {
   invariant(queues_.settled(), "nobody waits for an item that is there");
   invariant(!error_ || queues_.waiting() == 0, "nobody waits for an item once the job has failed");
 }
-
-// --- Items -----------------------------------------------------------------------------------
 
 void queue_verbs::handle(call const& c, push_args& args) {
   if (status why = concerns_.keys.checked_key(args.queue, "queue's name"); !why.ok()) {

@@ -9,8 +9,6 @@
 
 namespace coxswain::core {
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void connection_verbs::stopping(time_point now, status const& why) {
   std::vector<connection_id> open;
   sessions_.connections().each([&](connection_id id, connection const& c) {
@@ -69,8 +67,6 @@ std::size_t connection_verbs::armed() const {
   });
   return count + sessions_.all().size();  // every session expires
 }
-
-// --- Connections -----------------------------------------------------------------------------
 
 void connection_verbs::hello_due(time_point now, connection_id id) {
   connection& c = *sessions_.find(id);

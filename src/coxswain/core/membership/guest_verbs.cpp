@@ -20,8 +20,6 @@ guest_verbs::guest_verbs(concerns& all)
     : waiting_concern{
           all, {operation_of<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
 
-// --- As a concern: guests at a step, until an agreement has ended ------------------------------
-
 void guest_verbs::stopping(time_point, status const&) { grants_.clear(); }
 
 void guest_verbs::withdraw(ticket who, parked const&) {
@@ -65,8 +63,6 @@ std::size_t guest_verbs::count_leaving() const {
   for (auto const& [_, g] : grants_) count += g.leaving.size();
   return count;
 }
-
-// --- Grants ----------------------------------------------------------------------------------
 
 void guest_verbs::handle(call const& c, grant_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());

@@ -19,8 +19,6 @@ join_verbs::join_verbs(concerns& all)
     : waiting_concern{all,
                       {operation_of<join_args>, std::nullopt, wait_traits::party::joining_task}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void join_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   fail_join(calls_.share(why));
 }
@@ -108,8 +106,6 @@ std::size_t join_verbs::armed() const {
   }
   return count;
 }
-
-// --- Joining ---------------------------------------------------------------------------------
 
 void join_verbs::handle(call const& c, join_args& args) {
   if (!c.task) return calls_.refuse(c, {errc::invalid_argument, "a Join must name its task"});
@@ -384,8 +380,6 @@ std::string join_verbs::held_text(task_id id) const {
   return kernel_.who(id) + " is held by another incarnation, from " +
          kernel_.from_of(roster_.at(id)).peer();
 }
-
-// --- Deadlines -------------------------------------------------------------------------------
 
 void join_verbs::join_due(time_point now, due_item const& item) {
   deadlines_.disarm(join_alarms_.deadline);

@@ -13,8 +13,6 @@ namespace coxswain::core {
 leave_verbs::leave_verbs(concerns& all)
     : blocking_concern{all, {operation_of<leave_args>, blocking_calls::wait::for_tasks}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void leave_verbs::job_failed(time_point now, status const& why, barrier_failure const* missing) {
   end_returns();
   fail_leave(now, missing ? make_answer({why, *missing}) : calls_.share(why));
@@ -79,8 +77,6 @@ void leave_verbs::check_invariants() const {
 }
 
 std::size_t leave_verbs::armed() const { return leave_alarms_.armed(); }
-
-// --- Leaving ---------------------------------------------------------------------------------
 
 void leave_verbs::handle(call const& c, leave_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
@@ -248,8 +244,6 @@ void leave_verbs::end_returns() {
     roster_.set_state(task_id{i}, task_state::left);
   }
 }
-
-// --- Deadlines -------------------------------------------------------------------------------
 
 void leave_verbs::leave_due(time_point now, due_item const& item) {
   deadlines_.disarm(leave_alarms_.deadline);

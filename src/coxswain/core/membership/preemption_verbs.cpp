@@ -13,8 +13,6 @@ preemption_verbs::preemption_verbs(concerns& all)
     : waiting_concern{
           all, {operation_of<frozen_args>, std::nullopt, wait_traits::party::task, true, true}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void preemption_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   end_agreement(why);
 }
@@ -45,8 +43,6 @@ std::size_t preemption_verbs::armed() const { return preemption_alarm_.armed() ?
 duration preemption_verbs::remaining(time_point now) const {
   return std::max(*deadlines_.when(preemption_alarm_) - now, duration::zero());
 }
-
-// --- Notices ---------------------------------------------------------------------------------
 
 void preemption_verbs::handle(call const& c, preempt_args& args) {
   if (status why = post_preemption(c.now, args.task, args.in); !why.ok()) {

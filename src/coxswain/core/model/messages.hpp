@@ -44,8 +44,6 @@ inline constexpr duration timeout_default = 300s;
 
 using session_secret = std::array<std::uint8_t, 16>;
 
-// --- In --------------------------------------------------------------------------------------
-
 // `words`: what the texts of the client call the request, before the name of its key, barrier ...
 
 // Which task a session is a guest of, and the secret that was granted for it.
@@ -389,8 +387,6 @@ struct client_message {
 
   friend bool operator==(client_message const&, client_message const&) = default;
 };
-
-// --- Out -------------------------------------------------------------------------------------
 
 struct hello_answer {
   incarnation coordinator{};

@@ -21,8 +21,6 @@ event_watch_verbs::event_watch_verbs(concerns& all)
           all,
           {operation_of<watch_events_args>, std::nullopt, wait_traits::party::session, false}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void event_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));
 }
@@ -52,8 +50,6 @@ void event_watch_verbs::follow_up() {
     calls_.answer_all(who, calls_.share(kernel_.event_log.since(what.first, what.second)));
   }
 }
-
-// --- Events ----------------------------------------------------------------------------------
 
 void event_watch_verbs::handle(call const& c, watch_events_args& args) {
   std::uint64_t const last = kernel_.event_log.last();

@@ -19,8 +19,6 @@ task_watch_verbs::task_watch_verbs(concerns& all)
           all,
           {operation_of<watch_tasks_args>, std::nullopt, wait_traits::party::session, false}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void task_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));
 }
@@ -47,8 +45,6 @@ bool task_watch_verbs::follow_up() {
 void task_watch_verbs::tell_all() {
   if (!watchers_.all().empty()) calls_.answer_all(watchers_.tickets(), tasks_now());
 }
-
-// --- Tasks -----------------------------------------------------------------------------------
 
 void task_watch_verbs::handle(call const& c, watch_tasks_args& args) {
   std::uint64_t const version = roster_.version();

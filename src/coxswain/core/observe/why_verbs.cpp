@@ -50,8 +50,6 @@ void add_tasks(why_answer::wait& w, wait_graph const& g, std::vector<task_id> ta
 
 }  // namespace
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void why_verbs::stopping(time_point, status const&) { deadlines_.disarm(review_); }
 
 void why_verbs::check_invariants() const {
@@ -62,8 +60,6 @@ void why_verbs::check_invariants() const {
         "who has begun to wait will be looked at");
   }
 }
-
-// --- Who is stuck ----------------------------------------------------------------------------
 
 // Not with each wait: there may be ten thousand at once.
 void why_verbs::plan_review() {

@@ -15,8 +15,6 @@ alive_verbs::alive_verbs(concerns& all)
     : blocking_concern{all, {operation_of<alive_args>, blocking_calls::wait::for_tasks}},
       queries_{kernel_.memory} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void alive_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   calls_.answer_all(queries_.callers(), calls_.share(why));
 }
@@ -68,8 +66,6 @@ void alive_verbs::check_invariants() const {
   }
   invariant(!error_ || queries_.all().empty(), "nobody asks who is alive once the job has failed");
 }
-
-// --- Queries ---------------------------------------------------------------------------------
 
 void alive_verbs::handle(call const& c, alive_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());

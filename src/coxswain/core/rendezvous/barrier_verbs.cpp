@@ -30,8 +30,6 @@ barrier_verbs::barrier_verbs(concerns& all)
     : blocking_concern{all, {operation_of<barrier_args>, blocking_calls::wait::for_tasks}},
       barriers_{kernel_.memory, options_.owed_outcomes_max, options_.idle_barriers_max} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void barrier_verbs::job_failed(time_point now, status const& why, barrier_failure const*) {
   fail_all_rounds(now, why);
   barriers_.forget_owed();
@@ -99,8 +97,6 @@ std::size_t barrier_verbs::armed() const {
   for (auto const& [_, of] : round_alarms_) count += of.armed();
   return count;
 }
-
-// --- Arrivals --------------------------------------------------------------------------------
 
 status barrier_verbs::checked_name(std::string_view name) const {
   if (name.empty()) return {errc::invalid_argument, "a barrier needs a name"};

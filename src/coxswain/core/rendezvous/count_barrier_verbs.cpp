@@ -10,8 +10,6 @@ count_barrier_verbs::count_barrier_verbs(concerns& all)
     : blocking_concern{all,
                        {operation_of<count_barrier_args>, blocking_calls::wait::for_outsiders}} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void count_barrier_verbs::stopping(time_point, status const& why) {
   std::vector<ticket> waiting;
   for (auto const& [_, barrier] : count_barriers_.all()) {
@@ -60,8 +58,6 @@ void count_barrier_verbs::check_invariants() const {
     invariant(!w.arrived.empty() && w.arrived.size() < w.count, "a count barrier waits for more");
   }
 }
-
-// --- Arrivals --------------------------------------------------------------------------------
 
 void count_barrier_verbs::handle(call const& c, count_barrier_args& args) {
   if (status why = concerns_.barriers.checked_name(args.name); !why.ok())

@@ -29,8 +29,6 @@ topology_verbs::topology_verbs(concerns& all)
                        {operation_of<exchange_topology_args>, blocking_calls::wait::for_tasks}},
       exchanges_{kernel_.memory} {}
 
-// --- As a concern ----------------------------------------------------------------------------
-
 void topology_verbs::job_failed(time_point, status const& why, barrier_failure const*) {
   end_exchanges(why);
 }
@@ -95,8 +93,6 @@ void topology_verbs::check_invariants() const {
 }
 
 std::size_t topology_verbs::armed() const { return log_alarm_.armed() ? 1 : 0; }
-
-// --- Exchanges -------------------------------------------------------------------------------
 
 void topology_verbs::handle(call const& c, exchange_topology_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());

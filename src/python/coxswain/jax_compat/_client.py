@@ -86,8 +86,6 @@ class DistributedRuntimeClient:
             raise failed("FAILED_PRECONDITION", f"The client of task {self._node_id} {what}.")
         return self._native
 
-    # --- Life ------------------------------------------------------------------------------------
-
     def connect(self) -> None:
         """Waits until all tasks have connected, at most the init timeout."""
         if self._native is not None:
@@ -134,8 +132,6 @@ class DistributedRuntimeClient:
               f"The cause: {error}", file=sys.stderr, flush=True)
         os._exit(1)
 
-    # --- Barriers and tasks ----------------------------------------------------------------------
-
     def wait_at_barrier(self, barrier_id: str, timeout_in_ms: int,
                         process_ids: Sequence[int] | None = None) -> None:
         """Waits until all tasks, or those of ``process_ids``, have called."""
@@ -157,8 +153,6 @@ class DistributedRuntimeClient:
         session = self._session
         with as_jax():
             return dict(session.alive_tasks([operator.index(one) for one in process_ids], None))
-
-    # --- Keys ------------------------------------------------------------------------------------
 
     def blocking_key_value_get(self, key: str, timeout_in_ms: int) -> str:
         """Waits until the key has a value, which is UTF-8."""

@@ -36,8 +36,6 @@ void check_death(history const& h, std::size_t index, complaints& found) {
   }
 }
 
-// --- The job's failure -----------------------------------------------------------------------
-
 void check_told(history const& h, std::size_t index, time_point failed, complaints& found) {
   process_record const& p = h.processes[index];
   std::string const name = "process " + std::to_string(index);
@@ -64,8 +62,6 @@ void check_job(history const& h, complaints& found) {
   if (at == h.events.end() || at->at >= h.ended) return;
   for (std::size_t i = 0; i < h.processes.size(); ++i) check_told(h, i, at->at, found);
 }
-
-// --- Causes ----------------------------------------------------------------------------------
 
 bool has_reported(history const& h, task_id task, time_point at) {
   return std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {

@@ -24,8 +24,6 @@ calls of_guests(history const& h, std::size_t host, std::optional<task_id> task)
 
 std::string name_of(std::size_t guest) { return "process " + std::to_string(guest) + ", a guest,"; }
 
-// --- Their end -------------------------------------------------------------------------------
-
 // When the coordinator knew at the latest that the process was gone.
 std::optional<time_point> gone_by(history const& h, process_record const& p) {
   duration const slack = 2 * h.stalled() + 2 * h.delay_max + margin;
@@ -112,8 +110,6 @@ void check_replaced(history const& h, std::size_t guest, complaints& found) {
   }
 }
 
-// --- What its leave means --------------------------------------------------------------------
-
 // The last program to leave says whether the task is to return.
 void check_return(history const& h, call_record const& c, complaints& found) {
   auto const leaves = of_guests<core::leave_args>(h, c.process, c.task);
@@ -146,8 +142,6 @@ void check_return(history const& h, call_record const& c, complaints& found) {
     }
   }
 }
-
-// --- Steps -----------------------------------------------------------------------------------
 
 // What the guests with one secret said of their steps.
 calls steps_with(history const& h, std::string const& secret) {
