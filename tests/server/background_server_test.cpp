@@ -37,8 +37,7 @@ BOOST_AUTO_TEST_CASE(it_serves_when_it_is_made) {
   auto client = connect(made);
 
   BOOST_TEST(client.greet().num_tasks == 1u);
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
   BOOST_TEST(made.ask(&server::look).sessions == 1u);
   BOOST_TEST((made.ask(&server::look).tasks.at(0).state == task_state::connected));
   BOOST_TEST(!made.ask(&server::error).has_value());
@@ -93,8 +92,7 @@ BOOST_AUTO_TEST_CASE(an_ended_task_is_known_at_once) {
   background_server made{for_tasks(1)};
   auto client = connect(made);
   client.greet();
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
 
   BOOST_TEST(
       (made.ask([&](server& s) {
@@ -111,10 +109,8 @@ BOOST_AUTO_TEST_CASE(waiting_ends_when_all_have_left) {
   background_server made{for_tasks(1)};
   auto client = connect(made);
   client.greet();
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
-  client.send(frame(core::leave_args{}, 2, task_id{0}, 1));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
+  BOOST_TEST(client.ask(frame(core::leave_args{}, 2, task_id{0}, 1)).what.outcome.ok());
   client.send(frame(core::bye_args{}, 0, std::nullopt, 2));
 
   made.wait_done();

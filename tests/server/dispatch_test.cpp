@@ -26,8 +26,7 @@ struct world {
 
   connection_id greeted() {
     auto const id = open();
-    d().received(now, id, hello_frame());
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(next(id).what.value));
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(ask(id, hello_frame()).what.value));
     return id;
   }
 
@@ -49,6 +48,10 @@ struct world {
   wire::server_message next(connection_id id) {
     settle();
     return readers[id].take();
+  }
+  wire::server_message ask(connection_id id, std::string bytes) {
+    d().received(now, id, std::move(bytes));
+    return next(id);
   }
   bool silent(connection_id id) {
     settle();
@@ -88,9 +91,7 @@ BOOST_AUTO_TEST_SUITE(dispatch_test)
 BOOST_FIXTURE_TEST_CASE(a_hello_is_answered, world) {
   auto const id = open();
 
-  d().received(now, id, hello_frame());
-
-  auto const reply = next(id);
+  auto const reply = ask(id, hello_frame());
   BOOST_TEST(reply.id.value == 0u);
   auto const& hello = std::get<core::hello_answer>(reply.what.value);
   BOOST_TEST(hello.coordinator.value == 77u);
@@ -141,8 +142,8 @@ BOOST_AUTO_TEST_CASE(the_limit_of_a_frame_is_raised_by_the_hello) {
   }
   world w;
   auto const id = w.open();
-  w.d().received(w.now, id, hello_frame() + put_frame(1, "k", large) + try_get_frame(2, "k"));
-  BOOST_TEST(std::holds_alternative<core::hello_answer>(w.next(id).what.value));
+  BOOST_TEST(std::holds_alternative<core::hello_answer>(
+      w.ask(id, hello_frame() + put_frame(1, "k", large) + try_get_frame(2, "k")).what.value));
   BOOST_TEST(w.next(id).id.value == 1u);
   auto const got = w.next(id);
   BOOST_TEST((std::get<core::value_answer>(got.what.value).value.view() == large));
@@ -152,8 +153,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_ends_the_session) {
   world w{1};
   w.o.core.value_bytes_max = 1'000'000;
   auto const id = w.greeted();
-  w.d().received(w.now, id, join_frame(1, 0));
-  BOOST_TEST(w.next(id).what.outcome.ok());
+  BOOST_TEST(w.ask(id, join_frame(1, 0)).what.outcome.ok());
 
   std::string head;
   wire::append_length(head, w.o.core.frame_bytes_max() + 1);
@@ -170,8 +170,7 @@ BOOST_AUTO_TEST_CASE(a_length_beyond_the_limit_ends_the_session) {
 BOOST_AUTO_TEST_CASE(garbage_ends_the_session_and_what_follows_is_ignored) {
   world w{1};
   auto const id = w.greeted();
-  w.d().received(w.now, id, join_frame(1, 0));
-  BOOST_TEST(w.next(id).what.outcome.ok());
+  BOOST_TEST(w.ask(id, join_frame(1, 0)).what.outcome.ok());
 
   std::string garbage;
   wire::append_length(garbage, 4);
@@ -499,8 +498,7 @@ struct full_world : world {
     core::hello_args hello;
     hello.token = std::move(token);
     auto const id = open();
-    d().received(now, id, frame(hello));
-    BOOST_TEST(std::holds_alternative<core::hello_answer>(next(id).what.value));
+    BOOST_TEST(std::holds_alternative<core::hello_answer>(ask(id, frame(hello)).what.value));
     return id;
   }
   // In as many loop iterations as a large frame costs.

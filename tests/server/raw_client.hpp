@@ -51,6 +51,11 @@ class raw_client {
     return reader_.take();
   }
 
+  wire::server_message ask(std::string_view bytes) {
+    send(bytes);
+    return next();
+  }
+
   core::goodbye goodbye() {
     auto const last = next();
     BOOST_TEST_REQUIRE(std::holds_alternative<core::goodbye>(last.what.value));
@@ -58,8 +63,7 @@ class raw_client {
   }
 
   core::hello_answer greet(std::string token = "") {
-    send(hello_frame(std::move(token)));
-    auto const reply = next();
+    auto const reply = ask(hello_frame(std::move(token)));
     BOOST_TEST_REQUIRE(std::holds_alternative<core::hello_answer>(reply.what.value));
     return std::get<core::hello_answer>(reply.what.value);
   }
@@ -104,5 +108,13 @@ class raw_client {
   net::socket socket_;
   message_reader reader_;
 };
+
+// They join as task 0 and task 1.
+inline void join(raw_client& zero, raw_client& one) {
+  zero.send(join_frame(1, 0));
+  one.send(join_frame(1, 1));
+  BOOST_TEST(zero.next().what.outcome.ok());
+  BOOST_TEST(one.next().what.outcome.ok());
+}
 
 }  // namespace coxswain::server

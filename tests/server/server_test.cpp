@@ -29,10 +29,7 @@ BOOST_FIXTURE_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket, house
     if (kind == 2) one.o.listen = {unix_path("meet")};
     auto a = one.greeted();
     auto b = one.greeted();
-    a.send(join_frame(1, 0));
-    b.send(join_frame(1, 1));
-    BOOST_TEST(a.next().what.outcome.ok());
-    BOOST_TEST(b.next().what.outcome.ok());
+    join(a, b);
 
     a.send(barrier_frame(2, 0, "ckpt"));
     b.send(barrier_frame(2, 1, "ckpt"));
@@ -50,9 +47,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_reaches_who_waits_for_it, house) {
   auto writer = greeted();
   auto reader = greeted();
   reader.send(frame(core::get_args{"addr/0", 10s}, 1));
-  writer.send(put_frame(1, "addr/0", "10.0.0.1:1234"));
-
-  BOOST_TEST(writer.next().what.outcome.ok());
+  BOOST_TEST(writer.ask(put_frame(1, "addr/0", "10.0.0.1:1234")).what.outcome.ok());
   auto const got = reader.next();
   BOOST_TEST(std::get<core::value_answer>(got.what.value).value.view() == "10.0.0.1:1234");
 }
@@ -60,9 +55,8 @@ BOOST_FIXTURE_TEST_CASE(a_value_reaches_who_waits_for_it, house) {
 BOOST_FIXTURE_TEST_CASE(deadlines_are_kept_to_the_millisecond, house) {
   auto client = greeted();
   auto const before = std::chrono::steady_clock::now();
-  client.send(frame(core::get_args{"nothing", 20ms}, 1));
-
-  BOOST_TEST(client.next().what.outcome.code() == errc::deadline_exceeded);
+  BOOST_TEST(client.ask(frame(core::get_args{"nothing", 20ms}, 1)).what.outcome.code() ==
+             errc::deadline_exceeded);
 
   BOOST_TEST((std::chrono::steady_clock::now() - before >= 20ms));
   BOOST_TEST(made->look().deadlines_answered == 1u);
@@ -82,9 +76,8 @@ BOOST_FIXTURE_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_tur
   auto busy = greeted();
   client.emplace(greeted());
   busy.send(put_frame(1, "kept busy", "x"));
-  client->send(frame(core::try_get_args{"nothing"}, 1));
-
-  BOOST_TEST(client->next().what.outcome.code() == errc::not_found);
+  BOOST_TEST(client->ask(frame(core::try_get_args{"nothing"}, 1)).what.outcome.code() ==
+             errc::not_found);
   BOOST_TEST(client->next().what.outcome.code() == errc::deadline_exceeded);
 
   BOOST_TEST((std::chrono::steady_clock::now() - sent >= 60ms));
@@ -106,10 +99,7 @@ BOOST_FIXTURE_TEST_CASE(a_silent_connection_is_told_and_closed, house) {
 BOOST_FIXTURE_TEST_CASE(garbage_is_answered_with_a_goodbye_and_the_task_fails, house) {
   auto good = greeted();
   auto bad = greeted();
-  good.send(join_frame(1, 0));
-  bad.send(join_frame(1, 1));
-  BOOST_TEST(good.next().what.outcome.ok());
-  BOOST_TEST(bad.next().what.outcome.ok());
+  join(good, bad);
 
   std::string garbage;
   wire::append_length(garbage, 5);
@@ -158,8 +148,7 @@ BOOST_AUTO_TEST_CASE(half_a_frame_and_a_close_make_the_task_suspect) {
   house h{1};
   h.o.core.reconnect_grace = 1h;
   auto client = h.greeted();
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
 
   client.send(put_frame(2, "k", "v").substr(0, 7));
   client.close();
@@ -172,8 +161,7 @@ BOOST_AUTO_TEST_CASE(a_reset_makes_the_task_suspect) {
   house h{1};
   h.o.core.reconnect_grace = 1h;
   auto client = h.greeted();
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
 
   linger const at_once{1, 0};
   ::setsockopt(client.socket(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -203,14 +191,12 @@ BOOST_AUTO_TEST_CASE(big_values_go_to_slow_readers_whole_and_others_do_not_wait)
     auto quick = h.greeted();
     std::string value(6'000'000, ' ');
     for (std::size_t i = 0; i < value.size(); ++i) value[i] = static_cast<char>(i * i >> 3);
-    quick.send(put_frame(1, "big", value));
-    BOOST_TEST(quick.next().what.outcome.ok());
+    BOOST_TEST(quick.ask(put_frame(1, "big", value)).what.outcome.ok());
 
     std::string wanted;
     for (std::uint64_t id = 1; id <= 5; ++id) wanted += try_get_frame(id, "big");
     slow.send(wanted);
-    quick.send(try_get_frame(2, "small"));
-    BOOST_TEST(quick.next().what.outcome.code() == errc::not_found);
+    BOOST_TEST(quick.ask(try_get_frame(2, "small")).what.outcome.code() == errc::not_found);
     for (std::uint64_t id = 1; id <= 5; ++id) {
       h.until([&] { return slow.has_message() || (slow.read(100'000), slow.has_message()); });
       auto const got = slow.next();
@@ -225,14 +211,12 @@ BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_others_go_on, house) {
   o.linger = 20ms;
   auto stuck = greeted();
   auto other = greeted();
-  other.send(put_frame(1, "big", std::string(20'000'000, 'v')));
-  BOOST_TEST(other.next().what.outcome.ok());
+  BOOST_TEST(other.ask(put_frame(1, "big", std::string(20'000'000, 'v'))).what.outcome.ok());
   stuck.send(try_get_frame(1, "big"));
 
   until([&] { return made->look().sessions == 1; });
 
-  other.send(try_get_frame(2, "small"));
-  BOOST_TEST(other.next().what.outcome.code() == errc::not_found);
+  BOOST_TEST(other.ask(try_get_frame(2, "small")).what.outcome.code() == errc::not_found);
 }
 
 BOOST_FIXTURE_TEST_CASE(whoever_finds_no_room_is_told_and_may_try_again, house) {
@@ -269,8 +253,7 @@ BOOST_FIXTURE_TEST_CASE(without_descriptors_the_newcomers_wait_and_the_others_ar
   none.rlim_cur = 3;
   ::setrlimit(RLIMIT_NOFILE, &none);
   until([&] { return logged("connections cannot be accepted for now"); });
-  first.send(put_frame(1, "k", "v"));
-  BOOST_TEST(first.next().what.outcome.ok());
+  BOOST_TEST(first.ask(put_frame(1, "k", "v")).what.outcome.ok());
 
   ::setrlimit(RLIMIT_NOFILE, &before);
 
@@ -305,8 +288,7 @@ BOOST_FIXTURE_TEST_CASE(another_token_opens_the_door_from_now_on, house) {
   BOOST_TEST(late.goodbye().why.code() == errc::unauthenticated);
   auto next = connect();
   next.greet("poppy");
-  inside.send(put_frame(1, "k", "v"));
-  BOOST_TEST(inside.next().what.outcome.ok());
+  BOOST_TEST(inside.ask(put_frame(1, "k", "v")).what.outcome.ok());
   BOOST_TEST((made->put_in(core::credentials_replaced{{}}).code() == errc::invalid_argument));
   BOOST_TEST((made->put_in(core::credentials_replaced{{{core::role::worker, ""}}}).code() ==
               errc::invalid_argument));
@@ -326,10 +308,7 @@ BOOST_FIXTURE_TEST_CASE(secrets_differ, house) {
 BOOST_FIXTURE_TEST_CASE(an_ended_task_is_told_to_all_at_once, house) {
   auto a = greeted();
   auto b = greeted();
-  a.send(join_frame(1, 0));
-  b.send(join_frame(1, 1));
-  BOOST_TEST(a.next().what.outcome.ok());
-  BOOST_TEST(b.next().what.outcome.ok());
+  join(a, b);
 
   BOOST_TEST((made->put_in(core::process_ended{task_id{1}, {errc::internal, "exit code 3"}}).ok()));
 
@@ -398,10 +377,8 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_left_and_know_it) {
   house h{1};
   h.o.linger = 1h;
   auto client = h.greeted();
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
-  client.send(frame(core::leave_args{}, 2, task_id{0}, 1));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
+  BOOST_TEST(client.ask(frame(core::leave_args{}, 2, task_id{0}, 1)).what.outcome.ok());
   BOOST_TEST(!h.job_done);
 
   client.send(frame(core::bye_args{}, 0, std::nullopt, 2));
@@ -414,10 +391,8 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_a_while_after_a_leave_that_nobody_acknowled
   house h{1};
   h.o.linger = 5ms;
   auto client = h.greeted();
-  client.send(join_frame(1, 0));
-  BOOST_TEST(client.next().what.outcome.ok());
-  client.send(frame(core::leave_args{}, 2, task_id{0}, 1));
-  BOOST_TEST(client.next().what.outcome.ok());
+  BOOST_TEST(client.ask(join_frame(1, 0)).what.outcome.ok());
+  BOOST_TEST(client.ask(frame(core::leave_args{}, 2, task_id{0}, 1)).what.outcome.ok());
 
   h.until([&] { return h.job_done; });
 }

@@ -35,8 +35,7 @@ BOOST_FIXTURE_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_by
   auto client = greeted();
   auto const before = made->statistics();
   auto const asked = put_frame(1, "key", std::string(1000, 'v'));
-  client.send(asked);
-  client.next();
+  client.ask(asked);
 
   auto const after = made->statistics();
 
@@ -53,8 +52,7 @@ BOOST_FIXTURE_TEST_CASE(what_comes_in_and_goes_out_is_counted_in_messages_and_by
 BOOST_FIXTURE_TEST_CASE(what_waits_for_who_does_not_read_is_counted_until_it_is_gone, house) {
   o.queued_bytes_max = 2'000'000;
   auto idle = greeted();
-  idle.send(put_frame(1, "dir/key", std::string(1'000'000, 'v')));
-  idle.next();
+  idle.ask(put_frame(1, "dir/key", std::string(1'000'000, 'v')));
   std::uint64_t id = 1;
   until([&] {
     static_cast<void>(idle.send_lazily(list_frame(++id, "dir")));
@@ -72,10 +70,7 @@ BOOST_FIXTURE_TEST_CASE(what_waits_for_who_does_not_read_is_counted_until_it_is_
 BOOST_FIXTURE_TEST_CASE(the_release_of_a_round_is_timed_once, house) {
   auto a = greeted();
   auto b = greeted();
-  a.send(join_frame(1, 0));
-  b.send(join_frame(1, 1));
-  a.next();
-  b.next();
+  join(a, b);
   BOOST_TEST(made->statistics().releases.count() == 0u);
   a.send(barrier_frame(2, 0, "b"));
   b.send(barrier_frame(2, 1, "b"));
@@ -93,15 +88,11 @@ BOOST_FIXTURE_TEST_CASE(the_release_of_a_round_is_timed_once, house) {
 BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
   auto a = greeted();
   auto b = greeted();
-  a.send(join_frame(1, 0));
-  b.send(join_frame(1, 1));
-  a.next();
-  b.next();
+  join(a, b);
   core::barrier_args barrier;
   barrier.name = "b";
   barrier.timeout = 1ms;
-  a.send(frame(barrier, 2, task_id{0}));
-  BOOST_TEST(a.next().what.outcome.code() == errc::deadline_exceeded);
+  BOOST_TEST(a.ask(frame(barrier, 2, task_id{0})).what.outcome.code() == errc::deadline_exceeded);
 
   BOOST_TEST(made->statistics().releases.count() == 1u);
 }
@@ -126,8 +117,7 @@ BOOST_FIXTURE_TEST_CASE(a_turn_that_was_due_and_had_to_wait_shows_how_long, hous
 BOOST_FIXTURE_TEST_CASE(turns_are_counted_and_timed, house) {
   auto client = greeted();
   auto const before = made->statistics();
-  client.send(try_get_frame(1, "key"));
-  client.next();
+  client.ask(try_get_frame(1, "key"));
 
   auto const after = made->statistics();
 

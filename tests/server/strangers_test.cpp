@@ -95,8 +95,7 @@ BOOST_FIXTURE_TEST_CASE(however_many_are_silent_a_client_comes_in_at_once, small
     client.close();
   }
 
-  first.send(put_frame(1, "k", "v"));
-  BOOST_TEST(first.next().what.outcome.ok());
+  BOOST_TEST(first.ask(put_frame(1, "k", "v")).what.outcome.ok());
   until([&] { return made->statistics().connections <= 5; });
   BOOST_TEST(refused() >= 96u);
   BOOST_TEST(count("closed before Hello") == 1);

@@ -180,10 +180,7 @@ BOOST_FIXTURE_TEST_CASE(the_job_goes_on_beside_all_of_them, page_house) {
   }
   auto a = greeted();
   auto b = greeted();
-  a.send(server::join_frame(1, 0));
-  b.send(server::join_frame(1, 1));
-  BOOST_TEST(a.next().what.outcome.ok());
-  BOOST_TEST(b.next().what.outcome.ok());
+  join(a, b);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -132,10 +132,7 @@ BOOST_FIXTURE_TEST_CASE(events_are_shown_from_one_on, page_house) {
 BOOST_FIXTURE_TEST_CASE(a_barrier_is_503_with_who_is_missing_until_it_was_passed, page_house) {
   auto a = greeted();
   auto b = greeted();
-  a.send(join_frame(1, 0));
-  b.send(join_frame(1, 1));
-  a.next();
-  b.next();
+  join(a, b);
   auto const before = get("/barrier/start up");
   BOOST_TEST(before.code == 400);  // a space is no part of an address
   BOOST_TEST(get("/barrier/start%20up").code == 503);
