@@ -252,8 +252,8 @@ void key_set::store(crowd& by) const {
 void key_set::remove(crowd& by) const {
   if (!by.speaks().has_sessions()) return;
   by.speaks().expect({core::answer{{}, core::removed_answer{count_}}});
-  core::remove_args all;
-  all.key = directory_;
+  core::remove_tree_args all;
+  all.directory = directory_;
   by.ask(0, std::nullopt, std::move(all));
   by.run("the end of the removal");
 }

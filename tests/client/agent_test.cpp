@@ -169,6 +169,22 @@ BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_coordinator_of_protocol_version_1_refuses_in_its_words) {
+  agent_lab lab;
+  lab.a.start(t0);
+  lab.a.connected(t0);
+  std::string const reason = "the client speaks protocol version 2, this coordinator version 1";
+  auto const size = static_cast<char>(reason.size());
+
+  // Goodbye{code: FAILED_PRECONDITION, reason: ...}
+  std::string const goodbye = std::string{"\x08\x09\x12"} + size + reason;
+  std::string const message = '\x6a' + (static_cast<char>(goodbye.size()) + goodbye);
+  lab.a.received(t0, std::string(3, '\0') + (static_cast<char>(message.size()) + message));
+
+  BOOST_TEST(end_of(lab).code() == errc::failed_precondition);
+  BOOST_TEST(end_of(lab).message() == reason + " (said the coordinator at b12:8476)");
+}
+
 BOOST_AUTO_TEST_CASE(a_coordinator_that_is_unavailable_is_tried_again_and_named_at_the_end) {
   agent_lab lab;
   lab.a.start(t0);

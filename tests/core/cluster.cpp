@@ -71,7 +71,7 @@ cluster::~cluster() {
     if (clients_[i]->connection != connection_id{} && !clients_[i]->deaf) listening.push_back(i);
   }
   if (expects_answers && !listening.empty() && look().keys > 0) {
-    remove(static_cast<int>(listening.front()), "", true);
+    remove_tree(static_cast<int>(listening.front()), "", true);
   }
   if (expects_answers) stop("end of the test");
   for (std::size_t const i : listening) {
@@ -368,8 +368,12 @@ call cluster::try_get(caller who, std::string key) {
 call cluster::list(caller who, std::string directory) {
   return send(who, core::list_args{std::move(directory)});
 }
-call cluster::remove(caller who, std::string key, bool all) {
-  return send(who, core::remove_args{std::move(key), all});
+call cluster::remove(caller who, std::string key) {
+  return send(who, core::remove_args{std::move(key)});
+}
+
+call cluster::remove_tree(caller who, std::string directory, bool all) {
+  return send(who, core::remove_tree_args{std::move(directory), all});
 }
 call cluster::increment(caller who, std::string key, std::int64_t by) {
   return send(who, core::increment_args{std::move(key), by});

@@ -154,7 +154,8 @@ class cluster {
   call get(caller who, std::string key, duration timeout = 300s);
   call try_get(caller who, std::string key);
   call list(caller who, std::string directory);
-  call remove(caller who, std::string key, bool all = false);
+  call remove(caller who, std::string key);
+  call remove_tree(caller who, std::string directory, bool all = false);
   call increment(caller who, std::string key, std::int64_t by);
   call inspect(caller who);
   call preempt(caller who, std::uint32_t task, duration in = {});

@@ -89,7 +89,7 @@ BOOST_FIXTURE_TEST_CASE(keys_and_status_go_on_after_a_job_error, job<2>) {
   BOOST_TEST(c.body<core::listing_answer>(c.list(0, ""))->entries.size() == 3u);
   auto const status = c.inspect(0);
   BOOST_TEST((*c.body<boxed<core::snapshot>>(status))->error->cause.task->value == 1u);
-  BOOST_TEST(c.code(c.remove(0, "", true)) == "OK");
+  BOOST_TEST(c.code(c.remove_tree(0, "", true)) == "OK");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_failed_task_itself_may_still_use_keys, job<2>) {

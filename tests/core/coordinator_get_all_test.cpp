@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(get_all_waits_until_the_last_key_has_a_value_in_whatever_or
 
     BOOST_TEST(c.listing(all) == "a=aa b=bb c=cc");
     BOOST_TEST(c.look().waiting_gets == 0u);
-    c.remove(0, "", true);
+    c.remove_tree(0, "", true);
   }
 }
 
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinato
   BOOST_TEST(c.task_ended(0, {errc::internal, "killed"}).code(waits) == "CANCELLED");
   BOOST_TEST(c.code(c.get_all(1, {"a", "b"})) == "CANCELLED");
   BOOST_TEST(c.listing(c.get_all(1, {"a"})) == "a=1");
-  c.remove(1, "", true);
+  c.remove_tree(1, "", true);
 
   cluster d{1};
   auto const stopped = d.get_all(0, {"a"});
@@ -194,7 +194,7 @@ struct woken_gets {
     for (int i = 0; i < count; ++i) all.push_back(c.get_all(0, keys, 1h));
     c.put(0, "last", "v");
   }
-  ~woken_gets() { c.remove(0, "", true); }
+  ~woken_gets() { c.remove_tree(0, "", true); }
 
   [[nodiscard]] std::ptrdiff_t waiting() {
     return std::count_if(all.begin(), all.end(), [&](call one) { return c.code(one) == "waits"; });

@@ -12,7 +12,7 @@ std::string dir_with(std::vector<std::string> const& keys) {
   for (auto const& key : keys) c.put(0, key, "v");
   auto const listing = c.list(0, "dir");
   auto found = c.code(listing) + ":" + c.listing(listing);
-  c.remove(0, "", true);
+  c.remove_tree(0, "", true);
   return found;
 }
 
@@ -186,7 +186,7 @@ BOOST_FIXTURE_TEST_CASE(delete_missing_key_is_ok, job<1>) {
 
 BOOST_FIXTURE_TEST_CASE(delete_key_value_directory, job<1>) {
   for (auto const* const key : {"test_dir/1", "test_dir/sub_dir/2"}) c.put(0, key, "v");
-  c.remove(0, "test_dir/");
+  c.remove_tree(0, "test_dir/");
 
   BOOST_TEST(c.listing(c.list(0, "test_dir/")) == "");
 }
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(delete_directory_deletes_prefix_but_not_what_only_begins
   for (auto const* const key : {"test_dir", "test_dir/a", "test_dir/b/c", "test_dir_other/key"}) {
     c.put(0, key, "v");
   }
-  c.remove(0, "test_dir");
+  c.remove_tree(0, "test_dir");
 
   BOOST_TEST(c.listing(c.list(0, "")) == "test_dir_other/key=v");
 }
@@ -203,13 +203,13 @@ BOOST_FIXTURE_TEST_CASE(delete_directory_deletes_prefix_but_not_what_only_begins
 BOOST_FIXTURE_TEST_CASE(delete_prefix_exact_match_removes_the_key_itself, job<1>) {
   c.put(0, "b", "v");
   c.put(0, "b/1", "v");
-  BOOST_TEST(c.body<core::removed_answer>(c.remove(0, "b"))->count == 2u);
+  BOOST_TEST(c.body<core::removed_answer>(c.remove_tree(0, "b"))->count == 2u);
 }
 
 BOOST_FIXTURE_TEST_CASE(delete_prefix_no_exact_match_removes_what_is_below, job<1>) {
   c.put(0, "b/1", "v");
   c.put(0, "bb", "v");
-  BOOST_TEST(c.body<core::removed_answer>(c.remove(0, "b"))->count == 1u);
+  BOOST_TEST(c.body<core::removed_answer>(c.remove_tree(0, "b"))->count == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(increment_key_value_simple_success, job<1>) {

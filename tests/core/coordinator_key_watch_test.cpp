@@ -33,7 +33,7 @@ BOOST_FIXTURE_TEST_CASE(a_watch_without_a_version_is_told_the_present_one, job<1
 BOOST_FIXTURE_TEST_CASE(a_watch_waits_for_the_next_change_of_its_directory, job<2>) {
   auto const watch = c.watch_keys(1, "d", 0);
   c.put(0, "e", "1");
-  BOOST_TEST(c.after(c.remove(0, "d")).code(watch) == "waits");
+  BOOST_TEST(c.after(c.remove_tree(0, "d")).code(watch) == "waits");
   BOOST_TEST(c.look().waiting_key_watches == 1u);
 
   c.put(0, "d/a/b", "2");
@@ -61,7 +61,10 @@ BOOST_FIXTURE_TEST_CASE(every_kind_of_change_wakes_watches, job<2>) {
   BOOST_TEST(c.changes(one) == "k/a=5 k/b=7 to 7");
   one = after(7);
   c.remove(0, "k");
-  BOOST_TEST(c.changes(one) == "k=- k/a=- k/b=- to 10");
+  BOOST_TEST(c.changes(one) == "k=- to 8");
+  one = after(8);
+  c.remove_tree(0, "k");
+  BOOST_TEST(c.changes(one) == "k/a=- k/b=- to 10");
 }
 
 BOOST_FIXTURE_TEST_CASE(refused_changes_wake_no_watch, job<1>) {
@@ -72,7 +75,7 @@ BOOST_FIXTURE_TEST_CASE(refused_changes_wake_no_watch, job<1>) {
   c.increment(0, "k", 1);
   c.put_all(0, {{"j", "1"}, {"k", "2"}});
   BOOST_TEST(c.after(c.remove(0, "missing")).code(watch) == "waits");
-  c.remove(0, "", true);
+  c.remove_tree(0, "", true);
   BOOST_TEST(c.changes(watch) == "k=- to 2");
 }
 
@@ -181,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them
     c.put_all(0, {{directory + "/a", ""}, {directory + "/b", ""}});
     watches.push_back(c.watch_keys(0, directory, static_cast<std::uint64_t>(2 * i + 2)));
   }
-  c.remove(0, "d");
+  c.remove_tree(0, "d");
 
   for (int i = 0; i < 1'000; ++i) {
     std::string const directory = "d/" + std::to_string(i);
@@ -288,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_watch_that_is_overrun_while_it_waits_is_out_of_range) {
   c.put_all(0, {{"d/1", ""}, {"d/2", ""}, {"d/3", ""}, {"d/4", ""}});
   auto const watch = c.watch_keys(1, "d", 4);
 
-  c.remove(0, "d");
+  c.remove_tree(0, "d");
 
   BOOST_TEST(c.changes(watch) == "OUT_OF_RANGE to 8");
 }
@@ -434,13 +437,13 @@ BOOST_AUTO_TEST_CASE(a_remove_ends_after_a_page_and_is_continued_behind_it) {
   put_some(c, {"d", "d/a", "d/b", "d/c", "other"});
   auto const watch = c.send(0, core::watch_keys_args{"d", 5, 1s});
 
-  auto const first = c.remove(0, "d");
+  auto const first = c.remove_tree(0, "d");
   BOOST_TEST(c.body<core::removed_answer>(first)->count == 3u);
   BOOST_TEST(c.body<core::removed_answer>(first)->last == "d/b");
   BOOST_TEST(c.body<core::key_changes_answer>(watch)->changes.size() == 3u);
   BOOST_TEST(c.listing(c.list(0, "")) == "d/c=v other=v");
 
-  auto const second = c.send(0, core::remove_args{"d", false, "d/b"});
+  auto const second = c.send(0, core::remove_tree_args{"d", false, "d/b"});
   BOOST_TEST(c.body<core::removed_answer>(second)->count == 1u);
   BOOST_TEST(c.body<core::removed_answer>(second)->last == "");
   BOOST_TEST(c.listing(c.list(0, "")) == "other=v");

@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(
 
     BOOST_TEST(c.code(listing) == "OK");
     BOOST_TEST(keys(c.body<core::listing_answer>(listing)) == "");
-    c.remove(0, "", true);
+    c.remove_tree(0, "", true);
   }
 }
 
@@ -261,23 +261,44 @@ BOOST_FIXTURE_TEST_CASE(key_value_delete_directory, job<1>) {
     c.put(0, key, "v");
   }
 
-  auto const removed = c.remove(0, "test_dir/");
+  auto const removed = c.remove_tree(0, "test_dir/");
 
   BOOST_TEST(c.body<core::removed_answer>(removed)->count == 3u);
   BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "test_dir_other/key=v");
+}
+
+BOOST_FIXTURE_TEST_CASE(remove_leaves_what_is_below_the_key, job<1>) {
+  for (auto const* const key : {"d", "d/a", "d/b/c"}) c.put(0, key, "v");
+
+  auto const removed = c.remove(0, "/d/");
+  auto const again = c.remove(0, "d");
+
+  BOOST_TEST(c.body<core::removed_answer>(removed)->count == 1u);
+  BOOST_TEST(c.body<core::removed_answer>(removed)->last == "");
+  BOOST_TEST(c.code(again) == "OK");
+  BOOST_TEST(c.body<core::removed_answer>(again)->count == 0u);
+  BOOST_TEST(keys(c.body<core::listing_answer>(c.list(0, ""))) == "d/a=v d/b/c=v");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_root_is_no_key_to_remove, job<1>) {
+  c.put(0, "a", "1");
+  for (auto const* const root : {"", "/"}) {
+    BOOST_TEST(c.code(c.remove(0, root)) == "INVALID_ARGUMENT");
+  }
+  BOOST_TEST(c.look().keys == 1u);
 }
 
 BOOST_FIXTURE_TEST_CASE(removing_the_root_needs_all, job<1>) {
   c.put(0, "a", "1");
   c.put(0, "b/c", "2");
   for (auto const* const root : {"", "/"}) {
-    auto const careless = c.remove(0, root);
+    auto const careless = c.remove_tree(0, root);
     BOOST_TEST(c.code(careless) == "INVALID_ARGUMENT");
     expect_words(c.text(careless), {"all"});
   }
   BOOST_TEST(c.look().keys == 2u);
 
-  auto const meant = c.remove(0, "/", true);
+  auto const meant = c.remove_tree(0, "/", true);
 
   BOOST_TEST(c.body<core::removed_answer>(meant)->count == 2u);
   BOOST_TEST(c.look().keys == 0u);
@@ -303,7 +324,7 @@ BOOST_FIXTURE_TEST_CASE(keys_need_no_task, job<1>) {
   BOOST_TEST(c.value(c.get(o, "k")) == "v");
   BOOST_TEST(c.code(c.increment(o, "n", 1)) == "OK");
   BOOST_TEST(c.code(c.list(o, "")) == "OK");
-  BOOST_TEST(c.code(c.remove(o, "", true)) == "OK");
+  BOOST_TEST(c.code(c.remove_tree(o, "", true)) == "OK");
 }
 
 BOOST_FIXTURE_TEST_CASE(keys_outlive_the_session_that_put_them, job<1>) {

@@ -83,9 +83,12 @@ BOOST_AUTO_TEST_CASE(who_says_everything_right_is_welcome) {
 }
 
 BOOST_AUTO_TEST_CASE(another_protocol_version_is_refused_for_good_and_both_are_named) {
-  auto args = welcome();
-  args.version = 2;
-  expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "version 2", "version 1"});
+  for (std::uint32_t const other : {1, 3}) {
+    auto args = welcome();
+    args.version = other;
+    expect_words(refusal(secured(), args),
+                 {"FAILED_PRECONDITION:", "version " + std::to_string(other), "version 2"});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(another_job_is_refused_for_good_and_both_are_named) {
@@ -258,8 +261,8 @@ BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
 
   for (auto const& one :
        {c.put(0, long_one, "v"), c.get(0, long_one), c.try_get(0, long_one), c.list(0, long_one),
-        c.remove(0, long_one), c.increment(0, long_one, 1), c.barrier(0, long_one),
-        c.cancel(0, long_one), c.count_barrier(0, long_one, 1)}) {
+        c.remove(0, long_one), c.remove_tree(0, long_one), c.increment(0, long_one, 1),
+        c.barrier(0, long_one), c.cancel(0, long_one), c.count_barrier(0, long_one, 1)}) {
     BOOST_TEST(c.code(one) == "RESOURCE_EXHAUSTED");
     expect_words(c.text(one), {"11 bytes", "key_bytes_max is 10"});
   }
@@ -303,7 +306,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
               o.open_requests_max_per_task = 0;
             })};
   auto const send = [&](std::uint64_t id) {
-    auto m = message_of(core::remove_args{"none", false}, id);
+    auto m = message_of(core::remove_args{"none"}, id);
     m.answered_through = 1;
     c[0].open.emplace(request_id{id}, cluster::client::open_call{m, time_point::max(), true});
     c[0].last_id = request_id{id};
@@ -335,7 +338,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
   }
   for (auto const& one : calls) BOOST_TEST(c.code(one) == "OK");
   BOOST_TEST(c.value(c.get(1, "k0")) == std::string(1000, 'v'));
-  c.remove(0, "", true);
+  c.remove_tree(0, "", true);
   BOOST_TEST(c.code(c.put(0, "again", "v")) == "OK");
 }
 

@@ -362,9 +362,9 @@ BOOST_AUTO_TEST_CASE(a_zombie_cannot_pass_for_an_observer) {
   for (auto const& one :
        {c.put(0, "k", "zombie", true), c.put(0, "new", "zombie"), c.append(0, "k", "zombie"),
         c.compare_and_set(0, "k", std::string{"v"}, "zombie"), c.increment(0, "n", 1),
-        c.put_all(0, {{"a", "zombie"}}), c.remove(0, "k"), c.push(0, "q", "zombie"), c.pop(0, "q"),
-        c.get(0, "k"), c.count_barrier(0, "c", 1), c.cancel(0, "b"), c.preempt(0, 1),
-        c.watch_keys(0, ""), c.barrier(0, "b"), c.leave(0)}) {
+        c.put_all(0, {{"a", "zombie"}}), c.remove(0, "k"), c.remove_tree(0, "k"),
+        c.push(0, "q", "zombie"), c.pop(0, "q"), c.get(0, "k"), c.count_barrier(0, "c", 1),
+        c.cancel(0, "b"), c.preempt(0, 1), c.watch_keys(0, ""), c.barrier(0, "b"), c.leave(0)}) {
     BOOST_TEST(c.code(one) == "ABORTED");
     expect_words(c.text(one), {"task 0", "held by another session: this one was replaced"});
   }

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(an_answer_holds_an_eighth_of_the_memory_at_most) {
   expect_words(c.text(gotten),
                {"6 keys", "12500 bytes, an eighth of memory_bytes_max", "get fewer"});
 
-  c.remove(0, "dir");
+  c.remove_tree(0, "dir");
   c.put(0, "dir/large", std::string(13'000, 'v'));
   auto const large = c.send(0, core::list_args{"dir"});
   BOOST_TEST(c.code(large) == "RESOURCE_EXHAUSTED");

@@ -32,7 +32,9 @@ struct store {
     });
     return all;
   }
-  std::uint64_t remove(std::string const& key) { return keys.remove(key, "", 1000).count; }
+  std::uint64_t remove_tree(std::string const& directory) {
+    return keys.remove_tree(directory, "", 1000).count;
+  }
   std::string add(std::string const& key, std::int64_t by) {
     auto const sum = keys.increment(key, by);
     return sum ? std::to_string(sum->value) : std::string{name(sum.error().code())};
@@ -133,7 +135,7 @@ BOOST_AUTO_TEST_CASE(every_change_draws_a_new_version_from_one_counter) {
   BOOST_TEST(second < third);
   BOOST_TEST(third < fourth);
   BOOST_TEST(s.keys.find("b")->version == second);
-  s.remove("a");
+  s.keys.remove("a");
   BOOST_TEST(s.keys.put("a", "1", false)->version > fourth + 1);
 }
 
@@ -179,9 +181,9 @@ BOOST_AUTO_TEST_CASE(delete_key_and_delete_missing_key) {
   store s;
   s.put("a", "1");
 
-  BOOST_TEST(s.remove("a") == 1u);
+  BOOST_TEST(s.keys.remove("a"));
   BOOST_TEST(s.value("a") == "nothing");
-  BOOST_TEST(s.remove("a") == 0u);
+  BOOST_TEST(!s.keys.remove("a"));
 }
 
 BOOST_AUTO_TEST_CASE(delete_prefix_no_match_exact_match_and_no_exact_match) {
@@ -190,17 +192,17 @@ BOOST_AUTO_TEST_CASE(delete_prefix_no_match_exact_match_and_no_exact_match) {
     s.put(key, "");
   }
 
-  BOOST_TEST(s.remove("nothing") == 0u);
-  BOOST_TEST(s.remove("dir") == 3u);
+  BOOST_TEST(s.remove_tree("nothing") == 0u);
+  BOOST_TEST(s.remove_tree("dir") == 3u);
   BOOST_TEST(s.list("") == "dir.other dir0 dirt/1");
-  BOOST_TEST(s.remove("di") == 0u);
+  BOOST_TEST(s.remove_tree("di") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_removal_ends_after_so_many_keys_below_and_goes_on_behind_them) {
   store s;
   for (auto const* const key : {"d", "d/1", "d/2", "d/3", "d/4", "d0"}) s.put(key, "");
 
-  auto const first = s.keys.remove("d", "", 2);
+  auto const first = s.keys.remove_tree("d", "", 2);
   BOOST_TEST(first.count == 3u);
   BOOST_TEST(first.last == "d/2");
   BOOST_TEST(s.list("") == "d/3 d/4 d0");
@@ -208,14 +210,14 @@ BOOST_AUTO_TEST_CASE(a_removal_ends_after_so_many_keys_below_and_goes_on_behind_
   // What was put behind the removal stays, also the directory's own key.
   s.put("d", "");
   s.put("d/1", "");
-  auto const second = s.keys.remove("d", first.last, 2);
+  auto const second = s.keys.remove_tree("d", first.last, 2);
   BOOST_TEST(second.count == 2u);
   BOOST_TEST(second.last == "");
   BOOST_TEST(s.list("") == "d d/1 d0");
 
-  auto const root = s.keys.remove("", "", 1);
+  auto const root = s.keys.remove_tree("", "", 1);
   BOOST_TEST(root.last == "d");
-  BOOST_TEST(s.keys.remove("", root.last, 2).last == "");
+  BOOST_TEST(s.keys.remove_tree("", root.last, 2).last == "");
   BOOST_TEST(s.keys.size() == 0u);
 }
 
@@ -224,7 +226,7 @@ BOOST_AUTO_TEST_CASE(the_empty_key_removes_everything) {
   s.put("a", "1");
   s.put("b/c", "2");
 
-  BOOST_TEST(s.remove("") == 2u);
+  BOOST_TEST(s.remove_tree("") == 2u);
   BOOST_TEST(s.keys.size() == 0u);
   BOOST_TEST(s.keys.bytes_stored() == 0u);
 }
@@ -335,8 +337,8 @@ BOOST_AUTO_TEST_CASE(what_is_stored_is_counted_and_what_is_removed_is_not) {
   BOOST_TEST(s.memory->used() == one - 990);
   BOOST_TEST(s.keys.bytes_stored() == 10u);
   s.put("b/c", "y");
-  s.remove("a");
-  s.remove("b");
+  s.keys.remove("a");
+  s.keys.remove("b/c");
 
   BOOST_TEST(s.memory->used() == 0u);
   BOOST_TEST(s.keys.bytes_stored() == 0u);
@@ -357,7 +359,7 @@ BOOST_AUTO_TEST_CASE(a_value_that_somebody_still_holds_is_counted_until_he_lets_
   store s;
   s.put("a", std::string(1000, 'x'));
   auto held = s.keys.find("a")->value;
-  s.remove("a");
+  s.keys.remove("a");
   BOOST_TEST(s.memory->used() == 1000u);
 
   held = {};

@@ -229,7 +229,9 @@ wish any_wish(dice& chance, std::uint32_t num_tasks, task_id home, bool is_calm)
     case 11: return {task, get_args{usual_name(chance), any_timeout(chance)}};
     case 12: return {task, try_get_args{usual_name(chance)}};
     case 13: return {task, list_args{chance.one_in(2) ? "" : any_name(chance)}};
-    case 14: return {task, remove_args{usual_name(chance), false}};
+    case 14:
+      if (chance.one_in(2)) return {task, remove_tree_args{usual_name(chance), false}};
+      return {task, remove_args{usual_name(chance)}};
     case 15:
       return {task,
               increment_args{usual_name(chance), static_cast<std::int64_t>(chance.upto(9)) - 4}};

@@ -611,7 +611,7 @@ class world {
     if (!last.greeted) return;
     check_count(last);
     if (!last.greeted) return;
-    request_once(last, remove_args{"", true});
+    request_once(last, remove_tree_args{"", true});
     say(last, bye_args{});
     settle();
   }

@@ -203,7 +203,8 @@ std::optional<core::request> transcript::key_request_of(std::vector<std::string>
   if (verb == "get") return core::get_args{word(words, 1), timeout(words, 2)};
   if (verb == "try-get") return core::try_get_args{word(words, 1)};
   if (verb == "list") return core::list_args{words.size() > 1 ? words[1] : ""};
-  if (verb == "remove") return core::remove_args{word(words, 1), words.size() > 2};
+  if (verb == "remove") return core::remove_args{word(words, 1)};
+  if (verb == "remove-tree") return core::remove_tree_args{word(words, 1), words.size() > 2};
   if (verb == "increment") return core::increment_args{word(words, 1), std::stoll(word(words, 2))};
   if (verb == "owns") return core::put_args{word(words, 1), word(words, 2), false, true};
   if (verb == "swaps") {

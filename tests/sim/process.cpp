@@ -46,7 +46,7 @@ pending_call process::list(std::string directory) {
   return make(core::list_args{std::move(directory)}, 300s);
 }
 pending_call process::remove(std::string key) {
-  return make(core::remove_args{std::move(key), false}, 300s);
+  return make(core::remove_args{std::move(key)}, 300s);
 }
 pending_call process::increment(std::string key, std::int64_t by) {
   return make(core::increment_args{std::move(key), by}, 300s);

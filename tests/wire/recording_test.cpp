@@ -214,12 +214,12 @@ BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
   v1::RecordingHead newer;
-  newer.set_version(3);
+  newer.set_version(4);
   std::string const bytes = item(newer.SerializeAsString());
 
   BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
-             "INVALID_ARGUMENT: This is no recording that can be read: its version is 3, and this "
-             "program knows version 2.");
+             "INVALID_ARGUMENT: This is no recording that can be read: its version is 4, and this "
+             "program knows version 3.");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_head_is_refused) {

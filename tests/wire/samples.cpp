@@ -277,9 +277,9 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::try_get_args{"addr/3"});
   add(made, core::list_args{"addr"});
   add(made, core::list_args{"addr", "addr/7", largest});
-  add(made, core::remove_args{"addr", true});
+  add(made, core::remove_args{"addr"});
   add(made, core::increment_args{"steps", std::numeric_limits<std::int64_t>::min()});
-  add(made, core::remove_args{"addr", false, "addr/7"});
+  add(made, core::remove_tree_args{"addr", true, "addr/7"});
   add(made, core::inspect_args{});
   add(made, core::inspect_args{task_id{1'000}});
   add(made, core::preempt_args{task_id{3}, 10min});

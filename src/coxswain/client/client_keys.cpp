@@ -44,7 +44,7 @@ asio::awaitable<std::uint64_t> remove_all(connection_ptr at, std::string key, bo
   std::uint64_t count = 0;
   std::string after;
   for (bool goes_on = true; goes_on;) {
-    core::remove_args args{key, root, after};
+    core::remove_tree_args args{key, root, after};
     question q{std::move(args), patience};
     auto a = co_await ask(at, std::move(q));
     auto& page = value_of<core::removed_answer>(a);

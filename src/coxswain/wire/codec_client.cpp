@@ -348,6 +348,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kTryGet: return decode(*from.mutable_try_get());
     case v1::ClientMessage::kIncrement: return decode(*from.mutable_increment());
     case v1::ClientMessage::kRemove: return decode(*from.mutable_remove());
+    case v1::ClientMessage::kRemoveTree: return decode(*from.mutable_remove_tree());
     case v1::ClientMessage::kList: return decode(*from.mutable_list());
     case v1::ClientMessage::kCancelBarrier: return decode(*from.mutable_cancel_barrier());
     case v1::ClientMessage::kCountBarrier: return decode(*from.mutable_count_barrier());

@@ -48,14 +48,20 @@ core::list_args decode(v1::List& from) {
 }
 
 void encode(core::remove_args const& from, v1::ClientMessage& message) {
-  auto& to = *message.mutable_remove();
-  to.set_key(from.key);
+  message.mutable_remove()->set_key(from.key);
+}
+
+core::remove_args decode(v1::Remove& from) { return {std::move(*from.mutable_key())}; }
+
+void encode(core::remove_tree_args const& from, v1::ClientMessage& message) {
+  auto& to = *message.mutable_remove_tree();
+  to.set_directory(from.directory);
   to.set_all(from.all);
   to.set_after(from.after);
 }
 
-core::remove_args decode(v1::Remove& from) {
-  return {std::move(*from.mutable_key()), from.all(), std::move(*from.mutable_after())};
+core::remove_tree_args decode(v1::RemoveTree& from) {
+  return {std::move(*from.mutable_directory()), from.all(), std::move(*from.mutable_after())};
 }
 
 void encode(core::increment_args const& from, v1::ClientMessage& message) {

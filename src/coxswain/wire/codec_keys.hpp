@@ -16,6 +16,8 @@ void encode(core::list_args const& from, v1::ClientMessage& message);
 [[nodiscard]] core::list_args decode(v1::List& from);
 void encode(core::remove_args const& from, v1::ClientMessage& message);
 [[nodiscard]] core::remove_args decode(v1::Remove& from);
+void encode(core::remove_tree_args const& from, v1::ClientMessage& message);
+[[nodiscard]] core::remove_tree_args decode(v1::RemoveTree& from);
 void encode(core::increment_args const& from, v1::ClientMessage& message);
 [[nodiscard]] core::increment_args decode(v1::Increment& from);
 void encode(core::compare_and_set_args const& from, v1::ClientMessage& message);

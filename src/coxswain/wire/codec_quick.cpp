@@ -205,9 +205,7 @@ bool read(field_reader from, core::increment_args& to) {
 }
 
 bool read(field_reader from, core::remove_args& to) {
-  using fields = v1::Remove;
-  return read(from, text_field<fields::kKeyFieldNumber>{to.key},
-              flag_field<fields::kAllFieldNumber>{to.all});
+  return read(from, text_field<v1::Remove::kKeyFieldNumber>{to.key});
 }
 
 bool read(field_reader from, core::report_progress_args& to) {

@@ -12,8 +12,6 @@
 namespace coxswain::wire {
 namespace {
 
-constexpr std::uint32_t version = 2;
-
 // More than a century.
 constexpr auto at_max = std::uint64_t{1} << 62;
 
@@ -25,7 +23,7 @@ error malformed(std::string const& what) {
 
 void append(std::string& out, recording_head const& head) {
   v1::RecordingHead to;
-  to.set_version(version);
+  to.set_version(recording_version);
   to.set_coordinator_incarnation(head.coordinator.value);
   to.set_started_unix_ms(head.started.unix_ms);
   to.set_utc_offset_s(head.started.utc_offset_s);
@@ -84,9 +82,9 @@ recording_reader::recording_reader(std::string_view bytes) : rest_{bytes} {
   v1::RecordingHead from;
   auto const item = take_item();
   if (!item || !parse(*item, from)) throw malformed("it has no head.");
-  if (from.version() != version) {
+  if (from.version() != recording_version) {
     throw malformed("its version is " + std::to_string(from.version()) +
-                    ", and this program knows version " + std::to_string(version) + ".");
+                    ", and this program knows version " + std::to_string(recording_version) + ".");
   }
   head_.coordinator = incarnation{from.coordinator_incarnation()};
   head_.started = {from.started_unix_ms(), from.utc_offset_s()};

@@ -64,6 +64,9 @@ struct record {
   std::optional<std::uint16_t> digest{};  // of the events up to this one
 };
 
+// Of the format, which changes with the protocol: 3 has messages of protocol version 2.
+inline constexpr std::uint32_t recording_version = 3;
+
 // Longer texts without their numbers are not shared by events: a reader makes the text anew each
 // time.
 constexpr std::size_t shared_words_max = 4096;

@@ -73,6 +73,11 @@ void lost_item(tamper& by, std::size_t process, server_messages& sent) {
   if (by.one_in(4)) sent.front().what = {status{errc::cancelled, "it is no longer in the job"}, {}};
 }
 
+void removed_tree(tamper&, std::size_t, client_messages& sent) {
+  if (auto const* const one = body<core::remove_args>(sent)) {
+    sent.front().what = core::remove_tree_args{one->key};
+  }
+}
 void early_get(tamper&, std::size_t, client_messages& sent) {
   if (auto const* const get = body<core::get_args>(sent)) {
     sent.front().what = core::try_get_args{get->key};
@@ -249,6 +254,7 @@ std::vector<plant> const& all_plants() {
       {"missing_change", "a watch leaves a change out", nullptr, &missing_change},
       {"item_twice", "an item of a queue is given twice", nullptr, &item_twice},
       {"lost_item", "an item is taken by one who is told of none", nullptr, &lost_item},
+      {"removed_tree", "a remove takes what is below the key", &removed_tree},
       {"early_get", "a get does not wait for the key", &early_get},
       {"doubled_increment", "an increment takes effect twice", &doubled_increment},
       {"overwriting_put", "a put overwrites unasked", &overwriting_put},

@@ -266,7 +266,7 @@ script clean_up(actor& me) {
     }
   }
   for (std::string after; !me.is_over();) {
-    core::request all = core::remove_args{"", true, after};
+    core::request all = core::remove_tree_args{"", true, after};
     core::answer const a = co_await me.ask(std::move(all), 5s, std::nullopt);
     auto const* const page = std::get_if<core::removed_answer>(&a.value);
     if (!page || page->last.empty()) break;

@@ -56,7 +56,9 @@ core::request any_change(generator& r, std::optional<task_id> task, std::string 
     case 5: return core::append_args{any_key(r), std::move(text)};
     case 6: return any_compare_and_set(r, std::move(text));
     case 7: return any_put_all(r, text);
-    default: return core::remove_args{one_in(r, 8) ? "d" : any_key(r), false};
+    default:
+      if (one_in(r, 8)) return core::remove_tree_args{"d"};
+      return core::remove_args{one_in(r, 8) ? "d" : any_key(r)};
   }
 }
 

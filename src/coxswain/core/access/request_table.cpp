@@ -69,6 +69,9 @@ constexpr request_row row_of(of<increment_args>) {
   return {"increment", "increment keys", role::operator_, needs_memory | produces};
 }
 constexpr request_row row_of(of<remove_args>) { return {"remove", "remove keys", role::operator_}; }
+constexpr request_row row_of(of<remove_tree_args>) {
+  return {"remove_tree", "remove keys", role::operator_};
+}
 constexpr request_row row_of(of<push_args>) {
   return {"push", "push to queues", role::operator_, stores | produces};
 }

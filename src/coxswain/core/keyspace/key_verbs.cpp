@@ -210,16 +210,25 @@ status key_verbs::may_put_all(put_all_args const& args, std::size_t bytes, std::
 }
 
 void key_verbs::handle(call const& c, remove_args& args) {
-  if (status why = normalise_key(args.key, options_.key_bytes_max); !why.ok()) {
+  if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
+  remove_if_ended(args.key);
+  concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys are there still
+  bool const was_there = keys_.remove(args.key);
+  calls_.answer_now(c, calls_.share(removed_answer{was_there}), true);
+  if (was_there) concerns_.key_watches.tell(keys_.version() - 1);
+}
+
+void key_verbs::handle(call const& c, remove_tree_args& args) {
+  if (status why = normalise_key(args.directory, options_.key_bytes_max); !why.ok()) {
     return calls_.refuse(c, std::move(why));
   }
-  if (args.key.empty() && !args.all) {
+  if (args.directory.empty() && !args.all) {
     return calls_.refuse(
         c, {errc::invalid_argument, "removing the root removes every key: say `all`"});
   }
   concerns_.multi_gets.look_at_woken(joint_gets::looks_per_removal);  // their keys are there still
   std::uint64_t const before = keys_.version();
-  auto removed = keys_.remove(args.key, args.after, options_.page_entries_max);
+  auto removed = keys_.remove_tree(args.directory, args.after, options_.page_entries_max);
   kernel_.tally.steps += removed.count;
   calls_.answer_now(c, calls_.share(removed_answer{removed.count, std::move(removed.last)}), true);
   concerns_.key_watches.tell(before);

@@ -21,6 +21,7 @@ class key_verbs final : public blocking_concern, public timed_concern {
   void handle(call const& c, compare_and_set_args& args);
   void handle(call const& c, put_all_args& args);
   void handle(call const& c, remove_args& args);
+  void handle(call const& c, remove_tree_args& args);
   void handle(call const& c, increment_args& args);
   void handle(call const& c, get_args& args);
   void handle(call const& c, try_get_args& args);

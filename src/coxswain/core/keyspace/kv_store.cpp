@@ -136,14 +136,18 @@ bytes kv_store::exchange(std::string const& key, bytes by) {
   return std::exchange(value, std::move(by));
 }
 
-kv_store::removal kv_store::remove(std::string const& key, std::string const& after,
-                                   std::size_t most) {
+bool kv_store::remove(std::string const& key) {
+  auto const* const at = index_.find(key);
+  if (!at) return false;
+  erase(*at);
+  return true;
+}
+
+kv_store::removal kv_store::remove_tree(std::string const& directory, std::string const& after,
+                                        std::size_t most) {
   removal made;
-  if (auto const* const at = after.empty() && !key.empty() ? index_.find(key) : nullptr) {
-    erase(*at);
-    ++made.count;
-  }
-  std::string const prefix = key.empty() ? "" : key + '/';
+  if (after.empty() && remove(directory)) ++made.count;
+  std::string const prefix = directory.empty() ? "" : directory + '/';
   auto at = first(prefix, after);
   auto const is_below = [&] { return at != entries_.end() && at->first.starts_with(prefix); };
   for (std::size_t below = 1; below <= most && is_below(); ++below) {

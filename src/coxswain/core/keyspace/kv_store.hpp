@@ -100,14 +100,17 @@ class kv_store {
   // FAILED_PRECONDITION: the value is not a decimal 64-bit integer. OUT_OF_RANGE: the sum is none.
   result<sum> increment(std::string const& key, std::int64_t by);
 
+  // Returns whether there was such a key.
+  bool remove(std::string const& key);
+
   struct removal {
     std::uint64_t count{};
     std::string last{};  // more keys follow this one; empty: there are none
   };
 
-  // Removes the key, and the first keys below it, at most so many; the empty key stands for all. To
-  // go on, `after` is the `last` of the previous removal.
-  removal remove(std::string const& key, std::string const& after, std::size_t most);
+  // Removes the key equal to the directory, and the first keys below it, at most so many; the empty
+  // one is the root. To go on, `after` is the `last` of the previous removal.
+  removal remove_tree(std::string const& directory, std::string const& after, std::size_t most);
 
   // The task has ended: its ephemeral keys are absent for `find`, and are to be removed.
   void end_owner(task_id owner);

@@ -28,7 +28,8 @@ status handshake_verbs::refusal(hello_args const& args) const {
   if (args.version != protocol_version) {
     return {errc::failed_precondition,
             "the client speaks protocol version " + std::to_string(args.version) +
-                ", this coordinator version " + std::to_string(protocol_version)};
+                ", this coordinator version " + std::to_string(protocol_version) +
+                ": run the same version of Coxswain on both sides"};
   }
   if (args.acts_for) {
     if (auto const by = concerns_.guests.host_of(*args.acts_for); !by) return by.error();

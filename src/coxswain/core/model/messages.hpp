@@ -30,7 +30,7 @@
 
 namespace coxswain::core {
 
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 // The largest frame before a successful handshake (semantics D2).
 inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
@@ -191,9 +191,15 @@ struct list_args {
 struct remove_args {
   static constexpr std::string_view words = "removal of key";
   std::string key;
+  friend bool operator==(remove_args const&, remove_args const&) = default;
+};
+
+struct remove_tree_args {
+  static constexpr std::string_view words = "removal of directory";
+  std::string directory;
   bool all{};
   std::string after{};  // the `last` of the previous reply
-  friend bool operator==(remove_args const&, remove_args const&) = default;
+  friend bool operator==(remove_tree_args const&, remove_tree_args const&) = default;
 };
 
 struct increment_args {
@@ -373,11 +379,11 @@ using request =
     std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, ask_waiting_args,
                  join_args, leave_args, report_error_args, barrier_args, cancel_barrier_args,
                  count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
-                 increment_args, inspect_args, preempt_args, frozen_args, reset_args,
-                 compare_and_set_args, append_args, get_all_args, put_all_args, count_keys_args,
-                 push_args, pop_args, watch_keys_args, alive_args, watch_tasks_args,
-                 watch_events_args, exchange_topology_args, report_progress_args, why_args,
-                 grant_args, lock_args, try_lock_args, unlock_args>;
+                 remove_tree_args, increment_args, inspect_args, preempt_args, frozen_args,
+                 reset_args, compare_and_set_args, append_args, get_all_args, put_all_args,
+                 count_keys_args, push_args, pop_args, watch_keys_args, alive_args,
+                 watch_tasks_args, watch_events_args, exchange_topology_args, report_progress_args,
+                 why_args, grant_args, lock_args, try_lock_args, unlock_args>;
 
 struct client_message {
   request_id id{};

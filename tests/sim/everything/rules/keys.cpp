@@ -15,7 +15,7 @@ class key_judge {
  public:
   key_judge(history const& h, complaints& found) : h_{h}, story_{h}, found_{found} {
     for (call_record const& c : h.calls) {
-      auto const* const all = c.asks<core::remove_args>();
+      auto const* const all = c.asks<core::remove_tree_args>();
       if (c.process == 0 && all && all->all) cleaned_ = c.made;
     }
   }
@@ -26,6 +26,7 @@ class key_judge {
       if (c.answered) std::visit([&](auto const& args) { look(args); }, c.asked);
     }
     check_unclaimed();
+    check_removals();
   }
 
  private:
@@ -123,13 +124,23 @@ class key_judge {
     }
   }
   void look(core::remove_args const& a) {
+    std::string const only = normal(a.key);
+    look_at_removal([&](std::string const& key) { return key == only; });
+    auto const* const removed = c_->gave<core::removed_answer>();
+    if (removed && removed->count == 0) expect_absent(only);
+  }
+  void look(core::remove_tree_args const& a) {
+    std::string const directory = normal(a.directory);
+    look_at_removal([&](std::string const& key) { return concerns(key, directory); });
+  }
+  template <class IsMeant>
+  void look_at_removal(IsMeant is_meant) {
     auto const* const removed = c_->gave<core::removed_answer>();
     if (!removed) return;
     std::uint64_t count = 0;
-    std::string const directory = normal(a.key);
     for (key_record const& one : h_.keys) {
       bool const is_then = one.at >= c_->made && one.at <= *c_->answered;
-      if (is_then && !one.what.value && concerns(one.what.key, directory)) ++count;
+      if (is_then && !one.what.value && is_meant(one.what.key)) ++count;
     }
     if (count < removed->count) complain("fewer were removed");
   }
@@ -215,6 +226,24 @@ class key_judge {
     if (unclaimed <= unknown) return;
     found_.push_back(std::to_string(unclaimed) + " changes were made by nobody, or twice; only " +
                      std::to_string(unknown) + " may have been");
+  }
+  // A key vanishes because somebody removes it, or because it is a task's.
+  void check_removals() {
+    for (key_record const& one : h_.keys) {
+      if (one.what.value) continue;
+      bool const is_explained =
+          std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
+            if (c.made > one.at) return false;
+            auto const* const put = c.asks<core::put_args>();
+            if (put && put->owned && normal(put->key) == one.what.key) return true;
+            if (c.answered && *c.answered < one.at) return false;
+            auto const* const remove = c.asks<core::remove_args>();
+            if (remove && normal(remove->key) == one.what.key) return true;
+            auto const* const tree = c.asks<core::remove_tree_args>();
+            return tree && concerns(one.what.key, normal(tree->directory));
+          });
+      if (!is_explained) found_.push_back("nobody has removed '" + one.what.key + "'");
+    }
   }
   static std::size_t changes_of_unknown(call_record const& c) {
     if (c.answered && c.got.outcome.code() != errc::unavailable &&
