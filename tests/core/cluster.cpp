@@ -146,8 +146,7 @@ cluster& cluster::say(connection_id from, core::client_message message) {
 }
 
 int cluster::observer(std::string label) {
-  core::hello_args args;
-  args.label = std::move(label);
+  core::hello_args args{.label = std::move(label)};
   std::string const peer = "10.0.0." + std::to_string(clients_.size()) + ":5000";
   int const c = hello(std::move(args), peer);
   BOOST_TEST_REQUIRE((*this)[c].hello.has_value());
@@ -167,8 +166,7 @@ int cluster::hello(core::hello_args args, std::string peer) {
   }
   bare_.erase(c.connection);
   by_connection_.emplace(c.connection, index);
-  core::client_message m;
-  m.what = std::move(args);
+  core::client_message m{.what = std::move(args)};
   say(c.connection, std::move(m));
   return static_cast<int>(index);
 }
@@ -183,10 +181,8 @@ cluster& cluster::lose(int who, core::loss how) {
 
 core::resume_args cluster::resume_of(int who) const {
   client const& c = *clients_[static_cast<std::size_t>(who)];
-  core::resume_args args;
-  args.session = c.hello->session;
-  args.secret = c.hello->secret;
-  args.coordinator = c.hello->coordinator;
+  core::resume_args args{
+      .session = c.hello->session, .secret = c.hello->secret, .coordinator = c.hello->coordinator};
   for (auto const& [id, o] : c.open) {
     if (o.sent) args.open.push_back(id);
   }
@@ -207,9 +203,7 @@ cluster& cluster::resume_on(int who, connection_id on) {
   c.connection = on;
   c.resumed.reset();
   by_connection_.emplace(on, static_cast<std::size_t>(who));
-  core::client_message m;
-  m.answered_through = c.answered;
-  m.what = resume_of(who);
+  core::client_message m{.answered_through = c.answered, .what = resume_of(who)};
   return say(on, std::move(m));
 }
 
@@ -233,16 +227,13 @@ void cluster::resumed(std::size_t index) {
 
 cluster& cluster::bye(int who, bool abandoned) {
   client& c = (*this)[who];
-  core::client_message m;
-  m.answered_through = c.answered;
-  m.what = core::bye_args{abandoned};
+  core::client_message m{.answered_through = c.answered, .what = core::bye_args{abandoned}};
   return say(c.connection, std::move(m));
 }
 
 cluster& cluster::heartbeat(int who) {
   client& c = (*this)[who];
-  core::client_message m;
-  m.answered_through = c.answered;
+  core::client_message m{.answered_through = c.answered};
   return say(c.connection, std::move(m));
 }
 
@@ -337,8 +328,7 @@ call cluster::report_error(caller who, errc code, std::string message) {
   return send(who, core::report_error_args{status{code, std::move(message)}});
 }
 call cluster::barrier(caller who, std::string name, duration timeout, asking extra) {
-  core::barrier_args args;
-  args.name = std::move(name);
+  core::barrier_args args{.name = std::move(name)};
   for (std::uint32_t const t : extra.among) args.participants.push_back(task_id{t});
   args.gather = extra.gather.has_value();
   args.data = extra.gather.value_or(std::move(extra.operand));
@@ -348,8 +338,7 @@ call cluster::barrier(caller who, std::string name, duration timeout, asking ext
   return send(who, std::move(args), timeout);
 }
 call cluster::cancel(caller who, std::string name, std::optional<std::uint64_t> round) {
-  core::cancel_barrier_args args;
-  args.name = std::move(name);
+  core::cancel_barrier_args args{.name = std::move(name)};
   if (round) args.round = round_number{*round};
   return send(who, std::move(args));
 }
@@ -424,9 +413,7 @@ cluster& cluster::withdraw(call what) {
   bool const sent = c.open.at(what.id).sent;
   c.open.erase(what.id);
   if (!sent || c.connection == connection_id{}) return *this;
-  core::client_message m;
-  m.answered_through = c.answered;
-  m.what = core::withdraw_args{what.id};
+  core::client_message m{.answered_through = c.answered, .what = core::withdraw_args{what.id}};
   return say(c.connection, std::move(m));
 }
 call cluster::exchange(caller who, std::string platform, core::local_topology mine,

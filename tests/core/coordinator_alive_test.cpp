@@ -25,12 +25,7 @@ std::string list(cluster const& c, call of) {
 }
 
 // Tasks come and go as they like.
-core::config loose() {
-  return with([](auto& o) {
-    o.join_barrier = false;
-    o.leave_barrier = false;
-  });
-}
+core::config loose() { return core::config{.join_barrier = false, .leave_barrier = false}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_alive_test)
 
@@ -86,7 +81,7 @@ BOOST_AUTO_TEST_CASE(calling_get_alive_tasks_without_being_a_member_leaves_the_m
 
 BOOST_AUTO_TEST_CASE(
     a_recoverable_task_that_failed_is_not_waited_for_and_not_listed_until_it_is_back) {
-  auto c = cluster{3, with([](auto& o) { o.recoverable = true; })};
+  auto c = cluster{3, core::config{.recoverable = true}};
   c.report_error(2, errc::internal, "boom");
   auto const zero = alive(c, 0, {0, 1, 2});
   auto const one = alive(c, 1, {0, 1, 2});
@@ -323,10 +318,7 @@ BOOST_AUTO_TEST_CASE(a_large_job_asks_in_any_order) {
 }
 
 BOOST_AUTO_TEST_CASE(an_alive_query_without_room_for_its_members_is_refused) {
-  auto c = cluster::deserted(4096, with([](auto& o) {
-                               o.join_barrier = false;
-                               o.memory_bytes_max = 16'000;
-                             }));
+  auto c = cluster::deserted(4096, {.join_barrier = false, .memory_bytes_max = 16'000});
   c.join({c.observer(), 0}, 100);
 
   auto const refused = alive(c, 0);

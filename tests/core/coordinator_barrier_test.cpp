@@ -254,9 +254,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_
 BOOST_FIXTURE_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back, job<2>) {
   auto const older = c.barrier(0, "b");
   auto const newer = c.barrier(0, "b");
-  core::client_message m;
-  m.answered_through = c[0].answered;
-  m.what = core::withdraw_args{older.id};
+  core::client_message m{.answered_through = c[0].answered, .what = core::withdraw_args{older.id}};
   c.say(c[0].connection, m);
 
   BOOST_TEST(c.after(c.barrier(1, "b")).code(newer) == "OK");
@@ -290,9 +288,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been, job
 BOOST_FIXTURE_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome, job<2>) {
   auto const a = c.barrier(0, "b");
   c.barrier(1, "b");
-  core::client_message m;
-  m.answered_through = c[0].answered;
-  m.what = core::withdraw_args{a.id};
+  core::client_message m{.answered_through = c[0].answered, .what = core::withdraw_args{a.id}};
   BOOST_TEST(c.say(c[0].connection, m).replies() == "0:OK 1:OK");
   BOOST_TEST(c.look().barriers.empty());
 }
@@ -300,14 +296,11 @@ BOOST_FIXTURE_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome, j
 BOOST_FIXTURE_TEST_CASE(withdrawing_what_was_never_asked_does_nothing, job<2>) {
   auto const a = c.barrier(0, "b");
   for (std::uint64_t const id : {std::uint64_t{0}, a.id.value + 7, UINT64_MAX}) {
-    core::client_message m;
-    m.what = core::withdraw_args{request_id{id}};
-    m.answered_through = c[0].answered;
+    core::client_message m{.answered_through = c[0].answered,
+                           .what = core::withdraw_args{request_id{id}}};
     c.say(c[0].connection, m);
   }
-  core::client_message others;
-  others.what = core::withdraw_args{a.id};
-  others.answered_through = c[1].answered;
+  core::client_message others{.answered_through = c[1].answered, .what = core::withdraw_args{a.id}};
   BOOST_TEST(c.say(c[1].connection, others).look().barriers[0].arrived == 1u);
   BOOST_TEST(c.goodbye(0) == "none");
 }
@@ -558,7 +551,7 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_that_waits_long_is_logged_every_ten_seconds, j
 }
 
 BOOST_AUTO_TEST_CASE(a_log_period_of_zero_means_that_waiting_is_not_logged) {
-  cluster c{2, with([](auto& o) { o.waiting_log_period = 0s; })};
+  cluster c{2, {.waiting_log_period = 0s}};
   c.barrier(0, "b", 60s);
   c.leave(1, 60s);
   c.log();

@@ -165,10 +165,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_at_one_is_never_stuck, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(the_arrival_of_a_task_that_leaves_or_fails_is_its_sessions) {
-  cluster c{2, with([](auto& o) {
-              o.recoverable = true;
-              o.leave_barrier = false;
-            })};
+  cluster c{2, {.leave_barrier = false, .recoverable = true}};
   auto const of_leaver = c.count_barrier(0, "n", 3);
   auto const of_failed = c.count_barrier(1, "n", 3);
   auto const reads = c.get(0, "k");

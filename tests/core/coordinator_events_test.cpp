@@ -86,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(only_what_is_severe_enough_wakes_a_watcher, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(who_asks_for_dropped_events_is_told_how_many_were_lost) {
-  cluster c{1, with([](auto& o) { o.events_max = 3; })};
+  cluster c{1, {.events_max = 3}};
   auto const n = last(c, 0);
   for (int i = 0; i < 5; ++i) c.blink(0);
 
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_dropped_events_is_told_how_many_were_lost) {
 
 BOOST_AUTO_TEST_CASE(the_cause_stays_in_sight_however_much_follows_it) {
   constexpr int tasks = 300;
-  cluster c{tasks, with([](auto& o) { o.events_max = 20; })};
+  cluster c{tasks, core::config{.events_max = 20}};
   c.check_less();
   int const o = c.observer();
   for (int i = 1; i < tasks; ++i) {
@@ -138,7 +138,7 @@ BOOST_FIXTURE_TEST_CASE(only_the_last_of_each_severity_are_given_if_asked_for, j
 }
 
 BOOST_AUTO_TEST_CASE(events_and_texts_name_moments_of_the_wall_clock) {
-  cluster c{2, with([](auto& o) { o.started = {1'795'438'987'212, 3600}; })};
+  cluster c{2, {.started = {1'795'438'987'212, 3600}}};
   int const o = c.observer();
   c.at(1s).lose(1).at(3s);
 
@@ -179,18 +179,14 @@ BOOST_FIXTURE_TEST_CASE(an_event_in_the_turn_of_the_deadline_is_told, job<1>) {
 }
 
 BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.waiting_log_period = 1s; }));
+  auto c = cluster::deserted(2, {.waiting_log_period = 1s});
   int const a = c.observer();
   int const b = c.observer();
   c.join({a, 0}, 1);
   c.join({b, 1}, 2);
   c.barrier(a, "epoch", 1500ms);
   c.at(2s).blink(b).stall(5s);
-  c.hello([] {
-    core::hello_args args;
-    args.job = "another";
-    return args;
-  }());
+  c.hello({.job = "another"});
   c.leave(a);
   c.leave(b);
 
@@ -199,7 +195,7 @@ BOOST_AUTO_TEST_CASE(kinds_tell_programs_what_happened_and_to_whom) {
 }
 
 BOOST_AUTO_TEST_CASE(however_a_barrier_fails_it_is_one_event) {
-  cluster c{3, with([](auto& o) { o.recoverable = true; })};
+  cluster c{3, {.recoverable = true}};
   int const o = c.observer();
   auto const n = last(c, o);
   c.barrier(0, "late", 1s);
@@ -254,13 +250,11 @@ BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {
   auto c = cluster::deserted(1, with([](auto& o) {
                                o.credentials.push_back({core::role::worker, "right"});
                              }));
-  core::hello_args args;
-  args.token = "right";
+  core::hello_args args{.token = "right"};
   int const observer = c.hello(args);
   auto const guess = [&](std::string peer) {
     auto const on = c.dial(std::move(peer));
-    core::client_message message;
-    message.what = core::hello_args{};
+    core::client_message message{.what = core::hello_args{}};
     c.say(on, std::move(message));
   };
 

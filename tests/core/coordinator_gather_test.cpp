@@ -62,9 +62,7 @@ BOOST_FIXTURE_TEST_CASE(each_round_gathers_anew, job<2>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(data_without_gather_is_invalid, job<2>) {
-  core::barrier_args args;
-  args.name = "g";
-  args.data = "x";
+  core::barrier_args args{.name = "g", .data = "x"};
 
   BOOST_TEST(c.code(c.send(0, args)) == "INVALID_ARGUMENT");
   BOOST_TEST(c.look().barriers.empty());
@@ -84,13 +82,13 @@ BOOST_FIXTURE_TEST_CASE(a_name_may_gather_in_one_round_and_not_in_the_next, job<
 }
 
 BOOST_AUTO_TEST_CASE(contributions_up_to_the_limit_are_gathered) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  cluster c{2, {.gather_bytes_max = 10}};
   c.barrier(0, "g", 300s, bringing("12345"));
   BOOST_TEST(c.code(c.barrier(1, "g", 300s, bringing("67890"))) == "OK");
 }
 
 BOOST_AUTO_TEST_CASE(the_arrival_that_passes_the_limit_fails_the_round_for_all_and_is_named) {
-  cluster c{3, with([](auto& o) { o.gather_bytes_max = 10; })};
+  cluster c{3, {.gather_bytes_max = 10}};
   auto const zero = c.barrier(0, "g", 300s, bringing("12345"));
   auto const one = c.barrier(1, "g", 300s, bringing("678901"));
 
@@ -105,7 +103,7 @@ BOOST_AUTO_TEST_CASE(the_arrival_that_passes_the_limit_fails_the_round_for_all_a
 }
 
 BOOST_AUTO_TEST_CASE(a_first_arrival_may_pass_the_limit_all_alone) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 3; })};
+  cluster c{2, {.gather_bytes_max = 3}};
   BOOST_TEST(c.code(c.barrier(0, "g", 300s, bringing("1234"))) == "RESOURCE_EXHAUSTED");
   BOOST_TEST(c.look().barriers.empty());
   BOOST_TEST(
@@ -113,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_first_arrival_may_pass_the_limit_all_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(the_one_that_passed_the_limit_is_told_again_when_its_reply_was_lost) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 3; })};
+  cluster c{2, {.gather_bytes_max = 3}};
   c[0].deaf = true;
   auto const zero = c.barrier(0, "g", 300s, bringing("1234"));
   c[0].deaf = false;
@@ -124,7 +122,7 @@ BOOST_AUTO_TEST_CASE(the_one_that_passed_the_limit_is_told_again_when_its_reply_
 }
 
 BOOST_AUTO_TEST_CASE(a_repeated_call_replaces_its_data_and_only_the_newer_counts) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  cluster c{2, {.gather_bytes_max = 10}};
   auto const older = c.barrier(0, "g", 300s, bringing("1234567"));
   auto const newer = c.barrier(0, "g", 300s, bringing("abcdefg"));
   BOOST_TEST(c.code(older, newer) == "CANCELLED waits");
@@ -133,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_call_replaces_its_data_and_only_the_newer_counts
 }
 
 BOOST_AUTO_TEST_CASE(withdrawn_data_no_longer_counts) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  cluster c{2, {.gather_bytes_max = 10}};
   auto const before = c.brain().memory()->used();
   c.withdraw(c.barrier(0, "g", 300s, bringing("1234567890")));
   BOOST_TEST(c.brain().memory()->used() <= before);
@@ -163,7 +161,7 @@ BOOST_FIXTURE_TEST_CASE(data_of_a_failed_round_is_freed_at_once, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(data_that_finds_no_memory_is_refused_and_the_others_notice_nothing) {
-  cluster c{2, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{2, {.memory_bytes_max = 100'000}};
   auto const waits = c.barrier(0, "g", 300s, bringing("small"));
 
   auto const refused = c.barrier(1, "g", 300s, bringing(std::string(99'000, 'x')));
@@ -175,7 +173,7 @@ BOOST_AUTO_TEST_CASE(data_that_finds_no_memory_is_refused_and_the_others_notice_
 }
 
 BOOST_AUTO_TEST_CASE(a_first_arrival_that_finds_no_memory_opens_no_round) {
-  cluster c{2, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{2, {.memory_bytes_max = 100'000}};
 
   auto const refused = c.barrier(0, "g", 300s, bringing(std::string(99'000, 'x')));
 

@@ -110,16 +110,13 @@ BOOST_AUTO_TEST_CASE(get_all_ends_cancelled_when_the_job_fails_or_the_coordinato
 }
 
 BOOST_AUTO_TEST_CASE(get_all_of_a_task_that_leaves_is_cancelled) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   auto const waits = c.get_all({0, 0}, {"a"});
   BOOST_TEST(c.after(c.leave(0)).code(waits) == "CANCELLED");
 }
 
 BOOST_AUTO_TEST_CASE(get_all_has_limits) {
-  cluster c{1, with([](auto& o) {
-              o.value_bytes_max = 100;
-              o.keys_per_call_max = 1000;
-            })};
+  cluster c{1, {.value_bytes_max = 100, .keys_per_call_max = 1000}};
   std::vector<core::put_all_args::entry> entries;
   std::vector<std::string> keys;
   for (int i = 0; i < 1000; ++i) {
@@ -140,7 +137,7 @@ BOOST_AUTO_TEST_CASE(get_all_has_limits) {
 }
 
 BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  cluster c{1, {.memory_bytes_max = 1'000'000}};
   std::vector<std::string> const keys(500, std::string(40, 'k'));
   std::vector<call> open;
   while (c.code(open.emplace_back(c.get_all(0, keys))) == "waits") {
@@ -200,7 +197,7 @@ struct woken_gets {
     return std::count_if(all.begin(), all.end(), [&](call one) { return c.code(one) == "waits"; });
   }
 
-  cluster c{1, with([](auto& o) { o.page_entries_max = 10'000; })};
+  cluster c{1, {.page_entries_max = 10'000}};
   std::vector<call> all;
 };
 

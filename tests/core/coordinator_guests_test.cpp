@@ -14,10 +14,7 @@ call grant(cluster& c, int host, std::string with = secret) {
 }
 
 core::hello_args as_guest_of(std::uint32_t task, std::string with = secret) {
-  core::hello_args args;
-  args.label = "child:1";
-  args.acts_for = core::guest_args{task_id{task}, std::move(with)};
-  return args;
+  return {.label = "child:1", .acts_for = core::guest_args{task_id{task}, std::move(with)}};
 }
 
 int guest(cluster& c, std::uint32_t task, std::string with = secret) {
@@ -70,10 +67,9 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_secret_is_refused_in_plain_words, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_may_work) {
-  auto options = with([](auto& o) { o.credentials = {{core::role::worker, "pull"}}; });
+  auto options = core::config{.credentials = {{core::role::worker, "pull"}}};
   auto c = cluster::deserted(1, options);
-  core::hello_args args;
-  args.token = "pull";
+  core::hello_args args{.token = "pull"};
   int const host = c.hello(args);
   c.join({host, 0}, 100);
   grant(c, 0);
@@ -123,10 +119,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_no_other_task, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_may_have_as_many_requests_open_as_a_session_with_a_task) {
-  cluster c{1, with([](auto& o) {
-              o.open_requests_max = 1;
-              o.open_requests_max_per_task = 2;
-            })};
+  cluster c{1, {.open_requests_max = 1, .open_requests_max_per_task = 2}};
   grant(c, 0);
   int const g = guest(c, 0);
   for (int i = 0; i < 3; ++i) c.get(g, "k" + std::to_string(i));
@@ -209,7 +202,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_the_host_fails_the_task_and_ends_its_guests, 
 }
 
 BOOST_AUTO_TEST_CASE(a_host_killed_between_effect_and_reply_of_its_guest) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   grant(c, 0);
   int const g = guest(c, 0);
   c.push(1, "work", "item");
@@ -228,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_host_killed_between_effect_and_reply_of_its_guest) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   grant(c, 0);
   int const g = guest(c, 0);
   auto const open = c.barrier(g, "b");
@@ -261,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_of_a_latecomer_hears_that_the_job_had_started) {
-  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  cluster c{1, {.recoverable = true}};
   kill(c, 0);
   int const next = c.observer();
   c.join({next, 0}, 200);
@@ -308,7 +301,7 @@ BOOST_AUTO_TEST_CASE(the_leave_of_a_task_and_its_guests_ends_at_the_earliest_of_
 
 BOOST_AUTO_TEST_CASE(the_word_of_the_last_guest_says_whether_its_task_is_to_return) {
   for (bool const returning : {true, false}) {
-    cluster c{2, with([](auto& o) { o.recoverable = true; })};
+    cluster c{2, {.recoverable = true}};
     host_all(c, 2);
     auto const waits = c.barrier(1, "b", without_limit);
     for (bool const says : {!returning, returning}) {
@@ -327,7 +320,7 @@ BOOST_AUTO_TEST_CASE(the_word_of_the_last_guest_says_whether_its_task_is_to_retu
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_is_to_return_does_so_whatever_its_guests_have_said) {
-  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  cluster c{1, {.recoverable = true}};
   host_all(c, 1);
   c.leave({guest(c, 0), 0});
 
@@ -337,7 +330,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_is_to_return_does_so_whatever_its_guests_have_s
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_guest_left_to_return_is_returning) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   host_all(c, 2);
   c.leave({guest(c, 0), 0}, 300s, true);
 
@@ -347,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_dies_after_its_guest_left_to_return_is_returnin
 }
 
 BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_task_whose_guest_left_to_return) {
-  cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
+  cluster c{2, {.leave_together = true, .recoverable = true}};
   host_all(c, 2);
   c.leave({guest(c, 0), 0}, 300s, true);
 
@@ -480,7 +473,7 @@ BOOST_FIXTURE_TEST_CASE(the_hosts_leave_takes_the_place_of_its_guests, job<2>) {
 
 BOOST_AUTO_TEST_CASE(a_guest_of_a_host_that_has_left_hears_that_it_has) {
   for (bool const returning : {false, true}) {
-    cluster c{2, with([](auto& o) { o.recoverable = true; })};
+    cluster c{2, {.recoverable = true}};
     host_all(c, 1);
     int const g = guest(c, 0);
     c.leave(0, 300s, returning);
@@ -509,7 +502,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_reports_the_failure_of_the_task, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_guest_resets_a_recoverable_task_and_joins_for_its_host) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   grant(c, 0);
   int const g = guest(c, 0);
   c.report_error({g, 0}, errc::data_loss, "disk");

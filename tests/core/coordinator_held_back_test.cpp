@@ -5,9 +5,7 @@
 namespace coxswain::test {
 namespace {
 
-core::config impatient() {
-  return with([](auto& o) { o.heartbeat_timeout = 10s; });
-}
+core::config impatient() { return core::config{.heartbeat_timeout = 10s}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_held_back_test)
 
@@ -103,11 +101,9 @@ BOOST_FIXTURE_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed,
 }
 
 BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still) {
-  cluster c{1, with([](auto& o) {
-              o.progress_timeout = 60s;
-              o.fail_without_progress = true;
-              o.waiting_log_period = 0s;
-            })};
+  cluster c{1,
+            core::config{
+                .waiting_log_period = 0s, .progress_timeout = 60s, .fail_without_progress = true}};
   c.send(0, core::report_progress_args{1});
   BOOST_TEST(c.at(10s).held_back(0).at(10min).error() == "none");
   BOOST_TEST(c.read_again(0).at(10min + 50s - 1ns).error() == "none");

@@ -125,12 +125,10 @@ BOOST_AUTO_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join
 
 // D2: who only looks need not know the name of the job.
 BOOST_AUTO_TEST_CASE(a_session_that_names_no_job_may_look_at_any_but_joins_only_the_default_one) {
-  core::config named;
-  named.job = "train";
+  core::config named{.job = "train"};
   auto c = cluster::deserted(1, named);
   auto const silent = c.observer();
-  core::hello_args args;
-  args.job = "train";
+  core::hello_args args{.job = "train"};
   auto const knowing = c.hello(args);
   args.job = "default";
   auto const wrong = c.hello(args);
@@ -230,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_joiner_still_counts) {
 }
 
 BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_task_is_connected_at_once) {
-  auto c = cluster::deserted(3, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(3, {.join_barrier = false});
   c.observer();
   BOOST_TEST(c.code(c.join({0, 0}, 1)) == "OK");
   BOOST_TEST(c.state_of(0) == "connected");
@@ -347,7 +345,7 @@ BOOST_FIXTURE_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict, 
 BOOST_AUTO_TEST_CASE(when_no_newcomer_waits_any_more_the_holder_owes_no_sign_of_life) {
   enum class way { withdrawn, bye, grace };
   for (way const w : {way::withdrawn, way::bye, way::grace}) {
-    cluster c{1, with([](auto& o) { o.reconnect_grace = 3s; })};
+    cluster c{1, {.reconnect_grace = 3s}};
     c[0].beats = false;
     int const newcomer = c.observer();
     c.pass(500ms);
@@ -509,7 +507,7 @@ BOOST_AUTO_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_for)
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_has_left_all_but_one_task_may_leave_it_out_again) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.leave_barrier = false; }));
+  auto c = cluster::deserted(2, {.leave_barrier = false});
   int const agent = c.observer("agent:1");
   c.join({agent, 0}, 1);
   c.join({agent, 1}, 2);

@@ -89,10 +89,7 @@ BOOST_FIXTURE_TEST_CASE(an_owned_key_that_vanishes_is_a_change, job<2>) {
 
 // Of an ended task, beside who else goes on.
 core::config with_pages_of_two() {
-  return with([](auto& o) {
-    o.page_entries_max = 2;
-    o.recoverable = true;
-  });
+  return core::config{.recoverable = true, .page_entries_max = 2};
 }
 
 void put_five_owned(cluster& c) {
@@ -152,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_waiting_get_does_not_find_an_ephemeral_key_that_is_to_be_
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_looks_through_so_many_changes_and_tells_how_far_it_came) {
-  cluster c{1, with([](auto& o) { o.changes_looked_at_max = 3; })};
+  cluster c{1, {.changes_looked_at_max = 3}};
   for (int i = 0; i < 4; ++i) c.put(0, "busy", "v", true);
   c.put(0, "quiet/k", "1");
   auto const before = c.brain().counts().steps;
@@ -176,7 +173,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_watch_the_same_get_one_shared_answer, job<3>) 
 }
 
 BOOST_AUTO_TEST_CASE(a_removal_below_many_watched_directories_tells_each_of_them_its_own) {
-  cluster c{1, with([](auto& o) { o.page_entries_max = 2'000; })};
+  cluster c{1, {.page_entries_max = 2'000}};
   c.check_less();
   std::vector<call> watches;
   for (int i = 0; i < 1'000; ++i) {
@@ -226,10 +223,7 @@ BOOST_AUTO_TEST_CASE(a_watch_waits_without_limit_unless_it_says_otherwise) {
 }
 
 BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
-  cluster c{1, with([](auto& o) {
-              o.changes_per_answer_max = 2;
-              o.change_bytes_per_answer_max = 1000;
-            })};
+  cluster c{1, {.changes_per_answer_max = 2, .change_bytes_per_answer_max = 1000}};
   for (int i = 1; i <= 3; ++i) c.put(0, "k", std::to_string(i), true);
   c.put(0, "k", std::string(999, 'x'), true);
   c.put(0, "k", "5", true);
@@ -243,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_long_history_is_told_in_batches) {
 }
 
 BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
-  cluster c{1, with([](auto& o) { o.change_bytes_per_answer_max = 100; })};
+  cluster c{1, {.change_bytes_per_answer_max = 100}};
   std::string const large(200, 'x');
   c.put(0, "d/large", large);
   c.put(0, "d/small", "1");
@@ -254,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_change_that_is_larger_than_an_answer_is_told_alone) {
 
 BOOST_AUTO_TEST_CASE(
     of_many_changes_at_once_a_watch_that_waits_is_told_no_more_than_an_answer_holds) {
-  cluster c{1, with([](auto& o) { o.changes_per_answer_max = 2; })};
+  cluster c{1, {.changes_per_answer_max = 2}};
   auto const watch = c.watch_keys(0, "d", 0);
 
   c.put_all(0, {{"d/a", "1"}, {"d/b", "2"}, {"d/c", "3"}, {"d/d", "4"}});
@@ -264,7 +258,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with_the_present_one) {
-  cluster c{1, with([](auto& o) { o.changes_max = 3; })};
+  cluster c{1, {.changes_max = 3}};
   for (int i = 1; i <= 5; ++i) c.put(0, "k", std::to_string(i), true);
 
   BOOST_TEST(c.changes(c.watch_keys(0, "", 2)) == "k=3 k=4 k=5 to 5");
@@ -275,7 +269,7 @@ BOOST_AUTO_TEST_CASE(a_version_that_is_no_longer_remembered_is_out_of_range_with
 }
 
 BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_any_case) {
-  cluster c{1, with([](auto& o) { o.change_bytes_max = 100; })};
+  cluster c{1, {.change_bytes_max = 100}};
   c.put(0, "k", std::string(50, '1'));
   c.put(0, "k", std::string(48, '2'), true);
   BOOST_TEST(c.code(c.watch_keys(0, "", 0)) == "OK");
@@ -287,7 +281,7 @@ BOOST_AUTO_TEST_CASE(the_changes_of_64_mib_are_remembered_but_the_last_one_in_an
 
 // One removal may be more changes than are remembered.
 BOOST_AUTO_TEST_CASE(a_watch_that_is_overrun_while_it_waits_is_out_of_range) {
-  cluster c{2, with([](auto& o) { o.changes_max = 3; })};
+  cluster c{2, {.changes_max = 3}};
   c.put_all(0, {{"d/1", ""}, {"d/2", ""}, {"d/3", ""}, {"d/4", ""}});
   auto const watch = c.watch_keys(1, "d", 4);
 
@@ -297,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_watch_that_is_overrun_while_it_waits_is_out_of_range) {
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_that_waits_is_not_overrun_by_changes_elsewhere) {
-  cluster c{2, with([](auto& o) { o.changes_max = 3; })};
+  cluster c{2, {.changes_max = 3}};
   auto const watch = c.watch_keys(1, "d", 0);
   for (int i = 0; i < 10; ++i) c.put(0, "e", "v", true);
 
@@ -321,7 +315,7 @@ BOOST_AUTO_TEST_CASE(
 
 // The history yields to values: it may not be the reason why one is refused.
 BOOST_AUTO_TEST_CASE(old_changes_are_forgotten_when_their_memory_is_needed) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{1, {.memory_bytes_max = 100'000}};
   c.put(0, "a", std::string(60'000, 'x'));
   BOOST_TEST(c.after(c.remove(0, "a")).brain().memory()->used() > 60'000u);
 
@@ -397,10 +391,7 @@ void put_some(cluster& c, std::vector<std::string> const& keys) {
 }
 
 BOOST_AUTO_TEST_CASE(a_listing_comes_in_pages_each_of_one_moment) {
-  cluster c{1, with([](auto& o) {
-              o.page_entries_max = 2;
-              o.page_bytes_max = 1000;
-            })};
+  cluster c{1, {.page_entries_max = 2, .page_bytes_max = 1000}};
   put_some(c, {"d/a", "d/b", "d/d", "d/e", "da"});
   auto const first = page_after(c, "", std::nullopt);
   c.put(0, "d/c", "3");
@@ -424,7 +415,7 @@ BOOST_AUTO_TEST_CASE(a_listing_comes_in_pages_each_of_one_moment) {
 }
 
 BOOST_AUTO_TEST_CASE(a_page_is_out_of_range_when_changes_since_the_first_one_are_forgotten) {
-  cluster c{1, with([](auto& o) { o.changes_max = 3; })};
+  cluster c{1, {.changes_max = 3}};
   put_some(c, {"d/1", "d/2", "d/3", "d/4", "d/5"});
 
   BOOST_TEST(c.code(page_after(c, "d/1", 2)) == "OK");
@@ -433,7 +424,7 @@ BOOST_AUTO_TEST_CASE(a_page_is_out_of_range_when_changes_since_the_first_one_are
 }
 
 BOOST_AUTO_TEST_CASE(a_remove_ends_after_a_page_and_is_continued_behind_it) {
-  cluster c{1, with([](auto& o) { o.page_entries_max = 2; })};
+  cluster c{1, {.page_entries_max = 2}};
   put_some(c, {"d", "d/a", "d/b", "d/c", "other"});
   auto const watch = c.send(0, core::watch_keys_args{"d", 5, 1s});
 
@@ -450,7 +441,7 @@ BOOST_AUTO_TEST_CASE(a_remove_ends_after_a_page_and_is_continued_behind_it) {
 }
 
 BOOST_AUTO_TEST_CASE(the_tasks_of_a_job_come_in_pages) {
-  cluster c{5, with([](auto& o) { o.page_entries_max = 2; })};
+  cluster c{5, {.page_entries_max = 2}};
   auto const page = [&](std::uint32_t first) {
     return **c.body<boxed<core::snapshot>>(c.send(0, core::inspect_args{task_id{first}}));
   };

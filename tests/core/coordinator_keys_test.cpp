@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(the_root_can_be_listed_where_upstream_lists_nothing_replace
 }
 
 BOOST_AUTO_TEST_CASE(a_page_of_a_listing_is_no_longer_than_a_frame) {
-  cluster c{1, with([](auto& o) { o.value_bytes_max = 1000; })};
+  cluster c{1, {.value_bytes_max = 1000}};
   for (int i = 0; i < 70; ++i) c.put(0, "d/" + std::to_string(i), std::string(1000, 'x'));
 
   auto const listing = c.list(0, "d");

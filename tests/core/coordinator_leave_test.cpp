@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(leaving_alone_takes_the_place_of_a_leave_that_waits, job
 }
 
 BOOST_AUTO_TEST_CASE(without_the_leave_barrier_each_task_leaves_alone) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
 
   BOOST_TEST(c.after(c.leave(1)).replies() == "1:OK");
   BOOST_TEST(c.state_of(0) == "connected");
@@ -199,7 +199,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_was_told_left_is_never_suspect, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_fails_ongoing_barrier) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   auto const waiting = c.barrier(0, "b", without_limit);
 
   BOOST_TEST(c.after(c.leave(0)).replies() == "0:INTERNAL 0:OK");
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(shutdown_fails_ongoing_barrier) {
 }
 
 BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_of_others_that_wait_for_it) {
-  cluster c{3, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{3, {.leave_barrier = false}};
   auto const two = c.barrier(2, "all");
   auto const pair = c.barrier(1, "pair", 300s, {.among = {1, 2}});
 
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_of_others_that_wait_for_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_that_needs_a_task_which_has_left_cannot_be_reached) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.leave(0);
 
   auto const hopeless = c.barrier(1, "b");
@@ -316,7 +316,7 @@ BOOST_FIXTURE_TEST_CASE(failed_leaves_are_owed_an_acknowledgement_too, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_missing) {
-  cluster c{3, with([](auto& o) { o.leave_barrier = true; })};
+  cluster c{3, {.leave_barrier = true}};
   c.leave(0, 0s);
   c.leave(1, 60s);
   c.log();
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_waits_long_is_logged_and_seen_with_who_is_miss
 }
 
 BOOST_AUTO_TEST_CASE(a_leave_waits_for_tasks_that_never_came) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(2, {.join_barrier = false});
   c.observer();
   c.join({0, 0}, 1);
   auto const leaving = c.leave(0, 5s);

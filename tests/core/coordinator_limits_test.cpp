@@ -8,10 +8,7 @@ namespace coxswain::test {
 namespace {
 
 core::client_message message_of(core::request what, std::uint64_t id = 0) {
-  core::client_message m;
-  m.id = request_id{id};
-  m.what = std::move(what);
-  return m;
+  return {.id = request_id{id}, .what = std::move(what)};
 }
 
 std::string refusal(core::config options, core::hello_args args) {
@@ -22,33 +19,22 @@ std::string refusal(core::config options, core::hello_args args) {
 }
 
 core::config secured() {
-  return with([](auto& o) {
-    o.credentials = {{core::role::worker, "sesame"}};
-    o.job = "train-7";
-    o.attempt = 3;
-  });
+  return core::config{
+      .job = "train-7", .attempt = 3, .credentials = {{core::role::worker, "sesame"}}};
 }
 
-core::hello_args welcome() {
-  core::hello_args args;
-  args.token = "sesame";
-  args.job = "train-7";
-  args.attempt = 3;
-  return args;
-}
+core::hello_args welcome() { return {.job = "train-7", .attempt = 3, .token = "sesame"}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_limits_test)
 
 BOOST_AUTO_TEST_CASE(hello_is_answered_with_everything_that_a_client_must_know) {
-  auto options = with([](auto& o) {
-    o.version = "1.2.3";
-    o.heartbeat_timeout = 90s;
-    o.reconnect_grace = 7s;
-    o.value_bytes_max = 1'000'000;
-    o.key_bytes_max = 500;
-    o.open_requests_max = 10;
-    o.open_requests_max_per_task = 2;
-  });
+  auto options = core::config{.version = "1.2.3",
+                              .heartbeat_timeout = 90s,
+                              .reconnect_grace = 7s,
+                              .key_bytes_max = 500,
+                              .value_bytes_max = 1'000'000,
+                              .open_requests_max = 10,
+                              .open_requests_max_per_task = 2};
   auto c = cluster::deserted(5, options);
   int const who = c.observer();
   auto const& hello = *c[who].hello;
@@ -104,8 +90,7 @@ BOOST_AUTO_TEST_CASE(a_client_without_a_job_name_may_look_at_any) {
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_job_is_the_default_one) {
-  core::hello_args args;
-  args.job = "default";
+  core::hello_args args{.job = "default"};
   BOOST_TEST(refusal({}, args) == "none");
 }
 
@@ -122,8 +107,7 @@ BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_anything_else_is
 }
 
 BOOST_AUTO_TEST_CASE(a_token_that_nobody_asked_for_is_ignored) {
-  core::hello_args args;
-  args.token = "whatever";
+  core::hello_args args{.token = "whatever"};
   BOOST_TEST(refusal({}, args) == "none");
 }
 
@@ -140,14 +124,12 @@ BOOST_AUTO_TEST_CASE(attempts_are_compared_only_when_both_sides_state_one) {
   auto args = welcome();
   args.attempt.reset();
   BOOST_TEST(refusal(secured(), args) == "none");
-  core::hello_args stated;
-  stated.attempt = 9;
+  core::hello_args stated{.attempt = 9};
   BOOST_TEST(refusal({}, stated) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_label_has_a_limit) {
-  core::hello_args args;
-  args.label = std::string(256, 'x');
+  core::hello_args args{.label = std::string(256, 'x')};
   BOOST_TEST(refusal({}, args) == "none");
   args.label += 'x';
   expect_words(refusal({}, args), {"INVALID_ARGUMENT:", "257", "label_bytes_max is 256"});
@@ -249,10 +231,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_unimplemented, job<1>) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
-  cluster c{1, with([](auto& o) {
-              o.key_bytes_max = 10;
-              o.value_bytes_max = 20;
-            })};
+  cluster c{1, {.key_bytes_max = 10, .value_bytes_max = 20}};
   std::string const fits(10, 'k');
   std::string const long_one(11, 'k');
   BOOST_TEST(c.code(c.put(0, fits, std::string(20, 'v'))) == "OK");
@@ -273,10 +252,7 @@ BOOST_AUTO_TEST_CASE(keys_names_and_values_have_limits_that_refusals_name) {
 
 BOOST_AUTO_TEST_CASE(
     past_the_limit_of_open_requests_the_sender_is_refused_and_others_notice_nothing) {
-  cluster c{2, with([](auto& o) {
-              o.open_requests_max = 4;
-              o.open_requests_max_per_task = 2;
-            })};
+  cluster c{2, {.open_requests_max = 4, .open_requests_max_per_task = 2}};
   for (int i = 0; i < 6; ++i) c.get(0, "k" + std::to_string(i));
   BOOST_TEST(c.replies() == "");
 
@@ -289,10 +265,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(an_observer_has_no_share_for_tasks) {
-  cluster c{1, with([](auto& o) {
-              o.open_requests_max = 2;
-              o.open_requests_max_per_task = 5;
-            })};
+  cluster c{1, {.open_requests_max = 2, .open_requests_max_per_task = 5}};
   int const o = c.observer();
   c.get(o, "a");
   c.get(o, "b");
@@ -301,10 +274,7 @@ BOOST_AUTO_TEST_CASE(an_observer_has_no_share_for_tasks) {
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
-  cluster c{1, with([](auto& o) {
-              o.open_requests_max = 4;
-              o.open_requests_max_per_task = 0;
-            })};
+  cluster c{1, {.open_requests_max = 4, .open_requests_max_per_task = 0}};
   auto const send = [&](std::uint64_t id) {
     auto m = message_of(core::remove_args{"none"}, id);
     m.answered_through = 1;
@@ -321,7 +291,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_acknowledges_nothing_meets_the_limit_too) {
 }
 
 BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_work) {
-  cluster c{8, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  cluster c{8, {.memory_bytes_max = 1'000'000}};
   int stored = 0;
   while (c.code(c.put(0, "k" + std::to_string(stored), std::string(1000, 'v'))) == "OK") ++stored;
   BOOST_TEST(stored > 500);
@@ -343,7 +313,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
 }
 
 BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_leaving_goes_on) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{1, {.memory_bytes_max = 100'000}};
   c.brain().memory()->add(74'000);
 
   for (auto const& one : {c.get(0, "k"), c.barrier(0, "b"), c.count_barrier(0, "n", 1),
@@ -358,7 +328,7 @@ BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_l
 }
 
 BOOST_AUTO_TEST_CASE(refusals_that_are_kept_do_not_grow_memory_without_end) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 1'000'000; })};
+  cluster c{1, {.memory_bytes_max = 1'000'000}};
   std::string const key(4000, 'k');
   c.put(0, key, "v");
   auto const used = c.brain().memory()->used();

@@ -52,8 +52,7 @@ BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
     if (s == sign::request) c.try_get(0, "k");
     if (s == sign::bytes) c.heard(0);
     if (s == sign::withdraw) {
-      core::client_message m;
-      m.what = core::withdraw_args{request_id{99}};
+      core::client_message m{.what = core::withdraw_args{request_id{99}}};
       c.say(c[0].connection, m);
     }
 
@@ -152,7 +151,7 @@ BOOST_FIXTURE_TEST_CASE(a_resume_after_the_grace_is_too_late, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_of_zero_fails_a_task_at_once) {
-  cluster c{2, with([](auto& o) { o.reconnect_grace = 0s; })};
+  cluster c{2, {.reconnect_grace = 0s}};
 
   BOOST_TEST(c.lose(0).state_of(0) == "failed");
   BOOST_TEST(c.pushed<job_error>(1).size() == 1u);
@@ -167,17 +166,14 @@ BOOST_FIXTURE_TEST_CASE(after_a_timed_out_connection_the_heartbeat_deadline_deci
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_of_zero_does_not_shorten_the_wait_after_an_unreachable_connection) {
-  cluster c{2, with([](auto& o) { o.reconnect_grace = 0s; })};
+  cluster c{2, {.reconnect_grace = 0s}};
   c[0].beats = false;
   BOOST_TEST(c.at(50s).lose(0, core::loss::unreachable).at(100s - 1ns).error() == "none");
   BOOST_TEST(c.at(100s).error() != "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_grace_longer_than_the_heartbeat_timeout_runs_to_its_end) {
-  cluster c{2, with([](auto& o) {
-              o.heartbeat_timeout = 3s;
-              o.reconnect_grace = 10s;
-            })};
+  cluster c{2, {.heartbeat_timeout = 3s, .reconnect_grace = 10s}};
   BOOST_TEST(c.lose(0).at(10s - 1ns).error() == "none");
   BOOST_TEST(c.at(10s).error() != "none");
 }
@@ -276,7 +272,7 @@ BOOST_AUTO_TEST_CASE(a_process_that_ends_well_while_its_task_leaves_is_waited_fo
 
 BOOST_AUTO_TEST_CASE(
     a_client_that_says_bye_is_judged_by_the_end_of_its_process_if_that_is_reported) {
-  auto const reported = with([](auto& o) { o.reports_ends = true; });
+  auto const reported = core::config{.reports_ends = true};
   {
     cluster c{2, reported};
     c.bye(0, true);
@@ -311,7 +307,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_a_task_that_left_failed_or_was_never_there_is_no_news) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.leave(0);
   c.task_ended(0, {errc::unavailable, "exit code 0"}).task_ended(0, {});
   BOOST_TEST(c.task_ended(7, {errc::unavailable, "no such task"}).error() == "none");
@@ -381,7 +377,7 @@ BOOST_FIXTURE_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spar
 }
 
 BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) {
-  auto c = cluster::deserted(1, with([](auto& o) { o.hello_timeout = 60s; }));
+  auto c = cluster::deserted(1, {.hello_timeout = 60s});
   auto const bare = c.dial();
   c.brain().write_blocked(t0, bare);
 

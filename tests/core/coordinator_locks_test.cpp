@@ -69,10 +69,7 @@ BOOST_FIXTURE_TEST_CASE(a_lock_is_not_reentrant, job<1>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_owner_keeps_its_lock_and_its_end_releases_it) {
-  cluster c{2, with([](auto& o) {
-              o.reconnect_grace = 10s;
-              o.recoverable = true;
-            })};
+  cluster c{2, {.reconnect_grace = 10s, .recoverable = true}};
   c.lock(0, "a");
   auto const waits = c.lock(1, "a");
   c.lose(0);
@@ -96,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_resume_keeps_locks_and_places_in_the_order_of_waiting,
 }
 
 BOOST_AUTO_TEST_CASE(a_lock_whose_reply_nobody_received_is_free_again) {
-  cluster c{2, with([](auto& o) { o.reconnect_grace = 10s; })};
+  cluster c{2, {.reconnect_grace = 10s}};
   c.lock(0, "a");
   auto const given_up = c.lock(1, "a");
   c.lose(1);
@@ -128,9 +125,8 @@ BOOST_FIXTURE_TEST_CASE(observers_lock_and_their_end_releases, job<1>) {
 }
 
 BOOST_AUTO_TEST_CASE(readers_may_not_lock) {
-  auto c = cluster::deserted(1, with([](auto& o) { o.credentials = {{core::role::reader, "r"}}; }));
-  core::hello_args reader;
-  reader.token = "r";
+  auto c = cluster::deserted(1, {.credentials = {{core::role::reader, "r"}}});
+  core::hello_args reader{.token = "r"};
   int const r = c.hello(reader);
 
   BOOST_TEST(c.code(c.lock(r, "a")) == "PERMISSION_DENIED");

@@ -8,10 +8,7 @@ namespace {
 BOOST_AUTO_TEST_SUITE(coordinator_look_test)
 
 BOOST_AUTO_TEST_CASE(a_new_coordinator_shows_a_job_where_nobody_is) {
-  auto c = cluster::deserted(2, with([](auto& o) {
-                               o.job = "train";
-                               o.version = "9.9";
-                             }));
+  auto c = cluster::deserted(2, {.job = "train", .version = "9.9"});
   c.at(3s);
 
   auto const seen = c.look();
@@ -60,7 +57,7 @@ BOOST_FIXTURE_TEST_CASE(a_dead_task_keeps_its_last_sign_of_life_and_its_error, j
 }
 
 BOOST_AUTO_TEST_CASE(a_picture_shows_a_page_of_the_open_barriers_and_counts_the_others) {
-  cluster c{3, with([](auto& o) { o.page_entries_max = 2; })};
+  cluster c{3, {.page_entries_max = 2}};
   for (auto const* const name : {"a", "b", "c", "d"}) c.barrier(0, name);
   c.count_barrier(1, "e", 2);
 
@@ -73,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_picture_shows_a_page_of_the_open_barriers_and_counts_the_
 }
 
 BOOST_AUTO_TEST_CASE(a_picture_looks_at_so_many_participants_and_counts_the_other_barriers) {
-  cluster c{3, with([](auto& o) { o.participants_per_picture_max = 12; })};
+  cluster c{3, {.participants_per_picture_max = 12}};
   for (auto const* const name : {"a", "b", "c"}) c.barrier(0, name);
   BOOST_TEST(c.after(c.exchange(1, "cuda", {})).look().barriers.size() == 2u);
   BOOST_TEST(c.look().more_barriers == 2u);
@@ -123,10 +120,7 @@ BOOST_FIXTURE_TEST_CASE(looking_changes_nothing, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
-  auto c = cluster::deserted(2, with([](auto& o) {
-                               o.join_barrier = false;
-                               o.leave_barrier = false;
-                             }));
+  auto c = cluster::deserted(2, {.join_barrier = false, .leave_barrier = false});
   c.observer();
   c.observer();
   BOOST_TEST(!c.brain().done());

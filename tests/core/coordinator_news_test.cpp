@@ -14,9 +14,7 @@ std::string news(cluster& c, int who) {
   return "task " + std::to_string(cause.task->value) + ' ' + std::string{name(cause.why.code())};
 }
 
-core::config recoverable() {
-  return with([](auto& o) { o.recoverable = true; });
-}
+core::config recoverable() { return core::config{.recoverable = true}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_news_test)
 
@@ -64,7 +62,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(nobody_is_told_of_a_task_that_leaves_is_cut_for_a_moment_or_is_only_late) {
-  cluster c{3, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{3, {.leave_barrier = false}};
   c.leave(2);
   c.bye(2).lose(1).pass(2s - 1ns);
   c.resume(1);
@@ -76,7 +74,7 @@ BOOST_AUTO_TEST_CASE(nobody_is_told_of_a_task_that_leaves_is_cut_for_a_moment_or
 }
 
 BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_hears_it_too_by_d19) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(2, {.join_barrier = false});
   int const a = c.observer();
   int const b = c.observer();
   c.join({a, 0}, 1);
@@ -89,7 +87,7 @@ BOOST_AUTO_TEST_CASE(do_not_allow_poll_for_error_if_task_not_registered_hears_it
 
 BOOST_AUTO_TEST_CASE(
     do_not_allow_poll_for_error_if_task_has_shut_down_hears_it_however_late_by_d19) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.leave(1);
   c.pass(200s);
 
@@ -178,7 +176,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(who_was_disconnected_when_it_happened_is_told_once_on_coming_back) {
-  cluster c{2, with([](auto& o) { o.reconnect_grace = 60s; })};
+  cluster c{2, {.reconnect_grace = 60s}};
   c.lose(0);
   c.report_error(1, errc::internal, "first");
   c.report_error({1, 1}, errc::internal, "again");

@@ -73,7 +73,7 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_notice_goes_first_and_those_of_its_time_join_
 }
 
 BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_has_an_agreement_of_its_own) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   c.preempt(0, 0, 10h);
   c.preempt(0, 1, 20min);
   BOOST_TEST(freeze(c.at(5min), 0) == 1u);
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_has_an_agreement_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(a_notice_of_a_later_death_goes_with_its_task) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   c.preempt(0, 1, 10h);
   c.preempt(0, 0, 1min);
   BOOST_TEST(freeze(c, 0) == 1u);
@@ -112,7 +112,7 @@ BOOST_FIXTURE_TEST_CASE(notices_during_an_agreement_join_it_and_later_ones_start
 }
 
 BOOST_AUTO_TEST_CASE(who_does_not_answer_in_time_makes_the_agreement_fail) {
-  cluster c{3, with([](auto& o) { o.preemption_timeout = 10s; })};
+  cluster c{3, {.preemption_timeout = 10s}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
   BOOST_TEST(c.at(10s - 1ns).code(first) == "waits");
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(a_step_after_which_there_is_none_makes_the_agreement_fail) 
 }
 
 BOOST_AUTO_TEST_CASE(who_leaves_is_not_waited_for) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
   c.leave(1);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(who_leaves_is_not_waited_for) {
 }
 
 BOOST_AUTO_TEST_CASE(shutdown_with_preemption_takes_the_answer_back) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.preempt(0, 0);
   auto const gone = c.frozen(0, 1, 3);
   BOOST_TEST(c.after(c.leave(0)).code(gone) == "CANCELLED");
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(shutdown_with_preemption_takes_the_answer_back) {
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_task_is_waited_for_until_its_verdict) {
-  cluster c{2, with([](auto& o) { o.reconnect_grace = 2s; })};
+  cluster c{2, {.reconnect_grace = 2s}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
   BOOST_TEST(c.lose(1).code(first) == "waits");
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_notice_before_the_job_has_started_waits_for_it) {
 }
 
 BOOST_AUTO_TEST_CASE(nobody_can_be_preempted_who_is_not_there) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.leave(1);
   BOOST_TEST(c.code(c.preempt(0, 2)) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.preempt(0, 1)) == "FAILED_PRECONDITION");
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(nobody_can_be_preempted_who_is_not_there) {
 }
 
 BOOST_AUTO_TEST_CASE(who_has_failed_cannot_be_preempted_until_it_is_back) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   c.report_error(1, errc::internal, "boom");
   auto const refused = c.preempt(0, 1);
   BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
@@ -253,7 +253,7 @@ BOOST_FIXTURE_TEST_CASE(an_answer_to_the_last_agreement_does_not_count_in_the_ne
 }
 
 BOOST_AUTO_TEST_CASE(an_agreement_ends_when_nobody_is_left_to_agree) {
-  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  cluster c{1, {.recoverable = true}};
   c.preempt(c.observer(), 0);
   BOOST_TEST(freeze(c, 0) == 1u);
 
@@ -266,10 +266,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_ends_when_nobody_is_left_to_agree) {
 }
 
 BOOST_AUTO_TEST_CASE(who_has_failed_is_not_among_those_who_did_not_answer) {
-  cluster c{3, with([](auto& o) {
-              o.recoverable = true;
-              o.preemption_timeout = 10s;
-            })};
+  cluster c{3, {.recoverable = true, .preemption_timeout = 10s}};
   c.preempt(0, 0);
   auto const first = c.frozen(0, 1, 3);
   c.report_error(2, errc::internal, "boom");

@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_CASE(the_same_step_or_a_lower_one_is_shown_and_is_no_progress
 }
 
 BOOST_AUTO_TEST_CASE(a_new_incarnation_starts_anew) {
-  cluster c{1, with([](auto& o) { o.recoverable = true; })};
+  cluster c{1, {.recoverable = true}};
   step(c, 0, 7);
   c.report_error(0, errc::internal, "boom");
   BOOST_TEST(shown(c, 0) == "step 7, 0 s old");
@@ -205,11 +205,7 @@ BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count) {
-  cluster c{1, with([](auto& o) {
-              o.progress_timeout = 60s;
-              o.fail_without_progress = true;
-              o.reconnect_grace = 30s;
-            })};
+  cluster c{1, {.reconnect_grace = 30s, .progress_timeout = 60s, .fail_without_progress = true}};
   step(c, 0, 1);
   BOOST_TEST(c.at(50s).heartbeat(0).lose(0).at(70s).state_of(0) == "suspect");
   BOOST_TEST(c.resume(0).at(80s - 1ns).state_of(0) == "connected");
@@ -217,11 +213,7 @@ BOOST_AUTO_TEST_CASE(a_suspect_task_is_not_judged_and_its_absence_does_not_count
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
-  cluster c{2, with([](auto& o) {
-              o.progress_timeout = 60s;
-              o.fail_without_progress = true;
-              o.reconnect_grace = 30s;
-            })};
+  cluster c{2, {.reconnect_grace = 30s, .progress_timeout = 60s, .fail_without_progress = true}};
   step(c, 0, 1);
   c.at(10s);
   c.barrier(0, "b", 1h);
@@ -234,10 +226,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_waits_and_is_out_of_reach_is_excused_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_suspect_task_that_is_answered_after_its_time_leaves_no_deadline_behind) {
-  cluster c{2, with([](auto& o) {
-              o.progress_timeout = 60s;
-              o.reconnect_grace = 90s;
-            })};
+  cluster c{2, {.reconnect_grace = 90s, .progress_timeout = 60s}};
   c.get(0, "a");
   c.get(0, "b", 1s);
   c.at(2s);
@@ -260,11 +249,7 @@ BOOST_AUTO_TEST_CASE(a_stall_of_the_loop_is_credited) {
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_has_left_or_failed_is_not_watched) {
-  cluster c{2, with([](auto& o) {
-              o.progress_timeout = 60s;
-              o.leave_barrier = false;
-              o.recoverable = true;
-            })};
+  cluster c{2, {.leave_barrier = false, .recoverable = true, .progress_timeout = 60s}};
   step(c, 0, 1);
   step(c, 1, 1);
   c.leave(0);
@@ -288,7 +273,7 @@ BOOST_AUTO_TEST_CASE(tasks_that_have_left_together_are_not_watched) {
 }
 
 BOOST_AUTO_TEST_CASE(a_timeout_without_limit_watches_nobody) {
-  cluster c{1, with([](auto& o) { o.progress_timeout = without_limit; })};
+  cluster c{1, {.progress_timeout = without_limit}};
   step(c, 0, 1);
   c.log();
 

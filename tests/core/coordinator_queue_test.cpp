@@ -193,7 +193,7 @@ BOOST_FIXTURE_TEST_CASE(a_job_error_ends_waiting_pops_cancelled_and_queues_go_on
 }
 
 BOOST_AUTO_TEST_CASE(pops_end_cancelled_when_the_coordinator_stops_or_the_task_leaves) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   auto const leaves = c.pop({0, 0}, "q");
   auto const stays = c.pop(1, "q");
   BOOST_TEST(c.after(c.leave(0)).code(leaves) == "CANCELLED");
@@ -208,7 +208,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_for_an_item_is_said_to_do_so, job<2>) 
 }
 
 BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{1, {.memory_bytes_max = 100'000}};
   BOOST_TEST(c.after(c.push(0, "q", std::string(50'000, 'x'))).look().memory_bytes >= 50'000u);
 
   auto const refused = c.push(0, "q", std::string(50'000, 'y'));
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(items_count_as_memory_and_are_refused_when_it_is_used_up) {
 }
 
 BOOST_AUTO_TEST_CASE(when_memory_is_used_up_a_pop_may_take_an_item_but_not_wait) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{1, {.memory_bytes_max = 100'000}};
   c.push(0, "q", "a");
   c.brain().memory()->add(99'000);  // as the server does for what it queues
 
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(when_memory_is_used_up_a_pop_may_take_an_item_but_not_wait)
 }
 
 BOOST_AUTO_TEST_CASE(an_item_is_no_larger_than_a_value_may_be) {
-  cluster c{1, with([](auto& o) { o.value_bytes_max = 5; })};
+  cluster c{1, {.value_bytes_max = 5}};
   BOOST_TEST(c.code(c.push(0, "q", "123456")) == "RESOURCE_EXHAUSTED");
   BOOST_TEST(c.code(c.push(0, "q", "12345")) == "OK");
   c.pop(0, "q");

@@ -7,13 +7,11 @@
 namespace coxswain::test {
 namespace {
 
-core::config recoverable() {
-  return with([](auto& o) { o.recoverable = true; });
-}
+core::config recoverable() { return core::config{.recoverable = true}; }
 
 // With the shutdown barrier.
 core::config leaving_together() {
-  return with([](auto& o) { o.recoverable = o.leave_together = true; });
+  return core::config{.leave_together = true, .recoverable = true};
 }
 
 // Client i joins as task i, incarnation 100 + i; those of `who` are recoverable.
@@ -277,10 +275,7 @@ BOOST_AUTO_TEST_CASE(reset_fails_ongoing_barrier_calls_of_its_own_task_when_the_
 }
 
 BOOST_AUTO_TEST_CASE(without_the_join_barrier_a_recoverable_task_comes_back_before_all_are_there) {
-  auto c = cluster::deserted(3, with([](auto& o) {
-                               o.join_barrier = false;
-                               o.recoverable = true;
-                             }));
+  auto c = cluster::deserted(3, {.join_barrier = false, .recoverable = true});
   c.join({c.observer(), 0}, 1);
   c.report_error(0, errc::internal, "boom");
 

@@ -224,7 +224,7 @@ BOOST_FIXTURE_TEST_CASE(the_newer_operand_of_a_task_that_asks_again_counts, job<
 }
 
 BOOST_AUTO_TEST_CASE(the_operand_of_a_task_that_failed_is_that_of_its_next_incarnation) {
-  cluster c{3, with([](auto& o) { o.recoverable = true; })};
+  cluster c{3, {.recoverable = true}};
   c.barrier(0, "r", 300s, bringing(reduction::sum_int64, 10));
   auto const one = c.barrier(1, "r", 300s, bringing(reduction::sum_int64, 2));
   c.report_error(0, errc::internal, "boom");
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(the_operand_of_a_task_that_failed_is_that_of_its_next_incar
 }
 
 BOOST_AUTO_TEST_CASE(operands_count_against_the_limit_of_gathered_data) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 10; })};
+  cluster c{2, {.gather_bytes_max = 10}};
   auto const zero = c.barrier(0, "r", 300s, bringing(reduction::bit_or, std::string(6, 'a')));
 
   auto const one = c.barrier(1, "r", 300s, bringing(reduction::bit_or, std::string(6, 'a')));

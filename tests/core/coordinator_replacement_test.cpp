@@ -6,9 +6,7 @@
 namespace coxswain::test {
 namespace {
 
-core::config recoverable() {
-  return with([](auto& o) { o.recoverable = true; });
-}
+core::config recoverable() { return core::config{.recoverable = true}; }
 
 constexpr joining taking_over{.recoverable = {}, .take_over = true};
 
@@ -110,10 +108,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_another_way) {
   enum class way { grace, abandoned, malformed, reported, ended };
   for (way const w : {way::grace, way::abandoned, way::malformed, way::reported, way::ended}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
-      auto c = cluster::deserted(1, with([](auto& o) {
-                                   o.recoverable = true;
-                                   o.reconnect_grace = 5s;
-                                 }));
+      auto c = cluster::deserted(1, {.reconnect_grace = 5s, .recoverable = true});
       int const holder = c.observer();
       c.join({holder, 0}, 100);
       c[holder].beats = false;
@@ -279,7 +274,7 @@ BOOST_AUTO_TEST_CASE(replacement_in_a_blocked_get_ends_it) {
 }
 
 BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newcomer) {
-  cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
+  cluster c{2, {.leave_together = true, .recoverable = true}};
   auto const old = c.leave(0);
   int const fresh = c.observer();
   BOOST_TEST(c.after(c.join({fresh, 0}, 555, 300s, taking_over)).code(old) == "ABORTED");
@@ -289,7 +284,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_leaving_makes_the_leave_wait_for_the_newc
 }
 
 BOOST_AUTO_TEST_CASE(replacement_of_the_last_one_missing_does_not_release_the_leave) {
-  cluster c{2, with([](auto& o) { o.recoverable = o.leave_together = true; })};
+  cluster c{2, {.leave_together = true, .recoverable = true}};
   auto const one = c.leave(1);
 
   int const fresh = c.observer();

@@ -14,9 +14,7 @@ std::string numbers(std::vector<request_id> const& ids) {
 // A Resume that says what the test wants, from a new connection.
 std::string resume_with(cluster& c, core::resume_args args, std::uint64_t answered) {
   auto const on = c.dial();
-  core::client_message m;
-  m.answered_through = answered;
-  m.what = std::move(args);
+  core::client_message m{.answered_through = answered, .what = std::move(args)};
   c.say(on, std::move(m));
   return c.goodbye_to(on);
 }
@@ -209,10 +207,8 @@ BOOST_FIXTURE_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_un
   c.put(0, "x", "1");
   c.blink(0);
 
-  core::client_message m;
-  m.id = get.id;
-  m.answered_through = c[0].answered;
-  m.what = core::try_get_args{"k"};
+  core::client_message m{
+      .id = get.id, .answered_through = c[0].answered, .what = core::try_get_args{"k"}};
   c.say(c[0].connection, m);
 
   expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id 2 does not rise"});
@@ -225,9 +221,7 @@ BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgott
   auto const read = c.try_get(0, "k");
   c.lose(0);
   auto const on = c.dial();
-  core::client_message m;
-  m.answered_through = c[0].answered;
-  m.what = c.resume_of(0);
+  core::client_message m{.answered_through = c[0].answered, .what = c.resume_of(0)};
   c.say(on, m);
   m.what = core::withdraw_args{read.id};
   c.say(on, m);
@@ -257,14 +251,10 @@ BOOST_FIXTURE_TEST_CASE(what_the_old_connection_still_says_after_a_take_over_is_
   auto const old = c[0].connection;
   c[0].connection = {};
   auto const on = c.dial();
-  core::client_message resume;
-  resume.answered_through = c[0].answered;
-  resume.what = c.resume_of(0);
+  core::client_message resume{.answered_through = c[0].answered, .what = c.resume_of(0)};
   c.brain().received(t0, on, std::move(resume));
 
-  core::client_message late;
-  late.id = request_id{50};
-  late.what = core::put_args{"k", "v", false};
+  core::client_message late{.id = request_id{50}, .what = core::put_args{"k", "v", false}};
   c.brain().received(t0, old, std::move(late));
   c.brain().malformed(t0, old, "noise");
 
@@ -285,9 +275,7 @@ BOOST_AUTO_TEST_CASE(a_late_resume_of_an_older_connection_does_not_take_the_sess
   cluster c{1};
   c.lose(0);
   auto const given_up = c.dial();
-  core::client_message stale;
-  stale.answered_through = c[0].answered;
-  stale.what = c.resume_of(0);
+  core::client_message stale{.answered_through = c[0].answered, .what = c.resume_of(0)};
   c.resume(0);
   c[0].deaf = true;
   auto const sum = c.increment(0, "n", 1);

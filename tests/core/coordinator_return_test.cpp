@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(one_task_that_is_not_recoverable_brings_the_shutdown_barrie
 }
 
 BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(2, {.join_barrier = false});
   int const first = c.observer();
   c.join({first, 0}, 1, 300s, {.recoverable = true});
   auto const waits = c.leave(first);

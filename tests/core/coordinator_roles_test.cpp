@@ -10,8 +10,7 @@ namespace {
 class fixture {
  protected:
   int session(std::string token) {
-    core::hello_args args;
-    args.token = std::move(token);
+    core::hello_args args{.token = std::move(token)};
     return c.hello(std::move(args));
   }
 

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_joined_after_a_round_had_ended_is_not_owed_it) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(2, {.join_barrier = false});
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joined_after_a_round_had_ended_is_not_owed_it) 
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_joined_while_a_round_was_open_takes_part_in_it) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(2, {.join_barrier = false});
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joined_while_a_round_was_open_takes_part_in_it)
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_was_there_and_missed_the_open_round_is_owed_its_failure) {
-  auto c = cluster::deserted(2, with([](auto& o) { o.join_barrier = false; }));
+  auto c = cluster::deserted(2, {.join_barrier = false});
   c.observer();
   c.observer();
   c.join({0, 0}, 1);
@@ -243,8 +243,7 @@ BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
     m.id = request_id{static_cast<std::uint64_t>(i) + 10};
     m.answered_through = static_cast<std::uint64_t>(i) + 1;
     for (int t = 0; t < 2; ++t) {
-      core::barrier_args args;
-      args.name = "step_" + std::to_string(i);
+      core::barrier_args args{.name = "step_" + std::to_string(i)};
       m.what = std::move(args);
       brain.received(t0, c[t].connection, core::client_message{m});
     }
@@ -273,7 +272,7 @@ BOOST_FIXTURE_TEST_CASE(names_that_rest_cost_no_room_for_arrivals_of_a_large_job
 }
 
 BOOST_AUTO_TEST_CASE(outcomes_beyond_the_bound_are_forgotten_and_their_calls_aborted) {
-  cluster c{2, with([](auto& o) { o.owed_outcomes_max = 5; })};
+  cluster c{2, {.owed_outcomes_max = 5}};
   for (int i = 0; i < 6; ++i) {
     c.barrier(0, "b" + std::to_string(i), 1s);
     c.pass(1s);
@@ -290,7 +289,7 @@ BOOST_AUTO_TEST_CASE(outcomes_beyond_the_bound_are_forgotten_and_their_calls_abo
 }
 
 BOOST_AUTO_TEST_CASE(failed_rounds_that_everybody_knows_of_cost_nothing) {
-  cluster c{2, with([](auto& o) { o.owed_outcomes_max = 1; })};
+  cluster c{2, {.owed_outcomes_max = 1}};
   for (int i = 0; i < 100; ++i) {
     std::string const name = "b" + std::to_string(i);
     c.barrier(0, name, 1s);

@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(append_adds_to_the_end_and_a_missing_key_counts_as_empty
 }
 
 BOOST_AUTO_TEST_CASE(append_past_the_largest_value_is_refused_and_the_value_stays) {
-  cluster c{1, with([](auto& o) { o.value_bytes_max = 5; })};
+  cluster c{1, {.value_bytes_max = 5}};
   c.append(0, "k", "123");
   BOOST_TEST(c.code(c.append(0, "k", "45")) == "OK");
 
@@ -139,10 +139,7 @@ BOOST_FIXTURE_TEST_CASE(put_all_stores_nothing_if_one_key_exists_and_names_the_f
 }
 
 BOOST_AUTO_TEST_CASE(put_all_with_a_key_that_is_bad_or_there_twice_stores_nothing) {
-  cluster c{1, with([](auto& o) {
-              o.keys_per_call_max = 3;
-              o.value_bytes_max = 5;
-            })};
+  cluster c{1, {.value_bytes_max = 5, .keys_per_call_max = 3}};
   BOOST_TEST(c.code(c.put_all(0, {{"a", "1"}, {"", "2"}})) == "INVALID_ARGUMENT");
   auto const twice = c.put_all(0, {{"a/b", "1"}, {"/a//b", "2"}}, true);
   BOOST_TEST(c.code(twice) == "INVALID_ARGUMENT");
@@ -156,7 +153,7 @@ BOOST_AUTO_TEST_CASE(put_all_with_a_key_that_is_bad_or_there_twice_stores_nothin
 }
 
 BOOST_AUTO_TEST_CASE(put_all_without_room_for_all_stores_nothing) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{1, {.memory_bytes_max = 100'000}};
   std::string const half(50'000, 'x');
 
   auto const refused = c.put_all(0, {{"a", half}, {"b", half}});
@@ -168,7 +165,7 @@ BOOST_AUTO_TEST_CASE(put_all_without_room_for_all_stores_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(compare_and_set_refuses_a_value_above_the_limit) {
-  cluster c{1, with([](auto& o) { o.value_bytes_max = 5; })};
+  cluster c{1, {.value_bytes_max = 5}};
 
   auto const set = c.compare_and_set(0, "k", core::absent_value{}, "123456");
 
@@ -217,7 +214,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_fails, job<
 }
 
 BOOST_AUTO_TEST_CASE(a_key_owned_by_a_task_vanishes_when_the_task_leaves) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.put_owned(0, "zero", "1");
   c.put_owned(1, "one", "1");
 
@@ -237,7 +234,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_owned_by_a_suspect_task_stays_until_its_grace_is_o
 }
 
 BOOST_AUTO_TEST_CASE(who_overwrites_an_owned_key_takes_it_over) {
-  cluster c{3, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{3, {.leave_barrier = false}};
   c.put_owned(0, "to_another", "0");
   c.put_owned(0, "to_nobody", "0");
   c.put_owned(0, "compared", "0");
@@ -252,7 +249,7 @@ BOOST_AUTO_TEST_CASE(who_overwrites_an_owned_key_takes_it_over) {
 }
 
 BOOST_AUTO_TEST_CASE(increment_and_append_leave_a_key_to_its_owner) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.put_owned(0, "n", "1");
   c.put_owned(0, "log", "a");
   c.increment(1, "n", 1);
@@ -265,7 +262,7 @@ BOOST_AUTO_TEST_CASE(increment_and_append_leave_a_key_to_its_owner) {
 }
 
 BOOST_AUTO_TEST_CASE(an_owned_key_that_was_removed_and_put_by_others_stays) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.put_owned(0, "k", "0");
   c.remove(1, "k");
   c.put(1, "k", "1");

@@ -127,8 +127,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat, job<1>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(refused_handshakes_are_counted, job<1>) {
-  core::hello_args wrong;
-  wrong.job = "another";
+  core::hello_args wrong{.job = "another"};
   c.hello(wrong);
   c.blink(0);
   auto stale = c.resume_of(0);
@@ -149,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again, job<1>)
 }
 
 BOOST_AUTO_TEST_CASE(who_was_silent_for_too_long_is_told_from_who_did_not_come_back) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   c[0].beats = false;
   BOOST_TEST(c.lose(1).at(1h).brain().counts().heartbeats_expired == 1u);
   BOOST_TEST(c.brain().counts().graces_expired == 1u);
@@ -243,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(in_a_round_that_failed_nobody_came_last, job<3>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_round_that_its_first_caller_spoils_has_no_arrivals) {
-  cluster c{2, with([](auto& o) { o.gather_bytes_max = 1; })};
+  cluster c{2, {.gather_bytes_max = 1}};
   c.barrier(0, "b", 300s, {.gather = "xx"});
 
   BOOST_TEST(last_round(c) ==

@@ -220,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(an_exchange_that_waits_for_long_is_logged, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(an_exchange_is_not_logged_if_nobody_wants_to_know) {
-  cluster c{2, with([](auto& o) { o.waiting_log_period = 0s; })};
+  cluster c{2, {.waiting_log_period = 0s}};
   c.exchange(0, "gpu", host("a", {0}));
   c.log();
 
@@ -251,7 +251,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_job_error_nothing_is_exchanged_nor_kept, job<2>)
 }
 
 BOOST_AUTO_TEST_CASE(who_leaves_ends_an_exchange_and_no_other_can_be_opened) {
-  cluster c{2, with([](auto& o) { o.leave_barrier = false; })};
+  cluster c{2, {.leave_barrier = false}};
   c.exchange(0, "cpu", host("a", {0}));
   c.exchange(1, "cpu", host("b", {0}));
   auto const mine = c.exchange(1, "gpu", host("b", {0}));
@@ -314,7 +314,7 @@ BOOST_FIXTURE_TEST_CASE(only_tasks_exchange_topologies, job<1>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_platform_needs_a_proper_name) {
-  cluster c{1, with([](auto& o) { o.key_bytes_max = 10; })};
+  cluster c{1, {.key_bytes_max = 10}};
   BOOST_TEST(c.code(c.exchange(0, "", {})) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.exchange(0, "\xff", {})) == "INVALID_ARGUMENT");
   BOOST_TEST(c.code(c.exchange(0, std::string("g\0u", 3), {})) == "INVALID_ARGUMENT");
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_platform_needs_a_proper_name) {
 }
 
 BOOST_AUTO_TEST_CASE(platforms_are_limited) {
-  cluster c{1, with([](auto& o) { o.topology_platforms_max = 2; })};
+  cluster c{1, {.topology_platforms_max = 2}};
   c.exchange(0, "a", {});
   c.exchange(0, "b", {});
   auto const refused = c.exchange(0, "c", {});
@@ -354,7 +354,7 @@ BOOST_FIXTURE_TEST_CASE(topologies_are_counted_as_memory_until_the_end, job<2>) 
 }
 
 BOOST_AUTO_TEST_CASE(a_topology_for_which_there_is_no_room_is_refused_alone) {
-  cluster c{2, with([](auto& o) { o.memory_bytes_max = 64'000; })};
+  cluster c{2, {.memory_bytes_max = 64'000}};
   auto const waiting = c.exchange(1, "gpu", host("b", {0}));
   auto large = host("a", {0});
   large.devices[0].debug_text.assign(60'000, 't');
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_topology_for_which_there_is_no_room_is_refused_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(topologies_that_make_no_frame_together_are_refused) {
-  cluster c{2, with([](auto& o) { o.value_bytes_max = 1'000; })};
+  cluster c{2, {.value_bytes_max = 1'000}};
   auto large = host("a", {0});
   large.devices[0].debug_text.assign(40'000, 't');
   auto const waiting = c.exchange(0, "gpu", large);

@@ -7,9 +7,8 @@ namespace {
 
 void ask(cluster& c, call about) {
   auto& who = c[static_cast<int>(about.client)];
-  core::client_message m;
-  m.answered_through = who.answered;
-  m.what = core::ask_waiting_args{about.id};
+  core::client_message m{.answered_through = who.answered,
+                         .what = core::ask_waiting_args{about.id}};
   c.say(who.connection, std::move(m));
 }
 
@@ -96,7 +95,7 @@ BOOST_FIXTURE_TEST_CASE(each_kind_of_wait_says_what_is_missing, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(alive_queries_agreements_and_exchanges_name_the_missing) {
-  cluster c{2, with([](auto& o) { o.preemption_lead = 0s; })};
+  cluster c{2, {.preemption_lead = 0s}};
   auto const alive = c.send(0, core::alive_args{}, 60s);
   auto const exchange = c.exchange(0, "gpu", {});
   c.preempt(0, 1);
@@ -133,10 +132,7 @@ BOOST_FIXTURE_TEST_CASE(of_many_missing_tasks_little_is_said, job<600>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_hello_says_how_long_refusals_are_borne_and_whose_process_it_is) {
-  cluster c{1, with([](auto& o) {
-              o.coordinator_return = 7s;
-              o.hosted_by_task = 0;
-            })};
+  cluster c{1, {.coordinator_return = 7s, .hosted_by_task = 0}};
 
   BOOST_TEST((c[0].hello->coordinator_return == 7s));
   BOOST_TEST((c[0].hello->hosted_by_task == 0u));

@@ -30,12 +30,7 @@ std::string tasks(cluster const& c, call of) {
   return all;
 }
 
-core::config loose() {
-  return with([](auto& o) {
-    o.join_barrier = false;
-    o.leave_barrier = false;
-  });
-}
+core::config loose() { return core::config{.join_barrier = false, .leave_barrier = false}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_watch_test)
 
@@ -106,7 +101,7 @@ BOOST_AUTO_TEST_CASE(watch_job_state_succeeds_for_an_observer_and_before_anybody
 
 BOOST_AUTO_TEST_CASE(
     watch_job_state_returns_disconnected_as_never_connected_after_a_reset_with_its_incarnation) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   c.report_error(1, errc::internal, "boom");
   auto const seen = watch(c, 0, version_now(c, 0));
 
@@ -117,7 +112,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(watch_job_state_returns_new_incarnation_of_a_task_that_was_reset) {
-  cluster c{2, with([](auto& o) { o.recoverable = true; })};
+  cluster c{2, {.recoverable = true}};
   c.report_error(1, errc::internal, "boom");
   c.reset({1, 1}, 101);
   auto const seen = watch(c, 0, version_now(c, 0));
@@ -202,7 +197,7 @@ BOOST_FIXTURE_TEST_CASE(one_snapshot_is_made_for_all_who_want_it, job<3>) {
 }
 
 BOOST_AUTO_TEST_CASE(a_watch_whose_time_is_over_in_the_turn_of_a_failure_sees_it) {
-  cluster c{2, with([](auto& o) { o.reconnect_grace = 5s; })};
+  cluster c{2, {.reconnect_grace = 5s}};
   c.lose(1);
   auto const seen = watch(c, 0, version_now(c, 0), 5s);
 
@@ -306,7 +301,7 @@ BOOST_FIXTURE_TEST_CASE(who_watches_misses_nothing_and_never_sees_an_older_snaps
 }
 
 BOOST_AUTO_TEST_CASE(a_silent_watcher_is_refused_when_memory_is_used_up) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 12'000; })};
+  cluster c{1, {.memory_bytes_max = 12'000}};
   auto const v = version_now(c, 0);
   c.put(0, "k", std::string(4'000, 'v'));
 

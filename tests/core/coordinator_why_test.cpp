@@ -22,16 +22,9 @@ core::why_answer::wait the_only(core::why_answer const& a) {
 }
 
 // Tasks come and go as they like.
-core::config loose() {
-  return with([](auto& o) {
-    o.join_barrier = false;
-    o.leave_barrier = false;
-  });
-}
+core::config loose() { return core::config{.join_barrier = false, .leave_barrier = false}; }
 
-core::config recoverable() {
-  return with([](auto& o) { o.recoverable = true; });
-}
+core::config recoverable() { return core::config{.recoverable = true}; }
 
 // Of the tasks 0 and 1.
 struct deadlock {
@@ -618,7 +611,7 @@ BOOST_AUTO_TEST_CASE(the_cost_of_why_has_a_bound_however_many_rounds_are_open) {
 }
 
 BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_for_the_bound_of_why) {
-  cluster c{3, with([](auto& o) { o.participants_per_picture_max = 1; })};
+  cluster c{3, {.participants_per_picture_max = 1}};
   c.barrier(0, "a");
   c.count_barrier(0, "c", 2);
   c.exchange(0, "cuda", {});
@@ -635,14 +628,14 @@ BOOST_AUTO_TEST_CASE(every_kind_of_wait_counts_for_the_bound_of_why) {
 
 // Its other wait may end.
 BOOST_AUTO_TEST_CASE(a_task_of_which_not_every_wait_was_looked_at_is_not_called_stuck) {
-  cluster c{2, with([](auto& o) { o.participants_per_picture_max = 1; })};
+  cluster c{2, {.participants_per_picture_max = 1}};
   deadlock const d{c};
   BOOST_TEST(c.pass(1s).log() == "");
   BOOST_TEST(why(c, 0).stuck == "");
 }
 
 BOOST_AUTO_TEST_CASE(tasks_whose_every_wait_was_looked_at_are_stuck_whatever_was_left_out) {
-  cluster c{4, with([](auto& o) { o.participants_per_picture_max = 20; })};
+  cluster c{4, {.participants_per_picture_max = 20}};
   deadlock const d{c};
   c.barrier(2, "c", 300s, {.among = {2, 3}});
   BOOST_TEST(c.pass(1s).log() == deadlock_text);

@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_CASE(a_listing_on_its_way_is_not_the_cores, job<1>) {
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_holds_an_eighth_of_the_memory_at_most) {
-  cluster c{1, with([](auto& o) { o.memory_bytes_max = 100'000; })};
+  cluster c{1, {.memory_bytes_max = 100'000}};
   for (int i = 0; i < 6; ++i) c.put(0, "dir/" + std::to_string(i), std::string(10'000, 'v'));
   auto const listed = c.send(0, core::list_args{"dir"});
   core::get_all_args several;

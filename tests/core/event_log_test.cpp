@@ -8,10 +8,7 @@ namespace coxswain::core {
 namespace {
 
 event told(std::string text, severity level = severity::info) {
-  event e;
-  e.level = level;
-  e.text = std::move(text);
-  return e;
+  return {.level = level, .text = std::move(text)};
 }
 
 // "2:b 3:c through 3 lost 1"

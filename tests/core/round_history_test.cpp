@@ -12,10 +12,7 @@ namespace {
 
 // A round in which this task came last, this long after the median.
 snapshot::finished_round last_was(std::uint32_t task, duration lag = 1ms) {
-  snapshot::finished_round r;
-  r.lag = lag;
-  r.last_task = task_id{task};
-  return r;
+  return {.lag = lag, .last_task = task_id{task}};
 }
 
 // "3 2/4 500ms/900ms": task 3 came last in 2 of 4 rounds, by the mean and the maximum.

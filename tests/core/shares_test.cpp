@@ -21,7 +21,7 @@ constexpr std::size_t owned_max = 3'000'000;
 std::string text_of(status const& why) { return why.ok() ? "OK" : why.message(); }
 
 cluster tasks_and_readers(std::uint32_t tasks) {
-  return cluster{tasks, with([](auto& o) { o.memory_bytes_max = limit; })};
+  return cluster{tasks, core::config{.memory_bytes_max = limit}};
 }
 
 BOOST_AUTO_TEST_SUITE(shares_test)
@@ -90,11 +90,9 @@ BOOST_AUTO_TEST_CASE(parked_gets_of_observers_leave_barriers_their_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(open_rounds_count_and_a_task_may_open_its_share_of_them) {
-  cluster c{1'000, with([](auto& o) {
-              o.memory_bytes_max = limit;
-              o.join_barrier = false;
-              o.open_requests_max = 100'000;
-            })};
+  cluster c{
+      1'000,
+      core::config{.join_barrier = false, .memory_bytes_max = limit, .open_requests_max = 100'000}};
   auto const before = c.look().memory_bytes;
   std::size_t opened = 0;
   std::string last;

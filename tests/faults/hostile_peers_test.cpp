@@ -55,8 +55,7 @@ asio::awaitable<std::optional<core::goodbye>> last_words(tcp::socket& s, std::st
 
 std::string hello_of_job(std::string job) {
   core::client_message m;
-  core::hello_args hello;
-  hello.job = std::move(job);
+  core::hello_args hello{.job = std::move(job)};
   m.what = hello;
   std::string frame;
   wire::append_frame(frame, m);

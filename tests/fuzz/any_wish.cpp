@@ -43,9 +43,7 @@ void reduce_anything(dice& chance, barrier_args& args) {
 }
 
 barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) {
-  barrier_args args;
-  args.name = usual_name(chance);
-  args.timeout = any_timeout(chance);
+  barrier_args args{.name = usual_name(chance), .timeout = any_timeout(chance)};
   if (chance.one_in(4)) {
     for (auto i = chance.upto(2); i > 0; --i) {
       args.participants.push_back(any_task(chance, num_tasks));
@@ -61,8 +59,7 @@ barrier_args any_barrier(dice& chance, std::uint32_t num_tasks, task_id asking) 
 }
 
 cancel_barrier_args any_cancel(dice& chance) {
-  cancel_barrier_args args;
-  args.name = usual_name(chance);
+  cancel_barrier_args args{.name = usual_name(chance)};
   if (chance.one_in(2)) args.round = round_number{chance.upto(5)};
   return args;
 }
@@ -132,8 +129,7 @@ get_all_args any_get_all(dice& chance) {
 }
 
 watch_keys_args any_watch(dice& chance) {
-  watch_keys_args args;
-  args.directory = chance.one_in(2) ? "" : any_name(chance);
+  watch_keys_args args{.directory = chance.one_in(2) ? "" : any_name(chance)};
   if (!chance.one_in(4)) args.after = chance.upto(chance.one_in(2) ? 300 : 20);
   args.timeout = any_timeout(chance);
   return args;
@@ -174,8 +170,7 @@ request any_error(dice& chance) {
 }
 
 alive_args any_query(dice& chance, std::uint32_t num_tasks, task_id asking) {
-  alive_args args;
-  args.timeout = any_timeout(chance);
+  alive_args args{.timeout = any_timeout(chance)};
   if (chance.one_in(2)) args.tasks = {any_task(chance, num_tasks), asking};
   return args;
 }

@@ -173,8 +173,7 @@ class world {
   // What no client of ours would say.
   void misbehave(client& c) {
     if (!c.greeted) return;
-    client_message m;
-    m.answered_through = c.answered;
+    client_message m{.answered_through = c.answered};
     switch (chance_.upto(3)) {
       case 0: m.answered_through = c.answered + 1'000'000; break;
       case 1: m.what = try_get_args{"without an id"}; break;
@@ -257,9 +256,7 @@ class world {
       if (chance_.one_in(60) && args.open.size() > 1) std::swap(args.open[0], args.open[1]);
       m.what = std::move(args);
     } else {
-      hello_args args;
-      args.label = "label " + std::to_string(index);
-      args.token = "sesame";
+      hello_args args{.token = "sesame", .label = "label " + std::to_string(index)};
       if (chance_.one_in(10)) args.token = chance_.one_of(std::array{"open", "barley", "oat"});
       if (chance_.one_in(40)) args.version = 9;
       bool const may_visit = granted_.contains(home(c)) && !chance_.one_in(3);
@@ -273,9 +270,7 @@ class world {
   void give_up_a_connection(client const& c) {
     connection_id const id = brain_->connected(now_, "given up", {});
     bare_.insert(id);
-    client_message m;
-    m.answered_through = c.answered;
-    m.what = resume_of(c);
+    client_message m{.answered_through = c.answered, .what = resume_of(c)};
     late_.emplace_back(id, std::move(m));
   }
 
@@ -287,10 +282,9 @@ class world {
   }
 
   [[nodiscard]] resume_args resume_of(client const& c) const {
-    resume_args args;
-    args.session = c.session->session;
-    args.secret = c.session->secret;
-    args.coordinator = c.session->coordinator;
+    resume_args args{.session = c.session->session,
+                     .secret = c.session->secret,
+                     .coordinator = c.session->coordinator};
     for (auto const& [id, call] : c.open) {
       if (call.sent) args.open.push_back(id);
     }
@@ -314,9 +308,7 @@ class world {
   }
 
   void say(client& c, request what) {
-    client_message m;
-    m.answered_through = c.answered;
-    m.what = std::move(what);
+    client_message m{.answered_through = c.answered, .what = std::move(what)};
     brain_->received(now_, c.connection, std::move(m));
   }
 
@@ -630,10 +622,9 @@ class world {
   }
 
   answer_ptr request_once(client& c, request what) {
-    client_message m;
-    m.id = request_id{++c.last_id.value};
-    m.answered_through = c.answered;
-    m.what = std::move(what);
+    client_message m{.id = request_id{++c.last_id.value},
+                     .answered_through = c.answered,
+                     .what = std::move(what)};
     brain_->received(now_, c.connection, std::move(m));
     std::vector<outgoing> out;
     brain_->take_outgoing(out);

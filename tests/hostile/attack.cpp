@@ -34,9 +34,7 @@ asio::ip::tcp::socket dial(asio::io_context& io, std::string const& address) {
 }
 
 std::string hello(std::string const& token) {
-  core::hello_args args;
-  args.token = token;
-  args.label = "attacker";
+  core::hello_args args{.token = token, .label = "attacker"};
   std::string bytes;
   wire::append_frame(bytes, {{}, 0, std::nullopt, std::move(args)});
   return bytes;

@@ -124,8 +124,7 @@ BOOST_AUTO_TEST_CASE(rounds_of_many_tasks_that_nobody_completes) {
     one.most = 4'000;
     one.next = [i](std::uint64_t n) -> core::client_message {
       if (n == 1) return {request_id{1}, 0, task_id{i}, core::join_args{incarnation{i + 1U}}};
-      core::barrier_args barrier;
-      barrier.name = std::to_string(i) + '/' + std::to_string(n);
+      core::barrier_args barrier{.name = std::to_string(i) + '/' + std::to_string(n)};
       return {request_id{n}, 0, task_id{i}, std::move(barrier)};
     };
     all.push_back(std::move(one));

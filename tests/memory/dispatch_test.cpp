@@ -169,11 +169,8 @@ class job {
 };
 
 core::request barrier(std::string name) {
-  core::barrier_args args;
-  args.name = std::move(name);
-  args.timeout = 5s;
-  args.gather = true;
-  args.data = std::string(200, 'd');
+  core::barrier_args args{
+      .name = std::move(name), .timeout = 5s, .gather = true, .data = std::string(200, 'd')};
   return args;
 }
 

@@ -158,9 +158,7 @@ core::request transcript::request_of(std::string const& name,
   if (verb == "asks-about") return core::ask_waiting_args{request_id{std::stoull(word(words, 1))}};
   if (verb == "reports") return core::report_error_args{{errc::internal, word(words, 1)}};
   if (verb == "barrier" || verb == "gather") {
-    core::barrier_args b;
-    b.name = word(words, 1);
-    b.gather = verb == "gather";
+    core::barrier_args b{.name = word(words, 1), .gather = verb == "gather"};
     std::size_t next = 2;
     if (b.gather) b.data = word(words, next++);
     b.timeout = timeout(words, next++);
@@ -215,8 +213,7 @@ std::optional<core::request> transcript::key_request_of(std::vector<std::string>
   if (verb == "push") return core::push_args{word(words, 1), word(words, 2)};
   if (verb == "pop") return core::pop_args{word(words, 1), timeout(words, 2)};
   if (verb == "watch") {
-    core::watch_keys_args args;
-    args.directory = word(words, 1);
+    core::watch_keys_args args{.directory = word(words, 1)};
     if (words.size() > 2) args.after = std::stoull(words[2]);
     args.timeout = words.size() > 3 ? duration_of(words[3]) : without_limit;
     return args;
@@ -233,14 +230,12 @@ std::optional<core::request> transcript::task_request_of(std::vector<std::string
     return core::watch_events_args{after, core::severity::warning, without_limit};
   }
   if (verb == "who-is-there") {
-    core::alive_args args;
-    args.timeout = timeout(words, 1);
+    core::alive_args args{.timeout = timeout(words, 1)};
     for (std::size_t i = 2; i < words.size(); ++i) args.tasks.push_back(*task_of(words[i]));
     return args;
   }
   if (verb == "brings") {
-    core::exchange_topology_args args;
-    args.platform = word(words, 1);
+    core::exchange_topology_args args{.platform = word(words, 1)};
     args.mine.boot_id = word(words, 2);
     args.mine.devices.resize(std::stoul(word(words, 3)));
     for (std::size_t i = 0; i < args.mine.devices.size(); ++i) {
@@ -264,8 +259,7 @@ void transcript::connect(std::string const& name) {
 
 void transcript::greet(client& c, std::string const& name, std::optional<task_id> as_guest_of) {
   connect(name);
-  core::hello_args hello;
-  hello.label = name;
+  core::hello_args hello{.label = name};
   if (as_guest_of) {
     c.task = as_guest_of;
     hello.acts_for = core::guest_args{*as_guest_of, secret_of_grants};
@@ -280,10 +274,8 @@ void transcript::resume(client& c) {
   c.connection = coordinator_->connected(now_, "10.0.0.1:2", secret);
   c.is_connected = true;
   c.is_deaf = false;
-  core::resume_args args;
-  args.session = c.session->session;
-  args.secret = secret;
-  args.coordinator = c.session->coordinator;
+  core::resume_args args{
+      .session = c.session->session, .secret = secret, .coordinator = c.session->coordinator};
   args.open.assign(c.open.begin(), c.open.end());
   coordinator_->received(now_, c.connection, {{}, c.answered, {}, args});
 }

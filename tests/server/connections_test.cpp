@@ -212,9 +212,7 @@ BOOST_FIXTURE_TEST_CASE(who_closes_is_lost, world) {
 // A key that belongs to a task vanishes with it.
 BOOST_FIXTURE_TEST_CASE(what_one_said_before_another_closed_is_heard_first, graceless_world) {
   add_puppet();
-  core::put_args owned;
-  owned.key = "k";
-  owned.owned = true;
+  core::put_args owned{.key = "k", .owned = true};
   send(join_frame(1, 0) + frame(owned, 2, task_id{0}));
   run();
   auto const task = std::move(peers.back());

@@ -495,8 +495,7 @@ struct full_world : world {
     }
   }
   connection_id connected(std::string token) {
-    core::hello_args hello;
-    hello.token = std::move(token);
+    core::hello_args hello{.token = std::move(token)};
     auto const id = open();
     BOOST_TEST(std::holds_alternative<core::hello_answer>(ask(id, frame(hello)).what.value));
     return id;
@@ -798,13 +797,7 @@ BOOST_AUTO_TEST_CASE(whose_messages_wait_is_not_silent) {
   BOOST_TEST(!w.d().error().has_value());
 }
 
-core::count_barrier_args barrier_of_two() {
-  core::count_barrier_args args;
-  args.name = "two";
-  args.count = 2;
-  args.timeout = 1s;
-  return args;
-}
+core::count_barrier_args barrier_of_two() { return {.name = "two", .count = 2, .timeout = 1s}; }
 
 BOOST_AUTO_TEST_CASE(an_arrival_that_waits_within_its_share_is_in_time) {
   world w{1};

@@ -26,28 +26,22 @@ inline std::string frame(core::request what, std::uint64_t id = 0,
 }
 
 inline std::string hello_frame(std::string token = "") {
-  core::hello_args hello;
-  hello.token = std::move(token);
-  hello.label = "test:1";
+  core::hello_args hello{.token = std::move(token), .label = "test:1"};
   return frame(hello);
 }
 
 inline std::string join_frame(std::uint64_t id, std::uint32_t task) {
-  core::join_args join;
-  join.self = incarnation{1000 + task};
+  core::join_args join{.self = incarnation{1000 + task}};
   return frame(join, id, task_id{task});
 }
 
 inline std::string barrier_frame(std::uint64_t id, std::uint32_t task, std::string name) {
-  core::barrier_args barrier;
-  barrier.name = std::move(name);
+  core::barrier_args barrier{.name = std::move(name)};
   return frame(barrier, id, task_id{task});
 }
 
 inline std::string put_frame(std::uint64_t id, std::string key, std::string value) {
-  core::put_args put;
-  put.key = std::move(key);
-  put.value = std::move(value);
+  core::put_args put{.key = std::move(key), .value = std::move(value)};
   return frame(put, id);
 }
 

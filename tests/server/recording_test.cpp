@@ -126,10 +126,8 @@ BOOST_AUTO_TEST_CASE(a_job_near_its_limit_of_memory_with_slow_readers_happens_ag
   std::uint64_t id = 0;
 
   for (std::uint64_t round = 1; round <= 20; ++round) {
-    core::put_args put;
-    put.key = "often";
-    put.value = std::string(50'000 + round, 'v');
-    put.overwrite = true;
+    core::put_args put{
+        .key = "often", .value = std::string(50'000 + round, 'v'), .overwrite = true};
     BOOST_TEST(answer_to(frame(put, ++id)) == errc::ok);
     for (auto const one : readers) {
       if (j.d.out(one).holds_back()) continue;
@@ -373,8 +371,7 @@ BOOST_AUTO_TEST_CASE(what_hides_in_malformed_frames_is_left_out_and_the_replay_i
     j.d.received(j.now, one, whole + bytes);
     j.settle();
   };
-  core::hello_args hello;
-  hello.token = "poppy";
+  core::hello_args hello{.token = "poppy"};
   core::request const hidden[] = {core::put_args{"a", "poppy"},
                                   core::put_all_args{{{"a", "poppy"}}},
                                   core::compare_and_set_args{"a", "poppy", std::string{"poppy"}},
@@ -442,11 +439,8 @@ BOOST_AUTO_TEST_CASE(what_is_brought_to_barriers_is_left_out_and_the_replay_is_e
   for (std::uint32_t task = 0; task < 3; ++task) j.d.received(j.now, one, join_frame(++id, task));
   auto const round = [&](std::string name, core::reduction how, std::vector<std::string> data) {
     for (std::uint32_t task = 0; task < 3; ++task) {
-      core::barrier_args barrier;
-      barrier.name = name;
-      barrier.gather = how == core::reduction::none;
-      barrier.reduce = how;
-      barrier.data = data[task];
+      core::barrier_args barrier{
+          .name = name, .gather = how == core::reduction::none, .data = data[task], .reduce = how};
       ask(barrier, task);
     }
   };
@@ -479,11 +473,10 @@ BOOST_AUTO_TEST_CASE(all_operands_of_one_byte_stay_different) {
     j.d.received(j.now, one, join_frame(task + 1, task));
   }
   for (std::uint32_t task = 0; task < 256; ++task) {
-    core::barrier_args barrier;
-    barrier.name = "b";
-    barrier.participants = {task_id{task}};
-    barrier.reduce = core::reduction::all_equal;
-    barrier.data = std::string(1, static_cast<char>(task));
+    core::barrier_args barrier{.name = "b",
+                               .participants = {task_id{task}},
+                               .data = std::string(1, static_cast<char>(task)),
+                               .reduce = core::reduction::all_equal};
     barrier.name += std::to_string(task);
     j.d.begin();
     j.d.received(j.now, one, frame(barrier, task + 1000, task_id{task}));
@@ -575,10 +568,7 @@ BOOST_AUTO_TEST_CASE(secrets_of_grants_are_left_out_and_count_as_before) {
   o.core.credentials = {{core::role::worker, "open-sesame"}};
   job j{o};
   auto const say = [&](connection_id from, core::request what, std::uint64_t id) {
-    core::client_message message;
-    message.id = request_id{id};
-    message.task = task_id{0};
-    message.what = std::move(what);
+    core::client_message message{.id = request_id{id}, .task = task_id{0}, .what = std::move(what)};
     std::string bytes;
     wire::append_frame(bytes, message);
     j.d.received(j.now, from, bytes);
@@ -588,8 +578,7 @@ BOOST_AUTO_TEST_CASE(secrets_of_grants_are_left_out_and_count_as_before) {
   say(host, core::join_args{incarnation{5}}, 1);
   say(host, core::grant_args{"open-poppy-poppy"}, 2);
   for (auto const* secret : {"open-poppy-poppy", "open-poppy-daisy", "open"}) {
-    core::hello_args hello;
-    hello.acts_for = core::guest_args{task_id{0}, secret};
+    core::hello_args hello{.acts_for = core::guest_args{task_id{0}, secret}};
     say(j.d.open(j.now, "10.0.0.1:5", core::session_secret{}), hello, 0);
   }
 
@@ -756,9 +745,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
 BOOST_AUTO_TEST_CASE(tokens_are_not_replaced_by_what_is_none) {
   std::string bytes;
   wire::append(bytes, wire::recording_head{});
-  wire::record wrong;
-  wrong.kind = wire::record_kind::credentials_replaced;
-  wrong.content = "captain token-1";
+  wire::record wrong{.kind = wire::record_kind::credentials_replaced, .content = "captain token-1"};
   wire::append(bytes, wrong);
   replay r{bytes};
 
@@ -771,10 +758,9 @@ void check_stand_in(std::string text, std::string_view words) {
   auto const task = j.greeted();
   auto recording = j.d.recording();
   auto const asked = frame(core::put_args{"key", std::move(text)}, 1);
-  wire::record put;
-  put.kind = wire::record_kind::message;
-  put.connection = task;
-  put.content = std::string_view{asked}.substr(wire::length_bytes);
+  wire::record put{.kind = wire::record_kind::message,
+                   .connection = task,
+                   .content = std::string_view{asked}.substr(wire::length_bytes)};
   wire::append(recording, put);
   replay r{recording};
 
@@ -793,14 +779,14 @@ BOOST_AUTO_TEST_CASE(what_stands_for_no_value_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(all_options_of_the_core_are_written_down) {
-  core::config o;
-  o.job = "j";
-  o.num_tasks = 7;
-  o.attempt = 3;
-  o.credentials = {{core::role::reader, "secret"}, {core::role::worker, "more, secret"}};
-  o.heartbeat_timeout = 1234567ns;
-  o.join_barrier = false;
-  o.memory_bytes_max = 99;
+  core::config o{
+      .job = "j",
+      .num_tasks = 7,
+      .attempt = 3,
+      .credentials = {{core::role::reader, "secret"}, {core::role::worker, "more, secret"}},
+      .heartbeat_timeout = 1234567ns,
+      .join_barrier = false,
+      .memory_bytes_max = 99};
   auto const written = settings_of(o);
 
   auto const read = config_of(written);

@@ -18,9 +18,7 @@ std::uint16_t of(core::answer what) {
 }
 
 core::answer failed(errc code, std::string text, std::string waits_for, std::uint32_t step) {
-  barrier_failure failure;
-  failure.round = round_number{3};
-  failure.missing = "1-4";
+  barrier_failure failure{.round = round_number{3}, .missing = "1-4"};
   failure.known.emplace_back();
   failure.known.back().waits_for = std::move(waits_for);
   failure.known.back().step = step;

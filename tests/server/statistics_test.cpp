@@ -89,9 +89,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
-  core::barrier_args barrier;
-  barrier.name = "b";
-  barrier.timeout = 1ms;
+  core::barrier_args barrier{.name = "b", .timeout = 1ms};
   BOOST_TEST(a.ask(frame(barrier, 2, task_id{0})).what.outcome.code() == errc::deadline_exceeded);
 
   BOOST_TEST(made->statistics().releases.count() == 1u);

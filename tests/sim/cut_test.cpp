@@ -83,10 +83,7 @@ struct outcome {
 
 // `plan` is told each connection of the process that makes the eighty calls.
 outcome run(std::function<void(std::size_t index, link&)> const& plan) {
-  core::config c;
-  c.num_tasks = 2;
-  c.heartbeat_timeout = 10s;
-  c.reconnect_grace = 2s;
+  core::config c{.num_tasks = 2, .heartbeat_timeout = 10s, .reconnect_grace = 2s};
   world w{1, c};
   w.delay_max = 1ms;
   outcome o;

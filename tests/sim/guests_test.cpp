@@ -62,10 +62,7 @@ enum class end { cut, killed };
 
 // The first connection of the first program stops after so many bytes of one direction.
 outcome run(end how, std::optional<std::uint64_t> up, std::optional<std::uint64_t> down) {
-  core::config c;
-  c.num_tasks = 2;
-  c.heartbeat_timeout = 10s;
-  c.reconnect_grace = 2s;
+  core::config c{.num_tasks = 2, .heartbeat_timeout = 10s, .reconnect_grace = 2s};
   world w{1, c};
   w.delay_max = 1ms;
   outcome o;

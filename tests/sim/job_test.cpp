@@ -14,11 +14,7 @@ namespace coxswain::sim {
 namespace {
 
 core::config job_of(std::uint32_t num_tasks) {
-  core::config c;
-  c.num_tasks = num_tasks;
-  c.heartbeat_timeout = 10s;
-  c.reconnect_grace = 2s;
-  return c;
+  return {.num_tasks = num_tasks, .heartbeat_timeout = 10s, .reconnect_grace = 2s};
 }
 
 // What all processes of a job found out.

@@ -22,15 +22,11 @@ pending_call process::join(incarnation self, duration timeout) {
 }
 pending_call process::leave(duration timeout) { return make(core::leave_args{timeout}, timeout); }
 pending_call process::barrier(std::string name, duration timeout) {
-  core::barrier_args args;
-  args.name = std::move(name);
+  core::barrier_args args{.name = std::move(name)};
   return make(std::move(args), timeout);
 }
 pending_call process::all_gather(std::string name, std::string data, duration timeout) {
-  core::barrier_args args;
-  args.name = std::move(name);
-  args.gather = true;
-  args.data = std::move(data);
+  core::barrier_args args{.name = std::move(name), .gather = true, .data = std::move(data)};
   return make(std::move(args), timeout);
 }
 pending_call process::put(std::string key, std::string value, bool overwrite) {

@@ -18,13 +18,11 @@ namespace {
 constexpr std::uint64_t rounds = 200;
 
 core::config recoverable_job(std::uint32_t num_tasks) {
-  core::config c;
-  c.num_tasks = num_tasks;
-  c.heartbeat_timeout = 10s;
-  c.reconnect_grace = 2s;
-  c.recoverable = true;
-  c.leave_barrier = false;
-  return c;
+  return {.num_tasks = num_tasks,
+          .heartbeat_timeout = 10s,
+          .reconnect_grace = 2s,
+          .leave_barrier = false,
+          .recoverable = true};
 }
 
 struct findings {

@@ -19,8 +19,7 @@ namespace {
 struct world {
   explicit world(std::size_t tasks = 3) {
     for (std::uint32_t i = 0; i < tasks; ++i) {
-      core::snapshot::task t;
-      t.id = task_id{i};
+      core::snapshot::task t{.id = task_id{i}};
       job.tasks.push_back(t);
     }
   }

@@ -42,21 +42,13 @@ std::string family(std::string const& text, std::string const& name) {
 }
 
 core::snapshot::task task_in(task_state state, bool suspect = false) {
-  core::snapshot::task t;
-  t.state = state;
-  t.suspect = suspect;
-  return t;
+  return {.state = state, .suspect = suspect};
 }
 
-core::snapshot::barrier barrier_of(core::snapshot::kind what) {
-  core::snapshot::barrier b;
-  b.what = what;
-  return b;
-}
+core::snapshot::barrier barrier_of(core::snapshot::kind what) { return {.what = what}; }
 
 core::snapshot some_job() {
-  core::snapshot job;
-  job.version = "1.2.3";
+  core::snapshot job{.version = "1.2.3"};
   job.tasks = {task_in(task_state::connected), task_in(task_state::connected, true),
                task_in(task_state::connected), task_in(task_state::failed)};
   job.more_barriers = 7;
@@ -84,23 +76,22 @@ core::snapshot some_job() {
 }
 
 server::statistics some_counts() {
-  server::statistics s;
-  s.started = std::chrono::system_clock::time_point{1'795'309'303s + 250ms};
-  s.connections = 11;
-  s.connections_max = 1000;
-  s.connections_accepted = 12;
-  s.connections_refused = 1;
-  s.handshakes = 8;
-  s.handshakes_failed = 9;
-  s.bytes_received = 123'456'789'012;
-  s.bytes_sent = 2;
-  s.frames_received = 3;
-  s.frames_sent = 4;
-  s.sends = 5;
-  s.queued_bytes = 6;
-  s.queued_messages = 7;
-  s.transit_bytes = 5'000;
-  s.shares = {1'000, 2'000, 3'000};  // readers, observers, tasks
+  server::statistics s{.started = std::chrono::system_clock::time_point{1'795'309'303s + 250ms},
+                       .connections = 11,
+                       .connections_max = 1000,
+                       .connections_accepted = 12,
+                       .connections_refused = 1,
+                       .handshakes = 8,
+                       .handshakes_failed = 9,
+                       .bytes_received = 123'456'789'012,
+                       .bytes_sent = 2,
+                       .frames_received = 3,
+                       .frames_sent = 4,
+                       .sends = 5,
+                       .queued_bytes = 6,
+                       .queued_messages = 7,
+                       .transit_bytes = 5'000,
+                       .shares = {1'000, 2'000, 3'000}};  // readers, observers, tasks
   s.loop_lag.record(20us);
   s.turns.record(100us);
   s.turn_max = 2500us;

@@ -33,10 +33,7 @@ struct quiet {
 
 template <class Args>
 core::client_message request_of(Args args) {
-  core::client_message message;
-  message.id = request_id{5};
-  message.what = std::move(args);
-  return message;
+  return {.id = request_id{5}, .what = std::move(args)};
 }
 
 template <class Value>
@@ -136,13 +133,12 @@ BOOST_AUTO_TEST_CASE(task_zero_is_not_the_same_as_no_task) {
 // The format. These bytes may never change: other versions speak them.
 
 BOOST_AUTO_TEST_CASE(golden_a_barrier_request) {
-  core::barrier_args barrier;
-  barrier.name = "b";
-  barrier.timeout = 30s;
-  barrier.participants = {task_id{0}, task_id{1}};
-  barrier.gather = true;
-  barrier.data = "x";
-  barrier.progress_every = 1s;
+  core::barrier_args barrier{.name = "b",
+                             .timeout = 30s,
+                             .participants = {task_id{0}, task_id{1}},
+                             .gather = true,
+                             .data = "x",
+                             .progress_every = 1s};
   auto message = request_of(barrier);
   message.answered_through = 3;
   message.task = task_id{2};
@@ -161,8 +157,7 @@ BOOST_AUTO_TEST_CASE(golden_a_barrier_request) {
 }
 
 BOOST_AUTO_TEST_CASE(golden_a_heartbeat) {
-  core::client_message heartbeat;
-  heartbeat.answered_through = 7;
+  core::client_message heartbeat{.answered_through = 7};
 
   std::string frame;
   append_frame(frame, heartbeat);
@@ -368,29 +363,25 @@ BOOST_AUTO_TEST_CASE(every_timeout_may_be_without_limit) {
   BOOST_TEST((received(core::join_args{{}, without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::leave_args{without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::count_barrier_args{"b", 1, without_limit}).timeout == without_limit));
-  core::barrier_args barrier;
-  barrier.timeout = without_limit;
+  core::barrier_args barrier{.timeout = without_limit};
   BOOST_TEST((received(barrier).timeout == without_limit));
 }
 
 BOOST_AUTO_TEST_CASE(a_reduction_of_a_newer_client_is_unknown_and_not_none) {
-  core::barrier_args barrier;
-  barrier.reduce = static_cast<core::reduction>(77);
+  core::barrier_args barrier{.reduce = static_cast<core::reduction>(77)};
 
   BOOST_TEST((received(barrier).reduce == core::reduction::unknown));
 }
 
 BOOST_AUTO_TEST_CASE(a_join_that_does_not_say_whether_it_is_recoverable_leaves_it_open) {
   BOOST_TEST((received(core::join_args{}).recoverable == std::nullopt));
-  core::join_args join;
-  join.recoverable = false;
+  core::join_args join{.recoverable = false};
   BOOST_TEST((received(join).recoverable == false));
 }
 
 BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_none) {
   auto const period = [](duration sent) {
-    core::barrier_args barrier;
-    barrier.progress_every = sent;
+    core::barrier_args barrier{.progress_every = sent};
     return received(barrier).progress_every;
   };
 
@@ -401,10 +392,7 @@ BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_none) {
 }
 
 BOOST_AUTO_TEST_CASE(ages_are_rounded_down) {
-  core::snapshot sent;
-  sent.uptime = 2ms - 1ns;
-  sent.lateness_p99 = 3us - 1ns;
-  sent.lateness_max = -1us;
+  core::snapshot sent{.uptime = 2ms - 1ns, .lateness_p99 = 3us - 1ns, .lateness_max = -1us};
   sent.barriers.resize(1);
   sent.barriers[0].age = without_limit;
   sent.barriers[0].remaining = -1ms;
@@ -419,10 +407,8 @@ BOOST_AUTO_TEST_CASE(ages_are_rounded_down) {
 }
 
 BOOST_AUTO_TEST_CASE(a_short_heartbeat_period_is_not_zero) {
-  core::hello_answer sent;
-  sent.heartbeat_period = 1us;
-  sent.heartbeat_timeout = without_limit;
-  sent.reconnect_grace = 0ms;
+  core::hello_answer sent{
+      .heartbeat_period = 1us, .heartbeat_timeout = without_limit, .reconnect_grace = 0ms};
 
   auto const got = received_answer(sent);
 
@@ -467,13 +453,9 @@ BOOST_AUTO_TEST_CASE(text_is_repaired_in_every_message) {
   snapshot.tasks[0].error = outcome;
   snapshot.barriers.resize(1);
   snapshot.barriers[0].missing = bad;
-  core::hello_answer hello;
-  hello.version = bad;
-  barrier_failure failure;
-  failure.missing = bad;
-  failure.known = {missing};
-  core::barrier_progress progress;
-  progress.missing = bad;
+  core::hello_answer hello{.version = bad};
+  barrier_failure failure{.missing = bad, .known = {missing}};
+  core::barrier_progress progress{.missing = bad};
 
   BOOST_TEST(decode_server(payload_of(server_message{{}, {outcome, {}}})).has_value());
   BOOST_TEST(received_answer(hello).version == "b?");
@@ -548,10 +530,7 @@ BOOST_AUTO_TEST_CASE(make_coordination_error_with_payload_keeps_code_text_and_fi
   server_message sent;
   sent.id = request_id{5};
   sent.what.outcome = {errc::deadline_exceeded, "Barrier timed out."};
-  barrier_failure figures;
-  figures.arrived = 1;
-  figures.expected = 2;
-  figures.missing = "1";
+  barrier_failure figures{.arrived = 1, .expected = 2, .missing = "1"};
   sent.what.value = figures;
 
   auto const got = decode_server(payload_of(sent)).value();
@@ -562,8 +541,7 @@ BOOST_AUTO_TEST_CASE(make_coordination_error_with_payload_keeps_code_text_and_fi
 
 BOOST_AUTO_TEST_CASE(make_barrier_error_with_payload_keeps_the_round_even_without_other_figures) {
   for (std::uint64_t const number : {std::uint64_t{1}, std::uint64_t{8}, largest}) {
-    barrier_failure figures;
-    figures.round = round_number{number};
+    barrier_failure figures{.round = round_number{number}};
     BOOST_TEST((received_answer(figures) == figures));
   }
 }
@@ -715,8 +693,7 @@ BOOST_AUTO_TEST_CASE(a_status_with_code_zero_is_ok) {
 
 BOOST_AUTO_TEST_CASE(every_role_arrives_and_one_that_is_not_known_is_a_worker) {
   for (auto const given : {core::role::reader, core::role::operator_, core::role::worker}) {
-    core::hello_answer welcome;
-    welcome.given = given;
+    core::hello_answer welcome{.given = given};
     BOOST_TEST((received_answer(welcome).given == given));
   }
   v1::ServerMessage newer;
@@ -768,8 +745,7 @@ BOOST_AUTO_TEST_CASE(large_messages_leave_nothing_behind) {
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_they_take_memory) {
-  core::barrier_args barrier;
-  barrier.name = "b";
+  core::barrier_args barrier{.name = "b"};
   barrier.participants.assign(request_bytes_max, task_id{1});
   auto const payload = payload_of(request_of(barrier));
   auto const before = test::live_bytes();
@@ -786,8 +762,7 @@ BOOST_AUTO_TEST_CASE(a_frame_full_of_numbers_is_refused_before_they_take_memory)
 }
 
 BOOST_AUTO_TEST_CASE(of_too_many_devices_as_many_are_left_as_show_it) {
-  core::exchange_topology_args exchange;
-  exchange.platform = "gpu";
+  core::exchange_topology_args exchange{.platform = "gpu"};
   exchange.mine.devices.resize(core::topology_devices_max + 100);
 
   auto const got = decode_client(payload_of(request_of(exchange))).value();
@@ -811,8 +786,7 @@ BOOST_AUTO_TEST_CASE(a_topology_takes_no_more_on_the_wire_than_it_is_counted_for
 }
 
 BOOST_AUTO_TEST_CASE(values_do_not_count_as_numbers) {
-  core::barrier_args barrier;
-  barrier.name = "b";
+  core::barrier_args barrier{.name = "b"};
   barrier.participants.assign(100'000, task_id{1});
   barrier.gather = true;
   barrier.data.assign(2 * request_bytes_max, 'v');
@@ -911,9 +885,7 @@ BOOST_AUTO_TEST_CASE(a_value_is_replaced_as_if_the_request_were_encoded_again) {
 }
 
 BOOST_AUTO_TEST_CASE(a_value_that_is_there_twice_is_not_replaced) {
-  core::client_message message;
-  message.id = request_id{1};
-  message.what = core::append_args{"k", "v"};
+  core::client_message message{.id = request_id{1}, .what = core::append_args{"k", "v"}};
   auto const payload = test::payload_of(message);
   std::string made;
 

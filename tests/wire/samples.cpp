@@ -18,53 +18,44 @@ core::session_secret secret() {
 }
 
 core::barrier_args barrier() {
-  core::barrier_args made;
-  made.name = "epoch-7";
-  made.timeout = 1500ms;
-  made.participants = {task_id{0}, task_id{3}, task_id{4'000'000'000}};
-  made.gather = true;
-  made.data = std::string{"\0\xff data", 7};
-  made.progress_every = 10s;
-  made.fail_when_lost = true;
-  return made;
+  return {.name = "epoch-7",
+          .timeout = 1500ms,
+          .participants = {task_id{0}, task_id{3}, task_id{4'000'000'000}},
+          .gather = true,
+          .data = std::string{"\0\xff data", 7},
+          .progress_every = 10s,
+          .fail_when_lost = true};
 }
 
 core::barrier_args reduction(core::reduction how) {
-  core::barrier_args made;
-  made.name = "loss";
-  made.data = std::string{"\x01\0\0\0\0\0\0\xff", 8};
-  made.reduce = how;
-  return made;
+  return {.name = "loss", .data = std::string{"\x01\0\0\0\0\0\0\xff", 8}, .reduce = how};
 }
 
 core::hello_answer hello_reply() {
-  core::hello_answer made;
-  made.coordinator = incarnation{0x8123456789abcdef};
-  made.version = "1.2.3";
-  made.session = session_id{largest};
-  made.secret = secret();
-  made.num_tasks = 4096;
-  made.heartbeat_period = 10s;
-  made.heartbeat_timeout = 100s;
-  made.reconnect_grace = 2s;
-  made.frame_bytes_max = 1'073'807'360;
-  made.value_bytes_max = 1'073'741'824;
-  made.key_bytes_max = 4096;
-  made.open_requests_max = 4097;
-  made.open_requests_max_per_task = 16;
-  made.given = core::role::operator_;
-  made.coordinator_return = 30s;
-  made.hosted_by_task = 0;
-  return made;
+  return {.coordinator = incarnation{0x8123456789abcdef},
+          .version = "1.2.3",
+          .session = session_id{largest},
+          .secret = secret(),
+          .num_tasks = 4096,
+          .heartbeat_period = 10s,
+          .heartbeat_timeout = 100s,
+          .reconnect_grace = 2s,
+          .frame_bytes_max = 1'073'807'360,
+          .value_bytes_max = 1'073'741'824,
+          .key_bytes_max = 4096,
+          .open_requests_max = 4097,
+          .open_requests_max_per_task = 16,
+          .given = core::role::operator_,
+          .coordinator_return = 30s,
+          .hosted_by_task = 0};
 }
 
 barrier_failure failed_barrier() {
-  barrier_failure made;
-  made.round = round_number{3};
-  made.arrived = 61;
-  made.expected = 64;
-  made.missing = "3,17-18";
-  made.missing_cut = 2;
+  barrier_failure made{.round = round_number{3},
+                       .arrived = 61,
+                       .expected = 64,
+                       .missing = "3,17-18",
+                       .missing_cut = 2};
   made.known.resize(2);
   made.known[0].task = task_id{3};
   made.known[0].state = task_state::connected;
@@ -78,8 +69,7 @@ barrier_failure failed_barrier() {
 }
 
 job_error failed_job() {
-  job_error made;
-  made.cause = {task_id{0}, status{errc::internal, "Task 0 died."}};
+  job_error made{.cause = {task_id{0}, status{errc::internal, "Task 0 died."}}};
   made.later = {{task_id{9}, status{errc::unavailable, "Task 9 is gone."}},
                 {std::nullopt, status{errc::data_loss, "The disk is full."}}};
   made.later_count = 10'000;
@@ -87,40 +77,35 @@ job_error failed_job() {
 }
 
 core::snapshot::barrier open_barrier() {
-  core::snapshot::barrier made;
-  made.name = "start\xff";
-  made.what = core::snapshot::kind::leave;
-  made.round = round_number{5};
-  made.arrived = 1;
-  made.expected = 3;
-  made.missing = "1,3";
-  made.missing_cut = 4;
-  made.age = 17s;
-  made.remaining = 13s;
-  return made;
+  return {.name = "start\xff",
+          .what = core::snapshot::kind::leave,
+          .round = round_number{5},
+          .arrived = 1,
+          .expected = 3,
+          .missing = "1,3",
+          .missing_cut = 4,
+          .age = 17s,
+          .remaining = 13s};
 }
 
 core::snapshot::finished_round finished_round() {
-  core::snapshot::finished_round made;
-  made.number = largest;
-  made.name = "step\xff";
-  made.round = round_number{12};
-  made.at = 1h;
-  made.tasks = 8;
-  made.outcome = errc::aborted;
-  made.spread = 1500us;
-  made.lag = 7us;
-  made.last_task = task_id{0};
-  return made;
+  return {.number = largest,
+          .name = "step\xff",
+          .round = round_number{12},
+          .at = 1h,
+          .tasks = 8,
+          .outcome = errc::aborted,
+          .spread = 1500us,
+          .lag = 7us,
+          .last_task = task_id{0}};
 }
 
 core::snapshot whole_job() {
-  core::snapshot made;
-  made.next_task = task_id{1'000};
-  made.job = "training";
-  made.coordinator = incarnation{largest};
-  made.version = "1.2.3";
-  made.uptime = 1h;
+  core::snapshot made{.job = "training",
+                      .coordinator = incarnation{largest},
+                      .version = "1.2.3",
+                      .uptime = 1h,
+                      .next_task = task_id{1'000}};
   made.tasks.resize(2);
   made.tasks[0].id = task_id{1};
   made.tasks[0].state = task_state::failed;
@@ -155,9 +140,7 @@ core::snapshot whole_job() {
 }
 
 core::tasks_answer all_tasks() {
-  core::tasks_answer made;
-  made.version = largest;
-  made.tasks = whole_job().tasks;
+  core::tasks_answer made{.version = largest, .tasks = whole_job().tasks};
   made.tasks[0].last_heard.reset();
   return made;
 }
@@ -227,11 +210,10 @@ core::local_topology local_topology() {
 }
 
 void add(std::vector<core::client_message>& to, core::request what) {
-  core::client_message message;
-  message.id = request_id{300 + to.size()};
-  message.answered_through = 7;
-  message.task = task_id{2};
-  message.what = std::move(what);
+  core::client_message message{.id = request_id{300 + to.size()},
+                               .answered_through = 7,
+                               .task = task_id{2},
+                               .what = std::move(what)};
   to.push_back(std::move(message));
 }
 

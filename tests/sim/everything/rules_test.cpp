@@ -31,16 +31,13 @@ void expect_wrong(complaints const& found, std::string_view why) {
 }
 
 core::barrier_args sum_of(std::string_view operand) {
-  core::barrier_args args;
-  args.name = "b";
-  args.reduce = core::reduction::sum_int64;
-  args.data = std::string{operand} + std::string(8 - operand.size(), '\0');
-  return args;
+  return {.name = "b",
+          .data = std::string{operand} + std::string(8 - operand.size(), '\0'),
+          .reduce = core::reduction::sum_int64};
 }
 
 core::answer passed(std::uint64_t round, std::string_view result) {
-  core::barrier_answer a;
-  a.round = round_number{round};
+  core::barrier_answer a{.round = round_number{round}};
   a.data.emplace_back(std::string{result} + std::string(8 - result.size(), '\0'));
   return gives(std::move(a));
 }
@@ -146,8 +143,7 @@ BOOST_AUTO_TEST_CASE(a_round_has_one_outcome) {
   scene s{2};
   s.call(1, sum_of("\x02"), 1s, 2s, passed(1, "\x05"));
   core::answer other = failed(errc::cancelled);
-  barrier_failure f;
-  f.round = round_number{1};
+  barrier_failure f{.round = round_number{1}};
   other.value = f;
   s.call(2, sum_of("\x03"), 2s, 3s, other).got = other;
 
@@ -220,9 +216,7 @@ BOOST_AUTO_TEST_CASE(a_leave_to_return_does_not_count_at_the_shutdown_barrier) {
 }
 
 BOOST_AUTO_TEST_CASE(a_clean_exit_fails_rounds_only_as_it_may) {
-  core::barrier_args minds;
-  minds.name = "b";
-  minds.fail_when_lost = true;
+  core::barrier_args minds{.name = "b", .fail_when_lost = true};
   scene s{2};
   s.call(1, minds, 1s, 2s, failed(errc::internal, "task 1 has left, and is to return"));
   s.call(1, core::barrier_args{}, 1s, 2s, failed(errc::failed_precondition, "task 1 has finished"));

@@ -24,9 +24,7 @@ std::string any_barrier(generator& r) { return one_of(r, {"x", "y", "first"}); }
 duration any_timeout(generator& r) { return duration{1ms} * static_cast<int>(between(r, 0, 1500)); }
 
 core::request any_compare_and_set(generator& r, std::string text) {
-  core::compare_and_set_args args;
-  args.key = any_key(r);
-  args.value = std::move(text);
+  core::compare_and_set_args args{.key = any_key(r), .value = std::move(text)};
   switch (between(r, 0, 2)) {
     case 0: args.expected = core::absent_value{}; break;
     case 1: args.expected = between(r, 1, 60); break;
@@ -84,8 +82,7 @@ core::request any_watch(generator& r) {
 }
 
 core::request any_barrier_call(generator& r, std::uint32_t num_tasks, task_id task) {
-  core::barrier_args args;
-  args.name = any_barrier(r);
+  core::barrier_args args{.name = any_barrier(r)};
   if (args.name == "first" && !one_in(r, 6)) args.name = "x";
   if (args.name == "y") {
     args.participants = {task, task_id{static_cast<std::uint32_t>(between(r, 0, num_tasks - 1))}};
@@ -179,12 +176,11 @@ core::request request_for(gathering const& g, generator& random, task_id task,
     case gathering::kind::topology: return core::exchange_topology_args{"cpu", topology_of(task)};
     case gathering::kind::barrier: break;
   }
-  core::barrier_args args;
-  args.name = g.name;
-  args.participants = g.participants;
-  args.gather = g.gathers;
-  args.reduce = g.reduce;
-  args.fail_when_lost = g.fails_when_lost;
+  core::barrier_args args{.name = g.name,
+                          .participants = g.participants,
+                          .gather = g.gathers,
+                          .reduce = g.reduce,
+                          .fail_when_lost = g.fails_when_lost};
   if (g.gathers) args.data = "of " + std::to_string(task.value);
   if (g.reduce != core::reduction::none) args.data = operand_of(between(random, 0, 1'000'000));
   return args;
