@@ -166,8 +166,7 @@ int cluster::hello(core::hello_args args, std::string peer) {
   }
   bare_.erase(c.connection);
   by_connection_.emplace(c.connection, index);
-  core::client_message m{.what = std::move(args)};
-  say(c.connection, std::move(m));
+  say(c.connection, core::client_message{.what = std::move(args)});
   return static_cast<int>(index);
 }
 
@@ -203,8 +202,7 @@ cluster& cluster::resume_on(int who, connection_id on) {
   c.connection = on;
   c.resumed.reset();
   by_connection_.emplace(on, static_cast<std::size_t>(who));
-  core::client_message m{.answered_through = c.answered, .what = resume_of(who)};
-  return say(on, std::move(m));
+  return say(on, core::client_message{.answered_through = c.answered, .what = resume_of(who)});
 }
 
 // What the coordinator does not know is sent again, with the time that remains, then what waited.
@@ -233,8 +231,7 @@ cluster& cluster::bye(int who, bool abandoned) {
 
 cluster& cluster::heartbeat(int who) {
   client& c = (*this)[who];
-  core::client_message m{.answered_through = c.answered};
-  return say(c.connection, std::move(m));
+  return say(c.connection, core::client_message{.answered_through = c.answered});
 }
 
 cluster& cluster::heard(int who) {

@@ -250,12 +250,10 @@ BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {
   auto c = cluster::deserted(1, with([](auto& o) {
                                o.credentials.push_back({core::role::worker, "right"});
                              }));
-  core::hello_args args{.token = "right"};
-  int const observer = c.hello(args);
+  int const observer = c.hello(core::hello_args{.token = "right"});
   auto const guess = [&](std::string peer) {
     auto const on = c.dial(std::move(peer));
-    core::client_message message{.what = core::hello_args{}};
-    c.say(on, std::move(message));
+    c.say(on, core::client_message{.what = core::hello_args{}});
   };
 
   for (int i = 0; i < 1'000; ++i) guess("10.0.0.7:" + std::to_string(i));

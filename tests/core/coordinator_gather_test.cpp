@@ -62,9 +62,7 @@ BOOST_FIXTURE_TEST_CASE(each_round_gathers_anew, job<2>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(data_without_gather_is_invalid, job<2>) {
-  core::barrier_args args{.name = "g", .data = "x"};
-
-  BOOST_TEST(c.code(c.send(0, args)) == "INVALID_ARGUMENT");
+  BOOST_TEST(c.code(c.send(0, core::barrier_args{.name = "g", .data = "x"})) == "INVALID_ARGUMENT");
   BOOST_TEST(c.look().barriers.empty());
 }
 

@@ -69,8 +69,7 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_secret_is_refused_in_plain_words, job<2>) {
 BOOST_AUTO_TEST_CASE(a_guest_needs_no_token_and_may_work) {
   auto options = core::config{.credentials = {{core::role::worker, "pull"}}};
   auto c = cluster::deserted(1, options);
-  core::hello_args args{.token = "pull"};
-  int const host = c.hello(args);
+  int const host = c.hello(core::hello_args{.token = "pull"});
   c.join({host, 0}, 100);
   grant(c, 0);
 

@@ -125,8 +125,7 @@ BOOST_AUTO_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join
 
 // D2: who only looks need not know the name of the job.
 BOOST_AUTO_TEST_CASE(a_session_that_names_no_job_may_look_at_any_but_joins_only_the_default_one) {
-  core::config named{.job = "train"};
-  auto c = cluster::deserted(1, named);
+  auto c = cluster::deserted(1, core::config{.job = "train"});
   auto const silent = c.observer();
   core::hello_args args{.job = "train"};
   auto const knowing = c.hello(args);

@@ -90,8 +90,7 @@ BOOST_AUTO_TEST_CASE(a_client_without_a_job_name_may_look_at_any) {
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_job_is_the_default_one) {
-  core::hello_args args{.job = "default"};
-  BOOST_TEST(refusal({}, args) == "none");
+  BOOST_TEST(refusal({}, core::hello_args{.job = "default"}) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_anything_else_is_told) {
@@ -107,8 +106,7 @@ BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_anything_else_is
 }
 
 BOOST_AUTO_TEST_CASE(a_token_that_nobody_asked_for_is_ignored) {
-  core::hello_args args{.token = "whatever"};
-  BOOST_TEST(refusal({}, args) == "none");
+  BOOST_TEST(refusal({}, core::hello_args{.token = "whatever"}) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(an_older_attempt_is_refused_for_good_and_a_newer_one_is_told_to_try_again) {
@@ -124,8 +122,7 @@ BOOST_AUTO_TEST_CASE(attempts_are_compared_only_when_both_sides_state_one) {
   auto args = welcome();
   args.attempt.reset();
   BOOST_TEST(refusal(secured(), args) == "none");
-  core::hello_args stated{.attempt = 9};
-  BOOST_TEST(refusal({}, stated) == "none");
+  BOOST_TEST(refusal({}, core::hello_args{.attempt = 9}) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(a_label_has_a_limit) {

@@ -14,8 +14,7 @@ std::string numbers(std::vector<request_id> const& ids) {
 // A Resume that says what the test wants, from a new connection.
 std::string resume_with(cluster& c, core::resume_args args, std::uint64_t answered) {
   auto const on = c.dial();
-  core::client_message m{.answered_through = answered, .what = std::move(args)};
-  c.say(on, std::move(m));
+  c.say(on, core::client_message{.answered_through = answered, .what = std::move(args)});
   return c.goodbye_to(on);
 }
 

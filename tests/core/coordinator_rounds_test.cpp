@@ -243,8 +243,7 @@ BOOST_FIXTURE_TEST_CASE(a_million_unique_names_do_not_grow_memory, job<2>) {
     m.id = request_id{static_cast<std::uint64_t>(i) + 10};
     m.answered_through = static_cast<std::uint64_t>(i) + 1;
     for (int t = 0; t < 2; ++t) {
-      core::barrier_args args{.name = "step_" + std::to_string(i)};
-      m.what = std::move(args);
+      m.what = core::barrier_args{.name = "step_" + std::to_string(i)};
       brain.received(t0, c[t].connection, core::client_message{m});
     }
     brain.take_outgoing(out);

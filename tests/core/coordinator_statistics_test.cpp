@@ -127,8 +127,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat, job<1>) {
 }
 
 BOOST_FIXTURE_TEST_CASE(refused_handshakes_are_counted, job<1>) {
-  core::hello_args wrong{.job = "another"};
-  c.hello(wrong);
+  c.hello(core::hello_args{.job = "another"});
   c.blink(0);
   auto stale = c.resume_of(0);
   stale.session.value += 1000;

@@ -143,8 +143,7 @@ BOOST_AUTO_TEST_CASE(wrong_tokens_disturb_neither_the_job_nor_its_log) {
   coordinator_process coordinator{tasks};
   quiet_job job{coordinator.address(), tasks};
   std::string hello;
-  core::hello_args args{.token = "wrong"};
-  wire::append_frame(hello, {{}, 0, std::nullopt, args});
+  wire::append_frame(hello, {{}, 0, std::nullopt, core::hello_args{.token = "wrong"}});
   std::string seen;
   bool held = false;
   for (int i = 0; i < attempts && !held; ++i) {

@@ -26,23 +26,19 @@ inline std::string frame(core::request what, std::uint64_t id = 0,
 }
 
 inline std::string hello_frame(std::string token = "") {
-  core::hello_args hello{.token = std::move(token), .label = "test:1"};
-  return frame(hello);
+  return frame(core::hello_args{.token = std::move(token), .label = "test:1"});
 }
 
 inline std::string join_frame(std::uint64_t id, std::uint32_t task) {
-  core::join_args join{.self = incarnation{1000 + task}};
-  return frame(join, id, task_id{task});
+  return frame(core::join_args{.self = incarnation{1000 + task}}, id, task_id{task});
 }
 
 inline std::string barrier_frame(std::uint64_t id, std::uint32_t task, std::string name) {
-  core::barrier_args barrier{.name = std::move(name)};
-  return frame(barrier, id, task_id{task});
+  return frame(core::barrier_args{.name = std::move(name)}, id, task_id{task});
 }
 
 inline std::string put_frame(std::uint64_t id, std::string key, std::string value) {
-  core::put_args put{.key = std::move(key), .value = std::move(value)};
-  return frame(put, id);
+  return frame(core::put_args{.key = std::move(key), .value = std::move(value)}, id);
 }
 
 inline std::string try_get_frame(std::uint64_t id, std::string key) {

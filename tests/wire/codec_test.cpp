@@ -363,8 +363,7 @@ BOOST_AUTO_TEST_CASE(every_timeout_may_be_without_limit) {
   BOOST_TEST((received(core::join_args{{}, without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::leave_args{without_limit}).timeout == without_limit));
   BOOST_TEST((received(core::count_barrier_args{"b", 1, without_limit}).timeout == without_limit));
-  core::barrier_args barrier{.timeout = without_limit};
-  BOOST_TEST((received(barrier).timeout == without_limit));
+  BOOST_TEST((received(core::barrier_args{.timeout = without_limit}).timeout == without_limit));
 }
 
 BOOST_AUTO_TEST_CASE(a_reduction_of_a_newer_client_is_unknown_and_not_none) {
@@ -375,14 +374,12 @@ BOOST_AUTO_TEST_CASE(a_reduction_of_a_newer_client_is_unknown_and_not_none) {
 
 BOOST_AUTO_TEST_CASE(a_join_that_does_not_say_whether_it_is_recoverable_leaves_it_open) {
   BOOST_TEST((received(core::join_args{}).recoverable == std::nullopt));
-  core::join_args join{.recoverable = false};
-  BOOST_TEST((received(join).recoverable == false));
+  BOOST_TEST((received(core::join_args{.recoverable = false}).recoverable == false));
 }
 
 BOOST_AUTO_TEST_CASE(a_short_progress_period_is_not_none) {
   auto const period = [](duration sent) {
-    core::barrier_args barrier{.progress_every = sent};
-    return received(barrier).progress_every;
+    return received(core::barrier_args{.progress_every = sent}).progress_every;
   };
 
   BOOST_TEST((period(1ns) == 1ms));
@@ -693,8 +690,7 @@ BOOST_AUTO_TEST_CASE(a_status_with_code_zero_is_ok) {
 
 BOOST_AUTO_TEST_CASE(every_role_arrives_and_one_that_is_not_known_is_a_worker) {
   for (auto const given : {core::role::reader, core::role::operator_, core::role::worker}) {
-    core::hello_answer welcome{.given = given};
-    BOOST_TEST((received_answer(welcome).given == given));
+    BOOST_TEST((received_answer(core::hello_answer{.given = given}).given == given));
   }
   v1::ServerMessage newer;
   newer.mutable_hello()->set_secret(std::string(16, 's'));
