@@ -34,10 +34,7 @@ class Keys(EndToEnd):
     def test_put_replaces_a_value_only_with_overwrite(self):
         self.coxswain("put", "a", "first")
 
-        again = self.coxswain("put", "a", "second")
-
-        self.assertEqual(again.code, 1)
-        self.assertIn("ALREADY_EXISTS", again.err)
+        self.assert_ended(self.coxswain("put", "a", "second"), 1, "ALREADY_EXISTS")
         self.assertEqual(self.coxswain("get", "a").out, "first")
         self.assertEqual(self.coxswain("put", "a", "second", "--overwrite").code, 0)
         self.assertEqual(self.coxswain("get", "a").out, "second")
@@ -48,9 +45,7 @@ class Keys(EndToEnd):
         self.assertEqual(self.coxswain("get", "a").out, "-x")
 
     def test_get_of_a_missing_key_fails_or_waits(self):
-        missing = self.coxswain("get", "later")
-        self.assertEqual(missing.code, 1)
-        self.assertIn("'later'", missing.err)
+        self.assert_ended(self.coxswain("get", "later"), 1, "'later'")
 
         self.assertEqual(self.coxswain("get", "later", "--wait", "50ms").code, TIMED_OUT)
 
@@ -103,9 +98,7 @@ class Keys(EndToEnd):
         self.assertEqual(self.coxswain("incr", "n", "-2").out, "40\n")
 
         self.coxswain("put", "text", "hello")
-        refused = self.coxswain("incr", "text")
-        self.assertEqual(refused.code, 1)
-        self.assertIn("FAILED_PRECONDITION", refused.err)
+        self.assert_ended(self.coxswain("incr", "text"), 1, "FAILED_PRECONDITION")
 
 
     def test_cas_stores_only_what_is_expected(self):
@@ -118,13 +111,10 @@ class Keys(EndToEnd):
 
         self.assertEqual(self.coxswain("cas", "leader", "two", "--if-version", 1).out, "2\n")
         self.assertEqual(self.coxswain("cas", "leader", "-", "--if-value", "two", input=b"3").out, "3\n")
-        late = self.coxswain("cas", "leader", "four", "--if-value", "two")
-        self.assertEqual(late.code, 1)
-        self.assertIn("FAILED_PRECONDITION", late.err)
+        self.assert_ended(self.coxswain("cas", "leader", "four", "--if-value", "two"), 1,
+                          "FAILED_PRECONDITION")
         self.assertEqual(self.coxswain("get", "leader").out, "3")
-        missing = self.coxswain("cas", "missing", "v", "--if-version", 1)
-        self.assertEqual(missing.code, 1)
-        self.assertIn("NOT_FOUND", missing.err)
+        self.assert_ended(self.coxswain("cas", "missing", "v", "--if-version", 1), 1, "NOT_FOUND")
 
     def test_append_adds_to_the_end(self):
         self.assertEqual(self.coxswain("append", "log", "a").out, "1\n")
@@ -259,11 +249,8 @@ class Barriers(EndToEnd):
     def test_a_timeout_has_its_own_code_and_says_who_is_missing(self):
         self.serve(1)
 
-        done = self.coxswain("barrier", "lonely", "-n", 2, "--timeout", "50ms")
-
-        self.assertEqual(done.code, TIMED_OUT)
-        self.assertIn("DEADLINE_EXCEEDED", done.err)
-        self.assertIn("lonely", done.err)
+        self.assert_ended(self.coxswain("barrier", "lonely", "-n", 2, "--timeout", "50ms"),
+                          TIMED_OUT, "DEADLINE_EXCEEDED", "lonely")
 
 
     def test_a_round_of_tasks_can_be_cancelled(self):
@@ -426,10 +413,7 @@ class Preempt(EndToEnd):
     def test_a_task_that_is_none_is_wrong_usage(self):
         self.serve(2)
 
-        done = self.coxswain("preempt", 2)
-
-        self.assertEqual(done.code, USAGE)
-        self.assertIn("there is no task 2", done.err)
+        self.assert_ended(self.coxswain("preempt", 2), USAGE, "there is no task 2")
 
 
 class Watching(EndToEnd):
@@ -516,9 +500,8 @@ class Coordinator(EndToEnd):
                         ("incr", "a"), ("cas", "a", "1", "--if-absent"), ("append", "a", "1"), ("count",),
                         ("watch",), ("push", "q", "1"), ("pop", "q"), ("barrier", "b", "-n", "1")):
             with self.subTest(command=command):
-                done = self.coxswain(*command, "--connect-timeout", "100ms")
-                self.assertEqual(done.code, UNAVAILABLE, done.err)
-                self.assertIn(self.at["COXSWAIN_ADDRESS"], done.err)
+                self.assert_ended(self.coxswain(*command, "--connect-timeout", "100ms"),
+                                  UNAVAILABLE, self.at["COXSWAIN_ADDRESS"])
 
     def test_a_coordinator_that_stands_still_holds_nobody_past_his_time(self):
         coordinator = self.serve(1)
@@ -548,17 +531,13 @@ class Coordinator(EndToEnd):
     def test_a_malformed_address_is_wrong_usage(self):
         self.at = {}
 
-        done = self.coxswain("ls", "--address", "nowhere")
-
-        self.assertEqual(done.code, USAGE)
-        self.assertIn("nowhere", done.err)
+        self.assert_ended(self.coxswain("ls", "--address", "nowhere"), USAGE, "nowhere")
 
     def test_an_unknown_subcommand_is_named(self):
         self.at = {}
         for word, hint in (("nosuch", ""), ("barier", "; did you mean barrier?")):
-            done = self.coxswain(word, "--wait", "1s")
-            self.assertEqual(done.code, USAGE, done.err)
-            self.assertIn(f"coxswain: '{word}' is no subcommand{hint}\n", done.err)
+            self.assert_ended(self.coxswain(word, "--wait", "1s"), USAGE,
+                              f"coxswain: '{word}' is no subcommand{hint}\n")
 
     def test_an_unknown_option_is_named_with_what_is_near(self):
         self.at = {}
@@ -570,9 +549,7 @@ class Coordinator(EndToEnd):
                  "there is no option --lingr; did you mean --linger?"),
                 (("status", "--frobnicate"), "there is no option --frobnicate\n")):
             with self.subTest(command=command):
-                done = self.coxswain(*command)
-                self.assertEqual(done.code, USAGE)
-                self.assertIn(words, done.err)
+                self.assert_ended(self.coxswain(*command), USAGE, words)
 
     def test_what_is_nearly_right_is_told_what_to_write(self):
         self.at = {}
@@ -590,9 +567,8 @@ class Coordinator(EndToEnd):
         self.at = {}
         for arguments in (("serve", "-n", "1", "--config", self.folder),
                           ("status", "--token-file", self.folder), ("replay", self.folder)):
-            done = self.coxswain(*arguments)
-            self.assertEqual(done.code, USAGE, done.err)
-            self.assertIn(f"cannot read '{self.folder}': Is a directory", done.err)
+            self.assert_ended(self.coxswain(*arguments), USAGE,
+                              f"cannot read '{self.folder}': Is a directory")
 
     def test_keys_do_nothing_to_a_terminal(self):
         self.serve(1)

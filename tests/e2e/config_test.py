@@ -179,10 +179,8 @@ class Refusals(Config):
         self.assertNotIn("COXSWAIN_GOODBYE_TIMEOUT", done.err)
 
     def test_a_file_that_cannot_be_read_is_named(self):
-        done = self.coxswain("serve", "--config", self.folder / "missing")
-
-        self.assertEqual(done.code, USAGE)
-        self.assertIn(str(self.folder / "missing"), done.err)
+        self.assert_ended(self.coxswain("serve", "--config", self.folder / "missing"), USAGE,
+                          str(self.folder / "missing"))
 
 
 if __name__ == "__main__":

@@ -63,9 +63,8 @@ class Finding(WithoutAddress):
 
         self.assertEqual(self.coxswain("put", "a", "1").code, 0)
         self.assertEqual(self.coxswain("get", "a", env=at).out, "1")
-        stranger = self.coxswain("get", "a", env=at | {"XDG_RUNTIME_DIR": str(elsewhere)})
-        self.assertEqual(stranger.code, REFUSED)
-        self.assertIn("this coordinator asks for a token", stranger.err)
+        self.assert_ended(self.coxswain("get", "a", env=at | {"XDG_RUNTIME_DIR": str(elsewhere)}),
+                          REFUSED, "this coordinator asks for a token")
 
         token = link.removeprefix(f"{page}#token=")
         self.assertRegex(token, "^[0-9a-f]{32}$")
@@ -200,9 +199,8 @@ class Finding(WithoutAddress):
 
         self.assertEqual(self.coxswain("status").code, 0)
 
-        wrong = self.coxswain("status", "--job", "other")
-        self.assertEqual(wrong.code, REFUSED)
-        self.assertIn("this coordinator serves job 'train'", wrong.err)
+        self.assert_ended(self.coxswain("status", "--job", "other"), REFUSED,
+                          "this coordinator serves job 'train'")
         task = self.task(0, 1, "join", env=self.at)
         self.assertNotEqual(task.wait(), 0)
         self.assertIn("this coordinator serves job 'train'", task.said())
@@ -315,10 +313,8 @@ class Addresses(WithoutAddress):
                       refused.exception.read().decode())
 
     def test_where_nobody_is_the_next_step_is_said(self):
-        done = self.coxswain("status", "--connect-timeout", "50ms")
-
-        self.assertEqual(done.code, UNAVAILABLE)
-        self.assertIn("no job of yours runs on this machine", done.err)
+        self.assert_ended(self.coxswain("status", "--connect-timeout", "50ms"), UNAVAILABLE,
+                          "no job of yours runs on this machine")
 
 
 if __name__ == "__main__":

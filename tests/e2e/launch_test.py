@@ -126,9 +126,8 @@ class Launched(EndToEnd):
         env = self.played(coordinator, 0, 1) | {"RANK": "first"}
 
         self.assertEqual(self.coxswain("incr", "visits", env=env).code, 0)
-        done = self.coxswain("task", "--", "true", env=env)
-        self.assertEqual(done.code, USAGE)
-        self.assertIn("RANK is 'first'; allowed is a whole number", done.err)
+        self.assert_ended(self.coxswain("task", "--", "true", env=env), USAGE,
+                          "RANK is 'first'; allowed is a whole number")
 
     def test_a_coordinator_takes_the_number_of_tasks(self):
         coordinator = self.start("coxswain", "serve", "--listen", "127.0.0.1:0", env=SLURM)
@@ -159,9 +158,8 @@ class Launched(EndToEnd):
 
     def test_who_hosts_has_to_know_how_many_tasks_there_are(self):
         self.at = {}
-        done = self.coxswain("task", "--host-if-task-0", "--task-id", 0, "--", "true")
-        self.assertEqual(done.code, USAGE)
-        self.assertIn("how many tasks the job has is not known", done.err)
+        self.assert_ended(self.coxswain("task", "--host-if-task-0", "--task-id", 0, "--", "true"),
+                          USAGE, "how many tasks the job has is not known")
 
     def test_what_the_launcher_does_not_say_is_named_at_once(self):
         self.at = {}
@@ -173,16 +171,12 @@ class Launched(EndToEnd):
                 ({"PMIX_RANK": "0", "COXSWAIN_ADDRESS": "127.0.0.1:1"},
                  ("task", "--host-if-task-0", "--", "true"), "Set COXSWAIN_NUM_TASKS.")):
             with self.subTest(arguments):
-                done = self.coxswain(*arguments, env=env)
-                self.assertEqual(done.code, USAGE)
-                self.assertIn(text, done.err)
+                self.assert_ended(self.coxswain(*arguments, env=env), USAGE, text)
 
     def test_who_finds_nothing_says_what_is_needed(self):
         self.at = {}
-        done = self.coxswain("task", "--", "true")
-        self.assertEqual(done.code, USAGE)
-        self.assertIn("--task-id is required", done.err)
-        self.assertIn("coxswain detect", done.err)
+        self.assert_ended(self.coxswain("task", "--", "true"), USAGE,
+                          "--task-id is required", "coxswain detect")
 
 
 if __name__ == "__main__":

@@ -48,9 +48,8 @@ class Help(EndToEnd):
         self.assertEqual(self.coxswain("help").out, self.overview)
         bare = self.coxswain()
         self.assertEqual((bare.code, bare.out, bare.err), (USAGE, "", self.overview))
-        wrong = self.coxswain("help", "barier")
-        self.assertEqual(wrong.code, USAGE)
-        self.assertIn("'barier' is no subcommand; did you mean barrier?", wrong.err)
+        self.assert_ended(self.coxswain("help", "barier"), USAGE,
+                          "'barier' is no subcommand; did you mean barrier?")
 
 
 class Manual(EndToEnd):

@@ -176,6 +176,12 @@ class EndToEnd(unittest.TestCase):
         self.assertEqual(done.code, 0, done.err)
         return done
 
+    def assert_ended(self, done, code, *words):
+        """It ended with this code, and said all these words on its standard error."""
+        self.assertEqual(done.code, code, done.err)
+        for word in words:
+            self.assertIn(word, done.err)
+
     def stop(self, coordinator):
         """Ends it as its operator does."""
         coordinator.signal(signal.SIGTERM)

@@ -248,10 +248,8 @@ class Commands(EndToEnd):
                 self.assertEqual((job.code, job.out), (0, "[0] --help --"))
 
     def test_a_command_that_is_not_there_gives_127(self):
-        job = self.run_to_end("coxswain", "run", "-n", 2, "--", "no-such-command")
-
-        self.assertEqual(job.code, 127)
-        self.assertIn("no-such-command", job.err)
+        self.assert_ended(self.run_to_end("coxswain", "run", "-n", 2, "--", "no-such-command"), 127,
+                          "no-such-command")
 
     def test_a_file_that_is_no_program_gives_126(self):
         script = self.folder / "file"

@@ -221,11 +221,7 @@ class Refusals(EndToEnd):
     def test_another_job_is_refused_with_both_names(self):
         self.serve(1, "--job", "this-one")
 
-        done = self.coxswain("ls", "--job", "that-one")
-
-        self.assertEqual(done.code, REFUSED)
-        self.assertIn("this-one", done.err)
-        self.assertIn("that-one", done.err)
+        self.assert_ended(self.coxswain("ls", "--job", "that-one"), REFUSED, "this-one", "that-one")
 
 
 class Ends(EndToEnd):

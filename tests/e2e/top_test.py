@@ -104,10 +104,7 @@ class Top(EndToEnd):
     def test_what_cannot_be_drawn_on_is_wrong_usage(self):
         self.serve(1)
 
-        done = self.coxswain("top")
-
-        self.assertEqual(done.code, USAGE)
-        self.assertIn("--once", done.err)
+        self.assert_ended(self.coxswain("top"), USAGE, "--once")
 
     def test_nobody_there_is_said_on_the_screen_from_before(self):
         with socket.create_server(("127.0.0.1", 0)) as gone:
