@@ -32,8 +32,7 @@ BOOST_AUTO_TEST_CASE(a_call_is_sent_at_once_and_completed_by_its_reply) {
   BOOST_TEST(id == request_id{1});
   BOOST_TEST(lab.out() == "#1 get k 5 s");
 
-  lab.reply(t0, 1, answer_of("v"));
-  BOOST_TEST(lab.out() == "done #1 OK");
+  BOOST_TEST(lab.reply(t0, 1, answer_of("v")).out() == "done #1 OK");
   BOOST_TEST((lab.completions().at(0).what == answer_of("v")));
 }
 
@@ -53,8 +52,7 @@ BOOST_AUTO_TEST_CASE(every_frame_says_how_many_replies_have_come) {
   lab.a.call(t0, core::put_args{"a", "", false}, 300s);
   lab.a.call(t0, core::put_args{"b", "", false}, 300s);
   lab.reply(t0, 1);
-  lab.reply(t0, 2);
-  BOOST_TEST(lab.out() == "#1 put a | #2 put b | done #1 OK | done #2 OK");
+  BOOST_TEST(lab.reply(t0, 2).out() == "#1 put a | #2 put b | done #1 OK | done #2 OK");
 
   lab.a.call(t0, core::put_args{"c", "", false}, 300s);
   lab.say(t0, {{}, core::probe{}});
@@ -70,9 +68,7 @@ BOOST_AUTO_TEST_CASE(pushes_are_not_counted) {
 
   lab.say(t0, {});
   lab.say(t0, {{}, job_error{}});
-  lab.a.call(t0, core::put_args{"c", "", false}, 300s);
-
-  BOOST_TEST(lab.out() == "#1 put c | job failed");
+  BOOST_TEST(lab.call(t0, core::put_args{"c", "", false}, 300s).out() == "#1 put c | job failed");
 }
 
 BOOST_AUTO_TEST_CASE(a_task_is_named_where_one_is_needed) {
@@ -97,9 +93,7 @@ BOOST_AUTO_TEST_CASE(an_observer_cannot_act_as_a_task) {
   options.task.reset();
   auto lab = agent_lab::open(options);
 
-  lab.a.call(t0, barrier("b"), 1s);
-
-  BOOST_TEST(lab.out() == "done #1 FAILED_PRECONDITION");
+  BOOST_TEST(lab.call(t0, barrier("b"), 1s).out() == "done #1 FAILED_PRECONDITION");
   BOOST_TEST(contains(last_words(lab), "barrier 'b': this client is an observer"));
 }
 
@@ -107,8 +101,7 @@ BOOST_AUTO_TEST_CASE(only_a_key_that_is_owned_needs_a_task) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"k", "v", false, true}, 1s);
   lab.a.call(t0, core::compare_and_set_args{"k", "v", core::absent_value{}, true}, 1s);
-  lab.a.call(t0, core::put_args{"k", "v", false, false}, 1s);
-  BOOST_TEST(!lab.out().empty());
+  BOOST_TEST(!lab.call(t0, core::put_args{"k", "v", false, false}, 1s).out().empty());
   BOOST_TEST((lab.messages().at(0).task == task_id{1}));
   BOOST_TEST((lab.messages().at(1).task == task_id{1}));
   BOOST_TEST((lab.messages().at(2).task == std::nullopt));
@@ -123,11 +116,9 @@ BOOST_AUTO_TEST_CASE(only_a_key_that_is_owned_needs_a_task) {
 BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_tasks) {
   auto lab = agent_lab::open();
   lab.a.call(t0, barrier("b"), 300s);
-  lab.a.call(t0, barrier("c"), 300s);
-  BOOST_TEST(lab.out() == "#1 barrier b 300 s | #2 barrier c 300 s");
+  BOOST_TEST(lab.call(t0, barrier("c"), 300s).out() == "#1 barrier b 300 s | #2 barrier c 300 s");
 
-  lab.a.call(t0, barrier("b"), 300s);
-  BOOST_TEST(lab.out() == "done #3 FAILED_PRECONDITION");
+  BOOST_TEST(lab.call(t0, barrier("b"), 300s).out() == "done #3 FAILED_PRECONDITION");
   BOOST_TEST(contains(last_words(lab), "task 1 waits at barrier 'b' already"));
 
   lab.reply(t0, 1, {{}, core::barrier_answer{round_number{1}, {}}});
@@ -145,16 +136,13 @@ BOOST_AUTO_TEST_CASE(the_reply_to_a_cancelled_call_is_counted_and_dropped) {
   BOOST_TEST(lab.out() == "#1 get k 300 s | withdraw 1");
 
   lab.reply(t0, 1, answer_of("late"));
-  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
-
-  BOOST_TEST(lab.out() == "#2 put k ack=1");
+  BOOST_TEST(lab.call(t0, core::put_args{"k", "", false}, 300s).out() == "#2 put k ack=1");
 }
 
 BOOST_AUTO_TEST_CASE(cancelling_what_is_not_open_does_nothing) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"k", "", false}, 300s);
-  lab.reply(t0, 1);
-  BOOST_TEST(lab.out() == "#1 put k | done #1 OK");
+  BOOST_TEST(lab.reply(t0, 1).out() == "#1 put k | done #1 OK");
 
   lab.a.cancel(t0, request_id{1});
   lab.a.cancel(t0, request_id{77});
@@ -164,8 +152,7 @@ BOOST_AUTO_TEST_CASE(cancelling_what_is_not_open_does_nothing) {
 
 BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_deadline) {
   auto lab = agent_lab::open();
-  lab.a.call(t0, barrier("b"), 5s);
-  BOOST_TEST(lab.out() == "#1 barrier b 5 s");
+  BOOST_TEST(lab.call(t0, barrier("b"), 5s).out() == "#1 barrier b 5 s");
 
   BOOST_TEST(lab.advance(t0 + 6s - 1ns) == "");
   BOOST_TEST((lab.a.next_deadline() == t0 + 6s));
@@ -179,8 +166,7 @@ BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_de
 BOOST_AUTO_TEST_CASE(while_disconnected_a_deadline_is_exact) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 5s);
-  lab.lose(t0 + 4s);
-  BOOST_TEST(lab.out() == "open | disconnected");
+  BOOST_TEST(lab.lose(t0 + 4s).out() == "open | disconnected");
   BOOST_TEST((lab.a.next_deadline() == t0 + 5s));
 
   lab.a.advance(t0 + 5s - 1ns);
@@ -220,8 +206,7 @@ BOOST_FIXTURE_TEST_CASE(a_call_made_before_the_start_has_its_deadline_all_the_sa
 
 BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_connection) {
   auto lab = agent_lab::open();
-  lab.a.call(t0, core::get_args{"k", {}}, 5s);
-  BOOST_TEST(lab.out() == "#1 get k 5 s");
+  BOOST_TEST(lab.call(t0, core::get_args{"k", {}}, 5s).out() == "#1 get k 5 s");
 
   lab.lose(t0 + 5500ms);
   BOOST_TEST(lab.advance(t0 + 5500ms) == "open | done #1 DEADLINE_EXCEEDED | disconnected");
@@ -229,18 +214,14 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_passed_while_connected_expires_with_the_con
 
 BOOST_AUTO_TEST_CASE(a_call_without_limit_waits_for_ever) {
   auto lab = agent_lab::open();
-  lab.a.call(t0, core::get_args{"k", {}}, without_limit);
-
-  BOOST_TEST(lab.out() == "#1 get k no limit");
+  BOOST_TEST(lab.call(t0, core::get_args{"k", {}}, without_limit).out() == "#1 get k no limit");
   BOOST_TEST((lab.a.next_deadline() == t0 + 2s));  // what it waits for
 }
 
 BOOST_AUTO_TEST_CASE(a_timeout_of_zero_or_less_asks_for_an_answer_now) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 0s);
-  lab.a.call(t0, core::get_args{"k", {}}, -5s);
-
-  BOOST_TEST(lab.out() == "#1 get k 0 ms | #2 get k 0 ms");
+  BOOST_TEST(lab.call(t0, core::get_args{"k", {}}, -5s).out() == "#1 get k 0 ms | #2 get k 0 ms");
   BOOST_TEST((lab.a.next_deadline() == t0 + 1s));
 }
 
@@ -258,8 +239,7 @@ BOOST_AUTO_TEST_CASE(the_coordinators_limits_are_checked_before_sending) {
                       "the value has 5001 bytes; the coordinator's limit "
                       "value_bytes_max is 5000."));
 
-  lab.a.call(t0, core::get_args{key + "k", {}}, 1s);
-  BOOST_TEST(lab.out() == "done #4 RESOURCE_EXHAUSTED");
+  BOOST_TEST(lab.call(t0, core::get_args{key + "k", {}}, 1s).out() == "done #4 RESOURCE_EXHAUSTED");
   BOOST_TEST(contains(last_words(lab), "101 bytes; the coordinator's limit key_bytes_max is 100."));
 }
 
@@ -339,20 +319,17 @@ BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_here_and_the_session_g
   auto coordinator = hello_answer();
   coordinator.frame_bytes_max = 100'000'000;
   coordinator.value_bytes_max = 90'000'000;
-  lab.say(t0, {{}, coordinator});
-  BOOST_TEST(lab.out() == "hello | open | opened");
+  BOOST_TEST(lab.say(t0, {{}, coordinator}).out() == "hello | open | opened");
   auto args = barrier("b");
   args.participants.assign(wire::request_bytes_max - 100, task_id{1});
   args.gather = true;
   args.data.assign(wire::request_bytes_max, 'd');
 
-  lab.a.call(t0, args, 1s);
-  BOOST_TEST(lab.out() == "#1 barrier b 1 s");
+  BOOST_TEST(lab.call(t0, args, 1s).out() == "#1 barrier b 1 s");
 
   args.name = "c";
   args.participants.resize(wire::request_bytes_max);
-  lab.a.call(t0, args, 1s);
-  BOOST_TEST(lab.out() == "done #2 RESOURCE_EXHAUSTED");
+  BOOST_TEST(lab.call(t0, args, 1s).out() == "done #2 RESOURCE_EXHAUSTED");
   BOOST_TEST(contains(last_words(lab), "limit request_bytes_max is 4194304."));
 
   lab.a.call(t0, core::get_all_args{std::vector<std::string>(1'000'000, "keys"), 1s}, 1s);
@@ -384,10 +361,8 @@ BOOST_AUTO_TEST_CASE(calls_queued_while_disconnected_are_bounded) {
   BOOST_TEST(contains(last_words(lab), "queued_bytes_max is 10000."));
 
   lab.a.cancel(t0, request_id{1});
-  lab.a.call(t0, core::put_args{"d", std::string(4'900, 'v'), false}, 300s);
-  BOOST_TEST(lab.out() == "");
-  lab.resume(t0);
-  BOOST_TEST(lab.out() == "resume | #2 put b | #4 put d | reconnected after 0 ms");
+  BOOST_TEST(lab.call(t0, core::put_args{"d", std::string(4'900, 'v'), false}, 300s).out() == "");
+  BOOST_TEST(lab.resume(t0).out() == "resume | #2 put b | #4 put d | reconnected after 0 ms");
 
   lab.lose(t0 + 5s);
   lab.a.call(t0 + 5s, core::put_args{"e", std::string(4'900, 'v'), false}, 300s);

@@ -152,15 +152,28 @@ agent_lab agent_lab::open(agent_options options) {
   return lab;
 }
 
-void agent_lab::reply(time_point now, std::uint64_t id, core::answer const& what) {
+agent_lab& agent_lab::reply(time_point now, std::uint64_t id, core::answer const& what) {
   a.received(now, frame(request_id{id}, what));
+  return *this;
 }
 
-void agent_lab::lose(time_point now) { a.lost(now, {errc::unavailable, "connection reset"}); }
+agent_lab& agent_lab::lose(time_point now) {
+  a.lost(now, {errc::unavailable, "connection reset"});
+  return *this;
+}
 
-void agent_lab::resume(time_point now, std::vector<request_id> not_held) {
+agent_lab& agent_lab::connected(time_point now) {
   a.connected(now);
-  say(now, unknown(std::move(not_held)));
+  return *this;
+}
+
+agent_lab& agent_lab::call(time_point now, core::request what, duration timeout) {
+  a.call(now, std::move(what), timeout);
+  return *this;
+}
+
+agent_lab& agent_lab::resume(time_point now, std::vector<request_id> not_held) {
+  return connected(now).say(now, unknown(std::move(not_held)));
 }
 
 std::string agent_lab::out() {

@@ -35,12 +35,15 @@ class agent_lab {
   // An agent whose session exists, at t0; nothing of it remains to be taken.
   static agent_lab open(agent_options options = default_options());
 
-  void say(time_point now, core::answer const& what) { reply(now, 0, what); }
-  void reply(time_point now, std::uint64_t id, core::answer const& what = {});
-  void lose(time_point now);
+  // What happens to it returns the lab, so that the line that expects says when.
+  agent_lab& say(time_point now, core::answer const& what) { return reply(now, 0, what); }
+  agent_lab& reply(time_point now, std::uint64_t id, core::answer const& what = {});
+  agent_lab& lose(time_point now);
+  agent_lab& connected(time_point now);
+  agent_lab& call(time_point now, core::request what, duration timeout);
 
   // The transport opens, and the coordinator resumes the session.
-  void resume(time_point now, std::vector<request_id> not_held = {});
+  agent_lab& resume(time_point now, std::vector<request_id> not_held = {});
 
   // What the agent has put out since the last look.
   [[nodiscard]] std::string out();

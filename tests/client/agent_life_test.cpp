@@ -44,9 +44,7 @@ BOOST_AUTO_TEST_CASE(heartbeats_go_on_while_every_second_one_is_answered) {
 BOOST_AUTO_TEST_CASE(a_probe_is_answered_at_once) {
   auto lab = agent_lab::open();
 
-  lab.say(t0 + 3s, {{}, core::probe{}});
-
-  BOOST_TEST(lab.out() == "heartbeat");
+  BOOST_TEST(lab.say(t0 + 3s, {{}, core::probe{}}).out() == "heartbeat");
 }
 
 BOOST_AUTO_TEST_CASE(who_sends_and_hears_nothing_sends_heartbeats_too) {
@@ -72,8 +70,7 @@ BOOST_AUTO_TEST_CASE(silence_over_one_and_a_half_periods_after_a_heartbeat_is_a_
   BOOST_TEST(lab.advance(t0 + 25s - 1ns) == "");
 
   BOOST_TEST(lab.advance(t0 + 25s) == "close | open | disconnected");
-  lab.resume(t0 + 25s);
-  BOOST_TEST(lab.out() == "resume | reconnected after 0 ms");
+  BOOST_TEST(lab.resume(t0 + 25s).out() == "resume | reconnected after 0 ms");
 }
 
 BOOST_AUTO_TEST_CASE(any_byte_is_a_sign_of_life) {
@@ -143,8 +140,7 @@ BOOST_AUTO_TEST_CASE(the_fence_falls_after_the_heartbeat_timeout_without_the_coo
              "outcome unknown: nothing was heard of the coordinator at b12:8476 for 30 s; the last "
              "error: UNAVAILABLE: connection refused");
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
-  lab.a.connected(t0 + 31s);
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.connected(t0 + 31s).out() == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_fence_may_be_set_by_the_client) {
@@ -170,8 +166,7 @@ BOOST_AUTO_TEST_CASE(without_a_fence_reconnecting_never_ends) {
   }
 
   BOOST_TEST(!lab.a.over());
-  lab.resume(now);
-  BOOST_TEST(lab.a.up());
+  BOOST_TEST(lab.resume(now).a.up());
 }
 
 BOOST_AUTO_TEST_CASE(a_coordinator_without_heartbeats_gets_none) {
@@ -195,8 +190,7 @@ BOOST_AUTO_TEST_CASE(
   lab.a.start(t0);
   lab.a.connected(t0);
   lab.say(t0, {{}, hello});
-  lab.say(t0, {{}, core::probe{}});
-  BOOST_TEST(lab.out() == "hello | heartbeat | open | opened");
+  BOOST_TEST(lab.say(t0, {{}, core::probe{}}).out() == "hello | heartbeat | open | opened");
 
   BOOST_TEST(lab.advance(t0 + 100h) == "");
   BOOST_TEST((lab.a.next_deadline() == std::nullopt));
@@ -208,9 +202,7 @@ BOOST_AUTO_TEST_CASE(a_job_error_is_handed_on) {
   error.cause.task = task_id{3};
   error.cause.why = {errc::unavailable, "it died"};
 
-  lab.say(t0, {{}, error});
-
-  BOOST_TEST(lab.out() == "job failed");
+  BOOST_TEST(lab.say(t0, {{}, error}).out() == "job failed");
   BOOST_TEST((std::get<agent_events::job_failed>(lab.events().at(0)).what == error));
 }
 
@@ -224,11 +216,9 @@ BOOST_AUTO_TEST_CASE(progress_is_handed_on_while_its_call_is_open) {
   progress.request = request_id{1};
   progress.missing = "2-3";
 
-  lab.say(t0, {{}, progress});
-  BOOST_TEST(lab.out() == "progress of 1");
+  BOOST_TEST(lab.say(t0, {{}, progress}).out() == "progress of 1");
   lab.a.cancel(t0, request_id{1});
-  lab.say(t0, {{}, progress});
-  BOOST_TEST(lab.out() == "withdraw 1");
+  BOOST_TEST(lab.say(t0, {{}, progress}).out() == "withdraw 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,17 +30,14 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_is_replaced_at_once_and_the_session_resum
   lab.a.call(t0, core::put_args{"b", "", false}, 300s);
   BOOST_TEST(lab.out() == "#1 get a 300 s | #2 increment n | #3 put b ack=1 | done #2 OK");
 
-  lab.lose(t0 + 1s);
-  BOOST_TEST(lab.out() == "open | disconnected");
-  lab.a.connected(t0 + 3s / 2);
-  BOOST_TEST(lab.out() == "resume 1,3 ack=1");
+  BOOST_TEST(lab.lose(t0 + 1s).out() == "open | disconnected");
+  BOOST_TEST(lab.connected(t0 + 3s / 2).out() == "resume 1,3 ack=1");
   auto const resume = std::get<core::resume_args>(lab.messages().at(0).what);
   BOOST_TEST(resume.session == session_id{7});
   BOOST_TEST((resume.secret == hello_answer().secret));
   BOOST_TEST(resume.coordinator == incarnation{99});
 
-  lab.say(t0 + 2s, unknown({}));
-  BOOST_TEST(lab.out() == "reconnected after 1 s");
+  BOOST_TEST(lab.say(t0 + 2s, unknown({})).out() == "reconnected after 1 s");
   BOOST_TEST(lab.a.reconnects() == 1u);
 
   lab.reply(t0 + 2s, 3);
@@ -57,8 +54,7 @@ BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_is_sent_again_with_its_r
   lab.a.call(t0 + 2s, core::get_args{"d", {}}, 10s);
   (void)lab.out();
 
-  lab.a.connected(t0 + 3s);
-  BOOST_TEST(lab.out() == "resume 1,2,3");
+  BOOST_TEST(lab.connected(t0 + 3s).out() == "resume 1,2,3");
   lab.a.call(t0 + 3s, core::get_args{"e", {}}, 10s);
   lab.say(t0 + 3s, unknown({request_id{1}, request_id{3}}));
 
@@ -82,12 +78,9 @@ BOOST_AUTO_TEST_CASE(what_answers_no_resume_is_tried_again) {
   for (core::answer const& what : {core::answer{{}, hello_answer()}, core::answer{}}) {
     auto lab = agent_lab::open();
     lab.lose(t0);
-    lab.a.connected(t0);
-    BOOST_TEST(lab.out() == "resume | open | disconnected");
+    BOOST_TEST(lab.connected(t0).out() == "resume | open | disconnected");
 
-    lab.say(t0, what);
-
-    BOOST_TEST(lab.out() == "close");
+    BOOST_TEST(lab.say(t0, what).out() == "close");
     BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   }
 }
@@ -96,9 +89,7 @@ BOOST_AUTO_TEST_CASE(a_second_answer_to_the_handshake_ends_the_session) {
   for (core::answer const& again : {core::answer{{}, hello_answer()}, unknown({})}) {
     auto lab = agent_lab::open();
 
-    lab.say(t0, again);
-
-    BOOST_TEST(lab.a.over());
+    BOOST_TEST(lab.say(t0, again).a.over());
     BOOST_TEST(contains(lab.a.end().message(), "a second answer to the handshake"));
   }
 }
@@ -169,9 +160,7 @@ BOOST_AUTO_TEST_CASE(what_came_before_the_loss_counts_and_half_a_frame_does_not)
   lab.a.received(t0, frame(request_id{1}, answer_of("v")) + second.substr(0, second.size() - 1));
   lab.lose(t0);
   lab.a.received(t0, second.substr(second.size() - 1));
-  lab.a.connected(t0);
-
-  BOOST_TEST(lab.out() == "resume 2 ack=1 | open | done #1 OK | disconnected");
+  BOOST_TEST(lab.connected(t0).out() == "resume 2 ack=1 | open | done #1 OK | disconnected");
 }
 
 BOOST_AUTO_TEST_CASE(calls_that_find_no_room_in_a_resume_end_as_unknown) {
@@ -216,11 +205,8 @@ BOOST_AUTO_TEST_CASE(unsent_bytes_are_dropped_with_their_connection) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"k", "", false}, 300s);
 
-  lab.lose(t0);
-
-  BOOST_TEST(lab.out() == "open | disconnected");
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "resume 1");
+  BOOST_TEST(lab.lose(t0).out() == "open | disconnected");
+  BOOST_TEST(lab.connected(t0).out() == "resume 1");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_cancelled_while_disconnected_is_not_resumed) {
@@ -233,9 +219,7 @@ BOOST_AUTO_TEST_CASE(a_call_cancelled_while_disconnected_is_not_resumed) {
 
   lab.a.cancel(t0, request_id{1});
   lab.a.cancel(t0, request_id{3});
-  lab.resume(t0);
-
-  BOOST_TEST(lab.out() == "resume 2 | reconnected after 0 ms");
+  BOOST_TEST(lab.resume(t0).out() == "resume 2 | reconnected after 0 ms");
 }
 
 BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_withdrawn_after_it) {
@@ -276,9 +260,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawal_that_must_have_arrived_is_not_said_again) {
   lab.reply(t0, 2, answer_of("a value"));
   (void)lab.out();
   lab.lose(t0);
-  lab.resume(t0);
-
-  BOOST_TEST(lab.out().find("withdraw") == std::string::npos);
+  BOOST_TEST(lab.resume(t0).out().find("withdraw") == std::string::npos);
 }
 
 // By D2, as a wrong token is.
@@ -309,9 +291,7 @@ BOOST_AUTO_TEST_CASE(who_is_turned_away_while_its_session_lasts_tries_again) {
   lab.a.turned_away(t0 + 1s, why);
   lab.a.advance(*lab.a.next_deadline());
 
-  lab.resume(t0 + 2s);
-
-  BOOST_TEST(lab.a.up());
+  BOOST_TEST(lab.resume(t0 + 2s).a.up());
 }
 
 BOOST_AUTO_TEST_CASE(being_turned_away_from_no_transport_means_nothing) {
@@ -345,8 +325,7 @@ BOOST_AUTO_TEST_CASE(reconnecting_waits_up_to_a_quarter_of_the_grace) {
 BOOST_AUTO_TEST_CASE(one_try_to_reconnect_takes_at_most_half_of_the_grace) {
   auto lab = agent_lab::open();
   lab.lose(t0);
-  lab.a.connected(t0 + 500ms);
-  BOOST_TEST(lab.out() == "resume | open | disconnected");
+  BOOST_TEST(lab.connected(t0 + 500ms).out() == "resume | open | disconnected");
   BOOST_TEST(lab.advance(t0 + 1s - 1ns) == "");
 
   BOOST_TEST(lab.advance(t0 + 1s) == "close");
@@ -380,15 +359,12 @@ BOOST_AUTO_TEST_CASE(a_connection_that_lasted_makes_the_next_try_immediate) {
   lab.resume(t0 + 1s);
   (void)lab.out();
 
-  lab.lose(t0 + 1501ms);
-
-  BOOST_TEST(lab.out() == "open | disconnected");
+  BOOST_TEST(lab.lose(t0 + 1501ms).out() == "open | disconnected");
 }
 
 BOOST_AUTO_TEST_CASE(an_outage_is_reported_once) {
   auto lab = agent_lab::open();
-  lab.lose(t0);
-  BOOST_TEST(lab.out() == "open | disconnected");
+  BOOST_TEST(lab.lose(t0).out() == "open | disconnected");
 
   lab.a.connect_failed(t0, refused, false);
   lab.a.advance(*lab.a.next_deadline());
@@ -435,8 +411,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_that_allows_to_resume_is_reported_once_and_follow
 
   lab.a.connect_failed(t0 + 5s, refused, false);
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
-  lab.resume(t0 + 6s);
-  BOOST_TEST(lab.out() == "resume | reconnected after 1 s");
+  BOOST_TEST(lab.resume(t0 + 6s).out() == "resume | reconnected after 1 s");
 }
 
 BOOST_AUTO_TEST_CASE(a_goodbye_for_good_ends_the_session) {
@@ -451,8 +426,7 @@ BOOST_AUTO_TEST_CASE(a_goodbye_for_good_ends_the_session) {
              "outcome unknown: the coordinator at b12:8476 has ended the "
              "session: UNAVAILABLE: shutting down");
 
-  lab.a.call(t0, core::put_args{"k", "", false}, 300s);
-  BOOST_TEST(lab.out() == "done #2 UNAVAILABLE");
+  BOOST_TEST(lab.call(t0, core::put_args{"k", "", false}, 300s).out() == "done #2 UNAVAILABLE");
   BOOST_TEST(contains(last_words(lab), "has ended the session"));
 }
 
@@ -522,8 +496,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
   lab.a.connected(t0 + 5s);
   (void)lab.out();
 
-  lab.say(t0 + 5s, goodbye(errc::unavailable, "no room", false));
-  BOOST_TEST(lab.out() == "close");
+  BOOST_TEST(lab.say(t0 + 5s, goodbye(errc::unavailable, "no room", false)).out() == "close");
 
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
 }
@@ -531,8 +504,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
 BOOST_AUTO_TEST_CASE(an_agreement_is_told_and_answered_with_a_call_for_the_task) {
   auto lab = agent_lab::open();
 
-  lab.say(t0, {{}, core::freeze_request{3}});
-  BOOST_TEST(lab.out() == "freeze 3");
+  BOOST_TEST(lab.say(t0, {{}, core::freeze_request{3}}).out() == "freeze 3");
   lab.a.call(t0, core::frozen_args{3, 7}, without_limit);
 
   BOOST_TEST(lab.out() == "#1 agreement on a step");
@@ -562,8 +534,7 @@ BOOST_AUTO_TEST_SUITE(agent_leave)
 BOOST_AUTO_TEST_CASE(bye_acknowledges_the_reply_to_leave) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::leave_args{}, 300s);
-  lab.reply(t0, 1);
-  BOOST_TEST(lab.out() == "#1 leave 300 s | done #1 OK");
+  BOOST_TEST(lab.reply(t0, 1).out() == "#1 leave 300 s | done #1 OK");
 
   lab.a.bye(t0, false);
 
@@ -605,14 +576,12 @@ BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_goes_on_until_all_have_left) {
   lab.reply(t0, 3);
   (void)lab.out();
 
-  lab.lose(t0);
-  BOOST_TEST(lab.out() == "open | disconnected");
+  BOOST_TEST(lab.lose(t0).out() == "open | disconnected");
   lab.resume(t0);
   lab.a.call(t0, core::leave_args{}, 300s, task_id{1});
   lab.reply(t0, 4, {{errc::internal, "a task died"}, {}});
   (void)lab.out();
-  lab.lose(t0);
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.lose(t0).out() == "");
   BOOST_TEST(lab.a.over());
 }
 

@@ -158,8 +158,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_that_time_does_not_cure_is_final) {
                           errc::permission_denied}) {
     agent_lab lab;
     lab.a.start(t0);
-    lab.a.connected(t0);
-    BOOST_TEST(lab.out() == "hello | open");
+    BOOST_TEST(lab.connected(t0).out() == "hello | open");
 
     lab.say(t0, goodbye(code, "not you", false));
 
@@ -213,9 +212,7 @@ BOOST_AUTO_TEST_CASE(
     }
 
     lab.a.connected(t0 + 2s);
-    lab.say(t0 + 2s, {{}, hello_answer()});
-
-    BOOST_TEST(lab.out() == "hello | opened");
+    BOOST_TEST(lab.say(t0 + 2s, {{}, hello_answer()}).out() == "hello | opened");
   }
 }
 
@@ -237,12 +234,9 @@ BOOST_AUTO_TEST_CASE(another_number_of_tasks_is_refused_naming_both) {
   options.num_tasks = 8;
   agent_lab lab{options};
   lab.a.start(t0);
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "hello | open");
+  BOOST_TEST(lab.connected(t0).out() == "hello | open");
 
-  lab.say(t0, {{}, hello_answer()});
-
-  BOOST_TEST(lab.out() == "bye | close | ended FAILED_PRECONDITION");
+  BOOST_TEST(lab.say(t0, {{}, hello_answer()}).out() == "bye | close | ended FAILED_PRECONDITION");
   BOOST_TEST(contains(end_of(lab).message(), "8 tasks"));
   BOOST_TEST(contains(end_of(lab).message(), "has 4"));
 }
@@ -259,8 +253,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_tasks_that_was_expected_is_welcome) {
 BOOST_AUTO_TEST_CASE(another_programs_port_is_tried_again) {
   agent_lab lab;
   lab.a.start(t0);
-  lab.a.connected(t0);
-  BOOST_TEST(lab.out() == "hello | open");
+  BOOST_TEST(lab.connected(t0).out() == "hello | open");
 
   lab.a.received(t0, "HTTP/1.1 400 Bad Request\r\n\r\n");
 

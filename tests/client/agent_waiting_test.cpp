@@ -69,8 +69,7 @@ BOOST_AUTO_TEST_SUITE(agent_waiting)
 
 BOOST_AUTO_TEST_CASE(a_call_that_waits_two_seconds_is_asked_about_and_what_is_missing_is_told) {
   auto lab = open(hello_answer());
-  lab.a.call(t0, barrier("b"), 300s);
-  BOOST_TEST(lab.out() == "#1 barrier b 300 s");
+  BOOST_TEST(lab.call(t0, barrier("b"), 300s).out() == "#1 barrier b 300 s");
   BOOST_TEST((lab.a.next_deadline() == t0 + 2s));
 
   BOOST_TEST(lab.advance(t0 + 2s - 1ns) == "");
@@ -116,8 +115,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_is_named_a_second_later)
   BOOST_TEST(lab.advance(t0 + 3s) ==
              "waiting: barrier 'b' has waited for 3 s: no answer from the coordinator at b12:8476, "
              "which was last heard 3 s ago");
-  lab.say(t0 + 4s, waits_for(1, "too late"));
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.say(t0 + 4s, waits_for(1, "too late")).out() == "");
 }
 
 BOOST_AUTO_TEST_CASE(what_was_asked_before_a_loss_is_asked_again_after_it) {
@@ -172,9 +170,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_of_a_call_that_nobody_asked_about_is_ignored) 
   (void)lab.out();
 
   lab.say(t0, waits_for(1, "unasked"));
-  lab.say(t0, waits_for(2, "unknown"));
-
-  BOOST_TEST(lab.out() == "");
+  BOOST_TEST(lab.say(t0, waits_for(2, "unknown")).out() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_coordinator_out_of_reach_is_named_after_two_seconds_and_then_less_often) {
@@ -258,9 +254,7 @@ BOOST_AUTO_TEST_CASE(a_try_under_way_at_the_end_of_the_patience_is_waited_for) {
 
   lab.a.advance(t0 + 5s);
   BOOST_TEST(!lab.a.over());
-  lab.resume(t0 + 5s);
-
-  BOOST_TEST(lab.a.up());
+  BOOST_TEST(lab.resume(t0 + 5s).a.up());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_refusal_makes_the_time_of_refusals_begin_again) {
