@@ -17,12 +17,6 @@ overloaded(Visitors...) -> overloaded<Visitors...>;  // clang 14 does not deduce
 
 }  // namespace
 
-core::config with(std::function<void(core::config&)> const& change) {
-  core::config options;
-  change(options);
-  return options;
-}
-
 void expect_words(std::string_view text, std::vector<std::string_view> const& parts) {
   std::size_t at = 0;
   for (std::string_view const part : parts) {

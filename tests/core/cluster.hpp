@@ -1,7 +1,7 @@
 #pragma once
 // A coordinator and its clients in virtual time, so that tests read as transcripts:
 //
-//   cluster c{2};  // or the fixture job<2>: client i has joined as task i
+//   cluster c{2, {.recoverable = true}};  // client i has joined as task i; or fixture job<2>
 //   auto const first = c.barrier(0, "b", 30s);
 //   BOOST_TEST(c.at(30s - 1ns).code(first) == "waits");
 //   BOOST_TEST(c.at(30s).replies() == "0:DEADLINE_EXCEEDED");
@@ -20,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,9 +33,6 @@ namespace coxswain::test {
 
 inline constexpr time_point t0{std::chrono::hours{1000}};
 inline constexpr incarnation coordinator_self{77};
-
-// The options of a test: with([](auto& o) { o.reconnect_grace = 0s; }).
-[[nodiscard]] core::config with(std::function<void(core::config&)> const& change);
 
 // Who asks: a client, and for which of its tasks. Without one the message names none.
 struct caller {

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(calling_get_alive_tasks_without_being_a_member_leaves_the_m
 
 BOOST_AUTO_TEST_CASE(
     a_recoverable_task_that_failed_is_not_waited_for_and_not_listed_until_it_is_back) {
-  auto c = cluster{3, core::config{.recoverable = true}};
+  cluster c{3, {.recoverable = true}};
   c.report_error(2, errc::internal, "boom");
   auto const zero = alive(c, 0, {0, 1, 2});
   auto const one = alive(c, 1, {0, 1, 2});

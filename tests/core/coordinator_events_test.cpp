@@ -247,9 +247,7 @@ BOOST_FIXTURE_TEST_CASE(a_withdrawn_event_watch_leaves_nothing, job<2>) {
 }
 
 BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {
-  auto c = cluster::deserted(1, with([](auto& o) {
-                               o.credentials.push_back({core::role::worker, "right"});
-                             }));
+  auto c = cluster::deserted(1, {.credentials = {{core::role::worker, "right"}}});
   int const observer = c.hello(core::hello_args{.token = "right"});
   auto const guess = [&](std::string peer) {
     auto const on = c.dial(std::move(peer));

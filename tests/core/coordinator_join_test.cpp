@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_loses_its_connection_and_resumes_shows_that_i
 
 BOOST_AUTO_TEST_CASE(the_probe_waits_as_long_as_the_grace_and_at_least_a_second) {
   for (auto const& [grace, verdict] : {std::pair{0ms, 1000ms}, {500ms, 1000ms}, {5000ms, 5000ms}}) {
-    cluster c{1, with([grace = grace](auto& o) { o.reconnect_grace = grace; })};
+    cluster c{1, {.reconnect_grace = grace}};
     c[0].beats = false;
     auto const asked = c.join({c.observer(), 0}, 555);
 

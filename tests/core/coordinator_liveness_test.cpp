@@ -248,7 +248,7 @@ BOOST_FIXTURE_TEST_CASE(the_launcher_that_saw_a_task_end_is_believed_at_once, jo
 
 BOOST_AUTO_TEST_CASE(a_task_whose_process_ended_well_has_finished) {
   for (bool const recoverable : {true, false}) {
-    cluster c{3, with([&](auto& o) { o.recoverable = recoverable; })};
+    cluster c{3, {.recoverable = recoverable}};
     auto const waits = c.barrier(0, "b");
 
     BOOST_TEST(c.lose(1).task_ended(1, {errc::ok, "exited with status 0"}).state_of(1) == "left");

@@ -10,11 +10,7 @@ call step(cluster& c, caller who, std::uint64_t n) {
 }
 
 core::config watched(bool fails = false) {
-  return with([fails](auto& o) {
-    o.progress_timeout = 60s;
-    o.fail_without_progress = fails;
-    o.waiting_log_period = 0s;
-  });
+  return {.waiting_log_period = 0s, .progress_timeout = 60s, .fail_without_progress = fails};
 }
 
 // "step 7, 3 s old", "step 7, 60 s old, overdue", or "none".

@@ -5,12 +5,7 @@
 namespace coxswain::test {
 namespace {
 
-core::config recoverable(std::function<void(core::config&)> const& change = {}) {
-  return with([&](auto& o) {
-    o.recoverable = true;
-    if (change) change(o);
-  });
-}
+core::config recoverable() { return {.recoverable = true}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_return_test)
 
@@ -74,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_finished_task_may_join_again_before_the_job_is_done) {
 }
 
 BOOST_AUTO_TEST_CASE(recoverable_tasks_leave_together_where_the_coordinator_is_told_so) {
-  cluster c{2, recoverable([](auto& o) { o.leave_together = true; })};
+  cluster c{2, {.leave_together = true, .recoverable = true}};
   auto const first = c.leave(0);
   BOOST_TEST(c.code(first) == "waits");
   BOOST_TEST(c.after(c.leave(1)).code(first) == "OK");
@@ -107,10 +102,7 @@ BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
 
 BOOST_AUTO_TEST_CASE(a_returning_task_shows_until_when_it_is_expected) {
   auto shown = [](cluster& c) { return c.look().tasks[0].returns_by; };
-  cluster c{2, recoverable([](auto& o) {
-              o.started = {1'000'000, 3600};
-              o.return_timeout = 10min;
-            })};
+  cluster c{2, {.started = {1'000'000, 3600}, .return_timeout = 10min, .recoverable = true}};
   BOOST_TEST(!shown(c));
   c.at(1s);
 
@@ -121,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_returning_task_shows_until_when_it_is_expected) {
   c.join({c.observer(), 0}, 999);
   BOOST_TEST(!shown(c));
 
-  cluster patient{1, recoverable([](auto& o) { o.return_timeout = without_limit; })};
+  cluster patient{1, {.return_timeout = without_limit, .recoverable = true}};
   patient.leave(0, 300s, true);
   BOOST_TEST(patient.state_of(0) == "returning");
   BOOST_TEST(!shown(patient));
@@ -194,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_returning_task_that_does_not_come_in_time_has_failed) {
 }
 
 BOOST_AUTO_TEST_CASE(the_next_process_disarms_the_return_timeout) {
-  cluster c{2, recoverable([](auto& o) { o.return_timeout = 5s; })};
+  cluster c{2, {.return_timeout = 5s, .recoverable = true}};
   c.leave(0, 300s, true);
   c.at(5s - 1ns);
   c.join({c.observer(), 0}, 999);
@@ -221,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_is_not_recoverable_cannot_leave_to_return, j
 
 BOOST_AUTO_TEST_CASE(the_shutdown_barrier_waits_for_a_returning_task_but_no_longer_when_it_fails) {
   for (bool const comes : {true, false}) {
-    cluster c{2, recoverable([](auto& o) { o.leave_together = true; })};
+    cluster c{2, {.leave_together = true, .recoverable = true}};
     c.leave(0, 300s, true);
     auto const waits = c.leave(1, without_limit);
     BOOST_TEST(c.code(waits) == "waits");

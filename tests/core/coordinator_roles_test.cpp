@@ -9,18 +9,14 @@ namespace {
 // A job of two tasks that has tokens of all roles, each called as its role is.
 class fixture {
  protected:
-  int session(std::string token) {
-    core::hello_args args{.token = std::move(token)};
-    return c.hello(std::move(args));
-  }
+  int session(std::string token) { return c.hello({.token = std::move(token)}); }
 
   static core::config guarded() {
-    return with([](auto& o) {
-      o.join_barrier = false;
-      for (auto const r : {core::role::reader, core::role::operator_, core::role::worker}) {
-        o.credentials.push_back({r, std::string{name(r)}});
-      }
-    });
+    core::config made{.join_barrier = false};
+    for (auto const r : {core::role::reader, core::role::operator_, core::role::worker}) {
+      made.credentials.push_back({r, std::string{name(r)}});
+    }
+    return made;
   }
 
   cluster c{cluster::deserted(2, guarded())};
