@@ -256,10 +256,14 @@ class cluster {
   std::string log_;
 };
 
-// The fixture of a test with n tasks, each joined by a client of its own.
+// The fixtures of a test with n tasks: each joined by a client of its own, or not there yet.
 template <std::uint32_t n>
 struct job {
   cluster c{n};
+};
+template <std::uint32_t n>
+struct empty_job {
+  cluster c{cluster::deserted(n)};
 };
 
 [[nodiscard]] inline bool contains(std::string_view text, std::string_view part) {

@@ -129,8 +129,7 @@ BOOST_FIXTURE_TEST_CASE(an_error_must_not_be_ok, job<1>) {
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(report_error_is_for_tasks_that_have_joined_row_3_32) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(report_error_is_for_tasks_that_have_joined_row_3_32, empty_job<2>) {
   int const o = c.observer();
 
   BOOST_TEST(c.code(c.report_error(o, errc::internal, "x")) == "FAILED_PRECONDITION");

@@ -41,8 +41,7 @@ std::string kinds(cluster& c, call of) {
 
 BOOST_AUTO_TEST_SUITE(coordinator_events_test)
 
-BOOST_AUTO_TEST_CASE(events_are_what_is_logged_with_number_and_time) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(events_are_what_is_logged_with_number_and_time, empty_job<1>) {
   int const o = c.observer("host:1");
   c.at(3s);
   c.join({o, 0}, 1);

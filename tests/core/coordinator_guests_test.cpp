@@ -235,8 +235,7 @@ BOOST_AUTO_TEST_CASE(a_guest_of_a_replaced_incarnation_gets_aborted) {
   expect_words(c.goodbye(late), {"FAILED_PRECONDITION", "the host of this guest was replaced"});
 }
 
-BOOST_AUTO_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_guest_finds_the_task_joined_and_hears_how_it_had, empty_job<2>) {
   int const first = c.observer();
   int const second = c.observer();
   c.join({first, 0}, 100);

@@ -7,8 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(coordinator_join_test)
 
-BOOST_AUTO_TEST_CASE(connect_and_shutdown_are_barriers) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(connect_and_shutdown_are_barriers, empty_job<3>) {
   for (int i = 0; i < 3; ++i) c.observer();
 
   auto const first = c.join({0, 0}, 100);
@@ -39,16 +38,14 @@ BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_the_
   BOOST_TEST(c.after(c.join({1, 1}, 2)).replies() == "0:OK 1:OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_turn) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_turn, empty_job<2>) {
   c.observer();
   auto const one = c.join({0, 0}, 1, 0s);
 
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(late_clients_are_ok) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(late_clients_are_ok, empty_job<3>) {
   for (int i = 0; i < 3; ++i) {
     c.at(i * 200ms);
     c.observer();
@@ -58,8 +55,7 @@ BOOST_AUTO_TEST_CASE(late_clients_are_ok) {
   BOOST_TEST(c.replies() == "0:OK 1:OK 2:OK");
 }
 
-BOOST_AUTO_TEST_CASE(connect_eventually_times_out_if_a_client_does_not_show_up) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(connect_eventually_times_out_if_a_client_does_not_show_up, empty_job<3>) {
   for (int i = 0; i < 2; ++i) c.observer();
   auto const one = c.join({0, 0}, 1, 30s);
   c.at(1s);
@@ -72,16 +68,14 @@ BOOST_AUTO_TEST_CASE(connect_eventually_times_out_if_a_client_does_not_show_up) 
   BOOST_TEST(c.round(one) == "round 0 DEADLINE_EXCEEDED 2/3 missing 2");
 }
 
-BOOST_AUTO_TEST_CASE(register_with_barrier_timeout) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(register_with_barrier_timeout, empty_job<2>) {
   c.observer();
   auto const one = c.join({0, 0}, 1, 1s);
 
   BOOST_TEST(c.at(1s).code(one) == "DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_join_leaves_nobody_in_error_and_all_may_try_again) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_failed_join_leaves_nobody_in_error_and_all_may_try_again, empty_job<2>) {
   c.observer();
   c.observer();
   c.join({0, 0}, 1, 1s);
@@ -93,8 +87,7 @@ BOOST_AUTO_TEST_CASE(a_failed_join_leaves_nobody_in_error_and_all_may_try_again)
   BOOST_TEST(c.after(c.join({1, 1}, 2, 1s)).replies() == "0:OK 1:OK");
 }
 
-BOOST_AUTO_TEST_CASE(the_earliest_deadline_ends_a_join_for_all) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(the_earliest_deadline_ends_a_join_for_all, empty_job<3>) {
   c.observer();
   c.observer();
   c.join({0, 0}, 1, 30s);
@@ -103,8 +96,7 @@ BOOST_AUTO_TEST_CASE(the_earliest_deadline_ends_a_join_for_all) {
   BOOST_TEST(c.at(10s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
-BOOST_AUTO_TEST_CASE(the_deadline_of_a_withdrawn_join_ends_nobody_elses) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_withdrawn_join_ends_nobody_elses, empty_job<3>) {
   c.observer();
   c.observer();
   auto const patient = c.join({0, 0}, 1, 30s);
@@ -116,8 +108,7 @@ BOOST_AUTO_TEST_CASE(the_deadline_of_a_withdrawn_join_ends_nobody_elses) {
   BOOST_TEST(c.round(patient) == "round 0 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
-BOOST_AUTO_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join, empty_job<2>) {
   c.observer();
   BOOST_TEST(c.withdraw(c.join({0, 0}, 1, 10s)).look().barriers.empty());
   BOOST_TEST(c.at(20s).replies() == "");
@@ -143,8 +134,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_names_no_job_may_look_at_any_but_joins_only_
   expect_words(c[wrong].goodbye->why.message(), {"wants job 'default'", "serves job 'train'"});
 }
 
-BOOST_AUTO_TEST_CASE(a_join_must_name_a_task_of_the_job) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_join_must_name_a_task_of_the_job, empty_job<2>) {
   c.observer();
   auto const nobody = c.join(0, 1);
   auto const unknown = c.join({0, 2}, 1);
@@ -158,8 +148,7 @@ BOOST_AUTO_TEST_CASE(a_join_must_name_a_task_of_the_job) {
 }
 
 // Row 3.12 and D10: a newer incarnation wins while the join is pending.
-BOOST_AUTO_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(while_a_join_is_pending_a_newer_incarnation_wins, empty_job<2>) {
   for (int i = 0; i < 3; ++i) c.observer();
   auto const older = c.join({0, 0}, 1);
   auto const newer = c.join({1, 0}, 2);
@@ -213,8 +202,7 @@ BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) 
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_suspect_joiner_still_counts) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_suspect_joiner_still_counts, empty_job<2>) {
   c.observer();
   c.observer();
   auto const one = c.join({0, 0}, 1);
@@ -478,8 +466,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_never_joined_a_task_is_no_zombie_but_has_not
   BOOST_TEST(c.code(c.barrier({0, 1}, "b")) == "FAILED_PRECONDITION");
 }
 
-BOOST_AUTO_TEST_CASE(one_session_may_join_many_tasks) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(one_session_may_join_many_tasks, empty_job<3>) {
   int const agent = c.observer("agent:1");
   auto const a = c.join({agent, 0}, 1);
   auto const b = c.join({agent, 2}, 2);
@@ -494,8 +481,7 @@ BOOST_AUTO_TEST_CASE(one_session_may_join_many_tasks) {
   BOOST_TEST(c.replies() == "0:OK 0:OK 0:OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_for) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_session_with_several_tasks_must_name_the_one_it_acts_for, empty_job<2>) {
   int const agent = c.observer("agent:1");
   c.join({agent, 0}, 1);
   c.join({agent, 1}, 2);
@@ -517,8 +503,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_has_left_all_but_one_task_may_leave_it_out_a
   BOOST_TEST(c.code(b) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(nobody_may_act_for_a_task_that_is_still_joining) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(nobody_may_act_for_a_task_that_is_still_joining, empty_job<2>) {
   c.observer();
   c.join({0, 0}, 1);
 
@@ -592,8 +577,7 @@ BOOST_AUTO_TEST_CASE(a_join_that_waits_long_is_logged_every_ten_seconds_with_who
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
-BOOST_AUTO_TEST_CASE(a_join_is_seen_live_with_who_is_missing) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(a_join_is_seen_live_with_who_is_missing, empty_job<3>) {
   c.observer();
   c.join({0, 1}, 1, 60s);
   c.at(5s);

@@ -54,8 +54,7 @@ BOOST_AUTO_TEST_CASE(hello_is_answered_with_everything_that_a_client_must_know) 
   BOOST_TEST(hello.open_requests_max_per_task == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(every_session_has_an_id_and_a_secret_of_its_own) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(every_session_has_an_id_and_a_secret_of_its_own, empty_job<1>) {
   int const a = c.observer();
   int const b = c.observer();
 
@@ -171,8 +170,7 @@ BOOST_AUTO_TEST_CASE(a_second_handshake_is_a_protocol_error) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(after_its_goodbye_a_connection_is_not_heard) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(after_its_goodbye_a_connection_is_not_heard, empty_job<1>) {
   auto& brain = c.brain();
   auto const id = brain.connected(t0, "p", {});
   brain.malformed(t0, id, "noise");
@@ -193,8 +191,7 @@ BOOST_AUTO_TEST_CASE(after_its_goodbye_a_connection_is_not_heard) {
   BOOST_TEST(out.empty());
 }
 
-BOOST_AUTO_TEST_CASE(after_its_loss_a_connection_is_not_heard) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(after_its_loss_a_connection_is_not_heard, empty_job<1>) {
   auto& brain = c.brain();
   auto const id = brain.connected(t0, "p", {});
   brain.lost(t0, id, core::loss::closed);

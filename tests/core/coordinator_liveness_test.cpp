@@ -201,8 +201,7 @@ BOOST_FIXTURE_TEST_CASE(suspicion_does_not_hinder_a_round_that_waits_for_others,
   BOOST_TEST(c.resume(0).round(first) == "round 1");
 }
 
-BOOST_AUTO_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(all_tasks_of_a_lost_session_are_suspect_and_fail_together, empty_job<3>) {
   int const agent = c.observer("agent:1");
   int const single = c.observer("single:1");
   c.join({agent, 0}, 1);
@@ -342,8 +341,7 @@ BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_to_say_hello, job<1>) {
   expect_words(c.at(10s).goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it, empty_job<1>) {
   auto const slow = c.dial();
   c.at(9s);
   c.brain().heard(t0 + 9s, slow);
@@ -351,8 +349,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_hello_yet_do_not_extend_the_wait_for_it) 
   expect_words(c.at(10s).goodbye_to(slow), {"no Hello within"});
 }
 
-BOOST_AUTO_TEST_CASE(after_hello_its_deadline_is_gone) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(after_hello_its_deadline_is_gone, empty_job<1>) {
   c.observer();
 
   BOOST_TEST(c.at(30s).goodbye(0) == "none");
@@ -437,8 +434,7 @@ BOOST_FIXTURE_TEST_CASE(a_stall_before_the_loss_is_not_credited_to_its_grace, jo
   BOOST_TEST(c.at(8s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_is_credited_to_hello) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_hello, empty_job<1>) {
   auto const dumb = c.dial();
   BOOST_TEST(c.at(5s).stall(7s).goodbye_to(dumb) == "none");
 
@@ -492,8 +488,7 @@ BOOST_AUTO_TEST_CASE(lateness_up_to_a_hundred_milliseconds_is_no_stall) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late, empty_job<1>) {
   BOOST_TEST(!c.brain().next_deadline().has_value());
 
   BOOST_TEST(c.stall(1h).log() == "");

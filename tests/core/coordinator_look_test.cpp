@@ -132,8 +132,7 @@ BOOST_AUTO_TEST_CASE(the_job_is_done_when_all_have_been_there_and_are_gone) {
   BOOST_TEST(c.after(c.leave({1, 1})).brain().done());
 }
 
-BOOST_AUTO_TEST_CASE(a_job_is_not_done_while_somebody_joins) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_job_is_not_done_while_somebody_joins, empty_job<2>) {
   int const first = c.observer();
   c.join({first, 0}, 1);
 
@@ -141,8 +140,7 @@ BOOST_AUTO_TEST_CASE(a_job_is_not_done_while_somebody_joins) {
 }
 
 // What the log of a job's life says, line by line.
-BOOST_AUTO_TEST_CASE(state_changes_are_logged_as_they_happen) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(state_changes_are_logged_as_they_happen, empty_job<1>) {
   c.observer("host:1");
   c.join({0, 0}, 1);
   expect_words(c.log(), {"task 0 (host:1) from 10.0.0.0:5000 joins, 1 of 1 are here",

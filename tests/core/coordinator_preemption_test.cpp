@@ -204,8 +204,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_ends_the_agreement, job<2>) {
   BOOST_TEST(c.stop().code(first) == "ABORTED");
 }
 
-BOOST_AUTO_TEST_CASE(a_notice_before_the_job_has_started_waits_for_it) {
-  auto c = cluster::deserted(1);
+BOOST_FIXTURE_TEST_CASE(a_notice_before_the_job_has_started_waits_for_it, empty_job<1>) {
   int const cli = c.observer();
   BOOST_TEST(c.code(c.preempt(cli, 0)) == "OK");
   int const task = c.observer();

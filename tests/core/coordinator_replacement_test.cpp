@@ -130,8 +130,7 @@ BOOST_AUTO_TEST_CASE(a_newcomer_joins_when_the_holder_fails_another_way) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits, empty_job<2>) {
   int const holder = c.observer();
   c.join({holder, 0}, 100, 300s, {.recoverable = true});
   int const other = c.observer();

@@ -411,8 +411,7 @@ BOOST_AUTO_TEST_CASE(requests_that_waited_for_the_connection_are_sent_after_the_
   BOOST_TEST(c.code(read, put) == "NOT_FOUND OK");
 }
 
-BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_resumes_with_all_of_them) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(a_session_of_many_tasks_resumes_with_all_of_them, empty_job<3>) {
   int const agent = c.observer();
   for (std::uint32_t t = 0; t < 3; ++t) c.join({agent, t}, t + 1);
   c.barrier({agent, 0}, "b");

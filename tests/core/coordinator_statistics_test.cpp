@@ -204,8 +204,7 @@ BOOST_FIXTURE_TEST_CASE(when_most_tasks_are_late_nobody_lags, job<5>) {
   BOOST_TEST(last_round(c) == "1 b round 1 OK 5 tasks at 2s spread 2s lag 0s last 4");
 }
 
-BOOST_AUTO_TEST_CASE(who_comes_last_of_tasks_of_one_session_is_known_too) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(who_comes_last_of_tasks_of_one_session_is_known_too, empty_job<2>) {
   int const host = c.observer();
   c.join({host, 0}, 1);
   c.join({host, 1}, 2);

@@ -71,8 +71,7 @@ BOOST_FIXTURE_TEST_CASE(callbacks_called_on_destruction_with_cancelled, job<1>) 
   BOOST_TEST(c.stop().code(get) == "CANCELLED");
 }
 
-BOOST_AUTO_TEST_CASE(a_join_that_waits_ends_aborted) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(a_join_that_waits_ends_aborted, empty_job<2>) {
   c.observer();
   auto const join = c.join({0, 0}, 1);
 
@@ -123,9 +122,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_tells_the_stop, job<2>) {
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_AUTO_TEST_CASE(a_stop_of_a_coordinator_that_nobody_met_is_quiet) {
-  auto c = cluster::deserted(4);
-
+BOOST_FIXTURE_TEST_CASE(a_stop_of_a_coordinator_that_nobody_met_is_quiet, empty_job<4>) {
   c.stop();
 
   BOOST_TEST(!c.brain().done());

@@ -62,8 +62,7 @@ BOOST_FIXTURE_TEST_CASE(nothing_is_said_of_a_call_that_does_not_wait, job<2>) {
   BOOST_TEST(c.pushed<core::waiting>(0).empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_join_names_who_has_not_come) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(the_join_names_who_has_not_come, empty_job<3>) {
   c.observer();
   auto const one = c.join({0, 1}, 101);
 

@@ -164,8 +164,7 @@ BOOST_FIXTURE_TEST_CASE(every_change_of_a_task_has_a_version_of_its_own, job<2>)
   BOOST_TEST(rises());
 }
 
-BOOST_AUTO_TEST_CASE(the_join_is_seen_as_it_proceeds) {
-  auto c = cluster::deserted(2);
+BOOST_FIXTURE_TEST_CASE(the_join_is_seen_as_it_proceeds, empty_job<2>) {
   int const a = c.observer();
   int const b = c.observer();
   int const o = c.observer();

@@ -516,8 +516,7 @@ BOOST_FIXTURE_TEST_CASE(why_tells_who_waits_and_who_is_missing_with_what_is_know
   BOOST_TEST(!a.waits[1].missing);
 }
 
-BOOST_AUTO_TEST_CASE(why_shows_who_waits_for_the_join) {
-  auto c = cluster::deserted(3);
+BOOST_FIXTURE_TEST_CASE(why_shows_who_waits_for_the_join, empty_job<3>) {
   c.observer();
   c.join({0, 1}, 1, 30s);
   c.at(1s);
