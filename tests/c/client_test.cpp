@@ -147,6 +147,26 @@ BOOST_AUTO_TEST_CASE(a_missing_key_is_not_found_or_waited_for) {
   BOOST_TEST(text_of(coxswain_bytes_view(value)) == "v");
 }
 
+BOOST_AUTO_TEST_CASE(a_key_is_removed_alone_and_a_directory_with_all_below_it) {
+  auto const c = connected(options());
+  for (char const* const key : {"d", "d/a", "d/b"}) {
+    coxswain_status_destroy(coxswain_put(c.get(), c_string(key), c_string("v"), false));
+  }
+  bool was_there = false;
+  std::uint64_t removed = 0;
+
+  BOOST_TEST(told(coxswain_remove(c.get(), c_string("d"), &was_there)) == "OK");
+  BOOST_TEST(was_there);
+  BOOST_TEST(told(coxswain_remove(c.get(), c_string("d"), &was_there)) == "OK");
+  BOOST_TEST(!was_there);
+  BOOST_TEST(told(coxswain_remove_tree(c.get(), c_string("d"), false, &removed)) == "OK");
+  BOOST_TEST(removed == 2u);
+  BOOST_TEST(code(coxswain_remove_tree(c.get(), c_string("/"), false, &removed)) ==
+             COXSWAIN_INVALID_ARGUMENT);
+  BOOST_TEST(told(coxswain_remove_tree(c.get(), c_string("/"), true, nullptr)) == "OK");
+  BOOST_TEST(told(coxswain_remove(c.get(), c_string("d"), nullptr)) == "OK");
+}
+
 BOOST_AUTO_TEST_CASE(a_lock_has_a_token_and_one_owner) {
   auto const owner = connected(options());
   auto const other = connected(options());

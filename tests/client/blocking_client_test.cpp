@@ -122,7 +122,9 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   BOOST_TEST(c.try_get("n").value() == "3");
   BOOST_TEST(!c.try_get("m"));
   BOOST_TEST(c.list("").size() == 1u);
-  BOOST_TEST(c.remove("n") == 1u);
+  BOOST_TEST(c.remove("n"));
+  BOOST_TEST(!c.remove("n"));
+  BOOST_TEST(c.remove_tree("n") == 0u);
   BOOST_TEST(c.count_barrier("c", 1, 60s) == round_number{1});
   BOOST_TEST(outcome_of([&] { c.cancel_barrier("b"); }).code() == errc::failed_precondition);
   BOOST_TEST(outcome_of([&] { c.barrier("b", barrier_options{0s}); }).code() ==

@@ -39,12 +39,18 @@ BOOST_AUTO_TEST_CASE(keys_are_put_got_listed_counted_and_removed) {
     BOOST_TEST(all.at(1).value == "-2");
     BOOST_TEST(all.at(0).version < all.at(1).version);
 
-    auto const removed = co_await c.remove("addr");
-    BOOST_TEST(removed == 2u);
-    auto const root = co_await outcome_of(c.remove("/"));
+    bool was_there = co_await c.remove("addr");
+    BOOST_TEST(!was_there);
+    was_there = co_await c.remove("addr/1");
+    BOOST_TEST(was_there);
+    auto const removed = co_await c.remove_tree("addr");
+    BOOST_TEST(removed == 1u);
+    auto root = co_await outcome_of(c.remove("/"));
     BOOST_TEST(root.code() == errc::invalid_argument);
-    auto const everything = co_await c.remove("/", remove_mode::everything);
-    BOOST_TEST(everything == 0u);
+    root = co_await outcome_of(c.remove_tree("/"));
+    BOOST_TEST(root.code() == errc::invalid_argument);
+    auto const rest = co_await c.remove_tree("/", remove_mode::all);
+    BOOST_TEST(rest == 0u);
   };
   run(io, test());
 }
@@ -137,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_watch_lists_and_then_tells_every_change_once) {
     BOOST_TEST(std::get<0>(both).size() == 1u);
     BOOST_TEST(std::get<0>(both).at(0).value.value() == "4");
     BOOST_TEST(std::get<0>(both).at(0).version == 4u);
-    co_await c.remove("d");
+    co_await c.remove_tree("d");
     changes = co_await watch.next();
     BOOST_TEST(changes.size() == 2u);
     BOOST_TEST(changes.at(1).key == "d/b");
@@ -362,9 +368,9 @@ BOOST_AUTO_TEST_CASE(a_directory_of_many_pages_is_removed) {
     all.emplace_back("other", "stays");
     co_await a.put_all(std::move(all));
 
-    BOOST_TEST(co_await b.remove("many") == 2'501u);
+    BOOST_TEST(co_await b.remove_tree("many") == 2'501u);
     BOOST_TEST(co_await a.count() == 1u);
-    BOOST_TEST(co_await b.remove("many") == 0u);
+    BOOST_TEST(co_await b.remove_tree("many") == 0u);
   };
   run(io, test());
 }

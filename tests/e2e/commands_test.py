@@ -63,7 +63,7 @@ class Keys(EndToEnd):
         self.assertEqual(waiter.wait(), 128 + signal.SIGINT)
         self.wait_for_status("its end", lambda s: s["waiting_gets"] == 0)
 
-    def test_ls_lists_and_rm_removes_trees(self):
+    def test_ls_lists_and_rm_removes_keys_and_trees(self):
         for key in ("a/1", "a/2/x", "b"):
             self.coxswain("put", key, "1")
         self.assertEqual(self.coxswain("ls").out.split(), ["a/1", "a/2/x", "b"])
@@ -75,11 +75,15 @@ class Keys(EndToEnd):
         self.assertEqual(shown[-1], ["c", "x" * 60 + "...", "(101", "bytes)"])
         self.assertEqual(self.coxswain("rm", "c").code, 0)
 
-        self.assertEqual(self.coxswain("rm", "a").out, "2 removed\n")
+        self.assertEqual(self.coxswain("rm", "a").out, "0 removed\n")
+        self.assertEqual(self.coxswain("rm", "a/1").out, "1 removed\n")
+        self.coxswain("put", "a", "1")
+        self.assertEqual(self.coxswain("rm", "-r", "a").out, "2 removed\n")
 
         self.assertEqual(self.coxswain("ls").out.split(), ["b"])
-        self.assertEqual(self.coxswain("rm", "/").code, USAGE)
-        self.assertEqual(self.coxswain("rm", "/", "--all").code, 0)
+        for careless in (["/"], ["-r", "/"], ["/", "--all"]):
+            self.assertEqual(self.coxswain("rm", *careless).code, USAGE)
+        self.assertEqual(self.coxswain("rm", "-r", "/", "--all").code, 0)
         self.assertEqual(self.coxswain("ls").out, "")
 
     def test_what_cannot_be_printed_is_a_failure(self):

@@ -196,7 +196,8 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(seen, [b"1", b"12", b"15", b"x"])
         self.assertEqual([one.key for one in await watch.list()], ["d/a"])
         self.assertEqual(await job.count(), 1)
-        self.assertEqual(await job.remove("d"), 1)
+        self.assertIs(await job.remove("d"), False)
+        self.assertEqual(await job.remove_tree("d"), 1)
         self.assertEqual(await job.list(), [])
 
     async def test_a_failure_and_a_lost_process_are_told(self):

@@ -276,10 +276,14 @@ class Keys(PythonTest):
                          [("d/1", b"x"), ("d/2/3", b"y")])
         self.assertEqual(self.job.count(), 3)
         self.assertEqual([one.value for one in self.job.get_all(["e", "d/1"])], [b"z", b"x"])
-        self.assertEqual(self.job.remove("d"), 2)
-        with self.assertRaises(coxswain.InvalidArgument):
-            self.job.remove("")
-        self.assertEqual(self.job.remove("", everything=True), 1)
+        self.assertIs(self.job.remove("d"), False)
+        self.assertIs(self.job.remove("d/1"), True)
+        self.job.put("d", "v")
+        self.assertEqual(self.job.remove_tree("d"), 2)
+        for remove in (self.job.remove, self.job.remove_tree):
+            with self.assertRaises(coxswain.InvalidArgument):
+                remove("")
+        self.assertEqual(self.job.remove_tree("", all=True), 1)
 
     def test_keys_change_under_conditions(self):
         swap = self.job.compare_and_set("k", "1")

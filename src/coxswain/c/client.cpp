@@ -181,6 +181,22 @@ coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
   });
 }
 
+coxswain_status* coxswain_remove(coxswain_client* client, coxswain_string key, bool* removed) {
+  return outcome_of([&] {
+    bool const was_there = job_of(client).remove(view_of(key));
+    if (removed) *removed = was_there;
+  });
+}
+
+coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string directory, bool all,
+                                      uint64_t* removed) {
+  return outcome_of([&] {
+    auto const mode = all ? coxswain::remove_mode::all : coxswain::remove_mode::tree;
+    auto const count = job_of(client).remove_tree(view_of(directory), mode);
+    if (removed) *removed = count;
+  });
+}
+
 coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout,
                                uint64_t* token) {
   return outcome_of([&] {

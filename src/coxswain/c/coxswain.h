@@ -212,6 +212,14 @@ coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int6
 coxswain_status* coxswain_try_get(coxswain_client* client, coxswain_string key,
                                   coxswain_bytes** value);
 
+// Removes the key and nothing below it. `removed`, unless NULL: whether it was there.
+coxswain_status* coxswain_remove(coxswain_client* client, coxswain_string key, bool* removed);
+
+// Removes everything below a directory, and the key equal to it. `removed`, unless NULL: how many
+// keys were there. INVALID_ARGUMENT: the directory is the root ("" or "/"), and `all` is false.
+coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string directory, bool all,
+                                      uint64_t* removed);
+
 // Waits until a lock is free and takes it for this client's session; `token` gets a number above
 // those of all locks before. The session keeps it until `coxswain_unlock`, or until it ends.
 // DEADLINE_EXCEEDED: the text says who holds it. CANCELLED: as `coxswain_get`.

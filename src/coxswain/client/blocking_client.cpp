@@ -129,8 +129,12 @@ std::vector<key_value> blocking_client::list(std::string_view directory) {
   return worker_->ask([=](client& c) { return c.list(directory); });
 }
 
-std::uint64_t blocking_client::remove(std::string_view key, remove_mode mode) {
-  return worker_->ask([=](client& c) { return c.remove(key, mode); });
+bool blocking_client::remove(std::string_view key) {
+  return worker_->ask([=](client& c) { return c.remove(key); });
+}
+
+std::uint64_t blocking_client::remove_tree(std::string_view directory, remove_mode mode) {
+  return worker_->ask([=](client& c) { return c.remove_tree(directory, mode); });
 }
 
 std::int64_t blocking_client::increment(std::string_view key, std::int64_t by) {

@@ -116,7 +116,8 @@ class blocking_client {
                                  time_limit timeout = core::timeout_default);
   std::optional<std::string> try_get(std::string_view key);
   std::vector<key_value> list(std::string_view directory);
-  std::uint64_t remove(std::string_view key, remove_mode mode = remove_mode::tree);
+  bool remove(std::string_view key);
+  std::uint64_t remove_tree(std::string_view directory, remove_mode mode = remove_mode::tree);
   std::int64_t increment(std::string_view key, std::int64_t by = 1);
   std::uint64_t count(std::string_view directory = {});
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {});

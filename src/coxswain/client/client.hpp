@@ -293,10 +293,14 @@ class client {
   asio::awaitable<key_watch> watch(std::string_view directory,
                                    std::optional<std::uint64_t> after = {});
 
-  // Removes the key and everything below it; gives the number of removed keys. More than 1,000 keys
-  // take several requests: see SEMANTICS.md, D18.10. INVALID_ARGUMENT: the key is the root and the
-  // mode is not `everything`.
-  asio::awaitable<std::uint64_t> remove(std::string_view key, remove_mode mode = remove_mode::tree);
+  // Removes the key and nothing below it; gives whether it was there.
+  asio::awaitable<bool> remove(std::string_view key);
+
+  // Removes everything below a directory, and the key equal to it; gives the number of removed
+  // keys. More than 1,000 keys take several requests: see SEMANTICS.md, D18.10. INVALID_ARGUMENT:
+  // the directory is the root and the mode is not `all`.
+  asio::awaitable<std::uint64_t> remove_tree(std::string_view directory,
+                                             remove_mode mode = remove_mode::tree);
 
   // Adds to a decimal counter, zero if the key is missing; gives the sum. FAILED_PRECONDITION (the
   // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).

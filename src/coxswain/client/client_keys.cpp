@@ -40,11 +40,11 @@ asio::awaitable<std::vector<key_value>> listed(asio::awaitable<whole_listing> pe
 }
 
 // Page by page.
-asio::awaitable<std::uint64_t> remove_all(connection_ptr at, std::string key, bool root) {
+asio::awaitable<std::uint64_t> remove_pages(connection_ptr at, std::string directory, bool all) {
   std::uint64_t count = 0;
   std::string after;
   for (bool goes_on = true; goes_on;) {
-    core::remove_tree_args args{key, root, after};
+    core::remove_tree_args args{directory, all, after};
     question q{std::move(args), patience};
     auto a = co_await ask(at, std::move(q));
     auto& page = value_of<core::removed_answer>(a);
@@ -62,6 +62,11 @@ asio::awaitable<std::optional<std::uint64_t>> version_if_any(
   if (a.outcome.code() == errc::already_exists) co_return found;
   found = value_of<core::stored_answer>(a).version;
   co_return found;
+}
+
+asio::awaitable<bool> was_there(asio::awaitable<core::answer> pending) {
+  auto a = co_await std::move(pending);
+  co_return value_of<core::removed_answer>(a).count > 0;
 }
 
 asio::awaitable<std::int64_t> counter(asio::awaitable<core::answer> pending) {
@@ -152,8 +157,13 @@ asio::awaitable<std::vector<key_value>> client::list(std::string_view directory)
   return listed(list_whole(connection_, std::string{directory}));
 }
 
-asio::awaitable<std::uint64_t> client::remove(std::string_view key, remove_mode mode) {
-  return remove_all(connection_, std::string{key}, mode == remove_mode::everything);
+asio::awaitable<bool> client::remove(std::string_view key) {
+  core::remove_args args{std::string{key}};
+  return was_there(ask(connection_, question{std::move(args), patience}));
+}
+
+asio::awaitable<std::uint64_t> client::remove_tree(std::string_view directory, remove_mode mode) {
+  return remove_pages(connection_, std::string{directory}, mode == remove_mode::all);
 }
 
 asio::awaitable<std::int64_t> client::increment(std::string_view key, std::int64_t by) {

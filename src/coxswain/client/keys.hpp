@@ -17,8 +17,8 @@ enum class put_mode : std::uint8_t { create, overwrite };
 // `task`: the key vanishes when this client's task fails or leaves.
 enum class key_lifetime : std::uint8_t { job, task };
 
-// `everything` is needed to remove the root.
-enum class remove_mode : std::uint8_t { tree, everything };
+// `all` is needed to remove the root.
+enum class remove_mode : std::uint8_t { tree, all };
 
 struct key_value {
   std::string key;

@@ -297,10 +297,14 @@ class Client(Session):
         """How many keys :meth:`list` would give."""
         return self._native.count(directory)
 
-    def remove(self, key: str, *, everything: bool = False) -> int:
-        """Removes the key and all below it; gives the number of removed keys. ``everything`` is
-        needed to remove the root."""
-        return self._native.remove(key, everything)
+    def remove(self, key: str) -> bool:
+        """Removes the key and nothing below it; whether it was there."""
+        return self._native.remove(key)
+
+    def remove_tree(self, directory: str, *, all: bool = False) -> int:
+        """Removes everything below a directory, and the key equal to it; gives the number of
+        removed keys. ``all`` is needed to remove the root."""
+        return self._native.remove_tree(directory, all)
 
     def increment(self, key: str, by: int = 1) -> int:
         """Adds to a decimal counter, zero if the key is missing; gives the sum. OutOfRange."""

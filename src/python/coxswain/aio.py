@@ -293,8 +293,11 @@ class AsyncClient(Session):
     async def count(self, directory: str = "") -> int:
         return await self._ask("count", directory)
 
-    async def remove(self, key: str, *, everything: bool = False) -> int:
-        return await self._ask("remove", key, everything)
+    async def remove(self, key: str) -> bool:
+        return await self._ask("remove", key)
+
+    async def remove_tree(self, directory: str, *, all: bool = False) -> int:
+        return await self._ask("remove_tree", directory, all)
 
     async def increment(self, key: str, by: int = 1) -> int:
         return await self._ask("increment", key, by)

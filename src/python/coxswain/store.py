@@ -79,7 +79,7 @@ class Store:
 
     def delete_key(self, key: str) -> bool:
         """Removes a key; whether it was there."""
-        return self.client.remove(self._key(key)) > 0
+        return self.client.remove(self._key(key))
 
     def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes
                     ) -> bytes:

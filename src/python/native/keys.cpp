@@ -70,9 +70,12 @@ void bind_keys(session_class& of) {
   offer(of, "count", [](std::string directory) {
     return [directory = std::move(directory)](client& c) { return c.count(directory); };
   });
-  offer(of, "remove", [](std::string key, bool everything) {
-    return [key = std::move(key), mode = everything ? remove_mode::everything : remove_mode::tree](
-               client& c) { return c.remove(key, mode); };
+  offer(of, "remove", [](std::string key) {
+    return [key = std::move(key)](client& c) { return c.remove(key); };
+  });
+  offer(of, "remove_tree", [](std::string directory, bool all) {
+    return [directory = std::move(directory), mode = all ? remove_mode::all : remove_mode::tree](
+               client& c) { return c.remove_tree(directory, mode); };
   });
   offer(of, "increment", [](std::string key, std::int64_t by) {
     return [=, key = std::move(key)](client& c) { return c.increment(key, by); };

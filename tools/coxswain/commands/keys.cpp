@@ -131,12 +131,19 @@ asio::awaitable<void> count(client& c, count_command const& given) {
 struct rm_command {
   remote_options remote;
   std::string key;
+  bool recursive{};
   bool all{};
 };
 
 asio::awaitable<void> remove(client& c, rm_command const& given) {
-  auto const mode = given.all ? remove_mode::everything : remove_mode::tree;
-  auto const count = co_await c.remove(given.key, mode);
+  std::uint64_t count = 0;
+  if (given.recursive) {
+    auto const mode = given.all ? remove_mode::all : remove_mode::tree;
+    count = co_await c.remove_tree(given.key, mode);
+  } else {
+    bool const was_there = co_await c.remove(given.key);
+    count = was_there ? 1 : 0;
+  }
   fmt::print("{} removed\n", count);
 }
 
@@ -255,14 +262,15 @@ void add_count(CLI::App& program, action& chosen) {
 }
 
 void add_rm(CLI::App& program, action& chosen) {
-  auto& command =
-      add_conversation(program, "rm", "Removes a key and everything below it", chosen, remove);
+  auto& command = add_conversation(program, "rm", "Removes a key, or a directory", chosen, remove);
   auto& given = command.given;
   command.add_option("KEY", given.key, "The key's path; / is the root, which needs --all")
       ->required();
   add_remote_options(command, given.remote);
-  // Without a variable: what destroys is asked for each time.
-  command.add_flag("--all", given.all, "Really all keys, when KEY is the root");
+  // Without variables: what destroys is asked for each time.
+  auto* const recursive =
+      command.add_flag("-r,--recursive", given.recursive, "Remove everything below KEY, too");
+  command.add_flag("--all", given.all, "Really all keys, when KEY is the root")->needs(recursive);
   command.footer(help_end());
 }
 

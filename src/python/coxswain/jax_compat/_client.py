@@ -207,7 +207,7 @@ class DistributedRuntimeClient:
         """Removes the key and all below it."""
         session = self._session
         with as_jax():
-            session.remove(text_of(key, "key"), False)
+            session.remove_tree(text_of(key, "key"), False)
 
 
 def _watch(of: weakref.ref, session: _native.Session) -> None:

@@ -65,7 +65,7 @@ class CoordinatorSignalingClient:
         return None if value is None else value.decode()
 
     def key_value_delete(self, key: str) -> None:
-        self._client.remove(key)
+        self._client.remove_tree(key)
 
     def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
         return [(one.key, one.value.decode()) for one in self._client.list(_directory(key))]
