@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(before_it_has_joined_a_task_may_use_keys_and_nothing_that_n
     BOOST_TEST(outcome.code() == errc::failed_precondition);
     outcome = co_await outcome_of(a.report_error(errc::internal, "boom"));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.put("mine", "v", put_mode::create, key_lifetime::task));
+    outcome = co_await outcome_of(a.put("mine", "v", put_mode::create, key_lifetime::ephemeral));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
     outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices));
     BOOST_TEST(outcome.code() == errc::failed_precondition);

@@ -363,9 +363,9 @@ call cluster::put_owned(caller who, std::string key, std::string value, bool ove
   return send(who, core::put_args{std::move(key), std::move(value), overwrite, true});
 }
 call cluster::compare_and_set(caller who, std::string key, core::expected_value expected,
-                              std::string value, bool owned) {
+                              std::string value, bool ephemeral) {
   return send(who, core::compare_and_set_args{std::move(key), std::move(value), std::move(expected),
-                                              owned});
+                                              ephemeral});
 }
 call cluster::append(caller who, std::string key, std::string value) {
   return send(who, core::append_args{std::move(key), std::move(value)});

@@ -158,7 +158,7 @@ class cluster {
   call frozen(caller who, std::uint64_t agreement, std::uint64_t step);
   call put_owned(caller who, std::string key, std::string value, bool overwrite = false);
   call compare_and_set(caller who, std::string key, core::expected_value expected,
-                       std::string value, bool owned = false);
+                       std::string value, bool ephemeral = false);
   call append(caller who, std::string key, std::string value);
   call get_all(caller who, std::vector<std::string> keys, duration timeout = 300s);
   call put_all(caller who, std::vector<core::put_all_args::entry> entries, bool overwrite = false);

@@ -14,8 +14,8 @@ from programs import PATH, EndToEnd, LIMIT, REFUSED, TIMED_OUT, UNAVAILABLE, USA
 # What acts for a task, and nothing else.
 OF_TASKS = [("all-gather", "n", "d"), ("reduce", "n", "1", "--how", "sum"), ("all-equal", "n", "d"),
             ("alive",), ("topology", "gpu"), ("progress", "1"), ("sync-point", "1"), ("fail", "why"),
-            ("reset",), ("leave",), ("preempt",), ("put", "k", "v", "--while-task-lives"),
-            ("cas", "k", "v", "--if-absent", "--while-task-lives"), ("barrier", "b")]
+            ("reset",), ("leave",), ("preempt",), ("put", "k", "v", "--ephemeral"),
+            ("cas", "k", "v", "--if-absent", "--ephemeral"), ("barrier", "b")]
 
 
 class TaskTest(EndToEnd):
@@ -223,7 +223,7 @@ class Failures(TaskTest):
         os.mkfifo(go_on)
         task = self.start_script(0, f"""coxswain reset; echo $?
             coxswain fail why && echo failed; read x < {go_on}
-            coxswain reset && coxswain put alive yes --while-task-lives; coxswain get go-on --wait 1min""")
+            coxswain reset && coxswain put alive yes --ephemeral; coxswain get go-on --wait 1min""")
 
         task.line("failed")
         self.assertEqual(task.lines["out"][0], "1")
@@ -356,8 +356,8 @@ class Calls(TaskTest):
 
     def test_keys_live_as_long_as_their_task(self):
         self.serve(1)
-        task = self.start_script(0, """coxswain put address here --while-task-lives
-            coxswain cas leader 0 --if-absent --while-task-lives && echo leads
+        task = self.start_script(0, """coxswain put address here --ephemeral
+            coxswain cas leader 0 --if-absent --ephemeral && echo leads
             coxswain put result 42; exec tail -f /dev/null""")
         self.assertEqual(self.coxswain("get", "result", "--wait", "1min").out, "42")
         self.assertEqual(self.coxswain("ls").out.split(), ["address", "leader", "result"])

@@ -212,8 +212,8 @@ BOOST_FIXTURE_TEST_CASE(who_closes_is_lost, world) {
 // A key that belongs to a task vanishes with it.
 BOOST_FIXTURE_TEST_CASE(what_one_said_before_another_closed_is_heard_first, graceless_world) {
   add_puppet();
-  core::put_args owned{.key = "k", .owned = true};
-  send(join_frame(1, 0) + frame(owned, 2, task_id{0}));
+  core::put_args mine{.key = "k", .ephemeral = true};
+  send(join_frame(1, 0) + frame(mine, 2, task_id{0}));
   run();
   auto const task = std::move(peers.back());
   auto const& stream = add_puppet();

@@ -26,11 +26,11 @@ void set_timeout(core::request& what, duration timeout) {
 }
 
 bool is_owned(core::request const& what) {
-  auto const owned = [](auto const& args) {
-    if constexpr (requires { args.owned; }) return args.owned;
+  auto const is_ephemeral = [](auto const& args) {
+    if constexpr (requires { args.ephemeral; }) return args.ephemeral;
     return false;
   };
-  return std::visit(owned, what);
+  return std::visit(is_ephemeral, what);
 }
 
 // What only a task can ask for. Such a request names it; for the others the coordinator knows.

@@ -105,11 +105,11 @@ class blocking_client {
                                    core::severity at_least = core::severity::info,
                                    time_limit timeout = without_limit, std::uint32_t last = 0);
   std::uint64_t put(std::string_view key, std::string_view value, put_mode mode = put_mode::create,
-                    key_lifetime lifetime = key_lifetime::job);
+                    key_lifetime lifetime = key_lifetime::persistent);
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
                         put_mode mode = put_mode::create);
   swap_result compare_and_set(std::string_view key, std::string_view value, expectation expected,
-                              key_lifetime lifetime = key_lifetime::job);
+                              key_lifetime lifetime = key_lifetime::persistent);
   std::uint64_t append(std::string_view key, std::string_view more);
   std::string get(std::string_view key, time_limit timeout = core::timeout_default);
   std::vector<key_value> get_all(std::vector<std::string> keys,

@@ -251,7 +251,7 @@ class client {
   // whether it lives as long as his task.
   asio::awaitable<std::uint64_t> put(std::string_view key, std::string_view value,
                                      put_mode mode = put_mode::create,
-                                     key_lifetime lifetime = key_lifetime::job);
+                                     key_lifetime lifetime = key_lifetime::persistent);
 
   // Stores all values (of keys and values), or none of them; gives the version of the last.
   // ALREADY_EXISTS: a key has a value and the mode is `create`. INVALID_ARGUMENT: a key is there
@@ -263,7 +263,7 @@ class client {
   // again. That the key is not as expected is no exception.
   asio::awaitable<swap_result> compare_and_set(std::string_view key, std::string_view value,
                                                expectation expected,
-                                               key_lifetime lifetime = key_lifetime::job);
+                                               key_lifetime lifetime = key_lifetime::persistent);
 
   // Adds bytes to the end of a value, empty if the key is missing; gives the key's new version.
   asio::awaitable<std::uint64_t> append(std::string_view key, std::string_view more);

@@ -115,7 +115,7 @@ asio::awaitable<std::uint64_t> client::put(std::string_view key, std::string_vie
   args.key = key;
   args.value = value;
   args.overwrite = mode == put_mode::overwrite;
-  args.owned = lifetime == key_lifetime::task;
+  args.ephemeral = lifetime == key_lifetime::ephemeral;
   return version(ask(connection_, question{std::move(args), patience}));
 }
 
@@ -134,7 +134,7 @@ asio::awaitable<swap_result> client::compare_and_set(std::string_view key, std::
   args.key = key;
   args.value = value;
   args.expected = std::move(expected.what_);
-  args.owned = lifetime == key_lifetime::task;
+  args.ephemeral = lifetime == key_lifetime::ephemeral;
   return swapped(ask(connection_, question{std::move(args), patience}));
 }
 

@@ -14,8 +14,8 @@ namespace coxswain {
 
 enum class put_mode : std::uint8_t { create, overwrite };
 
-// `task`: the key vanishes when this client's task fails or leaves.
-enum class key_lifetime : std::uint8_t { job, task };
+// `ephemeral`: the key vanishes when this client's task fails or leaves.
+enum class key_lifetime : std::uint8_t { persistent, ephemeral };
 
 // `all` is needed to remove the root.
 enum class remove_mode : std::uint8_t { tree, all };

@@ -389,7 +389,7 @@ void append_large_put(std::string& out, core::put_args const& put, v1::ClientMes
   v1::Put small;
   small.set_key(put.key);
   small.set_overwrite(put.overwrite);
-  small.set_owned(put.owned);
+  small.set_ephemeral(put.ephemeral);
 
   std::string inner;
   append_message(inner, small);

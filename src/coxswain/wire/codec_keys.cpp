@@ -12,12 +12,12 @@ void encode(core::put_args const& from, v1::ClientMessage& message) {
   to.set_key(from.key);
   to.set_value(from.value);
   to.set_overwrite(from.overwrite);
-  to.set_owned(from.owned);
+  to.set_ephemeral(from.ephemeral);
 }
 
 core::put_args decode(v1::Put& from) {
   return {std::move(*from.mutable_key()), std::move(*from.mutable_value()), from.overwrite(),
-          from.owned()};
+          from.ephemeral()};
 }
 
 void encode(core::get_args const& from, v1::ClientMessage& message) {
@@ -78,7 +78,7 @@ void encode(core::compare_and_set_args const& from, v1::ClientMessage& message) 
   auto& to = *message.mutable_compare_and_set();
   to.set_key(from.key);
   to.set_value(from.value);
-  to.set_owned(from.owned);
+  to.set_ephemeral(from.ephemeral);
   if (auto const* version = std::get_if<std::uint64_t>(&from.expected)) {
     to.set_expected_version(*version);
   } else if (auto const* value = std::get_if<std::string>(&from.expected)) {
@@ -92,7 +92,7 @@ core::compare_and_set_args decode(v1::CompareAndSet& from) {
   core::compare_and_set_args to;
   to.key = std::move(*from.mutable_key());
   to.value = std::move(*from.mutable_value());
-  to.owned = from.owned();
+  to.ephemeral = from.ephemeral();
   if (from.has_expected_version()) {
     to.expected = from.expected_version();
   } else if (from.has_expected_value()) {

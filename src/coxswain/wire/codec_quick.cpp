@@ -179,7 +179,7 @@ bool read(field_reader from, core::put_args& to) {
   return read(from, text_field<fields::kKeyFieldNumber>{to.key},
               text_field<fields::kValueFieldNumber>{to.value},
               flag_field<fields::kOverwriteFieldNumber>{to.overwrite},
-              flag_field<fields::kOwnedFieldNumber>{to.owned});
+              flag_field<fields::kEphemeralFieldNumber>{to.ephemeral});
 }
 
 bool read(field_reader from, core::get_args& to) {

@@ -266,11 +266,11 @@ class Client(Session):
         return self._native.count_barrier(name, count, timeout)
 
     def put(self, key: str, value: Data, *, overwrite: bool = False,
-            while_task_lives: bool = False) -> int:
+            ephemeral: bool = False) -> int:
         """Stores a value and wakes those who wait for the key; gives its version. AlreadyExists:
-        the key has a value, and ``overwrite`` is not said. ``while_task_lives``: the key vanishes
+        the key has a value, and ``overwrite`` is not said. ``ephemeral``: the key vanishes
         when this task fails or leaves."""
-        return self._native.put(key, value, overwrite, while_task_lives)
+        return self._native.put(key, value, overwrite, ephemeral)
 
     def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
                 overwrite: bool = False) -> int:
@@ -315,11 +315,11 @@ class Client(Session):
         return self._native.append(key, more)
 
     def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
-                        expected: Data | None = None, while_task_lives: bool = False) -> Swap:
+                        expected: Data | None = None, ephemeral: bool = False) -> Swap:
         """Stores a value if the key has this version, or this value, or, when neither is said, no
         value, which version 0 says, too. That it has not is no exception: see Swap."""
         return shape.swap_of(self._native.compare_and_set(
-            key, value, *expected_of(version, expected), while_task_lives))
+            key, value, *expected_of(version, expected), ephemeral))
 
     def watch(self, directory: str = "", after: int | None = None) -> KeyWatch:
         """The changes below a directory, from now on or after a version: see KeyWatch."""

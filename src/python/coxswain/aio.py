@@ -270,8 +270,8 @@ class AsyncClient(Session):
         return await self._ask("count_barrier", name, count, timeout)
 
     async def put(self, key: str, value: Data, *, overwrite: bool = False,
-                  while_task_lives: bool = False) -> int:
-        return await self._ask("put", key, value, overwrite, while_task_lives)
+                  ephemeral: bool = False) -> int:
+        return await self._ask("put", key, value, overwrite, ephemeral)
 
     async def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
                       overwrite: bool = False) -> int:
@@ -306,9 +306,9 @@ class AsyncClient(Session):
         return await self._ask("append", key, more)
 
     async def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
-                              expected: Data | None = None, while_task_lives: bool = False) -> Swap:
+                              expected: Data | None = None, ephemeral: bool = False) -> Swap:
         return shape.swap_of(await self._ask("compare_and_set", key, value,
-                                     *expected_of(version, expected), while_task_lives))
+                                     *expected_of(version, expected), ephemeral))
 
     async def watch(self, directory: str = "", after: int | None = None) -> AsyncKeyWatch:
         raw = _native.KeyWatch()

@@ -14,7 +14,7 @@ namespace {
 put_mode mode_of(bool overwrite) { return overwrite ? put_mode::overwrite : put_mode::create; }
 
 key_lifetime lifetime_of(bool with_task) {
-  return with_task ? key_lifetime::task : key_lifetime::job;
+  return with_task ? key_lifetime::ephemeral : key_lifetime::persistent;
 }
 
 // At most one of them is given.

@@ -91,7 +91,7 @@ void overwriting_put(tamper&, std::size_t, client_messages& sent) {
 }
 void careless_compare(tamper&, std::size_t, client_messages& sent) {
   if (auto const* const set = body<core::compare_and_set_args>(sent)) {
-    sent.front().what = core::put_args{set->key, set->value, true, set->owned};
+    sent.front().what = core::put_args{set->key, set->value, true, set->ephemeral};
   }
 }
 void forgotten_append(tamper& by, std::size_t, client_messages& sent) {
@@ -99,7 +99,7 @@ void forgotten_append(tamper& by, std::size_t, client_messages& sent) {
   if (more && by.one_in(2)) more->value.clear();
 }
 void forgotten_owner(tamper&, std::size_t, client_messages& sent) {
-  if (auto* const put = body<core::put_args>(sent)) put->owned = false;
+  if (auto* const put = body<core::put_args>(sent)) put->ephemeral = false;
 }
 
 void wrong_reduction(tamper& by, std::size_t process, server_messages& sent) {
@@ -260,7 +260,7 @@ std::vector<plant> const& all_plants() {
       {"overwriting_put", "a put overwrites unasked", &overwriting_put},
       {"careless_compare", "a compare-and-set does not compare", &careless_compare},
       {"forgotten_append", "an append is answered and not done", &forgotten_append},
-      {"forgotten_owner", "an owned key outlives its owner", &forgotten_owner},
+      {"forgotten_owner", "an ephemeral key outlives its task", &forgotten_owner},
       {"wrong_reduction", "a reduction is wrong", nullptr, &wrong_reduction},
       {"swapped_data", "gathered data is not in task order", nullptr, &swapped_data},
       {"split_round", "a member is told another round's number", nullptr, &split_round},

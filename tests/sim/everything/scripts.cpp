@@ -17,7 +17,7 @@ constexpr duration follow_timeout = 600ms;
 constexpr int follow_rounds = 5;
 
 bool is_of_task(core::request const& what) {
-  if (auto const* const put = std::get_if<core::put_args>(&what)) return put->owned;
+  if (auto const* const put = std::get_if<core::put_args>(&what)) return put->ephemeral;
   return std::holds_alternative<core::barrier_args>(what) ||
          std::holds_alternative<core::alive_args>(what) ||
          std::holds_alternative<core::exchange_topology_args>(what) ||

@@ -29,11 +29,11 @@ constexpr auto lives_help =
 template <class Given>
 int store(Given const& given, asio::awaitable<void> (*talk)(client&, Given const&)) {
   auto const about = [&given, talk](client& c) { return talk(c, given); };
-  return given.while_task_lives ? act(about) : converse(given.remote, about);
+  return given.ephemeral ? act(about) : converse(given.remote, about);
 }
 
-key_lifetime lifetime_of(bool while_task_lives) {
-  return while_task_lives ? key_lifetime::task : key_lifetime::job;
+key_lifetime lifetime_of(bool ephemeral) {
+  return ephemeral ? key_lifetime::ephemeral : key_lifetime::persistent;
 }
 
 struct put_command {
@@ -41,13 +41,13 @@ struct put_command {
   std::string key;
   std::string value;
   bool overwrite{};
-  bool while_task_lives{};
+  bool ephemeral{};
 };
 
 asio::awaitable<void> put_value(client& c, put_command const& given) {
   auto const value = value_of_argument(given.value);
   auto const mode = given.overwrite ? put_mode::overwrite : put_mode::create;
-  co_await c.put(given.key, value, mode, lifetime_of(given.while_task_lives));
+  co_await c.put(given.key, value, mode, lifetime_of(given.ephemeral));
 }
 
 int put(put_command const& given) { return store(given, put_value); }
@@ -177,7 +177,7 @@ struct cas_command {
   std::optional<std::uint64_t> version;
   std::optional<std::string> expected;
   bool is_absent{};
-  bool while_task_lives{};
+  bool ephemeral{};
 };
 
 expectation expected_by(cas_command const& given) {
@@ -189,7 +189,7 @@ expectation expected_by(cas_command const& given) {
 asio::awaitable<void> compare_and_set_value(client& c, cas_command const& given) {
   auto value = value_of_argument(given.value);
   auto expected = expected_by(given);
-  auto const lifetime = lifetime_of(given.while_task_lives);
+  auto const lifetime = lifetime_of(given.ephemeral);
   auto const came_of_it =
       co_await c.compare_and_set(given.key, value, std::move(expected), lifetime);
   if (!came_of_it) throw program_error{exit_code::failed, came_of_it.outcome.text()};
@@ -205,7 +205,7 @@ EXAMPLE
   One of many scripts becomes the leader:
     coxswain cas leader "$(hostname)" --if-absent && ./lead
   The same below coxswain task, until the leader fails or leaves:
-    coxswain cas leader "$(hostname)" --if-absent --while-task-lives && ./lead
+    coxswain cas leader "$(hostname)" --if-absent --ephemeral && ./lead
 
 )help";
 
@@ -217,7 +217,7 @@ void add_put(CLI::App& program, action& chosen) {
   auto& given = command.given;
   command.add_option("KEY", given.key, "A path, such as config/learning-rate")->required();
   command.add_option("VALUE", given.value, "The value; - reads it from standard input")->required();
-  command.add_flag("--while-task-lives", given.while_task_lives, lives_help);
+  command.add_flag("--ephemeral", given.ephemeral, lives_help);
   add_remote_options(command, given.remote);
   // Without a variable: what destroys is asked for each time.
   command.add_flag("--overwrite", given.overwrite, "Replace a value that is there already");
@@ -312,7 +312,7 @@ void add_cas(CLI::App& program, action& chosen) {
   condition.add_option("--if-value", given.expected, "It has this value")->type_name("VALUE");
   condition.add_flag("--if-absent", given.is_absent, "It has no value");
   condition.require_option(1);
-  command.add_flag("--while-task-lives", given.while_task_lives, lives_help);
+  command.add_flag("--ephemeral", given.ephemeral, lives_help);
   add_remote_options(command, given.remote);
   command.footer(help_end(cas_footer));
 }

@@ -182,7 +182,7 @@ running is killed when it ends.
 Every program with a Coxswain client that the command starts acts for the task, unchanged, and so
 do the subcommands
   barrier, all-gather, reduce, all-equal, alive, topology, progress,
-  sync-point, preempt, cancel, put and cas with --while-task-lives, fail,
+  sync-point, preempt, cancel, put and cas with --ephemeral, fail,
   reset and leave.
 Several may run at once; what a program waited for ends with it, and the task goes on. A program's
 join finds the task joined; its leave waits for the others, and takes effect when the command

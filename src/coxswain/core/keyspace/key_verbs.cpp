@@ -123,12 +123,12 @@ status key_verbs::checked_count(session const& by, std::size_t keys) const {
 }
 
 void key_verbs::handle(call const& c, put_args& args) {
-  if (args.owned && !c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (args.ephemeral && !c.task) return calls_.refuse(c, kernel_.not_joined());
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
   if (status why = checked_value(args.value.size()); !why.ok())
     return calls_.refuse(c, std::move(why));
-  auto const owner = args.owned ? c.task : std::nullopt;
+  auto const owner = args.ephemeral ? c.task : std::nullopt;
   stored(c, args.key, keys_.put(args.key, std::move(args.value), args.overwrite, owner));
 }
 
@@ -146,7 +146,7 @@ void key_verbs::handle(call const& c, compare_and_set_args& args) {
   if (std::holds_alternative<std::monostate>(args.expected)) {
     return calls_.refuse(c, {errc::invalid_argument, "it is not said what is expected of the key"});
   }
-  if (args.owned && !c.task) return calls_.refuse(c, kernel_.not_joined());
+  if (args.ephemeral && !c.task) return calls_.refuse(c, kernel_.not_joined());
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
   remove_if_ended(args.key);
   if (status why = checked_value(args.value.size()); !why.ok())
@@ -157,7 +157,7 @@ void key_verbs::handle(call const& c, compare_and_set_args& args) {
     if (held) refusal.value = value_answer{held->value, held->version};
     return calls_.answer_now(c, make_answer(std::move(refusal)), true);
   }
-  auto const owner = args.owned ? c.task : std::nullopt;
+  auto const owner = args.ephemeral ? c.task : std::nullopt;
   stored(c, args.key, keys_.put(args.key, std::move(args.value), true, owner));
 }
 

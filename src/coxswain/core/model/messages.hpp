@@ -163,7 +163,7 @@ struct put_args {
   std::string key;
   std::string value;
   bool overwrite{};
-  bool owned{};
+  bool ephemeral{};
   friend bool operator==(put_args const&, put_args const&) = default;
 };
 
@@ -247,7 +247,7 @@ struct compare_and_set_args {
   std::string key;
   std::string value;
   expected_value expected;
-  bool owned{};
+  bool ephemeral{};
   friend bool operator==(compare_and_set_args const&, compare_and_set_args const&) = default;
 };
 

@@ -37,7 +37,7 @@ codes allowed(core::cancel_barrier_args const&) {
 }
 codes allowed(core::count_barrier_args const&) { return {deadline_exceeded, invalid_argument}; }
 codes allowed(core::put_args const& a) {
-  return a.owned ? codes{already_exists, failed_precondition, aborted} : codes{already_exists};
+  return a.ephemeral ? codes{already_exists, failed_precondition, aborted} : codes{already_exists};
 }
 codes allowed(core::get_args const&) { return {deadline_exceeded, cancelled, aborted}; }
 codes allowed(core::get_all_args const&) { return {deadline_exceeded, cancelled, aborted}; }

@@ -73,7 +73,7 @@ class key_judge {
     if (!s) return;
     expect_value(*s, a.value);
     if (!a.overwrite && story_.before(key, s->version).value) complain("it has overwritten");
-    if (a.owned && story_.at(key, story_.last()).version != s->version && s->to == cleaned_) {
+    if (a.ephemeral && story_.at(key, story_.last()).version != s->version && s->to == cleaned_) {
       complain("the key outlived its owner");
     }
   }
@@ -235,7 +235,7 @@ class key_judge {
           std::any_of(h_.calls.begin(), h_.calls.end(), [&](call_record const& c) {
             if (c.made > one.at) return false;
             auto const* const put = c.asks<core::put_args>();
-            if (put && put->owned && normal(put->key) == one.what.key) return true;
+            if (put && put->ephemeral && normal(put->key) == one.what.key) return true;
             if (c.answered && *c.answered < one.at) return false;
             auto const* const remove = c.asks<core::remove_args>();
             if (remove && normal(remove->key) == one.what.key) return true;
