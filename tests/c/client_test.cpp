@@ -218,8 +218,8 @@ BOOST_AUTO_TEST_CASE(alive_tasks_are_those_that_ask) {
   BOOST_TEST(coxswain_process_list_size(other.get().get()) == 2u);
   BOOST_TEST_REQUIRE(coxswain_process_list_size(list.get()) == 2u);
   auto const& last = coxswain_process_list_data(list.get())[1];
-  BOOST_TEST(last.task_id == 1u);
-  BOOST_TEST(last.incarnation_id == coxswain_client_incarnation(one.get()));
+  BOOST_TEST(last.task == 1u);
+  BOOST_TEST(last.incarnation == coxswain_client_incarnation(one.get()));
 }
 
 BOOST_AUTO_TEST_CASE(an_error_is_reported_and_only_a_failure_is_one) {
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(wrong_options_are_named) {
 
   auto nowhere = options();
   nowhere.address = c_string("unix:/nowhere/socket");
-  nowhere.connect_timeout = 30;
+  nowhere.connect_timeout_ms = 30;
   BOOST_TEST(refusal(nowhere).starts_with("DEADLINE_EXCEEDED: "));
 }
 

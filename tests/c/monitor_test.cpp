@@ -34,12 +34,12 @@ class observed {
     std::string text = update.struct_size == sizeof update ? "" : "of another size: ";
     for (std::size_t i = 0; i < update.process_count; ++i) {
       auto const& p = update.processes[i];
-      text += (i > 0 ? " " : "") + std::to_string(p.task_id) + '=' + std::to_string(p.state);
+      text += (i > 0 ? " " : "") + std::to_string(p.task) + '=' + std::to_string(p.state);
       if (p.error_code != COXSWAIN_OK) text += ":" + text_of(p.error_message);
     }
     for (std::size_t i = 0; i < update.lost_count; ++i) {
       auto const& p = update.lost[i];
-      text += " lost " + std::to_string(p.task_id) + '/' + std::to_string(p.incarnation_id);
+      text += " lost " + std::to_string(p.task) + '/' + std::to_string(p.incarnation);
     }
     if (update.ended) text += " ended " + text_of(coxswain_status_message(update.ended));
     std::lock_guard const lock{mutex_};
@@ -102,7 +102,7 @@ class clique {
  private:
   void abort_if_among(coxswain_process lost) {
     for (auto const& m : members_) {
-      if (m.task_id == lost.task_id && m.incarnation_id == lost.incarnation_id) {
+      if (m.task == lost.task && m.incarnation == lost.incarnation) {
         aborted_.set_value();
       }
     }

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 64;
   coxswain_string const name = {argv[2], strlen(argv[2])};
   coxswain_status* problem = coxswain_client_connect(NULL, &job);
-  if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT, NULL);
+  if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT_MS, NULL);
   if (!problem && strcmp(argv[1], "-") != 0) die_once(argv[1]);
   if (!problem) problem = coxswain_barrier(job, name, 60000, NULL, 0, NULL);
   if (!problem) problem = coxswain_leave(job, 60000);

@@ -73,7 +73,7 @@ client_options options_of(coxswain_client_options const* given) {
                told.log_user_data);
     };
   }
-  if (told.connect_timeout != 0) options.connect_timeout = timeout_of(told.connect_timeout);
+  if (told.connect_timeout_ms != 0) options.connect_timeout = timeout_of(told.connect_timeout_ms);
   return options;
 }
 
@@ -112,15 +112,15 @@ uint64_t coxswain_client_incarnation(coxswain_client const* client) {
   return client ? client->job->incarnation().value : 0;
 }
 
-coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout, bool* already_started) {
+coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout_ms, bool* already_started) {
   return outcome_of([&] {
-    bool const had_started = job_of(client).join(timeout_of(timeout));
+    bool const had_started = job_of(client).join(timeout_of(timeout_ms));
     if (already_started) *already_started = had_started;
   });
 }
 
-coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout) {
-  return outcome_of([&] { job_of(client).leave(timeout_of(timeout)); });
+coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms) {
+  return outcome_of([&] { job_of(client).leave(timeout_of(timeout_ms)); });
 }
 
 coxswain_status* coxswain_leave_to_return(coxswain_client* client) {
@@ -136,11 +136,12 @@ coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
   return outcome_of([&] { job_of(client).report_error(failure_of(code), view_of(message)); });
 }
 
-coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout,
-                                  uint32_t const* tasks, size_t task_count, uint64_t* round) {
+coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
+                                  uint32_t const* participants, size_t participant_count,
+                                  uint64_t* round) {
   return outcome_of([&] {
-    auto const among = tasks_of(tasks, task_count);
-    auto const passed = job_of(client).barrier(view_of(name), timeout_of(timeout), among);
+    auto const among = tasks_of(participants, participant_count);
+    auto const passed = job_of(client).barrier(view_of(name), timeout_of(timeout_ms), among);
     if (round) *round = passed.value;
   });
 }
@@ -160,11 +161,11 @@ coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxs
   });
 }
 
-coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout,
+coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout_ms,
                               coxswain_bytes** value) {
   return outcome_of([&] {
     need(value, "where the value goes");
-    auto found = job_of(client).get(view_of(key), timeout_of(timeout));
+    auto found = job_of(client).get(view_of(key), timeout_of(timeout_ms));
     *value = new coxswain_bytes{std::move(found)};
   });
 }
@@ -197,11 +198,11 @@ coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string d
   });
 }
 
-coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout,
+coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
                                uint64_t* token) {
   return outcome_of([&] {
     need(token, "where the token goes");
-    *token = job_of(client).lock(view_of(name), timeout_of(timeout));
+    *token = job_of(client).lock(view_of(name), timeout_of(timeout_ms));
   });
 }
 
@@ -232,13 +233,13 @@ size_t coxswain_process_list_size(coxswain_process_list const* list) {
 void coxswain_process_list_destroy(coxswain_process_list* list) { delete list; }
 
 coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* tasks,
-                                      size_t task_count, int64_t timeout,
+                                      size_t task_count, int64_t timeout_ms,
                                       coxswain_process_list** alive) {
   return outcome_of([&] {
     need(alive, "where the list goes");
     auto const asked = tasks_of(tasks, task_count);
     auto list = std::make_unique<coxswain_process_list>();
-    for (auto const& one : job_of(client).alive_tasks(asked, timeout_of(timeout))) {
+    for (auto const& one : job_of(client).alive_tasks(asked, timeout_of(timeout_ms))) {
       list->processes.push_back({one.id.value, one.self.value});
     }
     *alive = list.release();

@@ -6,7 +6,7 @@
 //
 //   coxswain_client* job = NULL;
 //   coxswain_status* problem = coxswain_client_connect(NULL, &job);  // as the environment says
-//   if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT, NULL);
+//   if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT_MS, NULL);
 //   if (!problem) problem = coxswain_monitor_start(job, abort_collectives, runtime, &monitor);
 //   if (problem) fprintf(stderr, "%s\n", coxswain_status_message(problem).data);
 //   coxswain_status_destroy(problem);
@@ -89,7 +89,7 @@ void coxswain_status_destroy(coxswain_status* status);
 
 // The client.
 
-#define COXSWAIN_TIMEOUT_DEFAULT INT64_C(300000)
+#define COXSWAIN_TIMEOUT_DEFAULT_MS INT64_C(300000)
 #define COXSWAIN_NO_TIMEOUT INT64_C(-1)  // waits for ever, as any negative timeout does
 
 // A session with the coordinator, and a thread that keeps it.
@@ -121,9 +121,9 @@ typedef struct coxswain_client_options {
   // The shared secret, if the coordinator asks for one. Empty: COXSWAIN_TOKEN if `address` is
   // COXSWAIN_ADDRESS.
   coxswain_string token;
-  coxswain_string label;    // what it is called in logs and errors; empty: "host:pid"
-  uint64_t incarnation;     // tells this process from an earlier one; 0: drawn at random
-  int64_t connect_timeout;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT
+  coxswain_string label;       // what it is called in logs and errors; empty: "host:pid"
+  uint64_t incarnation;        // tells this process from an earlier one; 0: drawn at random
+  int64_t connect_timeout_ms;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT_MS
 
   // Files of TLS in PEM; TLS is spoken if any of these is set. See coxswain/net/tls_options.hpp.
   coxswain_string tls_authorities_file;
@@ -163,13 +163,13 @@ uint64_t coxswain_client_incarnation(coxswain_client const* client);
 // Joins the job and waits until all tasks have. `already_started`, unless NULL: whether the job had
 // started before. DEADLINE_EXCEEDED (some are missing), ALREADY_EXISTS (a newer incarnation of the
 // task joined meanwhile), ABORTED (another one holds the task and lives; or the job has failed).
-coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout, bool* already_started);
+coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout_ms, bool* already_started);
 
 // Waits until all tasks leave, then ends the session, whatever comes of it. In a job whose tasks
 // are all recoverable it waits for nobody, nor with timeout 0. The task has finished: barriers that
 // need it fail. INTERNAL (a task died or did not come), FAILED_PRECONDITION (the job had failed:
 // the task has left alone).
-coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout);
+coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms);
 
 // Leaves at once, and the next process of this task is to join: barriers wait for it, and if it
 // does not join within the coordinator's return timeout (10 min) the task has failed.
@@ -183,12 +183,13 @@ coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
 
 // Barriers and keys.
 
-// Waits until all `tasks` have called, the caller among them; with `task_count` 0: all tasks of the
-// job. `round`, unless NULL: the number of the round. INTERNAL (a participant died, failed or
-// left), CANCELLED (somebody cancelled it), INVALID_ARGUMENT (participants differ). The text says
-// who is missing.
-coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout,
-                                  uint32_t const* tasks, size_t task_count, uint64_t* round);
+// Waits until all `participants` have called, the caller among them; with `participant_count` 0:
+// all tasks of the job. `round`, unless NULL: the number of the round. INTERNAL (a participant
+// died, failed or left), CANCELLED (somebody cancelled it), INVALID_ARGUMENT (participants differ).
+// The text says who is missing.
+coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
+                                  uint32_t const* participants, size_t participant_count,
+                                  uint64_t* round);
 
 // Bytes that were asked for. They do not change, so threads may share them.
 typedef struct coxswain_bytes coxswain_bytes;
@@ -205,7 +206,7 @@ coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxs
                               bool overwrite);
 
 // Waits until the key has a value. CANCELLED: the job failed, or the coordinator stops.
-coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout,
+coxswain_status* coxswain_get(coxswain_client* client, coxswain_string key, int64_t timeout_ms,
                               coxswain_bytes** value);
 
 // The key's value now. NOT_FOUND: it has none.
@@ -223,7 +224,7 @@ coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string d
 // Waits until a lock is free and takes it for this client's session; `token` gets a number above
 // those of all locks before. The session keeps it until `coxswain_unlock`, or until it ends.
 // DEADLINE_EXCEEDED: the text says who holds it. CANCELLED: as `coxswain_get`.
-coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout,
+coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
                                uint64_t* token);
 
 // The same without waiting. ALREADY_EXISTS: the lock is held.
@@ -237,8 +238,8 @@ coxswain_status* coxswain_unlock(coxswain_client* client, coxswain_string name, 
 
 // A task in one of its incarnations.
 typedef struct coxswain_process {
-  uint32_t task_id;
-  uint64_t incarnation_id;
+  uint32_t task;
+  uint64_t incarnation;
 } coxswain_process;
 
 // Processes that were asked for. They do not change, so threads may share them.
@@ -255,7 +256,7 @@ void coxswain_process_list_destroy(coxswain_process_list* list);
 // each of them that is connected has asked for the same, and gives all the same list, in task
 // order. INVALID_ARGUMENT: the caller is not among them.
 coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* tasks,
-                                      size_t task_count, int64_t timeout,
+                                      size_t task_count, int64_t timeout_ms,
                                       coxswain_process_list** alive);
 
 enum {
@@ -267,8 +268,8 @@ enum {
 };
 
 typedef struct coxswain_process_info {
-  uint32_t task_id;
-  uint64_t incarnation_id;  // of the last process that held the task; 0: none has
+  uint32_t task;
+  uint64_t incarnation;  // of the last process that held the task; 0: none has
   int32_t state;
   int32_t error_code;
   coxswain_string error_message;  // without the code's name

@@ -106,7 +106,7 @@ coxswain_status* coxswain_monitor_check_current(coxswain_monitor const* monitor,
     if (member_count > 0) need(members, "the list of members");
     std::vector<process> all;
     for (auto const& m : std::span{members, member_count}) {
-      all.push_back({task_id{m.task_id}, incarnation{m.incarnation_id}});
+      all.push_back({task_id{m.task}, incarnation{m.incarnation}});
     }
     if (auto why = monitor->processes().is_current(all); !why.ok()) throw error{std::move(why)};
   });
