@@ -41,7 +41,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
 
         async def work(task):
             async with coxswain.AsyncClient(at.address, task, 2) as job:
-                return (await job.barrier("b"), await job.allgather("g", str(task)),
+                return (await job.barrier("b"), await job.all_gather("g", str(task)),
                         await job.reduce("r", 1), job.num_tasks, job.role)
 
         answers = await asyncio.gather(work(0), work(1))

@@ -152,7 +152,7 @@ with coxswain.Coordinator(1) as coordinator:
 
     def test_data_is_gathered_reduced_and_compared(self):
         def work(job):
-            return (job.allgather("g", f"from {job.task}"), job.reduce("i", job.task + 1),
+            return (job.all_gather("g", f"from {job.task}"), job.reduce("i", job.task + 1),
                     job.reduce("f", job.task + 0.5, "max"), job.reduce("b", b"\x0f", "and"),
                     job.all_equal("e", b"same"))
 
@@ -236,7 +236,7 @@ class Arguments(PythonTest):
                       "1234"):
             self.job.put("k", value, overwrite=True)
             self.assertEqual(self.job.get("k"), b"1234")
-        self.assertEqual(self.job.allgather("g", memoryview(b"x")), [b"x"])
+        self.assertEqual(self.job.all_gather("g", memoryview(b"x")), [b"x"])
         self.assertTrue(self.job.compare_and_set("k", memoryview(b"5"), expected=memoryview(b"1234")))
         with self.assertRaises(BufferError):
             self.job.put("k", memoryview(b"1234")[::2], overwrite=True)

@@ -202,7 +202,7 @@ class FourProcesses(PythonTest):
                   "while not multihost.reached_preemption(step):\n"
                   "    step += 1\n"
                   "    multihost.sync_global_processes('step')\n"
-                  "assert len(set(job.allgather('steps', str(step)))) == 1\n")
+                  "assert len(set(job.all_gather('steps', str(step)))) == 1\n")
 
 
 class Alone(PythonTest):

@@ -152,7 +152,7 @@ class Threads(PythonTest):
                     except coxswain.DeadlineExceeded as problem:
                         assert key in str(problem), problem
                 elif kind == 6:
-                    assert job.allgather(f"g{me}", key) == [key.encode()]
+                    assert job.all_gather(f"g{me}", key) == [key.encode()]
                 else:
                     job.put(f"o{me}", str(i), overwrite=True)
                     assert job.list(f"o{me}") == [] and job.get(f"o{me}") == str(i).encode()

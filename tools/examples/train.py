@@ -42,7 +42,7 @@ def train(job, folder):
 
         # A task that brings a step has saved it, so this is the checkpoint's barrier, too. A task that
         # dies is waited for; its next process brings the step from which it has to go on.
-        told = job.allgather("step", json.dumps([step, stop, gradient]), timeout=600)
+        told = job.all_gather("step", json.dumps([step, stop, gradient]), timeout=600)
         steps, stops, gradients = zip(*map(json.loads, told))
         if len(set(steps)) > 1:
             step, weight = load(folder, job.task)  # somebody was restarted: all go back

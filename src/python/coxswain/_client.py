@@ -237,10 +237,10 @@ class Client(Session):
         """
         return self._native.barrier(name, timeout, among, fail_when_lost)
 
-    def allgather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
+    def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                   among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
         """A barrier to which everybody brings data; gives that of all, in task order."""
-        return self._native.allgather(name, data, timeout, among, fail_when_lost)
+        return self._native.all_gather(name, data, timeout, among, fail_when_lost)
 
     def reduce(self, name: str, operand, how: str = "sum", timeout: Timeout = DEFAULT_TIMEOUT,
                among: Tasks = None, *, fail_when_lost: bool = False):

@@ -249,9 +249,9 @@ class AsyncClient(Session):
                       fail_when_lost: bool = False) -> int:
         return await self._ask("barrier", name, timeout, among, fail_when_lost)
 
-    async def allgather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
+    async def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                         among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
-        return await self._ask("allgather", name, data, timeout, among, fail_when_lost)
+        return await self._ask("all_gather", name, data, timeout, among, fail_when_lost)
 
     async def reduce(self, name: str, operand, how: str = "sum",
                      timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,

@@ -56,7 +56,7 @@ void bind_barriers(session_class& of) {
       return c.barrier(name, options);
     };
   });
-  offer(of, "allgather",
+  offer(of, "all_gather",
         [](std::string name, content data, timeout time, py::object const& among, bool strict) {
           return [name = std::move(name), data = std::move(data.bytes),
                   options = at_barrier(time, among, strict)](client& c) {

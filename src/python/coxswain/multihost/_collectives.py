@@ -14,7 +14,7 @@ def _gather(name: str, data: bytes) -> list[bytes]:
     if _identity.process_count() == 1:
         return [data]
     client = _identity.get_client()
-    return client.allgather(f"coxswain/multihost/{name}", data, _identity.coordination_timeout())
+    return client.all_gather(f"coxswain/multihost/{name}", data, _identity.coordination_timeout())
 
 
 def _packed(value) -> tuple[bytes, str]:
