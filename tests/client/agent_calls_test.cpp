@@ -59,8 +59,7 @@ BOOST_AUTO_TEST_CASE(every_frame_says_how_many_replies_have_come) {
   lab.a.cancel(t0, request_id{3});
   lab.a.bye(t0, false);
 
-  BOOST_TEST(lab.out() ==
-             "#3 put c ack=2 | heartbeat ack=2 | withdraw 3 ack=2 | bye ack=2 | close");
+  BOOST_TEST(lab.out() == "#3 put c ack=2 | heartbeat ack=2 | cancel 3 ack=2 | bye ack=2 | close");
 }
 
 BOOST_AUTO_TEST_CASE(pushes_are_not_counted) {
@@ -126,14 +125,14 @@ BOOST_AUTO_TEST_CASE(wait_at_barrier_ongoing_fails_for_one_call_at_a_time_is_a_t
   lab.a.call(t0, barrier("b"), 300s);
   lab.a.call(t0, barrier("c"), 300s);
   BOOST_TEST(lab.out() ==
-             "withdraw 2 ack=1 | #4 barrier b 300 s ack=1 | #5 barrier c 300 s ack=1 | done #1 OK");
+             "cancel 2 ack=1 | #4 barrier b 300 s ack=1 | #5 barrier c 300 s ack=1 | done #1 OK");
 }
 
 BOOST_AUTO_TEST_CASE(the_reply_to_a_cancelled_call_is_counted_and_dropped) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"k", {}}, 300s);
   lab.a.cancel(t0, request_id{1});
-  BOOST_TEST(lab.out() == "#1 get k 300 s | withdraw 1");
+  BOOST_TEST(lab.out() == "#1 get k 300 s | cancel 1");
 
   lab.reply(t0, 1, answer_of("late"));
   BOOST_TEST(lab.call(t0, core::put_args{"k", "", false}, 300s).out() == "#2 put k ack=1");
@@ -157,7 +156,7 @@ BOOST_AUTO_TEST_CASE(while_connected_the_coordinator_has_a_second_to_answer_a_de
   BOOST_TEST(lab.advance(t0 + 6s - 1ns) == "");
   BOOST_TEST((lab.a.next_deadline() == t0 + 6s));
 
-  BOOST_TEST(lab.advance(t0 + 6s) == "withdraw 1 | done #1 DEADLINE_EXCEEDED");
+  BOOST_TEST(lab.advance(t0 + 6s) == "cancel 1 | done #1 DEADLINE_EXCEEDED");
   BOOST_TEST(last_words(lab) ==
              "Barrier timed out. barrier 'b': no answer from the coordinator at b12:8476 within 5 "
              "s, though it is connected.");

@@ -20,8 +20,8 @@ struct name_of_request {
   std::string operator()(core::bye_args const& a) const {
     return a.abandoned ? "bye abandoned" : "bye";
   }
-  std::string operator()(core::withdraw_args const& a) const {
-    return "withdraw " + std::to_string(a.request.value);
+  std::string operator()(core::cancel_args const& a) const {
+    return "cancel " + std::to_string(a.request.value);
   }
   std::string operator()(core::ask_waiting_args const& a) const {
     return "ask_waiting " + std::to_string(a.request.value);

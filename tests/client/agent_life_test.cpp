@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(progress_is_handed_on_while_its_call_is_open) {
 
   BOOST_TEST(lab.say(t0, {{}, progress}).out() == "progress of 1");
   lab.a.cancel(t0, request_id{1});
-  BOOST_TEST(lab.say(t0, {{}, progress}).out() == "withdraw 1");
+  BOOST_TEST(lab.say(t0, {{}, progress}).out() == "cancel 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

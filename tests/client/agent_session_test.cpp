@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(calls_that_find_no_room_in_a_resume_end_as_unknown) {
   BOOST_TEST(last_words(lab).starts_with("outcome unknown"));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_withdrawn_and_finds_no_room_in_a_resume_ends_nothing) {
+BOOST_AUTO_TEST_CASE(what_was_cancelled_and_finds_no_room_in_a_resume_ends_nothing) {
   constexpr std::size_t many = 20'000;
   auto lab = agent_lab::open();
   for (std::size_t i = 0; i < many; ++i) lab.a.call(t0, core::get_args{"a", {}}, 300s);
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(a_call_cancelled_while_disconnected_is_not_resumed) {
   BOOST_TEST(lab.resume(t0).out() == "resume 2 | reconnected after 0 ms");
 }
 
-BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_withdrawn_after_it) {
+BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_cancelled_after_it) {
   auto lab = agent_lab::open();
   for (char const* key : {"a", "b", "c"}) lab.a.call(t0, core::get_args{key, {}}, 300s);
   lab.lose(t0);
@@ -233,10 +233,10 @@ BOOST_AUTO_TEST_CASE(a_call_cancelled_during_the_resume_is_withdrawn_after_it) {
   lab.a.cancel(t0, request_id{1});
   lab.say(t0, unknown({request_id{1}, request_id{2}}));
 
-  BOOST_TEST(lab.out() == "#2 get b 300 s | withdraw 3 | reconnected after 0 ms");
+  BOOST_TEST(lab.out() == "#2 get b 300 s | cancel 3 | reconnected after 0 ms");
 }
 
-BOOST_AUTO_TEST_CASE(an_answer_that_crossed_its_withdrawal_is_withdrawn_again_after_a_loss) {
+BOOST_AUTO_TEST_CASE(an_answer_that_crossed_its_cancellation_is_cancelled_again_after_a_loss) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::pop_args{"q"}, 300s);
   lab.a.cancel(t0, request_id{1});
@@ -248,10 +248,10 @@ BOOST_AUTO_TEST_CASE(an_answer_that_crossed_its_withdrawal_is_withdrawn_again_af
   // The coordinator may not have heard that nobody has the item, although the answer is counted.
   std::string const out = lab.out();
   BOOST_TEST(out.find("resume 1 ack=1") != out.npos, out);
-  BOOST_TEST(out.find("withdraw 1 ack=1") != out.npos, out);
+  BOOST_TEST(out.find("cancel 1 ack=1") != out.npos, out);
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawal_that_must_have_arrived_is_not_said_again) {
+BOOST_AUTO_TEST_CASE(a_cancellation_that_must_have_arrived_is_not_said_again) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::pop_args{"q"}, 300s);
   lab.a.cancel(t0, request_id{1});
@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_withdrawal_that_must_have_arrived_is_not_said_again) {
   lab.reply(t0, 2, answer_of("a value"));
   (void)lab.out();
   lab.lose(t0);
-  BOOST_TEST(lab.resume(t0).out().find("withdraw") == std::string::npos);
+  BOOST_TEST(lab.resume(t0).out().find("cancel") == std::string::npos);
 }
 
 // By D2, as a wrong token is.

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(views_need_not_outlive_the_call_expression) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_cancelled_call_is_withdrawn_and_leaves_others_alone) {
+BOOST_AUTO_TEST_CASE(a_cancelled_call_is_cancelled_and_leaves_others_alone) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     std::string other;
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_is_withdrawn_and_leaves_others_alone) {
     auto sent = co_await fake.read();
     BOOST_TEST(sent == "#2 get k 300 s");
     sent = co_await fake.read();
-    BOOST_TEST(sent == "withdraw 2");
+    BOOST_TEST(sent == "cancel 2");
 
     co_await fake.reply(2, answer_of("late"));
     co_await fake.reply(1, answer_of("v"));

@@ -23,7 +23,7 @@ struct requests {
 };
 
 using everybody =
-    requests<std::monostate, hello_args, resume_args, bye_args, withdraw_args, ask_waiting_args>;
+    requests<std::monostate, hello_args, resume_args, bye_args, cancel_args, ask_waiting_args>;
 using readers =
     requests<get_args, try_get_args, get_all_args, list_args, count_keys_args, watch_keys_args,
              inspect_args, alive_args, watch_tasks_args, watch_events_args, why_args>;

@@ -48,10 +48,10 @@ BOOST_AUTO_TEST_CASE(callers_come_in_task_order_and_each_as_often_as_it_called) 
 BOOST_AUTO_TEST_CASE(a_query_is_forgotten_with_its_last_call) {
   auto const number = queries.call(all_of(2), task_id{0}, ticket_of(1)).number;
   queries.call(all_of(2), task_id{0}, ticket_of(2));
-  queries.withdraw(number, task_id{0}, ticket_of(1));
+  queries.cancel(number, task_id{0}, ticket_of(1));
   BOOST_TEST(queries.all().at(number).called.contains(task_id{0}));
 
-  queries.withdraw(number, task_id{0}, ticket_of(2));
+  queries.cancel(number, task_id{0}, ticket_of(2));
 
   BOOST_TEST(queries.all().empty());
   BOOST_TEST(memory->used() == 0u);

@@ -399,12 +399,12 @@ call cluster::watch_keys(caller who, std::string directory, std::optional<std::u
   return send(who, core::watch_keys_args{std::move(directory), after, timeout}, timeout);
 }
 
-cluster& cluster::withdraw(call what) {
+cluster& cluster::cancel(call what) {
   client& c = *clients_[what.client];
   bool const sent = c.open.at(what.id).sent;
   c.open.erase(what.id);
   if (!sent || c.connection == connection_id{}) return *this;
-  core::client_message m{.answered_through = c.answered, .what = core::withdraw_args{what.id}};
+  core::client_message m{.answered_through = c.answered, .what = core::cancel_args{what.id}};
   return say(c.connection, std::move(m));
 }
 call cluster::exchange(caller who, std::string platform, core::local_topology mine,

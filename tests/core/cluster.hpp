@@ -172,7 +172,7 @@ class cluster {
                   duration timeout = without_limit);
   call exchange(caller who, std::string platform, core::local_topology mine,
                 duration timeout = 300s);
-  cluster& withdraw(call what);
+  cluster& cancel(call what);
 
   // "waits", "OK", "DEADLINE_EXCEEDED"; "OK waits" of two.
   template <class... Calls>

@@ -245,10 +245,10 @@ BOOST_FIXTURE_TEST_CASE(a_barrier_says_that_a_missing_task_waits_in_an_alive_que
   expect_words(c.at(1s).text(barrier), {"1 (connected", "waits for an alive query"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_query_leaves_nothing, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_query_leaves_nothing, job<2>) {
   c.heartbeat(0);
   auto const before = c.look().memory_bytes;
-  BOOST_TEST(c.withdraw(alive(c, 0, {0, 1})).look().memory_bytes == before);
+  BOOST_TEST(c.cancel(alive(c, 0, {0, 1})).look().memory_bytes == before);
   auto const one = alive(c, 1, {0, 1});
   BOOST_TEST(c.code(one) == "waits");
   alive(c, 0, {0, 1});
@@ -271,7 +271,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_aborts_alive_queries, job<2>) {
   expect_words(c.text(asked), {"maintenance"});
 }
 
-BOOST_AUTO_TEST_CASE(a_restart_withdraws_the_call_of_the_old_process) {
+BOOST_AUTO_TEST_CASE(a_restart_cancels_the_call_of_the_old_process) {
   cluster c{2, loose()};
   alive(c, 1);
   auto const other = c.observer();

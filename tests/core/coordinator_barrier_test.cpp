@@ -251,19 +251,19 @@ BOOST_FIXTURE_TEST_CASE(the_same_task_calling_again_while_it_waits_replaces_its_
   BOOST_TEST(c.after(c.barrier(2, "b")).round(newer) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(withdrawing_the_older_of_two_calls_takes_nothing_back, job<2>) {
+BOOST_FIXTURE_TEST_CASE(cancelling_the_older_of_two_calls_takes_nothing_back, job<2>) {
   auto const older = c.barrier(0, "b");
   auto const newer = c.barrier(0, "b");
-  core::client_message m{.answered_through = c[0].answered, .what = core::withdraw_args{older.id}};
+  core::client_message m{.answered_through = c[0].answered, .what = core::cancel_args{older.id}};
   c.say(c[0].connection, m);
 
   BOOST_TEST(c.after(c.barrier(1, "b")).code(newer) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_call_unarrives_only_its_caller, job<3>) {
   auto const stays = c.barrier(0, "b", 60s);
   auto const goes = c.barrier(1, "b", 5s);
-  BOOST_TEST(c.withdraw(goes).look().barriers[0].missing == "1-2");
+  BOOST_TEST(c.cancel(goes).look().barriers[0].missing == "1-2");
 
   BOOST_TEST(c.at(6s).code(stays) == "waits");
   BOOST_TEST(c.after(c.barrier(2, "b")).code(stays) == "waits");
@@ -273,34 +273,34 @@ BOOST_FIXTURE_TEST_CASE(a_withdrawn_call_unarrives_only_its_caller, job<3>) {
 
 BOOST_FIXTURE_TEST_CASE(the_round_waits_for_the_deadlines_of_those_who_stay, job<3>) {
   auto const stays = c.barrier(0, "b", 60s);
-  BOOST_TEST(c.withdraw(c.barrier(1, "b", 5s)).at(60s - 1ns).code(stays) == "waits");
+  BOOST_TEST(c.cancel(c.barrier(1, "b", 5s)).at(60s - 1ns).code(stays) == "waits");
   BOOST_TEST(c.at(60s).round(stays) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_that_everybody_withdrew_from_has_never_been, job<2>) {
-  BOOST_TEST(c.withdraw(c.barrier(0, "b")).look().barriers.empty());
+BOOST_FIXTURE_TEST_CASE(a_round_that_everybody_cancelled_from_has_never_been, job<2>) {
+  BOOST_TEST(c.cancel(c.barrier(0, "b")).look().barriers.empty());
   BOOST_TEST(c.at(400s).replies() == "");
 
   auto const a = c.barrier(0, "b");
   BOOST_TEST(c.after(c.barrier(1, "b")).round(a) == "round 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(withdrawing_after_the_release_changes_nobodys_outcome, job<2>) {
+BOOST_FIXTURE_TEST_CASE(cancelling_after_the_release_changes_nobodys_outcome, job<2>) {
   auto const a = c.barrier(0, "b");
   c.barrier(1, "b");
-  core::client_message m{.answered_through = c[0].answered, .what = core::withdraw_args{a.id}};
+  core::client_message m{.answered_through = c[0].answered, .what = core::cancel_args{a.id}};
   BOOST_TEST(c.say(c[0].connection, m).replies() == "0:OK 1:OK");
   BOOST_TEST(c.look().barriers.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(withdrawing_what_was_never_asked_does_nothing, job<2>) {
+BOOST_FIXTURE_TEST_CASE(cancelling_what_was_never_asked_does_nothing, job<2>) {
   auto const a = c.barrier(0, "b");
   for (std::uint64_t const id : {std::uint64_t{0}, a.id.value + 7, UINT64_MAX}) {
     core::client_message m{.answered_through = c[0].answered,
-                           .what = core::withdraw_args{request_id{id}}};
+                           .what = core::cancel_args{request_id{id}}};
     c.say(c[0].connection, m);
   }
-  core::client_message others{.answered_through = c[1].answered, .what = core::withdraw_args{a.id}};
+  core::client_message others{.answered_through = c[1].answered, .what = core::cancel_args{a.id}};
   BOOST_TEST(c.say(c[1].connection, others).look().barriers[0].arrived == 1u);
   BOOST_TEST(c.goodbye(0) == "none");
 }
@@ -487,7 +487,7 @@ BOOST_FIXTURE_TEST_CASE(those_who_asked_for_progress_alike_are_told_the_same_tog
 BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_nobody_is_told_until_somebody_does) {
   cluster c{3};
   c.barrier(0, "b", 60s);
-  c.withdraw(c.barrier(1, "b", 60s, {.progress_every = 1s})).at(5s);
+  c.cancel(c.barrier(1, "b", 60s, {.progress_every = 1s})).at(5s);
   BOOST_TEST(c.pushed<core::barrier_progress>(0).empty());
   BOOST_TEST(c.pushed<core::barrier_progress>(1).empty());
 
@@ -495,13 +495,13 @@ BOOST_AUTO_TEST_CASE(when_nobody_wants_progress_any_more_nobody_is_told_until_so
   BOOST_TEST(c.at(6s).pushed<core::barrier_progress>(1).size() == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawal_is_progress_too, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cancellation_is_progress_too, job<3>) {
   c.barrier(0, "b", 60s, {.progress_every = 100ms});
   auto const other = c.barrier(1, "b", 60s);
   c.at(1s);
   c.pushed<core::barrier_progress>(0);
 
-  c.withdraw(other).at(1100ms);
+  c.cancel(other).at(1100ms);
 
   auto const told = c.pushed<core::barrier_progress>(0);
   BOOST_TEST_REQUIRE(told.size() == 1u);

@@ -57,12 +57,12 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_removes_that_arrival_only_and_says_how_far_it
   BOOST_TEST(c.after(c.count_barrier(a, "n", 3)).code(patient) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawal_removes_that_arrival_only, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_cancellation_removes_that_arrival_only, job<1>) {
   int const a = c.observer();
   auto const stays = c.count_barrier(a, "n", 2);
-  c.withdraw(c.count_barrier(a, "m", 2));
+  c.cancel(c.count_barrier(a, "m", 2));
   auto const goes = c.count_barrier(a, "k", 2);
-  BOOST_TEST(c.withdraw(goes).look().barriers.size() == 1u);
+  BOOST_TEST(c.cancel(goes).look().barriers.size() == 1u);
   BOOST_TEST(c.after(c.count_barrier(a, "n", 2)).code(stays) == "OK");
 }
 
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_session_removes_its_arrivals_only) {
 
 BOOST_FIXTURE_TEST_CASE(after_all_are_gone_another_count_may_be_asked_for, job<1>) {
   int const a = c.observer();
-  c.withdraw(c.count_barrier(a, "n", 2));
+  c.cancel(c.count_barrier(a, "n", 2));
 
   BOOST_TEST(c.after(c.count_barrier(a, "n", 1)).replies() == "1:OK");
 }

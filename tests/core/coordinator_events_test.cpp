@@ -238,11 +238,11 @@ BOOST_FIXTURE_TEST_CASE(who_waits_for_the_same_gets_one_answer, job<3>) {
   BOOST_TEST((c.answer_to(one) == c.answer_to(two)));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_event_watch_leaves_nothing, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_event_watch_leaves_nothing, job<2>) {
   c.heartbeat(0);
   auto const n = last(c, 0);
   auto const before = c.look().memory_bytes;
-  BOOST_TEST(c.withdraw(watch(c, 0, n)).look().memory_bytes == before);
+  BOOST_TEST(c.cancel(watch(c, 0, n)).look().memory_bytes == before);
 }
 
 BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {

@@ -128,10 +128,10 @@ BOOST_AUTO_TEST_CASE(a_repeated_call_replaces_its_data_and_only_the_newer_counts
   BOOST_TEST(c.round(c.barrier(1, "g", 300s, bringing("xyz"))) == "round 1: abcdefg|xyz");
 }
 
-BOOST_AUTO_TEST_CASE(withdrawn_data_no_longer_counts) {
+BOOST_AUTO_TEST_CASE(cancelled_data_no_longer_counts) {
   cluster c{2, {.gather_bytes_max = 10}};
   auto const before = c.brain().memory()->used();
-  c.withdraw(c.barrier(0, "g", 300s, bringing("1234567890")));
+  c.cancel(c.barrier(0, "g", 300s, bringing("1234567890")));
   BOOST_TEST(c.brain().memory()->used() <= before);
 
   c.barrier(0, "g", 300s, bringing("12345"));

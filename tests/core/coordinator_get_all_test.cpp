@@ -76,12 +76,12 @@ BOOST_FIXTURE_TEST_CASE(get_all_names_no_more_than_16_missing_keys, job<1>) {
   BOOST_TEST(!contains(c.text(all), "k/116"));
 }
 
-BOOST_FIXTURE_TEST_CASE(get_all_may_be_withdrawn_and_ends_with_its_session, job<1>) {
+BOOST_FIXTURE_TEST_CASE(get_all_may_be_cancelled_and_ends_with_its_session, job<1>) {
   int const o = c.observer();
   auto const one = c.get_all(0, {"a", "b"});
   BOOST_TEST(c.after(c.get_all(o, {"a", "b"})).look().waiting_gets == 2u);
 
-  BOOST_TEST(c.withdraw(one).bye(o).look().waiting_gets == 0u);
+  BOOST_TEST(c.cancel(one).bye(o).look().waiting_gets == 0u);
   BOOST_TEST(c.after(c.put_all(0, {{"a", "1"}, {"b", "2"}})).code(one) == "waits");
 }
 
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_keys_that_a_get_all_waits_for_count_as_memory) {
   BOOST_TEST(c.code(open.back()) == "RESOURCE_EXHAUSTED");
   BOOST_TEST(open.size() > 2u);
   open.pop_back();
-  for (auto const& one : open) c.withdraw(one);
+  for (auto const& one : open) c.cancel(one);
   BOOST_TEST(c.brain().memory()->used() < 1'000u);
 }
 
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_removal_looks_at_a_bounded_number_of_keys_for_woken_get_a
 
 BOOST_AUTO_TEST_CASE(a_job_error_ends_get_alls_that_were_woken) {
   woken_gets w{20};
-  w.c.withdraw(w.all.back());
+  w.c.cancel(w.all.back());
   w.all.pop_back();
 
   w.c.report_error(0, errc::internal, "broken");
@@ -248,7 +248,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_all_that_was_woken_may_go_before_it_is_looked_at, 
   auto const stays = c.get_all(0, keys);
 
   c.put(0, "last", "v");
-  BOOST_TEST(c.withdraw(cancelled).withdraw(gone).pass(0s).code(cancelled, stays) == "waits OK");
+  BOOST_TEST(c.cancel(cancelled).cancel(gone).pass(0s).code(cancelled, stays) == "waits OK");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

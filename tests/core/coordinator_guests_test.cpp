@@ -400,7 +400,7 @@ BOOST_FIXTURE_TEST_CASE(two_programs_at_once_leave_as_one_task, job<2>) {
   auto const first = c.leave({a, 0});
   auto const second = c.leave({b, 0});
   BOOST_TEST(c.code(first, second) == "waits waits");
-  BOOST_TEST(c.withdraw(first).look().barriers.size() == 1u);
+  BOOST_TEST(c.cancel(first).look().barriers.size() == 1u);
   BOOST_TEST(c.after(c.leave(1)).code(second) == "OK");
   BOOST_TEST(c.code(c.leave(0)) == "OK");
 }
@@ -578,7 +578,7 @@ BOOST_FIXTURE_TEST_CASE(an_agreement_that_fails_or_a_guest_that_goes_stops_nobod
   c.preempt(0, 1);
   c.frozen(0, 1, 0);
   auto const taken_back = reached(c, g, 1);
-  c.withdraw(taken_back);
+  c.cancel(taken_back);
   auto const waits = reached(c, g, 1);
   auto const gone = guest(c, 0);
   reached(c, gone, 1);

@@ -96,21 +96,21 @@ BOOST_FIXTURE_TEST_CASE(the_earliest_deadline_ends_a_join_for_all, empty_job<3>)
   BOOST_TEST(c.at(10s).replies() == "0:DEADLINE_EXCEEDED 1:DEADLINE_EXCEEDED");
 }
 
-BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_withdrawn_join_ends_nobody_elses, empty_job<3>) {
+BOOST_FIXTURE_TEST_CASE(the_deadline_of_a_cancelled_join_ends_nobody_elses, empty_job<3>) {
   c.observer();
   c.observer();
   auto const patient = c.join({0, 0}, 1, 30s);
   auto const hasty = c.join({1, 1}, 2, 10s);
-  BOOST_TEST(c.withdraw(hasty).state_of(1) == "never connected");
+  BOOST_TEST(c.cancel(hasty).state_of(1) == "never connected");
 
   BOOST_TEST(c.at(30s - 1ns).code(patient) == "waits");
   BOOST_TEST(c.at(30s).code(patient) == "DEADLINE_EXCEEDED");
   BOOST_TEST(c.round(patient) == "round 0 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }
 
-BOOST_FIXTURE_TEST_CASE(when_all_joiners_have_withdrawn_nothing_is_left_of_the_join, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(when_all_joiners_have_cancelled_nothing_is_left_of_the_join, empty_job<2>) {
   c.observer();
-  BOOST_TEST(c.withdraw(c.join({0, 0}, 1, 10s)).look().barriers.empty());
+  BOOST_TEST(c.cancel(c.join({0, 0}, 1, 10s)).look().barriers.empty());
   BOOST_TEST(c.at(20s).replies() == "");
 }
 
@@ -174,9 +174,9 @@ BOOST_AUTO_TEST_CASE(while_a_join_is_pending_the_same_task_asking_twice_counts_o
 }
 
 BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) {
-  enum class way { grace, abandoned, bye, malformed, ended, withdrawn };
+  enum class way { grace, abandoned, bye, malformed, ended, cancelled };
   for (way const w :
-       {way::grace, way::abandoned, way::bye, way::malformed, way::ended, way::withdrawn}) {
+       {way::grace, way::abandoned, way::bye, way::malformed, way::ended, way::cancelled}) {
     BOOST_TEST_CONTEXT("way " << static_cast<int>(w)) {
       auto c = cluster::deserted(3);
       for (int i = 0; i < 4; ++i) c.observer();
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_joiner_that_is_gone_is_uncounted_in_every_way_it_may_go) 
       if (w == way::bye) c.bye(1);
       if (w == way::malformed) c.malformed(1, "noise");
       if (w == way::ended) c.task_ended(1, {errc::unavailable, "exit code 3"});
-      if (w == way::withdrawn) c.withdraw(dying);
+      if (w == way::cancelled) c.cancel(dying);
 
       BOOST_TEST(c.state_of(1) == "never connected");
       BOOST_TEST(c.error() == "none");
@@ -328,10 +328,10 @@ BOOST_FIXTURE_TEST_CASE(a_newcomers_own_deadline_ends_its_wait_for_the_verdict, 
   BOOST_TEST(c.at(10s).error() == "none");
 }
 
-// D9: what the coordinator held for a withdrawn call is freed, and that includes the question.
+// D9: what the coordinator held for a cancelled call is freed, and that includes the question.
 BOOST_AUTO_TEST_CASE(when_no_newcomer_waits_any_more_the_holder_owes_no_sign_of_life) {
-  enum class way { withdrawn, bye, grace };
-  for (way const w : {way::withdrawn, way::bye, way::grace}) {
+  enum class way { cancelled, bye, grace };
+  for (way const w : {way::cancelled, way::bye, way::grace}) {
     cluster c{1, {.reconnect_grace = 3s}};
     c[0].beats = false;
     int const newcomer = c.observer();
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(when_no_newcomer_waits_any_more_the_holder_owes_no_sign_of_
     if (w == way::grace) c.resume(newcomer);
     auto const asked = c.join({newcomer, 0}, 555);
     c.pass(1ms);
-    if (w == way::withdrawn) c.withdraw(asked);
+    if (w == way::cancelled) c.cancel(asked);
     if (w == way::bye) c.bye(newcomer);
     if (w == way::grace) {
       c.lose(newcomer);

@@ -121,7 +121,7 @@ BOOST_FIXTURE_TEST_CASE(async_get_multiple_keys, job<1>) {
 BOOST_FIXTURE_TEST_CASE(async_get_cancel_after_completion_is_noop, job<1>) {
   c.put(0, "k", "v");
   auto const done = c.get(0, "k");
-  core::client_message cancel{.what = core::withdraw_args{done.id}};
+  core::client_message cancel{.what = core::cancel_args{done.id}};
   c.replies();
 
   BOOST_TEST(c.say(c[0].connection, cancel).replies() == "");

@@ -360,18 +360,18 @@ BOOST_FIXTURE_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops, job<
   expect_words(c.text(watch), {"stops", "maintenance"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_and_one_whose_session_ends_wait_no_longer, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_and_one_whose_session_ends_wait_no_longer, job<1>) {
   int const o = c.observer();
   auto const one = c.watch_keys(0, "", 0);
   c.watch_keys(o, "d", 0);
-  BOOST_TEST(c.withdraw(one).bye(o).look().waiting_key_watches == 0u);
+  BOOST_TEST(c.cancel(one).bye(o).look().waiting_key_watches == 0u);
   BOOST_TEST(c.after(c.put(0, "d", "v")).code(one) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_leaves_another_of_the_same_directory_alone, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_leaves_another_of_the_same_directory_alone, job<1>) {
   auto const first = c.watch_keys(0, "d", 0);
   auto const second = c.watch_keys(0, "d", 0);
-  c.withdraw(first);
+  c.cancel(first);
 
   c.put(0, "d/a", "1");
 

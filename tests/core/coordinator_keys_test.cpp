@@ -96,7 +96,7 @@ BOOST_FIXTURE_TEST_CASE(a_get_without_limit_waits_on, job<2>) {
 
 BOOST_FIXTURE_TEST_CASE(cancel_get_key_value_success, job<1>) {
   auto const one = c.get(0, "k");
-  BOOST_TEST(c.withdraw(one).look().waiting_gets == 0u);
+  BOOST_TEST(c.cancel(one).look().waiting_gets == 0u);
 
   BOOST_TEST(c.after(c.put(0, "k", "v")).code(one) == "waits");
   BOOST_TEST(c.replies() == "0:OK");

@@ -164,18 +164,18 @@ BOOST_FIXTURE_TEST_CASE(the_same_task_asking_twice_counts_once, job<2>) {
   BOOST_TEST(c.after(c.leave(1)).code(newer) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_leave_takes_its_arrival_and_its_deadline_along, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_leave_takes_its_arrival_and_its_deadline_along, job<3>) {
   auto const patient = c.leave(0, 60s);
   auto const hasty = c.leave(1, 5s);
-  BOOST_TEST(c.withdraw(hasty).at(6s).code(patient) == "waits");
+  BOOST_TEST(c.cancel(hasty).at(6s).code(patient) == "waits");
   BOOST_TEST(c.state_of(1) == "connected");
   BOOST_TEST(c.after(c.leave(2)).code(patient) == "waits");
 
   BOOST_TEST(c.after(c.leave(1)).code(patient) == "OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(when_all_have_withdrawn_nobody_leaves, job<2>) {
-  BOOST_TEST(c.withdraw(c.leave(0, 5s)).at(20s).error() == "none");
+BOOST_FIXTURE_TEST_CASE(when_all_have_cancelled_nobody_leaves, job<2>) {
+  BOOST_TEST(c.cancel(c.leave(0, 5s)).at(20s).error() == "none");
   BOOST_TEST(c.look().barriers.empty());
   BOOST_TEST(c.state_of(0) == "connected");
 }

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(before_hello_frames_are_small_and_after_it_as_large_as_valu
 BOOST_AUTO_TEST_CASE(whoever_does_not_begin_with_a_handshake_is_sent_away) {
   for (auto const& m :
        {message_of(std::monostate{}), message_of(core::inspect_args{}, 1),
-        message_of(core::bye_args{}), message_of(core::withdraw_args{request_id{1}}),
+        message_of(core::bye_args{}), message_of(core::cancel_args{request_id{1}}),
         message_of(core::put_args{"k", "v", false}, 1), message_of(core::join_args{}, 1)}) {
     auto c = cluster::deserted(1);
     auto const bare = c.dial();

@@ -43,16 +43,16 @@ BOOST_AUTO_TEST_CASE(nonrecoverable_client_dies_error_propagated_to_the_others_a
 }
 
 BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
-  enum class sign { heartbeat, request, bytes, withdraw };
-  for (sign const s : {sign::heartbeat, sign::request, sign::bytes, sign::withdraw}) {
+  enum class sign { heartbeat, request, bytes, cancel };
+  for (sign const s : {sign::heartbeat, sign::request, sign::bytes, sign::cancel}) {
     cluster c{1};
     c[0].beats = false;
     c.at(60s);
     if (s == sign::heartbeat) c.heartbeat(0);
     if (s == sign::request) c.try_get(0, "k");
     if (s == sign::bytes) c.heard(0);
-    if (s == sign::withdraw) {
-      core::client_message m{.what = core::withdraw_args{request_id{99}}};
+    if (s == sign::cancel) {
+      core::client_message m{.what = core::cancel_args{request_id{99}}};
       c.say(c[0].connection, m);
     }
 

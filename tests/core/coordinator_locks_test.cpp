@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_lock_whose_reply_nobody_received_is_free_again) {
   c.lose(1);
   c.unlock(0, "a", 1);
   BOOST_TEST(c.code(c.try_lock(0, "a")) == "ALREADY_EXISTS");
-  c.withdraw(given_up).resume(1);
+  c.cancel(given_up).resume(1);
 
   BOOST_TEST(c.version(c.try_lock(0, "a")) == "3");
 }
@@ -108,7 +108,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_lock_waits_no_longer, job<3>) {
   c.lock(0, "a");
   auto const given_up = c.lock(1, "a");
   auto const next = c.lock(2, "a");
-  c.withdraw(given_up);
+  c.cancel(given_up);
 
   c.unlock(0, "a", 1);
 

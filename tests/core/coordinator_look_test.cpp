@@ -105,8 +105,8 @@ BOOST_FIXTURE_TEST_CASE(how_late_deadlines_were_answered_is_shown, job<1>) {
   BOOST_TEST((c.look().lateness_max == 3ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(withdrawn_deadlines_are_not_answered, job<2>) {
-  c.withdraw(c.barrier(0, "b", 1s));
+BOOST_FIXTURE_TEST_CASE(cancelled_deadlines_are_not_answered, job<2>) {
+  c.cancel(c.barrier(0, "b", 1s));
   c.barrier(0, "b", 5s);
   BOOST_TEST(c.at(2s).look().deadlines_answered == 0u);
 }

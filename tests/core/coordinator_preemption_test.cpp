@@ -173,9 +173,9 @@ BOOST_FIXTURE_TEST_CASE(an_answer_outlives_its_connection, job<2>) {
   BOOST_TEST(step(c, second) == 4u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_answer_does_not_count, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_answer_does_not_count, job<2>) {
   c.preempt(0, 0);
-  c.withdraw(c.frozen(0, 1, 30));
+  c.cancel(c.frozen(0, 1, 30));
   auto const second = c.frozen(1, 1, 2);
   BOOST_TEST(c.code(second) == "waits");
   c.frozen(0, 1, 4);

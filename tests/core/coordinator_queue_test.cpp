@@ -58,9 +58,9 @@ BOOST_FIXTURE_TEST_CASE(a_pop_times_out_and_then_takes_nothing, job<1>) {
   BOOST_TEST(c.value(c.pop(0, "the/queue")) == "a");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_pop_takes_nothing, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_pop_takes_nothing, job<1>) {
   auto const one = c.pop(0, "q");
-  BOOST_TEST(c.withdraw(one).look().waiting_pops == 0u);
+  BOOST_TEST(c.cancel(one).look().waiting_pops == 0u);
 
   BOOST_TEST(c.count(c.push(0, "q", "a")) == "1");
   BOOST_TEST(c.value(c.pop(0, "q")) == "a");
@@ -154,24 +154,24 @@ BOOST_FIXTURE_TEST_CASE(bye_acknowledges_what_was_received_and_the_rest_goes_bac
 }
 
 // The client took the call back while the reply was on its way, and will ignore it.
-BOOST_FIXTURE_TEST_CASE(a_pop_withdrawn_while_its_reply_is_on_its_way_gives_the_item_back, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_its_reply_is_on_its_way_gives_the_item_back, job<2>) {
   c.push(0, "q", "a");
   c[0].deaf = true;
   auto const one = c.pop(0, "q");
   auto const other = c.pop(1, "q", 60s);
   BOOST_TEST(c.code(other) == "waits");
 
-  BOOST_TEST(c.withdraw(one).value(other) == "a");
+  BOOST_TEST(c.cancel(one).value(other) == "a");
   c[0].deaf = false;
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pop_withdrawn_while_disconnected_gives_the_item_back, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_pop_cancelled_while_disconnected_gives_the_item_back, job<2>) {
   auto const one = c.pop(0, "q");
   auto const lost = c.pop(0, "q");
   c.lose(0);
   c.push(1, "q", "a");
   c.push(1, "q", "b");
-  BOOST_TEST(c.withdraw(one).resume(0).value(lost) == "b");
+  BOOST_TEST(c.cancel(one).resume(0).value(lost) == "b");
   BOOST_TEST(c.value(c.pop(1, "q")) == "a");
 }
 
@@ -248,7 +248,7 @@ BOOST_FIXTURE_TEST_CASE(empty_queues_cost_nothing, job<1>) {
     c.push(0, queue, "a");
     c.pop(0, queue);
     auto const waits = c.pop(0, queue, 60s);
-    c.withdraw(waits);
+    c.cancel(waits);
   }
   c.heartbeat(0);
   c[0].answers.clear();

@@ -143,9 +143,9 @@ BOOST_FIXTURE_TEST_CASE(a_newcomer_is_refused_when_the_job_fails_while_it_waits,
   expect_words(c.text(asked), {"the job has failed", "boom"});
 }
 
-BOOST_AUTO_TEST_CASE(a_newcomer_that_has_withdrawn_replaces_nobody) {
+BOOST_AUTO_TEST_CASE(a_newcomer_that_has_cancelled_replaces_nobody) {
   silent_holder c;
-  c.withdraw(c.join({c.observer(), 0}, 555));
+  c.cancel(c.join({c.observer(), 0}, 555));
 
   c.at(10s);
 
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(replacement_while_joining_the_newer_one_wins) {
   BOOST_TEST(c.code(c.barrier({0, 0}, "b")) == "ABORTED");
 }
 
-// Row 3.14 and sharp edge 4: its arrival is withdrawn and the round waits for the newcomer.
+// Row 3.14 and sharp edge 4: its arrival is cancelled and the round waits for the newcomer.
 BOOST_AUTO_TEST_CASE(replacement_in_a_barrier_ends_the_old_call_and_not_the_round) {
   cluster c{3, recoverable()};
   auto const old = c.barrier(0, "b");

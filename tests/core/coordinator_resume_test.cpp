@@ -166,7 +166,7 @@ BOOST_FIXTURE_TEST_CASE(kept_replies_are_freed_by_their_acknowledgement, job<1>)
   BOOST_TEST(c.heartbeat(0).brain().memory()->used() == idle);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_not_in_the_list_is_withdrawn_or_forgotten, job<2>) {
+BOOST_FIXTURE_TEST_CASE(what_is_not_in_the_list_is_cancelled_or_forgotten, job<2>) {
   auto const waits = c.barrier(0, "b");
   c.get(0, "k");
   c[0].deaf = true;
@@ -214,7 +214,7 @@ BOOST_FIXTURE_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_un
   BOOST_TEST(c.state_of(0) == "failed");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgotten, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_cancelled_instead_is_forgotten, job<1>) {
   auto const get = c.get(0, "k", 60s);
   c[0].deaf = true;
   auto const read = c.try_get(0, "k");
@@ -222,9 +222,9 @@ BOOST_FIXTURE_TEST_CASE(an_unknown_request_that_was_withdrawn_instead_is_forgott
   auto const on = c.dial();
   core::client_message m{.answered_through = c[0].answered, .what = c.resume_of(0)};
   c.say(on, m);
-  m.what = core::withdraw_args{read.id};
+  m.what = core::cancel_args{read.id};
   c.say(on, m);
-  m.what = core::withdraw_args{get.id};
+  m.what = core::cancel_args{get.id};
   c.say(on, m);
   m.id = request_id{read.id.value + 1};
   m.what = core::put_args{"k", "v", false};

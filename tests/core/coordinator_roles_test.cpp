@@ -30,7 +30,7 @@ void for_each_call(Each each) {
     constexpr bool is_call =
         !std::is_same_v<args, std::monostate> && !std::is_same_v<args, core::hello_args> &&
         !std::is_same_v<args, core::resume_args> && !std::is_same_v<args, core::bye_args> &&
-        !std::is_same_v<args, core::withdraw_args> && !std::is_same_v<args, core::ask_waiting_args>;
+        !std::is_same_v<args, core::cancel_args> && !std::is_same_v<args, core::ask_waiting_args>;
     if constexpr (is_call) each(core::request{args{}});
     for_each_call<index + 1>(each);
   }

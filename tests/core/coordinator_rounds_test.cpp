@@ -64,10 +64,10 @@ BOOST_FIXTURE_TEST_CASE(a_straggler_of_one_name_owes_nothing_to_another, job<2>)
   BOOST_TEST(contains(c.round(c.barrier(1, "a")), "round 1 DEADLINE_EXCEEDED"));
 }
 
-BOOST_AUTO_TEST_CASE(a_caller_that_withdrew_before_the_failure_is_a_straggler_like_others) {
+BOOST_AUTO_TEST_CASE(a_caller_that_cancelled_before_the_failure_is_a_straggler_like_others) {
   cluster c{3};
   c.barrier(0, "b", 5s);
-  c.withdraw(c.barrier(1, "b", 60s)).at(5s);
+  c.cancel(c.barrier(1, "b", 60s)).at(5s);
 
   BOOST_TEST(c.round(c.barrier(1, "b")) == "round 1 DEADLINE_EXCEEDED 1/3 missing 1-2");
 }

@@ -110,11 +110,11 @@ BOOST_FIXTURE_TEST_CASE(a_call_that_another_one_supersedes_is_counted_as_cancell
   BOOST_TEST(counted<core::leave_args>(c) == "OK 1, CANCELLED 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_request_has_no_outcome, job<2>) {
-  c.withdraw(c.get(0, "key"));
+BOOST_FIXTURE_TEST_CASE(a_cancelled_request_has_no_outcome, job<2>) {
+  c.cancel(c.get(0, "key"));
 
   BOOST_TEST(counted<core::get_args>(c) == "");
-  BOOST_TEST(counted<core::withdraw_args>(c) == "OK 1");
+  BOOST_TEST(counted<core::cancel_args>(c) == "OK 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_request_of_an_unknown_kind_is_no_heartbeat, job<1>) {
@@ -247,12 +247,12 @@ BOOST_AUTO_TEST_CASE(a_round_that_its_first_caller_spoils_has_no_arrivals) {
              "1 b round 1 RESOURCE_EXHAUSTED 2 tasks at 0s spread 0s lag 0s last none");
 }
 
-BOOST_AUTO_TEST_CASE(who_withdrew_did_not_arrive_and_an_arrival_that_is_repeated_counts_anew) {
+BOOST_AUTO_TEST_CASE(who_cancelled_did_not_arrive_and_an_arrival_that_is_repeated_counts_anew) {
   cluster c{3};
   auto const taken_back = c.barrier(0, "b");
   c.at(1s);
   c.barrier(1, "b");
-  c.at(3s).withdraw(taken_back);
+  c.at(3s).cancel(taken_back);
   c.barrier(0, "b");
   c.at(4s);
   c.barrier(1, "b");
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(who_withdrew_did_not_arrive_and_an_arrival_that_is_repeated
 }
 
 BOOST_FIXTURE_TEST_CASE(a_round_that_nobody_is_in_any_more_has_not_ended, job<2>) {
-  BOOST_TEST(last_round(c.withdraw(c.barrier(0, "b"))) == "none");
+  BOOST_TEST(last_round(c.cancel(c.barrier(0, "b"))) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(rounds_are_counted_by_their_outcome_and_by_how_long_they_were_open) {

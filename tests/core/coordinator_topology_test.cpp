@@ -279,8 +279,8 @@ BOOST_FIXTURE_TEST_CASE(a_stop_ends_an_exchange, job<2>) {
   BOOST_TEST(c.stop().code(waiting) == "ABORTED");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_topology_does_not_count, job<2>) {
-  BOOST_TEST(c.withdraw(c.exchange(0, "gpu", host("a", {0}))).look().barriers.empty());
+BOOST_FIXTURE_TEST_CASE(a_cancelled_topology_does_not_count, job<2>) {
+  BOOST_TEST(c.cancel(c.exchange(0, "gpu", host("a", {0}))).look().barriers.empty());
   BOOST_TEST(c.code(c.exchange(1, "gpu", host("b", {0}))) == "waits");
 }
 

@@ -175,7 +175,7 @@ BOOST_FIXTURE_TEST_CASE(the_join_is_seen_as_it_proceeds, empty_job<2>) {
   BOOST_TEST(tasks(c, seen) == "7 joining, 0 never connected");
 
   auto const next = watch(c, o, version(c, seen));
-  BOOST_TEST(tasks(c.withdraw(joining), next) == "7 never connected, 0 never connected");
+  BOOST_TEST(tasks(c.cancel(joining), next) == "7 never connected, 0 never connected");
 
   c.join({a, 0}, 7);
   auto const last = watch(c, o, version_now(c, o));
@@ -263,11 +263,11 @@ BOOST_FIXTURE_TEST_CASE(a_stop_ends_watches_unavailable, job<1>) {
   expect_words(c.text(seen), {"maintenance"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_withdrawn_watch_leaves_nothing, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_leaves_nothing, job<2>) {
   c.heartbeat(0);
   auto const version = version_now(c, 0);
   auto const before = c.look().memory_bytes;
-  BOOST_TEST(c.withdraw(watch(c, 0, version)).look().memory_bytes == before);
+  BOOST_TEST(c.cancel(watch(c, 0, version)).look().memory_bytes == before);
   BOOST_TEST(c.lose(1).replies() == "0:OK");
 }
 

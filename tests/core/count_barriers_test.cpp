@@ -48,24 +48,24 @@ BOOST_AUTO_TEST_CASE(another_count_is_invalid_and_the_others_wait_on) {
   BOOST_TEST(c.all().at("a").arrived.size() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(when_all_have_withdrawn_the_next_arrival_fixes_the_count_anew) {
+BOOST_AUTO_TEST_CASE(when_all_have_cancelled_the_next_arrival_fixes_the_count_anew) {
   count_barriers c;
   auto const first = c.arrive(start, "a", 2, who(1));
-  c.withdraw("a", *first);
-  c.withdraw("a", *first);
-  c.withdraw("unknown", *first);
+  c.cancel("a", *first);
+  c.cancel("a", *first);
+  c.cancel("unknown", *first);
 
   BOOST_TEST(c.arrive(start, "a", 3, who(2)).has_value());
   BOOST_TEST(c.all().at("a").count == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawal_takes_back_that_arrival_only) {
+BOOST_AUTO_TEST_CASE(a_cancellation_takes_back_that_arrival_only) {
   count_barriers c;
   BOOST_TEST(c.arrive(start, "a", 3, who(1)).has_value());
   auto const second = c.arrive(start, "a", 3, who(1));
   BOOST_TEST(second.has_value());
 
-  c.withdraw("a", *second);
+  c.cancel("a", *second);
 
   BOOST_TEST(c.all().at("a").arrived.size() == 1u);
 }

@@ -300,14 +300,14 @@ BOOST_AUTO_TEST_CASE(waiters_are_taken_in_the_order_in_which_they_came) {
   BOOST_TEST(s.keys.take_waiters("k").empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_waiter_waits_no_longer) {
+BOOST_AUTO_TEST_CASE(a_cancelled_waiter_waits_no_longer) {
   store s;
   auto const first = s.keys.wait("k", waiter(1));
   s.keys.wait("k", waiter(2));
 
-  s.keys.withdraw("k", first);
-  s.keys.withdraw("k", first);
-  s.keys.withdraw("unknown", first);
+  s.keys.cancel("k", first);
+  s.keys.cancel("k", first);
+  s.keys.cancel("unknown", first);
 
   BOOST_TEST(s.keys.waiting() == 1u);
   BOOST_TEST((s.keys.take_waiters("k") == std::vector<ticket>{waiter(2)}));

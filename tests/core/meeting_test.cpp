@@ -119,16 +119,16 @@ BOOST_AUTO_TEST_CASE(a_second_arrival_takes_the_place_of_the_first_and_counts_on
   BOOST_TEST(text(m.tickets()) == "2 3");
 }
 
-BOOST_AUTO_TEST_CASE(a_withdrawn_arrival_is_missing_again) {
+BOOST_AUTO_TEST_CASE(a_cancelled_arrival_is_missing_again) {
   meeting m;
   m.open(all(3), start);
   m.arrive(task_id{0}, with_ticket(1));
   m.arrive(task_id{1}, with_ticket(2, 30s, "abc"));
 
-  m.withdraw(task_id{1});
-  m.withdraw(task_id{1});
-  m.withdraw(task_id{2});
-  m.withdraw(task_id{9});
+  m.cancel(task_id{1});
+  m.cancel(task_id{1});
+  m.cancel(task_id{2});
+  m.cancel(task_id{9});
 
   BOOST_TEST(m.arrived() == 1u);
   BOOST_TEST(m.gathered_bytes() == 0u);
@@ -148,10 +148,10 @@ BOOST_AUTO_TEST_CASE(the_deadline_is_the_earliest_of_those_who_are_there) {
   m.arrive(task_id{3}, with_ticket(4, 20s));
   BOOST_TEST((m.deadline() == start + 10s));
 
-  m.withdraw(task_id{2});
+  m.cancel(task_id{2});
   BOOST_TEST((m.deadline() == start + 20s));
-  m.withdraw(task_id{1});
-  m.withdraw(task_id{3});
+  m.cancel(task_id{1});
+  m.cancel(task_id{3});
 
   BOOST_TEST((m.deadline() == time_point::max()));
 }
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_thousand_random_comings_and_goings_agree_with_a_list) {
         m.arrive(t, with_ticket(step, timeout));
         model.push_back({t, step, timeout});
       } else {
-        m.withdraw(t);
+        m.cancel(t);
       }
       BOOST_TEST_REQUIRE(m.arrived() == model.size());
       if (step % 10 != 0) continue;

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(who_waits_longest_is_served_first_if_there_is_an_item) {
   BOOST_TEST(!s.queues.settled());
   BOOST_TEST(s.next("q") == "1");
 
-  s.queues.withdraw("q", first);
+  s.queues.cancel("q", first);
 
   BOOST_TEST(s.next("q") == "2");
   BOOST_TEST(s.pop("q") == "a");

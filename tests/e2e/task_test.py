@@ -282,7 +282,7 @@ class Calls(TaskTest):
         self.wait_for_barrier("mine")
         return task, pid
 
-    def test_an_interrupted_call_is_withdrawn_and_a_killed_one_too(self):
+    def test_an_interrupted_call_is_cancelled_and_a_killed_one_too(self):
         for number in (signal.SIGINT, signal.SIGKILL):
             with self.subTest(signal=number):
                 task, pid = self.waiting()

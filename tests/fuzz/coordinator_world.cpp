@@ -124,7 +124,7 @@ class world {
     switch (chance_.upto(11)) {
       case 0: return say(c, {});
       case 1: return brain_->heard(now_, c.connection);
-      case 2: return withdraw(c);
+      case 2: return cancel(c);
       case 3: c.deaf = c.deaf || chance_.one_in(4); return;
       case 4:
         if (chance_.one_in(3)) return connect(c);  // beside its old connection: a take-over
@@ -342,7 +342,7 @@ class world {
     }
   }
 
-  void withdraw(client& c) {
+  void cancel(client& c) {
     if (c.open.empty()) return;
     auto const at =
         std::next(c.open.begin(), static_cast<std::ptrdiff_t>(chance_.upto(c.open.size() - 1)));
@@ -350,8 +350,8 @@ class world {
     if (chance_.one_in(3)) return say(c, ask_waiting_args{id});
     if (at->second.is_counted) ++uncertain_;
     c.open.erase(at);
-    withdrawn_ = id;
-    say(c, withdraw_args{id});
+    cancelled_ = id;
+    say(c, cancel_args{id});
   }
 
   void ask(client& c) {
@@ -474,8 +474,8 @@ class world {
     auto const code = one.what->outcome.code();
     auto const at = c.open.find(one.in_reply_to);
     if (at == c.open.end()) {
-      // A session that challenged its own task: by withdrawing that, it shows that its task lives.
-      bool const was_challenge = one.in_reply_to == withdrawn_ && code == errc::aborted;
+      // A session that challenged its own task: by cancelling that, it shows that its task lives.
+      bool const was_challenge = one.in_reply_to == cancelled_ && code == errc::aborted;
       if (!was_challenge) {
         complain("a reply to request ", one.in_reply_to,
                  ", which is not open: ", one.what->outcome);
@@ -648,7 +648,7 @@ class world {
   bool is_calm_{};  // little goes wrong, so that much can be waited for
   std::set<std::int64_t> sums_;
   std::uint64_t uncertain_{};
-  request_id withdrawn_{};
+  request_id cancelled_{};
   std::map<std::pair<std::string, round_number>, status> outcomes_;
   std::string transcript_;
 };

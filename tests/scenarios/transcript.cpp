@@ -154,7 +154,7 @@ core::request transcript::request_of(std::string const& name,
     return core::leave_args{timeout(words, returning ? 2 : 1), returning};
   }
   if (verb == "bye") return core::bye_args{word(words, 1) == "abandoned"};
-  if (verb == "withdraws") return core::withdraw_args{request_id{std::stoull(word(words, 1))}};
+  if (verb == "cancels-call") return core::cancel_args{request_id{std::stoull(word(words, 1))}};
   if (verb == "asks-about") return core::ask_waiting_args{request_id{std::stoull(word(words, 1))}};
   if (verb == "reports") return core::report_error_args{{errc::internal, word(words, 1)}};
   if (verb == "barrier" || verb == "gather") {
@@ -284,14 +284,14 @@ void transcript::send(client& c, core::request what) {
   core::client_message m;
   bool const is_answered = !std::holds_alternative<std::monostate>(what) &&
                            !std::holds_alternative<core::bye_args>(what) &&
-                           !std::holds_alternative<core::withdraw_args>(what) &&
+                           !std::holds_alternative<core::cancel_args>(what) &&
                            !std::holds_alternative<core::ask_waiting_args>(what);
   if (is_answered) {
     m.id = request_id{++c.last.value};
     c.open.insert(m.id);
     m.task = c.task;
   }
-  if (auto const* const w = std::get_if<core::withdraw_args>(&what)) c.open.erase(w->request);
+  if (auto const* const w = std::get_if<core::cancel_args>(&what)) c.open.erase(w->request);
   m.answered_through = c.answered;
   m.what = std::move(what);
   coordinator_->received(now_, c.connection, std::move(m));

@@ -241,7 +241,7 @@ std::vector<core::client_message> sample_requests() {
   add(made, core::resume_args{
                 session_id{1}, secret(), incarnation{2}, {request_id{5}, request_id{largest}}});
   add(made, core::bye_args{true});
-  add(made, core::withdraw_args{request_id{largest}});
+  add(made, core::cancel_args{request_id{largest}});
   add(made, core::ask_waiting_args{request_id{largest}});
   add(made, core::join_args{incarnation{largest}, 30s});
   add(made, core::join_args{incarnation{1}, 30s, false, true});

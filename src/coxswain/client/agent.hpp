@@ -191,7 +191,7 @@ class agent {
   bool leave_answered_{};
   call_table calls_;
   std::size_t queued_bytes_{};         // of open calls above sent_through_
-  std::vector<request_id> withdrawn_;  // named in a Resume that is not answered yet
+  std::vector<request_id> cancelled_;  // named in a Resume that is not answered yet
   // Calls that were taken back and answered all the same, and the last id at that time: the
   // coordinator may not have heard of it, and would take their replies for wanted.
   std::map<request_id, request_id> crossed_;

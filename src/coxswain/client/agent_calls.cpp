@@ -255,7 +255,7 @@ void agent::send_queued(time_point now) {
   }
 }
 
-// What has no id: handshakes, heartbeats, Withdraw and Bye.
+// What has no id: handshakes, heartbeats, Cancel and Bye.
 void agent::send(time_point now, core::request what) {
   core::client_message message;
   message.answered_through = answered_through_;
@@ -270,9 +270,9 @@ void agent::forget(time_point now, open_call const& call) {
   if (id > sent_through_) {
     queued_bytes_ -= call.bytes;
   } else if (phase_ == phase::up) {
-    send(now, core::withdraw_args{id});
+    send(now, core::cancel_args{id});
   } else if (phase_ == phase::greeting) {
-    withdrawn_.push_back(id);
+    cancelled_.push_back(id);
   }
 }
 

@@ -41,7 +41,7 @@ void agent::send_resume(time_point now) {
   resume.open = calls_.ids(request_id{}, sent_through_);
   for (auto const& [id, _] : crossed_) {
     resume.open.insert(std::lower_bound(resume.open.begin(), resume.open.end(), id), id);
-    withdrawn_.push_back(id);
+    cancelled_.push_back(id);
   }
   send(now, resume);
   while (bytes_.size() > core::hello_frame_bytes_max) {
@@ -99,12 +99,12 @@ void agent::resume_answered(time_point now, core::resume_answer const& answer) {
   for (request_id const id : answer.unknown) {
     if (id <= sent_through_ && calls_.find(id)) send_call(now, id);
   }
-  for (request_id const id : withdrawn_) {
+  for (request_id const id : cancelled_) {
     if (!std::binary_search(answer.unknown.begin(), answer.unknown.end(), id)) {
-      send(now, core::withdraw_args{id});
+      send(now, core::cancel_args{id});
     }
   }
-  withdrawn_.clear();
+  cancelled_.clear();
   crossed_.clear();
   send_queued(now);
 }
@@ -224,7 +224,7 @@ void agent::disconnect(time_point now, status why) {
 
 void agent::attempt_failed(time_point now, status why) {
   bytes_.clear();
-  withdrawn_.clear();
+  cancelled_.clear();
   last_error_ = std::move(why);
   retry(now);
 }

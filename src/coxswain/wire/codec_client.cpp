@@ -78,11 +78,11 @@ void encode(core::bye_args const& from, v1::ClientMessage& message) {
 
 core::bye_args decode(v1::Bye& from) { return {from.abandoned()}; }
 
-void encode(core::withdraw_args const& from, v1::ClientMessage& message) {
-  message.mutable_withdraw()->set_request(from.request.value);
+void encode(core::cancel_args const& from, v1::ClientMessage& message) {
+  message.mutable_cancel()->set_request(from.request.value);
 }
 
-core::withdraw_args decode(v1::Withdraw& from) { return {request_id{from.request()}}; }
+core::cancel_args decode(v1::Cancel& from) { return {request_id{from.request()}}; }
 
 void encode(core::ask_waiting_args const& from, v1::ClientMessage& message) {
   message.mutable_ask_waiting()->set_request(from.request.value);
@@ -338,7 +338,7 @@ result<core::request> decode_request(v1::ClientMessage& from) {
     case v1::ClientMessage::kResume: return decode(*from.mutable_resume());
     case v1::ClientMessage::kBye: return decode(*from.mutable_bye());
     case v1::ClientMessage::kAskWaiting: return decode(*from.mutable_ask_waiting());
-    case v1::ClientMessage::kWithdraw: return decode(*from.mutable_withdraw());
+    case v1::ClientMessage::kCancel: return decode(*from.mutable_cancel());
     case v1::ClientMessage::kJoin: return decode(*from.mutable_join());
     case v1::ClientMessage::kLeave: return decode(*from.mutable_leave());
     case v1::ClientMessage::kReportError: return decode(*from.mutable_report_error());

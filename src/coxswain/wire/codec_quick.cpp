@@ -133,8 +133,8 @@ bool read(field_reader& from, Fields const&... fields) {
   return from.succeeded();
 }
 
-bool read(field_reader from, core::withdraw_args& to) {
-  return read(from, number_field<v1::Withdraw::kRequestFieldNumber>{to.request.value});
+bool read(field_reader from, core::cancel_args& to) {
+  return read(from, number_field<v1::Cancel::kRequestFieldNumber>{to.request.value});
 }
 
 bool read(field_reader from, core::ask_waiting_args& to) {
@@ -240,7 +240,7 @@ bool read_request(std::uint32_t tag, field_reader& from, core::request& to) {
   using fields = v1::ClientMessage;
   constexpr auto is = [](int number) { return tag_of(number, wire_type::content); };
   switch (tag) {
-    case is(fields::kWithdrawFieldNumber): return read_request<core::withdraw_args>(from, to);
+    case is(fields::kCancelFieldNumber): return read_request<core::cancel_args>(from, to);
     case is(fields::kAskWaitingFieldNumber): return read_request<core::ask_waiting_args>(from, to);
     case is(fields::kJoinFieldNumber): return read_request<core::join_args>(from, to);
     case is(fields::kLeaveFieldNumber): return read_request<core::leave_args>(from, to);

@@ -131,8 +131,8 @@ void short_count(tamper&, std::size_t, client_messages& sent) {
   auto* const call = body<core::count_barrier_args>(sent);
   if (call && call->count > 1) --call->count;
 }
-void forgotten_withdrawal(tamper&, std::size_t, client_messages& sent) {
-  if (body<core::withdraw_args>(sent)) sent.clear();
+void forgotten_cancellation(tamper&, std::size_t, client_messages& sent) {
+  if (body<core::cancel_args>(sent)) sent.clear();
 }
 
 void dead_alive(tamper& by, std::size_t, server_messages& sent) {
@@ -267,7 +267,7 @@ std::vector<plant> const& all_plants() {
       {"split_outcome", "a failed round has passed for a member", nullptr, &split_outcome},
       {"missing_participant", "a round passes without its participants", &missing_participant},
       {"short_count", "a count barrier passes one too early", &short_count},
-      {"forgotten_withdrawal", "a withdrawal is ignored", &forgotten_withdrawal},
+      {"forgotten_cancellation", "a cancellation is ignored", &forgotten_cancellation},
       {"dead_alive", "an alive query names an incarnation that is gone", nullptr, &dead_alive},
       {"forgotten_alive", "an alive query leaves out who is there", nullptr, &forgotten_alive},
       {"stale_tasks", "a watch shows a failed task as connected", nullptr, &stale_tasks},

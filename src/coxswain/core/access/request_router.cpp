@@ -101,10 +101,10 @@ bool request_router::dispatch_unnumbered(time_point now, session_id by,
     concerns_.connections.bye(now, by, *bye);
     return true;
   }
-  if (auto const* const withdrawn = std::get_if<withdraw_args>(&message.what)) {
+  if (auto const* const cancelled = std::get_if<cancel_args>(&message.what)) {
     count();
-    calls_.release({by, withdrawn->request});
-    calls_.put_back(sessions_.take_withdrawn(s, withdrawn->request));
+    calls_.release({by, cancelled->request});
+    calls_.put_back(sessions_.take_cancelled(s, cancelled->request));
     return true;
   }
   if (auto const* const asked = std::get_if<ask_waiting_args>(&message.what)) {

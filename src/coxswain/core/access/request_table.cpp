@@ -20,7 +20,7 @@ constexpr request_row row_of(of<std::monostate>) {
 constexpr request_row row_of(of<hello_args>) { return {"hello", "say hello", role::reader}; }
 constexpr request_row row_of(of<resume_args>) { return {"resume", "resume", role::reader}; }
 constexpr request_row row_of(of<bye_args>) { return {"bye", "say bye", role::reader}; }
-constexpr request_row row_of(of<withdraw_args>) { return {"withdraw", "withdraw", role::reader}; }
+constexpr request_row row_of(of<cancel_args>) { return {"cancel", "cancel", role::reader}; }
 constexpr request_row row_of(of<ask_waiting_args>) {
   return {"ask_waiting", "ask what its own calls wait for", role::reader};
 }

@@ -18,7 +18,7 @@ template <class Args>
 inline constexpr bool is_numbered =
     !(std::is_same_v<Args, std::monostate> || std::is_same_v<Args, hello_args> ||
       std::is_same_v<Args, resume_args> || std::is_same_v<Args, bye_args> ||
-      std::is_same_v<Args, withdraw_args> || std::is_same_v<Args, ask_waiting_args>);
+      std::is_same_v<Args, cancel_args> || std::is_same_v<Args, ask_waiting_args>);
 
 struct request_row {
   std::string_view name;  // for programs: "get_all"

@@ -119,7 +119,7 @@ std::optional<parked> calls::unpark(ticket who) {
 
 std::optional<parked> calls::release(ticket who) {
   auto p = unpark(who);
-  if (p) at(*p).withdraw(who, *p);
+  if (p) at(*p).cancel(who, *p);
   return p;
 }
 

@@ -58,7 +58,7 @@ class calls {
   }
   // Unparks the request without telling its concern. Nothing if it is not parked.
   std::optional<parked> unpark(ticket who);
-  // Unparks the request and withdraws it from its concern. Nothing if it is not parked.
+  // Unparks the request and takes it from its concern. Nothing if it is not parked.
   std::optional<parked> release(ticket who);
   // What nobody received goes back to the concerns that handed it over.
   void put_back(std::vector<undelivered> all);

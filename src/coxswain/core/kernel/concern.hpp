@@ -94,7 +94,7 @@ class waiting_concern : public concern {
   [[nodiscard]] concern_index index() const noexcept { return index_; }
 
   // The request waits no longer; it is parked no more.
-  virtual void withdraw(ticket who, parked const& p) = 0;
+  virtual void cancel(ticket who, parked const& p) = 0;
 
   // What it handed over, which nobody received, is its again.
   virtual void put_back(std::vector<undelivered> what);

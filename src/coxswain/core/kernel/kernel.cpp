@@ -56,7 +56,7 @@ time_point kernel::credited(liveness const& l, duration allowed) const {
 }
 
 // The alarm is never put off here: when it is due, the meeting is asked until when it waits. So
-// whoever withdraws costs nothing.
+// whoever cancels costs nothing.
 void kernel::arm_deadline(alarms& of, time_point deadline, due_item item) {
   if (of.deadline.armed() && of.deadline_at <= deadline) return;
   of.deadline_at = deadline;

@@ -126,7 +126,7 @@ std::vector<undelivered> sessions::take_unwanted(session& s, std::uint64_t answe
   });
 }
 
-std::vector<undelivered> sessions::take_withdrawn(session& s, request_id id) {
+std::vector<undelivered> sessions::take_cancelled(session& s, request_id id) {
   return take_back(s, [&](kept_reply const& k) { return k.request == id; });
 }
 

@@ -164,7 +164,7 @@ class sessions {
   std::vector<undelivered> take_unwanted(session& s, std::uint64_t answered_through,
                                          std::vector<request_id> const& open);
   // That of a request which the client takes back, so that its reply, on its way, will be ignored.
-  std::vector<undelivered> take_withdrawn(session& s, request_id id);
+  std::vector<undelivered> take_cancelled(session& s, request_id id);
 
   // Sends something that is no reply; nothing if the session's connection is lost.
   void push(session& s, answer_ptr what);

@@ -55,7 +55,7 @@ void key_verbs::cancel_reads(status const& why) {
   calls_.answer_all(keys_.take_all_waiters(), calls_.share(status{errc::cancelled, why.message()}));
 }
 
-void key_verbs::withdraw(ticket, parked const& p) { keys_.withdraw(p.name.get(), p.number); }
+void key_verbs::cancel(ticket, parked const& p) { keys_.cancel(p.name.get(), p.number); }
 
 answer_ptr key_verbs::overdue(time_point now, parked const& p) {
   return calls_.share(

@@ -25,9 +25,7 @@ void key_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watches_.take_all(), calls_.share(status{errc::unavailable, why.message()}));
 }
 
-void key_watch_verbs::withdraw(ticket, parked const& p) {
-  watches_.withdraw(p.name.get(), p.number);
-}
+void key_watch_verbs::cancel(ticket, parked const& p) { watches_.cancel(p.name.get(), p.number); }
 
 // That nothing has changed is an answer to those who watch.
 answer_ptr key_watch_verbs::overdue(time_point, parked const&) {

@@ -8,7 +8,7 @@ key_watches::watch_number key_watches::wait(std::string const& directory, ticket
   return number_;
 }
 
-void key_watches::withdraw(std::string const& directory, watch_number number) {
+void key_watches::cancel(std::string const& directory, watch_number number) {
   auto const at = by_directory_.find(directory);
   if (at == by_directory_.end()) return;
   waiting_ -= at->second.erase(number);

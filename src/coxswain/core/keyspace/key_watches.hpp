@@ -19,7 +19,7 @@ class key_watches {
   using watch_number = std::uint64_t;
 
   watch_number wait(std::string const& directory, ticket who);
-  void withdraw(std::string const& directory, watch_number number);
+  void cancel(std::string const& directory, watch_number number);
 
   // Those directories that somebody watches and that the key is below or equal to.
   template <class Visit>

@@ -207,7 +207,7 @@ kv_store::waiter_number kv_store::wait(std::string const& key, ticket who) {
   return number;
 }
 
-void kv_store::withdraw(std::string const& key, waiter_number number) {
+void kv_store::cancel(std::string const& key, waiter_number number) {
   auto const at = waiters_.find(key);
   if (at == waiters_.end()) return;
   waiting_ -= at->second.erase(number);

@@ -140,7 +140,7 @@ class kv_store {
   [[nodiscard]] std::uint64_t count(std::string const& directory) const;
 
   waiter_number wait(std::string const& key, ticket who);
-  void withdraw(std::string const& key, waiter_number number);
+  void cancel(std::string const& key, waiter_number number);
 
   // All who wait for the key, in the order in which they came; they wait no longer.
   std::vector<ticket> take_waiters(std::string const& key);

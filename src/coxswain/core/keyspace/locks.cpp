@@ -37,7 +37,7 @@ void locks::session_ended(time_point, session_id id, status const&) {
   }
 }
 
-void locks::withdraw(ticket, parked const& p) { held_.at(p.name.get()).waiting.erase(p.number); }
+void locks::cancel(ticket, parked const& p) { held_.at(p.name.get()).waiting.erase(p.number); }
 
 void locks::put_back(std::vector<undelivered> grants) {
   for (undelivered const& one : grants) {

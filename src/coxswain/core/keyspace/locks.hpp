@@ -30,7 +30,7 @@ class locks final : public blocking_concern, public timed_concern {
   void session_ended(time_point now, session_id id, status const& why) override;
   void check_invariants() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   void put_back(std::vector<undelivered> grants) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;

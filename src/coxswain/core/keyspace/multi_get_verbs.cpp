@@ -34,10 +34,10 @@ void multi_get_verbs::cancel_woken(status const& why) {
   }
 }
 
-void multi_get_verbs::withdraw(ticket who, parked const& p) {
+void multi_get_verbs::cancel(ticket who, parked const& p) {
   joint_gets::get const& g = joint_gets_.at(p.number);
   sessions_.let_go(*sessions_.find(who.session), g.bytes);
-  if (!g.is_woken) concerns_.keys.store().withdraw(g.keys[g.at], g.waiter);
+  if (!g.is_woken) concerns_.keys.store().cancel(g.keys[g.at], g.waiter);
   joint_gets_.erase(p.number);
 }
 

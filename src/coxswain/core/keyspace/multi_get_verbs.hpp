@@ -26,7 +26,7 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::string goal_text(parked const& p) const override;

@@ -19,7 +19,7 @@ void queue_verbs::job_failed(time_point, status const& why, barrier_failure cons
                     calls_.share(status{errc::cancelled, why.message()}));
 }
 
-void queue_verbs::withdraw(ticket, parked const& p) { queues_.withdraw(p.name.get(), p.number); }
+void queue_verbs::cancel(ticket, parked const& p) { queues_.cancel(p.name.get(), p.number); }
 
 answer_ptr queue_verbs::overdue(time_point now, parked const& p) {
   return calls_.share(

@@ -24,7 +24,7 @@ class queue_verbs final : public blocking_concern, public timed_concern {
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
   void check_invariants() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   void put_back(std::vector<undelivered> items) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;

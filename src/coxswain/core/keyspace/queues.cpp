@@ -40,7 +40,7 @@ queues::waiter_number queues::wait(std::string const& name, ticket who) {
   return waiter_;
 }
 
-void queues::withdraw(std::string const& name, waiter_number number) {
+void queues::cancel(std::string const& name, waiter_number number) {
   auto const at = queues_.find(name);
   if (at == queues_.end()) return;
   waiting_ -= at->second.waiters.erase(number);

@@ -43,8 +43,8 @@ class queues {
 
   // There must be no items.
   waiter_number wait(std::string const& queue, ticket who);
-  void withdraw(std::string const& queue, waiter_number number);
-  // The oldest pop, if one waits although there is an item; it waits on until withdrawn.
+  void cancel(std::string const& queue, waiter_number number);
+  // The oldest pop, if one waits although there is an item; it waits on until cancelled.
   [[nodiscard]] std::optional<ticket> to_be_served(std::string const& queue) const;
 
   // All who wait, in the order of the queues; they wait no longer.

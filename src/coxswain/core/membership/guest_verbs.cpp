@@ -22,7 +22,7 @@ guest_verbs::guest_verbs(concerns& all)
 
 void guest_verbs::stopping(time_point, status const&) { grants_.clear(); }
 
-void guest_verbs::withdraw(ticket who, parked const&) {
+void guest_verbs::cancel(ticket who, parked const&) {
   if (auto* const g = grant_of(*sessions_.find(who.session))) {
     std::erase(g->at_sync_point, who);
   }

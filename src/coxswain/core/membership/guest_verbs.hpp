@@ -44,7 +44,7 @@ class guest_verbs final : public waiting_concern {
   void session_ended(time_point now, session_id holder, status const& why) override;
   void check_invariants() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::size_t waiting() const override;
   void check(ticket who, parked const& p) const override;

@@ -32,7 +32,7 @@ void join_verbs::stopping(time_point, status const& why) {
 
 // As the joining task itself, which may have joined by now, or as a challenger of one that is
 // connected.
-void join_verbs::withdraw(ticket who, parked const& p) {
+void join_verbs::cancel(ticket who, parked const& p) {
   task_id const id = *p.task;
   task& t = roster_.at(id);
   if (t.state != task_state::joining) {
@@ -45,7 +45,7 @@ void join_verbs::withdraw(ticket who, parked const& p) {
   }
   forget_holder(id);
   roster_.set_state(id, task_state::never_connected);
-  join_.withdraw(id);
+  join_.cancel(id);
   if (join_.arrived() == 0) close_join();
 }
 
@@ -383,7 +383,7 @@ std::string join_verbs::held_text(task_id id) const {
 
 void join_verbs::join_due(time_point now, due_item const& item) {
   deadlines_.disarm(join_alarms_.deadline);
-  // The call with the earliest deadline may have been withdrawn.
+  // The call with the earliest deadline may have been cancelled.
   if (join_.deadline() > now) return kernel_.arm_deadline(join_alarms_, join_.deadline(), item);
   kernel_.note_lateness(now - item.when);
   barrier_failure f = concerns_.missing.describe(now, join_, {});

@@ -43,7 +43,7 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::size_t waiting() const override;

@@ -27,7 +27,7 @@ void leave_verbs::add_to(wait_graph& g, picture_budget&) const {
   if (leave_.is_open()) g.wait_for_all(leave_.present(), concerns_.missing.from(leave_));
 }
 
-void leave_verbs::withdraw(ticket who, parked const& p) {
+void leave_verbs::cancel(ticket who, parked const& p) {
   if (!leave_.is_open()) return;
   if (auto* const g = concerns_.guests.grant_of(*sessions_.find(who.session))) {
     std::erase(g->leaving, who);
@@ -36,7 +36,7 @@ void leave_verbs::withdraw(ticket who, parked const& p) {
   }
   auto const* const arrival = leave_.arrival_of(*p.task);
   if (!arrival || arrival->who != who) return;
-  leave_.withdraw(*p.task);
+  leave_.cancel(*p.task);
   if (leave_.arrived() == 0) close_leave();
 }
 
@@ -247,7 +247,7 @@ void leave_verbs::end_returns() {
 
 void leave_verbs::leave_due(time_point now, due_item const& item) {
   deadlines_.disarm(leave_alarms_.deadline);
-  // The call with the earliest deadline may have been withdrawn.
+  // The call with the earliest deadline may have been cancelled.
   if (leave_.deadline() > now) return kernel_.arm_deadline(leave_alarms_, leave_.deadline(), item);
   kernel_.note_lateness(now - item.when);
   barrier_failure f = concerns_.missing.describe(now, leave_, {});

@@ -35,7 +35,7 @@ std::optional<ticket> preemption::answered(task_id task, answer_of_task how) {
   return std::exchange(at->second, how).who;
 }
 
-void preemption::withdraw(task_id task) { answers_.erase(task); }
+void preemption::cancel(task_id task) { answers_.erase(task); }
 
 void preemption::forget(task_id task) {
   answers_.erase(task);

@@ -38,7 +38,7 @@ class preemption {
   std::optional<ticket> answered(task_id task, answer_of_task how);
 
   // The task's answer counts no more, and it will not be preempted either.
-  void withdraw(task_id task);
+  void cancel(task_id task);
   void forget(task_id task);
 
   // By task.

@@ -17,7 +17,7 @@ void preemption_verbs::job_failed(time_point, status const& why, barrier_failure
   end_agreement(why);
 }
 
-void preemption_verbs::withdraw(ticket, parked const& p) { preemption_.withdraw(*p.task); }
+void preemption_verbs::cancel(ticket, parked const& p) { preemption_.cancel(*p.task); }
 
 std::string preemption_verbs::missing_text(time_point now, ticket, parked const& p) {
   auto const missing = awaited_for_agreement();

@@ -37,7 +37,7 @@ class preemption_verbs final : public waiting_concern {
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::size_t waiting() const override;
   void check(ticket who, parked const& p) const override;

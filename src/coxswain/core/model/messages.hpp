@@ -81,10 +81,10 @@ struct bye_args {
   friend bool operator==(bye_args const&, bye_args const&) = default;
 };
 
-struct withdraw_args {
-  static constexpr std::string_view words = "withdraw";
+struct cancel_args {
+  static constexpr std::string_view words = "cancel";
   request_id request{};
-  friend bool operator==(withdraw_args const&, withdraw_args const&) = default;
+  friend bool operator==(cancel_args const&, cancel_args const&) = default;
 };
 
 struct ask_waiting_args {
@@ -376,7 +376,7 @@ struct why_args {
 
 // std::monostate is a heartbeat.
 using request =
-    std::variant<std::monostate, hello_args, resume_args, bye_args, withdraw_args, ask_waiting_args,
+    std::variant<std::monostate, hello_args, resume_args, bye_args, cancel_args, ask_waiting_args,
                  join_args, leave_args, report_error_args, barrier_args, cancel_barrier_args,
                  count_barrier_args, put_args, get_args, try_get_args, list_args, remove_args,
                  remove_tree_args, increment_args, inspect_args, preempt_args, frozen_args,

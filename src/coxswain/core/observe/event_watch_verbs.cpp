@@ -25,7 +25,7 @@ void event_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));
 }
 
-void event_watch_verbs::withdraw(ticket, parked const& p) { watchers_.withdraw(p.number); }
+void event_watch_verbs::cancel(ticket, parked const& p) { watchers_.cancel(p.number); }
 
 // In this turn something may have happened before the deadline was looked at.
 answer_ptr event_watch_verbs::overdue(time_point, parked const& p) {

@@ -22,7 +22,7 @@ class event_watch_verbs final : public waiting_concern, public timed_concern {
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point, ticket, parked const&) override {
     return "nothing has changed";

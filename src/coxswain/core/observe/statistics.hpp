@@ -38,7 +38,7 @@ struct statistics {
   using by_code = std::array<std::uint64_t, codes>;
 
   // The requests that were answered, by operation and by the code of the answer. Those that need
-  // no answer (heartbeats, withdrawals, Bye) count as OK.
+  // no answer (heartbeats, cancellations, Bye) count as OK.
   std::array<by_code, operations> requests{};
 
   // The rounds of barriers of tasks that have ended, and how long they were open.

@@ -23,7 +23,7 @@ void task_watch_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(watchers_.tickets(), calls_.share(status{errc::unavailable, why.message()}));
 }
 
-void task_watch_verbs::withdraw(ticket, parked const& p) { watchers_.withdraw(p.number); }
+void task_watch_verbs::cancel(ticket, parked const& p) { watchers_.cancel(p.number); }
 
 // That nothing has changed is an answer to those who watch.
 answer_ptr task_watch_verbs::overdue(time_point, parked const&) { return tasks_now(); }

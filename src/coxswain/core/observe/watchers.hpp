@@ -27,7 +27,7 @@ class watchers {
     waiting_.emplace(++last_, w);
     return last_;
   }
-  void withdraw(watcher_number number) { waiting_.erase(number); }
+  void cancel(watcher_number number) { waiting_.erase(number); }
 
   // Who they are, in the order in which they came.
   [[nodiscard]] std::vector<ticket> tickets() const {

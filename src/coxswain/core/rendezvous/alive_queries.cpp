@@ -32,7 +32,7 @@ alive_queries::query& alive_queries::call(task_set_ptr const& members, task_id t
   return q;
 }
 
-void alive_queries::withdraw(query_number number, task_id task, ticket who) {
+void alive_queries::cancel(query_number number, task_id task, ticket who) {
   query& q = queries_.at(number);
   auto const at = q.called.find(task);
   std::erase(at->second, who);

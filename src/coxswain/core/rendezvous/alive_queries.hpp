@@ -34,10 +34,10 @@ class alive_queries {
   // Whether a query among these members is there, or has room.
   [[nodiscard]] bool has_room(task_set_ptr const& members) const;
 
-  // Notes a call. A task may call several times. The query is there until `withdraw` takes its
+  // Notes a call. A task may call several times. The query is there until `cancel` takes its
   // last call back.
   query& call(task_set_ptr const& members, task_id task, ticket who);
-  void withdraw(query_number number, task_id task, ticket who);
+  void cancel(query_number number, task_id task, ticket who);
 
   // Whether none of the members is waited for any more. Costs nothing for most calls.
   template <class IsAwaited>

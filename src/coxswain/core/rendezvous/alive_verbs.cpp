@@ -19,9 +19,7 @@ void alive_verbs::job_failed(time_point, status const& why, barrier_failure cons
   calls_.answer_all(queries_.callers(), calls_.share(why));
 }
 
-void alive_verbs::withdraw(ticket who, parked const& p) {
-  queries_.withdraw(p.number, *p.task, who);
-}
+void alive_verbs::cancel(ticket who, parked const& p) { queries_.cancel(p.number, *p.task, who); }
 
 // Only this caller gives up.
 answer_ptr alive_verbs::overdue(time_point now, parked const& p) {

@@ -35,10 +35,10 @@ void barrier_verbs::job_failed(time_point now, status const& why, barrier_failur
   barriers_.forget_owed();
 }
 
-void barrier_verbs::withdraw(ticket, parked const& p) {
+void barrier_verbs::cancel(ticket, parked const& p) {
   barriers::barrier* const b = barriers_.open_round(p.number);
   if (!b) return;
-  b->round.withdraw(*p.task);
+  b->round.cancel(*p.task);
   if (b->round.arrived() == 0) dissolve_round(*b);
 }
 
@@ -384,7 +384,7 @@ void barrier_verbs::round_due(time_point now, due_item const& item) {
         std::nullopt, b.name);
   }
   deadlines_.disarm(of.deadline);
-  // The call with the earliest deadline may have been withdrawn.
+  // The call with the earliest deadline may have been cancelled.
   if (b.round.deadline() > now) return kernel_.arm_deadline(of, b.round.deadline(), item);
   kernel_.note_lateness(now - item.when);
   barrier_failure const f = concerns_.missing.describe(now, b.round, b.number);

@@ -45,7 +45,7 @@ class barrier_verbs final : public blocking_concern {
   void check_invariants() const override;
   [[nodiscard]] std::size_t armed() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::string goal_text(parked const& p) const override;
   [[nodiscard]] std::string stuck_text(parked const& p) const override;

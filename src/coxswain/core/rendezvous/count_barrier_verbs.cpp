@@ -18,8 +18,8 @@ void count_barrier_verbs::stopping(time_point, status const& why) {
   calls_.answer_all(waiting, calls_.share(why));
 }
 
-void count_barrier_verbs::withdraw(ticket, parked const& p) {
-  count_barriers_.withdraw(p.name.get(), p.number);
+void count_barrier_verbs::cancel(ticket, parked const& p) {
+  count_barriers_.cancel(p.name.get(), p.number);
 }
 
 answer_ptr count_barrier_verbs::overdue(time_point now, parked const& p) {

@@ -21,7 +21,7 @@ class count_barrier_verbs final : public blocking_concern, public timed_concern 
   void stopping(time_point now, status const& why) override;
   void check_invariants() const override;
 
-  void withdraw(ticket who, parked const& p) override;
+  void cancel(ticket who, parked const& p) override;
   [[nodiscard]] answer_ptr overdue(time_point now, parked const& p) override;
   [[nodiscard]] std::string missing_text(time_point now, ticket who, parked const& p) override;
   [[nodiscard]] std::string goal_text(parked const& p) const override;

@@ -33,7 +33,7 @@ count_barriers::released count_barriers::take_complete(std::string const& name) 
   return out;
 }
 
-void count_barriers::withdraw(std::string const& name, arrival_number number) {
+void count_barriers::cancel(std::string const& name, arrival_number number) {
   auto const at = by_name_.find(name);
   if (at == by_name_.end()) return;
   at->second.arrived.erase(number);

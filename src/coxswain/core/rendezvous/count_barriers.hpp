@@ -37,7 +37,7 @@ class count_barriers {
   // Everybody of a name that is complete, who wait no longer; nobody if it is not.
   released take_complete(std::string const& name);
 
-  void withdraw(std::string const& name, arrival_number number);
+  void cancel(std::string const& name, arrival_number number);
 
   [[nodiscard]] std::map<std::string, waiting> const& all() const noexcept { return by_name_; }
 

@@ -35,7 +35,7 @@ std::optional<ticket> meeting::arrive(task_id task, arrival a) {
   std::optional<ticket> older;
   if (arrivals_[index].place != nowhere) {
     older = arrivals_[index].who;
-    withdraw(task);
+    cancel(task);
   }
   a.place = static_cast<std::uint32_t>(order_.size());
   gathered_bytes_ += a.data.size();
@@ -46,7 +46,7 @@ std::optional<ticket> meeting::arrive(task_id task, arrival a) {
 }
 
 // A whole session of many tasks may go at once, one after the other: none may cost a search.
-void meeting::withdraw(task_id task) {
+void meeting::cancel(task_id task) {
   auto const index = expected_->index_of(task);
   if (!index || arrivals_[*index].place == nowhere) return;
   gathered_bytes_ -= arrivals_[*index].data.size();

@@ -80,7 +80,7 @@ class meeting {
   std::optional<ticket> arrive(task_id task, arrival a);
 
   // Takes the arrival back; nothing happens if there is none.
-  void withdraw(task_id task);
+  void cancel(task_id task);
 
   [[nodiscard]] arrival const* arrival_of(task_id task) const;
 
@@ -120,7 +120,7 @@ class meeting {
 
   task_set_ptr expected_;
   std::vector<arrival> arrivals_;     // by index in the set
-  std::vector<std::uint32_t> order_;  // indices; `nowhere` where somebody has withdrawn
+  std::vector<std::uint32_t> order_;  // indices; `nowhere` where somebody has cancelled
   std::uint32_t arrived_{};
   time_point opened_{};
   std::size_t gathered_bytes_{};

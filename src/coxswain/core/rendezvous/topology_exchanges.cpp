@@ -44,7 +44,7 @@ std::optional<ticket> topology_exchanges::arrive(std::string_view platform,
   return x.waiting.arrive(task, std::move(a));
 }
 
-void topology_exchanges::withdraw(std::string_view platform, task_id task) {
+void topology_exchanges::cancel(std::string_view platform, task_id task) {
   auto const at = all_.find(platform);
   if (at == all_.end() || at->second.outcome) return;
   exchange& x = at->second;
@@ -53,7 +53,7 @@ void topology_exchanges::withdraw(std::string_view platform, task_id task) {
   x.topology_bytes -= bytes;
   memory_->subtract(bytes);
   x.brought.erase(mine);
-  x.waiting.withdraw(task);
+  x.waiting.cancel(task);
   if (x.brought.empty()) forget(platform);
 }
 

@@ -54,7 +54,7 @@ class topology_exchanges {
                                local_topology mine);
 
   // The task waits no longer, if it did. An exchange in which nobody waits is forgotten.
-  void withdraw(std::string_view platform, task_id task);
+  void cancel(std::string_view platform, task_id task);
 
   // What all have brought, by task, from a meeting that is complete.
   [[nodiscard]] std::vector<local_topology> take_brought(std::string_view platform);

@@ -33,9 +33,7 @@ void topology_verbs::job_failed(time_point, status const& why, barrier_failure c
   end_exchanges(why);
 }
 
-void topology_verbs::withdraw(ticket, parked const& p) {
-  exchanges_.withdraw(p.name.get(), *p.task);
-}
+void topology_verbs::cancel(ticket, parked const& p) { exchanges_.cancel(p.name.get(), *p.task); }
 
 // Only this caller's time is over: the others go on waiting.
 answer_ptr topology_verbs::overdue(time_point now, parked const& p) {
