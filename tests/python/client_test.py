@@ -588,7 +588,7 @@ class Refusals(PythonTest):
                     client(**{"address": "127.0.0.1:9", **settings})
                 self.assertTrue(str(caught.exception).startswith(text), caught.exception)
         with self.assertRaisesRegex(TypeError, "^launcher is str, not int$"):
-            coxswain.surroundings(5)
+            coxswain.detect(5)
 
     def test_no_call_lists_the_native_modules_signatures(self):
         at = self.coordinator()

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
     "_types": ("BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError",
-               "JobStatus", "KeyChange", "KeyValue", "LiveTask", "MissingTask", "Problem",
-               "Process", "ProcessChange", "Progress", "QueueItem", "Surroundings", "Swap", "Task",
+               "JobStatus", "KeyChange", "KeyValue", "LaunchParameters", "LiveTask", "MissingTask",
+               "Problem", "Process", "ProcessChange", "Progress", "QueueItem", "Swap", "Task",
                "TaskList", "Topology", "Wait", "Why"),
     "store": ("Store",),
 }

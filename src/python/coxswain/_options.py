@@ -8,9 +8,9 @@ from coxswain._shape import shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
-    from coxswain._types import Surroundings
+    from coxswain._types import LaunchParameters
 
-__all__ = ["surroundings"]
+__all__ = ["detect"]
 
 # Those that Python's None leaves as they are.
 _PLAIN = ("task", "num_tasks", "job", "attempt", "token", "label", "recoverable", "incarnation",
@@ -58,10 +58,10 @@ def said_by_environment() -> dict[str, str | int]:
     return settings
 
 
-def surroundings(launcher: str | None = None) -> Surroundings:
+def detect(launcher: str | None = None) -> LaunchParameters:
     """What the launcher's environment says of this process: see ``coxswain detect``. With a name,
     only that launcher is asked.
 
     Nothing is contacted. What is not known, or is malformed, is None.
     """
-    return shape.surroundings_of(_native.detect(launcher or ""))
+    return shape.launch_parameters_of(_native.detect(launcher or ""))

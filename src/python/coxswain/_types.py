@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError", "JobStatus",
-    "KeyChange", "KeyValue", "LiveTask", "MissingTask", "Problem", "Process", "ProcessChange",
-    "Progress", "QueueItem", "Surroundings", "Swap", "Task", "TaskList", "Topology", "Wait", "Why",
+    "KeyChange", "KeyValue", "LaunchParameters", "LiveTask", "MissingTask", "Problem", "Process",
+    "ProcessChange", "Progress", "QueueItem", "Swap", "Task", "TaskList", "Topology", "Wait", "Why",
 ]
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ class Topology:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class LaunchParameters:
     """What the environment of this process says of its job."""
 
     launcher: str
@@ -353,8 +353,8 @@ def queue_item_of(raw) -> QueueItem:
     return QueueItem(*raw)
 
 
-def surroundings_of(raw) -> Surroundings:
-    return Surroundings(**raw)
+def launch_parameters_of(raw) -> LaunchParameters:
+    return LaunchParameters(**raw)
 
 
 def job_error_of(raw) -> JobError | None:

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from coxswain._options import surroundings
+from coxswain._options import detect
 from coxswain.jax_compat._client import (
     DistributedRuntimeClient, get_distributed_runtime_client)
 from coxswain.jax_compat._preemption import PreemptionSyncManager, create_preemption_sync_manager
@@ -183,9 +183,9 @@ _JAX_NAMES = {"k8s": "kubernetes", "mpi4py": "ompi"}
 
 def _detected(method: str | None):
     if method is None:
-        return surroundings()
+        return detect()
     wanted = _JAX_NAMES.get(method.lower(), method.lower())
-    found = surroundings(wanted)
+    found = detect(wanted)
     if wanted != found.launcher:
         _log.error("cluster_detection_method %r: there is no such launcher", method)
     return found

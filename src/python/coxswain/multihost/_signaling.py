@@ -10,7 +10,7 @@ from typing import Protocol
 
 from coxswain._client import Client
 from coxswain._errors import Error
-from coxswain._options import surroundings
+from coxswain._options import detect
 from coxswain.multihost import _identity
 
 
@@ -133,6 +133,6 @@ def get_signaling_client() -> SignalingClient:
     if _identity.is_initialized():
         me = _identity.membership()
         return _through_coordinator.setdefault(me, CoordinatorSignalingClient(me.client))
-    if (surroundings().num_tasks or 1) > 1:
+    if (detect().num_tasks or 1) > 1:
         raise RuntimeError("coxswain.multihost has no client yet: call use(client) first.")
     return _in_process
