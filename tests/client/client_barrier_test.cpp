@@ -41,14 +41,14 @@ BOOST_AUTO_TEST_CASE(everybody_gathers_everybodys_data_in_task_order) {
 BOOST_AUTO_TEST_CASE(a_barrier_may_be_among_some) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
-    task_id const alone[] = {task_id{0}};
-    auto const round = co_await a.barrier("b", 60s, alone);
+    barrier_options const alone{60s, 0};
+    auto const round = co_await a.barrier("b", alone);
     BOOST_TEST(round == round_number{1});
     barrier_options with{60s};
     with.among.assign({task_id{0}});
     auto const next = co_await a.barrier("b", with);
     BOOST_TEST(next == round_number{2});
-    auto const stranger = co_await outcome_of(b.barrier("b", 60s, alone));
+    auto const stranger = co_await outcome_of(b.barrier("b", alone));
     BOOST_TEST(stranger.code() == errc::invalid_argument);
   };
   run(io, test());

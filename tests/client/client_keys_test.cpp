@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_missing_key_of_many_is_named) {
 BOOST_AUTO_TEST_CASE(owned_keys_vanish_with_their_task) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
-    co_await a.put("alive/0", "here", put_mode::create, key_lifetime::ephemeral);
+    co_await a.put("alive/0", "here", key_lifetime::ephemeral);
     auto watch = co_await b.watch("alive");
     a = client{};
     auto const changes = co_await watch.next();
@@ -119,8 +119,7 @@ BOOST_AUTO_TEST_CASE(owned_keys_vanish_with_their_task) {
     BOOST_TEST(changes.at(0).key == "alive/0");
     BOOST_TEST(!changes.at(0).value.has_value());
     auto c = co_await client::connect(options());
-    auto const nobody =
-        co_await outcome_of(c.put("alive/1", "here", put_mode::create, key_lifetime::ephemeral));
+    auto const nobody = co_await outcome_of(c.put("alive/1", "here", key_lifetime::ephemeral));
     BOOST_TEST(nobody.code() == errc::failed_precondition);
   };
   run(io, test());

@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(before_it_has_joined_a_task_may_use_keys_and_nothing_that_n
     BOOST_TEST(outcome.code() == errc::failed_precondition);
     outcome = co_await outcome_of(a.report_error(errc::internal, "boom"));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
-    outcome = co_await outcome_of(a.put("mine", "v", put_mode::create, key_lifetime::ephemeral));
+    outcome = co_await outcome_of(a.put("mine", "v", key_lifetime::ephemeral));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
     outcome = co_await outcome_of(a.exchange_topology("gpu", no_devices));
     BOOST_TEST(outcome.code() == errc::failed_precondition);
@@ -366,7 +366,8 @@ BOOST_AUTO_TEST_CASE(a_timeout_of_zero_asks_for_an_answer_now_whatever_is_asked)
     auto const value = co_await a.get("present", 0s);
     BOOST_TEST(value == "v");
     co_await a.count_barrier("c", 1, 0s);
-    co_await b.barrier("alone", 0s, alone);
+    barrier_options const at_once{0s, alone};
+    co_await b.barrier("alone", at_once);
     // Each of these was a round that failed, of which the other is told once.
     auto const missed = co_await outcome_of(b.barrier("b"));
     BOOST_TEST(missed.code() == errc::deadline_exceeded);

@@ -10,6 +10,7 @@
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
 
 #include <csignal>
 #include <cstdlib>

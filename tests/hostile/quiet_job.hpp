@@ -4,6 +4,7 @@
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
 
 #include <cstddef>
 #include <string>

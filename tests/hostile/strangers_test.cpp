@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(wrong_tokens_disturb_neither_the_job_nor_its_log) {
   client_options options{coordinator.address()};
   options.token = "reader";
   blocking_client observer{options};
-  auto const events = observer.watch_events(std::nullopt, core::severity::info, 10s);
+  auto const events = observer.watch_events(std::nullopt, events_options{10s});
   std::size_t refused = 0;
   bool has_begin = false;
   for (auto const& one : events.entries) {

@@ -8,8 +8,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-HEADERS = ("client/client.hpp", "client/options.hpp", "core/config.hpp", "net/tls_options.hpp",
-           "server/options.hpp")
+HEADERS = ("client/call_options.hpp", "client/options.hpp", "core/config.hpp",
+           "net/tls_options.hpp", "server/options.hpp")
 UNITS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 RENAMED = {"goodbye_timeout": "linger"}  # flags that have other names than their options
 QUANTITY = r"(\d[\d,']*) ?(ms|s|min|[KMG]iB)?\b"

@@ -5,8 +5,8 @@
 #include "coxswain/client/process_monitor.hpp"
 
 #include <CLI/CLI.hpp>
+#include <boost/asio.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/read.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -88,12 +88,13 @@ class ring {
     // Some may have finished a round that others have not: all go on with the earliest.
     std::vector<task_id> among;
     for (process const& member : members_) among.push_back(member.task);
-    round_ = co_await job_.reduce(prefix + "round", round_, reduction::min, 60s, among);
+    barrier_options const members{60s, among};
+    round_ = co_await job_.reduce(prefix + "round", round_, reduction::min, members);
     for (; round_ < rounds; ++round_) {
       auto const sum = co_await pass_around(next, previous);
       std::cout << "round " << round_ + 1 << ": " << sum << std::endl;
     }
-    co_await job_.barrier(prefix + "done", 60s, among);
+    co_await job_.barrier(prefix + "done", members);
   }
 
   // The sum of everybody's number, which is one more than the task's.

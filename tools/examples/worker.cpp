@@ -5,6 +5,8 @@
 #include "coxswain/client/client.hpp"
 
 #include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <iostream>
 #include <string>

@@ -124,11 +124,7 @@ coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms) {
 }
 
 coxswain_status* coxswain_leave_to_return(coxswain_client* client) {
-  return outcome_of([&] {
-    leave_options options;
-    options.returning = true;
-    job_of(client).leave(options);
-  });
+  return outcome_of([&] { job_of(client).leave(leave_options{}.with_returning()); });
 }
 
 coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
@@ -141,7 +137,7 @@ coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name,
                                   uint64_t* round) {
   return outcome_of([&] {
     auto const among = tasks_of(participants, participant_count);
-    auto const passed = job_of(client).barrier(view_of(name), timeout_of(timeout_ms), among);
+    auto const passed = job_of(client).barrier(view_of(name), {timeout_of(timeout_ms), among});
     if (round) *round = passed.value;
   });
 }

@@ -1,48 +1,10 @@
 #include "coxswain/client/asking.hpp"
 
+#include "coxswain/client/client.hpp"
+
 #include <utility>
 
 namespace coxswain {
-namespace {
-
-// Takes a question back when its coroutine is cancelled.
-class take_back {
- public:
-  take_back(connection_ptr const& from, connection::place where) : from_{from}, where_{where} {}
-
-  void operator()(asio::cancellation_type) const {
-    if (auto const still_there = from_.lock()) still_there->cancel(where_);
-  }
-
- private:
-  std::weak_ptr<connection> from_;
-  connection::place where_;
-};
-
-// What begins every wait. A named class, and no lambda: GCC 12, see tools/tidy.py.
-class initiation {
- public:
-  using executor_type = asio::any_io_executor;
-
-  explicit initiation(connection_ptr at) : at_{std::move(at)} {}
-
-  [[nodiscard]] executor_type get_executor() const noexcept { return at_->executor(); }
-
-  template <class Handler>
-  void operator()(Handler&& handler, question q) const {
-    using handler_type = std::decay_t<Handler>;
-    auto slot = asio::get_associated_cancellation_slot(handler);
-    auto who = std::make_unique<waiting_handler<handler_type>>(std::forward<Handler>(handler),
-                                                               at_->executor());
-    auto const where = at_->ask(std::move(q), std::move(who));
-    if (slot.is_connected()) slot.template emplace<take_back>(at_, where);
-  }
-
- private:
-  connection_ptr at_;
-};
-
-}  // namespace
 
 void need_session(connection_ptr const& at) {
   if (at) return;
@@ -51,23 +13,78 @@ void need_session(connection_ptr const& at) {
 }
 
 asio::awaitable<core::answer> ask(connection_ptr at, question q) {
-  need_session(at);
-  using signature = void(boost::system::error_code, core::answer);
-  return asio::async_initiate<asio::use_awaitable_t<> const, signature>(
-      initiation{std::move(at)}, asio::use_awaitable, std::move(q));
+  auto as_it_is = [](core::answer& a) { return std::move(a); };
+  auto what = detail::asking<core::answer>(at, std::move(q), as_it_is, true);
+  return detail::initiation{at->executor(), nullptr}.awaited(std::move(what));
 }
 
 void throw_unless_ok(core::answer const& a) {
-  if (a.outcome.ok()) return;
-  if (auto const* details = std::get_if<barrier_failure>(&a.value)) {
-    throw error{a.outcome, *details};
+  if (!a.outcome.ok()) std::rethrow_exception(detail::failure_of({}, a));
+}
+
+namespace detail {
+namespace {
+
+error cancelled_by_caller(boost::system::error_code code) {
+  return error{code, status{errc::cancelled, "the caller cancelled the call"}};
+}
+
+// Cancelled by every kind of cancellation, and always with coxswain::error.
+template <class T>
+asio::awaitable<T> cancellable(asio::awaitable<T> steps) {
+  co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+  try {
+    co_return co_await std::move(steps);
+  } catch (error const&) {
+    throw;
+  } catch (boost::system::system_error const& e) {
+    throw cancelled_by_caller(e.code());  // Asio's own, between two steps
   }
-  throw error{a.outcome};
 }
 
-asio::awaitable<void> nothing(asio::awaitable<core::answer> pending) {
-  auto const a = co_await std::move(pending);
-  throw_unless_ok(a);
+}  // namespace
+
+std::exception_ptr failure_of(boost::system::error_code outcome, core::answer const& what) {
+  if (outcome) return std::make_exception_ptr(cancelled_by_caller(outcome));
+  std::optional<barrier_failure> details;
+  if (auto const* const figures = std::get_if<barrier_failure>(&what.value)) details = *figures;
+  return std::make_exception_ptr(error{what.outcome, std::move(details)});
 }
 
+boost::system::error_code code_of(std::exception_ptr const& failure, diagnostics* into) {
+  if (into) *into = {};
+  if (!failure) return {};
+  try {
+    std::rethrow_exception(failure);
+  } catch (error const& e) {
+    if (into) *into = {e.message(), e.details()};
+    return e.code();
+  } catch (std::exception const& e) {
+    if (into) into->message = e.what();
+  } catch (...) {
+  }
+  return errc::internal;
+}
+
+template <class T>
+void begin(asio::any_io_executor const& on, asio::awaitable<T> steps, completion<T> done) {
+  if (!on) need_session(nullptr);
+  asio::co_spawn(on, cancellable(std::move(steps)), std::move(done));
+}
+
+template void begin(asio::any_io_executor const&, asio::awaitable<void>, completion<void>);
+template void begin(asio::any_io_executor const&, asio::awaitable<bool>, completion<bool>);
+template void begin(asio::any_io_executor const&, asio::awaitable<client>, completion<client>);
+template void begin(asio::any_io_executor const&, asio::awaitable<std::uint64_t>,
+                    completion<std::uint64_t>);
+template void begin(asio::any_io_executor const&, asio::awaitable<core::snapshot>,
+                    completion<core::snapshot>);
+template void begin(asio::any_io_executor const&, asio::awaitable<std::vector<key_value>>,
+                    completion<std::vector<key_value>>);
+template void begin(asio::any_io_executor const&, asio::awaitable<std::vector<key_change>>,
+                    completion<std::vector<key_change>>);
+template void begin(asio::any_io_executor const&, asio::awaitable<key_watch>,
+                    completion<key_watch>);
+
+}  // namespace detail
 }  // namespace coxswain

@@ -1,20 +1,22 @@
 #pragma once
-// How the public calls wait for answers. Not here: the calls (client, client_keys, key_watch).
+// How the public calls wait for replies. Not here: the calls (client_calls, client_keys,
+// key_watch).
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/connection.hpp"
+#include "coxswain/client/initiation.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/asio.hpp"
 
+#include <exception>
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace coxswain {
 
 using connection_ptr = std::shared_ptr<connection>;
-
-// What the calls without a timeout wait at the most.
-inline constexpr duration patience = core::timeout_default;
 
 class client;
 
@@ -24,6 +26,7 @@ connection_ptr const& connection_of(client const& of);
 // FAILED_PRECONDITION: there is none.
 void need_session(connection_ptr const& at);
 
+// The reply, whatever its outcome. Throws UNAVAILABLE and the like.
 asio::awaitable<core::answer> ask(connection_ptr at, question q);
 
 void throw_unless_ok(core::answer const& a);
@@ -35,7 +38,112 @@ Value& value_of(core::answer& a) {
   throw error{status{errc::internal, "the coordinator's answer does not fit the question"}};
 }
 
-// Of a question whose answer says nothing but its outcome.
-asio::awaitable<void> nothing(asio::awaitable<core::answer> pending);
+namespace detail {
 
+// A call that has ended, on the way to its handler.
+template <class T>
+class ended_call {
+ public:
+  using executor_type = asio::any_completion_executor;
+  using held = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+  ended_call(completion<T> done, executor_type on, std::exception_ptr failure, held value)
+      : done_{std::move(done)},
+        on_{std::move(on)},
+        failure_{std::move(failure)},
+        value_{std::move(value)} {}
+
+  [[nodiscard]] executor_type get_executor() const noexcept { return on_; }
+
+  void operator()() {
+    if constexpr (std::is_void_v<T>) {
+      done_(std::move(failure_));
+    } else {
+      done_(std::move(failure_), std::move(value_));
+    }
+  }
+
+ private:
+  completion<T> done_;
+  executor_type on_;
+  std::exception_ptr failure_;
+  held value_;
+};
+
+// Cancels a question when its caller cancels the call.
+class cancellation {
+ public:
+  cancellation(connection_ptr const& from, connection::place where) : from_{from}, where_{where} {}
+
+  void operator()(asio::cancellation_type) const {
+    if (auto const still_there = from_.lock()) still_there->cancel(where_);
+  }
+
+ private:
+  std::weak_ptr<connection> from_;
+  connection::place where_;
+};
+
+[[nodiscard]] std::exception_ptr failure_of(boost::system::error_code outcome,
+                                            core::answer const& what);
+
+// A call that is one question.
+template <class T>
+class asked final : public operation<T>, public waiter {
+ public:
+  using reader = T (*)(core::answer&);
+
+  // `read` makes a result of an answer whose outcome is OK; or of any, if it `reads_failures`.
+  asked(connection_ptr at, question q, reader read, bool reads_failures)
+      : at_{std::move(at)}, question_{std::move(q)}, read_{read}, reads_failures_{reads_failures} {}
+
+  void begin(std::unique_ptr<operation<T>> self, completion<T> done) override {
+    auto slot = asio::get_associated_cancellation_slot(done);
+    on_ = asio::prefer(asio::get_associated_executor(done, at_->executor()),
+                       asio::execution::outstanding_work.tracked);
+    done_.swap(done);
+    auto const at = at_;  // outlives this
+    self.release();
+    auto const where = at->ask(std::move(question_), std::unique_ptr<waiter>{this});
+    if (slot.is_connected()) slot.template emplace<cancellation>(at, where);
+  }
+
+  void complete(boost::system::error_code outcome, core::answer what) override {
+    std::exception_ptr failure;
+    typename ended_call<T>::held value{};
+    try {
+      if (outcome || !(what.outcome.ok() || reads_failures_)) {
+        failure = failure_of(outcome, what);
+      } else if constexpr (std::is_void_v<T>) {
+        read_(what);
+      } else {
+        value = read_(what);
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    asio::post(at_->executor(), ended_call<T>{std::move(done_), std::move(on_), std::move(failure),
+                                              std::move(value)});
+  }
+
+ private:
+  connection_ptr at_;
+  question question_;
+  reader read_;
+  bool reads_failures_;
+  completion<T> done_;
+  asio::any_completion_executor on_;
+};
+
+// Of a reply that says nothing but its outcome.
+inline void nothing(core::answer&) {}
+
+template <class T>
+call<T> asking(connection_ptr const& at, question q, T (*read)(core::answer&),
+               bool reads_failures = false) {
+  need_session(at);
+  return std::make_unique<asked<T>>(at, std::move(q), read, reads_failures);
+}
+
+}  // namespace detail
 }  // namespace coxswain

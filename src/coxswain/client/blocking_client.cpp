@@ -6,213 +6,232 @@
 #include <utility>
 
 namespace coxswain {
+namespace {
+
+void end(std::unique_ptr<client_worker> worker) {
+  if (!worker) return;
+  // In a child process the thread does not exist, and the parent's session is not ours to end.
+  if (worker->forked()) {
+    static_cast<void>(worker.release());
+  } else if (worker->is_here()) {
+    // The client's thread ends when its callback has returned.
+    std::thread{[ending = std::move(worker)] {}}.detach();
+  }
+}
+
+}  // namespace
 
 blocking_client::blocking_client(client_options options)
     : worker_{std::make_unique<client_worker>()} {
   worker_->connect(std::move(options));
 }
 
-blocking_client::~blocking_client() {
-  // In a child process the thread does not exist, and the parent's session is not ours to end.
-  if (worker_->forked()) {
-    static_cast<void>(worker_.release());
-  } else if (worker_->is_here()) {
-    // The client's thread ends when its callback has returned.
-    std::thread{[ending = std::move(worker_)] {}}.detach();
-  }
+blocking_client::~blocking_client() { end(std::move(worker_)); }
+
+blocking_client::blocking_client(blocking_client&& other) noexcept = default;
+
+blocking_client& blocking_client::operator=(blocking_client&& other) noexcept {
+  end(std::exchange(worker_, std::move(other.worker_)));
+  return *this;
 }
 
 void blocking_client::close() noexcept {
   if (!worker_->forked()) worker_->close();
 }
 
-bool blocking_client::join(time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.join(timeout); });
+detail::client_calls const& blocking_client::calls() const { return worker_->calls(); }
+
+template <class Call>
+auto blocking_client::run(Call what) {
+  return worker_->run(std::move(what));
 }
 
-bool blocking_client::join(join_options options) {
-  return worker_->ask([=](client& c) { return c.join(options); });
-}
+bool blocking_client::join(join_options const& options) { return run(calls().join(options)); }
 
-void blocking_client::reset() {
-  worker_->ask([](client& c) { return c.reset(); });
-}
+void blocking_client::reset(call_options const& options) { return run(calls().reset(options)); }
 
-round_number blocking_client::barrier(std::string_view name, barrier_options options) {
-  return worker_->ask([&](client& c) { return c.barrier(name, std::move(options)); });
+round_number blocking_client::barrier(std::string_view name, barrier_options const& options) {
+  return run(calls().barrier(name, options));
 }
 
 std::vector<std::string> blocking_client::all_gather(std::string_view name, std::string_view data,
-                                                     barrier_options options) {
-  return worker_->ask([&](client& c) { return c.all_gather(name, data, std::move(options)); });
+                                                     barrier_options const& options) {
+  return run(calls().all_gather(name, data, options));
 }
 
-std::int64_t blocking_client::reduce(std::string_view name, std::int64_t operand, reduction how,
-                                     barrier_options options) {
-  return worker_->ask([&](client& c) { return c.reduce(name, operand, how, std::move(options)); });
+std::int64_t blocking_client::reduce_whole(std::string_view name,
+                                           std::optional<std::int64_t> operand, reduction how,
+                                           barrier_options const& options) {
+  return run(calls().reduce(name, operand, how, options));
 }
 
 double blocking_client::reduce(std::string_view name, double operand, reduction how,
-                               barrier_options options) {
-  return worker_->ask([&](client& c) { return c.reduce(name, operand, how, std::move(options)); });
+                               barrier_options const& options) {
+  return run(calls().reduce(name, operand, how, options));
 }
 
 std::string blocking_client::reduce_bits(std::string_view name, std::string_view operand,
-                                         bitwise how, barrier_options options) {
-  return worker_->ask(
-      [&](client& c) { return c.reduce_bits(name, operand, how, std::move(options)); });
+                                         bitwise how, barrier_options const& options) {
+  return run(calls().reduce_bits(name, operand, how, options));
 }
 
 round_number blocking_client::all_equal(std::string_view name, std::string_view data,
-                                        barrier_options options) {
-  return worker_->ask([&](client& c) { return c.all_equal(name, data, std::move(options)); });
+                                        barrier_options const& options) {
+  return run(calls().all_equal(name, data, options));
 }
 
-void blocking_client::cancel_barrier(std::string_view name, std::optional<round_number> round) {
-  worker_->ask([=](client& c) { return c.cancel_barrier(name, round); });
+void blocking_client::cancel_barrier(std::string_view name, std::optional<round_number> round,
+                                     call_options const& options) {
+  return run(calls().cancel_barrier(name, round, options));
 }
 
 round_number blocking_client::count_barrier(std::string_view name, std::uint32_t count,
-                                            time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.count_barrier(name, count, timeout); });
+                                            call_options const& options) {
+  return run(calls().count_barrier(name, count, options));
 }
 
-std::vector<core::alive_answer::task> blocking_client::alive_tasks(std::span<task_id const> tasks,
-                                                                   time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.alive_tasks(tasks, timeout); });
+std::vector<core::alive_answer::task> blocking_client::alive_tasks(task_list tasks,
+                                                                   call_options const& options) {
+  return run(calls().alive_tasks(std::move(tasks), options));
 }
 
 core::tasks_answer blocking_client::watch_tasks(std::optional<std::uint64_t> after,
-                                                time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.watch_tasks(after, timeout); });
+                                                watch_options const& options) {
+  return run(calls().watch_tasks(after, options));
 }
 
 core::events_answer blocking_client::watch_events(std::optional<std::uint64_t> after,
-                                                  core::severity at_least, time_limit timeout,
-                                                  std::uint32_t last) {
-  return worker_->ask([=](client& c) { return c.watch_events(after, at_least, timeout, last); });
+                                                  events_options const& options) {
+  return run(calls().watch_events(after, options));
 }
 
-std::uint64_t blocking_client::put(std::string_view key, std::string_view value, put_mode mode,
-                                   key_lifetime lifetime) {
-  return worker_->ask([=](client& c) { return c.put(key, value, mode, lifetime); });
+std::uint64_t blocking_client::put(std::string_view key, std::string_view value,
+                                   put_options const& options) {
+  return run(calls().put(key, value, options));
 }
 
 std::uint64_t blocking_client::put_all(std::vector<std::pair<std::string, std::string>> entries,
-                                       put_mode mode) {
-  return worker_->ask([&](client& c) { return c.put_all(std::move(entries), mode); });
+                                       put_options const& options) {
+  return run(calls().put_all(std::move(entries), options));
 }
 
 swap_result blocking_client::compare_and_set(std::string_view key, std::string_view value,
-                                             expectation expected, key_lifetime lifetime) {
-  return worker_->ask(
-      [&](client& c) { return c.compare_and_set(key, value, std::move(expected), lifetime); });
+                                             expectation expected, key_lifetime lifetime,
+                                             call_options const& options) {
+  return run(calls().compare_and_set(key, value, std::move(expected), lifetime, options));
 }
 
-std::uint64_t blocking_client::append(std::string_view key, std::string_view more) {
-  return worker_->ask([=](client& c) { return c.append(key, more); });
+std::uint64_t blocking_client::append(std::string_view key, std::string_view more,
+                                      call_options const& options) {
+  return run(calls().append(key, more, options));
 }
 
-std::string blocking_client::get(std::string_view key, time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.get(key, timeout); });
+std::string blocking_client::get(std::string_view key, call_options const& options) {
+  return run(calls().get(key, options));
 }
 
-std::vector<key_value> blocking_client::get_all(std::vector<std::string> keys, time_limit timeout) {
-  return worker_->ask([&](client& c) { return c.get_all(std::move(keys), timeout); });
+std::vector<key_value> blocking_client::get_all(std::vector<std::string> keys,
+                                                call_options const& options) {
+  return run(calls().get_all(std::move(keys), options));
 }
 
-std::optional<std::string> blocking_client::try_get(std::string_view key) {
-  return worker_->ask([=](client& c) { return c.try_get(key); });
+std::optional<std::string> blocking_client::try_get(std::string_view key,
+                                                    call_options const& options) {
+  return run(calls().try_get(key, options));
 }
 
-std::vector<key_value> blocking_client::list(std::string_view directory) {
-  return worker_->ask([=](client& c) { return c.list(directory); });
+std::vector<key_value> blocking_client::list(std::string_view directory,
+                                             call_options const& options) {
+  return run(calls().list(directory, options));
 }
 
-bool blocking_client::remove(std::string_view key) {
-  return worker_->ask([=](client& c) { return c.remove(key); });
+bool blocking_client::remove(std::string_view key, call_options const& options) {
+  return run(calls().remove(key, options));
 }
 
-std::uint64_t blocking_client::remove_tree(std::string_view directory, remove_mode mode) {
-  return worker_->ask([=](client& c) { return c.remove_tree(directory, mode); });
+std::uint64_t blocking_client::remove_tree(std::string_view directory, remove_mode mode,
+                                           call_options const& options) {
+  return run(calls().remove_tree(directory, mode, options));
 }
 
-std::int64_t blocking_client::increment(std::string_view key, std::int64_t by) {
-  return worker_->ask([=](client& c) { return c.increment(key, by); });
+std::int64_t blocking_client::increment(std::string_view key, std::int64_t by,
+                                        call_options const& options) {
+  return run(calls().increment(key, by, options));
 }
 
-std::uint64_t blocking_client::count(std::string_view directory) {
-  return worker_->ask([=](client& c) { return c.count(directory); });
+std::uint64_t blocking_client::count(std::string_view directory, call_options const& options) {
+  return run(calls().count(directory, options));
 }
 
-blocking_key_watch blocking_client::watch(std::string_view directory,
-                                          std::optional<std::uint64_t> after) {
-  return {*this, worker_->ask([=](client& c) { return c.watch(directory, after); })};
+std::uint64_t blocking_client::push(std::string_view queue, std::string_view value,
+                                    call_options const& options) {
+  return run(calls().push(queue, value, options));
 }
 
-std::vector<key_change> blocking_key_watch::next(time_limit timeout) {
-  return of_->worker_->ask([=, this](client&) { return watch_.next(timeout); });
+queue_item blocking_client::pop(std::string_view queue, call_options const& options) {
+  return run(calls().pop(queue, options));
 }
 
-std::vector<key_value> blocking_key_watch::list() {
-  return of_->worker_->ask([this](client&) { return watch_.list(); });
+std::uint64_t blocking_client::lock(std::string_view name, call_options const& options) {
+  return run(calls().lock(name, options));
 }
 
-std::uint64_t blocking_client::push(std::string_view queue, std::string_view value) {
-  return worker_->ask([=](client& c) { return c.push(queue, value); });
+std::optional<std::uint64_t> blocking_client::try_lock(std::string_view name,
+                                                       call_options const& options) {
+  return run(calls().try_lock(name, options));
 }
 
-std::uint64_t blocking_client::lock(std::string_view name, time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.lock(name, timeout); });
+void blocking_client::unlock(std::string_view name, std::uint64_t token,
+                             call_options const& options) {
+  run(calls().unlock(name, token, options));
 }
 
-std::optional<std::uint64_t> blocking_client::try_lock(std::string_view name) {
-  return worker_->ask([=](client& c) { return c.try_lock(name); });
+void blocking_client::report_error(errc code, std::string_view message,
+                                   call_options const& options) {
+  return run(calls().report_error(code, message, options));
 }
 
-void blocking_client::unlock(std::string_view name, std::uint64_t token) {
-  worker_->ask([=](client& c) { return c.unlock(name, token); });
+void blocking_client::leave(leave_options const& options) { return run(calls().leave(options)); }
+
+core::snapshot blocking_client::inspect(call_options const& options) {
+  return run(calls().inspect(options));
 }
 
-queue_item blocking_client::pop(std::string_view queue, time_limit timeout) {
-  return worker_->ask([=](client& c) { return c.pop(queue, timeout); });
+core::why_answer blocking_client::why(call_options const& options) {
+  return run(calls().why(options));
 }
 
-void blocking_client::report_error(errc code, std::string_view message) {
-  worker_->ask([=](client& c) { return c.report_error(code, message); });
+void blocking_client::report_progress(std::uint64_t step, call_options const& options) {
+  return run(calls().report_progress(step, options));
 }
 
-void blocking_client::leave(time_limit timeout) { leave(leave_options{timeout}); }
-
-void blocking_client::leave(leave_options options) {
-  worker_->ask([=](client& c) { return c.leave(options); });
-}
-
-core::snapshot blocking_client::inspect() {
-  return worker_->ask([](client& c) { return c.inspect(); });
-}
-
-core::why_answer blocking_client::why() {
-  return worker_->ask([](client& c) { return c.why(); });
-}
-
-void blocking_client::report_progress(std::uint64_t step) {
-  worker_->ask([=](client& c) { return c.report_progress(step); });
-}
-
-void blocking_client::preempt(time_limit in, std::optional<task_id> who) {
-  worker_->ask([=](client& c) { return c.preempt(in, who); });
+void blocking_client::preempt(time_limit in, std::optional<task_id> who,
+                              call_options const& options) {
+  return run(calls().preempt(in, who, options));
 }
 
 bool blocking_client::reached_sync_point(std::uint64_t step) {
-  return worker_->ask([=](client& c) { return c.reached_sync_point(step); });
+  return run(calls().reached_sync_point(step));
 }
 
 core::global_topology blocking_client::exchange_topology(std::string_view platform,
                                                          core::local_topology mine,
-                                                         time_limit timeout) {
-  return worker_->ask(
-      [&](client& c) { return c.exchange_topology(platform, std::move(mine), timeout); });
+                                                         call_options const& options) {
+  return run(calls().exchange_topology(platform, std::move(mine), options));
+}
+
+blocking_key_watch blocking_client::watch(std::string_view directory,
+                                          std::optional<std::uint64_t> after,
+                                          call_options const& options) {
+  return {*worker_, run(calls().watch(directory, after, options))};
+}
+
+std::vector<key_change> blocking_key_watch::next(watch_options const& options) {
+  return of_->run(watch_.next_for(options.timeout));
+}
+
+std::vector<key_value> blocking_key_watch::list(call_options const& options) {
+  return of_->run(watch_.list_for(options.timeout));
 }
 
 std::optional<job_error> blocking_client::failure(time_limit timeout) {

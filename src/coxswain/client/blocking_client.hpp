@@ -14,10 +14,10 @@
 #include "coxswain/client/client.hpp"
 #include "coxswain/client/options.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,21 +25,20 @@
 
 namespace coxswain {
 
-class blocking_client;
 class client_worker;
 
-// See key_watch. Must not outlive its client; one thread at a time.
+// See key_watch. Must not outlive its client, which may move; one thread at a time.
 class blocking_key_watch {
  public:
-  std::vector<key_change> next(time_limit timeout = without_limit);
-  std::vector<key_value> list();
+  std::vector<key_change> next(watch_options const& options = {});
+  std::vector<key_value> list(call_options const& options = {});
   [[nodiscard]] std::uint64_t version() const noexcept { return watch_.version(); }
 
  private:
   friend class blocking_client;
-  blocking_key_watch(blocking_client& of, key_watch watch) : of_{&of}, watch_{std::move(watch)} {}
+  blocking_key_watch(client_worker& of, key_watch watch) : of_{&of}, watch_{std::move(watch)} {}
 
-  blocking_client* of_;
+  client_worker* of_;
   key_watch watch_;
 };
 
@@ -50,92 +49,73 @@ class blocking_client {
 
   // See client::~client. No call may be in progress; `close` ends those that are.
   ~blocking_client();
-  blocking_client(blocking_client const&) = delete;
-  blocking_client& operator=(blocking_client const&) = delete;
 
-  bool join(time_limit timeout = core::timeout_default);
-  bool join(join_options options);
-  void reset();
-  round_number barrier(std::string_view name, barrier_options options);
-  round_number barrier(std::string_view name, time_limit timeout = core::timeout_default,
-                       std::span<task_id const> among = {}) {
-    return barrier(name, barrier_options{timeout, among});
-  }
+  // No call may be in progress. One that was moved from may only be destroyed or assigned to.
+  blocking_client(blocking_client&& other) noexcept;
+  blocking_client& operator=(blocking_client&& other) noexcept;
+
+  bool join(join_options const& options = {});
+  void reset(call_options const& options = {});
+  round_number barrier(std::string_view name, barrier_options const& options = {});
   std::vector<std::string> all_gather(std::string_view name, std::string_view data,
-                                      barrier_options options);
-  std::vector<std::string> all_gather(std::string_view name, std::string_view data,
-                                      time_limit timeout = core::timeout_default,
-                                      std::span<task_id const> among = {}) {
-    return all_gather(name, data, barrier_options{timeout, among});
-  }
-  std::int64_t reduce(std::string_view name, std::int64_t operand, reduction how,
-                      barrier_options options);
-  double reduce(std::string_view name, double operand, reduction how, barrier_options options);
+                                      barrier_options const& options = {});
   template <std::integral Whole>
   std::int64_t reduce(std::string_view name, Whole operand, reduction how,
-                      barrier_options options) {
-    return reduce(name, std::int64_t{operand}, how, std::move(options));
+                      barrier_options const& options = {}) {
+    return reduce_whole(name, detail::operand_of(operand), how, options);
   }
-  template <class Number>
-  auto reduce(std::string_view name, Number operand, reduction how,
-              time_limit timeout = core::timeout_default, std::span<task_id const> among = {}) {
-    return reduce(name, operand, how, barrier_options{timeout, among});
-  }
+  double reduce(std::string_view name, double operand, reduction how,
+                barrier_options const& options = {});
   std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
-                          barrier_options options);
-  std::string reduce_bits(std::string_view name, std::string_view operand, bitwise how,
-                          time_limit timeout = core::timeout_default,
-                          std::span<task_id const> among = {}) {
-    return reduce_bits(name, operand, how, barrier_options{timeout, among});
-  }
-  round_number all_equal(std::string_view name, std::string_view data, barrier_options options);
+                          barrier_options const& options = {});
   round_number all_equal(std::string_view name, std::string_view data,
-                         time_limit timeout = core::timeout_default,
-                         std::span<task_id const> among = {}) {
-    return all_equal(name, data, barrier_options{timeout, among});
-  }
-  void cancel_barrier(std::string_view name, std::optional<round_number> round = {});
+                         barrier_options const& options = {});
+  void cancel_barrier(std::string_view name, std::optional<round_number> round = {},
+                      call_options const& options = {});
   round_number count_barrier(std::string_view name, std::uint32_t count,
-                             time_limit timeout = core::timeout_default);
-  std::vector<core::alive_answer::task> alive_tasks(std::span<task_id const> tasks = {},
-                                                    time_limit timeout = core::timeout_default);
+                             call_options const& options = {});
+  std::vector<core::alive_answer::task> alive_tasks(task_list tasks = {},
+                                                    call_options const& options = {});
   core::tasks_answer watch_tasks(std::optional<std::uint64_t> after = {},
-                                 time_limit timeout = without_limit);
+                                 watch_options const& options = {});
   core::events_answer watch_events(std::optional<std::uint64_t> after = {},
-                                   core::severity at_least = core::severity::info,
-                                   time_limit timeout = without_limit, std::uint32_t last = 0);
-  std::uint64_t put(std::string_view key, std::string_view value, put_mode mode = put_mode::create,
-                    key_lifetime lifetime = key_lifetime::persistent);
+                                   events_options const& options = {});
+  std::uint64_t put(std::string_view key, std::string_view value, put_options const& options = {});
   std::uint64_t put_all(std::vector<std::pair<std::string, std::string>> entries,
-                        put_mode mode = put_mode::create);
+                        put_options const& options = {});
   swap_result compare_and_set(std::string_view key, std::string_view value, expectation expected,
-                              key_lifetime lifetime = key_lifetime::persistent);
-  std::uint64_t append(std::string_view key, std::string_view more);
-  std::string get(std::string_view key, time_limit timeout = core::timeout_default);
-  std::vector<key_value> get_all(std::vector<std::string> keys,
-                                 time_limit timeout = core::timeout_default);
-  std::optional<std::string> try_get(std::string_view key);
-  std::vector<key_value> list(std::string_view directory);
-  bool remove(std::string_view key);
-  std::uint64_t remove_tree(std::string_view directory, remove_mode mode = remove_mode::tree);
-  std::int64_t increment(std::string_view key, std::int64_t by = 1);
-  std::uint64_t count(std::string_view directory = {});
-  blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {});
-  std::uint64_t push(std::string_view queue, std::string_view value);
-  queue_item pop(std::string_view queue, time_limit timeout = core::timeout_default);
-  std::uint64_t lock(std::string_view name, time_limit timeout = core::timeout_default);
-  std::optional<std::uint64_t> try_lock(std::string_view name);
-  void unlock(std::string_view name, std::uint64_t token);
-  void report_error(errc code, std::string_view message);
-  void leave(time_limit timeout = core::timeout_default);
-  void leave(leave_options options);
-  core::snapshot inspect();
-  core::why_answer why();
-  void report_progress(std::uint64_t step);
-  void preempt(time_limit in = duration{}, std::optional<task_id> who = {});
+                              key_lifetime lifetime = key_lifetime::persistent,
+                              call_options const& options = {});
+  std::uint64_t append(std::string_view key, std::string_view more,
+                       call_options const& options = {});
+  std::string get(std::string_view key, call_options const& options = {});
+  std::vector<key_value> get_all(std::vector<std::string> keys, call_options const& options = {});
+  std::optional<std::string> try_get(std::string_view key, call_options const& options = {});
+  std::vector<key_value> list(std::string_view directory, call_options const& options = {});
+  bool remove(std::string_view key, call_options const& options = {});
+  std::uint64_t remove_tree(std::string_view directory, remove_mode mode = remove_mode::tree,
+                            call_options const& options = {});
+  std::int64_t increment(std::string_view key, std::int64_t by = 1,
+                         call_options const& options = {});
+  std::uint64_t count(std::string_view directory = {}, call_options const& options = {});
+  std::uint64_t push(std::string_view queue, std::string_view value,
+                     call_options const& options = {});
+  queue_item pop(std::string_view queue, call_options const& options = {});
+  std::uint64_t lock(std::string_view name, call_options const& options = {});
+  std::optional<std::uint64_t> try_lock(std::string_view name, call_options const& options = {});
+  void unlock(std::string_view name, std::uint64_t token, call_options const& options = {});
+  void report_error(errc code, std::string_view message, call_options const& options = {});
+  void leave(leave_options const& options = {});
+  core::snapshot inspect(call_options const& options = {});
+  core::why_answer why(call_options const& options = {});
+  void report_progress(std::uint64_t step, call_options const& options = {});
+  void preempt(time_limit in = {}, std::optional<task_id> who = {},
+               call_options const& options = {});
   bool reached_sync_point(std::uint64_t step);
   core::global_topology exchange_topology(std::string_view platform, core::local_topology mine,
-                                          time_limit timeout = core::timeout_default);
+                                          call_options const& options = {});
+  blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {},
+                           call_options const& options = {});
 
   // Waits for a failure of the job, or that the coordinator is lost for good; none if `timeout`
   // passes without one.
@@ -152,8 +132,14 @@ class blocking_client {
   [[nodiscard]] coxswain::incarnation incarnation() const;
 
  private:
-  friend class blocking_key_watch;
   friend class blocking_process_monitor;
+
+  [[nodiscard]] detail::client_calls const& calls() const;
+  template <class Call>
+  auto run(Call what);
+  std::int64_t reduce_whole(std::string_view name, std::optional<std::int64_t> operand,
+                            reduction how, barrier_options const& options);
+
   std::unique_ptr<client_worker> worker_;
 };
 

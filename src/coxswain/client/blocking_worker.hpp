@@ -2,6 +2,7 @@
 // What is behind blocking_client and the Python package: a client with an io_context and a thread
 // of its own, and how other threads ask it. Not here: the calls (blocking_client).
 
+#include "coxswain/client/asking.hpp"
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/net/asio.hpp"
 #include "coxswain/net/signals_blocked.hpp"
@@ -112,18 +113,28 @@ class client_worker {
     return answer;
   }
 
+  // Begins a call on the client's thread, and waits for it. Errors of `spawn`, and of the call.
+  template <class T>
+  T run(detail::call<T> what) {
+    return wait<T>(std::move(what));
+  }
+  template <class T>
+  T run(asio::awaitable<T> steps) {
+    return wait<T>(std::move(steps));
+  }
+
   // Runs what `start` gives, on the client's thread, and waits for it.
   template <class Start>
   auto ask(Start start) {
     return begin(std::move(start), std::nullopt).get();
   }
 
-  // The same, but cancels it after `patience`; it throws system_error(operation_aborted) then.
+  // The same, but cancels it after `limit`; it throws operation_aborted then.
   template <class Start>
-  auto ask_within(duration patience, Start start) {
+  auto ask_within(duration limit, Start start) {
     auto const number = next_stop();
     auto answer = begin(std::move(start), number);
-    if (answer.wait_for(std::min(patience, wait_max)) == std::future_status::timeout) stop(number);
+    if (answer.wait_for(std::min(limit, wait_max)) == std::future_status::timeout) stop(number);
     answer.wait();
     forget_stop(number);
     return answer.get();
@@ -155,6 +166,7 @@ class client_worker {
     facts_.role = opened.role();
     facts_.task = opened.task();
     facts_.self = opened.incarnation();
+    calls_ = detail::client_calls{connection_of(opened)};
     client_ = std::move(opened);
   }
 
@@ -196,8 +208,36 @@ class client_worker {
 
   // What does not change. Not before `connect`.
   [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
+  [[nodiscard]] detail::client_calls const& calls() const noexcept { return calls_; }
 
  private:
+  // Begins a call on the client's thread.
+  template <class T, class Call>
+  class elsewhere {
+   public:
+    explicit elsewhere(client_worker& on) : on_{on} {}
+
+    template <class Handler>
+    void operator()(Handler&& handler, Call what) const {
+      on_.post(
+          [&io = on_.io_, what = std::move(what), done = std::forward<Handler>(handler)]() mutable {
+            detail::begin<T>(io.get_executor(), std::move(what),
+                             detail::completion<T>{std::move(done)});
+          });
+    }
+
+   private:
+    client_worker& on_;
+  };
+
+  template <class T, class Call>
+  T wait(Call what) {
+    refuse_here();
+    return asio::async_initiate<asio::use_future_t<> const, typename detail::signatures<T>::inside>(
+               elsewhere<T, Call>{*this}, asio::use_future, std::move(what))
+        .get();
+  }
+
   template <class Work>
   void post(Work work) {
     if (!try_post(std::move(work))) throw error{status{errc::cancelled, "the client was closed"}};
@@ -221,6 +261,7 @@ class client_worker {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   client client_;
+  detail::client_calls calls_;
   std::mutex mutex_;
   bool closed_{};
   std::thread thread_;

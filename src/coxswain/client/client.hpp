@@ -12,50 +12,56 @@
 //     co_await c.leave();
 //   }
 //
-// Errors are thrown as coxswain::error. Those of every call: UNAVAILABLE (the coordinator is lost
-// for good; the text says whether the call may have taken effect), RESOURCE_EXHAUSTED (a limit;
-// the text names it), PERMISSION_DENIED (the token's role does not suffice), FAILED_PRECONDITION
-// (not joined; or this client has left), ABORTED (a newer incarnation of the task has taken its
-// place), CANCELLED (the client was destroyed meanwhile), DEADLINE_EXCEEDED. Further ones stand
-// beside the call.
+// Completion tokens: each call is an initiating function with the signature void(error_code, T), or
+// void(error_code). Without a token it gives an asio::awaitable<T> that throws coxswain::error.
+// With a token the code is an `errc` or asio::error::operation_aborted, and the message and details
+// go where the options say:
+//
+//   diagnostics why;
+//   auto const options = call_options{10s}.with_details(why);
+//   auto const got = co_await c.get("k", options, asio::as_tuple(asio::use_awaitable));
+//   std::future<round_number> passed = c.barrier("b", {60s, {0, 1}}, asio::use_future);
+//   c.put("k", "v", {}, [](boost::system::error_code code, std::uint64_t version) { ... });
+//
+// Errors of every call: UNAVAILABLE (the coordinator is lost for good; the text says whether the
+// call may have taken effect), RESOURCE_EXHAUSTED (a limit; the text names it), PERMISSION_DENIED
+// (the token's role does not suffice), FAILED_PRECONDITION (not joined; or this client has left),
+// ABORTED (a newer incarnation of the task has taken its place), CANCELLED (the client was
+// destroyed meanwhile), DEADLINE_EXCEEDED. Further ones stand beside the call.
 //
 // Connection loss: a call that is open goes on. The client reconnects by itself and resumes its
 // session, each call takes effect exactly once, and deadlines keep running. Calls made meanwhile
 // wait for the connection, up to 64 MiB of them.
 //
-// Deadlines are kept by the coordinator and answered within milliseconds. If it cannot answer, the
-// client ends the call by itself, 1 s later while it is connected, exactly in time while it is
-// not. Calls without a `timeout` argument have one of 300 s. A timeout of zero or less asks for an
-// answer now; `without_limit`, and anything above 292 years (hours::max()), waits for ever.
+// Deadlines: the coordinator keeps them and replies within milliseconds. If it cannot, the client
+// ends the call by itself, 1 s later while it is connected, exactly in time while it is not. The
+// default is 300 s. A timeout of zero or less asks for a reply now; `without_limit`, and anything
+// above 292 years (hours::max()), waits for ever.
 //
-// Cancellation: each call honours the cancellation slot of its coroutine for every kind of
-// cancellation: it is taken back at the coordinator, other calls notice nothing, and the awaiting
-// coroutine gets boost::system::system_error(operation_aborted). So `c.get(k) || timer.async_wait(
-// use_awaitable)` works. A call that was cancelled may nevertheless have taken effect.
+// Cancellation: each call honours every kind of cancellation of its handler's slot, which is the
+// coroutine's for an awaitable. The call is cancelled at the coordinator, no other call notices,
+// and it completes with operation_aborted: without a token, a coxswain::error with that code and
+// the outcome CANCELLED. So `c.get(k) || timer.async_wait(use_awaitable)` works. A call that was
+// cancelled may nevertheless have taken effect.
 //
 // Threads: none of its own (but Asio has one that looks up host names), no locks. All work is done
-// on the executor of the coroutine that awaited `connect`, which must run on one thread (or be a
-// strand), and every function must be called there. It must not be kept busy for longer than the
-// heartbeat timeout, or the task fails: programs that compute or block for long use
-// blocking_client. Arguments are copied before a function returns, so views need not outlive the
-// call expression. A call begins when its awaitable is awaited. Each function may be called again
-// while earlier calls are open. The client may outlive its io_context, but not be used then.
+// on get_executor(), which must run on one thread (or be a strand); every function must be called,
+// and cancellation signals emitted, there. It must not be kept busy for longer than the heartbeat
+// timeout, or the task fails: programs that compute or block for long use blocking_client. A
+// handler runs on its associated executor, by default the client's, and never within the call.
+//
+// Arguments are copied before a function returns, so views need not outlive the call expression. A
+// call begins when its token says: an awaitable when it is awaited. Each function may be called
+// again while earlier calls are open. The client may outlive its io_context, but not be used then.
 
-#include "coxswain/base/error.hpp"
-#include "coxswain/base/ids.hpp"
-#include "coxswain/base/time.hpp"
-#include "coxswain/client/key_watch.hpp"
-#include "coxswain/client/keys.hpp"
+#include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/options.hpp"
-#include "coxswain/core/model/messages.hpp"
-#include "coxswain/net/asio.hpp"
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,63 +69,10 @@
 
 namespace coxswain {
 
-class connection;
-
-// What becomes of the numbers that the tasks bring.
-enum class reduction : std::uint8_t { sum, min, max };
-
-// What becomes of the bits that the tasks bring: set if all, or if any of them has it set.
-enum class bitwise : std::uint8_t { all, any };
-
-// How to join.
-struct join_options {
-  join_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
-  explicit join_options(time_limit time) : timeout{time} {}
-
-  time_limit timeout{core::timeout_default};
-
-  // Take the place of another incarnation that holds the task, at once and without asking whether
-  // it lives. Both must be recoverable.
-  bool take_over{};
-};
-
-struct leave_options {
-  leave_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
-  explicit leave_options(time_limit time) : timeout{time} {}
-
-  // How long the shutdown barrier may wait for the other tasks, if there is one. Zero or negative:
-  // leave alone.
-  time_limit timeout{core::timeout_default};
-
-  // The task has not finished: its next process is to join within the coordinator's return_timeout
-  // (10 min). It leaves at once and alone, and must be recoverable.
-  bool returning{};
-};
-
-// How to wait at a barrier, of whatever kind.
-struct barrier_options {
-  barrier_options() = default;  // no aggregate: GCC 12, see tools/tidy.py
-  explicit barrier_options(time_limit time, std::span<task_id const> who = {})
-      : timeout{time}, among{who.begin(), who.end()} {}
-
-  time_limit timeout{core::timeout_default};
-
-  // The tasks that take part, the caller among them; empty: all. The same for all of a round.
-  std::vector<task_id> among;
-
-  // Fail as soon as a participant fails, even a recoverable one, instead of waiting for it to come
-  // back. The same for all callers of a round.
-  bool fail_when_lost{};
-
-  // Told who is still missing while the caller waits, every `progress_every`, which counts as 100
-  // ms if it is less. On the client's executor; must not throw. Not called any more once the call
-  // has ended.
-  std::function<void(core::barrier_progress const&)> on_progress;
-  time_limit progress_every{1s};
-};
-
 class client {
  public:
+  using executor_type = asio::any_io_executor;
+
   // No session: each call throws FAILED_PRECONDITION, as those of a client that was moved from do.
   client() = default;
 
@@ -129,7 +82,19 @@ class client {
   // the other does not), UNAUTHENTICATED (the token; a certificate that either side refuses): at
   // once. INVALID_ARGUMENT: the address is malformed. And what net::tls_context says of the files
   // of `options.tls`.
-  static asio::awaitable<client> connect(client_options options);
+  // On the executor of the handler: without a token, the one of the awaiting coroutine.
+  template <detail::token_for<client> Token = use_coroutine_t>
+  static auto connect(client_options options, Token&& token = {}) {
+    detail::connect_initiation const begin{options.connect_details};
+    return asio::async_initiate<Token, void(boost::system::error_code, client)>(
+        begin, token, detail::client_calls::connect(std::move(options)));
+  }
+  template <detail::token_for<client> Token>
+  static auto connect(executor_type executor, client_options options, Token&& token) {
+    detail::initiation const begin{std::move(executor), options.connect_details};
+    return asio::async_initiate<Token, void(boost::system::error_code, client)>(
+        begin, token, detail::client_calls::connect(std::move(options)));
+  }
 
   // A client that has not left says that it is gone: its task fails at once, for everybody. Calls
   // that are open end with CANCELLED. Does not block: their completions are posted to the executors
@@ -144,13 +109,18 @@ class client {
   // the task joined meanwhile), ABORTED (another one holds the task and lives; this one has failed:
   // see `reset`; or the job has failed), INVALID_ARGUMENT (no such task, or it may not take over),
   // FAILED_PRECONDITION (the client is an observer).
-  asio::awaitable<bool> join(time_limit timeout = core::timeout_default);
-  asio::awaitable<bool> join(join_options options);
+  template <detail::token_for<bool> Token = use_coroutine_t>
+  auto join(join_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.join(options), options.details, token);
+  }
 
   // Clears the error of this recoverable task, which has failed, so that `join` may be called
   // again. FAILED_PRECONDITION: it has not failed, or the job has. ABORTED: another incarnation of
   // it has failed.
-  asio::awaitable<void> reset();
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto reset(call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.reset(options), options.details, token);
+  }
 
   // Waits until all participants have called; gives the number of the round. The time runs from
   // the coordinator's receipt, and the earliest deadline of the participants ends the round for
@@ -158,69 +128,64 @@ class client {
   // participant died, failed or left), CANCELLED (cancel_barrier), INVALID_ARGUMENT (participants
   // differ), FAILED_PRECONDITION (the job has failed; or this task waits at `name` already). The
   // error's details() say who is missing.
-  asio::awaitable<round_number> barrier(std::string_view name, barrier_options options);
-  asio::awaitable<round_number> barrier(std::string_view name,
-                                        time_limit timeout = core::timeout_default,
-                                        std::span<task_id const> among = {}) {
-    return barrier(name, barrier_options{timeout, among});
+  template <detail::token_for<round_number> Token = use_coroutine_t>
+  auto barrier(std::string_view name, barrier_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.barrier(name, options), options.details, token);
   }
 
   // A barrier to which everybody brings `data`; gives the data of all, in task order. Errors of
   // `barrier`; RESOURCE_EXHAUSTED: all the data together passes the coordinator's limit.
-  asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
-                                                       barrier_options options);
-  asio::awaitable<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
-                                                       time_limit timeout = core::timeout_default,
-                                                       std::span<task_id const> among = {}) {
-    return all_gather(name, data, barrier_options{timeout, among});
+  template <detail::token_for<std::vector<std::string>> Token = use_coroutine_t>
+  auto all_gather(std::string_view name, std::string_view data, barrier_options const& options = {},
+                  Token&& token = {}) {
+    return start<Token>(calls_.all_gather(name, data, options), options.details, token);
   }
 
   // A barrier to which everybody brings a number; gives all their sum, least or greatest. Doubles
   // are added in task order, so that each run gives the same. Errors of `barrier`; OUT_OF_RANGE:
   // the sum does not fit 64 bits.
-  asio::awaitable<std::int64_t> reduce(std::string_view name, std::int64_t operand, reduction how,
-                                       barrier_options options);
-  asio::awaitable<double> reduce(std::string_view name, double operand, reduction how,
-                                 barrier_options options);
-  template <std::integral Whole>
-  asio::awaitable<std::int64_t> reduce(std::string_view name, Whole operand, reduction how,
-                                       barrier_options options) {
-    return reduce(name, std::int64_t{operand}, how, std::move(options));
+  template <std::integral Whole, detail::token_for<std::int64_t> Token = use_coroutine_t>
+  auto reduce(std::string_view name, Whole operand, reduction how,
+              barrier_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.reduce(name, detail::operand_of(operand), how, options),
+                        options.details, token);
   }
-  template <class Number>
-  auto reduce(std::string_view name, Number operand, reduction how,
-              time_limit timeout = core::timeout_default, std::span<task_id const> among = {}) {
-    return reduce(name, operand, how, barrier_options{timeout, among});
+  template <std::floating_point Real, detail::token_for<double> Token = use_coroutine_t>
+  auto reduce(std::string_view name, Real operand, reduction how,
+              barrier_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.reduce(name, double{operand}, how, options), options.details, token);
   }
 
   // The same bit by bit, over bytes. INVALID_ARGUMENT: the first caller brought another length.
-  asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
-                                           bitwise how, barrier_options options);
-  asio::awaitable<std::string> reduce_bits(std::string_view name, std::string_view operand,
-                                           bitwise how, time_limit timeout = core::timeout_default,
-                                           std::span<task_id const> among = {}) {
-    return reduce_bits(name, operand, how, barrier_options{timeout, among});
+  template <detail::token_for<std::string> Token = use_coroutine_t>
+  auto reduce_bits(std::string_view name, std::string_view operand, bitwise how,
+                   barrier_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.reduce_bits(name, operand, how, options), options.details, token);
   }
 
   // A barrier that passes if everybody brings the same bytes. Errors of `barrier`;
   // FAILED_PRECONDITION: they differ; the text names two tasks that do.
-  asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
-                                          barrier_options options);
-  asio::awaitable<round_number> all_equal(std::string_view name, std::string_view data,
-                                          time_limit timeout = core::timeout_default,
-                                          std::span<task_id const> among = {}) {
-    return all_equal(name, data, barrier_options{timeout, among});
+  template <detail::token_for<round_number> Token = use_coroutine_t>
+  auto all_equal(std::string_view name, std::string_view data, barrier_options const& options = {},
+                 Token&& token = {}) {
+    return start<Token>(calls_.all_equal(name, data, options), options.details, token);
   }
 
   // Ends the open round of a barrier for all with CANCELLED; with a number, only if it is that
   // round. FAILED_PRECONDITION: no such round is open. PERMISSION_DENIED: not a participant.
-  asio::awaitable<void> cancel_barrier(std::string_view name,
-                                       std::optional<round_number> round = {});
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto cancel_barrier(std::string_view name, std::optional<round_number> round = {},
+                      call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.cancel_barrier(name, round, options), options.details, token);
+  }
 
   // Waits until `count` such calls are open, of tasks or observers; the names are apart from those
   // of `barrier`. INVALID_ARGUMENT: others wait with another count.
-  asio::awaitable<round_number> count_barrier(std::string_view name, std::uint32_t count,
-                                              time_limit timeout = core::timeout_default);
+  template <detail::token_for<round_number> Token = use_coroutine_t>
+  auto count_barrier(std::string_view name, std::uint32_t count, call_options const& options = {},
+                     Token&& token = {}) {
+    return start<Token>(calls_.count_barrier(name, count, options), options.details, token);
+  }
 
   // Which of these tasks are there, the caller among them; without any: of all tasks. Waits until
   // each of them that is connected has asked for the same set, and gives all the same list, in task
@@ -228,130 +193,206 @@ class client {
   // INVALID_ARGUMENT (the caller is not in the set), DEADLINE_EXCEEDED (details() say who did not
   // ask; the others wait on), INTERNAL (the job has failed meanwhile), FAILED_PRECONDITION
   // (before).
-  asio::awaitable<std::vector<core::alive_answer::task>> alive_tasks(
-      std::span<task_id const> tasks = {}, time_limit timeout = core::timeout_default);
+  template <detail::token_for<std::vector<core::alive_answer::task>> Token = use_coroutine_t>
+  auto alive_tasks(task_list tasks = {}, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.alive_tasks(std::move(tasks), options), options.details, token);
+  }
 
   // All tasks as they are now; with a version that was given before, as they are when they differ
   // from it, or when `timeout` is over. Goes on when the job has failed. INVALID_ARGUMENT: the
   // version is not of this coordinator. process_monitor does this in a loop.
-  asio::awaitable<core::tasks_answer> watch_tasks(std::optional<std::uint64_t> after = {},
-                                                  time_limit timeout = without_limit);
+  template <detail::token_for<core::tasks_answer> Token = use_coroutine_t>
+  auto watch_tasks(std::optional<std::uint64_t> after = {}, watch_options const& options = {},
+                   Token&& token = {}) {
+    return start<Token>(calls_.watch_tasks(after, options), options.details, token);
+  }
 
   // What the coordinator has logged, from the oldest that it keeps; with a number that was given
   // before as `through`, what came after it, as soon as there is something or `timeout` is over.
   // Without a number, `last` asks for only so many of each severity; zero means all.
   // INVALID_ARGUMENT: the number is not of this coordinator. event_watch does this in a loop.
-  asio::awaitable<core::events_answer> watch_events(std::optional<std::uint64_t> after = {},
-                                                    core::severity at_least = core::severity::info,
-                                                    time_limit timeout = without_limit,
-                                                    std::uint32_t last = 0);
+  template <detail::token_for<core::events_answer> Token = use_coroutine_t>
+  auto watch_events(std::optional<std::uint64_t> after = {}, events_options const& options = {},
+                    Token&& token = {}) {
+    return start<Token>(calls_.watch_events(after, options), options.details, token);
+  }
 
   // Stores a value and wakes those who wait for the key; gives the key's new version.
   // ALREADY_EXISTS: the key has a value and the mode is `create`. Who overwrites a key decides anew
   // whether it lives as long as his task.
-  asio::awaitable<std::uint64_t> put(std::string_view key, std::string_view value,
-                                     put_mode mode = put_mode::create,
-                                     key_lifetime lifetime = key_lifetime::persistent);
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto put(std::string_view key, std::string_view value, put_options const& options = {},
+           Token&& token = {}) {
+    return start<Token>(calls_.put(key, value, options), options.details, token);
+  }
 
   // Stores all values (of keys and values), or none of them; gives the version of the last.
   // ALREADY_EXISTS: a key has a value and the mode is `create`. INVALID_ARGUMENT: a key is there
   // twice.
-  asio::awaitable<std::uint64_t> put_all(std::vector<std::pair<std::string, std::string>> entries,
-                                         put_mode mode = put_mode::create);
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto put_all(std::vector<std::pair<std::string, std::string>> entries,
+               put_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.put_all(std::move(entries), options), options.details, token);
+  }
 
   // Stores a value if the key is as expected; else gives what it has, so that the caller can try
   // again. That the key is not as expected is no exception.
-  asio::awaitable<swap_result> compare_and_set(std::string_view key, std::string_view value,
-                                               expectation expected,
-                                               key_lifetime lifetime = key_lifetime::persistent);
+  template <detail::token_for<swap_result> Token = use_coroutine_t>
+  auto compare_and_set(std::string_view key, std::string_view value, expectation expected,
+                       key_lifetime lifetime = key_lifetime::persistent,
+                       call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.compare_and_set(key, value, std::move(expected), lifetime, options),
+                        options.details, token);
+  }
 
   // Adds bytes to the end of a value, empty if the key is missing; gives the key's new version.
-  asio::awaitable<std::uint64_t> append(std::string_view key, std::string_view more);
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto append(std::string_view key, std::string_view more, call_options const& options = {},
+              Token&& token = {}) {
+    return start<Token>(calls_.append(key, more, options), options.details, token);
+  }
 
   // Waits until the key has a value. CANCELLED: the job failed or the coordinator stops.
-  asio::awaitable<std::string> get(std::string_view key,
-                                   time_limit timeout = core::timeout_default);
+  template <detail::token_for<std::string> Token = use_coroutine_t>
+  auto get(std::string_view key, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.get(key, options), options.details, token);
+  }
 
   // Waits until all the keys have values at the same time; gives them in this order. The text of
   // DEADLINE_EXCEEDED names the missing ones. CANCELLED: as `get`.
-  asio::awaitable<std::vector<key_value>> get_all(std::vector<std::string> keys,
-                                                  time_limit timeout = core::timeout_default);
+  template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
+  auto get_all(std::vector<std::string> keys, call_options const& options = {},
+               Token&& token = {}) {
+    return start<Token>(calls_.get_all(std::move(keys), options), options.details, token);
+  }
 
   // The key's value now, if it has one.
-  asio::awaitable<std::optional<std::string>> try_get(std::string_view key);
+  template <detail::token_for<std::optional<std::string>> Token = use_coroutine_t>
+  auto try_get(std::string_view key, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.try_get(key, options), options.details, token);
+  }
 
   // All keys below a directory, at any depth, in byte order; "" is the root. A snapshot, although
   // it takes several requests if there are many. OUT_OF_RANGE: eight times, keys changed faster
   // than they could be listed.
-  asio::awaitable<std::vector<key_value>> list(std::string_view directory);
+  template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
+  auto list(std::string_view directory, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.list(directory, options), options.details, token);
+  }
 
   // How many keys `list` would give.
-  asio::awaitable<std::uint64_t> count(std::string_view directory = {});
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto count(std::string_view directory = {}, call_options const& options = {},
+             Token&& token = {}) {
+    return start<Token>(calls_.count(directory, options), options.details, token);
+  }
 
   // The changes below a directory and of the key equal to it, from now on or after a version that
   // this coordinator gave: see key_watch.
-  asio::awaitable<key_watch> watch(std::string_view directory,
-                                   std::optional<std::uint64_t> after = {});
+  template <detail::token_for<key_watch> Token = use_coroutine_t>
+  auto watch(std::string_view directory, std::optional<std::uint64_t> after = {},
+             call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.watch(directory, after, options), options.details, token);
+  }
 
   // Removes the key and nothing below it; gives whether it was there.
-  asio::awaitable<bool> remove(std::string_view key);
+  template <detail::token_for<bool> Token = use_coroutine_t>
+  auto remove(std::string_view key, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.remove(key, options), options.details, token);
+  }
 
   // Removes everything below a directory, and the key equal to it; gives the number of removed
   // keys. More than 1,000 keys take several requests: see SEMANTICS.md, D18.10. INVALID_ARGUMENT:
   // the directory is the root and the mode is not `all`.
-  asio::awaitable<std::uint64_t> remove_tree(std::string_view directory,
-                                             remove_mode mode = remove_mode::tree);
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto remove_tree(std::string_view directory, remove_mode mode = remove_mode::tree,
+                   call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.remove_tree(directory, mode, options), options.details, token);
+  }
 
   // Adds to a decimal counter, zero if the key is missing; gives the sum. FAILED_PRECONDITION (the
   // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).
-  asio::awaitable<std::int64_t> increment(std::string_view key, std::int64_t by = 1);
+  template <detail::token_for<std::int64_t> Token = use_coroutine_t>
+  auto increment(std::string_view key, std::int64_t by = 1, call_options const& options = {},
+                 Token&& token = {}) {
+    return start<Token>(calls_.increment(key, by, options), options.details, token);
+  }
 
   // Adds an item at the end of a queue; gives the number of items that wait in it then. Queues have
   // names of their own and need not be made.
-  asio::awaitable<std::uint64_t> push(std::string_view queue, std::string_view value);
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto push(std::string_view queue, std::string_view value, call_options const& options = {},
+            Token&& token = {}) {
+    return start<Token>(calls_.push(queue, value, options), options.details, token);
+  }
 
   // Takes the first item of a queue, and waits for one if there is none. An item goes to exactly
   // one caller. If this client dies before it has said more to the coordinator, or the call is
   // cancelled, the item goes back to its place; so a program that dies loses none, and another may
   // get one that was worked on. Better than to race a `pop` with a timer is a timeout: who drops
   // its result has taken the item. CANCELLED: as `get`.
-  asio::awaitable<queue_item> pop(std::string_view queue,
-                                  time_limit timeout = core::timeout_default);
+  template <detail::token_for<queue_item> Token = use_coroutine_t>
+  auto pop(std::string_view queue, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.pop(queue, options), options.details, token);
+  }
 
   // Waits until a lock is free and takes it; gives its token, which is above those of all locks
   // before. The session owns the lock until `unlock`, or until it ends: what the lock protects
   // should refuse tokens below the highest that it has seen. Not reentrant. DEADLINE_EXCEEDED (the
   // text says who holds it), CANCELLED: as `get`.
-  asio::awaitable<std::uint64_t> lock(std::string_view name,
-                                      time_limit timeout = core::timeout_default);
+  template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
+  auto lock(std::string_view name, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.lock(name, options), options.details, token);
+  }
 
   // The same without waiting; nothing if the lock is held.
-  asio::awaitable<std::optional<std::uint64_t>> try_lock(std::string_view name);
+  template <detail::token_for<std::optional<std::uint64_t>> Token = use_coroutine_t>
+  auto try_lock(std::string_view name, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.try_lock(name, options), options.details, token);
+  }
 
   // Frees a lock for whoever has waited longest. FAILED_PRECONDITION: it is not held with this
   // token. PERMISSION_DENIED: another session holds it.
-  asio::awaitable<void> unlock(std::string_view name, std::uint64_t token);
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto unlock(std::string_view name, std::uint64_t held, call_options const& options = {},
+              Token&& token = {}) {
+    return start<Token>(calls_.unlock(name, held, options), options.details, token);
+  }
 
   // Completes when the job fails, or this client has lost the coordinator for good (the cause is
   // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:
   // the client left or was destroyed.
-  asio::awaitable<job_error> failure();
+  template <detail::token_for<job_error> Token = use_coroutine_t>
+  auto failure(diagnostics* details = nullptr, Token&& token = {}) {
+    return start<Token>(calls_.failure(), details, token);
+  }
 
   // Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
   // code is OK.
-  asio::awaitable<void> report_error(errc code, std::string_view message);
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto report_error(errc code, std::string_view message, call_options const& options = {},
+                    Token&& token = {}) {
+    return start<Token>(calls_.report_error(code, message, options), options.details, token);
+  }
 
   // Says that a task, or this one, will be taken away in so long: all tasks then agree on a step at
   // which they stop together. FAILED_PRECONDITION: the task has gone already, or the job has
   // failed; INVALID_ARGUMENT: no such task, or none given by an observer.
-  asio::awaitable<void> preempt(time_limit in = duration{}, std::optional<task_id> who = {});
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto preempt(time_limit in = {}, std::optional<task_id> who = {},
+               call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.preempt(in, who, options), options.details, token);
+  }
 
   // To be called by every task with each step that it has reached, rising. True once for each
   // agreement after `preempt`: at the first step at or past the one that was agreed on, where all
   // tasks save their state. Waits only while an agreement is being made, at most the coordinator's
   // preemption_timeout; if nothing comes of it, the answer is false. After this client has left it
   // is false. UNAVAILABLE: the coordinator was lost.
-  asio::awaitable<bool> reached_sync_point(std::uint64_t step);
+  template <detail::token_for<bool> Token = use_coroutine_t>
+  auto reached_sync_point(std::uint64_t step, diagnostics* details = nullptr, Token&& token = {}) {
+    return start<Token>(calls_.reached_sync_point(step), details, token);
+  }
 
   // Says that this task has reached a step of its work: shown to all who look at the job, and with
   // the coordinator's progress_timeout, a task that reports none beyond it for so long is named, or
@@ -359,7 +400,10 @@ class client {
   // get, a pop and the like; not a watch of keys, tasks or events). A step that is
   // not above the last one is shown, but is no progress. What is said to `reached_sync_point` is
   // not reported by itself, so that a step costs no message unless the program wants it.
-  asio::awaitable<void> report_progress(std::uint64_t step);
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto report_progress(std::uint64_t step, call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.report_progress(step, options), options.details, token);
+  }
 
   // Brings this task's devices and waits until all tasks have brought theirs for the same platform;
   // gives those of all, numbered, which is the same for everybody. Once complete, the answer to
@@ -368,9 +412,12 @@ class client {
   // INVALID_ARGUMENT (some tasks state a partition index and some do not), CANCELLED (this task
   // asked again), FAILED_PRECONDITION (the job has failed). DEADLINE_EXCEEDED: the error's
   // details() say who is missing.
-  asio::awaitable<core::global_topology> exchange_topology(
-      std::string_view platform, core::local_topology mine,
-      time_limit timeout = core::timeout_default);
+  template <detail::token_for<core::global_topology> Token = use_coroutine_t>
+  auto exchange_topology(std::string_view platform, core::local_topology mine,
+                         call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.exchange_topology(platform, std::move(mine), options),
+                        options.details, token);
+  }
 
   // Leaves the job and ends the session. Waits at the shutdown barrier until all tasks leave,
   // except recoverable ones that have failed. If all tasks are recoverable there is no shutdown
@@ -386,19 +433,33 @@ class client {
   // at its end then; unless the call was cancelled or gave INVALID_ARGUMENT (`returning`, but not
   // recoverable), after which the client goes on. An observer, or a task that never joined, just
   // ends its session.
-  asio::awaitable<void> leave(time_limit timeout = core::timeout_default);
-  asio::awaitable<void> leave(leave_options options);
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto leave(leave_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.leave(options), options.details, token);
+  }
 
   // Ends the session as the destructor does, and waits until the open calls of coroutines on this
   // client's executor have ended with CANCELLED. The client has no session then. No errors.
-  asio::awaitable<void> close();
+  template <detail::token_for<void> Token = use_coroutine_t>
+  auto close(Token&& token = {}) {
+    return start<Token>(calls_.close(), nullptr, token);
+  }
 
   // What the whole job is doing.
-  asio::awaitable<core::snapshot> inspect();
+  template <detail::token_for<core::snapshot> Token = use_coroutine_t>
+  auto inspect(call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.inspect(options), options.details, token);
+  }
 
   // What everybody waits for, and which tasks can never go on because they wait for each other, or
   // for something that nobody is left to do.
-  asio::awaitable<core::why_answer> why();
+  template <detail::token_for<core::why_answer> Token = use_coroutine_t>
+  auto why(call_options const& options = {}, Token&& token = {}) {
+    return start<Token>(calls_.why(options), options.details, token);
+  }
+
+  // Where the client works. Null without a session.
+  [[nodiscard]] executor_type get_executor() const;
 
   // The following say what is known without asking. No errors.
   [[nodiscard]] std::uint64_t reconnects() const;  // how often the session was resumed
@@ -408,12 +469,24 @@ class client {
   [[nodiscard]] coxswain::incarnation incarnation() const;
 
  private:
+  friend class detail::client_calls;
   friend std::shared_ptr<connection> const& connection_of(client const& of);
 
-  explicit client(std::shared_ptr<connection> c);
-  static asio::awaitable<client> open(client_options options);
+  explicit client(std::shared_ptr<connection> at);
 
-  std::shared_ptr<connection> connection_;
+  template <class Token, class T>
+  auto start(detail::call<T> what, diagnostics* details, std::remove_reference_t<Token>& token) {
+    return asio::async_initiate<Token, typename detail::signatures<T>::of_user>(
+        detail::initiation{get_executor(), details}, token, std::move(what));
+  }
+  template <class Token, class T>
+  auto start(asio::awaitable<T> steps, diagnostics* details,
+             std::remove_reference_t<Token>& token) {
+    return asio::async_initiate<Token, typename detail::signatures<T>::of_user>(
+        detail::initiation{get_executor(), details}, token, std::move(steps));
+  }
+
+  detail::client_calls calls_;
 };
 
 }  // namespace coxswain

@@ -1,37 +1,65 @@
 // The client's calls for keys, queues and locks.
 
 #include "coxswain/client/asking.hpp"
-#include "coxswain/client/client.hpp"
+#include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/whole_listing.hpp"
 
 #include <utility>
 #include <variant>
 
-namespace coxswain {
+namespace coxswain::detail {
 namespace {
 
-// The answers, as what the calls give. `pending` is the question that was asked.
+// What the answers say.
 
-asio::awaitable<std::string> text(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return std::string{value_of<core::value_answer>(a).value.view()};
+std::string text(core::answer& a) {
+  return std::string{value_of<core::value_answer>(a).value.view()};
 }
 
-asio::awaitable<std::optional<std::string>> text_if_any(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  std::optional<std::string> found;
-  if (a.outcome.code() == errc::not_found) co_return found;
-  found.emplace(value_of<core::value_answer>(a).value.view());
-  co_return found;
+// That there is no value is no failure.
+std::optional<std::string> text_if_any(core::answer& a) {
+  if (a.outcome.code() == errc::not_found) return std::nullopt;
+  return text(a);
 }
 
-asio::awaitable<std::vector<key_value>> entries(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
+std::vector<key_value> entries(core::answer& a) {
   std::vector<key_value> all;
   for (auto& one : value_of<core::listing_answer>(a).entries) {
     all.push_back({std::move(one.key), std::string{one.value.view()}, one.version});
   }
-  co_return all;
+  return all;
+}
+
+std::int64_t counter(core::answer& a) { return value_of<core::counter_answer>(a).value; }
+std::uint64_t version(core::answer& a) { return value_of<core::stored_answer>(a).version; }
+bool was_there(core::answer& a) { return value_of<core::removed_answer>(a).count > 0; }
+std::uint64_t counted(core::answer& a) { return value_of<core::count_answer>(a).count; }
+
+queue_item item(core::answer& a) {
+  auto const& taken = value_of<core::value_answer>(a);
+  queue_item made;
+  made.value = taken.value.view();
+  made.number = taken.version;
+  return made;
+}
+
+// That another one holds the lock is no failure.
+std::optional<std::uint64_t> version_if_any(core::answer& a) {
+  if (a.outcome.code() == errc::already_exists) return std::nullopt;
+  return version(a);
+}
+
+// What the coordinator found instead is no failure.
+swap_result swapped(core::answer& a) {
+  swap_result made;
+  made.outcome = a.outcome;
+  if (auto const* const found = std::get_if<core::value_answer>(&a.value)) {
+    made.version = found->version;
+    made.found.emplace(found->value.view());
+  } else if (a.outcome.code() != errc::not_found) {
+    made.version = value_of<core::stored_answer>(a).version;
+  }
+  return made;
 }
 
 asio::awaitable<std::vector<key_value>> listed(asio::awaitable<whole_listing> pending) {
@@ -40,12 +68,13 @@ asio::awaitable<std::vector<key_value>> listed(asio::awaitable<whole_listing> pe
 }
 
 // Page by page.
-asio::awaitable<std::uint64_t> remove_pages(connection_ptr at, std::string directory, bool all) {
+asio::awaitable<std::uint64_t> remove_pages(connection_ptr at, std::string directory, bool all,
+                                            duration timeout) {
   std::uint64_t count = 0;
   std::string after;
   for (bool goes_on = true; goes_on;) {
     core::remove_tree_args args{directory, all, after};
-    question q{std::move(args), patience};
+    question q{std::move(args), timeout};
     auto a = co_await ask(at, std::move(q));
     auto& page = value_of<core::removed_answer>(a);
     count += page.count;
@@ -55,161 +84,124 @@ asio::awaitable<std::uint64_t> remove_pages(connection_ptr at, std::string direc
   co_return count;
 }
 
-asio::awaitable<std::optional<std::uint64_t>> version_if_any(
-    asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  std::optional<std::uint64_t> found;
-  if (a.outcome.code() == errc::already_exists) co_return found;
-  found = value_of<core::stored_answer>(a).version;
-  co_return found;
-}
-
-asio::awaitable<bool> was_there(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::removed_answer>(a).count > 0;
-}
-
-asio::awaitable<std::int64_t> counter(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::counter_answer>(a).value;
-}
-
-asio::awaitable<std::uint64_t> version(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::stored_answer>(a).version;
-}
-
-asio::awaitable<std::uint64_t> counted(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  co_return value_of<core::count_answer>(a).count;
-}
-
-asio::awaitable<queue_item> item(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  auto const& taken = value_of<core::value_answer>(a);
-  queue_item made;
-  made.value = taken.value.view();
-  made.number = taken.version;
-  co_return made;
-}
-
-// What the coordinator found instead is no error.
-asio::awaitable<swap_result> swapped(asio::awaitable<core::answer> pending) {
-  auto a = co_await std::move(pending);
-  swap_result made;
-  made.outcome = a.outcome;
-  if (auto const* const found = std::get_if<core::value_answer>(&a.value)) {
-    made.version = found->version;
-    made.found.emplace(found->value.view());
-  } else if (a.outcome.code() != errc::not_found) {
-    made.version = value_of<core::stored_answer>(a).version;
-  }
-  co_return made;
-}
-
 }  // namespace
 
-asio::awaitable<std::uint64_t> client::put(std::string_view key, std::string_view value,
-                                           put_mode mode, key_lifetime lifetime) {
+call<std::uint64_t> client_calls::put(std::string_view key, std::string_view value,
+                                      put_options const& options) const {
   core::put_args args;
   args.key = key;
   args.value = value;
-  args.overwrite = mode == put_mode::overwrite;
-  args.ephemeral = lifetime == key_lifetime::ephemeral;
-  return version(ask(connection_, question{std::move(args), patience}));
+  args.overwrite = options.mode == put_mode::overwrite;
+  args.ephemeral = options.lifetime == key_lifetime::ephemeral;
+  return asking(at_, question{std::move(args), options.timeout}, version);
 }
 
-asio::awaitable<std::uint64_t> client::put_all(
-    std::vector<std::pair<std::string, std::string>> entries, put_mode mode) {
+call<std::uint64_t> client_calls::put_all(std::vector<std::pair<std::string, std::string>> entries,
+                                          put_options const& options) const {
   core::put_all_args args;
   args.entries.reserve(entries.size());
   for (auto& [key, value] : entries) args.entries.push_back({std::move(key), std::move(value)});
-  args.overwrite = mode == put_mode::overwrite;
-  return version(ask(connection_, question{std::move(args), patience}));
+  args.overwrite = options.mode == put_mode::overwrite;
+  return asking(at_, question{std::move(args), options.timeout}, version);
 }
 
-asio::awaitable<swap_result> client::compare_and_set(std::string_view key, std::string_view value,
-                                                     expectation expected, key_lifetime lifetime) {
+call<swap_result> client_calls::compare_and_set(std::string_view key, std::string_view value,
+                                                expectation expected, key_lifetime lifetime,
+                                                call_options const& options) const {
   core::compare_and_set_args args;
   args.key = key;
   args.value = value;
   args.expected = std::move(expected.what_);
   args.ephemeral = lifetime == key_lifetime::ephemeral;
-  return swapped(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, swapped, true);
 }
 
-asio::awaitable<std::uint64_t> client::append(std::string_view key, std::string_view more) {
+call<std::uint64_t> client_calls::append(std::string_view key, std::string_view more,
+                                         call_options const& options) const {
   core::append_args args{std::string{key}, std::string{more}};
-  return version(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, version);
 }
 
-asio::awaitable<std::string> client::get(std::string_view key, time_limit timeout) {
-  core::get_args args{std::string{key}, timeout};
-  return text(ask(connection_, question{std::move(args), timeout}));
+call<std::string> client_calls::get(std::string_view key, call_options const& options) const {
+  core::get_args args{std::string{key}, options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, text);
 }
 
-asio::awaitable<std::optional<std::string>> client::try_get(std::string_view key) {
+call<std::optional<std::string>> client_calls::try_get(std::string_view key,
+                                                       call_options const& options) const {
   core::try_get_args args{std::string{key}};
-  return text_if_any(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, text_if_any, true);
 }
 
-asio::awaitable<std::vector<key_value>> client::list(std::string_view directory) {
-  return listed(list_whole(connection_, std::string{directory}));
+asio::awaitable<std::vector<key_value>> client_calls::list(std::string_view directory,
+                                                           call_options const& options) const {
+  need_session(at_);
+  return listed(list_whole(at_, std::string{directory}, options.timeout));
 }
 
-asio::awaitable<bool> client::remove(std::string_view key) {
+call<bool> client_calls::remove(std::string_view key, call_options const& options) const {
   core::remove_args args{std::string{key}};
-  return was_there(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, was_there);
 }
 
-asio::awaitable<std::uint64_t> client::remove_tree(std::string_view directory, remove_mode mode) {
-  return remove_pages(connection_, std::string{directory}, mode == remove_mode::all);
+asio::awaitable<std::uint64_t> client_calls::remove_tree(std::string_view directory,
+                                                         remove_mode mode,
+                                                         call_options const& options) const {
+  need_session(at_);
+  return remove_pages(at_, std::string{directory}, mode == remove_mode::all, options.timeout);
 }
 
-asio::awaitable<std::int64_t> client::increment(std::string_view key, std::int64_t by) {
+call<std::int64_t> client_calls::increment(std::string_view key, std::int64_t by,
+                                           call_options const& options) const {
   core::increment_args args{std::string{key}, by};
-  return counter(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, counter);
 }
 
-asio::awaitable<std::vector<key_value>> client::get_all(std::vector<std::string> keys,
-                                                        time_limit timeout) {
-  core::get_all_args args{std::move(keys), timeout};
-  return entries(ask(connection_, question{std::move(args), timeout}));
+call<std::vector<key_value>> client_calls::get_all(std::vector<std::string> keys,
+                                                   call_options const& options) const {
+  core::get_all_args args{std::move(keys), options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, entries);
 }
 
-asio::awaitable<std::uint64_t> client::count(std::string_view directory) {
+call<std::uint64_t> client_calls::count(std::string_view directory,
+                                        call_options const& options) const {
   core::count_keys_args args{std::string{directory}};
-  return counted(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, counted);
 }
 
-asio::awaitable<std::uint64_t> client::push(std::string_view queue, std::string_view value) {
+call<std::uint64_t> client_calls::push(std::string_view queue, std::string_view value,
+                                       call_options const& options) const {
   core::push_args args{std::string{queue}, std::string{value}};
-  return counted(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, counted);
 }
 
-asio::awaitable<queue_item> client::pop(std::string_view queue, time_limit timeout) {
-  core::pop_args args{std::string{queue}, timeout};
-  return item(ask(connection_, question{std::move(args), timeout}));
+call<queue_item> client_calls::pop(std::string_view queue, call_options const& options) const {
+  core::pop_args args{std::string{queue}, options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, item);
 }
 
-asio::awaitable<std::uint64_t> client::lock(std::string_view name, time_limit timeout) {
-  core::lock_args args{std::string{name}, timeout};
-  return version(ask(connection_, question{std::move(args), timeout}));
+call<std::uint64_t> client_calls::lock(std::string_view name, call_options const& options) const {
+  core::lock_args args{std::string{name}, options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, version);
 }
 
-asio::awaitable<std::optional<std::uint64_t>> client::try_lock(std::string_view name) {
+call<std::optional<std::uint64_t>> client_calls::try_lock(std::string_view name,
+                                                          call_options const& options) const {
   core::try_lock_args args{std::string{name}};
-  return version_if_any(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, version_if_any, true);
 }
 
-asio::awaitable<void> client::unlock(std::string_view name, std::uint64_t token) {
+call<void> client_calls::unlock(std::string_view name, std::uint64_t token,
+                                call_options const& options) const {
   core::unlock_args args{std::string{name}, token};
-  return nothing(ask(connection_, question{std::move(args), patience}));
+  return asking(at_, question{std::move(args), options.timeout}, nothing);
 }
 
-asio::awaitable<key_watch> client::watch(std::string_view directory,
-                                         std::optional<std::uint64_t> after) {
-  return key_watch::open(connection_, std::string{directory}, after);
+asio::awaitable<key_watch> client_calls::watch(std::string_view directory,
+                                               std::optional<std::uint64_t> after,
+                                               call_options const& options) const {
+  need_session(at_);
+  return key_watch::open(at_, std::string{directory}, after, options.timeout);
 }
 
-}  // namespace coxswain
+}  // namespace coxswain::detail

@@ -7,7 +7,8 @@ namespace coxswain {
 asio::awaitable<std::optional<core::events_answer::entry>> event_watch::next(time_limit timeout) {
   while (given_ == batch_.entries.size()) {
     bool const is_first = !through_;
-    auto batch = co_await client_.watch_events(through_, at_least_, timeout);
+    events_options const options{at_least_, timeout};
+    auto batch = co_await client_.watch_events(through_, options);
     through_ = batch.through;
     lost_ += batch.lost;
     batch_ = std::move(batch);

@@ -32,10 +32,9 @@ key_watch::key_watch(std::weak_ptr<connection> at, std::string directory, std::u
     : connection_{std::move(at)}, directory_{std::move(directory)}, version_{version} {}
 
 asio::awaitable<key_watch> key_watch::open(connection_ptr at, std::string directory,
-                                           std::optional<std::uint64_t> after) {
-  need_session(at);
+                                           std::optional<std::uint64_t> after, duration timeout) {
   if (!after) {
-    question q{args_for(directory, after), patience};
+    question q{args_for(directory, after), timeout};
     auto a = co_await ask(at, std::move(q));
     after = value_of<core::key_changes_answer>(a).version;
   }
@@ -43,13 +42,20 @@ asio::awaitable<key_watch> key_watch::open(connection_ptr at, std::string direct
   co_return made;
 }
 
-asio::awaitable<std::vector<key_change>> key_watch::next(time_limit timeout) {
+detail::initiation key_watch::begin(call_options const& options) const {
+  auto const at = connection_.lock();
+  return {at ? at->executor() : asio::any_io_executor{}, options.details};
+}
+
+asio::awaitable<std::vector<key_change>> key_watch::next_for(duration timeout) {
   auto const now = asio::steady_timer::clock_type::now;
   time_point const end = deadline_after(now(), timeout);
   for (;;) {
     duration const left = end == time_point::max() ? without_limit : end - now();
     question q{args_for(directory_, version_), std::max(left, duration::zero())};
-    auto a = co_await ask(connection_.lock(), std::move(q));
+    auto at = connection_.lock();
+    need_session(at);
+    auto a = co_await ask(std::move(at), std::move(q));
     auto& told = value_of<core::key_changes_answer>(a);
     // An empty reply tells how far it came: until the end there may be more to look through.
     bool const is_over = told.version == version_ || end <= now();
@@ -58,8 +64,8 @@ asio::awaitable<std::vector<key_change>> key_watch::next(time_limit timeout) {
   }
 }
 
-asio::awaitable<std::vector<key_value>> key_watch::list() {
-  auto whole = co_await list_whole(connection_, directory_);
+asio::awaitable<std::vector<key_value>> key_watch::list_for(duration timeout) {
+  auto whole = co_await list_whole(connection_, directory_, timeout);
   version_ = whole.version;
   co_return std::move(whole.entries);
 }

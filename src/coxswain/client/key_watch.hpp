@@ -11,12 +11,13 @@
 // Nothing is missed and nothing comes twice, also while the client reconnects: a watch is a version
 // up to which everything was told, and each `next` asks for what came after it. Made by
 // client::watch. Does not keep the client alive: once that is gone, calls throw
-// FAILED_PRECONDITION. One call at a time, where the client's are made. A call that is cancelled or
-// throws leaves the watch as it was.
+// FAILED_PRECONDITION. One call at a time, where the client's are made; the watch must not move or
+// end meanwhile. A call that is cancelled or fails leaves the watch as it was. Completion tokens as
+// for the calls of the client.
 
+#include "coxswain/client/call_options.hpp"
+#include "coxswain/client/initiation.hpp"
 #include "coxswain/client/keys.hpp"
-#include "coxswain/core/model/messages.hpp"
-#include "coxswain/net/asio.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -36,19 +37,31 @@ class key_watch {
   // Waits for changes of keys below the directory and of the key that is equal to it, and gives
   // them in their order; none if the timeout passes without any. OUT_OF_RANGE: the coordinator no
   // longer remembers everything since the last call; use `list`. UNAVAILABLE: it stops.
-  asio::awaitable<std::vector<key_change>> next(time_limit timeout = without_limit);
+  template <detail::token_for<std::vector<key_change>> Token = use_coroutine_t>
+  auto next(watch_options const& options = {}, Token&& token = {}) {
+    using signature = detail::signatures<std::vector<key_change>>::of_user;
+    return asio::async_initiate<Token, signature>(begin(options), token, next_for(options.timeout));
+  }
 
   // All keys below the directory, as client::list; `next` then tells what changed since.
-  asio::awaitable<std::vector<key_value>> list();
+  template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
+  auto list(call_options const& options = {}, Token&& token = {}) {
+    using signature = detail::signatures<std::vector<key_value>>::of_user;
+    return asio::async_initiate<Token, signature>(begin(options), token, list_for(options.timeout));
+  }
 
   // Everything up to this version has been told.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
-  friend class client;
+  friend class blocking_key_watch;
+  friend class detail::client_calls;
   key_watch(std::weak_ptr<connection> at, std::string directory, std::uint64_t version);
   static asio::awaitable<key_watch> open(std::shared_ptr<connection> at, std::string directory,
-                                         std::optional<std::uint64_t> after);
+                                         std::optional<std::uint64_t> after, duration timeout);
+  [[nodiscard]] detail::initiation begin(call_options const& options) const;
+  asio::awaitable<std::vector<key_change>> next_for(duration timeout);
+  asio::awaitable<std::vector<key_value>> list_for(duration timeout);
 
   std::weak_ptr<connection> connection_;
   std::string directory_;

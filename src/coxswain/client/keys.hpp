@@ -12,6 +12,10 @@
 
 namespace coxswain {
 
+namespace detail {
+class client_calls;
+}
+
 enum class put_mode : std::uint8_t { create, overwrite };
 
 // `ephemeral`: the key vanishes when this client's task fails or leaves.
@@ -36,7 +40,7 @@ class expectation {
   static expectation value(std::string_view v) { return expectation{std::string{v}}; }
 
  private:
-  friend class client;
+  friend class detail::client_calls;
   explicit expectation(core::expected_value what) : what_{std::move(what)} {}
 
   core::expected_value what_;

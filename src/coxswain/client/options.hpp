@@ -1,16 +1,19 @@
 #pragma once
 // What a client is told at its start, and what it tells of its connection while it runs.
 
+#include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/net/tls_options.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace coxswain {
 
@@ -53,6 +56,9 @@ struct client_options {
   // it may look, use keys and count barriers, but neither join nor take part in barriers.
   explicit client_options(std::string address_of_coordinator);
   client_options(std::string address_of_coordinator, task_id acting_task);
+  template <std::integral Number>
+  client_options(std::string address_of_coordinator, Number acting_task)
+      : client_options{std::move(address_of_coordinator), task_id{acting_task}} {}
 
   // Reads COXSWAIN_ADDRESS, _TASK_ID, _NUM_TASKS, _JOB, _ATTEMPT, and _TOKEN or _TOKEN_FILE (space
   // around that token is dropped), and _TLS_CA, _TLS_CERT, _TLS_KEY and _TLS_PEER_URI_PREFIX. What
@@ -121,6 +127,32 @@ struct client_options {
   // The task whose process is the coordinator, for the texts of those who cannot reach it. None: as
   // the coordinator says.
   std::optional<std::uint32_t> hosted_by_task;
+
+  // Where a `connect` that fails leaves its message: see call_options::details.
+  diagnostics* connect_details{};
+
+  // The same in one expression.
+  client_options with_job(std::string name) && { return job = std::move(name), std::move(*this); }
+  client_options with_token(std::string secret) && {
+    return token = std::move(secret), std::move(*this);
+  }
+  client_options with_label(std::string text) && {
+    return label = std::move(text), std::move(*this);
+  }
+  client_options with_tls(tls_options files) && { return tls = std::move(files), std::move(*this); }
+  client_options with_num_tasks(std::uint32_t n) && { return num_tasks = n, std::move(*this); }
+  client_options with_recoverable(bool yes = true) && {
+    return recoverable = yes, std::move(*this);
+  }
+  client_options with_connect_timeout(time_limit time) && {
+    return connect_timeout = time, std::move(*this);
+  }
+  client_options with_fence_after(time_limit time) && {
+    return fence_after = time, std::move(*this);
+  }
+  client_options with_on_event(std::function<void(client_event const&)> call) && {
+    return on_event = std::move(call), std::move(*this);
+  }
 };
 
 }  // namespace coxswain

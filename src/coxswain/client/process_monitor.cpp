@@ -7,7 +7,7 @@ namespace coxswain {
 namespace {
 
 // How long to wait before a watch that a limit refused is tried again.
-constexpr duration patience = 1s;
+constexpr duration retry_pause = 1s;
 
 // Forgets whom to tell at the end of a scope, however that comes.
 class telling {
@@ -39,10 +39,11 @@ asio::awaitable<status> process_monitor::run(observer tell) {
       tell_(table_.tasks(), lost);
       continue;
     } catch (error const& problem) {
+      if (problem.code() == asio::error::operation_aborted) throw;
       why = problem.outcome();
     }
     if (why.code() != errc::resource_exhausted) break;
-    pause.expires_after(patience);
+    pause.expires_after(retry_pause);
     co_await pause.async_wait(asio::use_awaitable);
   }
   co_return why;

@@ -27,7 +27,7 @@ class process_monitor {
   // Tells the tasks at once, and then after each change; changes that follow each other closely may
   // be told as one. Goes on when the job has failed, and for good until the client ends or has lost
   // the coordinator: gives why. Once at a time. Cancellation ends it with
-  // boost::system::system_error(operation_aborted).
+  // operation_aborted, as every call of the client.
   asio::awaitable<status> run(observer tell);
 
   // Like process_table::mark_failed; who is lost by it is told as well.

@@ -50,7 +50,9 @@ asio::awaitable<void> catch_up(connection_ptr at, std::string directory, std::ui
   for (auto& [_, one] : by_key) all.entries.push_back(std::move(one));
 }
 
-asio::awaitable<whole_listing> list_once(connection_ptr at, std::string directory) {
+asio::awaitable<whole_listing> list_once(connection_ptr at, std::string directory,
+                                         duration timeout) {
+  need_session(at);
   whole_listing all;
   std::string after;
   std::optional<std::uint64_t> first;
@@ -58,7 +60,7 @@ asio::awaitable<whole_listing> list_once(connection_ptr at, std::string director
     core::list_args args{directory};
     args.after = after;
     args.version = first;
-    question q{std::move(args), patience};
+    question q{std::move(args), timeout};
     auto a = co_await ask(at, std::move(q));
     auto& page = value_of<core::listing_answer>(a);
     for (auto& one : page.entries) {
@@ -75,10 +77,11 @@ asio::awaitable<whole_listing> list_once(connection_ptr at, std::string director
 
 }  // namespace
 
-asio::awaitable<whole_listing> list_whole(std::weak_ptr<connection> at, std::string directory) {
+asio::awaitable<whole_listing> list_whole(std::weak_ptr<connection> at, std::string directory,
+                                          duration timeout) {
   for (int i = 1;; ++i) {
     try {
-      auto all = co_await list_once(at.lock(), directory);
+      auto all = co_await list_once(at.lock(), directory, timeout);
       co_return all;
     } catch (error const& e) {
       auto const code = e.outcome().code();

@@ -19,8 +19,9 @@ struct whole_listing {
   std::uint64_t version{};         // all changes up to it are in them, and no later one
 };
 
-// Throws what the requests for the pages throw. OUT_OF_RANGE: in each of eight attempts, keys
-// changed faster than they could be listed.
-asio::awaitable<whole_listing> list_whole(std::weak_ptr<connection> at, std::string directory);
+// Throws what the requests for the pages throw; each has the timeout. OUT_OF_RANGE: in each of
+// eight attempts, keys changed faster than they could be listed.
+asio::awaitable<whole_listing> list_whole(std::weak_ptr<connection> at, std::string directory,
+                                          duration timeout);
 
 }  // namespace coxswain

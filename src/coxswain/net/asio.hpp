@@ -2,12 +2,10 @@
 // Asio, as the house uses it: one name for the namespace, only the headers that we need. Within
 // src/ nobody else includes Asio.
 
-#include <boost/asio/any_io_executor.hpp>
+#include "coxswain/net/asio_calls.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -23,11 +21,5 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
-
-namespace coxswain {
-
-namespace asio = boost::asio;
-
-}  // namespace coxswain

@@ -66,7 +66,8 @@ class background_server::impl {
     if (is_own_thread()) return work(server_);
     std::packaged_task<std::invoke_result_t<Work, server&>()> task{[&] { return work(server_); }};
     auto outcome = task.get_future();
-    asio::post(io_, std::move(task));
+    asio::post(io_,
+               [task = std::move(task)]() mutable { task(); });  // Asio takes a task for a token
     return outcome.get();
   }
 

@@ -43,7 +43,7 @@ void bind_job(session_class& of) {
         [](std::optional<std::uint64_t> after, std::string const& at_least, timeout time,
            std::uint32_t last) {
           return [=, level = severity_of(at_least)](client& c) {
-            return c.watch_events(after, level, time.value, last);
+            return c.watch_events(after, events_options{level, time.value}.with_last(last));
           };
         });
   offer(of, "inspect", []() { return [](client& c) { return c.inspect(); }; });

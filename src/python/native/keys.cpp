@@ -31,7 +31,7 @@ void bind_keys(session_class& of) {
   offer(of, "put", [](std::string key, content value, bool overwrite, bool with_task) {
     return [key = std::move(key), value = std::move(value.bytes), mode = mode_of(overwrite),
             lifetime = lifetime_of(with_task)](client& c) {
-      return c.put(key, value, mode, lifetime);
+      return c.put(key, value, put_options{mode, lifetime});
     };
   });
   offer(of, "put_all", [](std::vector<std::pair<std::string, content>> given, bool overwrite) {

@@ -2,7 +2,7 @@
 #include "coxswain/c/coxswain.h"
 
 int code_without_a_coordinator(void) {
-  coxswain_client_options options = {.struct_size = sizeof options, .connect_timeout = 1};
+  coxswain_client_options options = {.struct_size = sizeof options, .connect_timeout_ms = 1};
   coxswain_client* job = NULL;
   options.address.data = "unix:/nowhere";
   options.address.size = sizeof "unix:/nowhere" - 1;

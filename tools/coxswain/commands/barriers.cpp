@@ -68,11 +68,10 @@ void show(core::barrier_progress const& p) {
 }
 
 asio::awaitable<void> wait_for_tasks(client& c, barrier_command const& given) {
-  barrier_options options{given.where.timeout};
-  options.among = given.where.among;
+  barrier_options options{given.where.timeout, given.where.among};
   options.fail_when_lost = given.fail_when_lost;
   if (given.shows_progress) options.on_progress = show;
-  auto const round = co_await c.barrier(given.where.name, std::move(options));
+  auto const round = co_await c.barrier(given.where.name, options);
   fmt::print("round {} of '{}' is complete\n", round.value, given.where.name);
 }
 
@@ -131,7 +130,8 @@ std::string lines_of(std::vector<std::string> const& all) {
 asio::awaitable<void> gather(client& c, all_gather_command const& given) {
   auto const mine = value_of_argument(given.data);
   auto const& where = given.where;
-  auto const all = co_await c.all_gather(where.name, mine, where.timeout, where.among);
+  barrier_options const options{where.timeout, where.among};
+  auto const all = co_await c.all_gather(where.name, mine, options);
   print_value(given.as_json ? json_of(all, where.among) : lines_of(all));
 }
 
@@ -142,7 +142,8 @@ struct all_equal_command {
 
 asio::awaitable<void> compare(client& c, all_equal_command const& given) {
   auto const mine = value_of_argument(given.data);
-  co_await c.all_equal(given.where.name, mine, given.where.timeout, given.where.among);
+  barrier_options const options{given.where.timeout, given.where.among};
+  co_await c.all_equal(given.where.name, mine, options);
 }
 
 struct reduce_command {
@@ -168,7 +169,8 @@ reduction reduction_of(reduce_command const& given) {
 asio::awaitable<void> reduce_bits(client& c, reduce_command const& given, std::string bits) {
   auto const how = given.how == "and" ? bitwise::all : bitwise::any;
   auto const& where = given.where;
-  auto const result = co_await c.reduce_bits(where.name, bits, how, where.timeout, where.among);
+  barrier_options const options{where.timeout, where.among};
+  auto const result = co_await c.reduce_bits(where.name, bits, how, options);
   fmt::print("{}\n", core::hexadecimal(result));
 }
 
@@ -176,7 +178,8 @@ template <class Number>
 asio::awaitable<void> reduce_numbers(client& c, reduce_command const& given, Number mine) {
   auto const how = reduction_of(given);
   auto const& where = given.where;
-  auto const result = co_await c.reduce(where.name, mine, how, where.timeout, where.among);
+  barrier_options const options{where.timeout, where.among};
+  auto const result = co_await c.reduce(where.name, mine, how, options);
   fmt::print("{}\n", text_of(result));
 }
 

@@ -47,7 +47,8 @@ struct put_command {
 asio::awaitable<void> put_value(client& c, put_command const& given) {
   auto const value = value_of_argument(given.value);
   auto const mode = given.overwrite ? put_mode::overwrite : put_mode::create;
-  co_await c.put(given.key, value, mode, lifetime_of(given.ephemeral));
+  put_options const options{mode, lifetime_of(given.ephemeral)};
+  co_await c.put(given.key, value, options);
 }
 
 int put(put_command const& given) { return store(given, put_value); }

@@ -41,9 +41,11 @@ asio::awaitable<ending> end_of(child_process& command, asio::signal_set& child_e
 asio::awaitable<std::string> loss_of(client& c) {
   std::string why;
   std::optional<std::uint64_t> const from_the_oldest;
+  auto const newest = events_options{core::severity::error, 0s}.with_last(1);
+  events_options const later{core::severity::error};
   try {
-    auto seen = co_await c.watch_events(from_the_oldest, core::severity::error, 0s, 1);
-    for (;;) seen = co_await c.watch_events(seen.through, core::severity::error);
+    auto seen = co_await c.watch_events(from_the_oldest, newest);
+    for (;;) seen = co_await c.watch_events(seen.through, later);
   } catch (error const& problem) {
     why = problem.what();
   }

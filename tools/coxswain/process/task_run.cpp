@@ -98,7 +98,7 @@ asio::awaitable<void> task_run::let_programs_act() {
   if (options_.client.is_guest()) co_return;
   secret_ = new_secret();
   core::grant_args const args{secret_};
-  question q{args, patience};
+  question q{args, core::timeout_default};
   auto const granted = co_await ask(connection_of(job_), std::move(q));
   throw_unless_ok(granted);
   forwarder_ = std::make_shared<forwarder>(job_);

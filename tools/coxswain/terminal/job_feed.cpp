@@ -19,8 +19,7 @@ duration least_interval(std::size_t tasks) { return tasks * duration{500us}; }
 asio::awaitable<void> read_events(client& c, job_view& into,
                                   std::optional<std::uint64_t>& through) {
   for (;;) {
-    auto batch =
-        co_await c.watch_events(through, core::severity::info, duration{}, events_kept_max);
+    auto batch = co_await c.watch_events(through, events_options{0s}.with_last(events_kept_max));
     // The first batch may be of another coordinator than the events from before.
     if (!through) into.events.clear();
     bool const is_last = batch.entries.empty();

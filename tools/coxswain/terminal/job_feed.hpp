@@ -6,6 +6,7 @@
 #include "terminal/job_view.hpp"
 
 #include "coxswain/client/client.hpp"
+#include "coxswain/net/asio.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,0 +1,246 @@
+#include "coxswain/client/client_calls.hpp"
+
+#include "coxswain/base/little_endian.hpp"
+#include "coxswain/client/asking.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace coxswain::detail {
+namespace {
+
+core::barrier_args reduction_args(std::string_view name, core::reduction how,
+                                  std::string_view operand) {
+  core::barrier_args args;
+  args.name = name;
+  args.reduce = how;
+  args.data = operand;
+  return args;
+}
+
+question at_barrier(core::barrier_args args, barrier_options const& options) {
+  args.participants = options.among;
+  args.fail_when_lost = options.fail_when_lost;
+  if (options.on_progress) args.progress_every = std::max<duration>(options.progress_every, 1ms);
+  question q{std::move(args), options.timeout};
+  q.on_progress = options.on_progress;
+  return q;
+}
+
+// A call that never begins well.
+template <class T>
+class refused final : public operation<T> {
+ public:
+  refused(connection_ptr at, status why) : at_{std::move(at)}, why_{std::move(why)} {}
+
+  void begin(std::unique_ptr<operation<T>>, completion<T> done) override {
+    auto on = asio::get_associated_executor(done, at_->executor());
+    ended_call<T> ended{std::move(done), std::move(on), std::make_exception_ptr(error{why_}), {}};
+    asio::post(at_->executor(), std::move(ended));
+  }
+
+ private:
+  connection_ptr at_;
+  status why_;
+};
+
+// What the answers say.
+
+round_number round_of(core::answer& a) { return value_of<core::barrier_answer>(a).round; }
+
+std::vector<std::string> gathered(core::answer& a) {
+  std::vector<std::string> all;
+  for (auto const& one : value_of<core::barrier_answer>(a).data) all.emplace_back(one.view());
+  return all;
+}
+
+std::string reduced(core::answer& a) {
+  auto const& data = value_of<core::barrier_answer>(a).data;
+  if (data.size() == 1) return std::string{data.front().view()};
+  throw error{status{errc::internal, "the coordinator's answer has no result of a reduction"}};
+}
+
+template <class Number>
+Number reduced_number(core::answer& a) {
+  auto const result = reduced(a);
+  if (result.size() == number_bytes) return from_little_endian<Number>(result);
+  throw error{status{errc::internal, "the coordinator's answer to a reduction is no number"}};
+}
+
+bool stops(core::answer& a) { return std::holds_alternative<core::sync_point>(a.value); }
+
+std::vector<core::alive_answer::task> those_alive(core::answer& a) {
+  return std::move(value_of<core::alive_answer>(a).tasks);
+}
+
+template <class Value>
+Value whole(core::answer& a) {
+  return std::move(value_of<Value>(a));
+}
+
+// Page by page.
+asio::awaitable<core::snapshot> inspect_all(connection_ptr at, duration timeout) {
+  core::snapshot all;
+  core::inspect_args args;
+  for (bool goes_on = true; goes_on;) {
+    question q{args, timeout};
+    auto a = co_await ask(at, std::move(q));
+    auto& page = *value_of<boxed<core::snapshot>>(a);
+    auto const next = std::exchange(page.next_task, std::nullopt);
+    if (args.first_task == task_id{}) {
+      all = std::move(page);
+    } else {
+      std::move(page.tasks.begin(), page.tasks.end(), std::back_inserter(all.tasks));
+    }
+    goes_on = next && *next > args.first_task;
+    if (goes_on) args.first_task = *next;
+  }
+  co_return all;
+}
+
+}  // namespace
+
+call<void> client_calls::reset(call_options const& options) const {
+  need_session(at_);
+  core::reset_args args{at_->incarnation()};
+  return asking(at_, question{std::move(args), options.timeout}, nothing);
+}
+
+// --- Barriers --------------------------------------------------------------------------------
+
+call<round_number> client_calls::barrier(std::string_view name,
+                                         barrier_options const& options) const {
+  core::barrier_args args;
+  args.name = name;
+  return asking(at_, at_barrier(std::move(args), options), round_of);
+}
+
+call<std::vector<std::string>> client_calls::all_gather(std::string_view name,
+                                                        std::string_view data,
+                                                        barrier_options const& options) const {
+  core::barrier_args args;
+  args.name = name;
+  args.gather = true;
+  args.data = data;
+  return asking(at_, at_barrier(std::move(args), options), gathered);
+}
+
+call<std::int64_t> client_calls::reduce(std::string_view name, std::optional<std::int64_t> operand,
+                                        reduction how, barrier_options const& options) const {
+  need_session(at_);
+  if (!operand) {
+    status why{errc::out_of_range, "reduce: the operand does not fit 64 bits with a sign"};
+    return std::make_unique<refused<std::int64_t>>(at_, std::move(why));
+  }
+  constexpr std::array kinds{core::reduction::sum_int64, core::reduction::min_int64,
+                             core::reduction::max_int64};
+  auto args =
+      reduction_args(name, kinds.at(static_cast<std::size_t>(how)), to_little_endian(*operand));
+  return asking(at_, at_barrier(std::move(args), options), reduced_number<std::int64_t>);
+}
+
+call<double> client_calls::reduce(std::string_view name, double operand, reduction how,
+                                  barrier_options const& options) const {
+  constexpr std::array kinds{core::reduction::sum_double, core::reduction::min_double,
+                             core::reduction::max_double};
+  auto args =
+      reduction_args(name, kinds.at(static_cast<std::size_t>(how)), to_little_endian(operand));
+  return asking(at_, at_barrier(std::move(args), options), reduced_number<double>);
+}
+
+call<std::string> client_calls::reduce_bits(std::string_view name, std::string_view operand,
+                                            bitwise how, barrier_options const& options) const {
+  auto const kind = how == bitwise::all ? core::reduction::bit_and : core::reduction::bit_or;
+  auto args = reduction_args(name, kind, operand);
+  return asking(at_, at_barrier(std::move(args), options), reduced);
+}
+
+call<round_number> client_calls::all_equal(std::string_view name, std::string_view data,
+                                           barrier_options const& options) const {
+  auto args = reduction_args(name, core::reduction::all_equal, data);
+  return asking(at_, at_barrier(std::move(args), options), round_of);
+}
+
+call<void> client_calls::cancel_barrier(std::string_view name, std::optional<round_number> round,
+                                        call_options const& options) const {
+  core::cancel_barrier_args args{std::string{name}, round};
+  return asking(at_, question{std::move(args), options.timeout}, nothing);
+}
+
+call<round_number> client_calls::count_barrier(std::string_view name, std::uint32_t count,
+                                               call_options const& options) const {
+  core::count_barrier_args args{std::string{name}, count, options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, round_of);
+}
+
+// --- The job ---------------------------------------------------------------------------------
+
+call<job_error> client_calls::failure() const {
+  return asking(at_, question{question::kind::failure}, whole<job_error>);
+}
+
+call<void> client_calls::report_error(errc code, std::string_view message,
+                                      call_options const& options) const {
+  core::report_error_args args{status{code, std::string{message}}};
+  return asking(at_, question{std::move(args), options.timeout}, nothing);
+}
+
+call<void> client_calls::preempt(time_limit in, std::optional<task_id> who,
+                                 call_options const& options) const {
+  need_session(at_);
+  if (!who) who = at_->options().task;
+  if (!who) {
+    status why{errc::invalid_argument, "preempt: an observer must name a task"};
+    return std::make_unique<refused<void>>(at_, std::move(why));
+  }
+  core::preempt_args args{*who, in};
+  return asking(at_, question{std::move(args), options.timeout}, nothing);
+}
+
+call<bool> client_calls::reached_sync_point(std::uint64_t step) const {
+  return asking(at_, question{step}, stops);
+}
+
+call<core::global_topology> client_calls::exchange_topology(std::string_view platform,
+                                                            core::local_topology mine,
+                                                            call_options const& options) const {
+  core::exchange_topology_args args{std::string{platform}, std::move(mine), options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, whole<core::global_topology>);
+}
+
+asio::awaitable<core::snapshot> client_calls::inspect(call_options const& options) const {
+  return inspect_all(at_, options.timeout);
+}
+
+call<core::why_answer> client_calls::why(call_options const& options) const {
+  return asking(at_, question{core::why_args{}, options.timeout}, whole<core::why_answer>);
+}
+
+call<void> client_calls::report_progress(std::uint64_t step, call_options const& options) const {
+  core::report_progress_args args{step};
+  return asking(at_, question{args, options.timeout}, nothing);
+}
+
+// --- Watching --------------------------------------------------------------------------------
+
+call<std::vector<core::alive_answer::task>> client_calls::alive_tasks(
+    task_list tasks, call_options const& options) const {
+  core::alive_args args{std::move(tasks).ids(), options.timeout};
+  return asking(at_, question{std::move(args), options.timeout}, those_alive);
+}
+
+call<core::tasks_answer> client_calls::watch_tasks(std::optional<std::uint64_t> after,
+                                                   watch_options const& options) const {
+  core::watch_tasks_args args{after, options.timeout};
+  return asking(at_, question{args, options.timeout}, whole<core::tasks_answer>);
+}
+
+call<core::events_answer> client_calls::watch_events(std::optional<std::uint64_t> after,
+                                                     events_options const& options) const {
+  core::watch_events_args args{after, options.at_least, options.timeout, options.last};
+  return asking(at_, question{args, options.timeout}, whole<core::events_answer>);
+}
+
+}  // namespace coxswain::detail

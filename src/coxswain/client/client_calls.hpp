@@ -1,0 +1,128 @@
+#pragma once
+// The calls of a client before they begin: what client gives a completion token, and what
+// blocking_client begins on its thread. Each copies its arguments. Not here: what the calls mean,
+// and their errors (client).
+//
+// Thread-safe, but a call must begin on the client's executor.
+
+#include "coxswain/client/call_options.hpp"
+#include "coxswain/client/initiation.hpp"
+#include "coxswain/client/key_watch.hpp"
+#include "coxswain/client/keys.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace coxswain {
+
+class client;
+class connection;
+struct client_options;
+
+// What becomes of the numbers that the tasks bring.
+enum class reduction : std::uint8_t { sum, min, max };
+
+// What becomes of the bits that the tasks bring: set if all, or if any of them has it set.
+enum class bitwise : std::uint8_t { all, any };
+
+namespace detail {
+
+// None if 64 bits cannot hold it.
+template <std::integral Whole>
+std::optional<std::int64_t> operand_of(Whole number) {
+  if (!std::in_range<std::int64_t>(number)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+class client_calls {
+ public:
+  client_calls() = default;
+  explicit client_calls(std::shared_ptr<connection> at) : at_{std::move(at)} {}
+
+  // Null if there is no session. The calls throw FAILED_PRECONDITION then.
+  [[nodiscard]] std::shared_ptr<connection> const& at() const noexcept { return at_; }
+
+  static asio::awaitable<client> connect(client_options options);
+  asio::awaitable<void> close();
+  asio::awaitable<bool> join(join_options const& options) const;
+  asio::awaitable<void> leave(leave_options const& options) const;
+  call<void> reset(call_options const& options) const;
+
+  call<round_number> barrier(std::string_view name, barrier_options const& options) const;
+  call<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
+                                            barrier_options const& options) const;
+  // OUT_OF_RANGE: no operand.
+  call<std::int64_t> reduce(std::string_view name, std::optional<std::int64_t> operand,
+                            reduction how, barrier_options const& options) const;
+  call<double> reduce(std::string_view name, double operand, reduction how,
+                      barrier_options const& options) const;
+  call<std::string> reduce_bits(std::string_view name, std::string_view operand, bitwise how,
+                                barrier_options const& options) const;
+  call<round_number> all_equal(std::string_view name, std::string_view data,
+                               barrier_options const& options) const;
+  call<void> cancel_barrier(std::string_view name, std::optional<round_number> round,
+                            call_options const& options) const;
+  call<round_number> count_barrier(std::string_view name, std::uint32_t count,
+                                   call_options const& options) const;
+
+  call<std::vector<core::alive_answer::task>> alive_tasks(task_list tasks,
+                                                          call_options const& options) const;
+  call<core::tasks_answer> watch_tasks(std::optional<std::uint64_t> after,
+                                       watch_options const& options) const;
+  call<core::events_answer> watch_events(std::optional<std::uint64_t> after,
+                                         events_options const& options) const;
+  call<core::global_topology> exchange_topology(std::string_view platform,
+                                                core::local_topology mine,
+                                                call_options const& options) const;
+  asio::awaitable<core::snapshot> inspect(call_options const& options) const;
+  call<core::why_answer> why(call_options const& options) const;
+  call<job_error> failure() const;
+  call<void> report_error(errc code, std::string_view message, call_options const& options) const;
+  call<void> report_progress(std::uint64_t step, call_options const& options) const;
+  call<void> preempt(time_limit in, std::optional<task_id> who, call_options const& options) const;
+  call<bool> reached_sync_point(std::uint64_t step) const;
+
+  call<std::uint64_t> put(std::string_view key, std::string_view value,
+                          put_options const& options) const;
+  call<std::uint64_t> put_all(std::vector<std::pair<std::string, std::string>> entries,
+                              put_options const& options) const;
+  call<swap_result> compare_and_set(std::string_view key, std::string_view value,
+                                    expectation expected, key_lifetime lifetime,
+                                    call_options const& options) const;
+  call<std::uint64_t> append(std::string_view key, std::string_view more,
+                             call_options const& options) const;
+  call<std::string> get(std::string_view key, call_options const& options) const;
+  call<std::vector<key_value>> get_all(std::vector<std::string> keys,
+                                       call_options const& options) const;
+  call<std::optional<std::string>> try_get(std::string_view key, call_options const& options) const;
+  asio::awaitable<std::vector<key_value>> list(std::string_view directory,
+                                               call_options const& options) const;
+  call<std::uint64_t> count(std::string_view directory, call_options const& options) const;
+  asio::awaitable<key_watch> watch(std::string_view directory, std::optional<std::uint64_t> after,
+                                   call_options const& options) const;
+  call<bool> remove(std::string_view key, call_options const& options) const;
+  asio::awaitable<std::uint64_t> remove_tree(std::string_view directory, remove_mode mode,
+                                             call_options const& options) const;
+  call<std::int64_t> increment(std::string_view key, std::int64_t by,
+                               call_options const& options) const;
+  call<std::uint64_t> push(std::string_view queue, std::string_view value,
+                           call_options const& options) const;
+  call<queue_item> pop(std::string_view queue, call_options const& options) const;
+  call<std::uint64_t> lock(std::string_view name, call_options const& options) const;
+  call<std::optional<std::uint64_t>> try_lock(std::string_view name,
+                                              call_options const& options) const;
+  call<void> unlock(std::string_view name, std::uint64_t token, call_options const& options) const;
+
+ private:
+  std::shared_ptr<connection> at_;
+};
+
+}  // namespace detail
+}  // namespace coxswain

@@ -1,0 +1,87 @@
+// What a user may write in one expression, next to <error.h> and under both using-directives.
+
+#include "coxswain/client/blocking_client.hpp"
+#include "coxswain/client/client.hpp"
+#include "coxswain/client/event_watch.hpp"
+#include "coxswain/client/process_monitor.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <error.h>
+
+#include <type_traits>
+#include <vector>
+
+using namespace std;
+using namespace coxswain;
+
+static_assert(is_nothrow_move_constructible_v<blocking_client>);
+static_assert(is_nothrow_move_assignable_v<blocking_client>);
+static_assert(is_base_of_v<boost::system::system_error, coxswain::error>);
+static_assert(is_same_v<client::executor_type, boost::asio::any_io_executor>);
+static_assert(!is_aggregate_v<call_options> && !is_aggregate_v<barrier_options> &&
+              !is_aggregate_v<join_options> && !is_aggregate_v<leave_options> &&
+              !is_aggregate_v<put_options> && !is_aggregate_v<events_options> &&
+              !is_aggregate_v<client_options>);
+
+namespace {
+
+// Compiled, and not run. What a call gives is what co_await takes.
+template <class... T>
+void compiled(boost::asio::awaitable<T>...) {}
+
+[[maybe_unused]] void calls(client& c, int task, size_t other) {
+  auto const job = client_options{"b12:8476", task}.with_job("night").with_token("secret");
+  static_cast<void>(job);
+  compiled(c.join(join_options{1.5s}.with_take_over()));
+  compiled(c.barrier("b", {1.5s, {0, 1}}));
+  compiled(c.barrier("b", {60s, {task, other}}));
+  compiled(c.barrier("b", barrier_options{60s, other}.with_fail_when_lost()));
+  compiled(c.alive_tasks({task, 2}, 10s));
+  compiled(c.alive_tasks({}, 1.5s));
+  compiled(c.alive_tasks(vector{0, 1, 2}));
+  vector const both{task_id{task}, task_id{other}};
+  compiled(c.alive_tasks(both, 60s));
+  compiled(c.reduce("r", task, reduction::sum));
+  compiled(c.reduce("r", other, reduction::max, {1.5s, {0, 1}}));
+  compiled(c.reduce("r", 0.5F, reduction::min, 60s));
+  compiled(c.put("k", "v", put_mode::overwrite));
+  compiled(c.put("k", "v", put_options{key_lifetime::ephemeral}.with_timeout(1.5s)));
+  compiled(c.get("k", 1.5s, boost::asio::as_tuple(boost::asio::use_awaitable)));
+  compiled(c.preempt(1.5s, task_id{other}));
+  compiled(c.leave(leave_options{1.5s}.with_returning()));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(public_types)
+
+BOOST_AUTO_TEST_CASE(tasks_are_numbers_of_any_integer_type) {
+  int const one = 1;
+  size_t const two = 2;
+  vector const expected{task_id{0}, task_id{1}, task_id{2}};
+
+  BOOST_TEST((task_list{0, one, two}.ids() == expected));
+  BOOST_TEST((task_list{vector{0, one, 2}}.ids() == expected));
+  BOOST_TEST((barrier_options{60s, {0, one, two}}.among == expected));
+  BOOST_TEST((client_options{"b12:8476", two}.task == task_id{2}));
+  BOOST_TEST(task_list{}.ids().empty());
+}
+
+BOOST_AUTO_TEST_CASE(options_are_made_in_one_expression) {
+  diagnostics why;
+  auto const barrier = barrier_options{1.5s, 3}.with_fail_when_lost().with_details(why);
+
+  BOOST_TEST((barrier.timeout == 1500ms));
+  BOOST_TEST(barrier.fail_when_lost);
+  BOOST_TEST(barrier.details == &why);
+  BOOST_TEST((barrier.among == vector{task_id{3}}));
+  BOOST_TEST((call_options{}.timeout == 300s));
+  BOOST_TEST((watch_options{}.timeout == without_limit));
+  BOOST_TEST((events_options{}.timeout == without_limit));
+  BOOST_TEST(events_options{5s}.with_last(9).last == 9u);
+  BOOST_TEST(client_options("b12:8476", 1).with_job("night").job == "night");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
