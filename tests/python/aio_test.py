@@ -124,6 +124,34 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
 
         self.assertEqual((popped, told), (items, items))
 
+    async def test_a_lock_has_one_owner(self):
+        at = self.coordinator()
+        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
+            token = await a.lock("l")
+            self.assertIsNone(await b.try_lock("l"))
+            call = asyncio.create_task(b.lock("l", LIMIT))
+            await a.unlock("l", token)
+            later = await call
+            self.assertGreater(later, token)
+            await b.unlock("l", later)
+            self.assertGreater(await a.try_lock("l"), later)
+
+    async def test_a_lock_that_comes_to_a_cancelled_call_is_that_of_the_next(self):
+        at = self.coordinator()
+        async with coxswain.AsyncClient(at.address, 0) as a, coxswain.AsyncClient(at.address) as b:
+            token = await a.lock("l")
+            call = asyncio.create_task(b.lock("l", LIMIT))
+            await asyncio.sleep(0)
+            freed = asyncio.create_task(a.unlock("l", token))
+            await asyncio.sleep(0)
+            call.cancel()
+            await freed
+
+            later = await b.lock("l", LIMIT)
+
+            self.assertGreater(later, token)
+            await b.unlock("l", later)
+
     async def test_what_nobody_claims_goes_back_to_its_queue(self):
         at = self.coordinator()
         b = coxswain.Client(at.address)  # while it waits, our loop stands still

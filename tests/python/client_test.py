@@ -305,6 +305,23 @@ class Keys(PythonTest):
 
         self.assertEqual(popped.value, b"work")
 
+    def test_a_lock_has_one_owner(self):
+        other = self.client(self.at)
+        token = self.job.lock("l")
+        self.assertIsNone(other.try_lock("l"))
+        with self.assertRaises(coxswain.PermissionDenied):
+            other.unlock("l", token)
+        with self.assertRaises(TimeoutError):
+            other.lock("l", timeout=0.01)
+
+        later, _ = together(lambda: other.lock("l"), lambda: self.job.unlock("l", token))
+
+        self.assertGreater(later, token)
+        with self.assertRaises(coxswain.FailedPrecondition):
+            self.job.unlock("l", token)
+        other.close()
+        self.assertGreater(self.job.lock("l"), later)
+
     def test_a_watch_tells_changes_in_order(self):
         self.job.put("w/a", "1")
         watch = self.job.watch("w")

@@ -6,32 +6,26 @@ import operator
 
 from coxswain import _native
 from coxswain._errors import Cancelled, Code, Error
+from coxswain._keys import KeyCalls
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, List  # for `list` is a method
 
     from typing_extensions import Self
 
     from coxswain._types import (
         Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
-        QueueItem, Swap, TaskList, Tasks, Timeout, Topology, Why)
+        TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["Client", "KeyWatch", "ProcessMonitor"]
 
 _UNSET: object = object()
 
 _REASON_BYTES_MAX = 4096
-
-
-def expected_of(version, expected):
-    """What compare_and_set expects of a key; at most one of the two is said."""
-    if version is not None and expected is not None:
-        raise TypeError("say a version or a value, not both")
-    return version, expected
 
 
 def reason_of(kind: type[BaseException], problem: BaseException) -> str:
@@ -88,7 +82,7 @@ class Session:
         return self._native.reconnects
 
 
-class Client(Session):
+class Client(Session, KeyCalls):
     """A process's membership in a job, its barriers and its keys::
 
         with coxswain.Client("head:8476", task=3) as job:   # joins
@@ -238,7 +232,7 @@ class Client(Session):
         return self._native.barrier(name, timeout, among, fail_when_lost)
 
     def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                  among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
+                   among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
         """A barrier to which everybody brings data; gives that of all, in task order."""
         return self._native.all_gather(name, data, timeout, among, fail_when_lost)
 
@@ -265,76 +259,10 @@ class Client(Session):
         """Waits until so many such calls are open, of tasks or observers."""
         return self._native.count_barrier(name, count, timeout)
 
-    def put(self, key: str, value: Data, *, overwrite: bool = False,
-            ephemeral: bool = False) -> int:
-        """Stores a value and wakes those who wait for the key; gives its version. AlreadyExists:
-        the key has a value, and ``overwrite`` is not said. ``ephemeral``: the key vanishes
-        when this task fails or leaves."""
-        return self._native.put(key, value, overwrite, ephemeral)
-
-    def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
-                overwrite: bool = False) -> int:
-        """Stores all values, or none of them."""
-        return self._native.put_all(list(dict(entries).items()), overwrite)
-
-    def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
-        """Waits until the key has a value. Cancelled: the job failed or the coordinator stops."""
-        return self._native.get(key, timeout)
-
-    def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT) -> List[KeyValue]:
-        """Waits until all the keys have values at the same time."""
-        return shape.keys_of(self._native.get_all(list(keys), timeout))
-
-    def try_get(self, key: str) -> bytes | None:
-        """The key's value now, if it has one."""
-        return self._native.try_get(key)
-
-    def list(self, directory: str = "") -> List[KeyValue]:
-        """All keys below a directory, at any depth, in order; "" is the root."""
-        return shape.keys_of(self._native.list(directory))
-
-    def count(self, directory: str = "") -> int:
-        """How many keys :meth:`list` would give."""
-        return self._native.count(directory)
-
-    def remove(self, key: str) -> bool:
-        """Removes the key and nothing below it; whether it was there."""
-        return self._native.remove(key)
-
-    def remove_tree(self, directory: str, *, all: bool = False) -> int:
-        """Removes everything below a directory, and the key equal to it; gives the number of
-        removed keys. ``all`` is needed to remove the root."""
-        return self._native.remove_tree(directory, all)
-
-    def increment(self, key: str, by: int = 1) -> int:
-        """Adds to a decimal counter, zero if the key is missing; gives the sum. OutOfRange."""
-        return self._native.increment(key, by)
-
-    def append(self, key: str, more: Data) -> int:
-        """Adds to the end of a value, empty if the key is missing; gives the key's version."""
-        return self._native.append(key, more)
-
-    def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
-                        expected: Data | None = None, ephemeral: bool = False) -> Swap:
-        """Stores a value if the key has this version, or this value, or, when neither is said, no
-        value, which version 0 says, too. That it has not is no exception: see Swap."""
-        return shape.swap_of(self._native.compare_and_set(
-            key, value, *expected_of(version, expected), ephemeral))
-
     def watch(self, directory: str = "", after: int | None = None) -> KeyWatch:
         """The changes below a directory, from now on or after a version: see KeyWatch."""
         raw = _native.KeyWatch()
         return KeyWatch(self._native, raw, self._native.watch_open(raw, directory, after))
-
-    def push(self, queue: str, value: Data) -> int:
-        """Adds an item at the end of a queue; gives how many wait in it then."""
-        return self._native.push(queue, value)
-
-    def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """Takes the first item of a queue, and waits for one if there is none. An item goes to
-        exactly one caller; if this process dies before it has said more, it goes back. One that
-        comes just when a signal handler raises is lost with the call."""
-        return shape.queue_item_of(self._native.pop(queue, timeout))
 
     def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         """All tasks as they are now; with the version of an earlier list, as soon as they differ

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from coxswain import _native
 from coxswain._client import (
-    _UNSET, Client, KeyWatch, ProcessMonitor, Session, expected_of, operand_of, reason_of,
-    told_failure)
+    _UNSET, Client, KeyWatch, ProcessMonitor, Session, operand_of, reason_of, told_failure)
 from coxswain._errors import Cancelled, Code, Error, FailedPrecondition
+from coxswain._keys import AsyncKeyCalls, KeyCalls
 from coxswain._options import options_of
 from coxswain._shape import DEFAULT_TIMEOUT, shape
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from typing import List  # for `list` is a method
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from coxswain._types import (
         Data, Event, JobError, JobStatus, KeyChange, KeyValue, LiveTask, Process, ProcessChange,
-        QueueItem, Swap, TaskList, Tasks, Timeout, Topology, Why)
+        TaskList, Tasks, Timeout, Topology, Why)
 
 __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
 
@@ -55,7 +55,8 @@ class _Calls:
         self._pending: dict[int, tuple[asyncio.Future, _Unclaimed | None]] = {}
         self._last = 0
         self._kept: set[_Unclaimed] = set()  # those with values
-        self.of_queues: weakref.WeakValueDictionary[str, _Unclaimed] = weakref.WeakValueDictionary()
+        self._unclaimed: weakref.WeakValueDictionary[tuple[str, str], _Unclaimed] = (
+            weakref.WeakValueDictionary())
         self._is_closed = False
         self.loop.add_reader(self._mailbox.fileno(), _deliver, weakref.ref(self))
 
@@ -76,6 +77,13 @@ class _Calls:
                 future.set_exception(problem)
         if self._is_closed and not self._pending:
             self.loop.remove_reader(self._mailbox.fileno())
+
+    def unclaimed(self, call: str, name: str) -> _Unclaimed:
+        return self._unclaimed.setdefault((call, name), _Unclaimed())
+
+    def unclaimed_items(self) -> List[tuple[str, _Unclaimed]]:
+        """Of each queue that has some."""
+        return [(name, kept) for (call, name), kept in self._unclaimed.items() if call == "pop"]
 
     async def claim(self, keep: _Unclaimed, name: str, *arguments):
         """As ask, but what comes while the awaiting task is cancelled is what the next one gets."""
@@ -140,7 +148,7 @@ def _forget(loop: asyncio.AbstractEventLoop, mailbox: _native.Mailbox) -> None:
     loop.remove_reader(mailbox.fileno())
 
 
-class AsyncClient(Session):
+class AsyncClient(Session, AsyncKeyCalls):
     """A process's membership in a job, for asyncio::
 
         async with coxswain.AsyncClient("head:8476", task=3) as job:   # connects and joins
@@ -234,7 +242,7 @@ class AsyncClient(Session):
         return await self._ask("join", timeout, take_over)
 
     async def leave(self, timeout: Timeout = DEFAULT_TIMEOUT, *, returning: bool = False) -> None:
-        for queue, kept in list(self._calls.of_queues.items()):
+        for queue, kept in self._calls.unclaimed_items():
             while kept.ending:
                 await asyncio.wait(list(kept.ending))
             while kept.values:
@@ -250,7 +258,7 @@ class AsyncClient(Session):
         return await self._ask("barrier", name, timeout, among, fail_when_lost)
 
     async def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                        among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
+                         among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
         return await self._ask("all_gather", name, data, timeout, among, fail_when_lost)
 
     async def reduce(self, name: str, operand, how: str = "sum",
@@ -269,59 +277,9 @@ class AsyncClient(Session):
     async def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
         return await self._ask("count_barrier", name, count, timeout)
 
-    async def put(self, key: str, value: Data, *, overwrite: bool = False,
-                  ephemeral: bool = False) -> int:
-        return await self._ask("put", key, value, overwrite, ephemeral)
-
-    async def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
-                      overwrite: bool = False) -> int:
-        return await self._ask("put_all", [*dict(entries).items()], overwrite)
-
-    async def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
-        return await self._ask("get", key, timeout)
-
-    async def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT
-                      ) -> List[KeyValue]:
-        return shape.keys_of(await self._ask("get_all", [*keys], timeout))
-
-    async def try_get(self, key: str) -> bytes | None:
-        return await self._ask("try_get", key)
-
-    async def list(self, directory: str = "") -> List[KeyValue]:
-        return shape.keys_of(await self._ask("list", directory))
-
-    async def count(self, directory: str = "") -> int:
-        return await self._ask("count", directory)
-
-    async def remove(self, key: str) -> bool:
-        return await self._ask("remove", key)
-
-    async def remove_tree(self, directory: str, *, all: bool = False) -> int:
-        return await self._ask("remove_tree", directory, all)
-
-    async def increment(self, key: str, by: int = 1) -> int:
-        return await self._ask("increment", key, by)
-
-    async def append(self, key: str, more: Data) -> int:
-        return await self._ask("append", key, more)
-
-    async def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
-                              expected: Data | None = None, ephemeral: bool = False) -> Swap:
-        return shape.swap_of(await self._ask("compare_and_set", key, value,
-                                     *expected_of(version, expected), ephemeral))
-
     async def watch(self, directory: str = "", after: int | None = None) -> AsyncKeyWatch:
         raw = _native.KeyWatch()
         return AsyncKeyWatch(self._calls, raw, await self._ask("watch_open", raw, directory, after))
-
-    async def push(self, queue: str, value: Data) -> int:
-        return await self._ask("push", queue, value)
-
-    async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
-        """As Client.pop. An item that comes while the awaiting task is cancelled is what the next
-        pop of this client gives; when it leaves, the item goes back to the end of the queue."""
-        unclaimed = self._calls.of_queues.setdefault(queue, _Unclaimed())
-        return shape.queue_item_of(await self._calls.claim(unclaimed, "pop", queue, timeout))
 
     async def tasks(self, after: int | None = None, timeout: Timeout = None) -> TaskList:
         return shape.tasks_of(await self._ask("watch_tasks", after, timeout))
@@ -442,6 +400,7 @@ def _document(here: type, there: type) -> None:
             member.__doc__ = said
 
 
+_document(AsyncKeyCalls, KeyCalls)
 _document(AsyncClient, Client)
 _document(AsyncKeyWatch, KeyWatch)
 _document(AsyncProcessMonitor, ProcessMonitor)

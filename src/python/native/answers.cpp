@@ -101,10 +101,6 @@ py::object given(core::alive_answer::task const& task) {
 
 py::object given(process const& one) { return py::make_tuple(one.task.value, one.self.value); }
 
-py::object given(std::optional<std::string> const& value) {
-  return value ? py::object{py::bytes(*value)} : py::none();
-}
-
 py::object given(std::vector<std::string> const& values) { return list_of(values); }
 
 py::object given(key_value const& value) {

@@ -26,7 +26,10 @@ inline py::object given(std::uint64_t value) { return py::int_(value); }
 inline py::object given(double value) { return py::float_(value); }
 inline py::object given(round_number value) { return py::int_(value.value); }
 inline py::object given(std::string const& value) { return py::bytes(value); }
-py::object given(std::optional<std::string> const& value);
+template <class Value>
+py::object given(std::optional<Value> const& value) {
+  return value ? given(*value) : py::none();
+}
 py::object given(std::vector<std::string> const& values);
 py::object given(key_value const& value);
 py::object given(std::vector<key_value> const& values);

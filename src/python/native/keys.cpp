@@ -1,4 +1,4 @@
-// Keys and queues.
+// Keys, queues and locks.
 
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
@@ -87,6 +87,15 @@ void bind_keys(session_class& of) {
   });
   offer(of, "pop", [](std::string queue, timeout time) {
     return [=, queue = std::move(queue)](client& c) { return c.pop(queue, time.value); };
+  });
+  offer(of, "lock", [](std::string name, timeout time) {
+    return [=, name = std::move(name)](client& c) { return c.lock(name, time.value); };
+  });
+  offer(of, "try_lock", [](std::string name) {
+    return [name = std::move(name)](client& c) { return c.try_lock(name); };
+  });
+  offer(of, "unlock", [](std::string name, std::uint64_t token) {
+    return [=, name = std::move(name)](client& c) { return c.unlock(name, token); };
   });
 }
 

@@ -1,0 +1,174 @@
+"""Keys, queues and locks: the calls of both clients."""
+
+from __future__ import annotations
+
+from coxswain._shape import DEFAULT_TIMEOUT, shape
+
+TYPE_CHECKING = False  # for type checkers it is true; typing takes long to import
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, List  # for `list` is a method
+
+    from coxswain._types import Data, KeyValue, QueueItem, Swap, Timeout
+
+__all__ = ["KeyCalls", "AsyncKeyCalls"]
+
+
+def expected_of(version, expected):
+    """What compare_and_set expects of a key; at most one of the two is said."""
+    if version is not None and expected is not None:
+        raise TypeError("say a version or a value, not both")
+    return version, expected
+
+
+class KeyCalls:
+    if TYPE_CHECKING:
+        _native: Any
+
+    def put(self, key: str, value: Data, *, overwrite: bool = False,
+            ephemeral: bool = False) -> int:
+        """Stores a value and wakes those who wait for the key; gives its version. AlreadyExists:
+        the key has a value, and ``overwrite`` is not said. ``ephemeral``: the key vanishes
+        when this task fails or leaves."""
+        return self._native.put(key, value, overwrite, ephemeral)
+
+    def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
+                overwrite: bool = False) -> int:
+        """Stores all values, or none of them."""
+        return self._native.put_all(list(dict(entries).items()), overwrite)
+
+    def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
+        """Waits until the key has a value. Cancelled: the job failed or the coordinator stops."""
+        return self._native.get(key, timeout)
+
+    def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT) -> List[KeyValue]:
+        """Waits until all the keys have values at the same time."""
+        return shape.keys_of(self._native.get_all(list(keys), timeout))
+
+    def try_get(self, key: str) -> bytes | None:
+        """The key's value now, if it has one."""
+        return self._native.try_get(key)
+
+    def list(self, directory: str = "") -> List[KeyValue]:
+        """All keys below a directory, at any depth, in order; "" is the root."""
+        return shape.keys_of(self._native.list(directory))
+
+    def count(self, directory: str = "") -> int:
+        """How many keys :meth:`list` would give."""
+        return self._native.count(directory)
+
+    def remove(self, key: str) -> bool:
+        """Removes the key and nothing below it; whether it was there."""
+        return self._native.remove(key)
+
+    def remove_tree(self, directory: str, *, all: bool = False) -> int:
+        """Removes everything below a directory, and the key equal to it; gives the number of
+        removed keys. ``all`` is needed to remove the root."""
+        return self._native.remove_tree(directory, all)
+
+    def increment(self, key: str, by: int = 1) -> int:
+        """Adds to a decimal counter, zero if the key is missing; gives the sum. OutOfRange."""
+        return self._native.increment(key, by)
+
+    def append(self, key: str, more: Data) -> int:
+        """Adds to the end of a value, empty if the key is missing; gives the key's version."""
+        return self._native.append(key, more)
+
+    def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
+                        expected: Data | None = None, ephemeral: bool = False) -> Swap:
+        """Stores a value if the key has this version, or this value, or, when neither is said, no
+        value, which version 0 says, too. That it has not is no exception: see Swap."""
+        return shape.swap_of(self._native.compare_and_set(
+            key, value, *expected_of(version, expected), ephemeral))
+
+    def push(self, queue: str, value: Data) -> int:
+        """Adds an item at the end of a queue; gives how many wait in it then."""
+        return self._native.push(queue, value)
+
+    def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
+        """Takes the first item of a queue, and waits for one if there is none. An item goes to
+        exactly one caller; if this process dies before it has said more, it goes back. One that
+        comes just when a signal handler raises is lost with the call."""
+        return shape.queue_item_of(self._native.pop(queue, timeout))
+
+    def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
+        """Waits until a lock is free and takes it; gives its fencing token, a number above those of
+        all locks before. This client owns it until unlock or the end of its session, also one that
+        comes just when a signal handler raises. Not reentrant."""
+        return self._native.lock(name, timeout)
+
+    def try_lock(self, name: str) -> int | None:
+        """Takes a lock and gives its token; None if somebody owns it."""
+        return self._native.try_lock(name)
+
+    def unlock(self, name: str, token: int) -> None:
+        """Releases a lock; who has waited longest owns it then. PermissionDenied: another client
+        owns it. FailedPrecondition: nobody owns it with this token."""
+        self._native.unlock(name, token)
+
+
+class AsyncKeyCalls:
+    if TYPE_CHECKING:
+        _ask: Any
+        _calls: Any
+
+    async def put(self, key: str, value: Data, *, overwrite: bool = False,
+                  ephemeral: bool = False) -> int:
+        return await self._ask("put", key, value, overwrite, ephemeral)
+
+    async def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
+                      overwrite: bool = False) -> int:
+        return await self._ask("put_all", [*dict(entries).items()], overwrite)
+
+    async def get(self, key: str, timeout: Timeout = DEFAULT_TIMEOUT) -> bytes:
+        return await self._ask("get", key, timeout)
+
+    async def get_all(self, keys: Sequence[str], timeout: Timeout = DEFAULT_TIMEOUT
+                      ) -> List[KeyValue]:
+        return shape.keys_of(await self._ask("get_all", [*keys], timeout))
+
+    async def try_get(self, key: str) -> bytes | None:
+        return await self._ask("try_get", key)
+
+    async def list(self, directory: str = "") -> List[KeyValue]:
+        return shape.keys_of(await self._ask("list", directory))
+
+    async def count(self, directory: str = "") -> int:
+        return await self._ask("count", directory)
+
+    async def remove(self, key: str) -> bool:
+        return await self._ask("remove", key)
+
+    async def remove_tree(self, directory: str, *, all: bool = False) -> int:
+        return await self._ask("remove_tree", directory, all)
+
+    async def increment(self, key: str, by: int = 1) -> int:
+        return await self._ask("increment", key, by)
+
+    async def append(self, key: str, more: Data) -> int:
+        return await self._ask("append", key, more)
+
+    async def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
+                              expected: Data | None = None, ephemeral: bool = False) -> Swap:
+        return shape.swap_of(await self._ask("compare_and_set", key, value,
+                                     *expected_of(version, expected), ephemeral))
+
+    async def push(self, queue: str, value: Data) -> int:
+        return await self._ask("push", queue, value)
+
+    async def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
+        """As KeyCalls.pop. An item that comes while the awaiting task is cancelled is what the next
+        pop of this client gives; when it leaves, the item goes back to the end of the queue."""
+        unclaimed = self._calls.unclaimed("pop", queue)
+        return shape.queue_item_of(await self._calls.claim(unclaimed, "pop", queue, timeout))
+
+    async def lock(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
+        """As KeyCalls.lock. A lock that comes while the awaiting task is cancelled is what the next
+        call of lock with its name gives."""
+        return await self._calls.claim(self._calls.unclaimed("lock", name), "lock", name, timeout)
+
+    async def try_lock(self, name: str) -> int | None:
+        return await self._ask("try_lock", name)
+
+    async def unlock(self, name: str, token: int) -> None:
+        await self._ask("unlock", name, token)
