@@ -227,7 +227,7 @@ class key_judge {
     found_.push_back(std::to_string(unclaimed) + " changes were made by nobody, or twice; only " +
                      std::to_string(unknown) + " may have been");
   }
-  // A key vanishes because somebody removes it, or because it is a task's.
+  // A key vanishes because a call removes it, or because it is ephemeral.
   void check_removals() {
     for (key_record const& one : h_.keys) {
       if (one.what.value) continue;
@@ -236,7 +236,7 @@ class key_judge {
             if (c.made > one.at) return false;
             auto const* const put = c.asks<core::put_args>();
             if (put && put->ephemeral && normal(put->key) == one.what.key) return true;
-            if (c.answered && *c.answered < one.at) return false;
+            if (!is_outcome_unknown(c) && *c.answered < one.at) return false;
             auto const* const remove = c.asks<core::remove_args>();
             if (remove && normal(remove->key) == one.what.key) return true;
             auto const* const tree = c.asks<core::remove_tree_args>();
@@ -245,12 +245,14 @@ class key_judge {
       if (!is_explained) found_.push_back("nobody has removed '" + one.what.key + "'");
     }
   }
+  // The coordinator may take such a call after its client has ended it.
+  static bool is_outcome_unknown(call_record const& c) {
+    return !c.answered || c.got.outcome.code() == errc::unavailable ||
+           c.got.outcome.code() == errc::cancelled ||
+           c.got.outcome.code() == errc::deadline_exceeded;
+  }
   static std::size_t changes_of_unknown(call_record const& c) {
-    if (c.answered && c.got.outcome.code() != errc::unavailable &&
-        c.got.outcome.code() != errc::cancelled &&
-        c.got.outcome.code() != errc::deadline_exceeded) {
-      return 0;
-    }
+    if (!is_outcome_unknown(c)) return 0;
     if (auto const* const all = c.asks<core::put_all_args>()) return all->entries.size();
     return c.asks<core::put_args>() || c.asks<core::append_args>() ||
                    c.asks<core::increment_args>() || c.asks<core::compare_and_set_args>()
