@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(beyond_the_bound_the_oldest_outcomes_are_forgotten_and_said
   {
     auto const text = h.owed("a", 1);
     BOOST_TEST(text.starts_with("ABORTED"));
-    BOOST_TEST(text.find("forgotten") != text.npos);
+    BOOST_TEST(text.find("discarded") != text.npos);
     BOOST_TEST(text.find("round 1") != text.npos);
   }
   BOOST_TEST(h.owed("a", 1) == "INTERNAL: 2");

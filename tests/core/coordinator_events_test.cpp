@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(an_event_of_the_future_is_refused, job<1>) {
   auto const future = watch(c, 0, last(c, 0) + 1);
 
   BOOST_TEST(c.code(future) == "INVALID_ARGUMENT");
-  expect_words(c.text(future), {"event", "not reached yet"});
+  expect_words(c.text(future), {"event", "does not exist yet"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_watch_without_events_is_answered_at_its_deadline, job<1>) {
@@ -262,8 +262,9 @@ BOOST_AUTO_TEST_CASE(wrong_tokens_of_a_host_are_one_line_in_ten_seconds) {
 
   c.pass(10s);
   auto const later = watch(c, observer, events(c, at_once).through);
-  BOOST_TEST(only(c, later).text ==
-             "999 more connections from 10.0.0.7 refused within 10 s for their tokens");
+  BOOST_TEST(
+      only(c, later).text ==
+      "999 more connections from 10.0.0.7 refused within 10 s for missing or invalid tokens");
 
   guess("10.0.0.7:1");
   guess("10.0.0.8:1");

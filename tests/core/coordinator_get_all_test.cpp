@@ -63,8 +63,7 @@ BOOST_FIXTURE_TEST_CASE(get_all_times_out_and_says_how_many_keys_and_which_are_m
 
   BOOST_TEST(c.at(1s - 1ns).code(all) == "waits");
   BOOST_TEST(c.at(1s).code(all) == "DEADLINE_EXCEEDED");
-  BOOST_TEST(c.text(all) ==
-             "not all keys got values within 1 s; missing are 2 of 3 keys: 'a', 'c'");
+  BOOST_TEST(c.text(all) == "not all keys got values within 1 s; missing: 2 of 3 keys: 'a', 'c'");
   BOOST_TEST(c.look().waiting_gets == 0u);
 }
 

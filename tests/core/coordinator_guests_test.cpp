@@ -61,8 +61,8 @@ BOOST_FIXTURE_TEST_CASE(a_wrong_secret_is_refused_in_plain_words, job<2>) {
                                    {7u, secret}}) {
     int const stranger = c.hello(as_guest_of(task, with));
     BOOST_TEST(!c[stranger].hello.has_value());
-    expect_words(c.goodbye(stranger),
-                 {"UNAUTHENTICATED", "act for task " + std::to_string(task), "granted"});
+    expect_words(c.goodbye(stranger), {"UNAUTHENTICATED", "act for task " + std::to_string(task),
+                                       "the command that it was made for has ended"});
   }
 }
 
@@ -89,7 +89,7 @@ BOOST_FIXTURE_TEST_CASE(a_grant_needs_a_task_a_good_secret_and_no_guest, job<1>)
   int const g = guest(c, 0, std::string(64, 's'));
   auto const by_guest = c.send({g, 0}, core::grant_args{secret});
   BOOST_TEST(c.code(by_guest) == "FAILED_PRECONDITION");
-  expect_words(c.text(by_guest), {"only the session that has joined as task 0"});
+  expect_words(c.text(by_guest), {"only the session that joined as task 0"});
 }
 
 BOOST_AUTO_TEST_CASE(a_new_grant_or_none_ends_the_guests_of_the_old_one) {
@@ -113,7 +113,7 @@ BOOST_FIXTURE_TEST_CASE(a_guest_acts_for_no_other_task, job<2>) {
   int const g = guest(c, 0);
   for (auto const& refused : {c.barrier({g, 1}, "b"), c.join({g, 1}, 7), c.reset({g, 1}, 101)}) {
     BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
-    expect_words(c.text(refused), {"a guest that acts for task 0, not for task 1"});
+    expect_words(c.text(refused), {"this session acts for task 0, not for task 1"});
   }
 }
 
@@ -535,7 +535,7 @@ BOOST_FIXTURE_TEST_CASE(a_guests_get_is_the_tasks_and_a_guest_is_no_outsider, jo
   c.get(a, "never");
   c.barrier(guest(c, 1), "b");
 
-  expect_words(c.pass(1s).log(), {"tasks 0-1 wait for each other", "key 'never'", "barrier 'b'"});
+  expect_words(c.pass(1s).log(), {"deadlock: tasks 0-1 are blocked", "key 'never'", "barrier 'b'"});
 }
 
 BOOST_FIXTURE_TEST_CASE(guests_stop_at_the_step_that_all_agree_on, job<2>) {

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_and_reads_nothing_is_cut_off) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.held_back(0).write_blocked(0).at(30s - 1ns).error() == "none");
-  expect_words(c.at(30s).error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
+  expect_words(c.at(30s).error(), {"task 0: UNAVAILABLE: the client read nothing for 30 s"});
 }
 
 BOOST_AUTO_TEST_CASE(who_reads_while_it_is_held_back_gives_a_sign_of_life) {

@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_joins_is_acted_for_by_nobody_and_least_by_anoth
   BOOST_TEST(c.code(own) == "FAILED_PRECONDITION");
   BOOST_TEST(c.text(own) == "task 0 is still joining");
   BOOST_TEST(c.code(foreign) == "FAILED_PRECONDITION");
-  BOOST_TEST(c.text(foreign) == "task 0 has not joined by this session");
+  BOOST_TEST(c.text(foreign) == "task 0 was not joined by this session");
 }
 
 BOOST_FIXTURE_TEST_CASE(register_task_already_connected_succeeds, job<2>) {

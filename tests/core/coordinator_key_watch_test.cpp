@@ -357,7 +357,7 @@ BOOST_FIXTURE_TEST_CASE(watches_end_unavailable_when_the_coordinator_stops, job<
   auto const watch = c.watch_keys(0, "", 0);
 
   BOOST_TEST(c.stop("maintenance").code(watch) == "UNAVAILABLE");
-  expect_words(c.text(watch), {"stops", "maintenance"});
+  expect_words(c.text(watch), {"is stopping", "maintenance"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_watch_and_one_whose_session_ends_wait_no_longer, job<1>) {

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(an_older_attempt_is_refused_for_good_and_a_newer_one_is_tol
   expect_words(refusal(secured(), args), {"FAILED_PRECONDITION:", "attempt 2", "attempt 3"});
   args.attempt = 4;
   expect_words(refusal(secured(), args),
-               {"UNAVAILABLE:", "attempt 4", "attempt 3", "an old coordinator is still there"});
+               {"UNAVAILABLE:", "attempt 4", "attempt 3", "an old coordinator is still running"});
 }
 
 BOOST_AUTO_TEST_CASE(attempts_are_compared_only_when_both_sides_state_one) {
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(request_ids_rise) {
     m.answered_through = c[0].answered;
     c.say(c[0].connection, m);
 
-    expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id", "does not rise"});
+    expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id", "is not above"});
   }
 }
 

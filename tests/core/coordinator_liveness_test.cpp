@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(
     c.at(2s);
 
     expect_words(c.error(), {"task 0: UNAVAILABLE: the client of task 0 (host0:1000) was destroyed",
-                             "without leaving at 00:00:00.0, and its process runs on"});
+                             "at 00:00:00.0 without leaving; its process is still running"});
   }
 }
 
@@ -357,9 +357,9 @@ BOOST_FIXTURE_TEST_CASE(after_hello_its_deadline_is_gone, empty_job<1>) {
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_nothing_for_thirty_seconds_is_cut_off_for_good, job<2>) {
   BOOST_TEST(c.at(5s).write_blocked(0).at(35s - 1ns).goodbye(0) == "none");
-  expect_words(c.at(35s).goodbye(0), {"UNAVAILABLE: it read nothing for 30 s"});
+  expect_words(c.at(35s).goodbye(0), {"UNAVAILABLE: the client read nothing for 30 s"});
   BOOST_TEST(!c[0].goodbye->may_resume);
-  expect_words(c.error(), {"task 0: UNAVAILABLE: it read nothing for 30 s"});
+  expect_words(c.error(), {"task 0: UNAVAILABLE: the client read nothing for 30 s"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off, job<1>) {
@@ -379,12 +379,12 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_cut_off_before_its_hello_too) 
   c.brain().write_blocked(t0, bare);
 
   BOOST_TEST(c.at(30s - 1ns).goodbye_to(bare) == "none");
-  expect_words(c.at(30s).goodbye_to(bare), {"UNAVAILABLE: it read nothing for 30 s"});
+  expect_words(c.at(30s).goodbye_to(bare), {"UNAVAILABLE: the client read nothing for 30 s"});
 }
 
 BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_heartbeats, job<1>) {
   c[0].beats = false;
-  expect_words(c.at(50s).stall(20s).log(), {"stood still for 20 s"});
+  expect_words(c.at(50s).stall(20s).log(), {"event loop stalled for 20 s"});
   BOOST_TEST(c.brain().counts().stalls == 1u);
   BOOST_TEST((c.brain().counts().stalled == 20s));
 
@@ -480,7 +480,7 @@ BOOST_AUTO_TEST_CASE(lateness_up_to_a_hundred_milliseconds_is_no_stall) {
     c.at(50s);
     c.log();
     c.stall(is_stall ? 150ms + 1ns : 150ms);
-    BOOST_TEST(contains(c.log(), "stood still") == is_stall);
+    BOOST_TEST(contains(c.log(), "event loop stalled") == is_stall);
 
     c.at(100s);
     BOOST_TEST((c.error() == "none") == is_stall);
@@ -496,7 +496,8 @@ BOOST_FIXTURE_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late, e
 
 BOOST_FIXTURE_TEST_CASE(a_message_that_comes_late_shows_the_stall_too, job<2>) {
   c[1].beats = false;
-  expect_words(c.at(10s).sleep_without_advance(30s).heartbeat(0).log(), {"stood still for 30 s"});
+  expect_words(c.at(10s).sleep_without_advance(30s).heartbeat(0).log(),
+               {"event loop stalled for 30 s"});
 
   BOOST_TEST(c.at(130s - 1ns).error() == "none");
   BOOST_TEST(c.at(130s).error() != "none");
@@ -504,10 +505,10 @@ BOOST_FIXTURE_TEST_CASE(a_message_that_comes_late_shows_the_stall_too, job<2>) {
 
 BOOST_FIXTURE_TEST_CASE(stalls_are_told_again_after_ten_seconds, job<1>) {
   c.stall(1s);
-  BOOST_TEST(contains(c.log(), "stood still for 1 s"));
+  BOOST_TEST(contains(c.log(), "event loop stalled for 1 s"));
   BOOST_TEST(c.at(10s).stall(1s - 1ns).log() == "");
 
-  expect_words(c.stall(200ms).log(), {"stood still for 200 ms"});
+  expect_words(c.stall(200ms).log(), {"event loop stalled for 200 ms"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

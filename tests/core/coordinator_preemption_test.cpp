@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(who_has_failed_cannot_be_preempted_until_it_is_back) {
   c.report_error(1, errc::internal, "boom");
   auto const refused = c.preempt(0, 1);
   BOOST_TEST(c.code(refused) == "FAILED_PRECONDITION");
-  expect_words(c.text(refused), {"task 1", "has gone already"});
+  expect_words(c.text(refused), {"task 1", "has already left or failed"});
 
   c.join({1, 1}, 7);
 
@@ -271,8 +271,8 @@ BOOST_AUTO_TEST_CASE(who_has_failed_is_not_among_those_who_did_not_answer) {
   c.report_error(2, errc::internal, "boom");
 
   BOOST_TEST(c.at(10s).text(first) ==
-             "no agreement on a step before a preemption within 10 s: 1 of 2 tasks have not said "
-             "where they are: 1");
+             "no agreement on a step before a preemption within 10 s: 1 of 2 tasks did not report "
+             "their step: 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_culprit_is_named_and_not_its_victims) {
   BOOST_TEST(c.after(c.barrier(2, "b", 1h)).code(first) == "OK");
   BOOST_TEST(c.at(250s - 1ns).log() == "");
   expect_words(c.at(250s).log(), {"task 0",
-                                  "no progress for 4.1 min (of which it waited or was out of reach "
+                                  "no progress for 4.1 min (it was waiting or unreachable "
                                   "for 3.1 min): it is at step 1",
                                   "task 1"});
 }
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_once_waited_for_two_things_is_excused_while_it_
 
   BOOST_TEST(c.at(260s - 1ns).log() == "");
   expect_words(c.at(260s).log(), {"task 0",
-                                  "no progress for 4.3 min (of which it waited or was out of reach "
+                                  "no progress for 4.3 min (it was waiting or unreachable "
                                   "for 3.3 min): it is at step 1"});
 }
 
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(a_step_reported_beside_a_wait_begins_the_time_anew) {
   c.log();
 
   BOOST_TEST(c.at(170s - 1ns).log() == "");
-  expect_words(c.at(170s).log(), {"for 70 s (of which it waited or was out of reach for 10 s)"});
+  expect_words(c.at(170s).log(), {"for 70 s (it was waiting or unreachable for 10 s)"});
 }
 
 BOOST_AUTO_TEST_CASE(with_the_option_a_task_without_progress_fails) {

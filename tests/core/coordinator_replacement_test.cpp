@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(a_zombie_cannot_pass_for_an_observer) {
         c.push(0, "q", "zombie"), c.pop(0, "q"), c.get(0, "k"), c.count_barrier(0, "c", 1),
         c.cancel(0, "b"), c.preempt(0, 1), c.watch_keys(0, ""), c.barrier(0, "b"), c.leave(0)}) {
     BOOST_TEST(c.code(one) == "ABORTED");
-    expect_words(c.text(one), {"task 0", "held by another session: this one was replaced"});
+    expect_words(c.text(one), {"task 0", "held by another session, which replaced this one"});
   }
   BOOST_TEST(c.listing(c.list(1, "")) == "k=v");
   BOOST_TEST(c.error() == "none");

@@ -210,7 +210,7 @@ BOOST_FIXTURE_TEST_CASE(lower_ids_may_come_again_only_if_they_were_told_to_be_un
       .id = get.id, .answered_through = c[0].answered, .what = core::try_get_args{"k"}};
   c.say(c[0].connection, m);
 
-  expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id 2 does not rise"});
+  expect_words(c.goodbye(0), {"INVALID_ARGUMENT: protocol error: request id 2 is not above"});
   BOOST_TEST(c.state_of(0) == "failed");
 }
 

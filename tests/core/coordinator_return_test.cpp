@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_task_counts_as_the_coordinator_says_until_it_joins) {
   c.join({c.observer(), 1}, 2, 300s, {.recoverable = true});
 
   BOOST_TEST(c.code(waits) == "OK");
-  expect_words(c.log(), {"all tasks are recoverable: nobody waits any longer to leave"});
+  expect_words(c.log(), {"all tasks are recoverable: they leave without waiting for each other"});
 }
 
 BOOST_AUTO_TEST_CASE(a_returning_task_shows_until_when_it_is_expected) {
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(what_a_returning_task_waits_for_ends_cancelled_and_its_arri
   auto const got = c.get(0, "k");
 
   BOOST_TEST(c.after(c.leave(0, 300s, true)).code(own) == "CANCELLED");
-  expect_words(c.text(own), {"task 0 (host0:1000) has left, and is to return"});
+  expect_words(c.text(own), {"task 0 (host0:1000) has left and is expected back"});
   BOOST_TEST(c.code(got) == "CANCELLED");
 
   BOOST_TEST(c.after(c.barrier(2, "b", without_limit)).code(other) == "waits");
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_minds_the_loss_fails_when_a_task_leaves_to_ret
 
   for (auto const one : {minds, later}) {
     BOOST_TEST(c.code(one) == "INTERNAL");
-    expect_words(c.text(one), {"task 0 (host0:1000) has left, and is to return"});
+    expect_words(c.text(one), {"task 0 (host0:1000) has left and is expected back"});
   }
 }
 
@@ -178,8 +178,8 @@ BOOST_AUTO_TEST_CASE(a_returning_task_that_does_not_come_in_time_has_failed) {
   BOOST_TEST(c.at(10min - 1ns).state_of(0) == "returning");
   BOOST_TEST(c.at(10min).state_of(0) == "failed");
   BOOST_TEST(c.look().tasks[0].error.text() ==
-             "DEADLINE_EXCEEDED: task 0 (host0:1000) left to return, but none of its processes "
-             "joined within the return timeout of 10 min");
+             "DEADLINE_EXCEEDED: task 0 (host0:1000) left to return, but did not join again within "
+             "the return timeout of 10 min");
   BOOST_TEST(c.error() == "none");
   BOOST_TEST(c.code(waits) == "waits");
   BOOST_TEST(c.code(c.join({c.observer(), 0}, 999)) == "OK");

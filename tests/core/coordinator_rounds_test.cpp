@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(who_took_no_part_may_not_open_the_next_round_with_others
   auto const refused = c.barrier(2, "b");
 
   BOOST_TEST(c.code(refused) == "INVALID_ARGUMENT");
-  expect_words(c.text(refused), {"'b'", "round 1", "other participants", "task 2"});
+  expect_words(c.text(refused), {"'b'", "round 1", "participants without task 2"});
   BOOST_TEST(c.look().barriers.empty());
 }
 
@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(outcomes_beyond_the_bound_are_forgotten_and_their_calls_abo
   auto const oldest = c.barrier(1, "b0");
 
   BOOST_TEST(c.code(oldest) == "ABORTED");
-  expect_words(c.text(oldest), {"round 1", "'b0'", "forgotten"});
+  expect_words(c.text(oldest), {"round 1", "'b0'", "discarded"});
   for (int i = 1; i < 6; ++i) {
     BOOST_TEST(contains(c.round(c.barrier(1, "b" + std::to_string(i))), "DEADLINE_EXCEEDED"));
   }

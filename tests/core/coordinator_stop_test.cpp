@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(
   c.stop("maintenance");
 
   for (int const who : {0, 1, o}) {
-    expect_words(c.goodbye(who), {"UNAVAILABLE: the coordinator stops: maintenance"});
+    expect_words(c.goodbye(who), {"UNAVAILABLE: the coordinator is stopping: maintenance"});
     BOOST_TEST(!c[who].goodbye->may_resume);
     BOOST_TEST(c.pushed<job_error>(who).empty());
   }
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(at_stop_barriers_end_aborted_and_gets_cancelled_before_the_
   BOOST_TEST(c.stop("maintenance").code(barrier, leave, get) == "ABORTED ABORTED CANCELLED");
   BOOST_TEST(c.code(count, observed) == "ABORTED CANCELLED");
   for (auto const& one : {barrier, leave, get, count, observed}) {
-    expect_words(c.text(one), {"the coordinator stops: maintenance"});
+    expect_words(c.text(one), {"the coordinator is stopping: maintenance"});
   }
 }
 
@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(a_join_that_waits_ends_aborted, empty_job<2>) {
 BOOST_FIXTURE_TEST_CASE(connections_without_a_session_get_a_goodbye_too, job<1>) {
   auto const bare = c.dial();
 
-  expect_words(c.stop().goodbye_to(bare), {"UNAVAILABLE: the coordinator stops"});
+  expect_words(c.stop().goodbye_to(bare), {"UNAVAILABLE: the coordinator is stopping"});
 }
 
 BOOST_FIXTURE_TEST_CASE(whoever_comes_after_the_stop_is_refused, job<1>) {
@@ -118,7 +118,7 @@ BOOST_FIXTURE_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop, job<3>) {
 BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_tells_the_stop, job<2>) {
   c.report_error(0, errc::internal, "boom");
 
-  expect_words(c.stop("end").goodbye(1), {"UNAVAILABLE: the coordinator stops: end"});
+  expect_words(c.stop("end").goodbye(1), {"UNAVAILABLE: the coordinator is stopping: end"});
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 

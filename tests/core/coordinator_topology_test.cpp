@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(list_cluster_devices_devices_are_not_added_twice_by_exchang
   auto const older = c.exchange(0, "gpu", host("a", {0}));
   auto const newer = c.exchange(0, "gpu", host("a", {0}));
   BOOST_TEST(c.code(older) == "CANCELLED");
-  expect_words(c.text(older), {"the same task asked again"});
+  expect_words(c.text(older), {"replaced by a newer request of the same task"});
 
   c.exchange(1, "gpu", host("b", {0}));
 
@@ -97,8 +97,8 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_waits_may_not_bring_something_else, job<2>) 
   auto const changed = c.exchange(0, "gpu", host("a", {1}));
 
   BOOST_TEST(c.code(changed) == "INTERNAL");
-  expect_words(c.text(changed), {"'gpu'", "task 0", "brought another topology before",
-                                 "position 0 the ordinal changed from 0 to 1"});
+  expect_words(c.text(changed), {"'gpu'", "task 0", "brought a different topology before",
+                                 "device 0, the ordinal changed from 0 to 1"});
   BOOST_TEST(c.code(first) == "waits");
 }
 

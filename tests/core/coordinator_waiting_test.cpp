@@ -74,7 +74,8 @@ BOOST_FIXTURE_TEST_CASE(a_join_beside_another_incarnation_says_who_holds_the_tas
   auto const other = c.observer();
   auto const newcomer = c.join({other, 0}, 900);
 
-  expect_words(asked(c, newcomer), {"task 0", "held by another incarnation", "whether it lives"});
+  expect_words(asked(c, newcomer),
+               {"task 0", "held by another incarnation", "which is being probed"});
 }
 
 BOOST_FIXTURE_TEST_CASE(each_kind_of_wait_says_what_is_missing, job<2>) {

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_session_may_hold_its_share_and_one_thing_in_any_case) {
   BOOST_TEST(core::shares::own_room(mine, 0, memory).ok());
   expect_words(text_of(core::shares::own_room(mine, 1, memory)),
                {"a session without a task", "93750 bytes", "1/32", "memory_bytes_max (4000000)",
-                "this one holds 93750", "wait for answers"});
+                "this one holds 93750", "wait for replies"});
   all.move(mine, share_kind::task);
   BOOST_TEST(core::shares::own_room(mine, owned_max / 4 - mine.held, memory).ok());
   expect_words(text_of(core::shares::own_room(mine, owned_max / 4 - mine.held + 1, memory)),

@@ -329,9 +329,9 @@ class Why(EndToEnd):
         first = self.task(0, 2, "step:7", "barrier:a")
         self.task(1, 2, "barrier:b")
 
-        told = coordinator.line("can never go on", "err")
+        told = coordinator.line("deadlock: ", "err")
 
-        for words in ("error", "tasks 0-1 wait for each other", "task 0 waits at barrier 'a' for task 1",
+        for words in ("error", "tasks 0-1 are blocked on each other", "task 0 waits at barrier 'a' for task 1",
                       "task 1 waits at barrier 'b' for task 0", "cancel a round or end a task"):
             self.assertIn(words, told)
         why = self.why()
@@ -344,7 +344,7 @@ class Why(EndToEnd):
         known = waits["b"]["known"][0]
         self.assertEqual((known["task"], known["step"], known["waits_for"]), (0, 7, "barrier 'a'"))
         text = self.coxswain("why").out
-        self.assertTrue(text.startswith("STUCK: tasks 0-1"), text)
+        self.assertTrue(text.startswith("deadlock: tasks 0-1"), text)
         self.assertIn(f"task 0: connected, {socket.gethostname()}:{first.pid}", text)
         self.assertIn("at step 7, waits for barrier 'a'", text)
         events = [json.loads(line)["kind"] for line in self.coxswain("events", "--json").out.splitlines()]
@@ -353,7 +353,7 @@ class Why(EndToEnd):
     def test_a_task_that_gets_what_nobody_sets_goes_on_when_somebody_does(self):
         coordinator = self.serve(1)
         task = self.task(0, 1, "get:k", "leave")
-        coordinator.line("task 0 waits for key 'k', which nobody is left to set", "err")
+        coordinator.line("task 0 waits for key 'k', which no task is left to set", "err")
 
         self.coxswain("put", "k", "v")
 

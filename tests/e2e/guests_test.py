@@ -253,7 +253,7 @@ class Programs(GuestsTest):
         task = self.task(0, f"COXSWAIN_TASK_SECRET=0123456789abcdef {BIN}/coxswain-e2e-task; echo $?")
 
         task.line("1")
-        task.line("its secret is not one that this task has granted", "err")
+        task.line("the client's secret does not let it act for task 0", "err")
         self.assertEqual(task.wait(), 0, task.said())
 
     def test_a_deadlock_over_keys_and_queues_is_named(self):

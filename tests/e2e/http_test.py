@@ -58,7 +58,7 @@ class Http(EndToEnd):
         coordinator = self.serve_http(2)
         self.task(0, 2, "barrier:a")
         self.task(1, 2, "barrier:b")
-        coordinator.line("can never go on", "err")
+        coordinator.line("deadlock: ", "err")
 
         code, text = self.ask("/healthz?verbose")
 

@@ -64,7 +64,8 @@ class Finding(WithoutAddress):
         self.assertEqual(self.coxswain("put", "a", "1").code, 0)
         self.assertEqual(self.coxswain("get", "a", env=at).out, "1")
         self.assert_ended(self.coxswain("get", "a", env=at | {"XDG_RUNTIME_DIR": str(elsewhere)}),
-                          REFUSED, "this coordinator asks for a token")
+                          REFUSED,
+                          "this coordinator requires a token, and the client sent none")
 
         token = link.removeprefix(f"{page}#token=")
         self.assertRegex(token, "^[0-9a-f]{32}$")

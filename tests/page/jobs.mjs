@@ -181,7 +181,8 @@ export function update(changes = {}) {
 }
 
 const joined = (count) => [
-  event(1, `task 0 (b000:3300) from 10.0.0.0:40000 joins, 1 of ${count} are here`, {task: 0}),
+  event(1, `task 0 (b000:3300) from 10.0.0.0:40000 is joining, 1 of ${count} tasks are here`,
+        {task: 0}),
   event(2, `all ${count} tasks have joined`, {kind: 'joined'}),
 ];
 
@@ -325,7 +326,7 @@ export const scenes = {
   stuck() {
     const message = scenes.four();
     const stuck =
-      "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for " +
+      "deadlock: tasks 0-1 are blocked on each other: task 0 waits at barrier 'a' for " +
       "task 1, task 1 waits at barrier 'b' for task 0; cancel a round or end a task";
     const at = (name, here, missing) => ({
       name,

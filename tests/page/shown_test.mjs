@@ -255,7 +255,7 @@ test('who waits for what, and that some are stuck, is said', async () => {
   assert.equal(await text(page, '#verdict-title'), 'Stuck');
   assert.match(
     await text(page, '#verdict-why'),
-    /tasks 0-1 wait for each other and can never go on/,
+    /deadlock: tasks 0-1 are blocked on each other/,
   );
   assert.equal(await page.locator('#waits > li').count(), 2);
   const first = await text(page, '#waits > li:first-child');

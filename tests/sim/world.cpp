@@ -318,9 +318,8 @@ void world::pass(duration time) {
 }
 
 bool world::was_stuck() const {
-  return std::any_of(log.begin(), log.end(), [](std::string const& line) {
-    return line.find("can never go on") != line.npos;
-  });
+  return std::any_of(log.begin(), log.end(),
+                     [](std::string const& line) { return line.find("deadlock: ") != line.npos; });
 }
 
 std::string world::fault_of_recording() const {

@@ -128,8 +128,7 @@ void add_open_barriers(page& to, core::snapshot const& job) {
 
 // Which task it is says `coxswain status`: there are no labels of tasks.
 void add_trouble(page& to, core::snapshot const& job) {
-  to.gauge("stuck_tasks", "Tasks that are blocked on each other and can never go on.",
-           job.stuck_tasks);
+  to.gauge("stuck_tasks", "Tasks that are blocked on each other.", job.stuck_tasks);
   to.gauge("tasks_without_progress",
            "Connected tasks without a further step for longer than the progress timeout.",
            std::count_if(job.tasks.begin(), job.tasks.end(), [](auto const& t) {

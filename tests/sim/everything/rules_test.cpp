@@ -218,12 +218,13 @@ BOOST_AUTO_TEST_CASE(a_leave_to_return_does_not_count_at_the_shutdown_barrier) {
 BOOST_AUTO_TEST_CASE(a_clean_exit_fails_rounds_only_as_it_may) {
   core::barrier_args minds{.name = "b", .fail_when_lost = true};
   scene s{2};
-  s.call(1, minds, 1s, 2s, failed(errc::internal, "task 1 has left, and is to return"));
+  s.call(1, minds, 1s, 2s, failed(errc::internal, "task 1 has left and is expected back"));
   s.call(1, core::barrier_args{}, 1s, 2s, failed(errc::failed_precondition, "task 1 has finished"));
   expect_right(s.judged_by(check_rounds));
 
   scene t{2};
-  t.call(1, core::barrier_args{}, 1s, 2s, failed(errc::internal, "task 1, and is to return"));
+  t.call(1, core::barrier_args{}, 1s, 2s,
+         failed(errc::internal, "task 1 has left and is expected back"));
   expect_wrong(t.judged_by(check_rounds), "does not wait for the return");
 
   scene u{2};

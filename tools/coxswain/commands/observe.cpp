@@ -117,7 +117,7 @@ void add_status(CLI::App& program, action& chosen) {
 
 void add_why(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "why", "Shows what everybody waits for, and who can never go on", chosen, show_why);
+      program, "why", "Shows what every task waits for, and finds deadlocks", chosen, show_why);
   command.add_flag("--json", command.given.as_json, object_help);
   add_remote_options(command, command.given.remote);
   command.footer(help_end(why_footer));

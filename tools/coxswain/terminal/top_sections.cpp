@@ -262,7 +262,7 @@ section waits_section(job_view const& view) {
                                                 ? "nobody waits"
                                                 : fmt::format("{} wait{}", count, plural(count))));
   if (!view.why.stuck.empty()) {
-    styled_line line{"  STUCK: ", style::alarm};
+    styled_line line{"  "};
     all.push_back(line.add(view.why.stuck, style::bad));
   }
   for (auto const& w : view.why.waits) {

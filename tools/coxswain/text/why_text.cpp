@@ -31,8 +31,8 @@ std::string wait_text(wait const& w) {
 
 std::string why_text(core::why_answer const& answer) {
   if (answer.waits.empty()) return "nobody waits for anything\n";
-  auto text = answer.stuck.empty() ? std::string{"nobody is stuck\n"}
-                                   : fmt::format("STUCK: {}\n", harmless_line(answer.stuck));
+  auto text =
+      answer.stuck.empty() ? std::string{"nobody is stuck\n"} : harmless_line(answer.stuck) + "\n";
   for (auto const& w : answer.waits) text += "\n" + wait_text(w);
   if (answer.more > 0) text += fmt::format("\nand {} more\n", answer.more);
   return text;

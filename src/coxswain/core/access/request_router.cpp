@@ -113,7 +113,7 @@ bool request_router::dispatch_unnumbered(time_point now, session_id by,
     return true;
   }
   if (!is<hello_args>(message) && !is<resume_args>(message)) return false;
-  concerns_.connections.malformed(now, s.attached, "a second handshake on one connection");
+  concerns_.connections.malformed(now, s.attached, "second handshake on one connection");
   return true;
 }
 
@@ -123,7 +123,7 @@ void request_router::dispatch(time_point now, session_id by, client_message&& me
   if (!sessions_.admit(s, message.id)) {
     return concerns_.connections.malformed(now, s.attached,
                                            "request id " + std::to_string(message.id.value) +
-                                               " does not rise above " +
+                                               " is not above the last one, " +
                                                std::to_string(s.highest.value));
   }
   call c{now, {by, message.id}, s, std::nullopt, operation_at(message)};
@@ -152,7 +152,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
                      std::holds_alternative<reset_args>(message.what);
   auto const replaced = [&](task_id id) {
     return status{errc::aborted,
-                  kernel_.who(id) + " is held by another session: this one was replaced"};
+                  kernel_.who(id) + " is held by another session, which replaced this one"};
   };
   if (!message.task) {
     // A session that has nothing but tasks which others hold now is no observer.
@@ -185,7 +185,7 @@ result<std::optional<task_id>> request_router::acting_task(session_id by, sessio
   }
   return status{errc::failed_precondition, text + (t.state == task_state::joining && t.held_by == by
                                                        ? " is still joining"
-                                                       : " has not joined by this session")};
+                                                       : " was not joined by this session")};
 }
 
 status request_router::admissible(session const& s, client_message const& message) const {
@@ -197,11 +197,11 @@ status request_router::admissible(session const& s, client_message const& messag
   if (s.open.size() + s.kept.size() >= limit) {
     return {errc::resource_exhausted,
             "this session has " + std::to_string(limit) +
-                " requests open or not acknowledged, which is its limit (" +
+                " requests open or unacknowledged, its limit (" +
                 (s.given == role::reader ? "open_requests_max_per_reader"
                                          : "open_requests_max, and open_requests_max_per_task for "
                                            "each of its tasks") +
-                "); wait for answers first"};
+                "); wait for replies first"};
   }
   bool const needs_memory = row.is(request_row::needs_memory);
   if (!needs_memory && !row.is(request_row::stores)) return {};

@@ -64,7 +64,7 @@ void calls::answer_all(std::vector<ticket> const& tickets, answer_ptr const& wha
 void calls::answer_superseded(ticket older) {
   operation const what = at(unpark(older).value()).traits().request;
   concerns_.kernel.tally.count_request(what, errc::cancelled);
-  status const why{errc::cancelled, "the same task asked again"};
+  status const why{errc::cancelled, "replaced by a newer request of the same task"};
   concerns_.kernel.sessions.reply(older, share(why), true);
 }
 

@@ -45,8 +45,8 @@ void kernel::log_stall(time_point now) {
   if (stall_told_ && now - *stall_told_ < stall_log_period) return;
   stall_told_ = now;
   log(severity::warning, event_kind::stalled,
-      "the coordinator's loop stood still for " + in_words(now - observed_) +
-          "; heartbeats and graces are extended by as much");
+      "event loop stalled for " + in_words(now - observed_) +
+          "; liveness deadlines extended by the same time");
 }
 
 time_point kernel::credited(liveness const& l, duration allowed) const {
@@ -138,7 +138,7 @@ status kernel::absence(task_id id) const {
   task const& t = roster.at(id);
   if (t.state == task_state::failed) return {errc::internal, has_failed(id)};
   if (t.state == task_state::returning) {
-    return {errc::internal, who(id) + " has left, and is to return"};
+    return {errc::internal, who(id) + " has left and is expected back"};
   }
   if (!t.recoverable) return {errc::internal, who(id) + " has left"};
   return {errc::failed_precondition, "task " + std::to_string(id.value) + " has finished"};
@@ -158,7 +158,7 @@ status kernel::job_failed(errc code) const {
 status kernel::not_joined() const {
   if (error) return job_failed(errc::failed_precondition);
   return {errc::failed_precondition,
-          "the call needs a task, and this session has joined none, or several and named none"};
+          "the call needs a task: this session has joined none, or several without naming one"};
 }
 
 void kernel::note_lateness(duration late) {

@@ -28,8 +28,8 @@ status shares::own_room(share const& of, std::size_t more, memory_meter const& m
   if (of.held == 0 || of.held + more <= limit) return {};
   return {errc::resource_exhausted,
           std::string{acts_for_tasks(of) ? "a session of tasks" : "a session without a task"} +
-              " may hold " + limit_text(limit, part, memory) + ", and this one holds " +
-              std::to_string(of.held) + "; wait for answers first"};
+              " may hold " + limit_text(limit, part, memory) + "; this one holds " +
+              std::to_string(of.held) + ": wait for replies first"};
 }
 
 status shares::common_room(share const& of, std::size_t more, memory_meter const& memory) const {
@@ -40,9 +40,8 @@ status shares::common_room(share const& of, std::size_t more, memory_meter const
   return {
       errc::resource_exhausted,
       std::string{of.kind == share_kind::reader ? "all readers" : "all sessions without a task"} +
-          " together may hold " + limit_text(limit, part_of_observers, memory) +
-          ", and they hold " + std::to_string(held) +
-          "; let fewer of them wait at a time, or raise the limit"};
+          " together may hold " + limit_text(limit, part_of_observers, memory) + "; they hold " +
+          std::to_string(held) + ": let fewer of them wait at a time, or raise the limit"};
 }
 
 }  // namespace coxswain::core

@@ -57,7 +57,7 @@ std::string quoted(std::string_view name) {
 }
 
 std::string another_job(std::string_view wanted, std::string_view served) {
-  return "the client wants job " + quoted(wanted) + ", this coordinator serves job " +
+  return "the client wants job " + quoted(wanted) + "; this coordinator serves job " +
          quoted(served);
 }
 

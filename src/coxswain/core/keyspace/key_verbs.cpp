@@ -70,7 +70,7 @@ std::string key_verbs::missing_text(time_point, ticket, parked const& p) {
 std::string key_verbs::goal_text(parked const& p) const { return "key " + quoted(p.name.get()); }
 
 std::string key_verbs::stuck_text(parked const& p) const {
-  return "for " + goal_text(p) + ", which nobody is left to set";
+  return "for " + goal_text(p) + ", which no task is left to set";
 }
 
 std::size_t key_verbs::waiting() const {
@@ -144,7 +144,8 @@ void key_verbs::handle(call const& c, append_args& args) {
 
 void key_verbs::handle(call const& c, compare_and_set_args& args) {
   if (std::holds_alternative<std::monostate>(args.expected)) {
-    return calls_.refuse(c, {errc::invalid_argument, "it is not said what is expected of the key"});
+    return calls_.refuse(
+        c, {errc::invalid_argument, "compare_and_set needs an expected version, value or absence"});
   }
   if (args.ephemeral && !c.task) return calls_.refuse(c, kernel_.not_joined());
   if (status why = checked_key(args.key); !why.ok()) return calls_.refuse(c, std::move(why));
@@ -182,7 +183,7 @@ void key_verbs::handle(call const& c, put_all_args& args) {
     if (status why = checked_value(value.size()); !why.ok())
       return calls_.refuse(c, std::move(why));
     if (!seen.insert(key).second) {
-      return calls_.refuse(c, {errc::invalid_argument, "key " + quoted(key) + " is there twice"});
+      return calls_.refuse(c, {errc::invalid_argument, "duplicate key " + quoted(key)});
     }
     remove_if_ended(key);
     bytes += value.size();
@@ -296,7 +297,7 @@ status key_verbs::checked_listing(std::size_t encoded, std::size_t keys) const {
   if (encoded + keys <= most) return {};
   return {errc::resource_exhausted, std::to_string(most) +
                                         " bytes, an eighth of memory_bytes_max, the limit of one "
-                                        "answer"};
+                                        "reply"};
 }
 
 void key_verbs::handle(call const& c, list_args& args) {
@@ -333,8 +334,8 @@ void key_verbs::handle(call const& c, list_args& args) {
   kernel_.tally.steps += page.entries.size() + encoded / listed_bytes_per_step;
   if (!refusal.ok()) {
     return calls_.refuse(
-        c, {refusal.code(), "a key below " + quoted(args.directory) + " is longer than " +
-                                refusal.message() + "; get its value instead"});
+        c, {refusal.code(), "the value of a key below " + quoted(args.directory) + " exceeds " +
+                                refusal.message() + "; get it by itself"});
   }
   page.version = keys_.version();
   calls_.answer_now(c, calls_.share(std::move(page)), false);

@@ -91,8 +91,8 @@ void key_watch_verbs::tell(std::uint64_t since) {
 answer_ptr key_watch_verbs::forgotten() const {
   std::uint64_t const present = concerns_.keys.store().version();
   status why{errc::out_of_range,
-             "not all changes since that version are remembered; the keys are at version " +
-                 std::to_string(present) + ": list them, and watch from there"};
+             "some changes since that version are no longer kept; the keys are at version " +
+                 std::to_string(present) + ": list them and watch from there"};
   return make_answer({std::move(why), key_changes_answer{{}, present}});
 }
 

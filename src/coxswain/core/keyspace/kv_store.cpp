@@ -120,7 +120,7 @@ result<kv_store::sum> kv_store::increment(std::string const& key, std::int64_t b
   if (__builtin_add_overflow(old, by, &total)) {
     return status{errc::out_of_range, "key " + quoted(key) + " is " + std::to_string(old) +
                                           "; adding " + std::to_string(by) +
-                                          " leaves the range of 64-bit integers"};
+                                          " overflows a 64-bit integer"};
   }
   auto const stored = set(key, std::to_string(total), held ? held->owner() : std::nullopt);
   if (!stored) return stored.error();

@@ -43,9 +43,9 @@ void multi_get_verbs::cancel(ticket who, parked const& p) {
 
 answer_ptr multi_get_verbs::overdue(time_point now, parked const& p) {
   kernel_.tally.steps += joint_gets::looks_per_text / looks_per_step;
-  return calls_.share(status{errc::deadline_exceeded,
-                             "not all keys got values within " + in_words(now - p.since) +
-                                 "; missing are " + missing_text(joint_gets_.at(p.number))});
+  return calls_.share(
+      status{errc::deadline_exceeded, "not all keys got values within " + in_words(now - p.since) +
+                                          "; missing: " + missing_text(joint_gets_.at(p.number))});
 }
 
 std::string multi_get_verbs::missing_text(time_point, ticket, parked const& p) {
@@ -63,7 +63,7 @@ std::string multi_get_verbs::goal_text(parked const& p) const {
 }
 
 std::string multi_get_verbs::stuck_text(parked const& p) const {
-  return "for " + goal_text(p) + ", which nobody is left to set";
+  return "for " + goal_text(p) + ", which no task is left to set";
 }
 
 std::size_t multi_get_verbs::waiting() const { return joint_gets_.size(); }
@@ -134,7 +134,7 @@ answer_ptr multi_get_verbs::values_of(std::vector<std::string> const& keys) cons
     copied += key.size() + sizeof(listing_answer::entry);
     if (status const why = concerns_.keys.checked_listing(encoded, copied); !why.ok()) {
       return calls_.share(status{why.code(), "the values of the " + std::to_string(keys.size()) +
-                                                 " keys are longer than " + why.message() +
+                                                 " keys exceed " + why.message() +
                                                  "; get fewer at a time"});
     }
     listing.entries.push_back({key, held.value, held.version});

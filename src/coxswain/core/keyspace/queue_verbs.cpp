@@ -36,7 +36,7 @@ std::string queue_verbs::goal_text(parked const& p) const {
 }
 
 std::string queue_verbs::stuck_text(parked const& p) const {
-  return "for " + goal_text(p) + ", to which nobody is left to push";
+  return "for " + goal_text(p) + ", which no task is left to fill";
 }
 
 std::size_t queue_verbs::waiting() const { return queues_.waiting(); }

@@ -83,9 +83,9 @@ void connection_verbs::stalled_reader_due(time_point now, connection_id id) {
   if (expiry > now) {
     return deadlines_.arm(c.stalled_reader, {expiry, due::stalled_reader, id.value});
   }
-  status const why{errc::unavailable, "it read nothing for " +
+  status const why{errc::unavailable, "the client read nothing for " +
                                           in_words(options_.stalled_reader_timeout) +
-                                          " although replies were waiting"};
+                                          " while replies were waiting"};
   session_id const cut_off = c.session;
   say_goodbye(id, why, false);
   if (cut_off != session_id{}) end_session(now, cut_off, why);
@@ -131,10 +131,10 @@ std::string connection_verbs::expiry_text(time_point now, session const& s) cons
   }
   std::string const at = kernel_.moment(now, s.grace->since);
   if (s.has_said_bye) {
-    return "the client of " + kernel_.whose(s) + " was destroyed without leaving at " + at +
-           ", and its process runs on";
+    return "the client of " + kernel_.whose(s) + " was destroyed at " + at +
+           " without leaving; its process is still running";
   }
-  return "the connection of " + kernel_.whose(s) + " was lost at " + at + " and did not come back";
+  return "the connection of " + kernel_.whose(s) + " was lost at " + at + " and not resumed";
 }
 
 connection_id connection_verbs::connected(time_point now, std::string peer, session_secret secret) {
@@ -297,9 +297,10 @@ bool connection_verbs::drained() const {
 
 void connection_verbs::bye(time_point now, session_id by, bye_args const& args) {
   session& s = *sessions_.find(by);
-  status const why{errc::unavailable, "the client of " + kernel_.whose(s) +
-                                          (args.abandoned ? " was destroyed" : " said Bye") +
-                                          " without leaving"};
+  status const why{errc::unavailable,
+                   "the client of " + kernel_.whose(s) +
+                       (args.abandoned ? " was destroyed" : " ended its session") +
+                       " without leaving"};
   // Once the job has failed, going is no failure of its own.
   if (error_) {
     for (task_id const task : std::vector{s.tasks}) concerns_.leaves.depart(now, task);

@@ -50,7 +50,7 @@ void failure_verbs::task_ended(time_point now, task_id id, status why) {
     // It is un-counted, and the join goes on to its deadline (semantics D10).
     std::string const how = why.ok() ? why.message() : why.text();
     kernel_.log(severity::warning, event_kind::ended,
-                kernel_.who(id) + " ended while it joined: " + how, id);
+                kernel_.who(id) + " ended while joining: " + how, id);
     calls_.answer_parked(concerns_.joins.together().arrival_of(id)->who,
                          calls_.share(status{errc::aborted, why.message()}));
   }

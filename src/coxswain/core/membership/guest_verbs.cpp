@@ -67,15 +67,15 @@ std::size_t guest_verbs::count_leaving() const {
 void guest_verbs::handle(call const& c, grant_args& args) {
   if (!c.task) return calls_.refuse(c, kernel_.not_joined());
   if (c.by.guest_of) {
-    return calls_.refuse(c, {errc::failed_precondition,
-                             "only the session that has joined as " + kernel_.who(*c.task) +
-                                 " can let others act for it, not a guest"});
+    return calls_.refuse(
+        c, {errc::failed_precondition, "only the session that joined as " + kernel_.who(*c.task) +
+                                           " can let others act for it; a guest cannot"});
   }
   std::size_t const size = args.secret.size();
   if (size != 0 && (size < grant_secret_bytes_min || size > grant_secret_bytes_max)) {
     return calls_.refuse(
         c, {errc::invalid_argument,
-            "the secret of a grant has " + std::to_string(grant_secret_bytes_min) + " to " +
+            "the secret of a grant must have " + std::to_string(grant_secret_bytes_min) + " to " +
                 std::to_string(grant_secret_bytes_max) + " bytes, not " + std::to_string(size)});
   }
   host const by{c.from.session, *c.task};
@@ -105,9 +105,9 @@ result<host> guest_verbs::host_of(guest_args const& args) const {
                       " is held by another session: the host of this guest was replaced"};
   }
   return status{errc::unauthenticated,
-                "the client wants to act for task " + std::to_string(args.task.value) +
-                    ", but its secret is not one that this task has granted, or the command that "
-                    "it was granted to has ended"};
+                "the client's secret does not let it act for task " +
+                    std::to_string(args.task.value) +
+                    ": it is wrong, or the command that it was made for has ended"};
 }
 
 std::optional<host> guest_verbs::host_of(task_id id) const {
@@ -127,7 +127,7 @@ result<std::optional<task_id>> guest_verbs::acting_guest(session const& s,
                                                          client_message const& message) const {
   task_id const id = s.guest_of->of.task;
   if (message.task && *message.task != id) {
-    return status{errc::failed_precondition, "this session is a guest that acts for task " +
+    return status{errc::failed_precondition, "this session acts for task " +
                                                  std::to_string(id.value) + ", not for task " +
                                                  std::to_string(message.task->value)};
   }
@@ -199,9 +199,9 @@ void guest_verbs::take_leaving_guests(task_id id, std::vector<ticket>& into) {
 // A guest asks with each step, so that the steps of several programs are those of one task.
 void guest_verbs::reach_sync_point(call const& c, frozen_args const& args) {
   if (args.agreement != 0) {
-    return calls_.refuse(c,
-                         {errc::invalid_argument,
-                          "a guest names no agreement on a step: its host answers for the task"});
+    return calls_.refuse(
+        c, {errc::invalid_argument,
+            "a guest cannot answer an agreement on a step: its host answers for the task"});
   }
   grant& g = *grant_of(c.by);
   if (auto const stops = g.reached(args.step)) {

@@ -34,8 +34,9 @@ status handshake_verbs::refusal(hello_args const& args) const {
   if (args.acts_for) {
     if (auto const by = concerns_.guests.host_of(*args.acts_for); !by) return by.error();
   } else if (!role_of(args)) {
-    return {errc::unauthenticated, args.token.empty() ? "this coordinator asks for a token"
-                                                      : "the token is not this coordinator's"};
+    return {errc::unauthenticated,
+            args.token.empty() ? "this coordinator requires a token, and the client sent none"
+                               : "the token is not valid for this coordinator"};
   }
   if (!args.job.empty() && args.job != options_.job) {
     return {errc::failed_precondition, another_job(args.job, options_.job)};
@@ -45,7 +46,7 @@ status handshake_verbs::refusal(hello_args const& args) const {
     return {is_older ? errc::failed_precondition : errc::unavailable,
             "the client belongs to attempt " + std::to_string(*args.attempt) +
                 ", this coordinator to attempt " + std::to_string(*options_.attempt) +
-                (is_older ? "" : ": an old coordinator is still there")};
+                (is_older ? "" : "; an old coordinator is still running")};
   }
   if (args.label.size() > options_.label_bytes_max) {
     return {errc::invalid_argument, "the label is " + std::to_string(args.label.size()) +
@@ -79,7 +80,7 @@ void handshake_verbs::wrong_tokens_due(time_point now) {
   for (auto const& [host, count] : wrong_tokens_.take()) {
     kernel_.log(severity::warning, event_kind::refused,
                 std::to_string(count) + " more connections from " + host + " refused within " +
-                    in_words(wrong_tokens_period) + " for their tokens");
+                    in_words(wrong_tokens_period) + " for missing or invalid tokens");
   }
   if (wrong_tokens_.empty()) return;
   deadlines_.arm(wrong_tokens_alarm_, {now + wrong_tokens_period, due::wrong_tokens});
@@ -95,7 +96,7 @@ void handshake_verbs::replace_credentials(std::vector<credential> by) {
   options_.credentials = std::move(by);
   kernel_.log(severity::info, event_kind::credentials_replaced,
               "tokens were replaced: " + std::to_string(options_.credentials.size()) +
-                  " are known now; sessions that there are go on");
+                  " are valid now; existing sessions continue");
 }
 
 void handshake_verbs::hello(time_point now, connection_id from, hello_args const& args) {
@@ -159,14 +160,16 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
     // stale, and to believe it would undo what happened since.
     kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
     return concerns_.connections.say_goodbye(
-        from, {errc::aborted, "the session went on with a newer connection"}, true);
+        from, {errc::aborted, "the session was resumed on a newer connection"}, true);
   }
   bool const rises = std::adjacent_find(args.open.begin(), args.open.end(), std::greater_equal{}) ==
                          args.open.end() &&
                      (args.open.empty() || args.open.front() != request_id{});
   if (!rises || answered_through > s->replies_sent) {
     // It would say the same again, so the session ends (semantics D23).
-    std::string const why = "a Resume must name what is open, rising, and replies that were sent";
+    std::string const why =
+        "a Resume must list open requests in rising order, and acknowledge only replies that were "
+        "sent";
     if (s->attached != connection_id{}) {
       concerns_.connections.say_goodbye(s->attached,
                                         {errc::invalid_argument, "protocol error: " + why}, false);

@@ -51,15 +51,15 @@ void join_verbs::cancel(ticket who, parked const& p) {
 
 // Only a challenger has a deadline of its own.
 answer_ptr join_verbs::overdue(time_point now, parked const& p) {
-  return calls_.share(status{errc::deadline_exceeded,
-                             held_text(*p.task) + ", of which it was not yet known after " +
-                                 in_words(now - p.since) + " whether it lives; join again"});
+  return calls_.share(
+      status{errc::deadline_exceeded, held_text(*p.task) + ", which was still being probed after " +
+                                          in_words(now - p.since) + "; join again"});
 }
 
 std::string join_verbs::missing_text(time_point now, ticket who, parked const& p) {
   auto const* const arrival = join_.is_open() ? join_.arrival_of(*p.task) : nullptr;
   if (arrival && arrival->who == who) return concerns_.missing.brief(now, p, join_);
-  return held_text(*p.task) + ", which was asked whether it lives";
+  return held_text(*p.task) + ", which is being probed";
 }
 
 std::size_t join_verbs::waiting() const {
@@ -127,8 +127,8 @@ void join_verbs::handle(call const& c, join_args& args) {
   }
   if (args.take_over && !is_recoverable(args)) {
     return calls_.refuse(
-        c, {errc::invalid_argument, "only a recoverable task may take over, and " +
-                                        kernel_.who(*c.task) + " does not join as one"});
+        c, {errc::invalid_argument, "only a recoverable task may take over; " +
+                                        kernel_.who(*c.task) + " does not join as recoverable"});
   }
   if (t.state == task_state::failed && t.self == args.self) {
     return calls_.refuse(
@@ -146,10 +146,11 @@ void join_verbs::handle(call const& c, join_args& args) {
     ticket const older = join_.arrival_of(*c.task)->who;
     bool const is_newer = t.self != args.self;
     calls_.answer_parked(
-        older, calls_.share(is_newer ? status{errc::already_exists,
-                                              "a newer incarnation of task " +
-                                                  std::to_string(c.task->value) + " joins"}
-                                     : status{errc::cancelled, "the same task asked again"}));
+        older,
+        calls_.share(
+            is_newer ? status{errc::already_exists, "a newer incarnation of task " +
+                                                        std::to_string(c.task->value) + " joins"}
+                     : status{errc::cancelled, "replaced by a newer request of the same task"}));
   }
   enter(c, args);
 }
@@ -175,9 +176,9 @@ void join_verbs::hold(call const& c, join_args const& args) {
 // Another session acts for the task from now on. The old one's calls for it end here, so that they
 // cannot be taken back in its name later.
 void join_verbs::move_holder(call const& c, join_args const& args) {
-  calls_.end_waits(
-      *c.task,
-      {errc::aborted, kernel_.who(*c.task) + " is held by another session: this one was replaced"});
+  calls_.end_waits(*c.task,
+                   {errc::aborted,
+                    kernel_.who(*c.task) + " is held by another session, which replaced this one"});
   holder_lives(*c.task);
   forget_holder(*c.task);
   hold(c, args);
@@ -218,9 +219,9 @@ void join_verbs::enter(call const& c, join_args const& args) {
   join_.arrive(*c.task, std::move(a));
   calls_.park(c, *this, {});
   kernel_.log(severity::info, event_kind::joining,
-              kernel_.who(*c.task) + " from " + c.by.from.peer() + " joins, " +
+              kernel_.who(*c.task) + " from " + c.by.from.peer() + " is joining, " +
                   std::to_string(join_.arrived()) + " of " + std::to_string(roster_.size()) +
-                  " are here",
+                  " tasks are here",
               c.task);
   if (join_.complete()) return release_join(c.now);
   kernel_.arm_deadline(join_alarms_, deadline_after(c.now, args.timeout), {{}, due::join});
@@ -257,7 +258,7 @@ void join_verbs::challenge(call const& c, join_args const& args) {
   task& t = roster_.at(*c.task);
   kernel_.log(
       severity::warning, event_kind::challenged,
-      kernel_.who(*c.task) + " is asked for by another incarnation, from " + c.by.from.peer(),
+      kernel_.who(*c.task) + " is challenged by another incarnation, from " + c.by.from.peer(),
       c.task);
   if (args.take_over && !t.recoverable) {
     return calls_.refuse(c, {errc::invalid_argument,

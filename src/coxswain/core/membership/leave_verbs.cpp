@@ -127,7 +127,8 @@ void leave_verbs::leave_alone(call const& c, bool returning) {
   if (c.by.guest_of) {
     concerns_.guests.part(c.by, returning);
   } else {
-    calls_.end_waits(*c.task, *this, {errc::cancelled, "the same task asked again"});
+    calls_.end_waits(*c.task, *this,
+                     {errc::cancelled, "replaced by a newer request of the same task"});
     depart(c.now, *c.task, returning || roster_.at(*c.task).parted == parting::returning);
   }
   auto const reply =
@@ -154,8 +155,9 @@ void leave_verbs::release_leave(time_point now) {
   calls_.answer_all(tickets, calls_.share(status{}));
   std::uint32_t const failed = roster_.count(task_state::failed);
   std::string text = "all tasks have left";
-  if (failed > 0) text += ", but for " + std::to_string(failed) + " that had failed";
-  if (!leave_is_complete()) text = "all tasks are recoverable: nobody waits any longer to leave";
+  if (failed > 0) text += ", except " + std::to_string(failed) + " that had failed";
+  if (!leave_is_complete())
+    text = "all tasks are recoverable: they leave without waiting for each other";
   kernel_.log(severity::info, event_kind::left, std::move(text));
 }
 
@@ -195,7 +197,7 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
       id, calls_.share(status{errc::aborted, kernel_.who(id) + " has just left; join again"}));
   bool const returns = returning && !error_;
   if (returns) {
-    calls_.end_waits(id, {errc::cancelled, kernel_.who(id) + " has left, and is to return"});
+    calls_.end_waits(id, {errc::cancelled, kernel_.who(id) + " has left and is expected back"});
   }
   concerns_.joins.forget_holder(id);
   roster_.set_state(id, returns ? task_state::returning : task_state::left);
@@ -214,10 +216,11 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
 void leave_verbs::await_return(time_point now, task_id id) {
   time_point const due_at = deadline_after(now, options_.return_timeout);
   deadlines_.arm(roster_.at(id).last->return_due, {due_at, due::task_return, id.value});
-  kernel_.log(
-      severity::info, event_kind::left,
-      kernel_.who(id) + " has left, and is to return within " + in_words(options_.return_timeout),
-      id);
+  kernel_.log(severity::info, event_kind::left,
+              kernel_.who(id) + " has left; expected back " +
+                  (options_.return_timeout == without_limit ? "" : "within ") +
+                  in_words(options_.return_timeout),
+              id);
   concerns_.barriers.fail_rounds_of(now, id);
 }
 
@@ -227,8 +230,7 @@ void leave_verbs::return_due(time_point now, task_id id) {
   roster_.set_state(id, task_state::failed);
   t.last->failure = {errc::deadline_exceeded,
                      kernel_.who(id) +
-                         " left to return, but none of its processes joined within the "
-                         "return timeout of " +
+                         " left to return, but did not join again within the return timeout of " +
                          in_words(options_.return_timeout)};
   kernel_.log(severity::error, event_kind::failed, kernel_.who(id) + " failed: " + t.error().text(),
               id);

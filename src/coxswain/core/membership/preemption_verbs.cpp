@@ -68,7 +68,7 @@ status preemption_verbs::post_preemption(time_point now, task_id id, duration in
   task const& t = roster_.at(id);
   if (t.state == task_state::failed || t.state == task_state::left ||
       t.state == task_state::returning) {
-    return {errc::failed_precondition, kernel_.who(id) + " has gone already"};
+    return {errc::failed_precondition, kernel_.who(id) + " has already left or failed"};
   }
   preemption_.post(id, deadline_after(now, std::max(in, 0ns)));
   kernel_.log(severity::warning, event_kind::preemption,
@@ -130,9 +130,9 @@ void preemption_verbs::review_agreement() {
   if (preemption_.answers().empty()) return end_agreement({});
   auto const step = preemption_.step();
   if (!step) {
-    status const why{errc::out_of_range,
-                     "no agreement on a step before a preemption: a task is at the last step that "
-                     "has a number"};
+    status const why{
+        errc::out_of_range,
+        "no agreement on a step before a preemption: a task has reached the highest step number"};
     kernel_.log(severity::error, event_kind::preemption, why.message());
     return end_agreement(why);
   }
@@ -164,7 +164,7 @@ void preemption_verbs::preemption_due(time_point now) {
                        in_words(options_.preemption_timeout) + ": " +
                        std::to_string(silent.size()) + " of " +
                        std::to_string(roster_.count(task_state::connected)) +
-                       " tasks have not said where they are: " + ranges(silent).text};
+                       " tasks did not report their step: " + ranges(silent).text};
   kernel_.log(severity::error, event_kind::preemption, why.message());
   end_agreement(why);
 }

@@ -79,7 +79,7 @@ void progress_verbs::no_progress_due(time_point now, task_id id) {
   p.told = true;
   std::string text = "has reported no progress for " + in_words(now - p.rose.since);
   if (p.excused >= 1ms) {
-    text += " (of which it waited or was out of reach for " + in_words(p.excused) + ")";
+    text += " (it was waiting or unreachable for " + in_words(p.excused) + ")";
   }
   text += ": it is at step " + std::to_string(p.step) + "; the progress timeout is " +
           in_words(options_.progress_timeout);

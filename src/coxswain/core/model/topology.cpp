@@ -16,7 +16,7 @@ status check_partition_indices(std::vector<local_topology> const& tasks) {
     (tasks[i].partition_index ? with : without).push_back(task_id{i});
   }
   if (with.empty() || without.empty()) return {};
-  return {errc::invalid_argument, "all tasks must state a partition index, or none: tasks " +
+  return {errc::invalid_argument, "either all tasks must state a partition index, or none: tasks " +
                                       ranges(with).text + " do, tasks " + ranges(without).text +
                                       " do not"};
 }
@@ -135,7 +135,7 @@ std::string difference(local_topology const& before, local_topology const& now) 
                 change("its number of devices", before.devices.size(), now.devices.size())});
   for (std::size_t i = 0; i < now.devices.size() && found.empty(); ++i) {
     found = difference(before.devices[i], now.devices[i]);
-    if (!found.empty()) found = "of its device at position " + std::to_string(i) + " the " + found;
+    if (!found.empty()) found = "of device " + std::to_string(i) + ", the " + found;
   }
   return found;
 }

@@ -157,7 +157,7 @@ void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
     for (auto const& [id, _] : stuck_told_) {
       if (roster_.at(id).is_connected()) here.push_back(id);
     }
-    std::string const verb = here.size() == 1 ? " goes on again" : " go on again";
+    std::string const verb = here.size() == 1 ? " is no longer blocked" : " are no longer blocked";
     if (!here.empty()) kernel_.log(severity::info, event_kind::unstuck, named(here) + verb);
   }
   stuck_told_ = std::move(stuck);
@@ -172,7 +172,7 @@ bool why_verbs::wait_alike(parked const& a, parked const& b) const {
   return a.at == b.at && a.number == b.number && a.name.get() == b.name.get();
 }
 
-// "tasks 0-1 wait for each other and can never go on: task 0 waits at barrier 'a' for task 1, ..."
+// "deadlock: tasks 0-1 are blocked on each other: task 0 waits at barrier 'a' for task 1, ..."
 std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> const& stuck) const {
   std::vector<stuck_group> groups;
   std::vector<task_id> all;
@@ -198,15 +198,15 @@ std::string why_verbs::stuck_text(wait_graph const& g, std::vector<stuck_call> c
   bool const only_read = std::all_of(groups.begin(), groups.end(), is_read);
   bool const at_barrier = std::any_of(groups.begin(), groups.end(), is_at_barrier);
   bool const may_be_read = std::any_of(groups.begin(), groups.end(), is_read);
-  std::string text =
-      named(all) + (only_read ? "" : " wait for each other and") + " can never go on: ";
+  std::string text = "deadlock: " + named(all) + (all.size() == 1 ? " is" : " are") +
+                     (only_read ? " blocked: " : " blocked on each other: ");
   for (stuck_group const& one : groups) {
     text += (&one == &groups.front() ? "" : ", ") + stuck_text(g, one);
   }
-  if (others > 0) text += " and " + std::to_string(others) + " others in other ways";
+  if (others > 0) text += " and " + std::to_string(others) + " other waits";
   text += "; ";
   if (at_barrier) text += may_be_read ? "cancel a round, " : "cancel a round or ";
-  if (may_be_read) text += "provide what is waited for or ";
+  if (may_be_read) text += "supply what is missing or ";
   return text + "end a task";
 }
 

@@ -138,8 +138,8 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
   } else if (b->round.expected() != **expected || b->kind != kind_of(args)) {
     status const why{errc::invalid_argument, round_text(*b) + ": task " +
                                                  std::to_string(c.task->value) +
-                                                 " names other participants, or another kind of "
-                                                 "barrier, than those who wait"};
+                                                 " names other participants, or another barrier "
+                                                 "kind, than the waiting tasks"};
     // Only who takes part in the round can spoil it; both sides are then told.
     if (!b->round.expected().index_of(*c.task)) return calls_.refuse(c, why);
     fail_round(c.now, *b, why, c.task);
@@ -150,7 +150,7 @@ void barrier_verbs::handle(call const& c, barrier_args& args) {
 
 status barrier_verbs::checked_kind(barrier_args const& args) const {
   if (args.reduce != reduction::none) {
-    if (args.gather) return {errc::invalid_argument, "a barrier either gathers or reduces"};
+    if (args.gather) return {errc::invalid_argument, "a barrier cannot both gather and reduce"};
     return checked_operand(args.reduce, args.data);
   }
   if (args.gather || args.data.empty()) return {};
@@ -216,8 +216,8 @@ void barrier_verbs::arrive(call const& c, barriers::barrier& b, barrier_args& ar
     return calls_.refuse(
         c,
         {errc::invalid_argument,
-         round_text(b) + ": the operands must have " + std::to_string(b.operand_bytes) +
-             " bytes, as that of its first caller; this has " + std::to_string(args.data.size())});
+         round_text(b) + ": operands must have " + std::to_string(b.operand_bytes) +
+             " bytes, like the first caller's; this one has " + std::to_string(args.data.size())});
   }
   if (status why = check_data(c, b, args.data.size()); !why.ok()) {
     // The outcome of a round is kept until it was received; this one may be its outcome.

@@ -78,12 +78,11 @@ answer_ptr barriers::take_owed(barrier& b, task_id task) {
   answer_ptr outcome = owed.outcome;
   if (!outcome) {
     outcome = make_answer(
-        {status{errc::aborted, "the outcome of round " + std::to_string(owed.number.value) +
-                                   " of barrier " + quoted(b.name) +
-                                   " was forgotten: more outcomes were owed than " +
-                                   std::to_string(owed_max_) +
-                                   " (owed_outcomes_max), or than an eighth of the core's memory "
-                                   "holds; call again"},
+        {status{errc::aborted,
+                "the outcome of round " + std::to_string(owed.number.value) + " of barrier " +
+                    quoted(b.name) + " was discarded: undelivered outcomes exceeded " +
+                    std::to_string(owed_max_) +
+                    " (owed_outcomes_max) or an eighth of the core's memory; call again"},
          {}});
   }
   fulfil(at);
@@ -95,9 +94,8 @@ status barriers::may_open(barrier const& b, task_id caller, task_set const& expe
   if (b.last_expected->index_of(caller)) return {};
   return {errc::invalid_argument,
           "barrier " + quoted(b.name) + " was last used, in round " +
-              std::to_string(b.number.value) + ", by other participants, and task " +
-              std::to_string(caller.value) +
-              " was not among them; use another name for another set of tasks"};
+              std::to_string(b.number.value) + ", by participants without task " +
+              std::to_string(caller.value) + "; use a different name for a different set of tasks"};
 }
 
 void barriers::open(barrier& b, task_set_ptr expected, round_kind kind, time_point now) {

@@ -72,7 +72,7 @@ result<std::string> common(std::vector<bytes> const& operands, task_set const& f
   auto const index = static_cast<std::uint32_t>(other - operands.begin());
   return status{errc::failed_precondition, "task " + std::to_string(from.at(0).value) +
                                                " and task " + std::to_string(from.at(index).value) +
-                                               " brought what is not equal"};
+                                               " brought different data"};
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ status checked_operand(reduction how, std::string_view operand) {
   }
   if (operand.size() == number_bytes) return {};
   return {errc::invalid_argument,
-          "a number has 8 bytes here, the data that was given " + std::to_string(operand.size())};
+          "a number has 8 bytes; the data given has " + std::to_string(operand.size())};
 }
 
 result<std::string> reduced(reduction how, meeting const& round) {

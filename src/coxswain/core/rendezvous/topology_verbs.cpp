@@ -101,7 +101,7 @@ void topology_verbs::handle(call const& c, exchange_topology_args& args) {
     if (std::string const what = difference(*before, args.mine); !what.empty()) {
       return calls_.refuse(
           c, {errc::internal, exchange_text(args.platform) + ": " + kernel_.who(*c.task) +
-                                  " has brought another topology before: " + what});
+                                  " brought a different topology before: " + what});
     }
   }
   auto const* const known = exchanges_.find(args.platform);

@@ -75,7 +75,7 @@ bool may_end_with(history const& h, call_record const& c) {
   if (code == ok) return true;
   // Whoever acts for the task now, a zombie can do nothing (semantics D3).
   auto const& text = c.got.outcome.message();
-  if (code == aborted && text.find("this one was replaced") != std::string::npos) return true;
+  if (code == aborted && text.find("which replaced this one") != std::string::npos) return true;
   if (code == aborted && text.find("the host of this guest was replaced") != std::string::npos) {
     return h.is_guest(c.process);
   }
@@ -85,7 +85,7 @@ bool may_end_with(history const& h, call_record const& c) {
   // The client's own, when the coordinator is out of reach.
   if (code == deadline_exceeded && !h.is_calm(c.process, c.made, *c.answered)) return true;
   if (h.limits_are_small && (code == resource_exhausted || code == out_of_range)) return true;
-  if (!h.limits_are_small && text.find("forgotten") != std::string::npos) return false;
+  if (!h.limits_are_small && text.find("discarded") != std::string::npos) return false;
   return std::visit(
       [&](auto const& args) {
         codes const all = allowed(args);
@@ -126,7 +126,7 @@ void check_time(history const& h, call_record const& c, complaints& found) {
 
 // A session that has few requests open does not have too many.
 void check_limit(history const& h, call_record const& c, complaints& found) {
-  if (c.got.outcome.message().find("requests open or not acknowledged") == std::string::npos) {
+  if (c.got.outcome.message().find("requests open or unacknowledged") == std::string::npos) {
     return;
   }
   auto const beside = std::count_if(h.calls.begin(), h.calls.end(), [&](call_record const& other) {

@@ -22,7 +22,7 @@ bool is_gone(history const& h, task_id task, time_point until) {
   return std::any_of(h.events.begin(), h.events.end(), [&](event_record const& e) {
     bool const goes =
         e.what.what.kind == core::event_kind::failed || e.what.what.kind == core::event_kind::left;
-    bool const returns = e.what.what.text.find("is to return") != std::string::npos;
+    bool const returns = e.what.what.text.find("expected back") != std::string::npos;
     return e.at <= until && goes && !returns && e.what.what.task == task;
   });
 }

@@ -183,7 +183,7 @@ void check_clean_exits(history const& h, complaints& found) {
     auto const* const args = c.asks<core::barrier_args>();
     if (!args || !c.answered) continue;
     auto const& outcome = c.got.outcome;
-    bool const names_return = outcome.message().find("is to return") != std::string::npos;
+    bool const names_return = outcome.message().find("expected back") != std::string::npos;
     if (names_return && outcome.code() == errc::internal && !minds_losses(h, c)) {
       found.push_back("does not wait for the return: " + h.text(c));
     }
