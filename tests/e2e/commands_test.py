@@ -321,7 +321,7 @@ class Why(EndToEnd):
     def test_nobody_waits_at_first(self):
         self.serve(2)
 
-        self.assertEqual(self.coxswain("why").out, "nobody waits for anything\n")
+        self.assertEqual(self.coxswain("why").out, "no call is waiting\n")
         self.assertEqual(self.why(), {"stuck": None, "waits": [], "more": 0})
 
     def test_two_tasks_that_wait_for_each_other_are_named(self):
@@ -541,17 +541,17 @@ class Coordinator(EndToEnd):
         self.at = {}
         for word, hint in (("nosuch", ""), ("barier", "; did you mean barrier?")):
             self.assert_ended(self.coxswain(word, "--wait", "1s"), USAGE,
-                              f"coxswain: '{word}' is no subcommand{hint}\n")
+                              f"coxswain: '{word}' is not a subcommand{hint}\n")
 
     def test_an_unknown_option_is_named_with_what_is_near(self):
         self.at = {}
         for command, words in (
-                (("status", "--adress", "h:1"), "there is no option --adress; did you mean --address?"),
-                (("get", "k", "--wiat=5s"), "there is no option --wiat; did you mean --wait?"),
-                (("cas", "k", "v", "--if-absnt"), "there is no option --if-absnt; did you mean --if-absent?"),
+                (("status", "--adress", "h:1"), "unknown option --adress; did you mean --address?"),
+                (("get", "k", "--wiat=5s"), "unknown option --wiat; did you mean --wait?"),
+                (("cas", "k", "v", "--if-absnt"), "unknown option --if-absnt; did you mean --if-absent?"),
                 (("run", "-n", "1", "--lingr", "1s", "--", "true"),
-                 "there is no option --lingr; did you mean --linger?"),
-                (("status", "--frobnicate"), "there is no option --frobnicate\n")):
+                 "unknown option --lingr; did you mean --linger?"),
+                (("status", "--frobnicate"), "unknown option --frobnicate\n")):
             with self.subTest(command=command):
                 self.assert_ended(self.coxswain(*command), USAGE, words)
 

@@ -91,7 +91,7 @@ class Http(EndToEnd):
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
                                 "--http", "0.0.0.0:0")
         self.assertEqual(serve.code, USAGE, serve.said())
-        self.assertIn("neither a token nor certificates of clients protect it", serve.err)
+        self.assertIn("neither a token nor client certificates protect it", serve.err)
 
     def test_run_says_where_it_is(self):
         run = self.start("coxswain", "run", "-n", 2, "--http", ":0", "--",

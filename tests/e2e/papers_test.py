@@ -49,7 +49,7 @@ class Help(EndToEnd):
         bare = self.coxswain()
         self.assertEqual((bare.code, bare.out, bare.err), (USAGE, "", self.overview))
         self.assert_ended(self.coxswain("help", "barier"), USAGE,
-                          "'barier' is no subcommand; did you mean barrier?")
+                          "'barier' is not a subcommand; did you mean barrier?")
 
 
 class Manual(EndToEnd):

@@ -57,7 +57,7 @@ class Reload(EndToEnd):
                 before = path.read_text()
                 path.write_text(text)
                 line = self.reload(coordinator, word)
-                self.assertIn("SIGHUP: everything stays as it was", line)
+                self.assertIn("SIGHUP: nothing was changed", line)
                 path.write_text(before)
         self.assertEqual(self.incr("old"), 0)
 

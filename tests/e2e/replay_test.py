@@ -82,7 +82,7 @@ class Recordings(EndToEnd):
         self.assertRegex(told.out, r"one.recording: \d+ messages and \d+ events are the same\n")
         self.assertRegex(told.out, r"two.recording: at \d\.\d{3} s the reply INVALID_ARGUMENT to "
                                    r"request \d of connection \d+ is not the recorded message\n")
-        self.assertRegex(told.out, r"text\.recording: .*no recording")
+        self.assertRegex(told.out, r"text\.recording: .*Not a readable recording")
         self.assertIn("2 of 3 recordings differ", told.err)
         self.assertEqual(several.code, USAGE, several.said())
 
@@ -157,7 +157,7 @@ class Recordings(EndToEnd):
         missing = self.replay(self.folder / "missing")
 
         self.assertEqual(told.code, USAGE, told.said())
-        self.assertIn("no recording", told.err)
+        self.assertIn("Not a readable recording", told.err)
         self.assertEqual(missing.code, USAGE, missing.said())
 
     def token(self, text):

@@ -62,7 +62,7 @@ class Roles(EndToEnd):
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--token-file", self.tokens)
 
         self.assertEqual(serve.code, USAGE, serve.said())
-        self.assertIn(f"'{self.tokens}' line 2: two words are a role and its token", serve.err)
+        self.assertIn(f"'{self.tokens}' line 2: the first word must be a role", serve.err)
 
     def test_run_gives_its_processes_a_workers_token(self):
         run = self.run_to_end("coxswain", "run", "-n", 2, "--token-file", self.tokens, "--",

@@ -83,7 +83,7 @@ class Ready(EndToEnd):
 
         coordinator = self.serve(1)
 
-        self.assertIn(f"up to {hard} open files", coordinator.line("open files", "err"))
+        self.assertIn(f"at most {hard} open files", coordinator.line("open files", "err"))
 
 
 class ServiceManager(EndToEnd):
@@ -145,7 +145,7 @@ class ServiceManager(EndToEnd):
     def test_an_inherited_socket_that_others_can_reach_needs_a_token(self):
         refused = self.serve_with(socket.create_server(("0.0.0.0", 0)))
         self.assertEqual(refused.wait(), USAGE)
-        self.assertIn("neither a token nor certificates of clients protect the coordinator", refused.err)
+        self.assertIn("neither a token nor client certificates protect the coordinator", refused.err)
 
     def test_what_is_told_wins_over_a_socket_unit(self):
         coordinator = self.serve_with(socket.create_server(("127.0.0.1", 0)),

@@ -106,7 +106,7 @@ class Tls(EndToEnd):
         coordinator = self.serve(1)
 
         self.refused(coordinator, self.shown("worker"), "does not speak TLS",
-                     "The peer speaks TLS, which is not spoken here")
+                     "The peer speaks TLS; this port does not")
 
     def test_a_job_runs_over_mutual_tls(self):
         job = self.run_to_end(
@@ -145,7 +145,7 @@ class Tls(EndToEnd):
                                 self.file("coordinator", "key"))
 
         self.assertIn("/no/such.pem", missing.err)
-        self.assertIn("no file with its private key", half.err)
+        self.assertIn("without its private key", half.err)
         self.assertIn("does not belong to the certificate", other.err)
         for program in (missing, half, other):
             self.assertNotEqual(program.code, 0)
@@ -187,14 +187,14 @@ class Tls(EndToEnd):
             self.file("successor", kind).replace(self.file("coordinator", kind))
 
         coordinator.signal(signal.SIGHUP)
-        coordinator.line("a new certificate is shown: CN = successor", "err")
+        coordinator.line("new certificate in use: CN = successor", "err")
 
         for address in at:
             self.assertIn("successor", self.shown_by(address))
 
         self.file("coordinator", "pem").write_text("half a certif")
         coordinator.signal(signal.SIGHUP)
-        coordinator.line("everything stays as it was", "err")
+        coordinator.line("nothing was changed", "err")
         self.assertEqual(self.coxswain("status", *self.shown("worker")).code, 0)
 
     def ask(self, url, token=None, shown=None):

@@ -94,7 +94,7 @@ std::string words(core::why_answer const& a) {
   constexpr std::array kinds{"barrier",           "count barrier", "join",       "leave",
                              "topologies of",     "alive",         "preemption", "get of",
                              "get of all, first", "pop of"};
-  std::string text = a.stuck.empty() ? "nobody is stuck" : a.stuck;
+  std::string text = a.stuck.empty() ? "no deadlock" : a.stuck;
   for (auto const& w : a.waits) {
     text += std::string{" | "} + kinds.at(static_cast<std::size_t>(w.what));
     if (!w.name.empty()) text += " " + w.name;

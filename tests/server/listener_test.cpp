@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(what_others_can_reach_is_refused_if_it_must_be_private) {
   for (auto const* address : {":0", "0.0.0.0:0", "[::]:0"}) {
     auto const why = refusal(address);
     BOOST_TEST(why.code() == errc::failed_precondition, address);
-    BOOST_TEST(contains(why.message(),
-                        "neither a token nor certificates of clients protect the coordinator"));
+    BOOST_TEST(
+        contains(why.message(), "neither a token nor client certificates protect the coordinator"));
     BOOST_TEST(refusal(address, false).ok(), address);
   }
 }
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_socket_that_was_inherited_is_taken_over) {
   // Not bound to an address, it got all of them.
   auto const why = refusal(name);
   BOOST_TEST(why.code() == errc::failed_precondition);
-  BOOST_TEST(contains(why.message(), "Others could reach 0.0.0.0:"));
+  BOOST_TEST(contains(why.message(), "Other hosts can reach 0.0.0.0:"));
   static_cast<void>(socket.release());
 
   directory const here;

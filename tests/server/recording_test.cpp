@@ -737,7 +737,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
   for (auto const& bytes : {""s, "\0\0\0\1x"s, "\0\0\0\0"s, "\x7f"s}) {
     BOOST_CHECK_EXCEPTION(replay{bytes}, error, [](error const& e) {
       return e.code() == errc::invalid_argument &&
-             std::string{e.what()}.find("no recording") != std::string::npos;
+             std::string{e.what()}.find("Not a readable recording") != std::string::npos;
     });
   }
 }

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_recording_of_version_1_is_refused_and_both_formats_are_na
   }
 
   BOOST_TEST(why ==
-             "INVALID_ARGUMENT: This is no recording that can be read: its version is 2, and this "
+             "INVALID_ARGUMENT: Not a readable recording: its version is 2, and this "
              "program knows version 3.");
 }
 

@@ -200,31 +200,30 @@ BOOST_AUTO_TEST_CASE(the_version_and_the_start_are_told) {
 }
 
 BOOST_AUTO_TEST_CASE(tasks_are_counted_once_each_by_state) {
-  BOOST_TEST(family(some_text(), "tasks") ==
-             "# HELP coxswain_tasks Tasks of the job by state; who is suspect is not counted as "
-             "connected.\n"
-             "# TYPE coxswain_tasks gauge\n"
-             "coxswain_tasks{state=\"never_connected\"} 0\n"
-             "coxswain_tasks{state=\"joining\"} 0\n"
-             "coxswain_tasks{state=\"connected\"} 2\n"
-             "coxswain_tasks{state=\"failed\"} 1\n"
-             "coxswain_tasks{state=\"left\"} 0\n"
-             "coxswain_tasks{state=\"returning\"} 0\n"
-             "coxswain_tasks{state=\"suspect\"} 1\n");
+  BOOST_TEST(
+      family(some_text(), "tasks") ==
+      "# HELP coxswain_tasks Tasks of the job by state; suspect tasks do not count as connected.\n"
+      "# TYPE coxswain_tasks gauge\n"
+      "coxswain_tasks{state=\"never_connected\"} 0\n"
+      "coxswain_tasks{state=\"joining\"} 0\n"
+      "coxswain_tasks{state=\"connected\"} 2\n"
+      "coxswain_tasks{state=\"failed\"} 1\n"
+      "coxswain_tasks{state=\"left\"} 0\n"
+      "coxswain_tasks{state=\"returning\"} 0\n"
+      "coxswain_tasks{state=\"suspect\"} 1\n");
 }
 
 BOOST_AUTO_TEST_CASE(open_barriers_are_counted_by_kind) {
-  BOOST_TEST(
-      family(some_text(), "open_barriers") ==
-      "# HELP coxswain_open_barriers Barriers that somebody waits at, by kind; unlisted: beyond "
-      "a thousand, of any kind.\n"
-      "# TYPE coxswain_open_barriers gauge\n"
-      "coxswain_open_barriers{kind=\"tasks\"} 2\n"
-      "coxswain_open_barriers{kind=\"count\"} 0\n"
-      "coxswain_open_barriers{kind=\"join\"} 0\n"
-      "coxswain_open_barriers{kind=\"leave\"} 1\n"
-      "coxswain_open_barriers{kind=\"topology\"} 0\n"
-      "coxswain_open_barriers{kind=\"unlisted\"} 7\n");
+  BOOST_TEST(family(some_text(), "open_barriers") ==
+             "# HELP coxswain_open_barriers Open barriers by kind; unlisted: those beyond a "
+             "thousand, of any kind.\n"
+             "# TYPE coxswain_open_barriers gauge\n"
+             "coxswain_open_barriers{kind=\"tasks\"} 2\n"
+             "coxswain_open_barriers{kind=\"count\"} 0\n"
+             "coxswain_open_barriers{kind=\"join\"} 0\n"
+             "coxswain_open_barriers{kind=\"leave\"} 1\n"
+             "coxswain_open_barriers{kind=\"topology\"} 0\n"
+             "coxswain_open_barriers{kind=\"unlisted\"} 7\n");
 }
 
 BOOST_AUTO_TEST_CASE(requests_are_counted_by_operation_and_code) {

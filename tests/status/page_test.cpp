@@ -362,7 +362,7 @@ BOOST_AUTO_TEST_CASE(a_guarded_address_without_a_host_is_that_of_all) {
 
 BOOST_AUTO_TEST_CASE(others_may_reach_it_only_with_a_token_or_when_told_so) {
   page_house h;
-  BOOST_TEST(has(refusal(h, "0.0.0.0:0"), "FAILED_PRECONDITION: Others could reach"));
+  BOOST_TEST(has(refusal(h, "0.0.0.0:0"), "FAILED_PRECONDITION: Other hosts can reach"));
   page_house open;
   open.page_options.insecure = true;
   BOOST_TEST(refusal(open, "0.0.0.0:0") == "");

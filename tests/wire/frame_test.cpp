@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(the_beginning_of_tls_is_called_by_its_name) {
   frame_decoder decoder{limit};
   decoder.feed("\x16\x03\x01\x02\x7b\x01");
 
-  BOOST_TEST(decoder.next().error().message() == "The peer speaks TLS, which is not spoken here.");
+  BOOST_TEST(decoder.next().error().message() == "The peer speaks TLS; this port does not.");
 }
 
 BOOST_AUTO_TEST_CASE(http_is_named) {
@@ -225,8 +225,7 @@ BOOST_AUTO_TEST_CASE(http_is_named) {
     BOOST_TEST(!decoder.meets_http());
     decoder.feed(bytes);
 
-    BOOST_TEST(decoder.next().error().message() ==
-               "The peer speaks HTTP, which is not spoken here.");
+    BOOST_TEST(decoder.next().error().message() == "The peer speaks HTTP; this port does not.");
     BOOST_TEST(decoder.meets_http());
   }
   frame_decoder garbage{limit};

@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
     BOOST_TEST(complaint([&] {
                  while (reader.next()) continue;
                }) ==
-               "INVALID_ARGUMENT: This is no recording that can be read: an event has other words "
+               "INVALID_ARGUMENT: Not a readable recording: an event has other words "
                "than it says.");
   }
 }
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_refused) {
   std::string const bytes = head_alone() + item("\xff\xff");
 
   BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
-             "INVALID_ARGUMENT: This is no recording that can be read: a record is damaged.");
+             "INVALID_ARGUMENT: Not a readable recording: a record is damaged.");
 }
 
 BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
     std::string bytes = head_alone();
     append(bytes, record{at, record_kind::advanced, {}, {}, {}, 0, {}});
     BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
-               "INVALID_ARGUMENT: This is no recording that can be read: a record is from no "
+               "INVALID_ARGUMENT: Not a readable recording: a record is from no "
                "possible time.");
   }
 }
@@ -218,14 +218,14 @@ BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
   std::string const bytes = item(newer.SerializeAsString());
 
   BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
-             "INVALID_ARGUMENT: This is no recording that can be read: its version is 4, and this "
+             "INVALID_ARGUMENT: Not a readable recording: its version is 4, and this "
              "program knows version 3.");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_head_is_refused) {
   for (std::string const& bytes : {std::string{}, item("\xff\xff")}) {
     BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
-               "INVALID_ARGUMENT: This is no recording that can be read: it has no head.");
+               "INVALID_ARGUMENT: Not a readable recording: it has no head.");
   }
 }
 

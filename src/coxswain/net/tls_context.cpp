@@ -53,12 +53,11 @@ int no_passphrase(char*, int, int, void*) { return -1; }
 void check(tls_context::side which, tls_options const& given) {
   bool const is_server = which == tls_context::side::server;
   if (given.certificate_file.empty() != given.key_file.empty()) {
-    refuse(given.key_file.empty()
-               ? "TLS: a certificate is named, but no file with its private key."
-               : "TLS: a private key is named, but no file with its certificate.");
+    refuse(given.key_file.empty() ? "TLS: a certificate is given without its private key."
+                                  : "TLS: a private key is given without its certificate.");
   }
   if (is_server && given.certificate_file.empty()) {
-    refuse("TLS: a server needs a file with its certificate, and one with its private key.");
+    refuse("TLS: a server needs a certificate and its private key.");
   }
   if (given.authorities_file.empty() && !is_server) {
     refuse("TLS: a client needs a file with the authorities whose certificates it accepts.");

@@ -65,7 +65,7 @@ void dispatch::look_at_memory(time_point now) {
   while (!memory.fits_in_transit(0)) {
     auto const most = most_unread_without_task();
     if (!most) return;
-    cut_off(now, *most, "it does not read, and the memory is used up");
+    cut_off(now, *most, "it does not read its replies, and memory is used up");
   }
 }
 
@@ -84,7 +84,7 @@ std::optional<connection_id> dispatch::most_unread_without_task() const {
 void dispatch::yield_memory(time_point now, connection_id from, line& on) {
   if (on.paused || on.broken || core_.share_of(from) != core::share_kind::reader) return;
   if (!core_.memory()->fits_in_transit(0)) {
-    return cut_off(now, from, "it only reads, and the memory is used up");
+    return cut_off(now, from, "it only reads, and memory is used up");
   }
   yielding_.push_back(from);
   pause(now, from, on, true);
@@ -139,7 +139,7 @@ void dispatch::cut_off_late(time_point now) {
     std::size_t const bytes = on->decoder.asks_for();
     cut_off(now, id,
             bytes != 0 ? "no memory for its frame of " + std::to_string(bytes) + " bytes"
-                       : "its frame arrives too slowly, and others wait for the memory");
+                       : "its frame arrives too slowly while others wait for memory");
   }
 }
 

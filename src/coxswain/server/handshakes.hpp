@@ -42,8 +42,8 @@ class handshakes {
   handshakes& operator=(handshakes const&) = delete;
 
   // Begins one, at once or when its host may: those of a host in the order in which they came. One
-  // whose peer goes away ends at once, even if it has not begun. `stream` belongs to somebody at
-  // `peer`. Throws as net::readiness does.
+  // whose peer goes away ends immediately, even if it has not begun. `stream` belongs to somebody
+  // at `peer`. Throws as net::readiness does.
   void begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer);
 
   // At the beginning of each turn.

@@ -54,12 +54,11 @@ status cannot_listen(net::endpoint const& where, int error) {
 }
 
 status not_private(std::string const& where) {
-  return {
-      errc::failed_precondition,
-      "Others could reach " + where +
-          ", and neither a token nor certificates of clients protect the coordinator. Configure "
-          "a token or mutual TLS, listen on 127.0.0.1, [::1] or a Unix socket, or allow it "
-          "explicitly (insecure)."};
+  return {errc::failed_precondition,
+          "Other hosts can reach " + where +
+              ", and neither a token nor client certificates protect the coordinator. Configure "
+              "a token or mutual TLS, listen on 127.0.0.1, [::1] or a Unix socket, or allow it "
+              "explicitly (insecure)."};
 }
 
 // Somebody accepts connections there, or might: only a refusal says that nobody does.

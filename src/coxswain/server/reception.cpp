@@ -94,7 +94,7 @@ void reception::accepted(net::socket socket, std::string peer) noexcept {
     if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
     take(std::move(stream), std::move(peer));
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, {"a connection was not taken: ", e.what()});
+    turn_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
   }
 }
 
@@ -166,7 +166,7 @@ void reception::let_in() noexcept {
       turn_.report(core::severity::warning, {one.peer, " was not let in: ", one.why.text()});
     }
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, {"a connection was not taken: ", e.what()});
+    turn_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
   }
 }
 

@@ -151,7 +151,7 @@ void server::impl::reload_certificates() {
   if (!certificates_) return;
   reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
   if (!certificates_->reload()) return;
-  report(core::severity::info, "a new certificate is shown: " + certificates_->shown());
+  report(core::severity::info, "new certificate in use: " + certificates_->shown());
 }
 
 void server::impl::report(core::severity level, std::string_view text) noexcept {
@@ -164,7 +164,7 @@ void server::impl::reload_now_and_then() noexcept {
     reload_certificates();
   } catch (std::exception const& e) {
     turn_.report(core::severity::warning,
-                 {"certificates were not read again, those before are still used: ", e.what()});
+                 {"certificates were not reloaded, the previous ones remain in use: ", e.what()});
   }
 }
 
@@ -215,7 +215,7 @@ void server::impl::turn_ends() noexcept {
     serve_turn();
     next = next_deadline();
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, {"a turn was cut short by an error: ", e.what()});
+    turn_.report(core::severity::error, {"a loop iteration was cut short by an error: ", e.what()});
   }
   in_turn_ = false;
   counts_.bytes_received += turn_.bytes_read;

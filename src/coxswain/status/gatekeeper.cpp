@@ -48,7 +48,7 @@ std::string_view cookie_in(std::string_view all, std::string_view name) {
 }
 
 status unknown_token() {
-  return {errc::unauthenticated, "The token is none that the coordinator knows."};
+  return {errc::unauthenticated, "The token is not valid for this coordinator."};
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ status gatekeeper::checked_origin(http_request const& asked) {
 result<core::role> gatekeeper::role_of(http_request const& asked) const {
   if (credentials_.empty()) {
     if (!door_.asks_for_certificates || asked.is_certified) return core::role::worker;
-    return status{errc::unauthenticated, "A certificate is needed: that of a client of this job."};
+    return status{errc::unauthenticated, "A client certificate of this job is required."};
   }
   if (lowered(asked.authorization).starts_with(bearer)) {
     auto const token = trimmed(std::string_view{asked.authorization}.substr(bearer.size()));
@@ -102,7 +102,7 @@ result<core::role> gatekeeper::role_of(http_request const& asked) const {
   }
   if (door_.anyone_may_look) return core::role::reader;
   return status{errc::unauthenticated,
-                "A token is needed: say 'Authorization: Bearer TOKEN', or POST /login."};
+                "A token is required: send 'Authorization: Bearer TOKEN', or POST /login."};
 }
 
 result<std::string> gatekeeper::log_in(std::string_view token, core::session_secret const& secret) {

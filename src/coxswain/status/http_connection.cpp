@@ -33,10 +33,10 @@ std::string name_of(asio::ip::tcp::socket const& socket) {
 }
 
 http_answer answer_to(boost::system::error_code const& why, bool is_late, text_pool& texts) {
-  status said{errc::invalid_argument, "This is no HTTP: " + why.message()};
+  status said{errc::invalid_argument, "Not an HTTP request: " + why.message()};
   unsigned code = 400;
   if (is_late) {
-    said = {errc::deadline_exceeded, "The request took too long to come."};
+    said = {errc::deadline_exceeded, "The request took too long to arrive."};
     code = 408;
   } else if (why == http::error::header_limit || why == http::error::buffer_overflow) {
     said = {errc::resource_exhausted, "The header of the request is too long."};

@@ -105,7 +105,7 @@ void add_tasks(page& to, core::snapshot const& job) {
   for (auto const& task : job.tasks) {
     ++(task.suspect ? suspect : by_state[static_cast<std::size_t>(task.state)]);
   }
-  to.gauges("tasks", "Tasks of the job by state; who is suspect is not counted as connected.");
+  to.gauges("tasks", "Tasks of the job by state; suspect tasks do not count as connected.");
   for (std::size_t state = 0; state < by_state.size(); ++state) {
     std::string label{name(static_cast<task_state>(state))};
     std::replace(label.begin(), label.end(), ' ', '_');
@@ -117,7 +117,7 @@ void add_tasks(page& to, core::snapshot const& job) {
 void add_open_barriers(page& to, core::snapshot const& job) {
   using kind = core::snapshot::kind;
   to.gauges("open_barriers",
-            "Barriers that somebody waits at, by kind; unlisted: beyond a thousand, of any kind.");
+            "Open barriers by kind; unlisted: those beyond a thousand, of any kind.");
   for (kind const what : {kind::tasks, kind::count, kind::join, kind::leave, kind::topology}) {
     auto const count = std::count_if(job.barriers.begin(), job.barriers.end(),
                                      [&](auto const& one) { return one.what == what; });
@@ -196,10 +196,10 @@ void add_core(page& to, core::statistics const& from) {
   to.histogram("barrier_wait_seconds",
                "From the first arrival at a barrier of tasks to the end of the round.",
                from.barrier_wait);
-  to.counter("work_steps_total", "Messages' work: keys, tasks and waits visited.", from.steps);
+  to.counter("work_steps_total", "Keys, tasks and waits visited for messages.", from.steps);
   to.histogram("deadline_lateness_seconds", "How late calls whose deadline had come were answered.",
                from.lateness);
-  to.counters("sessions_expired_total", "Sessions that have ended because nothing was heard.");
+  to.counters("sessions_expired_total", "Sessions ended by a missed heartbeat.");
   to.add({{"cause", "heartbeat"}}, static_cast<double>(from.heartbeats_expired));
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
 }
@@ -225,19 +225,17 @@ void add_memory(page& to, server::statistics const& from, core::snapshot const& 
 void add_connections(page& to, server::statistics const& from) {
   to.gauge("connections", "Connections that are open.", from.connections);
   to.gauge("connections_limit", "The limit of coxswain_connections.", from.connections_max);
-  to.counter("connections_accepted_total", "Connections that were taken.",
-             from.connections_accepted);
-  to.counter("connections_refused_total", "Connections for which there was no room.",
+  to.counter("connections_accepted_total", "Connections accepted.", from.connections_accepted);
+  to.counter("connections_refused_total", "Connections refused for lack of room.",
              from.connections_refused);
-  to.gauge("tls_handshakes", "TLS handshakes that are under way.", from.handshakes);
-  to.counter("tls_handshakes_failed_total", "TLS handshakes that came to nothing.",
-             from.handshakes_failed);
+  to.gauge("tls_handshakes", "TLS handshakes in progress.", from.handshakes);
+  to.counter("tls_handshakes_failed_total", "Failed TLS handshakes.", from.handshakes_failed);
   to.counter("received_bytes_total", "Bytes read from connections.", from.bytes_received);
-  to.counter("sent_bytes_total", "Bytes that the kernel took for connections.", from.bytes_sent);
-  to.counter("received_messages_total", "Messages that came in.", from.frames_received);
-  to.counter("sent_messages_total", "Messages that were to be sent.", from.frames_sent);
-  to.counter("sends_total", "Calls of the kernel to send.", from.sends);
-  to.gauge("send_queue_bytes", "Bytes that wait for peers that do not read.", from.queued_bytes);
+  to.counter("sent_bytes_total", "Bytes written to connections.", from.bytes_sent);
+  to.counter("received_messages_total", "Messages received.", from.frames_received);
+  to.counter("sent_messages_total", "Messages sent.", from.frames_sent);
+  to.counter("sends_total", "System calls to send.", from.sends);
+  to.gauge("send_queue_bytes", "Bytes queued for peers that do not read.", from.queued_bytes);
   to.gauge("send_queue_waiting_messages",
            "Messages that find no room even in the queues of their connections.",
            from.queued_messages);
@@ -247,9 +245,9 @@ void add_loop(page& to, server::statistics const& from) {
   to.histogram("barrier_release_seconds",
                "From the end of a round of a barrier to its outcome handed to the kernel for all.",
                from.releases);
-  to.histogram("loop_lag_seconds", "How late turns of the loop began that were due at a time.",
+  to.histogram("loop_lag_seconds", "Lateness of loop iterations that were due at a time.",
                from.loop_lag);
-  to.histogram("loop_turn_seconds", "How long turns of the loop took.", from.turns);
+  to.histogram("loop_turn_seconds", "Duration of loop iterations.", from.turns);
   to.gauge("loop_turn_max_seconds", "Longest loop iteration since the start.",
            seconds(from.turn_max));
   to.histogram("connection_wait_turns",
@@ -261,7 +259,7 @@ void add_loop(page& to, server::statistics const& from) {
            from.steps_max);
   to.counter("loop_stalls_total", "Stalls of the event loop that extended liveness deadlines.",
              from.core.stalls);
-  to.counter("loop_stalled_seconds_total", "How long all stalls of the event loop took.",
+  to.counter("loop_stalled_seconds_total", "Total duration of the event loop's stalls.",
              seconds(from.core.stalled));
 }
 
@@ -283,7 +281,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   page all;
   all.gauges("build_info", "Always 1; the version of the coordinator.");
   all.add({{"version", job.version}}, 1);
-  all.gauges("start_time_seconds", "When the coordinator began, in seconds since 1970.");
+  all.gauges("start_time_seconds", "Start of the coordinator in seconds since 1970.");
   all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
   add_job(all, job);
   add_core(all, counted.core);

@@ -86,8 +86,8 @@ asio::ip::tcp::acceptor listener_at(asio::io_context& io, options const& o) {
   auto const all = where.resolve(net::endpoint::purpose::listen).value();
   if (!all.front().is_private() && !may_be_public(o)) {
     throw error{{errc::failed_precondition,
-                 "Others could reach the status page at " + where.text() +
-                     ", and neither a token nor certificates of clients protect it. Configure a "
+                 "Other hosts can reach the status page at " + where.text() +
+                     ", and neither a token nor client certificates protect it. Configure a "
                      "token or mutual TLS, listen on 127.0.0.1 or [::1], or allow it explicitly "
                      "(insecure)."}};
   }

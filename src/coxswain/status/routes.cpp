@@ -44,7 +44,8 @@ std::span<routes::route const> routes::all() {
 http_answer routes::answer(time_point now, http_request const& asked) {
   picture_.renew(now);
   if (texts_.is_full() && !is_probe(asked.target)) {
-    return refusal({errc::unavailable, "Too much waits to be read by others; ask again later."});
+    return refusal(
+        {errc::unavailable, "Too many replies are waiting to be read by others; try again later."});
   }
   if (status why = gate_.checked_host(asked); !why.ok()) {
     auto wrong = refusal(why);
@@ -134,12 +135,13 @@ status routes::may_watch(http_request const& asked) const {
   if (status why = gate_.checked_host(asked); !why.ok()) return why;
   if (status why = gatekeeper::checked_origin(asked); !why.ok()) return why;
   if (auto const as = gate_.role_of(asked); !as) return as.error();
-  if (texts_.is_full()) return {errc::unavailable, "Too much waits to be read by others."};
+  if (texts_.is_full())
+    return {errc::unavailable, "Too many replies are waiting to be read by others."};
   return {};
 }
 
 http_answer routes::live(question const&) {
-  auto wrong = refusal({errc::failed_precondition, "Here is a WebSocket: ask for an upgrade."});
+  auto wrong = refusal({errc::failed_precondition, "This is a WebSocket: request an upgrade."});
   wrong.code = 426;
   wrong.fields.emplace_back("Upgrade", "websocket");
   wrong.fields.emplace_back("Connection", "Upgrade");

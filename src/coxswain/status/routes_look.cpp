@@ -32,8 +32,7 @@ result<std::uint64_t> number_of(std::string_view text, std::string_view what, st
   auto const [parsed, problem] = std::from_chars(text.data(), end, number);
   if (problem == std::errc{} && parsed == end && number <= most) return number;
   return status{errc::invalid_argument, std::string{what} + " is " + core::quoted(text) +
-                                            ", which is no number from 0 to " +
-                                            std::to_string(most)};
+                                            ", not a number from 0 to " + std::to_string(most)};
 }
 
 // "never connected" is also written with an underscore.
@@ -108,7 +107,7 @@ http_answer routes::health_of(question const& q, bool asks_loop, bool asks_job) 
     if (asks_loop && asks_job) text += job_health(q);
     text += q.at.path().substr(1) + (is_fine ? " check passed\n" : " check failed\n");
   } else {
-    text = is_fine ? "ok\n" : "the coordinator takes no connections\n";
+    text = is_fine ? "ok\n" : "the coordinator accepts no connections\n";
   }
   return text_of(is_fine ? 200 : 503, std::move(text));
 }

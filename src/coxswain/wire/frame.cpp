@@ -31,10 +31,10 @@ bool begins_http(std::size_t length) {
 
 status too_long(std::size_t length, std::size_t limit) {
   if (begins_tls(length)) {
-    return {errc::invalid_argument, "The peer speaks TLS, which is not spoken here."};
+    return {errc::invalid_argument, "The peer speaks TLS; this port does not."};
   }
   if (begins_http(length)) {
-    return {errc::invalid_argument, "The peer speaks HTTP, which is not spoken here."};
+    return {errc::invalid_argument, "The peer speaks HTTP; this port does not."};
   }
   return {errc::invalid_argument, "A frame announces " + std::to_string(length) +
                                       " bytes, but the limit is " + std::to_string(limit) +

@@ -16,7 +16,7 @@ namespace {
 constexpr auto at_max = std::uint64_t{1} << 62;
 
 error malformed(std::string const& what) {
-  return error{{errc::invalid_argument, "This is no recording that can be read: " + what}};
+  return error{{errc::invalid_argument, "Not a readable recording: " + what}};
 }
 
 }  // namespace

@@ -39,13 +39,12 @@ void add_name(CLI::App& to, meeting& into) {
 // Gives --among.
 CLI::Option* add_meeting(CLI::App& to, meeting& into) {
   add_timeout(to, "--timeout", into.timeout);
-  return add_tasks(
-      to, "--among", into.among,
-      "The tasks that take part, such as 0,2-5; all of them say the same (default: all)");
+  return add_tasks(to, "--among", into.among,
+                   "Participating tasks, such as 0,2-5; the same for all of them (default: all)");
 }
 
 void add_data(CLI::App& to, std::string& into) {
-  to.add_option("DATA", into, "What this task brings; - reads it from standard input")->required();
+  to.add_option("DATA", into, "This task's data; - reads it from standard input")->required();
 }
 
 struct barrier_command {
@@ -84,8 +83,8 @@ int wait(barrier_command const& given) {
                given.remote.connect_timeout);
   }
   throw program_error{exit_code::usage,
-                      "--count N is needed: without it this is the barrier of the job's tasks, "
-                      "for what runs below\n  coxswain task -- CMD...\n"
+                      "--count N is required here: barriers without it are for tasks, below\n  "
+                      "coxswain task -- CMD...\n"
                       "see coxswain barrier --help"};
 }
 
@@ -251,32 +250,31 @@ EXAMPLE
 
 void add_barrier(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(
-      program, "barrier", "Waits until all tasks, or a number of callers, have come to a barrier",
-      chosen, wait);
+      program, "barrier",
+      "Waits until all tasks, or a number of callers, have arrived at a barrier", chosen, wait);
   auto& given = command.given;
   command.add_option("NAME", given.where.name, "The barrier; it can be used again and again")
       ->required();
-  auto* const count =
-      add_number(command, "-n,--count", given.count, 1,
-                 "How many callers must have come, who need not be tasks; all callers say the same",
-                 1'000'000);
+  auto* const count = add_number(
+      command, "-n,--count", given.count, 1,
+      "Number of callers to wait for, tasks or not; the same for all callers", 1'000'000);
   add_meeting(command, given.where)->excludes(count);
   command
       .add_flag("--fail-when-lost", given.fail_when_lost,
-                "Fail as soon as one of them fails, even a recoverable one; all say the same")
+                "Fail as soon as one of them fails, even a recoverable one; the same for all")
       ->excludes(count);
   command
       .add_flag("--progress", given.shows_progress,
-                "Show on standard error who is still missing, once a second")
+                "Show missing tasks on standard error, once a second")
       ->excludes(count);
   add_remote_options(command, given.remote);
   command.footer(help_end(barrier_footer));
 }
 
 void add_all_gather(CLI::App& program, action& chosen) {
-  auto& command = add_conversation(
-      program, "all-gather", "Waits until all tasks have brought data, and prints that of each",
-      chosen, gather);
+  auto& command =
+      add_conversation(program, "all-gather",
+                       "Gathers data from all tasks, and prints that of each", chosen, gather);
   add_name(command, command.given.where);
   add_data(command, command.given.data);
   add_meeting(command, command.given.where);
@@ -290,9 +288,8 @@ void add_all_gather(CLI::App& program, action& chosen) {
 }
 
 void add_all_equal(CLI::App& program, action& chosen) {
-  auto& command = add_conversation(
-      program, "all-equal", "Waits until all tasks have brought data, which must be the same",
-      chosen, compare);
+  auto& command = add_conversation(program, "all-equal",
+                                   "Fails unless all tasks bring the same data", chosen, compare);
   add_name(command, command.given.where);
   add_data(command, command.given.data);
   add_meeting(command, command.given.where);
@@ -304,16 +301,16 @@ void add_all_equal(CLI::App& program, action& chosen) {
 
 void add_reduce(CLI::App& program, action& chosen) {
   auto& command = add_subcommand(
-      program, "reduce", "Waits until all tasks have brought a number, and prints what it makes",
-      chosen, reduce);
+      program, "reduce", "Reduces the numbers of all tasks, and prints the result", chosen, reduce);
   auto& given = command.given;
   add_name(command, given.where);
-  command.add_option("NUMBER", given.operand, "What this task brings")->required();
-  command.add_option("--how", given.how, "What is made of them")
+  command.add_option("NUMBER", given.operand, "This task's number")->required();
+  command.add_option("--how", given.how, "Operation")
       ->type_name("HOW")
       ->check(one_of({"sum", "min", "max", "and", "or"}))
       ->required();
-  command.add_flag("--real", given.real, "The number is a real one, even if it looks like a whole");
+  command.add_flag("--real", given.real,
+                   "Treat the number as real even if it looks like an integer");
   add_meeting(command, given.where);
   command.name_variables();
   command.footer(task_help_end(reduce_footer));
@@ -321,7 +318,7 @@ void add_reduce(CLI::App& program, action& chosen) {
 
 void add_alive(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "alive", "Prints which tasks are there, the same for all that ask", chosen, ask_who);
+      program, "alive", "Prints the live tasks, the same list for all that ask", chosen, ask_who);
   add_tasks(command, "TASKS", command.given.tasks,
             "Which tasks to ask for, such as 0,2-5, this one among them (default: all)");
   add_timeout(command, "--timeout", command.given.timeout);

@@ -46,9 +46,8 @@ int list_jobs(bool as_json) {
 
 void add_jobs(CLI::App& program, action& chosen) {
   auto as_json = std::make_shared<bool>();
-  auto& command =
-      add_subcommand(program, "jobs", "Lists your jobs on this machine, the newest first", chosen,
-                     [as_json] { return list_jobs(*as_json); });
+  auto& command = add_subcommand(program, "jobs", "Lists your jobs on this machine, newest first",
+                                 chosen, [as_json] { return list_jobs(*as_json); });
   command.add_flag("--json", *as_json, "One JSON array on one line, for programs");
   command.name_variables();
   command.footer(

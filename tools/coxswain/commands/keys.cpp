@@ -23,7 +23,7 @@ namespace coxswain::tools {
 namespace {
 
 constexpr auto lives_help =
-    "The key vanishes when this task fails or leaves; only below coxswain task";
+    "Remove the key when this task fails or leaves; only below coxswain task";
 
 // Of `put` and `cas`: a key that lives as long as a task is that task's to store.
 template <class Given>
@@ -213,8 +213,9 @@ EXAMPLE
 }  // namespace
 
 void add_put(CLI::App& program, action& chosen) {
-  auto& command = add_subcommand(
-      program, "put", "Stores a value under a key and wakes those who wait for it", chosen, put);
+  auto& command = add_subcommand(program, "put",
+                                 "Stores a value under a key, and wakes the tasks that wait for it",
+                                 chosen, put);
   auto& given = command.given;
   command.add_option("KEY", given.key, "A path, such as config/learning-rate")->required();
   command.add_option("VALUE", given.value, "The value; - reads it from standard input")->required();
@@ -309,7 +310,7 @@ void add_cas(CLI::App& program, action& chosen) {
   // Without variables: what destroys is asked for each time.
   auto& condition = *command.add_option_group("Condition", "What is expected of the key");
   add_number(condition, "--if-version", given.version, 0,
-             "It is at this version, as ls -l and cas show it");
+             "It is at this version, as shown by ls -l and cas");
   condition.add_option("--if-value", given.expected, "It has this value")->type_name("VALUE");
   condition.add_flag("--if-absent", given.is_absent, "It has no value");
   condition.require_option(1);

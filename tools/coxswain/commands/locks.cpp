@@ -81,7 +81,7 @@ asio::awaitable<int> run_locked(client& c, lock_command const& given,
 
 int lock(lock_command const& given, std::vector<std::string> const& arguments) {
   if (arguments.empty()) {
-    throw program_error{exit_code::usage, "a command is needed: coxswain lock NAME -- CMD..."};
+    throw program_error{exit_code::usage, "no command given: coxswain lock NAME -- CMD..."};
   }
   int code = 0;
   auto const talk = [&](client& c) -> asio::awaitable<void> {

@@ -29,9 +29,9 @@ int write_pages(std::filesystem::path const& folder, CLI::App const& program) {
 
 void add_man(CLI::App& program, action& chosen) {
   auto folder = std::make_shared<std::string>();
-  auto& command = add_subcommand(program, "man", "Writes the manual pages into a folder", chosen,
+  auto& command = add_subcommand(program, "man", "Writes the manual pages into a directory", chosen,
                                  [folder, &program] { return write_pages(*folder, program); });
-  command.add_option("FOLDER", *folder, "Where to; it is made")->required();
+  command.add_option("FOLDER", *folder, "Directory, created if missing")->required();
   command.group("");  // hidden
   command.footer("");
 }

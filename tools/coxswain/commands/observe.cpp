@@ -103,9 +103,8 @@ asio::awaitable<void> show_events(client& c, events_command const& given) {
 
 void add_status(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "status",
-      "Shows the job: its tasks, who is missing at which barrier, and what went wrong", chosen,
-      show_or_follow);
+      program, "status", "Shows the job: its tasks, open barriers with missing tasks, and failures",
+      chosen, show_or_follow);
   command.add_flag("--json", command.given.as_json, object_help);
   command.add_flag("--watch", command.given.goes_on,
                    "Show it again whenever a task changes, until the coordinator stops");
@@ -125,13 +124,13 @@ void add_why(CLI::App& program, action& chosen) {
 
 void add_events(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "events", "Shows what has happened: who joined, left or failed, and what waits",
+      program, "events", "Shows the events of the job: joins, departures, failures, long waits",
       chosen, show_events);
   auto& given = command.given;
   command.add_flag("--follow", given.goes_on,
-                   "Go on with what happens next, until the coordinator stops");
+                   "Keep printing new events until the coordinator stops");
   command.add_flag("--json", given.as_json, "One JSON object on each line, for programs");
-  command.add_option("--severity", given.severity, "Leave out what is less severe")
+  command.add_option("--severity", given.severity, "Show only events of at least this severity")
       ->type_name("LEVEL")
       ->check(one_of({"info", "warning", "error"}))
       ->capture_default_str();

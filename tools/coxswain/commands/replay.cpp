@@ -130,13 +130,15 @@ EXAMPLES
 }  // namespace
 
 void add_replay(CLI::App& program, action& chosen) {
-  auto& command = add_subcommand(
-      program, "replay", "Tells what happened in a job, from its recording", chosen, replay_file);
+  auto& command =
+      add_subcommand(program, "replay", "Replays a recording, and prints what happened in the job",
+                     chosen, replay_file);
   auto& given = command.given;
   command.add_option("FILE", given.files, "The recording; with --compare one or more")->required();
-  add_timeout(command, "--until", given.until, "Show the job as it was so long after its start");
-  command.add_flag("--compare", given.compare,
-                   "Fail if this version sends or reports anything else; texts and values aside");
+  add_timeout(command, "--until", given.until, "Show the job as it was this long after its start");
+  command.add_flag(
+      "--compare", given.compare,
+      "Fail if this version replies or reports anything different, except texts and values");
   command.footer(help_end(replay_footer));
 }
 

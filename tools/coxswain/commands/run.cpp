@@ -93,7 +93,7 @@ class local_run {
                        worker_token(core.credentials)));
     }
     report_privacy(given_);
-    spdlog::info("up to {} open files", descriptor_limit());
+    spdlog::info("at most {} open files", descriptor_limit());
   }
 
   // The exit code: a signal that came when all was over only ends what lingers.
@@ -198,7 +198,7 @@ void guard(coordinator_options& given) {
 
 int run(run_command& given, std::vector<std::string> command) {
   if (command.empty()) {
-    throw program_error{exit_code::usage, "a command is needed: coxswain run -n 4 -- CMD..."};
+    throw program_error{exit_code::usage, "no command given: coxswain run -n 4 -- CMD..."};
   }
   std::signal(SIGPIPE, SIG_IGN);
   complete(given.coordinator);

@@ -146,7 +146,7 @@ void service::announce() {
   auto const what = fmt::format("job '{}' of {} tasks at {}", core.job, core.num_tasks,
                                 fmt::join(addresses, ", "));
   manager_.ready(what);
-  spdlog::info("{}; up to {} open files", what, descriptor_limit());
+  spdlog::info("{}; at most {} open files", what, descriptor_limit());
   if (page_) spdlog::info("status page at {}", page_->url());
   report_privacy(given_.coordinator);
 }
@@ -163,7 +163,7 @@ void service::end_by(int signal) {
   // A second signal means that the user does not want to wait.
   if (is_stopping_) ::_exit(128 + signal);
   is_stopping_ = true;
-  spdlog::info("signal {}: says goodbye to everybody; a second one ends at once", signal);
+  spdlog::info("signal {}: says goodbye to everybody; a second one ends immediately", signal);
   auto const why = fmt::format("the coordinator was ended by SIG{}", ::sigabbrev_np(signal));
   manager_.stopping(why);
   coordinator_.stop(why);

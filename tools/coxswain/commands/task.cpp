@@ -110,7 +110,7 @@ class hosting {
 
 int run_task(task_command const& given, std::vector<std::string> command) {
   if (command.empty()) {
-    throw program_error{exit_code::usage, "a command is needed: coxswain task -- CMD..."};
+    throw program_error{exit_code::usage, "no command given: coxswain task -- CMD..."};
   }
   std::signal(SIGPIPE, SIG_IGN);
   asio::io_context io{1};
@@ -139,29 +139,27 @@ int run_task(task_command const& given, std::vector<std::string> command) {
 
 void add_membership_options(CLI::App& to, task_command& into) {
   add_number(to, "--task-id", into.task, 0,
-             "Which task this is; coxswain run has set it, and launchers do",
+             "Number of this task (set by coxswain run and by launchers)",
              std::numeric_limits<std::uint32_t>::max());
-  add_number(
-      to, "--num-tasks", into.num_tasks, 1,
-      "How many tasks the job is expected to have; coxswain run has set it, and launchers do",
-      std::numeric_limits<std::uint32_t>::max());
+  add_number(to, "--num-tasks", into.num_tasks, 1,
+             "Expected number of tasks of the job (set by coxswain run and by launchers)",
+             std::numeric_limits<std::uint32_t>::max());
   add_number(to, "--attempt", into.attempt, 0, "The launcher's restart count");
   to.add_flag("--recoverable", into.recoverable,
-              "When this task fails, the job goes on, and it may join again");
+              "Let the job go on when this task fails, which may then join again");
   to.add_flag("--returning", into.returning,
-              "The launcher starts the command again after exit code 0: barriers wait for that "
+              "Expect the launcher to start the command again after exit code 0: barriers wait "
               "instead of failing");
-  add_timeout(to, "--join-timeout", into.join_timeout, "How long all tasks may take to join");
-  add_timeout(to, "--leave-timeout", into.leave_timeout, "How long all tasks may take to leave");
+  add_timeout(to, "--join-timeout", into.join_timeout, "Time limit for all tasks to join");
+  add_timeout(to, "--leave-timeout", into.leave_timeout, "Time limit for all tasks to leave");
   add_timeout(to, "--kill-grace", into.kill_grace,
-              "When the job has failed: how long after SIGTERM the command is killed");
+              "Time from SIGTERM to SIGKILL for the command when the job has failed");
 }
 
 // Only that of task 0 looks at them.
 void add_hosting_options(CLI::App& to, task_command& into) {
   to.add_flag("--host-if-task-0", into.hosts_if_task_0,
-              "The process of task 0 is the coordinator, too, so that none has to be started. It "
-              "goes when all tasks have left");
+              "Run the coordinator in the process of task 0, until all tasks have left");
   to.option_defaults()->group("With --host-if-task-0");
   into.coordinator.server.listen.clear();
   add_listeners(to, into.coordinator.server,
@@ -238,7 +236,7 @@ void add_task(CLI::App& program, action& chosen) {
   });
   // Without a variable: it ends another process.
   command.add_flag("--take-over", given->take_over,
-                   "Take the place of another process that is this task; both are recoverable");
+                   "Replace another process that is this task; both must be recoverable");
   command.footer(task_footer);
 }
 

@@ -141,28 +141,28 @@ EXAMPLE
 }  // namespace
 
 void add_progress(CLI::App& program, action& chosen) {
-  auto& command = add_conversation(
-      program, "progress", "Says that this task has reached a step of its work", chosen, report);
+  auto& command = add_conversation(program, "progress",
+                                   "Reports the step that this task has reached", chosen, report);
   add_step(command, command.given);
   command.name_variables();
   command.footer(task_help_end(progress_footer));
 }
 
 void add_sync_point(CLI::App& program, action& chosen) {
-  auto& command = add_subcommand(
-      program, "sync-point", "Says that this task has reached a step, and whether all stop there",
-      chosen, reach_step);
+  auto& command =
+      add_subcommand(program, "sync-point",
+                     "Reports a step, and whether all tasks are to stop there", chosen, reach_step);
   add_step(command, command.given);
   command.name_variables();
   command.footer(task_help_end(sync_point_footer));
 }
 
 void add_fail(CLI::App& program, action& chosen) {
-  auto& command =
-      add_conversation(program, "fail", "Says that this task has failed, and why", chosen, fail);
+  auto& command = add_conversation(
+      program, "fail", "Fails this task, and gives the reason to all others", chosen, fail);
   auto& given = command.given;
-  command.add_option("MESSAGE", given.message, "What went wrong, for all to read")->required();
-  command.add_option("--code", given.code, "The kind of error, as gRPC names it")
+  command.add_option("MESSAGE", given.message, "Reason, shown to all tasks")->required();
+  command.add_option("--code", given.code, "Error code, by its gRPC name")
       ->type_name("CODE")
       ->check(one_of(code_names()))
       ->capture_default_str();
@@ -187,21 +187,21 @@ void add_reset(CLI::App& program, action& chosen) {
 void add_leave(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
       program, "leave", "Leaves with all other tasks before the command ends", chosen, leave);
-  add_timeout(command, "--timeout", command.given.timeout, "How long all tasks may take to leave");
+  add_timeout(command, "--timeout", command.given.timeout, "Time limit for all tasks to leave");
   command.add_flag("--returning", command.given.returning,
-                   "The task is to return: its launcher starts the command again");
+                   "Expect the task back: its launcher starts the command again");
   command.name_variables();
   command.footer(task_help_end(leave_footer));
 }
 
 void add_preempt(CLI::App& program, action& chosen) {
-  auto& command =
-      add_subcommand(program, "preempt", "Says that a task will soon be taken away", chosen, post);
+  auto& command = add_subcommand(program, "preempt",
+                                 "Announces that a task is about to be preempted", chosen, post);
   auto& given = command.given;
   add_number(command, "TASK", given.task, 0,
              "The task's number (default, below coxswain task: this task's)",
              std::numeric_limits<std::uint32_t>::max());
-  add_duration(command, "--in", given.in, "How long it still has");
+  add_duration(command, "--in", given.in, "Time until it is preempted");
   add_remote_options(command, given.remote);
   command.footer(help_end(preempt_footer));
 }

@@ -239,9 +239,9 @@ int top(top_command const& as_said) {
   auto const* const kind = std::getenv("TERM");
   bool const is_simple = kind == nullptr || *kind == '\0' || std::string_view{kind} == "dumb";
   if (::isatty(STDOUT_FILENO) != 1 || is_simple) {
-    throw program_error{exit_code::usage,
-                        "standard output is no terminal that can be drawn on; see --once, and "
-                        "coxswain status --json for programs"};
+    throw program_error{
+        exit_code::usage,
+        "standard output is not a terminal; use --once, or coxswain status --json for programs"};
   }
   asio::io_context io{1};
   live_top live{io, given};
@@ -278,14 +278,13 @@ NO_COLOR is honoured.
 }  // namespace
 
 void add_top(CLI::App& program, action& chosen) {
-  auto& command = add_subcommand(program, "top",
-                                 "Shows the job live in this terminal: who is missing, who is "
-                                 "last, what went wrong",
-                                 chosen, top);
+  auto& command = add_subcommand(
+      program, "top", "Shows the job live in this terminal: missing tasks, stragglers, failures",
+      chosen, top);
   auto& given = command.given;
   command.add_flag("--once", given.once,
                    "Print it once and end; without escapes if it is no terminal");
-  add_duration(command, "--interval", given.interval, "How often to look", {.least = 50ms});
+  add_duration(command, "--interval", given.interval, "Refresh period", {.least = 50ms});
   command.add_flag("--no-color", given.without_colours, "Without colours");
   add_remote_options(command, given.remote);
   command.footer(help_end(top_footer));

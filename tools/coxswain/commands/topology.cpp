@@ -61,9 +61,8 @@ EXAMPLE
 
 void add_topology(CLI::App& program, action& chosen) {
   auto& command = add_conversation(
-      program, "topology",
-      "Tells all tasks this one's devices, and prints those of all when they are known", chosen,
-      exchange);
+      program, "topology", "Exchanges the devices of all tasks, and prints the global topology",
+      chosen, exchange);
   auto& given = command.given;
   command
       .add_option("PLATFORM", given.platform, "The kind of devices, such as gpu; a name for all")
@@ -71,7 +70,7 @@ void add_topology(CLI::App& program, action& chosen) {
   command.add_option("--devices", given.devices_file, "This task's devices (default: none)")
       ->type_name("FILE");
   add_number(command, "--partition", given.partition, 0,
-             "The partition that the devices are in; all tasks say theirs or none does",
+             "Partition of the devices; given by all tasks or by none",
              std::numeric_limits<std::uint32_t>::max());
   add_timeout(command, "--timeout", given.timeout);
   command.add_flag("--json", given.as_json, "One JSON array on one line, for programs");

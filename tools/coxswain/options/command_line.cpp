@@ -127,7 +127,7 @@ std::string unknown_subcommand(CLI::App const& program, std::string const& given
   for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
     known.insert(one->get_name());
   }
-  return fmt::format("'{}' is no subcommand{}", given, suggestion(nearest(given, known)));
+  return fmt::format("'{}' is not a subcommand{}", given, suggestion(nearest(given, known)));
 }
 
 std::string unknown_option(CLI::App const& of, std::string const& given) {
@@ -142,7 +142,7 @@ std::string unknown_option(CLI::App const& of, std::string const& given) {
   for (auto const* group : of.get_subcommands([](CLI::App const*) { return true; })) {
     if (group->get_name().empty()) add_names(*group);
   }
-  return fmt::format("there is no option {}{}", name, suggestion(nearest(name, known)));
+  return fmt::format("unknown option {}{}", name, suggestion(nearest(name, known)));
 }
 
 CLI::Option* add_duration(CLI::App& to, std::string const& name, duration& into,

@@ -147,11 +147,14 @@ void add_limit_options(CLI::App& to, coordinator_options& into) {
       to, "--connections-max",
       [&into](std::int64_t n) { into.server.connections_max = static_cast<std::size_t>(n); }, 1,
       100'000'000, "Number of connections (default: the limit of open files, ulimit -n, less 64)");
-  add_number(to, "--strangers-per-host-max", into.server.strangers_per_host_max, 1, 100'000'000,
-             "Number of one host's connections before Hello; beyond it the oldest silent one is "
-             "closed (default: half of all)");
+  add_number(
+      to, "--strangers-per-host-max",
+      [&into](std::int64_t n) { into.server.strangers_per_host_max = static_cast<std::size_t>(n); },
+      1, 100'000'000,
+      "Number of one host's connections before Hello; beyond it the oldest silent one is "
+      "closed (default: half of all)");
   add_number(to, "--handshakes-per-second-max", into.server.handshakes_per_second_max, 1, 1'000'000,
-             "Number of TLS handshakes per second and host; others wait");
+             "Number of TLS handshakes per second and host; the rest wait");
   to.option_defaults()->group("Options");
 }
 

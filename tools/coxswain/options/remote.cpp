@@ -32,7 +32,7 @@ client_options acting_task(duration connect_timeout) {
   auto const pass = task_pass::from_environment();
   if (!pass) {
     throw program_error{exit_code::usage,
-                        "this acts for a task, and there is none: start it below\n"
+                        "this command acts for a task, and there is none: run it below\n"
                         "  coxswain task -- CMD...\nwhich sets COXSWAIN_TASK_SOCKET and "
                         "COXSWAIN_TASK_SECRET"};
   }
@@ -128,13 +128,13 @@ void add_remote_options(subcommand& to, remote_options& into) {
       ->type_name("ADDRESS")
       ->check(address_check())
       ->default_str(std::string{"the launcher's, that of your job here, or "} + address_default);
-  to.add_option("--job", into.job, "The job that it is expected to serve")
+  to.add_option("--job", into.job, "Job that the coordinator must serve")
       ->type_name("NAME")
       ->default_str("the launcher's, or any");
   add_token_file(to, into.token_file);
   add_tls_options(to, into.tls);
   add_duration(to, "--connect-timeout", into.connect_timeout,
-               "How long to try to reach the coordinator");
+               "Time limit for reaching the coordinator");
   to.option_defaults()->group("Options");
   to.name_variables();
   to.add_fallback("--address", said_by_launcher(&launch::parameters::address));

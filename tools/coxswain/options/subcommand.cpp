@@ -17,10 +17,11 @@ namespace coxswain::tools {
 namespace {
 
 constexpr auto config_help =
-    "Read options from this TOML file: keys are their names without dashes, at its top for all "
-    "subcommands or in a section of this one's name. Flags win over variables, which win over it";
+    "Read options from this TOML file: keys are option names without the leading dashes, at the "
+    "top for all subcommands or in a section named like this one. Flags override variables, which "
+    "override the file";
 constexpr auto print_help =
-    "Print each option with its value and who says so, and exit; =toml: as such a file";
+    "Print each option with its value and source, and exit; =toml: in the format of --config";
 
 // "--num-tasks" is COXSWAIN_NUM_TASKS.
 std::string variable_of(std::string_view key) {

@@ -38,10 +38,9 @@ result<core::credential> credential_in(std::string_view line) {
   if (!role && rest.empty()) return core::credential{core::role::worker, std::string{line}};
   if (!role) {
     return status{errc::invalid_argument,
-                  "two words are a role and its token, and the first is neither reader, operator "
-                  "nor worker"};
+                  "the first word must be a role (reader, operator or worker)"};
   }
-  if (rest.empty()) return status{errc::invalid_argument, "a token belongs after the role"};
+  if (rest.empty()) return status{errc::invalid_argument, "the token after the role is missing"};
   return core::credential{*role, std::string{rest}};
 }
 

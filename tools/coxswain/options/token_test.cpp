@@ -39,10 +39,11 @@ BOOST_AUTO_TEST_CASE(lines_hold_a_role_and_a_token) {
 }
 
 BOOST_AUTO_TEST_CASE(a_wrong_line_is_named) {
-  BOOST_TEST(refusal("reader a\n\ncaptain b\n") ==
-             "--token-file: 'tokens' line 3: two words are a role and its token, and the first is "
-             "neither reader, operator nor worker");
-  BOOST_TEST(refusal("reader") == "--token-file: 'tokens' line 1: a token belongs after the role");
+  BOOST_TEST(
+      refusal("reader a\n\ncaptain b\n") ==
+      "--token-file: 'tokens' line 3: the first word must be a role (reader, operator or worker)");
+  BOOST_TEST(refusal("reader") ==
+             "--token-file: 'tokens' line 1: the token after the role is missing");
   BOOST_TEST(refusal("reader a\nworker a") ==
              "--token-file: 'tokens' line 2: line 1 gives this token a role");
 }

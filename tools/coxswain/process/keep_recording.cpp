@@ -66,7 +66,7 @@ void keep_recording(std::string const& recording) {
     file.write(recording);
     if (!file.finish().ok()) return;
     remove_oldest(directory);
-    spdlog::warn("what led to this is in '{0}'; look at it with: coxswain replay {0}", path);
+    spdlog::warn("recording of what led to this: '{0}'; see coxswain replay {0}", path);
   } catch (error const& problem) {
     spdlog::warn("{}", problem.outcome().message());
   }

@@ -180,8 +180,8 @@ void local_job::end_processes_after(duration grace) {
   patience_.expires_after(grace);
   patience_.async_wait([this, grace](boost::system::error_code problem) {
     if (problem || running_ == 0) return;
-    spdlog::warn("{} processes still run after {} and get {}", running_, text_of(grace),
-                 interrupts_ == 0 ? "SIGTERM" : "SIGKILL");
+    spdlog::warn("{} processes are still running after {} and are sent {}", running_,
+                 text_of(grace), interrupts_ == 0 ? "SIGTERM" : "SIGKILL");
     end_processes();
   });
 }

@@ -58,7 +58,7 @@ void reload(coordinator_options const& given, server::server& coordinator, statu
                                : fmt::format("read '{}' again", given.token_file),
       now.log_level ? fmt::format("log level {}", *now.log_level) : "no file says the log level");
 } catch (std::exception const& problem) {
-  spdlog::error("SIGHUP: everything stays as it was: {}", problem.what());
+  spdlog::error("SIGHUP: nothing was changed: {}", problem.what());
 }
 
 hangup::hangup(asio::io_context& io, std::function<void()> reload, std::function<void()> end)

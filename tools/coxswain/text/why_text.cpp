@@ -30,9 +30,9 @@ std::string wait_text(wait const& w) {
 }  // namespace
 
 std::string why_text(core::why_answer const& answer) {
-  if (answer.waits.empty()) return "nobody waits for anything\n";
+  if (answer.waits.empty()) return "no call is waiting\n";
   auto text =
-      answer.stuck.empty() ? std::string{"nobody is stuck\n"} : harmless_line(answer.stuck) + "\n";
+      answer.stuck.empty() ? std::string{"no deadlock\n"} : harmless_line(answer.stuck) + "\n";
   for (auto const& w : answer.waits) text += "\n" + wait_text(w);
   if (answer.more > 0) text += fmt::format("\nand {} more\n", answer.more);
   return text;
