@@ -5,9 +5,9 @@
 #include "coxswain/wire/frame.hpp"
 #include "tests/fuzz/chance.hpp"
 #include "tests/fuzz/wire_checks.hpp"
+#include "tests/wire/quiet_protobuf.hpp"
 #include "tests/wire/samples.hpp"
 
-#include <google/protobuf/stubs/logging.h>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
@@ -121,15 +121,9 @@ std::string rearranged_request(dice& chance, std::string_view payload) {
   return rearranged(chance, std::move(fields));
 }
 
-// Protobuf reports wrong UTF-8 on stderr, which is of no interest here.
-struct quiet {
-  google::protobuf::LogHandler* before = google::protobuf::SetLogHandler(nullptr);
-  ~quiet() { google::protobuf::SetLogHandler(before); }
-};
-
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(wire_fuzz_test, *boost::unit_test::fixture<quiet>())
+BOOST_AUTO_TEST_SUITE(wire_fuzz_test, *boost::unit_test::fixture<test::quiet_protobuf>())
 
 BOOST_AUTO_TEST_CASE(random_bytes_are_refused_or_survive_the_way_back) {
   BOOST_TEST_CONTEXT("COXSWAIN_SEED=" << seed()) {

@@ -3,9 +3,9 @@
 #include "coxswain/v1/coxswain.pb.h"
 #include "coxswain/wire/frame.hpp"
 #include "tests/wire/live_bytes.hpp"
+#include "tests/wire/quiet_protobuf.hpp"
 #include "tests/wire/samples.hpp"
 
-#include <google/protobuf/stubs/logging.h>
 #include <boost/test/unit_test.hpp>
 
 #include <sys/mman.h>
@@ -24,12 +24,6 @@ using test::payload_of;
 using namespace std::string_literals;
 
 constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
-
-// Protobuf reports wrong UTF-8 on stderr, which is of no interest here.
-struct quiet {
-  google::protobuf::LogHandler* before = google::protobuf::SetLogHandler(nullptr);
-  ~quiet() { google::protobuf::SetLogHandler(before); }
-};
 
 template <class Args>
 core::client_message request_of(Args args) {
@@ -544,7 +538,7 @@ BOOST_AUTO_TEST_CASE(make_barrier_error_with_payload_keeps_the_round_even_withou
 }
 
 BOOST_AUTO_TEST_CASE(text_is_left_alone_exactly_if_protobuf_accepts_it) {
-  quiet const no_logging;
+  test::quiet_protobuf const no_logging;
   std::array<int, 12> const tricky{0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90,
                                    0x9f, 0xa0, 0xbf, 0xc2, 0xe1, 0xff};
   std::size_t differences = 0;
@@ -589,7 +583,7 @@ BOOST_AUTO_TEST_CASE(junk_is_refused_with_its_size) {
 }
 
 BOOST_AUTO_TEST_CASE(a_number_that_does_not_end_is_refused) {
-  quiet const no_logging;
+  test::quiet_protobuf const no_logging;
 
   BOOST_TEST(decode_client(std::string(9, '\xff')).has_error());
   BOOST_TEST(decode_client(std::string(11, '\xff')).has_error());
@@ -618,7 +612,7 @@ BOOST_AUTO_TEST_CASE(a_message_that_was_cut_is_refused_or_another_message_but_ne
 }
 
 BOOST_AUTO_TEST_CASE(text_that_is_not_utf8_is_refused) {
-  quiet const no_logging;
+  test::quiet_protobuf const no_logging;
   v1::ClientMessage message;
   message.mutable_hello()->set_label("b\xff");
 

@@ -28,7 +28,11 @@ class scratch {
 
   template <class Message>
   [[nodiscard]] Message& make() {
+#if GOOGLE_PROTOBUF_VERSION >= 5026000
+    return *google::protobuf::Arena::Create<Message>(&arena_);
+#else
     return *google::protobuf::Arena::CreateMessage<Message>(&arena_);
+#endif
   }
 
  private:

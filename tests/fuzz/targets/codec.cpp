@@ -2,17 +2,14 @@
 
 #include "tests/fuzz/targets/target.hpp"
 #include "tests/fuzz/wire_checks.hpp"
-
-#include <google/protobuf/stubs/logging.h>
+#include "tests/wire/quiet_protobuf.hpp"
 
 #include <string>
 
 namespace coxswain::test {
 
 void try_input(std::string_view input) {
-  // Protobuf reports wrong UTF-8 on stderr, which is of no interest here.
-  static auto* const loud = google::protobuf::SetLogHandler(nullptr);
-  static_cast<void>(loud);
+  static quiet_protobuf const quiet;
   wire::survives_in_some_direction(std::string{input});
 }
 

@@ -20,6 +20,7 @@
 #include "coxswain/status/page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <boost/asio/signal_set.hpp>
 

@@ -7,6 +7,7 @@
 #include "coxswain/net/endpoint.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>

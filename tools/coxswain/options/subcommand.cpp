@@ -5,12 +5,14 @@
 #include "terminal/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <iterator>
-#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace coxswain::tools {
@@ -35,12 +37,9 @@ std::string variable_of(std::string_view key) {
 bool is_flag(CLI::Option const& option) { return option.get_items_expected_max() == 0; }
 
 bool is_true_or_false(std::string const& text) {
-  try {
-    static_cast<void>(CLI::detail::to_flag_value(text));
-    return true;
-  } catch (std::invalid_argument const&) {
-    return false;
-  }
+  constexpr std::array<std::string_view, 8> words{"true", "false", "on", "off",
+                                                  "yes",  "no",    "1",  "0"};
+  return std::find(words.begin(), words.end(), CLI::detail::to_lower(text)) != words.end();
 }
 
 // What the options themselves do not check. `given` is their names for the error.

@@ -3,6 +3,7 @@
 #include "options/help_formatter.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <string_view>

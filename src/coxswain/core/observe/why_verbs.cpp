@@ -309,7 +309,7 @@ why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g,
                                     alive_queries::query const& q) const {
   why_answer::wait w;
   w.what = why_answer::kind::alive;
-  w.missing = concerns_.alive.describe(now, q);
+  w.missing = concerns_.alive.missing_from(now, q);
   std::vector<task_id> asking;
   for (auto const& [id, calls] : q.called) {
     asking.push_back(id);

@@ -23,7 +23,7 @@ void alive_verbs::cancel(ticket who, parked const& p) { queries_.cancel(p.number
 
 // Only this caller gives up.
 answer_ptr alive_verbs::overdue(time_point now, parked const& p) {
-  barrier_failure f = describe(now, queries_.all().at(p.number));
+  barrier_failure f = missing_from(now, queries_.all().at(p.number));
   status why{errc::deadline_exceeded, "Alive query timed out after " + in_words(now - p.since) +
                                           ": " + concerns_.missing.text(now, f)};
   return make_answer({std::move(why), std::move(f)});
@@ -114,7 +114,7 @@ void alive_verbs::look_at_queries_again() {
   }
 }
 
-barrier_failure alive_verbs::describe(time_point now, alive_queries::query const& q) const {
+barrier_failure alive_verbs::missing_from(time_point now, alive_queries::query const& q) const {
   return concerns_.missing.describe(now, awaited(q), q.members->size());
 }
 

@@ -21,7 +21,7 @@ class alive_verbs final : public blocking_concern, public timed_concern {
 
   [[nodiscard]] alive_queries const& all() const noexcept { return queries_; }
   [[nodiscard]] std::vector<task_id> awaited(alive_queries::query const& q) const;
-  [[nodiscard]] barrier_failure describe(time_point now, alive_queries::query const& q) const;
+  [[nodiscard]] barrier_failure missing_from(time_point now, alive_queries::query const& q) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
   void stopping(time_point now, status const& why) override { job_failed(now, why, nullptr); }
