@@ -27,8 +27,8 @@
 // longer than 292 years, never come. The coordinator keeps them.
 //
 // Growth: a struct that goes by pointer begins with its size, as its user was compiled. Fields are
-// only ever added at the end, and zero means that nothing is said; what the other side does not
-// know yet it takes for zero. Enumerators are added, never renumbered. What stands in arrays
+// only ever added at the end, and zero means that the field is not set; a field that the other side
+// does not know yet counts as zero. Enumerators are added, never renumbered. What stands in arrays
 // (coxswain_string, coxswain_process, coxswain_process_info) never changes.
 //
 // Threads: every function may be called from any thread and, unless it says otherwise, by several

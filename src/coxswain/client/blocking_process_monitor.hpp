@@ -37,11 +37,11 @@ class blocking_process_monitor {
   blocking_process_monitor(blocking_process_monitor const&) = delete;
   blocking_process_monitor& operator=(blocking_process_monitor const&) = delete;
 
-  // Like process_table::mark_failed; who is lost by it is told as well, unless the monitor has
-  // ended. When it returns, is_current() knows.
+  // Like process_table::mark_failed; tasks that are lost by it are reported as well, unless the
+  // monitor has ended. When it returns, is_current() knows.
   result<std::vector<process>> mark_failed(task_id task, status error);
 
-  // See process_table::is_current. Asks nobody: it is quick, and holds as of the newest snapshot.
+  // See process_table::is_current. Sends nothing: it is quick, and true as of the newest snapshot.
   [[nodiscard]] status is_current(std::span<process const> members) const;
 
   // Whether this is the monitor's thread, which must not destroy it.

@@ -351,8 +351,8 @@ class client {
     return start<Token>(calls_.try_lock(name, options), options.details, token);
   }
 
-  // Frees a lock for whoever has waited longest. FAILED_PRECONDITION: it is not held with this
-  // token. PERMISSION_DENIED: another session holds it.
+  // Releases a lock to the call that has waited longest. FAILED_PRECONDITION: it is not held with
+  // this token. PERMISSION_DENIED: another session holds it.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto unlock(std::string_view name, std::uint64_t held, call_options const& options = {},
               Token&& token = {}) {
@@ -394,20 +394,20 @@ class client {
     return start<Token>(calls_.reached_sync_point(step), details, token);
   }
 
-  // Says that this task has reached a step of its work: shown to all who look at the job, and with
-  // the coordinator's progress_timeout, a task that reports none beyond it for so long is named, or
+  // Reports the step that this task has reached, for status, top and the page. With the
+  // coordinator's progress_timeout, a task whose step does not advance for that long is logged, or
   // fails. The time during which one of its calls waits for others does not count (a barrier, a
-  // get, a pop and the like; not a watch of keys, tasks or events). A step that is
-  // not above the last one is shown, but is no progress. What is said to `reached_sync_point` is
-  // not reported by itself, so that a step costs no message unless the program wants it.
+  // get, a pop and the like; not a watch of keys, tasks or events). A step that is not above the
+  // last one is shown, but does not count as progress. `reached_sync_point` does not report its
+  // steps, so that a step costs no message unless the program wants it.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto report_progress(std::uint64_t step, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.report_progress(step, options), options.details, token);
   }
 
   // Brings this task's devices and waits until all tasks have brought theirs for the same platform;
-  // gives those of all, numbered, which is the same for everybody. Once complete, the answer to
-  // who asks again comes at once. local_topology_of_this_host() is a beginning of `mine`. INTERNAL
+  // gives those of all, numbered, the same to every task. Once complete, further calls are answered
+  // at once. local_topology_of_this_host() is a beginning of `mine`. INTERNAL
   // (a task failed or left meanwhile; or this one has brought something else before),
   // INVALID_ARGUMENT (some tasks state a partition index and some do not), CANCELLED (this task
   // asked again), FAILED_PRECONDITION (the job has failed). DEADLINE_EXCEEDED: the error's
@@ -451,8 +451,8 @@ class client {
     return start<Token>(calls_.inspect(options), options.details, token);
   }
 
-  // What everybody waits for, and which tasks can never go on because they wait for each other, or
-  // for something that nobody is left to do.
+  // Every waiting call, and the tasks that are deadlocked: they wait for each other, or for
+  // something that no task is left to do.
   template <detail::token_for<core::why_answer> Token = use_coroutine_t>
   auto why(call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.why(options), options.details, token);

@@ -1,5 +1,5 @@
 #pragma once
-// What a client is told at its start, and what it tells of its connection while it runs.
+// The options of a client, and the events of its connection that it reports while it runs.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
@@ -69,8 +69,8 @@ struct client_options {
   // changes the environment.
   static client_options from_environment(std::string address = {});
 
-  // Below `coxswain task`: a client for that task of that coordinator, whoever names them, acts for
-  // the task which `coxswain task` has joined, instead of joining beside it: a guest. Its join
+  // Below `coxswain task`: a client with that task and that coordinator, named in any way, acts for
+  // the task that `coxswain task` has joined, instead of joining beside it: a guest. Its join
   // finds the task joined, its leave takes effect when the command ends. Read by the constructors,
   // on the same terms as from_environment.
   std::optional<task_pass> pass;

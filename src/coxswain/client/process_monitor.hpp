@@ -24,13 +24,13 @@ class process_monitor {
   // The client must outlive it.
   explicit process_monitor(client& of) : client_{of} {}
 
-  // Tells the tasks at once, and then after each change; changes that follow each other closely may
-  // be told as one. Goes on when the job has failed, and for good until the client ends or has lost
-  // the coordinator: gives why. Once at a time. Cancellation ends it with
+  // Reports the tasks at once, and then after each change; changes in quick succession may be
+  // reported as one. Continues when the job has failed, and ends with the reason when the client
+  // ends or has lost the coordinator. Only one run at a time. Cancellation ends it with
   // operation_aborted, as every call of the client.
   asio::awaitable<status> run(observer tell);
 
-  // Like process_table::mark_failed; who is lost by it is told as well.
+  // Like process_table::mark_failed; tasks that are lost by it are reported as well.
   result<std::vector<process>> mark_failed(task_id task, status error);
 
   // See process_table::is_current.

@@ -334,7 +334,7 @@ class Client(Session, KeyCalls):
         return shape.status_of(self._native.inspect())
 
     def why(self) -> Why:
-        """What everybody waits for, and which tasks can never go on."""
+        """Every waiting call, and the tasks that are deadlocked."""
         return shape.why_of(self._native.why())
 
 

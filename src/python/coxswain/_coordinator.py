@@ -55,12 +55,12 @@ class Coordinator:
     ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true);
         where all are recoverable, for leaving only with ``leave_together``.
     ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
-    ``heartbeat_timeout``: a task that is silent for so long has failed (100 s).
-    ``reconnect_grace``: so long may a lost connection take to come back (2 s).
-    ``progress_timeout``: a task that reports no further step for so long is named (0: off), and
-        fails with ``fail_without_progress``.
-    ``preemption_lead``: so long before a task is taken away all agree on a step (15 min).
-        ``preemption_timeout``: how long they may take to agree (30 s).
+    ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
+    ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
+    ``progress_timeout``: a task whose step does not advance for this long is logged (0: off),
+        and fails with ``fail_without_progress``.
+    ``preemption_lead``: all tasks agree on a step this long before one is preempted (15 min).
+        ``preemption_timeout``: time limit of the agreement (30 s).
     ``linger``: how long :meth:`stop` waits for the last bytes to be read (2 s).
 
     Limits:
@@ -72,16 +72,16 @@ class Coordinator:
     ``changes_max``, ``change_bytes_max``: changes of keys that are kept for watches (65,536 and
         64 MiB).
     ``open_requests_max`` of a session (4096), and ``open_requests_max_per_task`` in addition (16).
-    ``queued_bytes_max``: what may be queued for one session before it is read no more (64 MiB).
-    ``stalled_reader_timeout``: a peer that reads nothing for so long is cut off (30 s).
+    ``queued_bytes_max``: bytes queued for one session before reading from it pauses (64 MiB).
+    ``stalled_reader_timeout``: a peer that reads nothing for this long is disconnected (30 s).
 
     Looking at it:
 
     ``http``: a status page at "port", ":port" or "host:port" (port 0: any; without a host on
         127.0.0.1); see :attr:`http_address`. It asks for the same tokens and certificates.
         ``http_connections_max``: its connections at once (256).
-    ``record``: a file that everything it is told is written to, for ``coxswain replay``. Only this
-        user may read it.
+    ``record``: a file to which all inputs are written, for ``coxswain replay``. Only this user
+        may read it.
     ``record_bytes_max``: how much of that is kept in memory for :meth:`recording` (16 MiB; 0:
         none). Neither has values, tokens or secrets.
     """

@@ -67,22 +67,23 @@ class Unknown(Error):
 
 
 class InvalidArgument(Error, ValueError):
-    """The call can never succeed so."""
+    """An argument is invalid; the call cannot succeed with it."""
     code = Code.INVALID_ARGUMENT
 
 
 class DeadlineExceeded(Error, TimeoutError):
-    """The time has passed. After a barrier, ``missing`` and ``details`` say who did not come."""
+    """The deadline has passed. After a barrier, ``missing`` and ``details`` name who is
+    missing."""
     code = Code.DEADLINE_EXCEEDED
 
 
 class NotFound(Error, LookupError):
-    """There is no such thing."""
+    """The key or task does not exist."""
     code = Code.NOT_FOUND
 
 
 class AlreadyExists(Error):
-    """The key has a value, or a newer process of the task is there."""
+    """The key has a value, or a newer process of the task exists."""
     code = Code.ALREADY_EXISTS
 
 

@@ -15,9 +15,9 @@ __all__ = ["KeyCalls", "AsyncKeyCalls"]
 
 
 def expected_of(version, expected):
-    """What compare_and_set expects of a key; at most one of the two is said."""
+    """The state that compare_and_set expects of a key, by version or by value."""
     if version is not None and expected is not None:
-        raise TypeError("say a version or a value, not both")
+        raise TypeError("give a version or a value, not both")
     return version, expected
 
 
@@ -76,8 +76,8 @@ class KeyCalls:
 
     def compare_and_set(self, key: str, value: Data, *, version: int | None = None,
                         expected: Data | None = None, ephemeral: bool = False) -> Swap:
-        """Stores a value if the key has this version, or this value, or, when neither is said, no
-        value, which version 0 says, too. That it has not is no exception: see Swap."""
+        """Stores a value if the key has this version, or this value, or, when neither is given, no
+        value (also version 0). A mismatch does not raise: see Swap."""
         return shape.swap_of(self._native.compare_and_set(
             key, value, *expected_of(version, expected), ephemeral))
 

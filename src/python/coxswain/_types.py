@@ -241,20 +241,20 @@ class Wait:
     name: str
     waiting: str  # the tasks, as ranges
     waiting_cut: int
-    others: int  # how many callers are no task
+    others: int  # number of callers that are not tasks
     missing: BarrierFailure | None
     age: float
     remaining: float | None
-    stuck: bool  # one of the tasks can never go on
+    stuck: bool  # one of the tasks is deadlocked
 
 
 @dataclass(frozen=True)
 class Why:
-    """What everybody waits for, and who waits in vain."""
+    """Every waiting call, and the tasks that are deadlocked."""
 
     waits: tuple[Wait, ...]
     more: int  # waits that are not listed
-    stuck: str  # who can never go on, and why; empty: nobody
+    stuck: str  # the deadlocked tasks, and why; empty: none
 
 
 @dataclass(frozen=True)

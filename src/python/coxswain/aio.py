@@ -393,7 +393,7 @@ class AsyncProcessMonitor:
 
 
 def _document(here: type, there: type) -> None:
-    """What each method and property means is said once."""
+    """Copies the documentation of each method and property from the blocking class."""
     for name, member in vars(here).items():
         said = getattr(getattr(there, name, None), "__doc__", None)
         if not name.startswith("_") and said and member.__doc__ is None:
