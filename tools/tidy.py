@@ -21,7 +21,8 @@ ARROWS = {
     "core": ("base/",),
     "wire": ("base/", "core/model/messages.hpp", "v1/"),
     "net": ("base/", "wire/frame.hpp"),
-    "server": ("base/", "core/", "wire/", "net/"),
+    "xla": ("base/", "core/model/", "core/kernel/text.hpp", "wire/field_walk.hpp"),
+    "server": ("base/", "core/", "wire/", "net/", "xla/"),
     "client": ("base/", "core/model/messages.hpp", "wire/", "net/", "launch/"),
     "c": ("base/", "core/model/messages.hpp", "client/"),
     "launch": ("base/",),
@@ -31,10 +32,10 @@ ARROWS = {
 }
 
 # The layers whose namespace is coxswain::LAYER.
-NAMESPACES = ("core", "host", "launch", "net", "server", "wire")
+NAMESPACES = ("core", "host", "launch", "net", "server", "wire", "xla")
 
 # These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
-PURE = ("base/", "core/", "wire/", "launch/", "client/agent", "client/backoff",
+PURE = ("base/", "core/", "wire/", "xla/", "launch/", "client/agent", "client/backoff",
         "client/process_table", "server/dispatch")
 
 LINE_LENGTH_MAX = 100

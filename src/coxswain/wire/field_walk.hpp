@@ -1,5 +1,6 @@
 #pragma once
-// Walks over the fields of an encoded Protobuf message without decoding them. Private to wire.
+// Walks over the fields of an encoded Protobuf message, of which it knows only the kinds. Private
+// to wire and xla.
 
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,7 @@ namespace coxswain::wire {
 struct field {
   std::uint64_t number{};
   std::string_view content;  // of a string, a message, a list or a fixed number; else empty
+  std::uint64_t value{};     // of a number of variable size
 };
 
 // Takes a field from the beginning of `from`; none if there is no whole one, as at the end. Groups
@@ -37,10 +39,14 @@ struct field {
   auto const tag = take_varint(from);
   if (!tag) return std::nullopt;
   std::uint64_t size = 0;
+  std::uint64_t value = 0;
   switch (*tag & 7) {
-    case 0:
-      if (!take_varint(from)) return std::nullopt;
+    case 0: {
+      auto const taken = take_varint(from);
+      if (!taken) return std::nullopt;
+      value = *taken;
       break;
+    }
     case 1: size = 8; break;
     case 2: {
       auto const length = take_varint(from);
@@ -52,7 +58,7 @@ struct field {
     default: break;
   }
   if (size > from.size()) return std::nullopt;
-  field const taken{*tag >> 3, from.substr(0, size)};
+  field const taken{*tag >> 3, from.substr(0, size), value};
   from.remove_prefix(size);
   return taken;
 }
