@@ -20,6 +20,7 @@ ARROWS = {
     "base": (),
     "core": ("base/",),
     "wire": ("base/", "core/model/messages.hpp", "v1/"),
+    "http2": ("base/",),
     "net": ("base/", "wire/frame.hpp"),
     "xla": ("base/", "core/model/", "core/kernel/text.hpp", "wire/field_walk.hpp"),
     "server": ("base/", "core/", "wire/", "net/", "xla/"),
@@ -32,10 +33,10 @@ ARROWS = {
 }
 
 # The layers whose namespace is coxswain::LAYER.
-NAMESPACES = ("core", "host", "launch", "net", "server", "wire", "xla")
+NAMESPACES = ("core", "host", "http2", "launch", "net", "server", "wire", "xla")
 
 # These get time and chance as arguments and do no I/O: prefixes in src/coxswain/.
-PURE = ("base/", "core/", "wire/", "xla/", "launch/", "client/agent", "client/backoff",
+PURE = ("base/", "core/", "http2/", "wire/", "xla/", "launch/", "client/agent", "client/backoff",
         "client/process_table", "server/dispatch")
 
 LINE_LENGTH_MAX = 100
@@ -50,7 +51,7 @@ SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs
                   " .toml .txt").split()]
 WEB = (".css", ".html", ".js", ".mjs")
 PYTHON = (".py", ".pyi")
-THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "prometheus/", "pybind11/", "spdlog/", "toml++/")
+THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "nghttp2/", "prometheus/", "pybind11/", "spdlog/", "toml++/")
 
 
 class Source:

@@ -1,0 +1,53 @@
+#include "coxswain/http2/message_decoder.hpp"
+
+#include "coxswain/http2/gzip.hpp"
+
+#include <boost/endian/conversion.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace coxswain::http2 {
+
+status message_decoder::feed(std::string_view& input) {
+  if (prefix_bytes_ < message_prefix_bytes) {
+    auto const count = std::min(message_prefix_bytes - prefix_bytes_, input.size());
+    std::copy_n(input.data(), count, prefix_.data() + prefix_bytes_);
+    prefix_bytes_ = static_cast<std::uint8_t>(prefix_bytes_ + count);
+    input.remove_prefix(count);
+    if (prefix_bytes_ < message_prefix_bytes) return {};
+    if (prefix_[0] != 0 && prefix_[0] != 1) {
+      return {errc::internal, "the body of the call is no gRPC: a message begins with byte " +
+                                  std::to_string(static_cast<unsigned char>(prefix_[0]))};
+    }
+    length_ = boost::endian::load_big_u32(reinterpret_cast<unsigned char const*>(&prefix_[1]));
+    if (length_ > bytes_max_) {
+      return {errc::resource_exhausted, "the message has " + std::to_string(length_) +
+                                            " bytes; at most " + std::to_string(bytes_max_) +
+                                            " are accepted"};
+    }
+  }
+  auto const count = std::min(length_ - content_.size(), input.size());
+  content_.append(input.substr(0, count));
+  input.remove_prefix(count);
+  return {};
+}
+
+result<std::string> message_decoder::take(encoding by) {
+  auto content = std::exchange(content_, {});
+  auto const is_compressed = prefix_[0] != 0;
+  prefix_bytes_ = 0;
+  length_ = 0;
+  if (!is_compressed) return content;
+  switch (by) {
+    case encoding::gzip: return gunzip(content, bytes_max_);
+    case encoding::none:
+      return status{errc::internal, "a message is compressed, but there is no grpc-encoding"};
+    case encoding::unknown: break;
+  }
+  return status{errc::unimplemented,
+                "a message is compressed with a grpc-encoding that is not supported: use gzip, or "
+                "identity"};
+}
+
+}  // namespace coxswain::http2

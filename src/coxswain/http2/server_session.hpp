@@ -1,0 +1,150 @@
+#pragma once
+// The server's side of a gRPC connection: unary calls that come in, whole, and their replies. Does
+// no I/O and reads no clock:
+//
+//   taken = s.receive(now, bytes, events);   what was found in the bytes
+//   s.reply(stream, message);                or s.fail(stream, code, text, details)
+//   while (s.wants_write()) s.append_output(out, bytes_max);
+//
+// A call that is no proper one is answered here, and nobody hears of it. Not thread-safe. Not here:
+// what calls mean (xla), deadlines of calls, sockets.
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/http2/message_decoder.hpp"
+#include "coxswain/http2/session.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace coxswain::http2 {
+
+// A request has come, whole. It is open until reply, fail, or an event `cancelled`.
+struct call {
+  stream_id stream;
+  std::string path;
+  std::string message;
+  std::optional<duration> timeout;  // how long the client waits; clients round it up
+};
+
+// The client does not wait for the reply of an open call any more.
+struct call_cancelled {
+  stream_id stream;
+  error_code why;
+};
+
+// The answer to a ping.
+struct ping_answer {
+  std::uint64_t payload;
+};
+
+// The client has sent GOAWAY; it goes on with the calls that are open.
+struct peer_goodbye {
+  stream_id last;
+  error_code why;
+  std::string text;
+};
+
+using server_event = std::variant<call, call_cancelled, ping_answer, peer_goodbye>;
+
+class server_session final : public session {
+ public:
+  // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit, as long as the session is.
+  explicit server_session(limits const& l = limits{}, memory_meter* meter = nullptr);
+  ~server_session() override;
+
+  // Takes input, adds what was found to `events`, and returns how much was taken: all of it, unless
+  // `events` has events_at_once or more now. What was not taken comes first the next time. Throws
+  // std::bad_alloc; the session has ended then.
+  std::size_t receive(time_point now, std::string_view input, std::vector<server_event>& events);
+
+  // Answers an open call with a message: `text` and, behind it, `value`, which is not copied before
+  // it is sent. False if there is no such call any more.
+  bool reply(stream_id to, std::string text, bytes value = {});
+
+  // Answers it with an error. The text is cut if the client could not take it all; `details` have
+  // up to `details_bytes_max` bytes, or are left out.
+  bool fail(stream_id to, errc code, std::string_view text, std::string_view details = {});
+
+  // The announced length of the oldest request that waits for leave to arrive; zero if none does.
+  [[nodiscard]] std::size_t asks_for() const noexcept;
+
+  // Lets it arrive, and reserves memory for it. Throws std::bad_alloc, and nothing has changed.
+  void allow();
+
+  // There are events without further input: `receive` has them.
+  [[nodiscard]] bool has_events() const noexcept { return !waiting_.empty(); }
+
+  // Requests that have begun to arrive, or are not answered yet, or whose reply is not sent yet.
+  [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
+
+  // What the client calls itself in its first request; empty before that.
+  [[nodiscard]] std::string const& user_agent() const noexcept { return user_agent_; }
+
+ private:
+  enum class phase : std::uint8_t { headers, body, delivered, answered };
+
+  // A call, from its first header until the stream is closed.
+  struct stream : boost::intrusive::list_base_hook<> {
+    stream(stream_id which, std::size_t message_bytes_max) noexcept
+        : id{which}, body{message_bytes_max} {}
+
+    stream_id id;
+    phase now{phase::headers};
+    bool is_post{};
+    bool is_grpc{};
+    bool is_half_closed{};  // nothing follows
+    bool is_allowed{};      // to be larger than what may come unasked
+    bool has_bad_timeout{};
+    encoding message_encoding{encoding::none};
+    std::uint32_t header_bytes{};
+    std::uint32_t withheld{};  // bytes that came and for which no others may come
+    std::string path;
+    std::optional<duration> timeout;
+    message_decoder body;
+    outgoing messages;
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>
+        asking;
+  };
+  using asking_list = boost::intrusive::list<
+      stream, boost::intrusive::member_hook<stream, decltype(stream::asking), &stream::asking>,
+      boost::intrusive::constant_time_size<false>>;
+
+  void headers_begun(stream_id of, bool is_first) override;
+  void header_found(stream_id of, std::string_view name, std::string_view value) override;
+  void headers_ended(stream_id of, bool ends_stream) override;
+  void data_found(stream_id of, std::string_view content) override;
+  void half_closed(stream_id of) override;
+  void stream_closed(stream_id of, error_code why) override;
+  void ping_acknowledged(std::uint64_t payload) override;
+  void peer_goes_away(stream_id last, error_code why, std::string_view text) override;
+  source source_of(stream_id of) override;
+  void send_trailers(stream_id of) override;
+
+  [[nodiscard]] stream* find(stream_id of) const noexcept;
+  [[nodiscard]] stream* find_delivered(stream_id of) const noexcept;
+  void tell(server_event what);
+  void take_content(stream& of, std::string_view content);
+  void deliver(stream& whole);
+  void end(stream& which, errc code, std::string_view text, std::string_view details);
+  void refuse(stream& which, status const& why);
+  void refuse_http(stream& which, std::string_view http_status);
+  void stop_listening(stream& to);
+  void forget_request(stream& of) noexcept;
+
+  boost::intrusive::list<stream> streams_;
+  asking_list asking_;  // the oldest first
+  std::string user_agent_;
+  std::vector<server_event> waiting_;    // that were not found in input
+  std::vector<server_event>* events_{};  // during receive
+  std::size_t arriving_bytes_{};         // of requests that are not allowed
+  rate_limit resets_;
+};
+
+}  // namespace coxswain::http2

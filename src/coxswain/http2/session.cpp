@@ -1,0 +1,355 @@
+#include "coxswain/http2/session.hpp"
+
+#include "coxswain/http2/counted_memory.hpp"
+
+#include <nghttp2/nghttp2.h>
+
+#include <boost/endian/conversion.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <limits>
+#include <new>
+#include <utility>
+
+void nghttp2_session_deleter::operator()(nghttp2_session* session) const noexcept {
+  nghttp2_session_del(session);
+}
+
+namespace coxswain::http2 {
+namespace {
+
+// Small requests need not wait for it; each stream has its own besides.
+constexpr std::int32_t connection_window_bytes = 4 * 1024 * 1024;
+
+// More acknowledgements than the rate limit lets a peer ask for.
+constexpr std::size_t queued_acknowledgements_max = 4'000;
+constexpr std::size_t settings_entries_max = 32;
+
+struct option_deleter {
+  void operator()(nghttp2_option* one) const noexcept { nghttp2_option_del(one); }
+};
+using option_ptr = std::unique_ptr<nghttp2_option, option_deleter>;
+
+option_ptr make_options() {
+  nghttp2_option* made = nullptr;
+  if (nghttp2_option_new(&made) != 0) throw std::bad_alloc{};
+  option_ptr options{made};
+  nghttp2_option_set_no_auto_window_update(made, 1);
+  // Without a limit of concurrent streams nghttp2 would keep all that have ended.
+  nghttp2_option_set_no_closed_streams(made, 1);
+  nghttp2_option_set_max_send_header_block_length(made, 16 * 1024);
+  nghttp2_option_set_max_settings(made, settings_entries_max);
+  nghttp2_option_set_max_outbound_ack(made, queued_acknowledgements_max);
+  // It reads a clock; `limits` has ours.
+  constexpr auto without_limit_of_rate = std::numeric_limits<std::uint64_t>::max();
+  nghttp2_option_set_stream_reset_rate_limit(made, without_limit_of_rate, without_limit_of_rate);
+  // Calls are sent at once, also before the peer has said how many it takes.
+  nghttp2_option_set_peer_max_concurrent_streams(made, std::numeric_limits<std::int32_t>::max());
+  return options;
+}
+
+stream_id id_of(nghttp2_frame const* frame) noexcept { return stream_id{frame->hd.stream_id}; }
+
+std::string_view text_of(std::uint8_t const* bytes, std::size_t length) noexcept {
+  return {reinterpret_cast<char const*>(bytes), length};
+}
+
+}  // namespace
+
+// No exception passes nghttp2, which is C: it is kept, and the session fails.
+struct session_callbacks {
+  template <class Work>
+  static int guarded(void* user, Work work) noexcept {
+    auto& self = *static_cast<session*>(user);
+    try {
+      work(self);
+      return 0;
+    } catch (...) {
+      self.thrown_ = std::current_exception();
+      return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+  }
+
+  static int on_begin_headers(nghttp2_session*, nghttp2_frame const* frame, void* user) {
+    return guarded(user, [&](session& self) {
+      self.headers_begun(id_of(frame), frame->headers.cat != NGHTTP2_HCAT_HEADERS);
+    });
+  }
+
+  static int on_header(nghttp2_session*, nghttp2_frame const* frame, std::uint8_t const* name,
+                       std::size_t name_bytes, std::uint8_t const* value, std::size_t value_bytes,
+                       std::uint8_t, void* user) {
+    return guarded(user, [&](session& self) {
+      self.header_found(id_of(frame), text_of(name, name_bytes), text_of(value, value_bytes));
+    });
+  }
+
+  static int on_data(nghttp2_session*, std::uint8_t, std::int32_t stream, std::uint8_t const* data,
+                     std::size_t length, void* user) {
+    return guarded(user, [&](session& self) {
+      self.consume(length);
+      self.data_found(stream_id{stream}, text_of(data, length));
+    });
+  }
+
+  static int on_frame(nghttp2_session*, nghttp2_frame const* frame, void* user) {
+    return guarded(user, [&](session& self) { take_frame(self, *frame); });
+  }
+
+  static void take_frame(session& self, nghttp2_frame const& frame) {
+    auto const is_acknowledgement = (frame.hd.flags & NGHTTP2_FLAG_ACK) != 0;
+    auto const ends_stream = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    switch (frame.hd.type) {
+      case NGHTTP2_HEADERS: self.headers_ended(id_of(&frame), ends_stream); break;
+      case NGHTTP2_DATA:
+        if (ends_stream) self.half_closed(id_of(&frame));
+        break;
+      case NGHTTP2_SETTINGS:
+        if (!is_acknowledgement && !self.settings_.allows(self.now_)) self.refuse_flood("SETTINGS");
+        break;
+      case NGHTTP2_PING:
+        if (is_acknowledgement) {
+          self.ping_acknowledged(boost::endian::load_big_u64(frame.ping.opaque_data));
+        } else if (!self.pings_.allows(self.now_)) {
+          self.refuse_flood("PING");
+        }
+        break;
+      case NGHTTP2_GOAWAY:
+        self.peer_goes_away(stream_id{frame.goaway.last_stream_id},
+                            static_cast<error_code>(frame.goaway.error_code),
+                            text_of(frame.goaway.opaque_data, frame.goaway.opaque_data_len));
+        break;
+      default: break;
+    }
+  }
+
+  static int on_close(nghttp2_session*, std::int32_t stream, std::uint32_t code, void* user) {
+    return guarded(user, [&](session& self) {
+      self.stream_closed(stream_id{stream}, static_cast<error_code>(code));
+    });
+  }
+
+  // How much of a stream's messages goes into the next frame: `send` puts it there.
+  static ssize_t read(nghttp2_session*, std::int32_t stream, std::uint8_t*, std::size_t length,
+                      std::uint32_t* flags, nghttp2_data_source*, void* user) {
+    ssize_t count = 0;
+    auto const came_to = guarded(user, [&](session& self) {
+      auto const from = self.source_of(stream_id{stream});
+      assert(from.messages != nullptr);
+      auto const left = from.messages->left();
+      if (left == 0 && !from.ends) {
+        count = NGHTTP2_ERR_DEFERRED;
+        return;
+      }
+      *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+      count = static_cast<ssize_t>(std::min(left, length));
+      if (left > length || !from.ends) return;
+      *flags |= NGHTTP2_DATA_FLAG_EOF;
+      if (!from.has_trailers) return;
+      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+      self.send_trailers(stream_id{stream});
+    });
+    return came_to == 0 ? count : came_to;
+  }
+
+  static int send(nghttp2_session*, nghttp2_frame* frame, std::uint8_t const* head,
+                  std::size_t length, nghttp2_data_source*, void* user) {
+    constexpr std::size_t frame_head_bytes = 9;
+    auto const& self = *static_cast<session*>(user);
+    if (self.out_->size() >= self.out_bytes_max_) return NGHTTP2_ERR_WOULDBLOCK;
+    return guarded(user, [&](session& me) {
+      *me.out_ += text_of(head, frame_head_bytes);
+      me.source_of(id_of(frame)).messages->take(length, *me.out_);
+      me.unsent_bytes_ -= length;
+      me.sent_bytes_ += length;
+    });
+  }
+
+  static nghttp2_session_callbacks* make() {
+    nghttp2_session_callbacks* made = nullptr;
+    if (nghttp2_session_callbacks_new(&made) != 0) throw std::bad_alloc{};
+    nghttp2_session_callbacks_set_on_begin_headers_callback(made, on_begin_headers);
+    nghttp2_session_callbacks_set_on_header_callback(made, on_header);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, on_data);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame);
+    nghttp2_session_callbacks_set_on_stream_close_callback(made, on_close);
+    nghttp2_session_callbacks_set_send_data_callback(made, send);
+    return made;
+  }
+};
+
+namespace {
+
+constexpr std::size_t fields_max = 16;
+
+using name_values = std::array<nghttp2_nv, fields_max>;
+
+std::uint8_t* bytes_of(std::string_view text) noexcept {
+  // nghttp2 reads through a pointer to what is not const.
+  return reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+}
+
+name_values to_name_values(std::span<header_field const> fields) {
+  assert(fields.size() <= fields_max);
+  name_values made{};
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    auto const& one = fields[i];
+    auto const flags = one.is_unique ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
+    made[i] = {bytes_of(one.name), bytes_of(one.value), one.name.size(), one.value.size(),
+               static_cast<std::uint8_t>(flags)};
+  }
+  return made;
+}
+
+constexpr nghttp2_data_provider provider() noexcept { return {{}, session_callbacks::read}; }
+
+nghttp2_session* make_session(bool is_server, std::size_t& counter, session* self) {
+  static auto const options = make_options();
+  static auto* const callbacks = session_callbacks::make();
+  auto memory = counted_memory(counter);
+  nghttp2_session* made = nullptr;
+  auto const make = is_server ? nghttp2_session_server_new3 : nghttp2_session_client_new3;
+  if (make(&made, callbacks, self, options.get(), &memory) != 0) throw std::bad_alloc{};
+  return made;
+}
+
+}  // namespace
+
+session::session(side which, limits const& l, memory_meter* meter)
+    : limits_{l},
+      counted_{meter},
+      pings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
+      settings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
+      raw_{make_session(which == side::server, library_bytes_, this)} {
+  // Of the table of headers, the frames and the window of a stream: as HTTP/2 has them.
+  std::array const own{nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
+                       nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
+                                              static_cast<std::uint32_t>(l.header_block_bytes_max)},
+                       nghttp2_settings_entry{NGHTTP2_SETTINGS_ENABLE_PUSH, 0}};
+  auto const entries = which == side::server ? own.size() - 1 : own.size();
+  check(nghttp2_submit_settings(raw(), NGHTTP2_FLAG_NONE, own.data(), entries));
+  check(
+      nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, 0, connection_window_bytes));
+  count();
+}
+
+session::~session() = default;
+
+void session::feed(time_point now, std::string_view input) {
+  if (!wants_read()) return;
+  now_ = now;
+  auto const taken = nghttp2_session_mem_recv(raw(), bytes_of(input), input.size());
+  count();
+  if (taken >= 0) return;
+  switch (taken) {
+    case NGHTTP2_ERR_FLOODED: return refuse_flood("frames that want an answer");
+    case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS: return refuse_flood("CONTINUATION frames");
+    case NGHTTP2_ERR_TOO_MANY_SETTINGS: return refuse_flood("SETTINGS");
+    case NGHTTP2_ERR_BAD_CLIENT_MAGIC: return end("the peer does not speak HTTP/2");
+    default: fail(static_cast<int>(taken));
+  }
+}
+
+void session::append_output(std::string& out, std::size_t bytes_max) {
+  out_ = &out;
+  out_bytes_max_ = out.size() + bytes_max;
+  while (out.size() < out_bytes_max_ && !is_over_) {
+    std::uint8_t const* frame = nullptr;
+    auto const length = nghttp2_session_mem_send(raw(), &frame);
+    if (length == 0) break;
+    if (length < 0) fail(static_cast<int>(length));
+    try {
+      out += text_of(frame, static_cast<std::size_t>(length));
+    } catch (std::bad_alloc const&) {
+      end("out of memory");
+      throw;
+    }
+  }
+  count();
+}
+
+bool session::wants_write() const noexcept {
+  return !is_over_ && nghttp2_session_want_write(raw()) != 0;
+}
+
+bool session::wants_read() const noexcept {
+  return !is_over_ && !is_refused_ && nghttp2_session_want_read(raw()) != 0;
+}
+
+void session::ping(std::uint64_t payload) {
+  std::array<std::uint8_t, 8> bytes{};
+  boost::endian::store_big_u64(bytes.data(), payload);
+  check(nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, bytes.data()));
+}
+
+void session::go_away(stream_id last, error_code code, std::string_view text) {
+  last_served_ = std::min(last_served_, last);
+  check(nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, last.value,
+                              static_cast<std::uint32_t>(code), bytes_of(text), text.size()));
+}
+
+void session::refuse_flood(std::string_view of_what) {
+  if (is_refused_) return;
+  is_refused_ = true;
+  error_ = "the peer floods the connection with " + std::string{of_what};
+  check(nghttp2_session_terminate_session(raw(), NGHTTP2_ENHANCE_YOUR_CALM));
+}
+
+void session::reset(stream_id which, error_code why) {
+  check(nghttp2_submit_rst_stream(raw(), NGHTTP2_FLAG_NONE, which.value,
+                                  static_cast<std::uint32_t>(why)));
+}
+
+void session::consume(std::size_t count) {
+  check(nghttp2_session_consume_connection(raw(), count));
+}
+
+void session::consume(stream_id of, std::size_t count) {
+  check(nghttp2_session_consume_stream(raw(), of.value, count));
+}
+
+void session::widen_window(stream_id of, std::size_t bytes) {
+  check(nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, of.value,
+                                              static_cast<std::int32_t>(bytes)));
+}
+
+void session::submit_response(stream_id of, std::span<header_field const> fields,
+                              bool has_messages) {
+  auto const block = to_name_values(fields);
+  auto const body = provider();
+  check(nghttp2_submit_response(raw(), of.value, block.data(), fields.size(),
+                                has_messages ? &body : nullptr));
+}
+
+void session::submit_trailers(stream_id of, std::span<header_field const> fields) {
+  auto const block = to_name_values(fields);
+  check(nghttp2_submit_trailer(raw(), of.value, block.data(), fields.size()));
+}
+
+void session::remember(stream_id of, void* what) {
+  check(nghttp2_session_set_stream_user_data(raw(), of.value, what));
+}
+
+void* session::remembered(stream_id of) const noexcept {
+  return nghttp2_session_get_stream_user_data(raw(), of.value);
+}
+
+void session::check(int came_to) {
+  if (came_to == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+  assert(came_to == 0);
+}
+
+void session::fail(int came_to) {
+  end(came_to == NGHTTP2_ERR_NOMEM || thrown_ ? "out of memory" : nghttp2_strerror(came_to));
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, {}));
+  if (came_to == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+}
+
+void session::end(std::string_view why) noexcept {
+  is_over_ = true;
+  error_ = why;
+}
+
+}  // namespace coxswain::http2

@@ -1,0 +1,184 @@
+#pragma once
+// What both sides of an HTTP/2 connection have in common: nghttp2's session, without I/O. Bytes
+// come in, bytes go out, and time is an argument. A peer that breaks the protocol, or floods, is
+// sent a GOAWAY, and the session ends. Not thread-safe. Not here: what streams mean
+// (server_session, client_session).
+//
+// Nothing is sent before somebody takes it: ask `wants_write` after every other call.
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/http2/limits.hpp"
+#include "coxswain/http2/outgoing.hpp"
+#include "coxswain/http2/rate_limit.hpp"
+#include "coxswain/http2/stream_id.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct nghttp2_session;
+struct nghttp2_session_deleter {
+  void operator()(nghttp2_session* session) const noexcept;
+};
+
+namespace coxswain::http2 {
+
+// Error codes of HTTP/2 (RFC 9113, section 7).
+enum class error_code : std::uint32_t {
+  no_error = 0,
+  protocol_error = 1,
+  internal_error = 2,
+  flow_control_error = 3,
+  refused_stream = 7,
+  cancel = 8,
+  enhance_your_calm = 11,
+};
+
+// A field of a block of headers that is sent.
+struct header_field {
+  std::string_view name;
+  std::string_view value;
+  bool is_unique{};  // hardly sent again: not kept in the table of headers
+};
+
+class session {
+ public:
+  session(session const&) = delete;
+  session& operator=(session const&) = delete;
+
+  // Appends what is to be written next: frames, up to `bytes_max` bytes and one frame more. Throws
+  // std::bad_alloc; the session has ended then.
+  void append_output(std::string& out, std::size_t bytes_max);
+
+  // There is something to be written now.
+  [[nodiscard]] bool wants_write() const noexcept;
+
+  // Input is of use. When nothing is to be written either, the connection is to be closed.
+  [[nodiscard]] bool wants_read() const noexcept;
+
+  // Why the peer is not listened to any more; empty if nothing is wrong.
+  [[nodiscard]] std::string const& error() const noexcept { return error_; }
+
+  // A sign of life is asked for: the answer is an event.
+  void ping(std::uint64_t payload);
+
+  // GOAWAY. Streams after `last` are not served: those that are open end without an event. With the
+  // highest stream_id, all are served that the peer begins before it hears of it.
+  void go_away(stream_id last, error_code code, std::string_view text);
+
+  // Bytes of messages that were to be sent and are not in any output yet.
+  [[nodiscard]] std::size_t unsent_bytes() const noexcept { return unsent_bytes_; }
+
+  // The peer has closed its windows: only it keeps messages from being sent. An owner cuts it off
+  // if `sent_bytes` stays the same for too long.
+  [[nodiscard]] bool waits_for_window() const noexcept {
+    return unsent_bytes_ > 0 && !wants_write();
+  }
+
+  // Bytes of messages that went into outputs, since the beginning.
+  [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }
+
+  // The heap memory that the session holds, values of others not counted.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    return library_bytes_ + message_bytes_;
+  }
+
+ protected:
+  enum class side : std::uint8_t { server, client };
+
+  // Throws std::bad_alloc. `meter` counts memory_bytes() as in transit.
+  session(side which, limits const& l, memory_meter* meter);
+  virtual ~session();
+
+  // Whatever of `input` comes before an end; all of it must have been taken before.
+  void feed(time_point now, std::string_view input);
+
+  // What was found in the input. An exception ends the session, and `feed` throws it on.
+  virtual void headers_begun(stream_id of, bool is_first) = 0;
+  virtual void header_found(stream_id of, std::string_view name, std::string_view value) = 0;
+  virtual void headers_ended(stream_id of, bool ends_stream) = 0;
+  virtual void data_found(stream_id of, std::string_view content) = 0;
+  virtual void half_closed(stream_id of) = 0;
+  virtual void stream_closed(stream_id of, error_code why) = 0;
+  virtual void ping_acknowledged(std::uint64_t payload) = 0;
+  virtual void peer_goes_away(stream_id last, error_code why, std::string_view text) = 0;
+
+  // What is to be sent of a stream, and whether it is the last of it.
+  struct source {
+    outgoing* messages{};
+    bool ends{};          // nothing will be added
+    bool has_trailers{};  // `send_trailers` follows
+  };
+  virtual source source_of(stream_id of) = 0;
+
+  // Called when all messages of a stream that has trailers are sent.
+  virtual void send_trailers(stream_id of) = 0;
+
+  // False for streams that our GOAWAY has excluded.
+  [[nodiscard]] bool is_served(stream_id which) const noexcept { return which <= last_served_; }
+
+  // The stream's messages have become more.
+  void account(std::size_t added) noexcept { unsent_bytes_ += added; }
+  // A stream with so many unsent bytes is gone.
+  void forget(std::size_t unsent) noexcept { unsent_bytes_ -= unsent; }
+
+  // Memory of messages.
+  void hold(std::size_t count) noexcept { message_bytes_ += count; }
+  void let_go(std::size_t count) noexcept { message_bytes_ -= count; }
+  void count() noexcept { counted_.count(memory_bytes()); }
+
+  // Ends it for a peer that does too much of something.
+  void refuse_flood(std::string_view of_what);
+
+  void reset(stream_id which, error_code why);
+
+  // Lets the peer send so many bytes more: on the connection, on the stream.
+  void consume(std::size_t count);
+  void consume(stream_id of, std::size_t count);
+  void widen_window(stream_id of, std::size_t bytes);
+
+  // The beginning of a response, and all of it unless messages follow; what ends it if there are.
+  void submit_response(stream_id of, std::span<header_field const> fields, bool has_messages);
+  void submit_trailers(stream_id of, std::span<header_field const> fields);
+
+  // What belongs to an open stream.
+  void remember(stream_id of, void* what);
+  [[nodiscard]] void* remembered(stream_id of) const noexcept;
+
+  [[nodiscard]] limits const& limited() const noexcept { return limits_; }
+  [[nodiscard]] time_point now() const noexcept { return now_; }
+
+ private:
+  friend struct session_callbacks;
+
+  [[nodiscard]] nghttp2_session* raw() const noexcept { return raw_.get(); }
+  static void check(int came_to);
+  void fail(int came_to);
+  void end(std::string_view why) noexcept;
+
+  limits limits_;
+  time_point now_{};
+  std::size_t library_bytes_{};
+  std::size_t message_bytes_{};
+  std::size_t unsent_bytes_{};
+  std::uint64_t sent_bytes_{};
+  transit_bytes counted_;
+  rate_limit pings_;
+  rate_limit settings_;
+  stream_id last_served_{std::numeric_limits<std::int32_t>::max()};
+  bool is_refused_{};  // nothing is read any more
+  bool is_over_{};     // nor written
+  std::string error_;
+  std::exception_ptr thrown_;
+  std::string* out_{};  // during append_output
+  std::size_t out_bytes_max_{};
+  std::unique_ptr<nghttp2_session, nghttp2_session_deleter> raw_;
+};
+
+}  // namespace coxswain::http2
