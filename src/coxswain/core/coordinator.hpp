@@ -10,6 +10,7 @@
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/model/event.hpp"
+#include "coxswain/core/model/loss.hpp"
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/core/observe/statistics.hpp"
@@ -25,12 +26,6 @@
 namespace coxswain::core {
 
 struct concerns;
-
-// How a connection ended (semantics D5).
-enum class loss : std::uint8_t {
-  closed,       // end of file, reset: the grace decides
-  unreachable,  // time-out, no route: the heartbeat deadline decides
-};
 
 // How far the tasks have come at the barriers of one name.
 struct barrier_history {

@@ -2,6 +2,7 @@
 // What a server is told at its start.
 
 #include "coxswain/base/status.hpp"
+#include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/event.hpp"
@@ -14,6 +15,29 @@
 #include <vector>
 
 namespace coxswain::server {
+
+// How unmodified JAX processes are served, which speak the protocol of XLA's coordination service
+// and bring no token. The listeners of `options::listen` serve them too, unless tokens are
+// configured.
+struct xla_options {
+  // Further addresses, as in `options::listen`, for JAX processes only. Whoever reaches one may act
+  // for any task. The file of a Unix socket is for this user only. TCP addresses need client
+  // certificates, `allow` or `insecure`.
+  std::vector<std::string> listen;
+
+  // The hosts that may connect to the TCP addresses of `listen`: "10.0.0.0/8", "fd00::/8", "::1".
+  // Others are refused. Empty: all may.
+  std::vector<std::string> allow;
+
+  // Listen on TCP addresses although neither client certificates nor `allow` protect them.
+  bool insecure{false};
+
+  // Behave as XLA's service where its own tests expect what our rules do not.
+  bool strict{false};
+
+  // How long GetAliveTasks waits, which has no deadline of its own.
+  time_limit alive_timeout{without_limit};
+};
 
 struct options {
   // `core.memory_bytes_max` becomes half of the memory that this process may use (memory_limit).
@@ -31,6 +55,8 @@ struct options {
 
   // If any of it is set, TLS is spoken on all listeners but Unix sockets, and nothing else.
   tls_options tls;
+
+  xla_options xla;
 
   // TLS handshakes that the peers of one host may begin in a second, on the average; further ones
   // wait for their turn, at most `core.hello_timeout`.
