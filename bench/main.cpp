@@ -4,7 +4,7 @@
 
 #include "bench_error.hpp"
 #include "load/census.hpp"
-#include "servers/floor.hpp"
+#include "servers/baseline.hpp"
 #include "servers/roles.hpp"
 #include "workloads/workload.hpp"
 
@@ -43,12 +43,12 @@ void await_start() {
   std::getline(std::cin, ignored);
 }
 
-void be_floor(json::object const& given) {
+void be_baseline(json::object const& given) {
   await_start();
-  serve_floor(address{json::value_to<std::string>(given.at("listen"))},
-              json::value_to<std::size_t>(given.at("together")), [](std::string const& where) {
-                say({{"listening", where}});
-              });
+  serve_baseline(address{json::value_to<std::string>(given.at("listen"))},
+                 json::value_to<std::size_t>(given.at("together")), [](std::string const& where) {
+                   say({{"listening", where}});
+                 });
 }
 
 void be_coordinator(json::object const& given) {
@@ -69,7 +69,7 @@ json::object told(census const& of) {
   }
   return {{"connections", of.connections()},
           {"requests", std::move(requests)},
-          {"requests_in_a_turn", of.requests_in_a_turn()}};
+          {"requests_per_iteration", of.requests_per_iteration()}};
 }
 
 void compare(json::object const& given) {
@@ -117,7 +117,7 @@ bool wait_for_command(duration longest) {
 int run(std::string const& role, char const* given) try {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   static std::map<std::string, std::function<void(json::object)>> const roles{
-      {"floor", be_floor},         {"coordinator", be_coordinator},
+      {"baseline", be_baseline},   {"coordinator", be_coordinator},
       {"client", run_client},      {"load", run_load},
       {"compare", compare},        {"certificates", make_certificates},
       {"program", tell_of_program}};

@@ -18,7 +18,7 @@ def results(p50_ratio=1.1, busy=False):
     side = {"latency_ns": {"p50": 5e4, "p99": 6e4, "p99_9": 7e4, "max": 8e4}, "rate_per_s": 2e4,
             "server_cpu_ns_per_operation": 9e3, "load_share": 0.5}
     return {"kv": {"machine": "M", "program": "P", "day": "2026-01-02", "p50_ratio": p50_ratio,
-                   "p50_ratio_low": 1.05, "p50_ratio_high": 1.15, "coxswain": side, "floor": side,
+                   "p50_ratio_low": 1.05, "p50_ratio_high": 1.15, "coxswain": side, "baseline": side,
                    "disturbed": {"is_too_much": busy}}}
 
 
@@ -48,12 +48,12 @@ class Measure(unittest.TestCase):
 
     def test_both_sides_have_a_row_of_figures(self):
         text, _ = measure.tables(results())
-        self.assertIn("| kv | floor | 50 | 60 | 70 | 80 | 20,000 | 9,000 |  | 50% |", text)
+        self.assertIn("| kv | baseline | 50 | 60 | 70 | 80 | 20,000 | 9,000 |  | 50% |", text)
         self.assertIn("| kv | coxswain | 50 |", text)
 
     def test_only_what_stands_between_the_marks_is_replaced(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report = pathlib.Path(folder) / "r.md"
+        with tempfile.TemporaryDirectory() as directory:
+            report = pathlib.Path(directory) / "r.md"
             report.write_text(f"a\n{measure.BEGIN}\nold\n{measure.END}\nb\n", encoding="utf-8")
             measure.write_tables("new", report)
             self.assertEqual(report.read_text(encoding="utf-8"),

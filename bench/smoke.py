@@ -5,7 +5,7 @@ that the fields are there. How long anything took is not judged.
     smoke.py JSON_FILE EXPECTATION... -- ARGUMENT...
 
 An expectation is `path` (a number above zero is there), `path=any` (a number of either sign is there)
-or `path=number`; `floor.release_ns.count=15`.
+or `path=number`; `baseline.release_ns.count=15`.
 A test that needs somebody else's server is skipped where that is not installed.
 """
 

@@ -46,7 +46,7 @@ LONG_FILES: dict[str, str] = {
     "src/coxswain/core/model/messages.hpp": "one list of all that goes into the core and comes out",
 }
 
-FOLDERS = (".github", ".ci", "bench", "proto", "src", "tests", "tools")
+DIRECTORIES = (".github", ".ci", "bench", "proto", "src", "tests", "tools")
 SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs .proto .py .pyi .sh"
                   " .toml .txt").split()]
 WEB = (".css", ".html", ".js", ".mjs")
@@ -545,7 +545,7 @@ def installed_headers():
 
 
 def all_files():
-    for path in sorted([*ROOT.iterdir(), *(p for f in FOLDERS for p in (ROOT / f).rglob("*"))]):
+    for path in sorted([*ROOT.iterdir(), *(p for f in DIRECTORIES for p in (ROOT / f).rglob("*"))]):
         parts = path.relative_to(ROOT).parts
         ignored = any(p in (".git", "build", "__pycache__") or p.startswith(".venv") for p in parts)
         if path.is_file() and path.suffix in SUFFIXES and not ignored:

@@ -24,11 +24,11 @@ class Experiment:
     def __init__(self, workload, given):
         self.workload, self.given = workload, given
         self.plan = workload.plan(given)
-        self.beside = "floor" if given.floor else given.vs or workload.beside
+        self.beside = "baseline" if given.baseline else given.vs or workload.beside
         self.transport = given.transport
         if given.address:
             self.transport = "unix" if given.address.startswith("unix:") else "tcp"
-        self.ours = Place("floor-2" if given.calibrate else "coxswain")
+        self.ours = Place("baseline-2" if given.calibrate else "coxswain")
         self.other = Place(self.beside) if self.beside else None
         self.steps = self.plan.steps  # in a sample
 
@@ -39,11 +39,11 @@ class Experiment:
             need_rival(self.beside, self.transport == "unix")
             parent = files_parent_of(self.beside)
         with Stage(given.program, self.transport, given.address, given.server_pid,
-                   given.floor_transport == "tcp", parent) as self.stage:
+                   given.baseline_transport == "tcp", parent) as self.stage:
             self.report = Report(self.plan, self.stage, self.plan.measured or self.ours.kind,
                                  self.beside)
             if self.other:
-                self.report.floor_transport = "unix" if self.stage.is_unix(self.beside) else "tcp"
+                self.report.baseline_transport = "unix" if self.stage.is_unix(self.beside) else "tcp"
             disturbance = self._measure()
             return (self.report.table(disturbance), self.report.to_json(disturbance),
                     self.report.shown[2])
@@ -107,7 +107,7 @@ class Experiment:
             self.steps = max(1, round(self.given.seconds / samples / of_a_step))
 
     def _measure_pairs(self):
-        """Floor, ours, ours, floor, floor, ... so that what drifts meets both alike."""
+        """Baseline, ours, ours, baseline, baseline, ... so that what drifts meets both alike."""
         report = self.report
         for pair in range(self.given.pairs):
             show(f"pair {pair + 1} of {self.given.pairs}{report.in_short()}")
@@ -155,7 +155,7 @@ class Experiment:
         text += line("  connections", lambda side: f"{side['connections']:,}")
         for what in sorted({**ours["requests"], **others["requests"]}):
             text += line(f"  {what}", lambda side, what=what: counts(side, what))
-        text += line("  requests taken in a turn", lambda side: f"{side['requests_in_a_turn']:.2f}")
+        text += line("  requests taken in a loop iteration", lambda side: f"{side['requests_per_iteration']:.2f}")
         where = found.get("difference")
         text += (f"DIFFERENT: {where}.\n" if where else
                  "The requests of each task are the same to the byte, but for its label and its "

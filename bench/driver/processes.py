@@ -98,8 +98,8 @@ class Roles:
 
 
 def start_server(roles, kind, options, cpu):
-    """A floor or a coordinator: its process, where it listens, and its bytes before it is one."""
-    role = "coordinator" if kind in ("coxswain", "processes") else "floor"
+    """A baseline or a coordinator: its process, where it listens, and its bytes before it is one."""
+    role = "coordinator" if kind in ("coxswain", "processes") else "baseline"
     child = roles.start(f"the server process ({kind})", role, options, cpu)
     try:
         child.receive()

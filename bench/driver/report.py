@@ -237,7 +237,7 @@ class Found:
 
 class Report(Found):
     """Of one experiment."""
-    floor_transport: str | None = None  # never TLS
+    baseline_transport: str | None = None  # never TLS
     steps_per_sample = 0
     shown = ("", {}, True)  # text, members of the JSON, and whether it is good
 
@@ -245,10 +245,10 @@ class Report(Found):
         super().__init__(plan.words, beside)
         self.plan, self.stage = plan, stage
         self.measured = measured  # the name of what was measured: "coxswain"
-        self.beside = beside  # what stands in the floor's place, if anything does
+        self.beside = beside  # what stands in the baseline's place, if anything does
 
     def in_short(self):
-        """So far: "latency 1.072 x floor, server CPU 1.310 x"."""
+        """So far: "latency 1.072 x baseline, server CPU 1.310 x"."""
         text = f": latency {median(self.pairs.p50):.3f} x {self.beside}"
         if self.words.has_rate:
             text += f", rate {median(self.pairs.rate):.3f} x"
@@ -273,7 +273,7 @@ class Report(Found):
         told = {"workload": self.words.name, **self.plan.parameters, **self.stage.origin(),
                 "measured": self.measured, "transport": self.stage.transport}
         if self.other:
-            told |= {"floor_transport": self.floor_transport, "pairs": len(self.ours.samples)}
+            told |= {"baseline_transport": self.baseline_transport, "pairs": len(self.ours.samples)}
         return {**told, f"{self.words.steps}_per_sample": self.steps_per_sample,
                 **self.sides_to_json("coxswain", self.beside), **self.shown[1],
                 "disturbed": disturbance.to_json()}
@@ -281,7 +281,7 @@ class Report(Found):
     def _circumstances(self):
         """ "TCP, 300 rounds a side in 15 pairs of samples, interleaved; servers on CPU 0, ..."."""
         samples, text = len(self.ours.samples), self.stage.over()
-        if self.other and self.floor_transport == "tcp" and self.stage.transport != "tcp":
+        if self.other and self.baseline_transport == "tcp" and self.stage.transport != "tcp":
             text += f" (the {self.beside}: TCP)"
         text += f", {counted(self.steps_per_sample * samples, self.words.steps[:-1])}"
         if self.other:
@@ -292,7 +292,7 @@ class Report(Found):
         text = ""
         sides = {self.measured: self.ours}
         if self.other:
-            sides["the floor" if self.beside == "floor" else self.beside] = self.other
+            sides["the baseline" if self.beside == "baseline" else self.beside] = self.other
         for name, result in sides.items() if self.words.has_rate else ():
             share = quotient(result.samples, "busy", "elapsed")
             if share >= LOAD_SHARE_ENOUGH:

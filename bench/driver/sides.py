@@ -157,11 +157,11 @@ class Side:
 class Stage:
     """Sides that work beside each other, one at a time. Everything ends with it."""
 
-    def __init__(self, program, transport, address="", server_pid=None, floor_on_tcp=False,
+    def __init__(self, program, transport, address="", server_pid=None, baseline_on_tcp=False,
                  parent="/tmp"):
         self.roles = Roles(program)
         self.transport, self.address, self.server_pid = transport, address, server_pid
-        self.floor_on_tcp, self.parent = floor_on_tcp, parent
+        self.baseline_on_tcp, self.parent = baseline_on_tcp, parent
         self.cpus = machine.plan_cpus()
         self.sides, self.added, self.waited = [], 0, 0
 
@@ -183,7 +183,7 @@ class Stage:
         self._files.cleanup()
 
     def is_unix(self, kind="coxswain"):
-        return self.transport == "unix" and not (self.floor_on_tcp and kind == "floor")
+        return self.transport == "unix" and not (self.baseline_on_tcp and kind == "baseline")
 
     def new_address(self, kind):
         self.added += 1

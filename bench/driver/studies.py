@@ -16,11 +16,11 @@ class Step(Found):
     def __init__(self, stage, tasks, given):
         sessions = -(-tasks // given.tasks_per_session)
         self.tasks, self.plan = tasks, barrier_plan(Population(tasks, sessions, tasks, sessions))
-        super().__init__(self.plan.words, given.floor)
+        super().__init__(self.plan.words, given.baseline)
         name = counted(tasks, "task")
         self.sides = {True: stage.add(self.plan, "coxswain", name)}
-        if given.floor:
-            self.sides[False] = stage.add(self.plan, "floor", f"{name} of the floor")
+        if given.baseline:
+            self.sides[False] = stage.add(self.plan, "baseline", f"{name} of the baseline")
         for is_ours, side in self.sides.items():
             if side.bytes_connected is not None:
                 result = self.ours if is_ours else self.other
@@ -39,7 +39,7 @@ class Growth:
         add_number(parser, "--tasks-per-session", 100, 1, 1_000_000,
                    "So many tasks share a connection; 1: each has its own, as far as the limit of open "
                    "files goes")
-        parser.add_argument("--floor", action="store_true",
+        parser.add_argument("--baseline", action="store_true",
                             help="Also with a plain epoll server that moves the same bytes over as many "
                                  "connections, in interleaved samples: how the machine itself grows")
         add_number(parser, "--samples", 7, 1, 10_000, "Of each number, after one for warming up")
@@ -78,12 +78,12 @@ class Growth:
 
         for text, key, values in (
                 (f"  {steps[0].plan.words.latencies[0][0]}", "latency", lambda s: latency(s.ours)),
-                ("    of the floor", "floor_latency", lambda s: latency(s.other)),
-                ("    ours by the floor's", "latency_ratio", lambda s: s.pairs.p50),
+                ("    of the baseline", "baseline_latency", lambda s: latency(s.other)),
+                ("    ours by the baseline's", "latency_ratio", lambda s: s.pairs.p50),
                 ("  server CPU for a barrier", "server_cpu", lambda s: cpu(s, s.ours)),
-                ("    of the floor", "floor_server_cpu", lambda s: cpu(s, s.other)),
-                ("    ours by the floor's", "server_cpu_ratio", lambda s: s.pairs.server_cpu)):
-            if "floor" in text and not steps[0].other:
+                ("    of the baseline", "baseline_server_cpu", lambda s: cpu(s, s.other)),
+                ("    ours by the baseline's", "server_cpu_ratio", lambda s: s.pairs.server_cpu)):
+            if "baseline" in text and not steps[0].other:
                 continue
             points = [(step.tasks, value) for step in steps for value in values(step)]
             if points:
@@ -113,8 +113,8 @@ class Growth:
                 f"p50 to max: {first.words.latencies[0][0]}\n")
         text += self._figures(steps, [s.ours for s in steps])
         if first.other:
-            text += f"\nthe floor\n{self._figures(steps, [s.other for s in steps])}\n"
-            text += "by the floor's  [95 % interval]\n"
+            text += f"\nthe baseline\n{self._figures(steps, [s.other for s in steps])}\n"
+            text += "by the baseline's  [95 % interval]\n"
             for row in (("tasks", "p50", "server CPU"),
                         *((f"{s.tasks:,}", ratio_text(s.pairs.p50), ratio_text(s.pairs.server_cpu))
                           for s in steps)):
@@ -134,7 +134,7 @@ class Growth:
         told["steps"] = []
         for step in steps:
             told["steps"].append({"tasks": step.tasks, "sessions": step.plan.ours.connections,
-                                  **step.sides_to_json("coxswain", "floor")})
+                                  **step.sides_to_json("coxswain", "baseline")})
         return {**told, "disturbed": disturbance.to_json()}
 
 

@@ -49,7 +49,7 @@ class Plan:
     joins_first: bool = True  # all tasks join when the load connects, and stay
     # The job, or what is asked, is meant to fail, so that the coordinator's warnings are none.
     fails: bool = False
-    answers_together: int = 1  # of the floor: so many requests
+    answers_together: int = 1  # of the baseline: so many requests
     # The same work with fewer tasks, if memory for each task is to be measured by comparing both.
     smaller: Callable[[], "Plan"] | None = None
     conclude: Callable[[dict], tuple] | None = None  # what the load has seen: as Report.shown
@@ -64,7 +64,7 @@ class Workload:
     name: str
     help: str
     rivals: tuple[str, ...] = ()  # the servers of others that can do this work
-    has_floor = True  # there is something that the floor could do as well
+    has_baseline = True  # there is something that the baseline could do as well
     uses_up_servers = False  # each sample needs new servers and loads
     beside: str | None = None  # what it is compared with in any case
 
@@ -114,15 +114,15 @@ def add_arrivals(parser):
              "within so long a time (default: %(default)s)")
 
 
-def add_population(parser, has_floor=True):
+def add_population(parser, has_baseline=True):
     any_number = number(1, 1_000_000)
     parser.add_argument("--tasks", type=any_number, required=True, metavar="N", help="Simulated tasks")
     parser.add_argument("--sessions", type=any_number, metavar="N",
                         help="Connections of the coordinator's load, each with as many of the tasks "
                              "(default: one for each task)")
-    if has_floor:
-        parser.add_argument("--floor-tasks", type=any_number, metavar="N",
-                            help="Tasks, and connections, of the floor's load (default: as many as "
+    if has_baseline:
+        parser.add_argument("--baseline-tasks", type=any_number, metavar="N",
+                            help="Tasks, and connections, of the baseline's load (default: as many as "
                                  "--tasks)")
 
 
@@ -130,34 +130,34 @@ def add_population(parser, has_floor=True):
 class Population:
     tasks: int
     sessions: int
-    floor_tasks: int
-    floor_sessions: int
+    baseline_tasks: int
+    baseline_sessions: int
 
     @classmethod
     def of(cls, given):
         sessions = given.sessions or given.tasks
         if sessions > given.tasks:
             refuse(f"{sessions} --sessions are more than {given.tasks} --tasks: each needs a task")
-        floor_tasks = getattr(given, "floor_tasks", None) or given.tasks
-        return cls(given.tasks, sessions, floor_tasks, floor_tasks)
+        baseline_tasks = getattr(given, "baseline_tasks", None) or given.tasks
+        return cls(given.tasks, sessions, baseline_tasks, baseline_tasks)
 
     def smaller(self):
         """A fifth of it."""
         return Population(*(max(1, n // 5) for n in dataclasses.astuple(self)))
 
     def __str__(self):
-        """ "10,000 tasks in 100 sessions (the floor: 1,024)"."""
+        """ "10,000 tasks in 100 sessions (the baseline: 1,024)"."""
         text = counted(self.tasks, "task")
         if self.sessions != self.tasks:
             text += f" in {counted(self.sessions, 'session')}"
-        return text + (f" (the floor: {self.floor_tasks:,})" if self.floor_tasks != self.tasks else "")
+        return text + (f" (the baseline: {self.baseline_tasks:,})" if self.baseline_tasks != self.tasks else "")
 
     def plan(self, words, load, **further):
         """In which all of them join when the load connects."""
         parameters = {"tasks": self.tasks, "sessions": self.sessions,
-                      "floor_tasks": self.floor_tasks, **further.pop("parameters", {})}
+                      "baseline_tasks": self.baseline_tasks, **further.pop("parameters", {})}
         return Plan(words, load, Extent(self.sessions, self.tasks),
-                    Extent(self.floor_sessions, self.floor_tasks), parameters=parameters,
+                    Extent(self.baseline_sessions, self.baseline_tasks), parameters=parameters,
                     job={"num_tasks": self.tasks, **further.pop("job", {})}, **further)
 
 
@@ -181,7 +181,7 @@ def barrier_plan(who, when=None, redis_barrier="script", name="barrier", title="
                  of_each=0, reduces=False):
     """All tasks arrive, all are released, again and again; each brings so many bytes."""
     return who.plan(rounds_words(name, f"{title} {who}"), "barrier",
-                    steps=clamp(20_480 // who.tasks, 5, 50), answers_together=who.floor_tasks,
+                    steps=clamp(20_480 // who.tasks, 5, 50), answers_together=who.baseline_tasks,
                     options={**BARRIER, **(when or {}), "redis_barrier": redis_barrier,
                              "bytes": of_each, "reduces": reduces})
 
@@ -394,7 +394,7 @@ class Heartbeat(Workload):
 class Failure(Workload):
     name = "failure"
     help = ("One process of a job is killed: the time until the last survivor has been told. With "
-            "--floor beside the release of a barrier")
+            "--baseline beside the release of a barrier")
     uses_up_servers = True
 
     def add_options(self, parser):
@@ -409,7 +409,7 @@ class Failure(Workload):
                       f"{given.reconnect_grace:g} s of grace", "failures", ("survivor", "survivor"),
                       [("kill to last survivor told", "told_ns")])
         extent = Extent(given.tasks, given.tasks)
-        # The floor's figure is the release of a plain barrier: telling something to all takes so long.
+        # The baseline's figure is the release of a plain barrier: telling something to all takes so long.
         return Plan(words, "failure", extent, extent, others_load="barrier", options=BARRIER,
                     job={"num_tasks": given.tasks, **grace},
                     parameters={"tasks": given.tasks, **grace}, fails=True,
@@ -432,10 +432,10 @@ class Deadlines(Workload):
     name = "deadlines"
     help = ("Barriers that cannot complete, in an otherwise idle job: how long after its deadline each "
             "one times out. Fails if one times out early")
-    has_floor = False
+    has_baseline = False
 
     def add_options(self, parser):
-        add_population(parser, has_floor=False)
+        add_population(parser, has_baseline=False)
         add_number(parser, "--per-second", 2_000, 0.1, 100_000, "Barriers that begin in a second",
                    float)
         add_number(parser, "--timeout-from", 0.05, 0.001, 60,
@@ -457,7 +457,7 @@ class Deadlines(Workload):
                         options={**gap, **{f"{k}_ms": round(v * 1e3) for k, v in ends.items()}},
                         parameters={**{f"{k}_ns": nanoseconds(v) for k, v in ends.items()}, **gap},
                         fails=True, conclude=told_of_deadlines)
-        del plan.parameters["floor_tasks"]
+        del plan.parameters["baseline_tasks"]
         return plan
 
 
@@ -473,7 +473,7 @@ def mixed_plan(who, barriers, devices):
     # The smaller one with as many requests in all, since a coordinator keeps the last ones.
     return who.plan(words, "mixed", options=asked, joins_first=False,
                     parameters={**asked, "tasks_for_memory": fewer.tasks},
-                    answers_together=who.floor_tasks,
+                    answers_together=who.baseline_tasks,
                     smaller=lambda: mixed_plan(fewer, barriers * who.tasks // fewer.tasks, devices))
 
 
@@ -492,7 +492,7 @@ class Mixed(Workload):
 
     def plan(self, given):
         who = Population.of(given)
-        sent = max(who.tasks, who.floor_tasks)**2 * (30 + 40 * given.devices)
+        sent = max(who.tasks, who.baseline_tasks)**2 * (30 + 40 * given.devices)
         if given.devices and sent > 16 * 2**30:
             refuse(f"{counted(who.tasks, 'task')} who tell each other their topologies are sent about "
                    f"{bytes_text(sent)}, but 16 GiB is the limit: fewer --tasks, or --devices 0")

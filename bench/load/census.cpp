@@ -39,12 +39,12 @@ census::census(std::string_view recording) try {
         "the coordinator has forgotten the beginning of what it was told: take fewer "
         "--rounds or --pairs"};
   }
-  std::optional<duration> turn;
+  std::optional<duration> iteration;
   while (auto const next = records.next()) {
     if (next->kind == wire::record_kind::connected) ++connections_;
     if (next->kind != wire::record_kind::message) continue;
-    if (turn != next->at) ++turns_;
-    turn = next->at;
+    if (iteration != next->at) ++iterations_;
+    iteration = next->at;
     ++frames_;
     take(next->connection, next->content);
   }
@@ -72,8 +72,8 @@ void census::take(connection_id from, std::string_view payload) {
   on.requests.push_back({std::move(what), without_what_is_random(*std::move(message))});
 }
 
-double census::requests_in_a_turn() const noexcept {
-  return turns_ == 0 ? 0 : static_cast<double>(frames_) / static_cast<double>(turns_);
+double census::requests_per_iteration() const noexcept {
+  return iterations_ == 0 ? 0 : static_cast<double>(frames_) / static_cast<double>(iterations_);
 }
 
 std::optional<std::string> census::difference(census const& one, std::string_view a,

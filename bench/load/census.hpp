@@ -31,7 +31,7 @@ class census {
   }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
   // How many requests the server took at a time, on the average.
-  [[nodiscard]] double requests_in_a_turn() const noexcept;
+  [[nodiscard]] double requests_per_iteration() const noexcept;
 
   // Where the requests of a task are not the same in both, to the byte but for the label in the
   // hello, and for the incarnation in the join, which each process draws at random; none if
@@ -54,7 +54,7 @@ class census {
 
   std::uint64_t connections_{};
   std::uint64_t frames_{};
-  std::uint64_t turns_{};
+  std::uint64_t iterations_{};
   std::map<std::string, count> by_request_;
   std::map<std::optional<task_id>, std::vector<request>> by_task_;
   std::map<connection_id, line> lines_;

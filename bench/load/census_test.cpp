@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(requests_are_counted_by_what_they_are) {
   BOOST_TEST(found.by_request().at("barrier 'a'").frames == 2u);
   BOOST_TEST(found.by_request().at("heartbeat").frames == 1u);
   BOOST_TEST(found.by_request().at("heartbeat").bytes == wire::length_bytes);
-  BOOST_TEST(found.requests_in_a_turn() == 1.5);
+  BOOST_TEST(found.requests_per_iteration() == 1.5);
 }
 
 BOOST_AUTO_TEST_CASE(label_incarnation_heartbeats_and_the_order_of_tasks_make_no_difference) {

@@ -69,8 +69,8 @@ class frame_list {
   std::vector<frame> frames_;
 };
 
-// Finds the frames of Coxswain and of the floor: of a long one it keeps only the beginning, so that
-// thousands of connections may be sent megabytes each. The client's own decoder is wire/frame.
+// Finds the frames of Coxswain and of the baseline: of a long one it keeps only the beginning, so
+// that thousands of connections may be sent megabytes each. The client's own decoder is wire/frame.
 class frame_reader final : public frame_source {
  public:
   // Of a longer payload only so much is kept.

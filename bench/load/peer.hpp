@@ -34,7 +34,7 @@ struct asking {
   std::uint64_t unanswered{};
   // Which of those that are expected the answer will be like.
   std::size_t model{};
-  // It is answered at once even by a floor that answers many requests together.
+  // It is answered at once even by a baseline that answers many requests together.
   bool is_alone{};
   // It has no answer.
   bool is_silent{};
@@ -85,8 +85,8 @@ class peer {
 // Speaks the protocol of Coxswain. `tasks` is how many the job must have; zero: any number.
 [[nodiscard]] std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks);
 
-// Speaks to the floor, with requests and answers of the very sizes that the other peer's have.
-[[nodiscard]] std::unique_ptr<peer> make_floor_peer();
+// Speaks to the baseline, with requests and answers of the very sizes that the other peer's have.
+[[nodiscard]] std::unique_ptr<peer> make_baseline_peer();
 
 // How a barrier is made in Redis: a function counts, and publishes when all are there; or it is the
 // client that counted the last one who publishes; or a function counts, and pushes what all wait

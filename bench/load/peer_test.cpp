@@ -2,7 +2,7 @@
 
 #include "bench_error.hpp"
 #include "load/job.hpp"
-#include "servers/floor.hpp"
+#include "servers/baseline.hpp"
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
@@ -68,56 +68,56 @@ std::size_t read_length(std::string_view from) {
 
 BOOST_AUTO_TEST_SUITE(peers)
 
-BOOST_AUTO_TEST_CASE(the_floor_is_sent_and_sends_as_many_bytes_as_the_coordinator) {
+BOOST_AUTO_TEST_CASE(the_baseline_is_sent_and_sends_as_many_bytes_as_the_coordinator) {
   auto const ours = joined_peer();
-  auto const floors = make_floor_peer();
-  floors->open(0);
+  auto const baselines = make_baseline_peer();
+  baselines->open(0);
 
   // Ids and numbers become longer on the way.
   for (std::uint64_t round = 1; round < 300; ++round) {
     ours->expect({release(round)});
-    floors->expect({release(round)});
+    baselines->expect({release(round)});
     auto const to_ours = ask(*ours, {0, task_id{0}}, arrival());
-    auto const to_floor = ask(*floors, {0, task_id{0}}, arrival());
+    auto const to_baseline = ask(*baselines, {0, task_id{0}}, arrival());
 
-    BOOST_TEST_REQUIRE(to_floor.size() == to_ours.size());
-    BOOST_TEST_REQUIRE(read_length(to_floor.substr(wire::length_bytes)) ==
+    BOOST_TEST_REQUIRE(to_baseline.size() == to_ours.size());
+    BOOST_TEST_REQUIRE(read_length(to_baseline.substr(wire::length_bytes)) ==
                        payload(round + 1, release(round)).size());
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_by_the_floor_with_as_little) {
-  auto const floors = make_floor_peer();
-  floors->open(0);
-  floors->expect({core::answer{}});
+BOOST_AUTO_TEST_CASE(a_heartbeat_is_answered_by_the_baseline_with_as_little) {
+  auto const baselines = make_baseline_peer();
+  baselines->open(0);
+  baselines->expect({core::answer{}});
 
-  auto const frame = ask(*floors, {0, std::nullopt}, std::monostate{});
+  auto const frame = ask(*baselines, {0, std::nullopt}, std::monostate{});
 
-  BOOST_TEST(frame.size() == wire::length_bytes + floor_request_bytes_min);
+  BOOST_TEST(frame.size() == wire::length_bytes + baseline_request_bytes_min);
   BOOST_TEST(read_length(frame.substr(wire::length_bytes)) == payload(0, core::answer{}).size());
 }
 
-BOOST_AUTO_TEST_CASE(a_request_of_its_own_says_so_to_the_floor) {
-  auto const floors = make_floor_peer();
-  floors->open(0);
-  floors->expect({core::answer{}});
+BOOST_AUTO_TEST_CASE(a_request_of_its_own_says_so_to_the_baseline) {
+  auto const baselines = make_baseline_peer();
+  baselines->open(0);
+  baselines->expect({core::answer{}});
 
-  auto const frame = ask(*floors, {0, std::nullopt, 0, 0, true}, core::count_keys_args{});
+  auto const frame = ask(*baselines, {0, std::nullopt, 0, 0, true}, core::count_keys_args{});
 
-  BOOST_TEST((read_length(frame.substr(wire::length_bytes)) & floor_answer_at_once) != 0u);
+  BOOST_TEST((read_length(frame.substr(wire::length_bytes)) & baseline_answer_at_once) != 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_has_no_answer_says_so_to_the_floor_and_none_is_awaited) {
-  auto const floors = make_floor_peer();
-  floors->open(0);
-  floors->expect({core::answer{}});
+BOOST_AUTO_TEST_CASE(what_has_no_answer_says_so_to_the_baseline_and_none_is_awaited) {
+  auto const baselines = make_baseline_peer();
+  baselines->open(0);
+  baselines->expect({core::answer{}});
   asking how{0, std::nullopt};
   how.is_silent = true;
 
-  auto const frame = ask(*floors, how, core::bye_args{});
+  auto const frame = ask(*baselines, how, core::bye_args{});
 
-  BOOST_TEST(read_length(frame.substr(wire::length_bytes)) == floor_answer_never);
-  BOOST_CHECK_NO_THROW(floors->settle());
+  BOOST_TEST(read_length(frame.substr(wire::length_bytes)) == baseline_answer_never);
+  BOOST_CHECK_NO_THROW(baselines->settle());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_acknowledged_leaves_out_what_may_have_no_answer) {
@@ -220,17 +220,17 @@ BOOST_AUTO_TEST_CASE(a_job_of_another_size_is_refused_unless_any_will_do) {
   BOOST_TEST((any->beat_period() > 0ns));
 }
 
-BOOST_AUTO_TEST_CASE(the_floor_must_send_what_it_was_asked_for) {
-  auto const floors = make_floor_peer();
-  floors->open(0);
-  floors->expect({release(1)});
-  auto const frame = ask(*floors, {0, task_id{0}}, arrival());
+BOOST_AUTO_TEST_CASE(the_baseline_must_send_what_it_was_asked_for) {
+  auto const baselines = make_baseline_peer();
+  baselines->open(0);
+  baselines->expect({release(1)});
+  auto const frame = ask(*baselines, {0, task_id{0}}, arrival());
   auto const size = read_length(frame.substr(wire::length_bytes));
 
-  (void)floors->judge({"", size - 1});
-  BOOST_CHECK_THROW(floors->settle(), bench_error);
-  (void)floors->judge({"", 1});
-  floors->settle();
+  (void)baselines->judge({"", size - 1});
+  BOOST_CHECK_THROW(baselines->settle(), bench_error);
+  (void)baselines->judge({"", 1});
+  baselines->settle();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

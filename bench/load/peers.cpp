@@ -1,8 +1,8 @@
-// What is said to the coordinator, and to the floor.
+// What is said to the coordinator, and to the baseline.
 
 #include "bench_error.hpp"
 #include "load/peer.hpp"
-#include "servers/floor.hpp"
+#include "servers/baseline.hpp"
 
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
@@ -180,9 +180,9 @@ class coxswain_peer final : public peer {
   duration beat_period_{};
 };
 
-class floor_peer final : public peer {
+class baseline_peer final : public peer {
  public:
-  floor_peer() : model_{make_coxswain_peer(0)} {}
+  baseline_peer() : model_{make_coxswain_peer(0)} {}
 
   void open(std::size_t connection) override {
     model_->open(connection);
@@ -203,13 +203,13 @@ class floor_peer final : public peer {
     scratch_.clear();
     model_->ask(scratch_, how, std::move(what));
     auto const request_bytes = scratch_.size() - wire::length_bytes;
-    if (how.is_silent) return append(out, request_bytes, floor_answer_never);
+    if (how.is_silent) return append(out, request_bytes, baseline_answer_never);
     auto const body_bytes = answer_bytes_.at(how.model);
     scratch_.clear();
     wire::append_server_head(scratch_, id, body_bytes);
     auto const answer_bytes = scratch_.size() - wire::length_bytes + body_bytes;
     bytes_to_come_ += answer_bytes;
-    append(out, request_bytes, answer_bytes | (how.is_alone ? floor_answer_at_once : 0));
+    append(out, request_bytes, answer_bytes | (how.is_alone ? baseline_answer_at_once : 0));
   }
 
   verdict judge(received_frame const& frame) override {
@@ -219,12 +219,12 @@ class floor_peer final : public peer {
 
   void settle() override {
     if (bytes_to_come_ == 0) return;
-    throw bench_error{"the floor sent other sizes than it was asked for"};
+    throw bench_error{"the baseline sent other sizes than it was asked for"};
   }
 
  private:
   static void append(std::string& out, std::size_t request_bytes, std::size_t answer) {
-    auto const size = std::max(request_bytes, floor_request_bytes_min);
+    auto const size = std::max(request_bytes, baseline_request_bytes_min);
     wire::append_length(out, size);
     wire::append_length(out, answer);
     out.append(size - wire::length_bytes, '\0');
@@ -253,6 +253,6 @@ std::unique_ptr<peer> make_coxswain_peer(std::uint32_t tasks) {
   return std::make_unique<coxswain_peer>(tasks);
 }
 
-std::unique_ptr<peer> make_floor_peer() { return std::make_unique<floor_peer>(); }
+std::unique_ptr<peer> make_baseline_peer() { return std::make_unique<baseline_peer>(); }
 
 }  // namespace coxswain::bench

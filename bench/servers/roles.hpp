@@ -1,9 +1,9 @@
 #pragma once
-// What a process of the benchmark may be besides the floor: the coordinator, as shipped, with its
-// default options but for those that make the job; a real client; the load of a workload. Each is
-// given its options, says what there is to say as JSON on standard output, a line for each, and is
-// told what to do on standard input, until that ends. All throw bench_error, and what the libraries
-// throw.
+// What a process of the benchmark may be besides the baseline: the coordinator, as shipped, with
+// its default options but for those that make the job; a real client; the load of a workload. Each
+// is given its options, says what there is to say as JSON on standard output, a line for each, and
+// is told what to do on standard input, until that ends. All throw bench_error, and what the
+// libraries throw.
 
 #include "coxswain/net/tls_options.hpp"
 

@@ -13,7 +13,7 @@ namespace json = boost::json;
 side_kind kind_of(json::string_view name) {
   if (name == "redis") return side_kind::redis;
   if (name == "etcd") return side_kind::etcd;
-  return name == "coxswain" ? side_kind::coxswain : side_kind::floor;
+  return name == "coxswain" ? side_kind::coxswain : side_kind::baseline;
 }
 
 address address_of(json::object const& given) {
@@ -51,9 +51,9 @@ std::unique_ptr<peer> make_peer(load_plan const& plan, rival_plan const& rival) 
     case side_kind::redis: return make_redis_peer(rival);
     case side_kind::etcd: return make_etcd_peer(rival);
     case side_kind::coxswain: return make_coxswain_peer(plan.size.tasks);
-    case side_kind::floor: break;
+    case side_kind::baseline: break;
   }
-  return make_floor_peer();
+  return make_baseline_peer();
 }
 
 }  // namespace coxswain::bench

@@ -25,7 +25,7 @@
 
 namespace coxswain::bench {
 
-enum class side_kind { floor, coxswain, redis, etcd };
+enum class side_kind { baseline, coxswain, redis, etcd };
 
 // How many connections a load opens at once, and for how many tasks; for none, if they observe.
 struct extent {

@@ -4,7 +4,7 @@
     behaviours_test.py REPORTS       exit code 1 if something is missing
     behaviours_test.py --self-test   tries the rules on small tables that keep or break them
 
-REPORTS is the folder into which each test program of this CTest run has written what became of its
+REPORTS is the directory into which each test program of this CTest run has written what became of its
 tests: those of Boost.Test as XML, those in Python as one name a line. CTest runs all of them before
 this one (a fixture), so a test that was disabled, renamed or not built is missing there.
 
@@ -64,7 +64,7 @@ def letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def complaints_about(section: str, line: str, ours: str, passed: set[str]):
+def violations_of(section: str, line: str, ours: str, passed: set[str]):
     tests = re.findall(r"`([^`]+)`", ours)
     for test in tests:
         if test not in passed:
@@ -78,7 +78,7 @@ def complaints_about(section: str, line: str, ours: str, passed: set[str]):
         yield "none of its tests has its name"
 
 
-def complaints(text: str, upstream: str, passed: set[str]):
+def violations(text: str, upstream: str, passed: set[str]):
     found = rows_of(text)
     for section, lines in upstream_lines(upstream).items():
         rows = found.get(section, [])
@@ -89,13 +89,13 @@ def complaints(text: str, upstream: str, passed: set[str]):
                     if line not in lines)
         for line, ours in rows:
             yield from (f"{section}: {line}: {what}"
-                        for what in complaints_about(section, line, ours, passed))
+                        for what in violations_of(section, line, ours, passed))
 
 
 def check(reports: pathlib.Path) -> int:
     passed = passed_tests(reports)
     text = (HERE.parent / "BEHAVIOURS.md").read_text()
-    wrong = list(complaints(text, (HERE / "upstream_names.txt").read_text(), passed))
+    wrong = list(violations(text, (HERE / "upstream_names.txt").read_text(), passed))
     print("\n".join(wrong))
     last_cells = [ours for rows in rows_of(text).values() for _, ours in rows]
     print(f"{len(passed)} tests ran; {len(last_cells)} rows, of which "
@@ -125,7 +125,7 @@ def self_test() -> int:
             "it cannot happen here", "no", 1), passed, 1),
     ]
     failed = [what for what, text, ran, expected in cases
-              if len(list(complaints(text, upstream, ran))) != expected]
+              if len(list(violations(text, upstream, ran))) != expected]
     print("\n".join(failed) or f"{len(cases)} tables were judged as they should be")
     return 1 if failed else 0
 

@@ -15,7 +15,7 @@ void require(bool holds, char const* what) {
   if (!holds) throw std::runtime_error{std::string{"no certificate could be made: "} + what};
 }
 
-std::filesystem::path make_folder() {
+std::filesystem::path make_directory() {
   auto path = (std::filesystem::temp_directory_path() / "coxswain-tls-XXXXXX").string();
   require(::mkdtemp(path.data()) != nullptr, "mkdtemp");
   return path;
@@ -56,7 +56,7 @@ void set_name(X509_NAME* of, std::string const& name) {
 }  // namespace
 
 authority::authority(std::string const& name)
-    : folder_{make_folder()},
+    : directory_{make_directory()},
       name_{name},
       key_{EVP_EC_gen("P-256"), &EVP_PKEY_free},
       own_{nullptr, &X509_free} {
@@ -67,7 +67,7 @@ authority::authority(std::string const& name)
 
 authority::~authority() {
   std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
+  std::filesystem::remove_all(directory_, ignored);
 }
 
 tls_options authority::issue(content const& what, tls_options const* at) const {
@@ -78,7 +78,7 @@ tls_options authority::issue(content const& what, tls_options const* at) const {
   if (at != nullptr) {
     files = *at;
   } else {
-    auto const stem = (folder_ / std::to_string(issued_)).string();
+    auto const stem = (directory_ / std::to_string(issued_)).string();
     files.certificate_file = stem + ".pem";
     files.key_file = stem + ".key";
     files.authorities_file = file();

@@ -34,7 +34,7 @@ class authority {
   [[nodiscard]] tls_options issue(content const& what, tls_options const* at = nullptr) const;
 
   // The file with its own certificate.
-  [[nodiscard]] std::string file() const { return (folder_ / "authority.pem").string(); }
+  [[nodiscard]] std::string file() const { return (directory_ / "authority.pem").string(); }
 
  private:
   using key = std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)>;
@@ -42,7 +42,7 @@ class authority {
 
   [[nodiscard]] certificate sign(content const& what, EVP_PKEY* subject, bool is_authority) const;
 
-  std::filesystem::path folder_;
+  std::filesystem::path directory_;
   std::string name_;
   key key_;
   certificate own_;

@@ -41,7 +41,7 @@ class small_job {
   }
   core::answer wait(std::size_t who, request_id id) {
     auto& done = members_[who].done;
-    while (!done.contains(id)) turn();
+    while (!done.contains(id)) run_iteration();
     return done.at(id);
   }
 
@@ -70,7 +70,7 @@ class small_job {
   }
 
   // One round of everything that can happen at this time; if nothing did, time goes on.
-  void turn() {
+  void run_iteration() {
     bool moved = false;
     for (std::size_t i = 0; i < members_.size(); ++i) moved |= serve(i);
     std::vector<core::outgoing> out;

@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_cancellation_that_must_have_arrived_is_not_said_again) {
 }
 
 // By D2, as a wrong token is.
-BOOST_AUTO_TEST_CASE(who_is_turned_away_before_its_session_exists_does_not_try_again) {
+BOOST_AUTO_TEST_CASE(a_client_rejected_before_its_session_exists_does_not_try_again) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   for (bool const is_open : {false, true}) {
     agent_lab lab;
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(who_is_turned_away_before_its_session_exists_does_not_try_a
     if (is_open) lab.a.connected(t0);
     (void)lab.out();
 
-    lab.a.turned_away(t0 + 1s, why);
+    lab.a.rejected(t0 + 1s, why);
 
     BOOST_TEST(lab.out() == "close | ended UNAUTHENTICATED");
     BOOST_TEST(lab.a.over());
@@ -280,27 +280,27 @@ BOOST_AUTO_TEST_CASE(who_is_turned_away_before_its_session_exists_does_not_try_a
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_is_turned_away_while_its_session_lasts_tries_again) {
+BOOST_AUTO_TEST_CASE(a_rejected_client_whose_session_lasts_tries_again) {
   status const why{errc::unauthenticated, "its certificate has expired"};
   auto lab = agent_lab::open();
-  lab.a.turned_away(t0, why);
+  lab.a.rejected(t0, why);
   BOOST_TEST(lab.out() == "open | disconnected");
-  lab.a.turned_away(t0, why);
+  lab.a.rejected(t0, why);
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
   lab.a.connected(t0 + 1s);
-  lab.a.turned_away(t0 + 1s, why);
+  lab.a.rejected(t0 + 1s, why);
   lab.a.advance(*lab.a.next_deadline());
 
   BOOST_TEST(lab.resume(t0 + 2s).a.up());
 }
 
-BOOST_AUTO_TEST_CASE(being_turned_away_from_no_transport_means_nothing) {
+BOOST_AUTO_TEST_CASE(a_rejection_without_a_transport_means_nothing) {
   auto lab = agent_lab::open();
   lab.lose(t0);
   lab.a.connect_failed(t0, refused, false);
   (void)lab.out();
 
-  lab.a.turned_away(t0, refused);
+  lab.a.rejected(t0, refused);
 
   BOOST_TEST(lab.out() == "");
 }

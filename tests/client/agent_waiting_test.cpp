@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(a_session_ends_when_its_coordinator_has_refused_for_as_long
              "refused all connections for 5 s");
 }
 
-BOOST_AUTO_TEST_CASE(a_try_under_way_at_the_end_of_the_patience_is_waited_for) {
+BOOST_AUTO_TEST_CASE(an_attempt_under_way_when_the_return_time_ends_is_waited_for) {
   auto lab = open(returning_within(5s));
   lab.lose(t0);
   refuse_until(lab, t0, t0 + 4400ms);

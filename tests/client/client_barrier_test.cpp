@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_may_be_among_some) {
     auto const round = co_await a.barrier("b", alone);
     BOOST_TEST(round == round_number{1});
     barrier_options with{60s};
-    with.among.assign({task_id{0}});
+    with.participants.assign({task_id{0}});
     auto const next = co_await a.barrier("b", with);
     BOOST_TEST(next == round_number{2});
     auto const stranger = co_await outcome_of(b.barrier("b", alone));

@@ -22,7 +22,7 @@ class lines {
       for (auto const& one : all_) {
         if (contains(one.text(), text)) co_return one;
       }
-      co_await next_turn();
+      co_await next_iteration();
     }
   }
 
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_refuses_is_given_up_after_what_it_said) 
     auto c = co_await client::connect(std::move(as));
     co_await c.join();
     auto const go = [&io, &coordinator]() -> asio::awaitable<void> {
-      while (coordinator->look().waiting_gets == 0) co_await next_turn();
+      while (coordinator->look().waiting_gets == 0) co_await next_iteration();
       coordinator.reset();
     };
     auto const outcome = co_await (outcome_of(c.get("k")) && go());
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_restarted_coordinator_is_said_to_be_one) {
     auto c = co_await client::connect(std::move(as));
     co_await c.join();
     auto const restart = [&]() -> asio::awaitable<void> {
-      while (coordinator->look().waiting_gets == 0) co_await next_turn();
+      while (coordinator->look().waiting_gets == 0) co_await next_iteration();
       coordinator.reset();
       auto again = server_options(1);
       again.listen = {address};

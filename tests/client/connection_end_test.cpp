@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_client_goes_on_in_the_one_it_is_moved_to) {
            co_await moved.put("k", "v");
          }(a)},
          empty);
-    co_await next_turn();
+    co_await next_iteration();
     BOOST_TEST(contains(empty, "FAILED_PRECONDITION: this client has no session"));
 
     b = client{};
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(leave_ends_the_session_and_the_work_of_the_context) {
     core::answer joined;
     joined.value = core::join_answer{};
     co_await fake.reply(1, joined);
-    while (outcome.empty()) co_await next_turn();
+    while (outcome.empty()) co_await next_iteration();
     outcome.clear();
     note(io, c->leave(), outcome);
     auto sent = co_await fake.read();
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(leave_ends_the_session_and_the_work_of_the_context) {
     BOOST_TEST(outcome == "ok");
 
     note(io, c->put("k", "v"), outcome);
-    co_await next_turn();
+    co_await next_iteration();
     BOOST_TEST(outcome == "FAILED_PRECONDITION: this client has left the job");
     fake.go();
   };
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_failed_ends_the_session_too) {
     core::answer joined;
     joined.value = core::join_answer{};
     co_await fake.reply(1, joined);
-    while (outcome.empty()) co_await next_turn();
+    while (outcome.empty()) co_await next_iteration();
     note(io, c.leave(), outcome);
     (void)co_await fake.read();
     core::answer failed;
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_leave_that_failed_ends_the_session_too) {
     co_await fake.reply(2, failed);
     auto const sent = co_await fake.read();
     BOOST_TEST(sent == "bye ack=2");
-    co_await next_turn();
+    co_await next_iteration();
     BOOST_TEST(outcome == "INTERNAL: task 3 died");
   };
   run(io, test());
@@ -127,14 +127,14 @@ BOOST_AUTO_TEST_CASE(leave_succeeds_when_the_coordinator_has_gone) {
     core::answer joined;
     joined.value = core::join_answer{};
     co_await fake.reply(1, joined);
-    while (outcome.empty()) co_await next_turn();
+    while (outcome.empty()) co_await next_iteration();
     outcome.clear();
     note(io, c.leave(), outcome);
     (void)co_await fake.read();
 
     fake.go();
 
-    while (outcome.empty()) co_await next_turn();
+    while (outcome.empty()) co_await next_iteration();
     BOOST_TEST(outcome == "ok");
   };
   run(io, test());
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(losing_the_coordinator_for_good_is_a_failure) {
 
     BOOST_TEST((told.cause.task == std::nullopt));
     BOOST_TEST(told.cause.why.code() == errc::unavailable);
-    co_await next_turn();
+    co_await next_iteration();
     BOOST_TEST(contains(got, "UNAVAILABLE: outcome unknown: nothing was heard of the coordinator"));
     BOOST_TEST(events.size() == 1u);
     BOOST_TEST(contains(events.at(0), "lost: UNAVAILABLE: nothing was heard"));
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(progress_is_told_until_the_call_ends) {
     core::answer released;
     released.value = core::barrier_answer{round_number{1}, {}};
     co_await fake.reply(1, released);
-    while (outcome.empty()) co_await next_turn();
+    while (outcome.empty()) co_await next_iteration();
 
     BOOST_TEST(outcome == "ok");
     BOOST_TEST((missing == std::vector<std::string>{"2-3", "3"}));
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_with_a_client_inside_a_coroutine) {
   auto started = inside();
   asio::co_spawn(io, std::move(started), asio::detached);
   auto const test = [&]() -> asio::awaitable<void> {
-    for (int i = 0; i < 100; ++i) co_await next_turn();
+    for (int i = 0; i < 100; ++i) co_await next_iteration();
   };
   run(io, test());
 }
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_while_a_client_reconnects) {
   auto const test = [&]() -> asio::awaitable<void> {
     outside = co_await fake.welcome(fake.options());
     fake.go();
-    co_await next_turn();
+    co_await next_iteration();
   };
   run(io, test());
   outside.reset();
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(a_client_may_end_while_its_own_event_is_told) {
     };
     c = co_await fake.welcome(std::move(options));
     fake.hang_up();
-    while (!told) co_await next_turn();
+    while (!told) co_await next_iteration();
     co_await fake.accept();
   };
   run(io, test());

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_is_resumed_and_told) {
     auto resumed = unknown({});
     co_await fake.say(std::move(resumed));
     co_await fake.reply(1, answer_of("v"));
-    while (got.empty()) co_await next_turn();
+    while (got.empty()) co_await next_iteration();
 
     BOOST_TEST(got == "ok");
     BOOST_TEST(c.reconnects() == 1u);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_is_cancelled_and_leaves_others_alone) {
 
     co_await fake.reply(2, answer_of("late"));
     co_await fake.reply(1, answer_of("v"));
-    while (other.empty()) co_await next_turn();
+    while (other.empty()) co_await next_iteration();
     BOOST_TEST(other == "ok");
   };
   run(io, test());
@@ -219,12 +219,12 @@ BOOST_AUTO_TEST_CASE(a_cancelled_coroutine_gets_operation_aborted) {
   auto const test = [&]() -> asio::awaitable<void> {
     auto c = co_await fake.welcome(fake.options());
     asio::co_spawn(io, c.failure(), cancellable{stop, outcome});
-    co_await next_turn();
+    co_await next_iteration();
     BOOST_TEST(outcome == "");
 
     stop.emit(asio::cancellation_type::terminal);
 
-    while (outcome.empty()) co_await next_turn();
+    while (outcome.empty()) co_await next_iteration();
     BOOST_TEST(outcome == "operation_aborted");
   };
   run(io, test());
@@ -248,14 +248,14 @@ BOOST_AUTO_TEST_CASE(a_peer_that_reads_slowly_gets_everything) {
     std::vector<std::string> outcomes(count);
     std::string const value(5'000, 'v');
     for (auto& outcome : outcomes) note(io, c.put("k", value, put_mode::overwrite), outcome);
-    co_await next_turn();
+    co_await next_iteration();
     for (std::uint64_t id = 1; id <= count; ++id) {
       (void)co_await fake.read();
       BOOST_TEST(fake.message().id == request_id{id});
       core::answer const stored{{}, core::stored_answer{id}};
       co_await fake.reply(id, stored);
     }
-    while (outcomes.back().empty()) co_await next_turn();
+    while (outcomes.back().empty()) co_await next_iteration();
     for (auto const& outcome : outcomes) BOOST_TEST(outcome == "ok");
   };
   run(io, test());

@@ -26,7 +26,7 @@ void run(asio::io_context& io, asio::awaitable<void> test) {
   BOOST_TEST_REQUIRE(done, "the test did not end");
 }
 
-asio::awaitable<void> next_turn() {
+asio::awaitable<void> next_iteration() {
   for (int i = 0; i < 3; ++i) {
     auto executor = co_await asio::this_coro::executor;
     co_await asio::post(executor, asio::use_awaitable);

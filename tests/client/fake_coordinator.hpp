@@ -18,8 +18,8 @@ namespace coxswain::test {
 // Runs a coroutine to its end; fails the test if that takes more than a minute.
 void run(asio::io_context& io, asio::awaitable<void> test);
 
-// Some turns of the executor.
-asio::awaitable<void> next_turn();
+// Some iterations of the executor.
+asio::awaitable<void> next_iteration();
 
 // Starts a call whose outcome is noted: "ok", or what it threw.
 template <class T>

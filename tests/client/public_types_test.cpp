@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(tasks_are_numbers_of_any_integer_type) {
 
   BOOST_TEST((task_list{0, one, two}.ids() == expected));
   BOOST_TEST((task_list{vector{0, one, 2}}.ids() == expected));
-  BOOST_TEST((barrier_options{60s, {0, one, two}}.among == expected));
+  BOOST_TEST((barrier_options{60s, {0, one, two}}.participants == expected));
   BOOST_TEST((client_options{"b12:8476", two}.task == task_id{2}));
   BOOST_TEST(task_list{}.ids().empty());
 }
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(options_are_made_in_one_expression) {
   BOOST_TEST((barrier.timeout == 1500ms));
   BOOST_TEST(barrier.fail_when_lost);
   BOOST_TEST(barrier.details == &why);
-  BOOST_TEST((barrier.among == vector{task_id{3}}));
+  BOOST_TEST((barrier.participants == vector{task_id{3}}));
   BOOST_TEST((call_options{}.timeout == 300s));
   BOOST_TEST((watch_options{}.timeout == without_limit));
   BOOST_TEST((events_options{}.timeout == without_limit));

@@ -248,13 +248,13 @@ cluster& cluster::write_progressed(int who) {
   return settle();
 }
 
-cluster& cluster::held_back(int who) {
-  brain_->held_back(now_, (*this)[who].connection);
+cluster& cluster::reading_paused(int who) {
+  brain_->reading_paused(now_, (*this)[who].connection);
   return settle();
 }
 
-cluster& cluster::read_again(int who) {
-  brain_->read_again(now_, (*this)[who].connection);
+cluster& cluster::reading_resumed(int who) {
+  brain_->reading_resumed(now_, (*this)[who].connection);
   return settle();
 }
 

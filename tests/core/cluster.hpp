@@ -129,8 +129,8 @@ class cluster {
   cluster& malformed(int who, std::string why);
   cluster& write_blocked(int who);
   cluster& write_progressed(int who);
-  cluster& held_back(int who);
-  cluster& read_again(int who);
+  cluster& reading_paused(int who);
+  cluster& reading_resumed(int who);
   cluster& task_ended(std::uint32_t task, status why);
   cluster& stop(std::string reason = "test");
   // By whoever runs the coordinator.

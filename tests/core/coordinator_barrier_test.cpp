@@ -225,7 +225,7 @@ BOOST_FIXTURE_TEST_CASE(the_last_arrival_at_the_deadline_itself_still_counts, jo
   BOOST_TEST(c.at(30s).replies() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_turn, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_barrier_with_timeout_zero_is_answered_in_the_same_iteration, job<2>) {
   auto const one = c.barrier(0, "b", 0s);
   BOOST_TEST(c.code(one) == "waits");
 

@@ -139,7 +139,7 @@ BOOST_FIXTURE_TEST_CASE(without_limit_they_wait_on, job<1>) {
   BOOST_TEST(c.at(2h).code(one) == "waits");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_timeout_of_zero_is_answered_in_the_same_turn, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_timeout_of_zero_is_answered_in_the_same_iteration, job<1>) {
   auto const one = c.count_barrier(0, "n", 2, 0s);
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }

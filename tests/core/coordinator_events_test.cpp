@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(an_overheard_event_is_looked_past_at_the_deadline, job<2
   BOOST_TEST(events(c, seen).entries.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(an_event_in_the_turn_of_the_deadline_is_told, job<1>) {
+BOOST_FIXTURE_TEST_CASE(an_event_in_the_iteration_of_the_deadline_is_told, job<1>) {
   auto const n = last(c, 0);
   auto const seen = watch(c, 0, n, severity::info, 5s);
   BOOST_TEST((only(c.stall(6s), seen).kind == event_kind::stalled));

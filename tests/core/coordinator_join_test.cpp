@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(zero_init_timeout_should_still_wait_for_other_tasks_is_the_
   BOOST_TEST(c.after(c.join({1, 1}, 2)).replies() == "0:OK 1:OK");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_turn, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_join_with_timeout_zero_is_answered_in_the_same_iteration, empty_job<2>) {
   c.observer();
   auto const one = c.join({0, 0}, 1, 0s);
 

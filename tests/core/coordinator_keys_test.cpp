@@ -82,7 +82,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_at_the_deadline_itself_still_counts, job<2>) {
   BOOST_TEST(c.after(c.put(1, "k", "v")).value(one) == "v");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_turn, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_get_with_timeout_zero_is_answered_in_the_same_iteration, job<1>) {
   auto const one = c.get(0, "k", 0s);
   BOOST_TEST(c.at(0s).code(one) == "DEADLINE_EXCEEDED");
 }

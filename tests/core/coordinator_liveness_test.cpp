@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(any_frame_and_any_byte_counts_as_life) {
 BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_last_moment_counts, job<1>) {
   c[0].beats = false;
   c.at(100s - 1ns).sleep_without_advance(1ns);
-  c.heartbeat(0);  // read before the deadlines of the same turn run
+  c.heartbeat(0);  // read before the deadlines of the same iteration run
 
   BOOST_TEST(c.at(200s - 1ns).error() == "none");
   BOOST_TEST(c.at(200s).error() != "none");

@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(one_snapshot_is_made_for_all_who_want_it, job<3>) {
   BOOST_TEST((c.answer_to(one) == c.answer_to(three)));
 }
 
-BOOST_AUTO_TEST_CASE(a_watch_whose_time_is_over_in_the_turn_of_a_failure_sees_it) {
+BOOST_AUTO_TEST_CASE(a_watch_whose_time_is_over_in_the_iteration_of_a_failure_sees_it) {
   cluster c{2, {.reconnect_grace = 5s}};
   c.lose(1);
   auto const seen = watch(c, 0, version_now(c, 0), 5s);
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_watch_without_a_change_is_answered_at_its_deadline_with_t
   BOOST_TEST(version(c.pass(0s), now) == v);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_same_turn_as_a_change_shows_the_change, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_deadline_in_the_same_iteration_as_a_change_shows_the_change, job<2>) {
   auto const v = version_now(c, 0);
   c.lose(1);
   auto const seen = watch(c, 0, v + 1, 2s);  // when the grace of task 1 is over

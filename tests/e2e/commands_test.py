@@ -567,12 +567,12 @@ class Coordinator(EndToEnd):
                 for word in words:
                     self.assertIn(word, done.err)
 
-    def test_a_folder_is_no_file(self):
+    def test_a_directory_is_no_file(self):
         self.at = {}
-        for arguments in (("serve", "-n", "1", "--config", self.folder),
-                          ("status", "--token-file", self.folder), ("replay", self.folder)):
+        for arguments in (("serve", "-n", "1", "--config", self.directory),
+                          ("status", "--token-file", self.directory), ("replay", self.directory)):
             self.assert_ended(self.coxswain(*arguments), USAGE,
-                              f"cannot read '{self.folder}': Is a directory")
+                              f"cannot read '{self.directory}': Is a directory")
 
     def test_keys_do_nothing_to_a_terminal(self):
         self.serve(1)

@@ -11,7 +11,7 @@ class Config(EndToEnd):
     def setUp(self):
         super().setUp()
         self.at = {}
-        self.file = self.folder / "coxswain.toml"
+        self.file = self.directory / "coxswain.toml"
 
     def write(self, text):
         self.file.write_text(text)
@@ -86,8 +86,8 @@ class Sources(Config):
         self.assertEqual(serve["--listen"][0], ":0,unix:/s")
 
     def test_a_coordinator_and_a_look_at_it_share_a_file(self):
-        self.write(f'address = "unix:{self.folder}/s"\n[serve]\nnum-tasks = 3\n'
-                   f'listen = "unix:{self.folder}/s"\nno-join-barrier = true\n')
+        self.write(f'address = "unix:{self.directory}/s"\n[serve]\nnum-tasks = 3\n'
+                   f'listen = "unix:{self.directory}/s"\nno-join-barrier = true\n')
         coordinator = self.start("coxswain", "serve", "--config", self.file)
         coordinator.line('"num_tasks":3')
 
@@ -131,8 +131,8 @@ class Sources(Config):
         self.assertEqual(without["--token-file"], ("/nowhere", f"file {self.file}"))
 
     def test_nothing_else_is_done(self):
-        done = self.succeed("serve", "-n", "1", "--record", self.folder / "r", "--print-config")
-        self.assertFalse((self.folder / "r").exists())
+        done = self.succeed("serve", "-n", "1", "--record", self.directory / "r", "--print-config")
+        self.assertFalse((self.directory / "r").exists())
 
 
 class Refusals(Config):
@@ -179,8 +179,8 @@ class Refusals(Config):
         self.assertNotIn("COXSWAIN_GOODBYE_TIMEOUT", done.err)
 
     def test_a_file_that_cannot_be_read_is_named(self):
-        self.assert_ended(self.coxswain("serve", "--config", self.folder / "missing"), USAGE,
-                          str(self.folder / "missing"))
+        self.assert_ended(self.coxswain("serve", "--config", self.directory / "missing"), USAGE,
+                          str(self.directory / "missing"))
 
 
 if __name__ == "__main__":

@@ -128,17 +128,17 @@ class Manifests(EndToEnd):
 @unittest.skipUnless(yaml, "python3-yaml is not installed")
 @unittest.skipUnless(PYTHON, "the Python package is not built")
 class Trained(EndToEnd):
-    """The commands of the manifests, with containers that are played: their folder has train.py, and
+    """The commands of the manifests, with containers that are played: their directory has train.py, and
     their environment is what the manifest and its platform say."""
 
     def setUp(self):
         super().setUp()
-        (self.folder / "train.py").write_text((TOOLS / "examples/train.py").read_text())
-        (self.folder / "python").symlink_to(sys.executable)
+        (self.directory / "train.py").write_text((TOOLS / "examples/train.py").read_text())
+        (self.directory / "python").symlink_to(sys.executable)
 
     def container(self, command, env):
-        path = {"PATH": f"{self.folder}{os.pathsep}{PATH['PATH']}", "PYTHONPATH": PYTHON}
-        return self.start("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.folder, *command, env=path | env)
+        path = {"PATH": f"{self.directory}{os.pathsep}{PATH['PATH']}", "PYTHONPATH": PYTHON}
+        return self.start("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.directory, *command, env=path | env)
 
     def assert_trained(self, containers, tasks):
         codes = [one.wait() for one in containers]
@@ -184,7 +184,7 @@ class Trained(EndToEnd):
         script = (DEPLOY / "job.sbatch").read_text()
         nodes, each = (int(number) for number in re.findall(r"--(?:nodes|ntasks-per-node)=(\d+)", script))
         line, = re.findall(r"sbatch job\.sbatch (.*)", script)
-        srun = self.folder / "srun"
+        srun = self.directory / "srun"
         srun.write_text(SRUN.format(tasks=nodes * each))
         srun.chmod(0o755)
         job = self.container(["bash", DEPLOY / "job.sbatch", *shlex.split(line)], {})
@@ -195,20 +195,20 @@ class Units(EndToEnd):
 
     def exec_start(self):
         line, = re.findall(r"^ExecStart=(.*)$", (DEPLOY / "coxswain@.service").read_text(), re.M)
-        return [word.replace("%i", "night").replace("%t", str(self.folder))
+        return [word.replace("%i", "night").replace("%t", str(self.directory))
                 for word in shlex.split(line)]
 
     def test_the_service_of_systemd_starts_and_says_so(self):
-        (self.folder / "coxswain-night").mkdir()
-        (self.folder / "coxswain-night" / "token").write_text("pull\n")
+        (self.directory / "coxswain-night").mkdir()
+        (self.directory / "coxswain-night" / "token").write_text("pull\n")
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(manager.close)
-        manager.bind(str(self.folder / "notify"))
+        manager.bind(str(self.directory / "notify"))
         manager.settimeout(LIMIT)
         program, *arguments = self.exec_start()
 
         self.start(pathlib.Path(program).name, *arguments, env={
-            "NOTIFY_SOCKET": str(self.folder / "notify"), "COXSWAIN_NUM_TASKS": "2",
+            "NOTIFY_SOCKET": str(self.directory / "notify"), "COXSWAIN_NUM_TASKS": "2",
             "COXSWAIN_LISTEN": "127.0.0.1:0"})
 
         self.assertIn(b"READY=1\nSTATUS=job 'night' of 2 tasks", manager.recv(4096))
@@ -217,10 +217,10 @@ class Units(EndToEnd):
     def test_systemd_understands_the_units(self):
         for name in ("coxswain@.service", "coxswain@.socket"):
             text = (DEPLOY / name).read_text().replace("/usr/bin/coxswain", str(BIN / "coxswain"))
-            (self.folder / name).write_text(text)
+            (self.directory / name).write_text(text)
         done = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", str(self.folder / "coxswain@.socket"),
-             str(self.folder / "coxswain@.service")], capture_output=True, text=True, timeout=LIMIT)
+            ["systemd-analyze", "verify", "--man=no", str(self.directory / "coxswain@.socket"),
+             str(self.directory / "coxswain@.service")], capture_output=True, text=True, timeout=LIMIT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
@@ -246,17 +246,17 @@ class Scripts(unittest.TestCase):
 class Observability(EndToEnd):
     """What Prometheus and Grafana are given."""
 
-    FOLDER = DEPLOY / "observability"
+    DIRECTORY = DEPLOY / "observability"
 
     def test_every_metric_that_is_named_is_there(self):
         coordinator = self.serve(1, "--http", "0")
         with urllib.request.urlopen(f"http://{coordinator.ready['http']}/metrics", timeout=LIMIT) as answer:
             families = set(re.findall(r"^# TYPE (\w+)", answer.read().decode(), re.MULTILINE))
 
-        dashboard = json.loads((self.FOLDER / "coxswain.dashboard.json").read_text())
+        dashboard = json.loads((self.DIRECTORY / "coxswain.dashboard.json").read_text())
         asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
         asked.append(dashboard["templating"]["list"][1]["query"])
-        asked.append((self.FOLDER / "coxswain.rules.yml").read_text())
+        asked.append((self.DIRECTORY / "coxswain.rules.yml").read_text())
         named = {name for text in asked
                  for name in re.findall(r"\b((?:coxswain|process)_[a-z_]+)\b", text)}
 
@@ -266,21 +266,21 @@ class Observability(EndToEnd):
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed")
     def test_the_rules_fire_when_they_should(self):
-        shutil.copytree(self.FOLDER, self.folder / "rules")
+        shutil.copytree(self.DIRECTORY, self.directory / "rules")
         token = "/etc/prometheus/coxswain-reader-token"
-        scrape = self.folder / "rules" / "prometheus.yml"
+        scrape = self.directory / "rules" / "prometheus.yml"
         scrape.write_text(scrape.read_text().replace(token, "prometheus.yml"))
         for arguments in (("check", "rules", "coxswain.rules.yml"),
                           ("check", "config", "prometheus.yml"),
                           ("test", "rules", "coxswain.rules.test.yml")):
-            done = subprocess.run(["promtool", *arguments], cwd=self.folder / "rules",
+            done = subprocess.run(["promtool", *arguments], cwd=self.directory / "rules",
                                   capture_output=True, text=True, timeout=LIMIT)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     @unittest.skipUnless(yaml, "python3-yaml is not installed")
     def test_each_rule_has_a_test(self):
-        rules = yaml.safe_load((self.FOLDER / "coxswain.rules.yml").read_text())["groups"][0]["rules"]
-        tests = (self.FOLDER / "coxswain.rules.test.yml").read_text()
+        rules = yaml.safe_load((self.DIRECTORY / "coxswain.rules.yml").read_text())["groups"][0]["rules"]
+        tests = (self.DIRECTORY / "coxswain.rules.test.yml").read_text()
         for rule in rules:
             self.assertIn(rule["alert"], tests)
 

@@ -41,7 +41,7 @@ class GuestsTest(EndToEnd):
         return f"[ $COXSWAIN_TASK_ID = 0 ] && exec {lives}; {dies} || exec {dies}"
 
     def environment(self):
-        return PATH | {"PYTHONPATH": PYTHON, "TMPDIR": str(self.folder)}
+        return PATH | {"PYTHONPATH": PYTHON, "TMPDIR": str(self.directory)}
 
     def shell(self, script, env):
         return self.start("/bin/sh", "-c", script, env=self.environment() | env)
@@ -72,7 +72,7 @@ class EveryLauncher(GuestsTest):
     def check(self, way):
         for kind in KINDS:
             with self.subTest(kind=kind):
-                file = self.folder / f"died-{kind}"
+                file = self.directory / f"died-{kind}"
                 programs = way(self.script(kind, file))
                 codes = [one.wait() for one in programs]
                 self.assertEqual(set(codes), {0}, "\n".join(one.said() for one in programs))
@@ -92,7 +92,7 @@ class EveryLauncher(GuestsTest):
 
 
 class HoldingProxy:
-    """Carries connections to a coordinator, whose replies can be held back."""
+    """Carries connections to a coordinator, whose replies can be paused."""
 
     def __init__(self, address):
         self.target = address
@@ -157,7 +157,7 @@ class BetweenEffectAndReply(GuestsTest):
         proxy = HoldingProxy(self.at["COXSWAIN_ADDRESS"])
         self.addCleanup(proxy.listener.close)
         self.addCleanup(proxy.flows.set)
-        go_on = self.folder / f"go-on-{call}"
+        go_on = self.directory / f"go-on-{call}"
         os.mkfifo(go_on)
         program = f"{BIN}/coxswain-e2e-task"
 
@@ -224,7 +224,7 @@ class Programs(GuestsTest):
     def test_a_program_that_says_leave_leaves_when_the_command_ends(self):
         self.serve(2)
         program = f"{BIN}/coxswain-e2e-task"
-        go_on = self.folder / "go-on"
+        go_on = self.directory / "go-on"
         os.mkfifo(go_on)
         first = self.task(0, f"{program} leave; echo has left; read x < {go_on}")
         second = self.task(1, f"{program} leave")

@@ -68,7 +68,7 @@ class Http(EndToEnd):
         self.assertIn("\ncoxswain_stuck_tasks 2\n", self.ask("/metrics")[1])
 
     def test_roles_are_those_of_the_token_file(self):
-        tokens = self.folder / "tokens"
+        tokens = self.directory / "tokens"
         tokens.write_text("reader look\noperator steer\n")
         self.serve_http(1, "--token-file", tokens)
         body = '{"task": 0, "in": "1h"}'

@@ -21,11 +21,11 @@ class WithoutAddress(EndToEnd):
     def setUp(self):
         super().setUp()
         self.at = {}
-        self.registry = self.folder / "coxswain"
+        self.registry = self.directory / "coxswain"
 
     def run_job(self, *options, command=WAITS, env=None):
         """A job that others can find; with the address that it is at."""
-        port = self.folder / f"port-{len(os.listdir(self.folder))}"
+        port = self.directory / f"port-{len(os.listdir(self.directory))}"
         job = self.start("coxswain", "run", "-n", 2, "--port-file", port, *options, "--", *command,
                          env=env)
         job.address = wait_for_file(port).split()[0]
@@ -57,7 +57,7 @@ class Finding(WithoutAddress):
         job = self.run_job("--http", "127.0.0.1:0")
         page = job.line("status page at", "err").split()[-1]
         link = job.line("to cancel, preempt or drain there, open", "err").split()[-1]
-        elsewhere = self.folder / "elsewhere"
+        elsewhere = self.directory / "elsewhere"
         elsewhere.mkdir()
         at = {"COXSWAIN_ADDRESS": job.address}
 
@@ -75,7 +75,7 @@ class Finding(WithoutAddress):
 
     def test_what_guards_a_run_otherwise_needs_no_token_of_its_own(self):
         job = self.run_job("--insecure")
-        elsewhere = self.folder / "elsewhere"
+        elsewhere = self.directory / "elsewhere"
         elsewhere.mkdir()
 
         stranger = self.coxswain("put", "a", "1", env={"COXSWAIN_ADDRESS": job.address,
@@ -149,7 +149,7 @@ class Finding(WithoutAddress):
             self.assertIn(words, refused.err)
 
     def test_serve_is_found_as_well_also_after_its_token_was_replaced(self):
-        tokens = self.folder / "tokens"
+        tokens = self.directory / "tokens"
         tokens.write_text("reader look\nworker one\n")
         coordinator = self.serve(1, "--job", "served", "--token-file", tokens)
         self.at = {}
@@ -170,10 +170,10 @@ class Finding(WithoutAddress):
 
         self.assertEqual(list(self.registry.iterdir()), [])
         self.assertEqual([one["job"] for one in self.listed()], ["safe"])
-        self.assertEqual(len(list((self.folder / f"coxswain-{os.geteuid()}").iterdir())), 1)
+        self.assertEqual(len(list((self.directory / f"coxswain-{os.geteuid()}").iterdir())), 1)
 
     def test_without_any_directory_the_job_runs_all_the_same(self):
-        for place in (self.registry, self.folder / f"coxswain-{os.geteuid()}"):
+        for place in (self.registry, self.directory / f"coxswain-{os.geteuid()}"):
             place.symlink_to("/tmp")
 
         job = self.run_to_end("coxswain", "run", "-n", 1, "--", "true")
@@ -217,7 +217,7 @@ class Afterwards(WithoutAddress):
                           env=PATH | (env or {}))
 
     def test_the_newest_recordings_are_kept(self):
-        state = self.folder / "state" / "coxswain"
+        state = self.directory / "state" / "coxswain"
         state.mkdir(parents=True)
         for number in range(25):
             old = state / f"coxswain-20200101T0000{number:02}-1.recording"
@@ -238,12 +238,12 @@ class Afterwards(WithoutAddress):
         self.assertIn(f"coxswain replay {new}", job.err)
 
     def test_without_a_state_directory_it_goes_to_the_temporary_one(self):
-        (self.folder / "file").write_text("")
+        (self.directory / "file").write_text("")
 
-        job = self.fail(env={"XDG_STATE_HOME": str(self.folder / "file")})
+        job = self.fail(env={"XDG_STATE_HOME": str(self.directory / "file")})
 
         job.wait()
-        self.assertEqual(len(list(self.folder.glob("coxswain-*.recording"))), 1, job.said())
+        self.assertEqual(len(list(self.directory.glob("coxswain-*.recording"))), 1, job.said())
 
     def test_the_page_of_a_failed_job_stays_until_it_is_interrupted(self):
         job = self.fail("--http", "127.0.0.1:0", "--linger", "forever")
@@ -281,7 +281,7 @@ class Afterwards(WithoutAddress):
 class Addresses(WithoutAddress):
 
     def test_a_port_without_a_host_is_public_only_if_it_is_guarded(self):
-        token = self.folder / "token"
+        token = self.directory / "token"
         token.write_text("sesame\n")
 
         for options, host in (((), "127.0.0.1"), (("--token-file", token), "[::]"),

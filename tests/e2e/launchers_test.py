@@ -25,7 +25,7 @@ class Launched(EndToEnd):
 
     def launch(self, *command, env=None):
         """Runs the command as three tasks, to their end."""
-        path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(self.folder)}
+        path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(self.directory)}
         return subprocess.run(
             [*self.launcher, *command], env=clean_environment(path | self.environment | (env or {})),
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
@@ -104,10 +104,10 @@ class Srun(Launched):
 
     @classmethod
     def setUpClass(cls):
-        # In a place where munged trusts every folder above.
-        folder = tempfile.mkdtemp(prefix="coxswain-slurm-", dir="/run")
-        cls.addClassCleanup(shutil.rmtree, folder)
-        cls.slurm = real_launchers.Slurm(folder)
+        # In a place where munged trusts every directory above.
+        directory = tempfile.mkdtemp(prefix="coxswain-slurm-", dir="/run")
+        cls.addClassCleanup(shutil.rmtree, directory)
+        cls.slurm = real_launchers.Slurm(directory)
         cls.addClassCleanup(cls.slurm.stop)
         cls.slurm.start()
         cls.environment = {"SLURM_CONF": str(cls.slurm.configuration)}
@@ -132,7 +132,7 @@ class Srun(Launched):
 
     def test_the_batch_script_that_is_deployed_runs(self):
         script = os.path.join(os.path.dirname(__file__), "../../tools/deploy/job.sbatch")
-        out = self.folder / "out"
+        out = self.directory / "out"
         self.launcher = ("sbatch", "--wait", "--nodes=1", f"--ntasks-per-node={TASKS}",
                          f"--output={out}", script)
 

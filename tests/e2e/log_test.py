@@ -56,7 +56,7 @@ class Log(EndToEnd):
         unread, written = os.pipe()
         self.addCleanup(os.close, unread)
         fcntl.fcntl(written, F_SETPIPE_SZ, 4096)
-        port = self.folder / "port"
+        port = self.directory / "port"
         coordinator = subprocess.Popen(
             [BIN / "coxswain", "serve", "-n", "1", "--listen", "127.0.0.1:0", "--port-file", port],
             env=clean_environment(), stdout=subprocess.DEVNULL, stderr=written)

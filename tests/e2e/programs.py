@@ -123,12 +123,12 @@ class Program:
 
 
 class EndToEnd(unittest.TestCase):
-    """A folder for each test, and programs that do not outlive it."""
+    """A directory for each test, and programs that do not outlive it."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="coxswain-e2e-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        directory = tempfile.TemporaryDirectory(prefix="coxswain-e2e-")
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
         print(self._testMethodName, file=REPORT)
 
     def start(self, name, *arguments, env=None, **how):
@@ -138,11 +138,11 @@ class EndToEnd(unittest.TestCase):
 
     def directories(self):
         """Where a coordinator is found, and what it keeps of a failed job: both go with the test."""
-        return {"TMPDIR": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder),
-                "XDG_STATE_HOME": str(self.folder / "state")}
+        return {"TMPDIR": str(self.directory), "XDG_RUNTIME_DIR": str(self.directory),
+                "XDG_STATE_HOME": str(self.directory / "state")}
 
     def recordings(self):
-        return sorted((self.folder / "state" / "coxswain").glob("*.recording"))
+        return sorted((self.directory / "state" / "coxswain").glob("*.recording"))
 
     def run_to_end(self, name, *arguments, **how):
         program = self.start(name, *arguments, **how)

@@ -65,14 +65,14 @@ class Readme(EndToEnd):
 
     def setUp(self):
         super().setUp()
-        self.clone = self.folder / "clone"
+        self.clone = self.directory / "clone"
         (self.clone / "build").mkdir(parents=True)
         for entry in ROOT.iterdir():
             if entry.name not in ("build", ".git"):
                 (self.clone / entry.name).symlink_to(entry)
         (self.clone / "build/release").symlink_to(BIN.parent)
         # The module is for the Python that CMake has found, and so is this test.
-        python = self.folder / "bin/python3"
+        python = self.directory / "bin/python3"
         python.parent.mkdir()
         python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
         python.chmod(0o755)
@@ -83,9 +83,9 @@ class Readme(EndToEnd):
     def shell(self, script):
         for port, other in self.ports.items():
             script = re.sub(rf"\b{port}\b", other, script)
-        home = {name: str(self.folder)
+        home = {name: str(self.directory)
                 for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_STATE_HOME")}
-        home["PATH"] = f"{self.folder}/bin{os.pathsep}{os.environ['PATH']}"
+        home["PATH"] = f"{self.directory}/bin{os.pathsep}{os.environ['PATH']}"
         shell = subprocess.Popen(
             ["bash", "-v", "-c", script], cwd=self.clone, env=clean_environment(home),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

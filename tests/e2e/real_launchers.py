@@ -1,4 +1,4 @@
-"""Slurm on this machine, for a test: its daemons, with everything that they keep in one folder."""
+"""Slurm on this machine, for a test: its daemons, with everything that they keep in one directory."""
 
 import os
 import pathlib
@@ -16,16 +16,16 @@ ClusterName=oars
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={directory}/munge.socket
 CredType=cred/munge
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+StateSaveLocation={directory}/state
+SlurmdSpoolDir={directory}/spool
+SlurmctldPidFile={directory}/slurmctld.pid
+SlurmdPidFile={directory}/slurmd.pid
+SlurmctldLogFile={directory}/slurmctld.log
+SlurmdLogFile={directory}/slurmd.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -60,26 +60,26 @@ def free_ports(count):
 
 class Slurm:
 
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        self.configuration = self.folder / "slurm.conf"
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.configuration = self.directory / "slurm.conf"
         self.environment = os.environ | {"SLURM_CONF": str(self.configuration)}
         self.daemons = []
 
     def start(self):
         for name in ("state", "spool"):
-            (self.folder / name).mkdir()
-        key = self.folder / "munge.key"
+            (self.directory / name).mkdir()
+        key = self.directory / "munge.key"
         key.write_bytes(os.urandom(64))
         key.chmod(0o400)
         controller_port, node_port = free_ports(2)
         self.configuration.write_text(CONFIGURATION.format(
-            host=socket.gethostname().split(".")[0], folder=self.folder,
+            host=socket.gethostname().split(".")[0], directory=self.directory,
             controller_port=controller_port, node_port=node_port))
-        # The folder is a test's, and munged trusts none that others may write to.
+        # The directory is a test's, and munged trusts none that others may write to.
         self.run("munged", "--foreground", "--force", f"--key-file={key}",
-                 *(f"--{what}-file={self.folder}/munge.{what}" for what in ("pid", "log", "seed")),
-                 f"--socket={self.folder}/munge.socket")
+                 *(f"--{what}-file={self.directory}/munge.{what}" for what in ("pid", "log", "seed")),
+                 f"--socket={self.directory}/munge.socket")
         self.run("slurmctld", "-D", "-f", self.configuration)
         self.run("slurmd", "-D", "-f", self.configuration)
         self.wait_until_idle()
@@ -97,7 +97,7 @@ class Slurm:
             if seen.stdout.strip() == "idle":
                 return
         raise AssertionError("Slurm does not start:\n" + "".join(
-            log.read_text() for log in self.folder.glob("*.log")))
+            log.read_text() for log in self.directory.glob("*.log")))
 
     def stop(self):
         for daemon in reversed(self.daemons):

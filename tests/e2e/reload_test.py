@@ -17,7 +17,7 @@ class Reload(EndToEnd):
 
     def setUp(self):
         super().setUp()
-        self.tokens = self.folder / "tokens"
+        self.tokens = self.directory / "tokens"
         self.tokens.write_text("worker old\n")
 
     def reload(self, program, word):
@@ -45,7 +45,7 @@ class Reload(EndToEnd):
         self.assertEqual((waiter.wait(), waiter.out), (0, "now"))
 
     def test_a_wrong_file_changes_nothing(self):
-        config = self.folder / "toml"
+        config = self.directory / "toml"
         config.write_text('log-level = "info"\n')
         coordinator = self.serve(1, "--token-file", self.tokens, "--config", config)
 
@@ -62,7 +62,7 @@ class Reload(EndToEnd):
         self.assertEqual(self.incr("old"), 0)
 
     def test_the_log_level_is_that_of_the_file(self):
-        config = self.folder / "toml"
+        config = self.directory / "toml"
         config.write_text('[serve]\nlog-level = "error"\n')
         coordinator = self.serve(1, "--config", config)
         config.write_text('[serve]\nlog-level = "info"\n')
@@ -72,7 +72,7 @@ class Reload(EndToEnd):
         self.assertIn("log level info", line)
 
     def test_a_flag_wins_over_the_file_for_ever(self):
-        config = self.folder / "toml"
+        config = self.directory / "toml"
         config.write_text('log-level = "error"\n')
         coordinator = self.serve(1, "--config", config, "--log-level", "info")
 
@@ -96,7 +96,7 @@ class Reload(EndToEnd):
         self.assertEqual((code("old"), code("new")), (401, 200))
 
     def test_the_recording_says_it_too(self):
-        record = self.folder / "recording"
+        record = self.directory / "recording"
         coordinator = self.serve(1, "--token-file", self.tokens, "--record", record)
         self.assertEqual(self.incr("old"), 0)
         self.tokens.write_text("worker new\n")
@@ -111,7 +111,7 @@ class Reload(EndToEnd):
         self.assertNotIn(b"old", record.read_bytes())
 
     def test_run_reads_its_tokens_again(self):
-        port = self.folder / "port"
+        port = self.directory / "port"
         run = self.start("coxswain", "run", "-n", 1, "--token-file", self.tokens, "--port-file", port,
                          "--log-level", "info", "--", BIN / "coxswain", "get", "end", "--wait", "forever")
         self.at = {"COXSWAIN_ADDRESS": wait_for_file(port).strip(), "COXSWAIN_TOKEN": "old"}
@@ -139,7 +139,7 @@ class Reload(EndToEnd):
             os.setsid()
             fcntl.ioctl(its, termios.TIOCSCTTY, 0)
 
-        port = self.folder / "port"
+        port = self.directory / "port"
         serve = subprocess.Popen(
             [BIN / "coxswain", "serve", "-n", "1", "--listen", "127.0.0.1:0", "--port-file", port],
             env=clean_environment(), stdin=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -31,7 +31,7 @@ class Recordings(EndToEnd):
         self.assertRegex(told.out, r"s E .*task 1\b.*failed")
 
     def test_a_recording_to_a_file_holds_the_whole_job(self):
-        path = self.folder / "job.recording"
+        path = self.directory / "job.recording"
         coordinator = self.serve(2, "--record", path, "--token-file", self.token("sesame"),
                                  "--exit-when-done")
         workers = [self.worker(task, 2, "--rounds", 5, env={"COXSWAIN_TOKEN": "sesame"})
@@ -52,7 +52,7 @@ class Recordings(EndToEnd):
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
 
     def test_a_recording_has_no_values(self):
-        path = self.folder / "job.recording"
+        path = self.directory / "job.recording"
         coordinator = self.serve(1, "--record", path)
         for command in (("put", "a", "poppy-1"), ("put", "b", "poppy-2"), ("append", "b", "poppy-3"),
                         ("push", "q", "poppy-4"), ("cas", "a", "poppy-5", "--if-value", "poppy-1"),
@@ -66,7 +66,7 @@ class Recordings(EndToEnd):
         self.assertNotIn(b"poppy", path.read_bytes())
 
     def test_a_recording_that_differs_is_named_among_others_with_the_place(self):
-        paths = [self.folder / f"{name}.recording" for name in ("one", "two", "text")]
+        paths = [self.directory / f"{name}.recording" for name in ("one", "two", "text")]
         coordinator = self.serve(1, "--record", paths[0])
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
         self.stop(coordinator)
@@ -87,7 +87,7 @@ class Recordings(EndToEnd):
         self.assertEqual(several.code, USAGE, several.said())
 
     def test_a_recording_that_was_cut_off_says_so(self):
-        path = self.folder / "job.recording"
+        path = self.directory / "job.recording"
         coordinator = self.serve(1, "--record", path)
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
         self.stop(coordinator)
@@ -102,7 +102,7 @@ class Recordings(EndToEnd):
         self.assertIn("the recording ends within a record", told.out)
 
     def test_a_recording_follows_links_and_writes_into_pipes(self):
-        real, link, pipe = (self.folder / name for name in ("real", "link", "pipe"))
+        real, link, pipe = (self.directory / name for name in ("real", "link", "pipe"))
         link.symlink_to(real)
         real.write_bytes(b"something")
         os.mkfifo(pipe)
@@ -115,12 +115,12 @@ class Recordings(EndToEnd):
         self.assertTrue(link.is_symlink())
         self.assertEqual(self.replay(link).code, 0)
         self.assertTrue(pipe.is_fifo())
-        copy = self.folder / "copy"
+        copy = self.directory / "copy"
         copy.write_bytes(os.read(reader, 1 << 16))
         self.assertEqual(self.replay(copy).code, 0)
 
     def test_a_recording_without_room_is_not_said_to_be_there(self):
-        path = self.folder / "job.recording"
+        path = self.directory / "job.recording"
         script = (f"ulimit -f 0; "
                   f"exec {BIN}/coxswain serve -n 1 --record {path} --listen 127.0.0.1:0")
         coordinator = self.start("/bin/sh", "-c", script)
@@ -132,7 +132,7 @@ class Recordings(EndToEnd):
         self.assertNotIn("coxswain replay", coordinator.err)
 
     def test_a_moment_in_the_middle_can_be_looked_at(self):
-        path = self.folder / "job.recording"
+        path = self.directory / "job.recording"
         coordinator = self.serve(1, "--record", path)
         self.assertEqual(self.coxswain("put", "k", "v").code, 0)
         self.stop(coordinator)
@@ -150,18 +150,18 @@ class Recordings(EndToEnd):
         self.assertIn("curious", told.out)
 
     def test_what_is_no_recording_is_said_to_be_none(self):
-        path = self.folder / "text"
+        path = self.directory / "text"
         path.write_text("Dear diary,")
 
         told = self.replay(path)
-        missing = self.replay(self.folder / "missing")
+        missing = self.replay(self.directory / "missing")
 
         self.assertEqual(told.code, USAGE, told.said())
         self.assertIn("Not a readable recording", told.err)
         self.assertEqual(missing.code, USAGE, missing.said())
 
     def token(self, text):
-        path = self.folder / "token"
+        path = self.directory / "token"
         path.write_text(text)
         return path
 

@@ -14,7 +14,7 @@ class Roles(EndToEnd):
 
     def setUp(self):
         super().setUp()
-        self.tokens = self.folder / "tokens"
+        self.tokens = self.directory / "tokens"
         self.tokens.write_text("# who may what\nreader look\noperator steer\n\nworker pull\n")
         self.coordinator = self.serve(1, "--token-file", self.tokens)
 

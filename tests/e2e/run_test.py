@@ -17,7 +17,7 @@ class WithJobs(EndToEnd):
 
     def job(self, tasks, *command, options=(), env=None):
         """A job whose coordinator we can ask."""
-        ports = self.folder / "ports"
+        ports = self.directory / "ports"
         job = self.start("coxswain", "run", "-n", tasks, "--port-file", ports, *options, "--",
                          *command, env=env)
         self.at = {"COXSWAIN_ADDRESS": wait_for_file(ports).split()[0]}
@@ -64,7 +64,7 @@ class Jobs(WithJobs):
         self.assertRegex(told.out, r"s E .*task 17\b.*killed by signal 9 \(SIGKILL\)")
 
     def test_who_ends_before_it_joined_is_named_to_those_who_wait(self):
-        all_wait = self.folder / "all-wait"
+        all_wait = self.directory / "all-wait"
         os.mkfifo(all_wait)
         script = f'[ "$COXSWAIN_TASK_ID" = 1 ] && read x < {all_wait} && exit 7; exec "$0"'
         job = self.job(3, "sh", "-c", script, WORKER)
@@ -86,7 +86,7 @@ class Jobs(WithJobs):
         self.assertEqual(job.code, 7, job.said())
 
     def test_when_a_recoverable_task_fails_the_others_go_on(self):
-        until = self.folder / "until"
+        until = self.directory / "until"
         os.mkfifo(until)
         script = f'[ "$COXSWAIN_TASK_ID" = 0 ] && exec "$0"; read x < {until}; echo still $x'
         job = self.job(2, "sh", "-c", script, WORKER,
@@ -135,16 +135,16 @@ class Jobs(WithJobs):
         self.assertNotEqual(tokens[0], tokens[1])
 
     def test_a_unix_socket_and_a_token_work_too(self):
-        token = self.folder / "token"
+        token = self.directory / "token"
         token.write_text("secret\n")
 
-        job = self.run_to_end("coxswain", "run", "-n", 4, "--listen", f"unix:{self.folder}/socket",
+        job = self.run_to_end("coxswain", "run", "-n", 4, "--listen", f"unix:{self.directory}/socket",
                               "--token-file", token, "--", WORKER, "--rounds", 5)
 
         self.assertEqual(job.code, 0, job.said())
 
     def test_a_failure_that_no_exit_code_shows_fails_the_job(self):
-        end = self.folder / "end"
+        end = self.directory / "end"
         os.mkfifo(end)
         script = f'"$0" --rounds 1000000000; [ $COXSWAIN_TASK_ID = 1 ] && read x < {end}; exit 0'
         job = self.job(2, "sh", "-c", script, WORKER, options=("--reconnect-grace", "0"))
@@ -170,7 +170,7 @@ class Jobs(WithJobs):
                 self.wait_for_status("the end", lambda s: s["tasks"][1]["state"] == "left" or any(
                     b["kind"] == "leave" and b["missing"] == "0" for b in s["barriers"]))
                 self.assertEqual(self.coxswain("put", "go", "1").code, 0)
-                (self.folder / "ports").unlink()
+                (self.directory / "ports").unlink()
 
                 self.assertEqual(job.wait(), 0, job.said())
                 self.assertNotIn("failed", job.err)
@@ -223,9 +223,9 @@ class Output(EndToEnd):
         self.assertEqual(sum(len(line) - 4 for line in job.lines["out"]), 1000000)
 
     def test_a_job_whose_output_nobody_reads_waits_and_its_coordinator_serves(self):
-        job = self.start("coxswain", "run", "-n", 1, "--port-file", self.folder / "ports", "--",
+        job = self.start("coxswain", "run", "-n", 1, "--port-file", self.directory / "ports", "--",
                          "yes", unread=True)
-        self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.folder / "ports").strip()}
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.directory / "ports").strip()}
 
         self.assertEqual(self.status()["num_tasks"], 1)
         self.assertIsNone(job.process.poll())
@@ -252,7 +252,7 @@ class Commands(EndToEnd):
                           "no-such-command")
 
     def test_a_file_that_is_no_program_gives_126(self):
-        script = self.folder / "file"
+        script = self.directory / "file"
         script.write_text("hello")
 
         self.assertEqual(self.run_to_end("coxswain", "run", "-n", 1, "--", script).code, 126)
@@ -261,7 +261,7 @@ class Commands(EndToEnd):
         self.assertEqual(self.run_to_end("coxswain", "run", "-n", 2).code, USAGE)
         self.assertEqual(self.run_to_end("coxswain", "run", "--", "true").code, USAGE)
         self.assertEqual(self.run_to_end("coxswain", "run", "-n", "x", "--", "true").code, USAGE)
-        listen = f"unix:{self.folder}/missing/socket"
+        listen = f"unix:{self.directory}/missing/socket"
         self.assertEqual(self.run_to_end("coxswain", "run", "-n", 1, "--listen", listen, "--",
                                          "true").code, UNAVAILABLE)
 

@@ -23,7 +23,7 @@ class Ready(EndToEnd):
         self.assertRegex(ready["addresses"][0], r"^127\.0\.0\.1:[1-9]\d*$")
 
     def test_each_of_several_listeners_serves(self):
-        path = self.folder / "socket"
+        path = self.directory / "socket"
         coordinator = self.serve(1, "--listen", "127.0.0.1:0", "--listen", f"unix:{path}",
                                  "--listen", "127.0.0.1:0")
 
@@ -34,17 +34,17 @@ class Ready(EndToEnd):
         self.assertEqual(self.coxswain("get", "visits").out, "3")
 
     def test_the_port_file_appears_whole(self):
-        path = self.folder / "ports"
-        listeners = [f"unix:{self.folder}/{number}" for number in range(200)]
+        path = self.directory / "ports"
+        listeners = [f"unix:{self.directory}/{number}" for number in range(200)]
 
         self.start("coxswain", "serve", "-n", 1, "--port-file", path,
                    *(word for one in listeners for word in ("--listen", one)))
 
         self.assertEqual(wait_for_file(path), "".join(one + "\n" for one in listeners))
-        self.assertEqual([f.name for f in self.folder.iterdir() if f.is_file()], ["ports"])
+        self.assertEqual([f.name for f in self.directory.iterdir() if f.is_file()], ["ports"])
 
     def test_a_port_file_may_be_a_link_or_a_pipe(self):
-        real, link, pipe = (self.folder / name for name in ("real", "link", "pipe"))
+        real, link, pipe = (self.directory / name for name in ("real", "link", "pipe"))
         link.symlink_to(real)
         real.touch()
         os.mkfifo(pipe)
@@ -57,7 +57,7 @@ class Ready(EndToEnd):
         self.assertTrue(link.is_symlink() and pipe.is_fifo())
 
     def test_a_port_file_that_cannot_be_written_is_an_error(self):
-        path = self.folder / "missing" / "ports"
+        path = self.directory / "missing" / "ports"
 
         serve = self.run_to_end("coxswain", "serve", "-n", 1, "--listen", "127.0.0.1:0",
                                 "--port-file", path)
@@ -66,7 +66,7 @@ class Ready(EndToEnd):
         self.assertIn(str(path), serve.err)
 
     def test_options_are_variables_too(self):
-        path = self.folder / "socket"
+        path = self.directory / "socket"
         coordinator = self.serve(2, env={
             "COXSWAIN_LISTEN": f"unix:{path},127.0.0.1:0", "COXSWAIN_JOB": "from-variable",
             "COXSWAIN_NUM_TASKS": "7"})
@@ -90,7 +90,7 @@ class ServiceManager(EndToEnd):
     """What systemd is told, and what it gives."""
 
     def manager(self):
-        path = self.folder / "notify"
+        path = self.directory / "notify"
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(manager.close)
         manager.bind(str(path))
@@ -149,8 +149,8 @@ class ServiceManager(EndToEnd):
 
     def test_what_is_told_wins_over_a_socket_unit(self):
         coordinator = self.serve_with(socket.create_server(("127.0.0.1", 0)),
-                                      "--listen", f"unix:{self.folder}/s")
-        self.assertIn(f'"addresses":["unix:{self.folder}/s"]', coordinator.line('"event"'))
+                                      "--listen", f"unix:{self.directory}/s")
+        self.assertIn(f'"addresses":["unix:{self.directory}/s"]', coordinator.line('"event"'))
 
 
 class Refusals(EndToEnd):
@@ -192,21 +192,21 @@ class Refusals(EndToEnd):
         self.assert_usage(["0.0.0.0:0", "token", "--insecure"], "-n", "1",
                           "--listen", "0.0.0.0:0")
 
-        token = self.folder / "token"
+        token = self.directory / "token"
         token.write_text("a-secret\n")
         self.serve(1, "--listen", "0.0.0.0:0", "--token-file", token)
         self.serve(1, "--listen", "0.0.0.0:0", "--insecure")
 
     def test_a_token_file_must_hold_a_token(self):
-        empty = self.folder / "empty"
+        empty = self.directory / "empty"
         empty.write_text(" \n")
 
         self.assert_usage(["--token-file", "missing"], "-n", "1",
-                          "--token-file", self.folder / "missing")
+                          "--token-file", self.directory / "missing")
         self.assert_usage(["--token-file", str(empty)], "-n", "1", "--token-file", empty)
 
     def test_only_who_knows_the_token_gets_in(self):
-        right, wrong = self.folder / "right", self.folder / "wrong"
+        right, wrong = self.directory / "right", self.directory / "wrong"
         right.write_text("  open-sesame\n")
         wrong.write_text("open-barley\n")
         self.serve(1, "--token-file", right)

@@ -79,7 +79,7 @@ class Together(TaskTest):
     def test_what_was_gathered_may_be_bytes_in_json(self):
         job = self.run_script(2, """printf 'a\\nb' | coxswain all-gather text - --json
             [ $COXSWAIN_TASK_ID = 0 ] || byte='\\377'
-            printf "$byte" | coxswain all-gather bytes - --json --among 0-1""")
+            printf "$byte" | coxswain all-gather bytes - --json --participants 0-1""")
 
         self.assertEqual(job.code, 0, job.said())
         text, data = map(json.loads, self.lines_of(job, 1))
@@ -88,7 +88,7 @@ class Together(TaskTest):
 
     def test_jaxs_programs_find_the_coordinator(self):
         at = self.serve(2, "--no-join-barrier", "--no-leave-barrier", "--listen", "127.0.0.1:0",
-                        "--listen", f"unix:{self.folder}/socket")
+                        "--listen", f"unix:{self.directory}/socket")
         tcp, unix = at.addresses
         for task, address, expected in ((0, tcp, tcp), (1, unix, "")):
             done = self.coxswain("task", "--task-id", task, "--address", address, "--", "sh", "-c",
@@ -98,7 +98,7 @@ class Together(TaskTest):
 
     def test_some_of_the_tasks_meet_alone(self):
         job = self.run_script(3, """[ $COXSWAIN_TASK_ID = 1 ] && exit
-            coxswain barrier few --among 0,2 && coxswain all-gather few $COXSWAIN_TASK_ID --among 0,2""")
+            coxswain barrier few --participants 0,2 && coxswain all-gather few $COXSWAIN_TASK_ID --participants 0,2""")
 
         self.assertEqual(job.code, 0, job.said())
         self.assertEqual(self.lines_of(job, 2), ["round 1 of 'few' is complete", "0", "2"])
@@ -125,7 +125,7 @@ class Together(TaskTest):
         task.line("DEADLINE_EXCEEDED: Barrier timed out. Barrier 'b' round 1", "err")
 
     def test_all_learn_the_devices_of_all(self):
-        devices = self.folder / "devices.json"
+        devices = self.directory / "devices.json"
         devices.write_text(json.dumps([
             {"ordinal": 3, "name": "gpu-a", "kind": "k", "memory_bytes": 1 << 36, "numa_node": 1,
              "attributes": {"clock": 1980, "slots": [0, 1], "fast": True, "of": "us"}},
@@ -146,15 +146,15 @@ class Together(TaskTest):
         self.assertEqual(lines[3].split(), ["1", "0", "0", "4", "-", "-"])
 
     def test_wrong_devices_are_named(self):
-        file = self.folder / "devices.json"
-        for content, complaint in (("[", "is no JSON"), ("{}", "holds no array"), ("[1]", "device 0 is no"),
+        file = self.directory / "devices.json"
+        for content, violation in (("[", "is no JSON"), ("{}", "holds no array"), ("[1]", "device 0 is no"),
                                    ('[{}, {"size": 1}]', "device 1: its field 'size'"),
                                    ('[{"ordinal": "a"}]', "device 0: its field 'ordinal'")):
             with self.subTest(content=content):
                 file.write_text(content)
                 job = self.run_script(1, f"coxswain topology gpu --devices {file}; echo $?")
                 self.assertEqual(self.lines_of(job, 0), [str(USAGE)], job.said())
-                self.assertIn(complaint, job.err)
+                self.assertIn(violation, job.err)
 
 
 class Failures(TaskTest):
@@ -219,7 +219,7 @@ class Failures(TaskTest):
 
     def test_a_recoverable_task_fails_alone_and_joins_again(self):
         self.serve(2, "--recoverable", "--no-join-barrier", "--no-leave-barrier")
-        go_on = self.folder / "go-on"
+        go_on = self.directory / "go-on"
         os.mkfifo(go_on)
         task = self.start_script(0, f"""coxswain reset; echo $?
             coxswain fail why && echo failed; read x < {go_on}
@@ -238,7 +238,7 @@ class Failures(TaskTest):
         self.serve(2, "--recoverable", "--no-join-barrier", "--return-timeout", "10min")
         other = self.start_script(1, "coxswain barrier b && echo passed; coxswain barrier b")
         for option, state in (("--returning", "returning"), ("--recoverable", "left")):
-            task = self.start_script(0, "coxswain barrier other --among 0", option)
+            task = self.start_script(0, "coxswain barrier other --participants 0", option)
             self.assertEqual(task.wait(), 0, task.said())
             self.wait_for_state(0, state)
             if state == "returning":
@@ -330,18 +330,18 @@ class Calls(TaskTest):
     def test_the_socket_is_private_and_goes_with_the_task(self):
         self.serve(1)
         task = self.start_script(0, "echo $COXSWAIN_TASK_SOCKET; exec tail -f /dev/null")
-        folder = pathlib.Path(task.line("/")).parent
-        self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
-        self.assertEqual(folder.parent, self.folder)
+        directory = pathlib.Path(task.line("/")).parent
+        self.assertEqual(stat.S_IMODE(directory.stat().st_mode), 0o700)
+        self.assertEqual(directory.parent, self.directory)
 
         task.signal(signal.SIGTERM)
 
         self.assertEqual(task.wait(), 128 + signal.SIGTERM)
-        self.assertFalse(folder.exists())
+        self.assertFalse(directory.exists())
 
     def test_a_task_cancels_rounds_in_which_it_takes_part(self):
         self.serve(3, "--no-join-barrier")
-        first = self.start_script(0, "coxswain barrier b --among 0-1; echo $?; coxswain barrier c")
+        first = self.start_script(0, "coxswain barrier b --participants 0-1; echo $?; coxswain barrier c")
         self.wait_for_barrier("b")
         stranger = self.start_script(2, "coxswain cancel b; echo $?; coxswain barrier c")
         stranger.line(str(REFUSED))
@@ -429,7 +429,7 @@ class Command(TaskTest):
 
     def test_the_command_has_our_input_and_finds_its_variables(self):
         self.serve(1, "--job", "train", "--token-file", self.write("token", "secret"))
-        done = self.coxswain("task", "--task-id", 0, "--job", "train", "--token-file", self.folder / "token",
+        done = self.coxswain("task", "--task-id", 0, "--job", "train", "--token-file", self.directory / "token",
                              "--", "sh", "-c", "cat; coxswain ls && env", input=b"hello\n", env=PATH)
 
         self.assertEqual(done.code, 0, done.err)
@@ -454,7 +454,7 @@ class Command(TaskTest):
 
     def test_who_was_replaced_can_do_nothing(self):
         self.serve(1, "--no-join-barrier")
-        go_on = self.folder / "go-on"
+        go_on = self.directory / "go-on"
         os.mkfifo(go_on)
         old = self.start_script(0, f"echo up; read x < {go_on}; coxswain barrier b", "--recoverable")
         old.line("up")
@@ -472,8 +472,8 @@ class Command(TaskTest):
         for command in (("task",), ("task", "true"), ("task", "--task-id", "x", "true"),
                         ("task", "--task-id", 0), ("reduce", "n", "1"), ("reduce", "n", "1", "--how", "avg"),
                         ("reduce", "n", "one", "--how", "sum"), ("reduce", "n", "1g", "--how", "or"),
-                        ("barrier", "b", "--among", "5-2"), ("alive", "x"), ("progress", "-1"),
-                        ("barrier", "b", "--count", 2, "--among", "0"), ("sync-point",), ("all-gather", "n")):
+                        ("barrier", "b", "--participants", "5-2"), ("alive", "x"), ("progress", "-1"),
+                        ("barrier", "b", "--count", 2, "--participants", "0"), ("sync-point",), ("all-gather", "n")):
             with self.subTest(command=command):
                 done = self.coxswain(*command)
                 self.assertEqual((done.code, done.out), (USAGE, ""), done.err)
@@ -487,15 +487,15 @@ class Command(TaskTest):
                 self.assertIn("coxswain task -- CMD", done.err)
 
     def test_a_task_that_has_ended_is_unavailable(self):
-        self.at = {"COXSWAIN_TASK_SOCKET": str(self.folder / "gone"), "COXSWAIN_TASK_ID": "0",
+        self.at = {"COXSWAIN_TASK_SOCKET": str(self.directory / "gone"), "COXSWAIN_TASK_ID": "0",
                    "COXSWAIN_TASK_SECRET": "s", "COXSWAIN_TASK_INCARNATION": "1",
                    "COXSWAIN_ADDRESS": "127.0.0.1:1"}
 
         self.assertEqual(self.coxswain("barrier", "b").code, UNAVAILABLE)
 
     def write(self, name, text):
-        (self.folder / name).write_text(text)
-        return self.folder / name
+        (self.directory / name).write_text(text)
+        return self.directory / name
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Tls(EndToEnd):
         self.issue("worker")
 
     def file(self, name, kind):
-        return self.folder / f"{name}.{kind}"
+        return self.directory / f"{name}.{kind}"
 
     def authority(self, name):
         openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -49,11 +49,11 @@ class Tls(EndToEnd):
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                 "-keyout", self.file(name, "key"), "-out", self.file(name, "csr"),
                 "-subj", f"/CN={name}")
-        (self.folder / "index").write_text("")
-        (self.folder / "ca.cnf").write_text(
-            f"[ca]\ndefault_ca=d\n[d]\ndatabase={self.folder}/index\nnew_certs_dir={self.folder}\n"
+        (self.directory / "index").write_text("")
+        (self.directory / "ca.cnf").write_text(
+            f"[ca]\ndefault_ca=d\n[d]\ndatabase={self.directory}/index\nnew_certs_dir={self.directory}\n"
             "default_md=sha256\npolicy=p\nrand_serial=yes\n[p]\ncommonName=supplied\n")
-        openssl("ca", "-batch", "-config", self.folder / "ca.cnf", "-cert", self.file("ca", "pem"),
+        openssl("ca", "-batch", "-config", self.directory / "ca.cnf", "-cert", self.file("ca", "pem"),
                 "-keyfile", self.file("ca", "key"), "-in", self.file(name, "csr"),
                 "-out", self.file(name, "pem"), "-notext", "-startdate", "20200101000000Z",
                 "-enddate", "20200102000000Z")
@@ -80,7 +80,7 @@ class Tls(EndToEnd):
         self.authority("other")
         self.issue("stranger", by="other")
         self.expired("old")
-        token = self.folder / "token"
+        token = self.directory / "token"
         token.write_text("secret\n")
         coordinator = self.serve_tls("--token-file", token)
         worker = self.shown("worker")
@@ -229,7 +229,7 @@ class Tls(EndToEnd):
         coordinator.line("was not let in by HTTP", "err")
 
     def test_the_status_page_takes_tokens_over_https(self):
-        token = self.folder / "token"
+        token = self.directory / "token"
         token.write_text("reader look\n")
         coordinator = self.serve(1, *self.shown("coordinator")[:4], "--token-file", token, "--http",
                                  "127.0.0.1:0")

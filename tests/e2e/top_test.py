@@ -18,9 +18,9 @@ class Top(EndToEnd):
         return screen
 
     def test_a_death_is_named_with_its_cause_and_q_gives_the_terminal_back(self):
-        run = self.start("coxswain", "run", "-n", 4, "--port-file", self.folder / "port", "--",
+        run = self.start("coxswain", "run", "-n", 4, "--port-file", self.directory / "port", "--",
                          BIN / "coxswain-example-worker", "--rounds", 10**9)
-        self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.folder / "port").strip()}
+        self.at = {"COXSWAIN_ADDRESS": wait_for_file(self.directory / "port").strip()}
         status = self.wait_for_status("the tasks", lambda s: s["rounds"])
         screen = self.top()
         shown = screen.wait_for("job 'default'", "4 tasks: 4 connected", "0 oooo", "WHO COMES LAST",

@@ -4,7 +4,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/frame.hpp"
 #include "tests/fuzz/any_wish.hpp"
-#include "tests/fuzz/complaint.hpp"
+#include "tests/fuzz/violation.hpp"
 #include "tests/wire/samples.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace coxswain {
 namespace {
 
-using test::complain;
+using test::report_violation;
 
 constexpr time_point start{std::chrono::hours{100}};
 constexpr std::uint32_t num_tasks = 4;
@@ -67,8 +67,8 @@ class world {
     }
     brain_.bye(now_, chance_.one_in(2));
     settle();
-    if (!brain_.over()) complain("a bye does not end the session");
-    if (!open_.empty()) complain(open_.size(), " calls were never completed");
+    if (!brain_.over()) report_violation("a bye does not end the session");
+    if (!open_.empty()) report_violation(open_.size(), " calls were never completed");
   }
 
   // Everything that came out.
@@ -175,7 +175,7 @@ class world {
     if (std::holds_alternative<std::monostate>(wanted.what)) wanted.what = core::inspect_args{};
     auto const timeout = chance_.one_of(std::vector<duration>{0s, 1ms, 1s, 60s, without_limit});
     request_id const id = brain_.call(now_, std::move(wanted.what), timeout, wanted.task);
-    if (id <= last_) complain("call ", id, " comes after call ", last_);
+    if (id <= last_) report_violation("call ", id, " comes after call ", last_);
     last_ = id;
     open_.insert(id);
   }
@@ -211,7 +211,7 @@ class world {
       auto const next = brain_.next_deadline();
       if (!next || *next > now_) return;
     }
-    complain("something due is left behind");
+    report_violation("something due is left behind");
   }
 
   void settle() {
@@ -222,39 +222,40 @@ class world {
     brain_.take_completions(completions_);
     for (agent_completion const& one : completions_) {
       transcript_ += std::to_string(one.call.value) + ' ' + one.what.outcome.text() + '\n';
-      if (open_.erase(one.call) == 0) complain("call ", one.call, " completes, which is not open");
+      if (open_.erase(one.call) == 0)
+        report_violation("call ", one.call, " completes, which is not open");
     }
     brain_.take_events(events_);
     for (agent_event const& one : events_) {
       transcript_ += "event " + std::to_string(one.index()) + '\n';
-      if (has_ended_) complain("an event follows the end");
+      if (has_ended_) report_violation("an event follows the end");
       has_ended_ = std::holds_alternative<agent_events::ended>(one);
     }
     if (brain_.open_calls() != open_.size()) {
-      complain(brain_.open_calls(), " calls are open, which should be ", open_.size());
+      report_violation(brain_.open_calls(), " calls are open, which should be ", open_.size());
     }
     if (brain_.over() && (line_ != line::closed || brain_.next_deadline())) {
-      complain("the session is over, but something is still wanted");
+      report_violation("the session is over, but something is still wanted");
     }
   }
 
   void check_bytes() {
     transcript_ += std::to_string(bytes_.size()) + " bytes\n";
-    if (line_ != line::open) return complain("bytes for no transport");
+    if (line_ != line::open) return report_violation("bytes for no transport");
     sent_.feed(bytes_);
     for (;;) {
       auto const payload = sent_.next();
-      if (!payload) return complain("a frame that is too large");
+      if (!payload) return report_violation("a frame that is too large");
       if (!*payload) return;
       auto const message = wire::decode_client(**payload);
-      if (!message) return complain("a request that is not understood: ", message.error());
+      if (!message) return report_violation("a request that is not understood: ", message.error());
     }
   }
 
   void obey(agent_command what) {
     transcript_ += what == agent_command::open ? "open\n" : "close\n";
     if ((what == agent_command::open) != (line_ == line::closed)) {
-      complain("commands to open and to close do not take turns");
+      report_violation("commands to open and to close do not take turns");
     }
     line_ = what == agent_command::open ? line::opening : line::closed;
   }

@@ -3,7 +3,7 @@
 #include "coxswain/core/coordinator.hpp"
 #include "tests/fuzz/any_wish.hpp"
 #include "tests/fuzz/chance.hpp"
-#include "tests/fuzz/complaint.hpp"
+#include "tests/fuzz/violation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 namespace coxswain::core {
 namespace {
 
-using test::complain;
+using test::report_violation;
 
 constexpr time_point start{std::chrono::hours{100}};
 
@@ -149,11 +149,11 @@ class world {
       case 3: return misbehave(c);
       case 4:
         if (c.connection == connection_id{}) return;
-        if (chance_.one_in(2)) return brain_->held_back(now_, c.connection);
+        if (chance_.one_in(2)) return brain_->reading_paused(now_, c.connection);
         return brain_->write_blocked(now_, c.connection);
       case 5:
         if (c.connection == connection_id{}) return;
-        if (chance_.one_in(2)) return brain_->read_again(now_, c.connection);
+        if (chance_.one_in(2)) return brain_->reading_resumed(now_, c.connection);
         return brain_->write_progressed(now_, c.connection);
       case 6: bare_.insert(brain_->connected(now_, "bare", {})); return;
       case 7:
@@ -190,8 +190,8 @@ class world {
       if (!c.greeted || c.deaf || !c.unknown.empty()) continue;
       for (auto const& [id, call] : c.open) {
         if (call.sent && call.deadline <= now_) {
-          complain("request ", id, " of kind ", call.message.what.index(),
-                   " was not answered at its deadline");
+          report_violation("request ", id, " of kind ", call.message.what.index(),
+                           " was not answered at its deadline");
         }
       }
     }
@@ -202,7 +202,7 @@ class world {
     for (;;) {
       auto const next = brain_->next_deadline();
       if (!next || *next > to) break;
-      if (*next < now_) complain("a deadline was left behind");
+      if (*next < now_) report_violation("a deadline was left behind");
       now_ = std::max(now_, *next);
       advance();
     }
@@ -436,12 +436,13 @@ class world {
   }
 
   void deliver(outgoing const& one) {
-    if (said_goodbye_.contains(one.to)) complain("something was sent after a goodbye");
+    if (said_goodbye_.contains(one.to)) report_violation("something was sent after a goodbye");
     auto const* const bye = std::get_if<goodbye>(&one.what->value);
     if (bye) said_goodbye_.insert(one.to);
     auto const at = by_connection_.find(one.to);
     if (at == by_connection_.end()) {
-      if (!bare_.contains(one.to)) complain("something was sent to a connection that is gone");
+      if (!bare_.contains(one.to))
+        report_violation("something was sent to a connection that is gone");
       return;
     }
     client& c = clients_[at->second];
@@ -451,34 +452,34 @@ class world {
       return;
     }
     if (c.deaf) return;
-    if (c.must_be_over) complain("an item was taken from a session that goes on");
+    if (c.must_be_over) report_violation("an item was taken from a session that goes on");
     if (one.in_reply_to != request_id{}) return answered(c, one);
     if (auto const* const h = std::get_if<hello_answer>(&one.what->value)) {
-      if (c.session) complain("a second session");
+      if (c.session) report_violation("a second session");
       c.session = *h;
       c.greeted = true;
     } else if (auto const* const r = std::get_if<resume_answer>(&one.what->value)) {
       c.unknown = r->unknown;
       c.greeted = true;
       for (request_id const id : r->unknown) {
-        if (!c.open.contains(id)) complain("what is not open is told to be unknown");
+        if (!c.open.contains(id)) report_violation("what is not open is told to be unknown");
       }
     } else if (!c.greeted) {
-      complain("a push before the handshake's answer");
+      report_violation("a push before the handshake's answer");
     }
   }
 
   void answered(client& c, outgoing const& one) {
     ++c.answered;
-    if (!c.greeted) complain("a reply before the handshake's answer");
+    if (!c.greeted) report_violation("a reply before the handshake's answer");
     auto const code = one.what->outcome.code();
     auto const at = c.open.find(one.in_reply_to);
     if (at == c.open.end()) {
       // A session that challenged its own task: by cancelling that, it shows that its task lives.
       bool const was_challenge = one.in_reply_to == cancelled_ && code == errc::aborted;
       if (!was_challenge) {
-        complain("a reply to request ", one.in_reply_to,
-                 ", which is not open: ", one.what->outcome);
+        report_violation("a reply to request ", one.in_reply_to,
+                         ", which is not open: ", one.what->outcome);
       }
       return;
     }
@@ -489,16 +490,16 @@ class world {
         std::holds_alternative<pop_args>(what) || std::holds_alternative<alive_args>(what) ||
         std::holds_alternative<count_barrier_args>(what);
     if (is_alone && code == errc::deadline_exceeded && at->second.deadline > now_) {
-      complain("a deadline was answered before it came");
+      report_violation("a deadline was answered before it came");
     }
     if (at->second.is_counted && code == errc::ok) {
       auto const sum = std::get<counter_answer>(one.what->value).value;
-      if (!sums_.insert(sum).second) complain("two increments made the same sum");
+      if (!sums_.insert(sum).second) report_violation("two increments made the same sum");
     }
     if (auto const* const w = std::get_if<watch_keys_args>(&what)) check_changes(*w, one);
     if (std::holds_alternative<pop_args>(what) && code == errc::ok) popped(c, one);
     if (auto const* const t = std::get_if<tasks_answer>(&one.what->value)) {
-      if (t->version < c.version_seen) complain("an older snapshot came after a newer one");
+      if (t->version < c.version_seen) report_violation("an older snapshot came after a newer one");
       c.version_seen = t->version;
     }
     if (std::holds_alternative<barrier_args>(what)) check_round(std::get<barrier_args>(what), one);
@@ -511,10 +512,10 @@ class world {
     if (!told || !asked.after || !one.what->outcome.ok()) return;
     std::uint64_t last = *asked.after;
     for (auto const& change : told->changes) {
-      if (change.version <= last) complain("a change was told twice or out of order");
+      if (change.version <= last) report_violation("a change was told twice or out of order");
       last = change.version;
     }
-    if (told->version < last) complain("a watch goes back in time");
+    if (told->version < last) report_violation("a watch goes back in time");
   }
 
   // What one session has received, another gets only if the first has ended.
@@ -533,8 +534,8 @@ class world {
     auto const [at, is_first] =
         outcomes_.emplace(std::pair{asked.name, *number}, one.what->outcome);
     if (!is_first && at->second != one.what->outcome) {
-      complain("round ", *number, " of '", asked.name, "' ended twice: ", at->second, "; ",
-               one.what->outcome);
+      report_violation("round ", *number, " of '", asked.name, "' ended twice: ", at->second, "; ",
+                       one.what->outcome);
     }
   }
 
@@ -548,14 +549,14 @@ class world {
     }
     static_cast<void>(brain_->put_in(now_, stopped{"the end"}));
     auto const seen = brain_->look(now_);
-    if (seen.sessions != 0) complain("a session has survived its end");
-    if (!seen.barriers.empty()) complain("a barrier has survived its callers");
-    if (seen.waiting_gets != 0) complain("a get has survived its caller");
+    if (seen.sessions != 0) report_violation("a session has survived its end");
+    if (!seen.barriers.empty()) report_violation("a barrier has survived its callers");
+    if (seen.waiting_gets != 0) report_violation("a get has survived its caller");
     if (seen.waiting_pops + seen.waiting_key_watches != 0) {
-      complain("a pop or a watch has survived its caller");
+      report_violation("a pop or a watch has survived its caller");
     }
     if (seen.keys == 0 && seen.queued_items == 0 && seen.memory_bytes != 0) {
-      complain(seen.memory_bytes, " bytes of memory are lost");
+      report_violation(seen.memory_bytes, " bytes of memory are lost");
     }
   }
 
@@ -572,8 +573,8 @@ class world {
       for (auto const& [id, call] : c.open) {
         bool const is_held = std::find(c.unknown.begin(), c.unknown.end(), id) == c.unknown.end();
         if (call.sent && is_held) {
-          complain("request ", id, " of kind ", call.message.what.index(),
-                   " was not answered at the stop");
+          report_violation("request ", id, " of kind ", call.message.what.index(),
+                           " was not answered at the stop");
         }
       }
     }
@@ -616,8 +617,8 @@ class world {
       count = std::strtoull(std::string{v->value.view()}.c_str(), nullptr, 10);
     }
     if (count < sums_.size() || count > sums_.size() + uncertain_) {
-      complain("counted ", count, ", but ", sums_.size(), " were told so and ", uncertain_,
-               " are uncertain");
+      report_violation("counted ", count, ", but ", sums_.size(), " were told so and ", uncertain_,
+                       " are uncertain");
     }
   }
 

@@ -8,7 +8,7 @@
 
 namespace coxswain::core {
 
-// One run of some hundred steps, told by its dice. Complains of what does not hold: the
+// One run of some hundred steps, told by its dice. Reports a violation of what does not hold: the
 // coordinator's invariants; every request is answered at most once as far as its client can see,
 // and none by anything but its own answer; who is connected is answered when its deadline has come;
 // an increment takes effect exactly once; nothing is left of sessions that are gone. Returns

@@ -3,7 +3,7 @@
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/codec_quick.hpp"
 #include "coxswain/wire/frame.hpp"
-#include "tests/fuzz/complaint.hpp"
+#include "tests/fuzz/violation.hpp"
 #include "tests/wire/live_bytes.hpp"
 #include "tests/wire/samples.hpp"
 
@@ -14,8 +14,8 @@
 namespace coxswain::wire {
 namespace {
 
-using test::complain;
 using test::dice;
+using test::report_violation;
 
 // What decoding a payload may take: a list of numbers has several times its bytes while it grows,
 // and a list of empty entries has more.
@@ -32,11 +32,11 @@ bool survives(Decode decode, std::string const& payload, std::size_t taken_max) 
   auto const message = decode(payload);
   auto const taken = test::peak_bytes() - before;
   if (taken > taken_max) {
-    complain("a payload of ", payload.size(), " bytes took ", taken, " bytes");
+    report_violation("a payload of ", payload.size(), " bytes took ", taken, " bytes");
   }
   if (!message) return false;
   auto const again = decode(test::payload_of(*message));
-  if (!again || *again != *message) complain("a message changed on its way");
+  if (!again || *again != *message) report_violation("a message changed on its way");
   return true;
 }
 
@@ -54,10 +54,10 @@ std::vector<std::string> read_in_pieces(dice& chance, std::string_view stream, s
     decoder.feed(piece);
     for (;;) {
       auto const payload = decoder.next();
-      if (decoder.buffer_bytes() > std::min(limit, 2 * fed)) complain("too large a buffer");
+      if (decoder.buffer_bytes() > std::min(limit, 2 * fed)) report_violation("too large a buffer");
       if (!payload) return payloads;
       if (!*payload) break;
-      if ((*payload)->size() > limit) complain("a payload beyond the limit");
+      if ((*payload)->size() > limit) report_violation("a payload beyond the limit");
       payloads.emplace_back(**payload);
     }
   }
@@ -85,7 +85,7 @@ bool is_understood_quickly(std::string_view payload) {
   core::client_message quick;
   if (!decode_quickly(payload, quick)) return false;
   auto const thorough = decode_with_protobuf(payload);
-  if (!thorough || *thorough != quick) complain("the quick way leads to something else");
+  if (!thorough || *thorough != quick) report_violation("the quick way leads to something else");
   return true;
 }
 
@@ -100,7 +100,7 @@ bool survives_in_some_direction(std::string const& payload) {
 
 void check_pieces(dice& chance, std::string_view stream, std::size_t limit) {
   if (read_in_pieces(chance, stream, limit) != read_at_once(stream, limit)) {
-    complain("the pieces matter");
+    report_violation("the pieces matter");
   }
 }
 

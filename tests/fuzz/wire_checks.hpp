@@ -1,5 +1,6 @@
 #pragma once
-// What must hold of the wire layer's decoders, whatever bytes come. Complains of what does not.
+// What must hold of the wire layer's decoders, whatever bytes come. Reports a violation of what
+// does not.
 
 #include "tests/fuzz/chance.hpp"
 

@@ -118,8 +118,8 @@ std::string coordinator_process::get(std::string const& path) const {
   asio::ip::tcp::socket s{io};
   auto const port = static_cast<std::uint16_t>(std::stoul(http_.substr(http_.rfind(':') + 1)));
   s.connect({asio::ip::address_v4::loopback(), port});
-  timeval const patience{std::chrono::duration_cast<std::chrono::seconds>(limit).count(), 0};
-  ::setsockopt(s.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  timeval const wait_max{std::chrono::duration_cast<std::chrono::seconds>(limit).count(), 0};
+  ::setsockopt(s.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &wait_max, sizeof wait_max);
   std::string const question = "GET " + path +
                                " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
                                "Authorization: Bearer operator\r\n\r\n";
@@ -151,8 +151,8 @@ duration coordinator_process::terminate() {
   int const process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   ::kill(pid_, SIGTERM);
   pollfd ends{process, POLLIN, 0};
-  constexpr auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
-  BOOST_TEST(::poll(&ends, 1, static_cast<int>(patience)) == 1, "it does not end after SIGTERM");
+  constexpr auto wait_max = std::chrono::duration_cast<std::chrono::milliseconds>(limit).count();
+  BOOST_TEST(::poll(&ends, 1, static_cast<int>(wait_max)) == 1, "it does not end after SIGTERM");
   ::close(process);
   is_running();
   return clock::now() - begin;

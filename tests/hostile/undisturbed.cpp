@@ -68,8 +68,8 @@ class livez_watch {
 // Iterations of the loop, and those among them that took longer than the target.
 struct iterations {
   explicit iterations(coordinator_process const& of)
-      : all{of.metric("coxswain_loop_turn_seconds_count")},
-        too_long{all - of.metric("coxswain_loop_turn_seconds_bucket{le=\"0.005\"}")} {}
+      : all{of.metric("coxswain_loop_iteration_seconds_count")},
+        too_long{all - of.metric("coxswain_loop_iteration_seconds_bucket{le=\"0.005\"}")} {}
   double all;
   double too_long;
 };
@@ -104,11 +104,11 @@ void expect_undisturbed(coordinator_process& coordinator, std::vector<attacker> 
            << " iterations took longer than 5 ms";
     }
     BOOST_TEST(job.reconnects() == 0U);
-    BOOST_TEST(coordinator.metric("coxswain_worker_wait_turns_max") <= 2);
-    double const steps = coordinator.metric("coxswain_loop_turn_steps_max");
+    BOOST_TEST(coordinator.metric("coxswain_worker_wait_iterations_max") <= 2);
+    double const steps = coordinator.metric("coxswain_loop_iteration_steps_max");
     BOOST_TEST(steps <= steps_max);
     seen << "\n  the longest iteration of all took "
-         << 1000 * coordinator.metric("coxswain_loop_turn_max_seconds") << " ms, most steps "
+         << 1000 * coordinator.metric("coxswain_loop_iteration_max_seconds") << " ms, most steps "
          << steps;
   }
   BOOST_TEST(held, "the job is disturbed:" << seen.str());

@@ -65,13 +65,13 @@ function(run_python root)
   if(size GREATER 7000000)
     message(FATAL_ERROR "The Python module has more than 7 MB.")
   endif()
-  cmake_path(GET package PARENT_PATH folder)
-  set(ENV{PYTHONPATH} ${folder})
+  cmake_path(GET package PARENT_PATH directory)
+  set(ENV{PYTHONPATH} ${directory})
   set(ENV{PYTHONDONTWRITEBYTECODE} 1)
   run(python3 -c
 "import coxswain
 with coxswain.Coordinator(1) as coordinator, coxswain.Client(coordinator.address, 0) as job:
-    assert job.barrier('b') == 1 and coxswain.__file__.startswith('${folder}/')")
+    assert job.barrier('b') == 1 and coxswain.__file__.startswith('${directory}/')")
 endfunction()
 
 # A plugin in C, by what pkg-config says.
@@ -81,8 +81,8 @@ function(build_plugin root)
     return()
   endif()
   file(GLOB_RECURSE pc ${root}/*/coxswain.pc)
-  cmake_path(GET pc PARENT_PATH folder)
-  set(ENV{PKG_CONFIG_PATH} ${folder})
+  cmake_path(GET pc PARENT_PATH directory)
+  set(ENV{PKG_CONFIG_PATH} ${directory})
   execute_process(COMMAND ${PKG_CONFIG} --cflags --libs coxswain OUTPUT_VARIABLE said
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(said UNIX_COMMAND "${said}")

@@ -35,7 +35,7 @@ inline environment without(environment variables, std::string const& name) {
 
 // "VALUE from VARIABLES", the text of what is wrong, "missing: WHY", or "nothing".
 template <class Value>
-std::string text_of(launch::finding<Value> const& what) {
+std::string text_of(launch::sourced_value<Value> const& what) {
   if (!what.why_missing().empty()) return "missing: " + what.why_missing();
   if (!what.is_there()) return "nothing";
   if (!what.problem().ok()) return what.problem().message();

@@ -33,11 +33,11 @@ struct house {
     asio::co_spawn(io, made->run(), [this](std::exception_ptr) { has_ended = true; });
     auto const where = net::endpoint::parse(made->addresses().front()).value();
     at = where.resolve(net::endpoint::purpose::connect).value().front();
-    turn();
+    run_iteration();
   }
 
   // What is ready is served.
-  void turn() {
+  void run_iteration() {
     for (int i = 0; i < 5; ++i) {
       io.restart();
       io.poll();
@@ -50,7 +50,7 @@ struct house {
       aside const ours;
       BOOST_TEST_REQUIRE(::connect(peers[i].value(), at->data(), at->size()) == 0);
     }
-    turn();
+    run_iteration();
   }
 
   template <class Make>
@@ -61,7 +61,7 @@ struct house {
       bytes = make();
     }
     ::send(peers[i].value(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    turn();
+    run_iteration();
     std::array<char, 4096> ignored;
     while (::recv(peers[i].value(), ignored.data(), ignored.size(), MSG_DONTWAIT) > 0) {
     }
@@ -89,7 +89,7 @@ void run(house& h) {
   h.say(1, [] { return try_get_frame(3, "k"); });
   h.say(2, [] { return barrier_frame(3, 2, "nobody else comes"); });
   for (auto& one : h.peers) one.close();
-  h.turn();
+  h.run_iteration();
 }
 
 BOOST_AUTO_TEST_SUITE(memory_test)
@@ -110,7 +110,7 @@ void expect_ends(void (*fails)(std::size_t) noexcept) {
       fails(n);
       run(h);
       test::return_memory();
-      h.turn();
+      h.run_iteration();
 
       BOOST_TEST(h.made->statistics().connections == 0u);
       for (auto const& one : h.made->look().tasks) {

@@ -1,7 +1,7 @@
 #include "coxswain/net/poller.hpp"
 
+#include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/readiness.hpp"
-#include "coxswain/net/routine.hpp"
 #include "tests/net/sockets.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -16,15 +16,15 @@
 namespace coxswain::net {
 namespace {
 
-// A turn taker that writes down what happens: "(" a turn begins, ")" it ends.
-struct diary final : turn_taker {
-  time_point turn_begins() noexcept override {
+// A loop iteration taker that writes down what happens: "(" a loop iteration begins, ")" it ends.
+struct diary final : iteration_owner {
+  time_point iteration_begins() noexcept override {
     text += "(";
     began_at = std::chrono::steady_clock::now();
-    said += turn_takes;
+    said += iteration_takes;
     return said;
   }
-  void turn_ends() noexcept override {
+  void iteration_ends() noexcept override {
     text += ")";
     if (at_end) at_end();
   }
@@ -35,8 +35,8 @@ struct diary final : turn_taker {
   int expected{};  // how often it was said that somebody will be served soon
   std::function<void()> at_end;
   time_point began_at;
-  time_point said;  // as the moment of a turn
-  duration turn_takes{};
+  time_point said;  // as the moment of a loop iteration
+  duration iteration_takes{};
 };
 
 // Reads what comes, a buffer of four bytes at a time, and writes it into the diary.
@@ -52,7 +52,7 @@ class reader final : private watched {
   }
 
  private:
-  routine read() {
+  owned_coroutine read() {
     for (;;) {
       co_await ready.readable();
       book_.text += "r";
@@ -63,7 +63,7 @@ class reader final : private watched {
         if (got == 0 || (got < 0 && ready.hung_up())) co_return;
         if (got > 0) book_.text.append(buffer, static_cast<std::size_t>(got));
         if (got < 4 && !ready.hung_up()) break;
-        if (polite_) co_await ready.next_turn();
+        if (polite_) co_await ready.next_iteration();
       }
     }
   }
@@ -77,7 +77,7 @@ class reader final : private watched {
 
  public:
   readiness ready;
-  routine loop;
+  owned_coroutine loop;
 };
 
 // Who waits until something can be written.
@@ -110,7 +110,7 @@ struct world {
   std::string run_handler() {
     io->restart();
     while (book.text.empty()) {
-      BOOST_TEST_REQUIRE(io->run_one_for(std::chrono::milliseconds{patience_ms}) == 1u);
+      BOOST_TEST_REQUIRE(io->run_one_for(std::chrono::milliseconds{wait_max_ms}) == 1u);
     }
     return book.take();
   }
@@ -145,7 +145,7 @@ BOOST_FIXTURE_TEST_CASE(nothing_happens_until_something_arrives, world) {
   BOOST_TEST(poll() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_turn_serves_all_that_are_ready, world) {
+BOOST_FIXTURE_TEST_CASE(one_iteration_serves_all_that_are_ready, world) {
   auto const one = add();
   auto const two = add();
   send(one, "a");
@@ -154,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(one_turn_serves_all_that_are_ready, world) {
   BOOST_TEST(run() == "(rarb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(one_turn_serves_more_than_one_batch_of_the_kernel, world) {
+BOOST_FIXTURE_TEST_CASE(one_iteration_serves_more_than_one_batch_of_the_kernel, world) {
   constexpr std::size_t many = 2'500;
   for (std::size_t i = 0; i < many; ++i) send(add(), "x");
 
@@ -166,7 +166,7 @@ BOOST_FIXTURE_TEST_CASE(one_turn_serves_more_than_one_batch_of_the_kernel, world
 }
 
 BOOST_FIXTURE_TEST_CASE(
-    what_has_come_by_the_end_of_a_busy_turn_is_served_before_asio_is_asked_again, world) {
+    what_has_come_by_the_end_of_a_busy_iteration_is_served_before_asio_is_asked_again, world) {
   auto const one = add();
   auto const two = add();
   send(one, "a");
@@ -180,10 +180,11 @@ BOOST_FIXTURE_TEST_CASE(
   BOOST_TEST(poll() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(busy_turns_that_take_long_let_other_work_of_the_io_context_run, world) {
+BOOST_FIXTURE_TEST_CASE(busy_iterations_that_take_long_let_other_work_of_the_io_context_run,
+                        world) {
   auto const one = add();
   auto const two = add();
-  book.turn_takes = 200us;
+  book.iteration_takes = 200us;
   book.at_end = [&] {
     send(one, "a");
     send(two, "b");
@@ -194,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(busy_turns_that_take_long_let_other_work_of_the_io_conte
   BOOST_TEST(run_handler() == "(rarb)(rarb)(rarb)(rarb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_has_come_by_the_end_of_a_turn_with_one_event_is_reported_by_asio,
+BOOST_FIXTURE_TEST_CASE(what_has_come_by_the_end_of_an_iteration_with_one_event_is_reported_by_asio,
                         world) {
   auto const one = add();
   auto const two = add();
@@ -219,13 +220,13 @@ BOOST_FIXTURE_TEST_CASE(an_edge_that_came_before_the_wait_is_not_lost, world) {
   BOOST_TEST(book.take() == "r");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_is_poked_for_the_next_turn_goes_on_there_once, world) {
+BOOST_FIXTURE_TEST_CASE(who_is_poked_for_the_next_iteration_goes_on_there_once, world) {
   auto const peer = add();
   send(peer, "x");
   BOOST_TEST(run() == "(rx)");
 
-  readers[0]->ready.poke_next_turn();
-  readers[0]->ready.poke_next_turn();
+  readers[0]->ready.poke_next_iteration();
+  readers[0]->ready.poke_next_iteration();
   BOOST_TEST(book.take() == "");
   BOOST_TEST(run() == "(r)");
   BOOST_TEST(poll() == "");
@@ -240,7 +241,8 @@ BOOST_FIXTURE_TEST_CASE(who_finds_a_lot_lets_others_have_their_turn, world) {
   BOOST_TEST(run() == "(raaaarx)(bbbb)(cc)");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_edge_while_waiting_for_the_next_turn_is_read_there_and_not_owed, world) {
+BOOST_FIXTURE_TEST_CASE(an_edge_while_waiting_for_the_next_iteration_is_read_there_and_not_owed,
+                        world) {
   auto const peer = add(true);
   send(peer, "aaaa");
   book.at_end = [&] {
@@ -275,7 +277,8 @@ BOOST_FIXTURE_TEST_CASE(writability_is_told_while_it_is_wanted, world) {
   BOOST_TEST(run() == "(rb)");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_is_served_after_another_in_the_same_turn_is_told_to_expect_it, world) {
+BOOST_FIXTURE_TEST_CASE(who_is_served_after_another_in_the_same_iteration_is_told_to_expect_it,
+                        world) {
   for (auto const peer : {add(), add(), add()}) send(peer, "x");
 
   BOOST_TEST(run() == "(rxrxrx)");
@@ -308,31 +311,33 @@ BOOST_FIXTURE_TEST_CASE(writability_comes_back_when_the_peer_has_read, world) {
   BOOST_TEST(run() == "(W)");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_requested_turn_comes_once, world) {
-  polled->request_turn();
-  polled->request_turn();
+BOOST_FIXTURE_TEST_CASE(a_requested_iteration_comes_once, world) {
+  polled->request_iteration();
+  polled->request_iteration();
 
   BOOST_TEST(run() == "()");
   BOOST_TEST(poll() == "");
 }
 
-// Under an attack each turn requests the next, and readiness brings turns in between: each of those
-// once added a request that was never used up, and the page waited for ever more turns.
-BOOST_FIXTURE_TEST_CASE(requested_turns_do_not_pile_up_between_turns_that_readiness_brings, world) {
+// Under an attack each iteration requests the next, and readiness brings iterations in between:
+// each of those once added a request that was never used up, and the page waited for ever more
+// iterations.
+BOOST_FIXTURE_TEST_CASE(
+    requested_iterations_do_not_pile_up_between_iterations_that_readiness_brings, world) {
   auto const peer = add();
-  int turns = 0;
+  int iterations = 0;
   book.at_end = [&] {
-    if (++turns > 100) return;
+    if (++iterations > 100) return;
     send(peer, "x");
-    polled->request_turn();
+    polled->request_iteration();
   };
-  polled->request_turn();
-  while (turns <= 100) run_handler();
+  polled->request_iteration();
+  while (iterations <= 100) run_handler();
 
   BOOST_TEST(poll().size() <= std::string_view{"()(rx)"}.size());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_turn_comes_at_the_deadline_and_not_before, world) {
+BOOST_FIXTURE_TEST_CASE(an_iteration_comes_at_the_deadline_and_not_before, world) {
   auto const deadline = std::chrono::steady_clock::now() + 2ms;
   polled->wake_at(deadline + 1h);
   polled->wake_at(deadline);
@@ -358,7 +363,7 @@ BOOST_FIXTURE_TEST_CASE(a_new_deadline_after_the_alarm_rings_again, world) {
   BOOST_TEST(run() == "()");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_was_ended_by_another_in_the_same_turn_is_not_resumed, world) {
+BOOST_FIXTURE_TEST_CASE(what_was_ended_by_another_in_the_same_iteration_is_not_resumed, world) {
   std::vector<int> peers{add(), add()};
   auto ends = unix_pair();
   std::unique_ptr<readiness> writer;
@@ -379,20 +384,20 @@ BOOST_FIXTURE_TEST_CASE(what_was_ended_by_another_in_the_same_turn_is_not_resume
 BOOST_FIXTURE_TEST_CASE(closing_leaves_the_io_context_without_work, world) {
   add();
   polled->wake_at(std::chrono::steady_clock::now() + 1h);
-  polled->request_turn();
+  polled->request_iteration();
 
   polled->close();
 
   io->run();  // returns
   BOOST_TEST(book.take() == "");
-  polled->request_turn();
+  polled->request_iteration();
   polled->wake_at(std::chrono::steady_clock::now());
   io->restart();
   io->run();
   BOOST_TEST(book.take() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(closing_at_the_end_of_a_turn, world) {
+BOOST_FIXTURE_TEST_CASE(closing_at_the_end_of_an_iteration, world) {
   auto const peer = add(true);
   book.at_end = [&] { polled->close(); };
   send(peer, "aaaabbbb");
@@ -402,7 +407,7 @@ BOOST_FIXTURE_TEST_CASE(closing_at_the_end_of_a_turn, world) {
   BOOST_TEST(book.take() == "(raaaa)");
 }
 
-BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_a_turn) {
+BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_an_iteration) {
   for (bool const by_alarm : {false, true}) {
     world w;
     auto const peer = w.add(true);
@@ -424,7 +429,7 @@ BOOST_AUTO_TEST_CASE(destruction_at_the_end_of_a_turn) {
 
 BOOST_FIXTURE_TEST_CASE(destruction_while_everything_is_pending, world) {
   send(add(), "x");
-  polled->request_turn();
+  polled->request_iteration();
   polled->wake_at(time_point::min());
   readers.clear();
   polled.reset();
@@ -436,12 +441,12 @@ BOOST_FIXTURE_TEST_CASE(destruction_while_everything_is_pending, world) {
 
 BOOST_FIXTURE_TEST_CASE(the_io_context_may_end_first, world) {
   send(add(), "x");
-  polled->request_turn();
+  polled->request_iteration();
   polled->wake_at(time_point::min());
 
   io.reset();
 
-  polled->request_turn();
+  polled->request_iteration();
   polled->wake_at(time_point::min());
   polled->start();
   add();

@@ -43,12 +43,12 @@ inline std::pair<socket, socket> tcp_pair() {
   return {std::move(here), std::move(there)};
 }
 
-inline constexpr int patience_ms = 30'000;
+inline constexpr int wait_max_ms = 30'000;
 
 // Until `condition` holds; fails the test after half a minute.
 template <class Condition>
 void wait_until(Condition condition) {
-  auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds{patience_ms};
+  auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds{wait_max_ms};
   while (!condition()) {
     BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() < end), "waited in vain");
     std::this_thread::yield();
@@ -64,7 +64,7 @@ inline void wait_for_bytes(int socket, int count) {
 
 inline void wait_for_hang_up(int socket) {
   pollfd watched{socket, POLLRDHUP, 0};
-  BOOST_TEST_REQUIRE(::poll(&watched, 1, patience_ms) == 1);
+  BOOST_TEST_REQUIRE(::poll(&watched, 1, wait_max_ms) == 1);
 }
 
 }  // namespace coxswain::net

@@ -97,11 +97,11 @@ BOOST_FIXTURE_TEST_CASE(a_file_that_cannot_be_read_is_named_with_the_files_error
        {&tls_options::certificate_file, &tls_options::key_file, &tls_options::authorities_file}) {
     auto missing = good;
     missing.*file = "/no/such.pem";
-    auto folder = good;
-    folder.*file = "/";
+    auto directory = good;
+    directory.*file = "/";
 
     REFUSED(side::server, missing, errc::not_found, "/no/such.pem");
-    REFUSED(side::server, folder, errc::unavailable, "Is a directory");
+    REFUSED(side::server, directory, errc::unavailable, "Is a directory");
   }
 }
 

@@ -38,7 +38,7 @@ export async function fresh(options) {
 // The page of the feed; with options, it is a fresh one.
 export async function visit(options) {
   const page = options ? await fresh(options) : desk;
-  page.complaints.length = 0;
+  page.violations.length = 0;
   await page.goto(feed.url);
   return page;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server of the page whose feed says what it is told to: the fixture of the page's tests.
 
-    feed.py FOLDER      serves page.html of the folder with page.policy, on a port of its choice
+    feed.py DIRECTORY      serves page.html of the directory with page.policy, on a port of its choice
 
 Each line of its input is a JSON object with one command:
     {"state": MESSAGE}     what everybody is sent who connects from now on
@@ -74,12 +74,12 @@ class Feed:
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    feed = folder = None
+    feed = directory = None
 
     def do_GET(self):
         if self.path == "/":
-            policy = (self.folder / "page.policy").read_text()
-            self.answer(200, (self.folder / "page.html").read_bytes(),
+            policy = (self.directory / "page.policy").read_text()
+            self.answer(200, (self.directory / "page.html").read_bytes(),
                         ("Content-Type", "text/html; charset=utf-8"),
                         ("Content-Security-Policy", policy))
         elif not self.path.startswith("/api/v1/"):
@@ -154,7 +154,7 @@ def start(port):
 
 
 def main():
-    Handler.folder = pathlib.Path(sys.argv[1])
+    Handler.directory = pathlib.Path(sys.argv[1])
     feed = Handler.feed = Feed()
     server = start(0)
     port = server.server_port

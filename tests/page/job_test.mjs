@@ -104,7 +104,7 @@ test('a killed task is the headline within a second', async () => {
     .locator('#events .text', {hasText: `task ${VICTIM} `})
     .first()
     .waitFor();
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });
 
 test('a lost task is suspect within a second, and failed after its grace', async () => {
@@ -129,7 +129,7 @@ test('who does not come to a barrier is missed by name', async () => {
   await page.locator('#waits .known .task-link', {hasText: String(VICTIM)}).waitFor();
   const waiting = page.locator('#legend [data-state="waiting"] b', {hasText: String(TASKS - 1)});
   await waiting.waitFor();
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });
 
 test('a round is cancelled on the page, and those who wait learn by whom', async () => {
@@ -144,7 +144,7 @@ test('a round is cancelled on the page, and those who wait learn by whom', async
   await page.locator('#notice', {hasText: 'Round 1 of ‘step’ was cancelled.'}).waitFor();
   const told = page.locator('#events .text', {hasText: 'cancelled by 127.0.0.1 over HTTP'});
   await told.first().waitFor();
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });
 
 test('a key of the job is found, and its value', async () => {
@@ -157,5 +157,5 @@ test('a key of the job is found, and its value', async () => {
   await page.locator('#keys button', {hasText: 'a/b c'}).click();
 
   await page.locator('#keys-value-text', {hasText: 'hello'}).waitFor();
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });

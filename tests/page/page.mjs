@@ -7,7 +7,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import {fileURLToPath} from 'node:url';
 
-const folder = path.dirname(fileURLToPath(import.meta.url));
+const directory = path.dirname(fileURLToPath(import.meta.url));
 const need = createRequire(path.join(process.env.COXSWAIN_PAGE_MODULES, 'from-here.js'));
 const {chromium} = need('playwright-core');
 
@@ -17,7 +17,7 @@ const site = process.env.COXSWAIN_SITE;
 export class Feed {
   static async start() {
     const feed = new Feed();
-    feed.process = spawn('python3', ['-B', path.join(folder, 'feed.py'), site], {
+    feed.process = spawn('python3', ['-B', path.join(directory, 'feed.py'), site], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     feed.lines = readline.createInterface({input: feed.process.stdout})[Symbol.asyncIterator]();
@@ -49,15 +49,15 @@ export function launch() {
   });
 }
 
-// An empty page, with what its console will complain of.
+// An empty page, with what its console will report_violation of.
 export async function open(browser, options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
   const page = await context.newPage();
-  page.complaints = [];
+  page.violations = [];
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) page.complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type())) page.violations.push(message.text());
   });
-  page.on('pageerror', (error) => page.complaints.push(String(error)));
+  page.on('pageerror', (error) => page.violations.push(String(error)));
   return page;
 }
 

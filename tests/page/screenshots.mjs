@@ -1,5 +1,5 @@
 // Takes pictures of the page's scenes:
-//   node screenshots.mjs [--whole] FOLDER [SCENE-SHAPE...]
+//   node screenshots.mjs [--whole] DIRECTORY [SCENE-SHAPE...]
 // Such as failed-light; without any, all of them. With --whole, as far as the page goes. Those of
 // the README are in pictures/. The variables are those of tests/page/CMakeLists.txt.
 
@@ -17,7 +17,7 @@ const shapes = {
 
 const words = process.argv.slice(2).filter((word) => word !== '--whole');
 const isWhole = words.length < process.argv.length - 2;
-const [folder, ...wanted] = words;
+const [directory, ...wanted] = words;
 const all = Object.keys(scenes).flatMap((scene) =>
   Object.keys(shapes).map((shape) => `${scene}-${shape}`),
 );
@@ -31,8 +31,8 @@ for (const name of wanted.length > 0 ? wanted : all) {
   const page = await open(browser, shapes[shape]);
   await page.goto(feed.url);
   await live(page);
-  await page.screenshot({path: path.join(folder, `${name}.png`), fullPage: isWhole});
-  if (page.complaints.length > 0) console.log(name, page.complaints);
+  await page.screenshot({path: path.join(directory, `${name}.png`), fullPage: isWhole});
+  if (page.violations.length > 0) console.log(name, page.violations);
   await page.context().close();
 }
 await browser.close();

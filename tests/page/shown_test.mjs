@@ -22,7 +22,7 @@ test('the legend counts each state', async () => {
     left: '1',
   });
   assert.equal(await text(page, '#job'), 'train-7b');
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });
 
 test('a task that left to return says until when it is expected', async () => {
@@ -451,7 +451,7 @@ test('texts of strangers are shown as text', async () => {
   assert.ok((await text(page, '#waits')).includes(`key '${markup}'`));
   assert.equal(await page.evaluate(() => window.hurt), undefined);
   assert.equal(await page.locator('img').count(), 0);
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });
 
 test('an empty job says so', async () => {

@@ -360,7 +360,7 @@ test('a window that comes to a sharper screen is drawn anew', async () => {
     return canvas.width === Math.round(3 * parseFloat(canvas.style.width));
   });
 
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.violations, []);
 });
 
 test('one failed task of ten thousand is found', async () => {
@@ -535,7 +535,7 @@ test('a link shows the same selection', async () => {
     await linked.goto(`${feed.url}${link}`);
     await live(linked);
     assert.equal(await text(linked, '#search-result'), shown, link);
-    assert.deepEqual(linked.complaints, []);
+    assert.deepEqual(linked.violations, []);
   }
 });
 

@@ -124,10 +124,10 @@ with coxswain.Coordinator(1) as coordinator:
         for operand, sum in ((fractions.Fraction(7, 2), 3.5), (Real(), 3.5), (True, 1), (2**40, 2**40),
                              (memoryview(b"a"), b"a")):
             how = "and" if isinstance(sum, bytes) else "sum"
-            self.assertEqual(self.jobs[0].reduce("n", operand, how, among=alone), sum)
+            self.assertEqual(self.jobs[0].reduce("n", operand, how, participants=alone), sum)
         for wrong in ("3", None, [1]):
             with self.assertRaises(TypeError):
-                self.jobs[0].reduce("n", wrong, among=alone)
+                self.jobs[0].reduce("n", wrong, participants=alone)
         for call in (lambda: self.jobs[0].increment("n", Real()),
                      lambda: self.jobs[0].increment("n", 3.0),
                      lambda: self.jobs[0].reached_sync_point(Real()),
@@ -138,17 +138,17 @@ with coxswain.Coordinator(1) as coordinator:
     def test_a_task_is_a_number_from_zero_on(self):
         for wrong in (-1, 2**32, 2**70):
             with self.assertRaisesRegex(coxswain.InvalidArgument, f"there is no task {wrong}: "):
-                self.jobs[0].barrier("b", 1, among=[wrong])
+                self.jobs[0].barrier("b", 1, participants=[wrong])
             with self.assertRaises(coxswain.InvalidArgument):
                 self.jobs[0].alive_tasks([wrong], 1)
         for wrong in ("0", 0.0, None):
             with self.assertRaises(TypeError):
-                self.jobs[0].barrier("b", 1, among=[wrong])
+                self.jobs[0].barrier("b", 1, participants=[wrong])
 
     def test_a_subset_meets_alone(self):
-        self.assertEqual(self.jobs[1].barrier("mine", among=[1]), 1)
+        self.assertEqual(self.jobs[1].barrier("mine", participants=[1]), 1)
         with self.assertRaisesRegex(coxswain.InvalidArgument, "task 0 is not among the participants"):
-            self.jobs[0].barrier("yours", 1, among=[1])
+            self.jobs[0].barrier("yours", 1, participants=[1])
 
     def test_data_is_gathered_reduced_and_compared(self):
         def work(job):

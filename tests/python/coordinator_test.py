@@ -94,8 +94,8 @@ class Page(PythonTest):
 
 class Recording(PythonTest):
     def test_it_is_kept_in_memory_and_written_to_a_file_of_this_user(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "job.recording")
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "job.recording")
             path.touch(0o644)
             at = self.coordinator(1, record=path)
             self.client(at).put("k", "v")
@@ -106,8 +106,8 @@ class Recording(PythonTest):
         self.assertIn(b"k", at.recording())
 
     def test_a_forked_child_writes_nothing_into_it(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "job.recording")
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "job.recording")
             code = ("import coxswain, os, sys\n"
                     "at = coxswain.Coordinator(1, record=sys.argv[1])\n"
                     "coxswain.Client(at.address).put('once', 'v')\n"

@@ -14,14 +14,14 @@ TRAIN = pathlib.Path(__file__).resolve().parents[2] / "tools/examples/train.py"
 class Train(PythonTest):
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory(prefix="coxswain-train-")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        directory = tempfile.TemporaryDirectory(prefix="coxswain-train-")
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
         self.at = self.coordinator(4, recoverable=True, reconnect_grace=0)
         self.observer = self.client(self.at)
 
     def start(self, task):
-        return self.python(TRAIN.read_text(), self.folder,
+        return self.python(TRAIN.read_text(), self.directory,
                            COXSWAIN_ADDRESS=self.at.address, COXSWAIN_TASK_ID=str(task))
 
     def has_done(self, step):
@@ -58,8 +58,8 @@ class Train(PythonTest):
         self.observer.preempt(task=3)
 
         step, _ = self.result(programs)
-        self.assertEqual(int((self.folder / "latest").read_text()), step)
-        self.assertEqual(len(list(self.folder.glob(f"{step}.*"))), 4)
+        self.assertEqual(int((self.directory / "latest").read_text()), step)
+        self.assertEqual(len(list(self.directory.glob(f"{step}.*"))), 4)
 
 
 if __name__ == "__main__":

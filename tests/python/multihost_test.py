@@ -46,13 +46,13 @@ class FourProcesses(PythonTest):
                   "                    processes={0})\n")
 
     def test_sync_global_processes(self):
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as directory:
             self.each("made = pathlib.Path(sys.argv[3]) / 'made'\n"
                       "if me == 0:\n"
                       "    time.sleep(0.3)\n"
                       "    made.mkdir()\n"
                       "multihost.sync_global_processes('made', record_event_name='/sync')\n"
-                      "assert made.exists()\n", folder)
+                      "assert made.exists()\n", directory)
 
     def test_a_wait_may_be_endless(self):
         self.each("multihost.sync_global_processes('x', float('inf'))\n"

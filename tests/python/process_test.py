@@ -286,15 +286,15 @@ class Package(PythonTest):
         self.assertEqual(said, "[]\n")
 
     def test_a_module_for_another_python_or_none_is_said(self):
-        with tempfile.TemporaryDirectory() as folder:
-            package = pathlib.Path(folder, "coxswain")
+        with tempfile.TemporaryDirectory() as directory:
+            package = pathlib.Path(directory, "coxswain")
             shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
             module = next(package.glob("_native*.so"))
             other = module.rename(package / "_native.cpython-27m-x86_64-linux-gnu.so")
             for texts in ((other.name, f"needs {module.name}", "pip install ./src/python"),
                           ("is not built in", str(package), "build/release/python")):
                 program = subprocess.run([sys.executable, "-B", "-c", "import coxswain.store"],
-                                         env={**os.environ, "PYTHONPATH": folder},
+                                         env={**os.environ, "PYTHONPATH": directory},
                                          capture_output=True, text=True, timeout=LIMIT)
                 self.assertIn("\nImportError: coxswain's native module", program.stderr)
                 for text in texts:

@@ -1,4 +1,4 @@
-// Plays every scenario of this folder and compares it with what is written there. With
+// Plays every scenario of this directory and compares it with what is written there. With
 // `-- --update` it writes what came out instead, to be read as a diff; with `-- --record=DIR` it
 // keeps recordings there.
 
@@ -52,7 +52,7 @@ std::set<std::string> paragraphs() {
   std::set<std::string> const others{"Two pure cores, two thin shells",
                                      "Layers",
                                      "Who does what",
-                                     "A turn",
+                                     "A loop iteration",
                                      "A loss, for a runtime",
                                      "A call from Python",
                                      "The simulation of everything",

@@ -43,7 +43,7 @@ struct graceless_world : world {
 
 BOOST_AUTO_TEST_SUITE(connections_test)
 
-BOOST_FIXTURE_TEST_CASE(each_is_written_once_in_a_turn, world) {
+BOOST_FIXTURE_TEST_CASE(each_is_written_once_in_an_iteration, world) {
   auto& stream = add_puppet();
   stream.writes = 0;
   send(try_get_frame(1, "a") + try_get_frame(2, "b") + try_get_frame(3, "c"));
@@ -72,7 +72,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_peer_does_not_take_follows_when_it_does, blocke
   BOOST_TEST(reader.take().id.value == 2u);
 }
 
-BOOST_FIXTURE_TEST_CASE(one_that_takes_everything_does_not_hold_up_the_turn, world) {
+BOOST_FIXTURE_TEST_CASE(one_that_takes_everything_does_not_hold_up_the_iteration, world) {
   auto& stream = add_puppet();
   send(put_frame(1, "k", std::string(60'000, 'v')));
   run();
@@ -80,14 +80,14 @@ BOOST_FIXTURE_TEST_CASE(one_that_takes_everything_does_not_hold_up_the_turn, wor
   std::string requests;
   for (std::uint64_t id = 2; id < 202; ++id) requests += try_get_frame(id, "k");
   send(requests);
-  turns = 0;
+  iterations = 0;
   stream.writes = 0;
 
   run();
 
   BOOST_TEST(stream.written.size() > 200u * 60'000);
   BOOST_TEST(stream.writes == 7);  // of 32 values each
-  BOOST_TEST(turns >= 7);
+  BOOST_TEST(iterations >= 7);
 }
 
 BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_closed_after_the_linger, blocked_world) {
@@ -281,7 +281,7 @@ BOOST_FIXTURE_TEST_CASE(a_lot_of_input_lets_others_have_their_turn, world) {
   auto const ask = try_get_frame(1, "x");
   BOOST_TEST(::send(quick_peer, ask.data(), ask.size(), 0) == static_cast<ssize_t>(ask.size()));
 
-  polled.request_turn();
+  polled.request_iteration();
   io.restart();
   io.poll_one();
 

@@ -348,7 +348,7 @@ BOOST_FIXTURE_TEST_CASE(peers_that_do_not_read_do_not_fill_the_memory_of_all, wo
   for (std::uint64_t id = 1; id <= 50; ++id) {
     for (auto const one : idle) {
       d().begin();
-      if (!d().out(one).holds_back()) d().received(now, one, list_frame(id, ""));
+      if (!d().out(one).pauses_reading()) d().received(now, one, list_frame(id, ""));
     }
     d().deliver(dirty);
   }
@@ -384,7 +384,8 @@ BOOST_FIXTURE_TEST_CASE(frames_are_taken_as_long_as_their_replies_find_room, wor
   d().check_invariants();
 }
 
-BOOST_FIXTURE_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_a_turn, world) {
+BOOST_FIXTURE_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_an_iteration,
+                        world) {
   o.queued_bytes_max = 300'000;
   auto const writer = greeted();
   for (std::uint64_t id = 1; id <= 100; ++id) {
@@ -515,16 +516,16 @@ BOOST_FIXTURE_TEST_CASE(large_frames_arrive_as_far_as_there_is_memory, full_worl
   auto const first = connected("w");
   auto const second = connected("w");
   BOOST_TEST((send(first, beginning) == taken::all));
-  BOOST_TEST((send(second, beginning) == taken::held_back));
+  BOOST_TEST((send(second, beginning) == taken::reading_paused));
   settle();
-  BOOST_TEST(d().out(second).holds_back());
+  BOOST_TEST(d().out(second).pauses_reading());
   BOOST_TEST(memory_used() < 8'000'000u);
   d().check_invariants();
 
   send(first, rest);
   // It has arrived, and the core has no room for it.
   BOOST_TEST(next(first).what.outcome.code() == errc::resource_exhausted);
-  BOOST_TEST(!d().out(second).holds_back());
+  BOOST_TEST(!d().out(second).pauses_reading());
   BOOST_TEST((d().go_on(now, second) == taken::all));
   send(second, rest);
   BOOST_TEST(next(second).what.outcome.code() == errc::resource_exhausted);
@@ -581,7 +582,7 @@ BOOST_FIXTURE_TEST_CASE(a_slow_large_frame_is_cut_off_when_others_wait, full_wor
   d().advance(now);
 
   BOOST_TEST(contains(goodbye(slow).why.message(), "too slowly"));
-  BOOST_TEST(!d().out(other).holds_back());
+  BOOST_TEST(!d().out(other).pauses_reading());
   BOOST_TEST(memory_used() <= before + 10'000);
   d().lost(now, slow, core::loss::closed);
   d().go_on(now, other);
@@ -627,7 +628,7 @@ BOOST_FIXTURE_TEST_CASE(readers_wait_while_listings_are_not_read, listing_world)
   // A quarter of the memory is left to others.
   BOOST_TEST(memory_used() > 6'000'000u);
   BOOST_TEST(memory_used() < 6'000'000u + 450'000);
-  BOOST_TEST(d().out(all.back()).holds_back());
+  BOOST_TEST(d().out(all.back()).pauses_reading());
   send(worker, try_get_frame(401, "k1"));
   d().deliver(dirty);
   write(worker);
@@ -646,7 +647,7 @@ BOOST_FIXTURE_TEST_CASE(readers_wait_while_listings_are_not_read, listing_world)
   for (auto const one : all) {
     auto const seen = readers[one].take();
     BOOST_TEST(std::get<core::listing_answer>(seen.what.value).entries.size() == 400u);
-    BOOST_TEST(!d().out(one).holds_back());
+    BOOST_TEST(!d().out(one).pauses_reading());
   }
   d().check_invariants();
 }

@@ -68,9 +68,9 @@ void leave_stale(std::string const& path) {
   BOOST_TEST_REQUIRE(::listen(socket.value(), 1) == 0);
 }
 
-struct world : net::turn_taker, doorkeeper {
-  time_point turn_begins() noexcept override { return {}; }
-  void turn_ends() noexcept override {}
+struct world : net::iteration_owner, doorkeeper {
+  time_point iteration_begins() noexcept override { return {}; }
+  void iteration_ends() noexcept override {}
   void accepted(net::socket socket, std::string peer) noexcept override {
     sockets.push_back(std::move(socket));
     peers.push_back(std::move(peer));

@@ -68,20 +68,20 @@ struct puppet final : net::byte_stream {
   bool shut{};
 };
 
-// Connections in virtual time: each turn happens when the test says so.
-struct world : net::turn_taker {
+// Connections in virtual time: each iteration happens when the test says so.
+struct world : net::iteration_owner {
   explicit world(options made = with_defaults()) : o{std::move(made)} {
     t.now = t0;
     polled.start();
   }
   ~world() { all.forget_all(); }
 
-  time_point turn_begins() noexcept override {
+  time_point iteration_begins() noexcept override {
     t.bytes_read = 0;
     return t.now;
   }
-  void turn_ends() noexcept override {
-    ++turns;
+  void iteration_ends() noexcept override {
+    ++iterations;
     t.take_in();
     all.visit_due();
     brain.advance(t.now);
@@ -89,11 +89,12 @@ struct world : net::turn_taker {
     all.clear_away();
   }
 
-  // One turn at `now`. Until then time passes for the core as in a loop that never stands still.
+  // One iteration at `now`. Until then time passes for the core as in a loop that never stands
+  // still.
   void run(time_point now = t0) {
     for (; t.now + 50ms < now; t.now += 50ms) brain.advance(t.now);
     t.now = now;
-    polled.request_turn();
+    polled.request_iteration();
     io.restart();
     io.poll();
   }
@@ -139,11 +140,11 @@ struct world : net::turn_taker {
   options o;
   dispatch brain{o, incarnation{1}, t0};
   net::poller polled{io, *this};
-  turn t{brain, polled, o, [this] { return t.now; }};
+  loop_iteration t{brain, polled, o, [this] { return t.now; }};
   connections all{t};
   std::vector<net::socket> peers;
   connection* last{};  // the last puppet's
-  int turns{};
+  int iterations{};
 };
 
 }  // namespace coxswain::server::puppets

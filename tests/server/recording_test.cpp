@@ -3,10 +3,10 @@
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/little_endian.hpp"
 #include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/placeholders.hpp"
 #include "coxswain/server/recorder.hpp"
 #include "coxswain/server/replay.hpp"
 #include "coxswain/server/settings.hpp"
-#include "coxswain/server/stand_ins.hpp"
 #include "tests/server/messages.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(a_job_near_its_limit_of_memory_with_slow_readers_happens_ag
         .key = "often", .value = std::string(50'000 + round, 'v'), .overwrite = true};
     BOOST_TEST(answer_to(frame(put, ++id)) == errc::ok);
     for (auto const one : readers) {
-      if (j.d.out(one).holds_back()) continue;
+      if (j.d.out(one).pauses_reading()) continue;
       j.d.received(j.now, one, try_get_frame(round, "often") + list_frame(100 + round, ""));
     }
   }

@@ -62,8 +62,9 @@ BOOST_FIXTURE_TEST_CASE(deadlines_are_kept_to_the_millisecond, house) {
   BOOST_TEST(made->look().deadlines_answered == 1u);
 }
 
-// Another's message keeps the turn busy before this one comes, which is read in the same turn.
-BOOST_FIXTURE_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_turn, house) {
+// Another's message keeps the iteration busy before this one comes, which is read in the same
+// iteration.
+BOOST_FIXTURE_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_iteration, house) {
   std::optional<raw_client> client;
   std::chrono::steady_clock::time_point sent;
   bool is_busy = false;

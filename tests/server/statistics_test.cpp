@@ -95,8 +95,8 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_ends_at_its_deadline_is_timed_too, house) {
   BOOST_TEST(made->statistics().releases.count() == 1u);
 }
 
-// The test's thread is the server's: what it does between two turns keeps the second waiting.
-BOOST_FIXTURE_TEST_CASE(a_turn_that_was_due_and_had_to_wait_shows_how_long, house) {
+// The test's thread is the server's: what it does between two iterations keeps the second waiting.
+BOOST_FIXTURE_TEST_CASE(an_iteration_that_was_due_and_had_to_wait_shows_how_long, house) {
   auto client = greeted();
   client.send(frame(core::get_args{"nothing", 1ms}, 1));
   until([&] { return made->look().waiting_gets == 1; });
@@ -112,18 +112,18 @@ BOOST_FIXTURE_TEST_CASE(a_turn_that_was_due_and_had_to_wait_shows_how_long, hous
   BOOST_TEST((after.sum() - before.sum() >= 15ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(turns_are_counted_and_timed, house) {
+BOOST_FIXTURE_TEST_CASE(iterations_are_counted_and_timed, house) {
   auto client = greeted();
   auto const before = made->statistics();
   client.ask(try_get_frame(1, "key"));
 
   auto const after = made->statistics();
 
-  BOOST_TEST(after.turns.count() > before.turns.count());
-  BOOST_TEST((after.turns.sum() > before.turns.sum()));
-  BOOST_TEST((after.turns.sum() <= after.uptime));
-  BOOST_TEST((after.turn_max <= after.turns.sum()));
-  BOOST_TEST((after.turn_max > duration::zero()));
+  BOOST_TEST(after.iterations.count() > before.iterations.count());
+  BOOST_TEST((after.iterations.sum() > before.iterations.sum()));
+  BOOST_TEST((after.iterations.sum() <= after.uptime));
+  BOOST_TEST((after.iteration_max <= after.iterations.sum()));
+  BOOST_TEST((after.iteration_max > duration::zero()));
 }
 
 BOOST_AUTO_TEST_CASE(uptime_and_start_are_of_the_server) {

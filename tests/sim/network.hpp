@@ -116,7 +116,7 @@ struct link {
   bool waits_to_be_accepted{};
   bool server_knows{};  // the server holds it still
   duration delay_max{};
-  bool held_back{};           // the server does not read, until it has written what waits
+  bool reading_paused{};      // the server does not read, until it has written what waits
   time_point unread_until{};  // the client's host takes nothing before; zero: it does
   pipe up;                    // to the coordinator
   pipe down;                  // to the client

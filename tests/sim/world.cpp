@@ -127,14 +127,14 @@ void world::deliver_to_coordinator() {
     std::string bytes = line.up.take(now);
     if (change_up) bytes = change_up(*links_[i].second, line, bytes);
     if (!bytes.empty()) {
-      line.held_back = coordinator.received(now, line.at_server, bytes) != taken::all;
+      line.reading_paused = coordinator.received(now, line.at_server, bytes) != taken::all;
     }
     if (line.up.stopped()) {
       line.up.cut(now, random, 0ns);
       line.down.cut(now, random, 5ms);
     }
     if (!line.up.ended()) continue;
-    if (line.held_back) hear_to_the_end(line);
+    if (line.reading_paused) hear_to_the_end(line);
     line.server_knows = false;
     line.down.finish(now, random, 1ms);
     coordinator.lost(now, line.at_server, core::loss::closed);
@@ -145,17 +145,17 @@ void world::deliver_to_coordinator() {
   if (++steps_ % ways_.steps_per_check == 0) coordinator.check_invariants();
 }
 
-// Who is held back is not read, unless its connection has ended.
+// Who is paused is not read, unless its connection has ended.
 bool world::is_read(link& line) {
   connection_id const id = line.at_server;
-  if (!line.held_back && !coordinator.out(id).holds_back()) return true;
-  if (coordinator.out(id).holds_back() && line.up.end() <= now) {
+  if (!line.reading_paused && !coordinator.out(id).pauses_reading()) return true;
+  if (coordinator.out(id).pauses_reading() && line.up.end() <= now) {
     hear_to_the_end(line);
-    line.held_back = false;
+    line.reading_paused = false;
   } else {
-    line.held_back = coordinator.go_on(now, id) != taken::all;
+    line.reading_paused = coordinator.go_on(now, id) != taken::all;
   }
-  return !line.held_back;
+  return !line.reading_paused;
 }
 
 // As when a write fails.
@@ -165,9 +165,9 @@ void world::hear_to_the_end(link const& line) {
 }
 
 time_point world::next_read(link const& line) const {
-  bool const holds_back = coordinator.out(line.at_server).holds_back();
-  if (line.held_back && !holds_back) return now;
-  return holds_back ? line.up.end() : line.up.next();
+  bool const pauses_reading = coordinator.out(line.at_server).pauses_reading();
+  if (line.reading_paused && !pauses_reading) return now;
+  return pauses_reading ? line.up.end() : line.up.next();
 }
 
 void world::write_to_late_readers() {

@@ -1,4 +1,5 @@
-// The text that Prometheus reads: exactly, and that its own tool has nothing to complain of.
+// The text that Prometheus reads: exactly, and that its own tool has nothing to report_violation
+// of.
 
 #include "coxswain/status/metrics.hpp"
 
@@ -93,8 +94,8 @@ server::statistics some_counts() {
                        .transit_bytes = 5'000,
                        .shares = {1'000, 2'000, 3'000}};  // readers, observers, tasks
   s.loop_lag.record(20us);
-  s.turns.record(100us);
-  s.turn_max = 2500us;
+  s.iterations.record(100us);
+  s.iteration_max = 2500us;
   s.waits.record(1);
   s.waits.record(300);
   s.worker_wait_max = 2;
@@ -156,7 +157,7 @@ struct strict_reader {
 };
 
 // What `promtool check metrics` says of it; nothing if there is no such tool.
-std::string complaints(std::string const& text) {
+std::string violations(std::string const& text) {
   if (std::system("command -v promtool >/dev/null") != 0) return {};
   std::string const result = "metrics_test.promtool";
   FILE* const tool = ::popen(("promtool check metrics >" + result + " 2>&1").c_str(), "w");
@@ -185,8 +186,8 @@ BOOST_AUTO_TEST_CASE(every_line_is_one_of_the_text_format) {
 }
 
 BOOST_AUTO_TEST_CASE(promtool_has_no_complaint) {
-  BOOST_TEST(complaints(some_text()) == "");
-  BOOST_TEST(complaints(metrics({}, {}, {})) == "");
+  BOOST_TEST(violations(some_text()) == "");
+  BOOST_TEST(violations(metrics({}, {}, {})) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_version_and_the_start_are_told) {
@@ -305,14 +306,14 @@ BOOST_AUTO_TEST_CASE(whatever_is_counted_is_told) {
                                  "send_queue_waiting_messages 7",
                                  "deadline_lateness_seconds_count 1",
                                  "loop_lag_seconds_count 1",
-                                 "loop_turn_seconds_count 1",
-                                 "loop_turn_max_seconds 0.0025",
-                                 "connection_wait_turns_bucket{le=\"1\"} 1",
-                                 "connection_wait_turns_bucket{le=\"256\"} 1",
-                                 "connection_wait_turns_bucket{le=\"1024\"} 2",
-                                 "connection_wait_turns_sum 301",
-                                 "worker_wait_turns_max 2",
-                                 "loop_turn_steps_max 3000",
+                                 "loop_iteration_seconds_count 1",
+                                 "loop_iteration_max_seconds 0.0025",
+                                 "connection_wait_iterations_bucket{le=\"1\"} 1",
+                                 "connection_wait_iterations_bucket{le=\"256\"} 1",
+                                 "connection_wait_iterations_bucket{le=\"1024\"} 2",
+                                 "connection_wait_iterations_sum 301",
+                                 "worker_wait_iterations_max 2",
+                                 "loop_iteration_steps_max 3000",
                                  "work_steps_total 77",
                                  "loop_stalls_total 4",
                                  "loop_stalled_seconds_total 1.5",

@@ -21,7 +21,7 @@ std::string bearer(std::string const& token) { return "Authorization: Bearer " +
 
 BOOST_AUTO_TEST_SUITE(page_test)
 
-BOOST_FIXTURE_TEST_CASE(probes_are_told_whether_the_loop_turns_and_connections_are_taken,
+BOOST_FIXTURE_TEST_CASE(probes_are_told_whether_the_loop_runs_and_connections_are_taken,
                         page_house) {
   for (auto const* const path : {"/livez", "/readyz", "/healthz"}) {
     auto const r = get(path);

@@ -50,9 +50,9 @@ def catalogue_of(lines):
                      for what in sorted(kinds))
 
 
-def without_chance(text, folder):
+def without_chance(text, directory):
     """What is another one each time, or on another machine, becomes the same."""
-    for pattern, same in ((re.escape(str(folder)), "DIRECTORY"),
+    for pattern, same in ((re.escape(str(directory)), "DIRECTORY"),
                           (re.escape(socket.gethostname()) + r":\d+", "HOST:PID"),
                           (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:PORT"),
                           (r"\(\d+ tr(y|ies)\)", "(N tries)"),
@@ -74,7 +74,7 @@ class Texts(EndToEnd):
         self.assertEqual((HERE / file).read_text(), text, "texts_test.py --update writes it anew")
 
     def noted_by(self, program, *arguments):
-        texts = self.folder / "texts"
+        texts = self.directory / "texts"
         subprocess.run([BIN / program, "--report_level=no", *arguments], check=True, timeout=5 * LIMIT,
                        stdout=subprocess.DEVNULL, env=clean_environment({"COXSWAIN_TEXTS": texts}))
         return catalogue_of(texts.read_text().splitlines())
@@ -111,11 +111,11 @@ class Texts(EndToEnd):
             if not line.startswith("> "):
                 continue
             done = subprocess.run(
-                ["sh", "-c", line[2:]], cwd=self.folder, stdin=subprocess.DEVNULL, timeout=LIMIT,
+                ["sh", "-c", line[2:]], cwd=self.directory, stdin=subprocess.DEVNULL, timeout=LIMIT,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                 env=clean_environment(self.directories() | self.at | {
                     "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}))
-            said = without_chance(done.stdout, self.folder)
+            said = without_chance(done.stdout, self.directory)
             text += "".join(f"  {one}\n" if one else "  .\n" for one in said.splitlines())
             if done.returncode:
                 text += f"  exit code {done.returncode}\n"

@@ -11,8 +11,8 @@ HEADERS = [f"src/coxswain/{room}" for room in
            ("base", "client", "core", "host", "launch", "net", "server")]
 
 
-def words_of(folders, pattern) -> set[str]:
-    files = [file for folder in folders for file in (ROOT / folder).rglob(pattern)]
+def words_of(directories, pattern) -> set[str]:
+    files = [file for directory in directories for file in (ROOT / directory).rglob(pattern)]
     return {word for file in files for word in re.findall(r"\w+", file.read_text())}
 
 

@@ -72,7 +72,7 @@ v1::Record of_kind(int kind) {
 
 // What the reader says of bytes that it refuses.
 template <class Reading>
-std::string complaint(Reading reading) {
+std::string violation(Reading reading) {
   try {
     reading();
   } catch (error const& e) {
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(an_event_without_the_words_that_it_shares_is_refused) {
 
   for (std::string const& bytes : {first, too_few, too_many, too_long}) {
     recording_reader reader{bytes};
-    BOOST_TEST(complaint([&] {
+    BOOST_TEST(violation([&] {
                  while (reader.next()) continue;
                }) ==
                "INVALID_ARGUMENT: Not a readable recording: an event has other words "
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(records_of_kinds_that_are_not_known_are_left_out) {
 BOOST_AUTO_TEST_CASE(what_is_no_record_is_refused) {
   std::string const bytes = head_alone() + item("\xff\xff");
 
-  BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
+  BOOST_TEST(violation([&] { recording_reader{bytes}.next(); }) ==
              "INVALID_ARGUMENT: Not a readable recording: a record is damaged.");
 }
 
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_record_from_no_possible_time_is_refused) {
   for (duration const at : {duration::max(), duration::min(), -1ns}) {
     std::string bytes = head_alone();
     append(bytes, record{at, record_kind::advanced, {}, {}, {}, 0, {}});
-    BOOST_TEST(complaint([&] { recording_reader{bytes}.next(); }) ==
+    BOOST_TEST(violation([&] { recording_reader{bytes}.next(); }) ==
                "INVALID_ARGUMENT: Not a readable recording: a record is from no "
                "possible time.");
   }
@@ -217,14 +217,14 @@ BOOST_AUTO_TEST_CASE(a_version_that_is_not_known_is_refused_and_named) {
   newer.set_version(4);
   std::string const bytes = item(newer.SerializeAsString());
 
-  BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
+  BOOST_TEST(violation([&] { recording_reader{bytes}; }) ==
              "INVALID_ARGUMENT: Not a readable recording: its version is 4, and this "
              "program knows version 3.");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_head_is_refused) {
   for (std::string const& bytes : {std::string{}, item("\xff\xff")}) {
-    BOOST_TEST(complaint([&] { recording_reader{bytes}; }) ==
+    BOOST_TEST(violation([&] { recording_reader{bytes}; }) ==
                "INVALID_ARGUMENT: Not a readable recording: it has no head.");
   }
 }

@@ -49,7 +49,7 @@ if(TARGET coxswain)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md
     DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 endif()
-if(TARGET coxswain_papers)
+if(TARGET coxswain_manual)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 endif()
 
@@ -62,9 +62,9 @@ if(TARGET coxswain_python)
     LIBRARY DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain COMPONENT python)
   get_target_property(modules coxswain_python COXSWAIN_MODULES)
   foreach(module IN LISTS modules)
-    cmake_path(GET module PARENT_PATH folder)
+    cmake_path(GET module PARENT_PATH directory)
     install(FILES ${PROJECT_SOURCE_DIR}/src/python/coxswain/${module}
-      DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain/${folder} COMPONENT python)
+      DESTINATION ${COXSWAIN_PYTHON_DIR}/coxswain/${directory} COMPONENT python)
   endforeach()
 endif()
 

@@ -47,7 +47,7 @@ coordinator: membership of a task in a job, barriers, keys and failures.")
 endif()
 
 # Debian's policy wants these two in each package; what has changed stands in CHANGELOG.md.
-set(papers ${CMAKE_CURRENT_LIST_DIR}/copyright ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
+set(documents ${CMAKE_CURRENT_LIST_DIR}/copyright ${PROJECT_SOURCE_DIR}/CHANGELOG.md)
 if(GZIP)
   set(changelog ${PROJECT_BINARY_DIR}/changelog)
   string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
@@ -55,13 +55,13 @@ if(GZIP)
     "coxswain (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n"
     " -- ${CPACK_PACKAGE_CONTACT}  ${now}\n")
   execute_process(COMMAND ${GZIP} -9nf ${changelog} COMMAND_ERROR_IS_FATAL ANY)
-  list(APPEND papers ${changelog}.gz)
+  list(APPEND documents ${changelog}.gz)
 endif()
-install(FILES ${papers} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/coxswain COMPONENT program)
-install(FILES ${papers}
+install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/coxswain COMPONENT program)
+install(FILES ${documents}
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libcoxswain-dev COMPONENT development)
 if(TARGET coxswain_python)
-  install(FILES ${papers}
+  install(FILES ${documents}
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/python3-coxswain COMPONENT python)
 endif()
 

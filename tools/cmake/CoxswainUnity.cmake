@@ -8,21 +8,21 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 target_compile_options(coxswain_warnings INTERFACE
   -Wno-shadow $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 
-# For each target of the folder, and of those beneath. One grouping for the whole folder: a source
+# For each target of the directory, and of those beneath. One grouping for the whole directory: a source
 # may be in several of its targets, and has one group only.
-function(coxswain_unite folder)
-  get_property(beneath DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+function(coxswain_unite directory)
+  get_property(beneath DIRECTORY ${directory} PROPERTY SUBDIRECTORIES)
   foreach(one IN LISTS beneath)
     coxswain_unite(${one})
   endforeach()
 
-  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(targets DIRECTORY ${directory} PROPERTY BUILDSYSTEM_TARGETS)
   set(sources)
   foreach(target IN LISTS targets)
     get_target_property(listed ${target} SOURCES)
     list(FILTER listed INCLUDE REGEX "\\.cpp$")
     foreach(source IN LISTS listed)
-      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE)
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory} NORMALIZE)
       # What is made by the build is not there yet.
       if(EXISTS ${source})
         list(APPEND sources ${source})
@@ -40,7 +40,7 @@ function(coxswain_unite folder)
     OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" groups "${groups}")
   foreach(source group IN ZIP_LISTS sources groups)
-    set_property(SOURCE ${source} DIRECTORY ${folder} PROPERTY UNITY_GROUP ${group})
+    set_property(SOURCE ${source} DIRECTORY ${directory} PROPERTY UNITY_GROUP ${group})
   endforeach()
 endfunction()
 

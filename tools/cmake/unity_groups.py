@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says which sources of one folder may be compiled as one, for CoxswainUnity.cmake.
+"""Says which sources of one directory may be compiled as one, for CoxswainUnity.cmake.
 
 Usage: unity_groups.py MOST SOURCE...
 

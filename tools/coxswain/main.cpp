@@ -67,7 +67,7 @@ CONFIGURATION
 
 )help";
 
-int complain(std::string const& where, std::string const& what, exit_code how) {
+int report_violation(std::string const& where, std::string const& what, exit_code how) {
   fmt::print(stderr, "{}: {}\n", where, harmless_lines(what));
   return static_cast<int>(how);
 }
@@ -156,13 +156,14 @@ int run_program(std::vector<std::string> arguments) {
   } catch (CLI::ParseError const& problem) {
     auto const name = name_of(program);
     auto const what = problem_with(program, problem, given);
-    return complain(name, fmt::format("{}\nsee {} --help", what, name), exit_code::usage);
+    return report_violation(name, fmt::format("{}\nsee {} --help", what, name), exit_code::usage);
   } catch (program_error const& problem) {
-    return complain(name_of(program), problem.what(), problem.how());
+    return report_violation(name_of(program), problem.what(), problem.how());
   } catch (error const& problem) {
-    return complain(name_of(program), problem.what(), exit_code_of(problem.outcome().code()));
+    return report_violation(name_of(program), problem.what(),
+                            exit_code_of(problem.outcome().code()));
   } catch (std::exception const& problem) {
-    return complain(name_of(program), problem.what(), exit_code::failed);
+    return report_violation(name_of(program), problem.what(), exit_code::failed);
   }
 }
 

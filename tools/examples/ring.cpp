@@ -86,9 +86,9 @@ class ring {
               door.async_accept(previous, asio::use_awaitable));
 
     // Some may have finished a round that others have not: all go on with the earliest.
-    std::vector<task_id> among;
-    for (process const& member : members_) among.push_back(member.task);
-    barrier_options const members{60s, among};
+    std::vector<task_id> participants;
+    for (process const& member : members_) participants.push_back(member.task);
+    barrier_options const members{60s, participants};
     round_ = co_await job_.reduce(prefix + "round", round_, reduction::min, members);
     for (; round_ < rounds; ++round_) {
       auto const sum = co_await pass_around(next, previous);

@@ -17,13 +17,13 @@ import coxswain
 STEPS, SAVE_EVERY = 400, 10
 
 
-def load(folder, task):
+def load(directory, task):
     """The step of the last checkpoint that everybody has saved, and this task's weight in it."""
-    latest = folder / "latest"
+    latest = directory / "latest"
     if not latest.exists():
         return 0, 0.0
     step = int(latest.read_text())
-    return step, float((folder / f"{step}.{task}").read_text())
+    return step, float((directory / f"{step}.{task}").read_text())
 
 
 def write(path, text):
@@ -32,12 +32,12 @@ def write(path, text):
     whole.replace(path)
 
 
-def train(job, folder):
-    step, weight = load(folder, job.task)
+def train(job, directory):
+    step, weight = load(directory, job.task)
     while True:
         stop = step == STEPS or job.reached_sync_point(step)
         if stop or step % SAVE_EVERY == 0:
-            (folder / f"{step}.{job.task}").write_text(repr(weight))
+            (directory / f"{step}.{job.task}").write_text(repr(weight))
         gradient = 1 / (1 + step + job.task)  # the work
 
         # A task that brings a step has saved it, so this is the checkpoint's barrier, too. A task that
@@ -45,11 +45,11 @@ def train(job, folder):
         told = job.all_gather("step", json.dumps([step, stop, gradient]), timeout=600)
         steps, stops, gradients = zip(*map(json.loads, told))
         if len(set(steps)) > 1:
-            step, weight = load(folder, job.task)  # somebody was restarted: all go back
+            step, weight = load(directory, job.task)  # somebody was restarted: all go back
             continue
 
         if job.task == 0 and (stop or step % SAVE_EVERY == 0):
-            write(folder / "latest", str(step))
+            write(directory / "latest", str(step))
         job.report_progress(step)
         if any(stops):
             return step, weight
@@ -58,12 +58,12 @@ def train(job, folder):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "checkpoints")
-    folder.mkdir(exist_ok=True)
+    directory = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "checkpoints")
+    directory.mkdir(exist_ok=True)
     with coxswain.Client.from_environment(recoverable=True) as job:
         job.on_failure(lambda error: print(f"the job has failed: {error}", file=sys.stderr))
         print("joined", flush=True)
-        step, weight = train(job, folder)
+        step, weight = train(job, directory)
         print(f"stopped after {step} steps with weight {weight:.9f}")
 
 

@@ -152,8 +152,8 @@ class bytes {
   }
 
   // Asks for the memory that is needed to let go of them.
-  void expect() const noexcept {
-    if (content_) prefetch(*content_);
+  void prefetch() const noexcept {
+    if (content_) coxswain::prefetch(*content_);
   }
 
   friend bool operator==(bytes const& a, bytes const& b) noexcept { return a.view() == b.view(); }
@@ -215,7 +215,7 @@ class held_bytes {
   operator bytes const&() const noexcept { return of_; }
   [[nodiscard]] std::string_view view() const noexcept { return of_.view(); }
   [[nodiscard]] std::size_t size() const noexcept { return of_.size(); }
-  void expect() const noexcept { of_.expect(); }
+  void prefetch() const noexcept { of_.prefetch(); }
 
  private:
   bytes of_;

@@ -34,8 +34,8 @@ class fifo {
   }
 
   // Asks for the memory of the first one, or of the next that is added.
-  void expect() const noexcept {
-    if (things_.capacity() != 0) prefetch(*(things_.data() + taken_));
+  void prefetch() const noexcept {
+    if (things_.capacity() != 0) coxswain::prefetch(*(things_.data() + taken_));
   }
 
   [[nodiscard]] bool empty() const noexcept { return taken_ == things_.size(); }

@@ -1,5 +1,5 @@
 #pragma once
-// Time as an argument. Nothing here reads a clock: the shells do, once per turn.
+// Time as an argument. Nothing here reads a clock: the shells do, once per iteration.
 
 #include <chrono>
 

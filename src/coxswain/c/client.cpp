@@ -136,8 +136,8 @@ coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name,
                                   uint32_t const* participants, size_t participant_count,
                                   uint64_t* round) {
   return outcome_of([&] {
-    auto const among = tasks_of(participants, participant_count);
-    auto const passed = job_of(client).barrier(view_of(name), {timeout_of(timeout_ms), among});
+    auto const members = tasks_of(participants, participant_count);
+    auto const passed = job_of(client).barrier(view_of(name), {timeout_of(timeout_ms), members});
     if (round) *round = passed.value;
   });
 }

@@ -73,7 +73,7 @@ void agent::connect_failed(time_point now, status why, bool refused) {
   attempt_failed(now, std::move(why));
 }
 
-void agent::turned_away(time_point now, status why) {
+void agent::rejected(time_point now, status why) {
   if (phase_ == phase::up) return lost(now, std::move(why));
   if (phase_ != phase::connecting && phase_ != phase::greeting) return;
   if (session_) return attempt_failed(now, std::move(why));

@@ -67,7 +67,7 @@ class agent {
   // One side has refused the other one for its certificate, or because one speaks TLS and the other
   // does not, while the transport was being opened or since. Before there is a session this is not
   // tried again (semantics D2); later it is a loss like any other.
-  void turned_away(time_point now, status why);
+  void rejected(time_point now, status why);
 
   // Bytes came in. Any pieces will do.
   void received(time_point now, std::string_view bytes);

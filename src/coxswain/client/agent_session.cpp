@@ -17,7 +17,7 @@ constexpr duration attempt_min = 100ms;
 
 constexpr duration backoff_cap_min = 10ms;
 
-// What a new coordinator or a little patience may cure, beside UNAVAILABLE.
+// Codes worth another attempt, beside UNAVAILABLE.
 bool transient(errc code) {
   return code == errc::resource_exhausted || code == errc::deadline_exceeded ||
          code == errc::cancelled || code == errc::aborted || code == errc::internal;

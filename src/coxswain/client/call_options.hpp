@@ -123,10 +123,10 @@ class barrier_options : public call_options {
   barrier_options() = default;
   template <class Rep, class Period>
   barrier_options(std::chrono::duration<Rep, Period> time, task_list who = {})
-      : call_options{time}, among{std::move(who).ids()} {}
+      : call_options{time}, participants{std::move(who).ids()} {}
 
   // The tasks that take part, the caller among them; empty: all. The same for all of a round.
-  std::vector<task_id> among;
+  std::vector<task_id> participants;
 
   // Fail as soon as a participant fails, even a recoverable one, instead of waiting for it to come
   // back. The same for all callers of a round.

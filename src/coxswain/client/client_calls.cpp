@@ -21,7 +21,7 @@ core::barrier_args reduction_args(std::string_view name, core::reduction how,
 }
 
 question at_barrier(core::barrier_args args, barrier_options const& options) {
-  args.participants = options.among;
+  args.participants = options.participants;
   args.fail_when_lost = options.fail_when_lost;
   if (options.on_progress) args.progress_every = std::max<duration>(options.progress_every, 1ms);
   question q{std::move(args), options.timeout};

@@ -72,8 +72,8 @@ asio::awaitable<void> connection::serve(self_ptr self, transport_ptr over) {
       co_await read(self, over);
     } else {
       self->drop_transport();
-      if (failure.turned_away) {
-        self->agent_.turned_away(now(), failure.why);
+      if (failure.rejected) {
+        self->agent_.rejected(now(), failure.why);
       } else {
         self->agent_.connect_failed(now(), failure.why, failure.refused);
       }
@@ -94,10 +94,10 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
       self->pump();
     } else if (got.how != net::transfer::outcome::would_block) {
       auto const why = over->loss(got);
-      bool const turned_away = over->turned_away();
+      bool const rejected = over->rejected();
       self->drop_transport();
-      if (turned_away) {
-        self->agent_.turned_away(now(), why);
+      if (rejected) {
+        self->agent_.rejected(now(), why);
       } else {
         self->agent_.lost(now(), why);
       }

@@ -1,7 +1,7 @@
 #include "coxswain/client/options.hpp"
 
 #include "coxswain/base/error.hpp"
-#include "coxswain/client/process_surroundings.hpp"
+#include "coxswain/client/process_environment.hpp"
 #include "coxswain/launch/detection.hpp"
 #include "coxswain/net/endpoint.hpp"
 
@@ -175,7 +175,7 @@ bool client_options::is_guest() const {
 }
 
 client_options client_options::from_environment(std::string address) {
-  auto const found = launch::detect(process_surroundings());
+  auto const found = launch::detect(process_environment());
   if (address.empty()) {
     if (!found.address.value()) refuse(no_address(found));
     address = *found.address.value();

@@ -41,9 +41,9 @@ asio::awaitable<reach_failure> transport::open(std::shared_ptr<transport> self, 
     }
     if (!result) {
       failure.why = co_await shake_hands(self, to.host());
-      failure.turned_away = self->turned_away();
+      failure.rejected = self->rejected();
       self->is_open_ = failure.why.ok();
-      if (self->is_open_ || failure.turned_away) co_return failure;
+      if (self->is_open_ || failure.rejected) co_return failure;
       self->close();
       continue;
     }
@@ -133,7 +133,7 @@ status transport::loss(net::transfer const& how) const {
                                  (eof ? "closed by the coordinator" : how.error.message())};
 }
 
-bool transport::turned_away() const noexcept {
+bool transport::rejected() const noexcept {
   if (tls_ == nullptr) return false;
   auto const code = tls_->problem().code();
   return code == errc::unauthenticated || code == errc::failed_precondition;

@@ -29,9 +29,9 @@ namespace coxswain {
 struct reach_failure {
   reach_failure() = default;  // no aggregate: GCC 12, see tools/tidy.py
 
-  status why;          // OK: it is open
-  bool refused{};      // every address was there, but nobody listens
-  bool turned_away{};  // see transport::turned_away
+  status why;       // OK: it is open
+  bool refused{};   // every address was there, but nobody listens
+  bool rejected{};  // see transport::rejected
 };
 
 class transport {
@@ -72,7 +72,7 @@ class transport {
   [[nodiscard]] status loss(net::transfer const& how) const;
 
   // One side has refused the other one, for its certificate or because one of them speaks no TLS.
-  [[nodiscard]] bool turned_away() const noexcept;
+  [[nodiscard]] bool rejected() const noexcept;
 
   void peer_timeout(duration longest) noexcept;
 

@@ -174,12 +174,12 @@ void coordinator::received(time_point now, connection_id from, client_message&& 
   all_->router.received(now, from, std::move(message));
   follow_up(*all_);
 }
-void coordinator::expect(connection_id from) const { all_->kernel.sessions.expect(from); }
-void coordinator::expect_session(connection_id from) const {
-  all_->connections.expect_session(from);
+void coordinator::prefetch(connection_id from) const { all_->kernel.sessions.prefetch(from); }
+void coordinator::prefetch_session(connection_id from) const {
+  all_->connections.prefetch_session(from);
 }
-void coordinator::expect_requests(connection_id from) const {
-  all_->connections.expect_requests(from);
+void coordinator::prefetch_requests(connection_id from) const {
+  all_->connections.prefetch_requests(from);
 }
 void coordinator::heard(time_point now, connection_id from) { all_->connections.heard(now, from); }
 void coordinator::malformed(time_point now, connection_id from, std::string why) {
@@ -196,11 +196,11 @@ void coordinator::write_blocked(time_point now, connection_id to) {
 void coordinator::write_progressed(time_point now, connection_id to) {
   all_->connections.write_progressed(now, to);
 }
-void coordinator::held_back(time_point now, connection_id from) {
-  all_->connections.held_back(now, from);
+void coordinator::reading_paused(time_point now, connection_id from) {
+  all_->connections.reading_paused(now, from);
 }
-void coordinator::read_again(time_point now, connection_id from) {
-  all_->connections.read_again(now, from);
+void coordinator::reading_resumed(time_point now, connection_id from) {
+  all_->connections.reading_resumed(now, from);
 }
 status coordinator::put_in(time_point now, owner_input what) {
   status outcome =

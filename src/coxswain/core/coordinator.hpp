@@ -50,9 +50,9 @@ class coordinator {
 
   // Something will come from this connection soon: these ask for the memory that it takes
   // (base/prefetch), in this order and some time apart, since each finds by the one before.
-  void expect(connection_id from) const;
-  void expect_session(connection_id from) const;
-  void expect_requests(connection_id from) const;
+  void prefetch(connection_id from) const;
+  void prefetch_session(connection_id from) const;
+  void prefetch_requests(connection_id from) const;
 
   // Bytes came in that are no whole message yet: a sign of life.
   void heard(time_point now, connection_id from);
@@ -72,8 +72,8 @@ class coordinator {
   // Nothing is read from the peer until it has taken what waits for it; and: it is read again.
   // Meanwhile its silence says nothing: that it reads is its sign of life. Said again, either
   // changes nothing.
-  void held_back(time_point now, connection_id from);
-  void read_again(time_point now, connection_id from);
+  void reading_paused(time_point now, connection_id from);
+  void reading_resumed(time_point now, connection_id from);
 
   // The owner of the coordinator has something to say: see owner_input, also for errors.
   status put_in(time_point now, owner_input what);

@@ -2,7 +2,7 @@
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/client/blocking_client.hpp"
-#include "coxswain/client/process_surroundings.hpp"
+#include "coxswain/client/process_environment.hpp"
 #include "coxswain/launch/detection.hpp"
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/socket.hpp"
@@ -62,7 +62,7 @@ std::vector<std::string> parts_of(std::string_view list) {
 }
 
 std::vector<std::string> listeners_for(std::string const& address) {
-  auto const said = launch::detect(process_surroundings()).listen;
+  auto const said = launch::detect(process_environment()).listen;
   if (said.value()) return parts_of(*said.value());
   auto const where = net::endpoint::parse(address).value();
   if (where.is_private()) return {address};
@@ -72,7 +72,7 @@ std::vector<std::string> listeners_for(std::string const& address) {
 }
 
 std::string no_num_tasks() {
-  auto const why = launch::detect(process_surroundings()).num_tasks.why_missing();
+  auto const why = launch::detect(process_environment()).num_tasks.why_missing();
   return "Task 0 is to be the coordinator's process, but how many tasks the job has is not known: "
          "neither the options nor COXSWAIN_NUM_TASKS nor a launcher says it." +
          (why.empty() ? "" : " " + why);

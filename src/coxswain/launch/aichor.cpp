@@ -13,11 +13,11 @@ constexpr auto host_variable = "JAXOPERATOR_COORDINATOR_HOST";
 constexpr std::string_view unexpanded = "$(JAXOPERATOR_COORDINATOR_HOST)";
 constexpr auto port_default = ":1234";
 
-finding<std::string> expanded(std::string const& value, std::string const& host) {
+sourced_value<std::string> expanded(std::string const& value, std::string const& host) {
   auto text = value;
   if (auto const at = text.find(unexpanded); at != text.npos) {
     if (host.empty()) {
-      return finding<std::string>::wrong(
+      return sourced_value<std::string>::wrong(
           refusal(address_variable, value,
                   std::string{"that text only with "} + host_variable + ", which is not set"),
           address_variable);
@@ -30,14 +30,14 @@ finding<std::string> expanded(std::string const& value, std::string const& host)
   return variables::address(text, address_variable, value);
 }
 
-finding<std::string> address_of(variables const& env) {
+sourced_value<std::string> address_of(variables const& env) {
   auto const value = env[address_variable];
   auto const host = env[host_variable];
   if (value.empty() && host.empty()) return {};
   if (value.empty()) return {host + port_default, host_variable};
   auto found = expanded(value, host);
   if (!found.problem().ok() || host.empty() || host_of(*found.value()) == host) return found;
-  return finding<std::string>::wrong(
+  return sourced_value<std::string>::wrong(
       refusal(address_variable, value,
               "the host of " + std::string{host_variable} + ", which is '" + host + "'"),
       address_variable);

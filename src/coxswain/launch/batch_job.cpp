@@ -13,7 +13,7 @@ parameters batch_job_around(variables const& env, std::string const& example) {
   } else if (has_lsf(env)) {
     around = of_lsf(env);
   } else {
-    around.address = finding<std::string>::missing(
+    around.address = sourced_value<std::string>::missing(
         "No variable names a host. Set COXSWAIN_ADDRESS to the host of task 0, or of coxswain "
         "serve, and a free port, for example: " +
         example + ".");

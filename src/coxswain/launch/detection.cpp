@@ -51,7 +51,7 @@ parameters of_jax(variables const& env) {
 }
 
 template <class Value>
-void add(finding<Value>& to, finding<Value> const& from) {
+void add(sourced_value<Value>& to, sourced_value<Value> const& from) {
   if (!to.is_there()) to = from;
 }
 
@@ -76,7 +76,7 @@ void compare(parameters& found) {
   if (!task.problem().ok() || !num_tasks.problem().ok()) return;
   if (!task.value() || !num_tasks.value() || *task.value() < *num_tasks.value()) return;
   auto const count = *num_tasks.value();
-  found.task = finding<std::uint32_t>::wrong(
+  found.task = sourced_value<std::uint32_t>::wrong(
       refusal(task.from(), std::to_string(*task.value()),
               "0 to " + std::to_string(count - 1) + ", since " + num_tasks.from() + " is '" +
                   std::to_string(count) + "'"),
@@ -85,7 +85,7 @@ void compare(parameters& found) {
 
 }  // namespace
 
-parameters detect(surroundings const& of, std::string_view only) {
+parameters detect(environment const& of, std::string_view only) {
   variables const env{of};
   auto found = of_coxswain(env);
   add(found, of_jax(env));

@@ -27,8 +27,8 @@
 // Where a launcher says no port it is computed as JAX does, or is JAX_COORDINATOR_PORT. A variable
 // that is empty counts as not set.
 
-#include "coxswain/launch/finding.hpp"
-#include "coxswain/launch/surroundings.hpp"
+#include "coxswain/launch/environment.hpp"
+#include "coxswain/launch/sourced_value.hpp"
 
 #include <cstdint>
 #include <string>
@@ -46,21 +46,21 @@ struct parameters {
 
   // The coordinator's "host:port", and the job and attempt that it is expected to serve. Those of a
   // launcher are taken with its address only: they tell apart jobs that compute the same port.
-  finding<std::string> address;
-  finding<std::string> job;
-  finding<std::uint64_t> attempt;
+  sourced_value<std::string> address;
+  sourced_value<std::string> job;
+  sourced_value<std::uint64_t> attempt;
 
-  finding<std::uint32_t> task;
-  finding<std::uint32_t> num_tasks;
+  sourced_value<std::uint32_t> task;
+  sourced_value<std::uint32_t> num_tasks;
 
   // This task's number among those of its machine.
-  finding<std::uint32_t> local_task;
+  sourced_value<std::uint32_t> local_task;
 
   // Where a coordinator in the process of task 0 listens; several are separated by commas.
-  finding<std::string> listen;
+  sourced_value<std::string> listen;
 };
 
 // With a launcher's name, only that one is asked, whatever else is present.
-[[nodiscard]] parameters detect(surroundings const& of, std::string_view only = {});
+[[nodiscard]] parameters detect(environment const& of, std::string_view only = {});
 
 }  // namespace coxswain::launch

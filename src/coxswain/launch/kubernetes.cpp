@@ -13,7 +13,7 @@ constexpr std::uint16_t port_of_jax = 55527;
 constexpr auto index_variable = "JOB_COMPLETION_INDEX";
 constexpr auto jobset_variable = "JOBSET_NAME";
 
-using problem = finding<std::string>;
+using problem = sourced_value<std::string>;
 
 // The job's name: the pod's, which is its host name, without "-INDEX". Empty: it has another.
 std::string job_of(variables const& env) {
@@ -49,7 +49,7 @@ std::string several_jobs(variables const& env) {
                      "' from 0; set COXSWAIN_ADDRESS, COXSWAIN_TASK_ID and COXSWAIN_NUM_TASKS");
 }
 
-finding<std::string> address_of(variables const& env, std::string const& job) {
+sourced_value<std::string> address_of(variables const& env, std::string const& job) {
   auto const host = env["HOSTNAME"];
   if (job.empty()) {
     return problem::wrong(
@@ -87,7 +87,7 @@ parameters of_kubernetes(variables const& env) {
   auto const job = job_of(env);
   if (env.has(jobset_variable) && !job.empty() && !is_first_job(job)) {
     said.address = problem::wrong(several_jobs(env), jobset_variable);
-    said.task = finding<std::uint32_t>::wrong(several_jobs(env), jobset_variable);
+    said.task = sourced_value<std::uint32_t>::wrong(several_jobs(env), jobset_variable);
     return said;
   }
   said.address = address_of(env, job);

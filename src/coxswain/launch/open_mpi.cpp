@@ -13,8 +13,8 @@ namespace {
 
 constexpr auto uri_variable = "OMPI_MCA_orte_hnp_uri";
 
-finding<std::string> wrong_uri(std::string const& uri) {
-  return finding<std::string>::wrong(
+sourced_value<std::string> wrong_uri(std::string const& uri) {
+  return sourced_value<std::string>::wrong(
       refusal(uri_variable, uri, "JOB.0;tcp://ADDRESS,...:PORT or JOB.0;tcp6://[ADDRESS,...]:PORT"),
       uri_variable);
 }

@@ -36,16 +36,16 @@ std::optional<std::uint64_t> number_of(std::string_view id) {
   return number + member;
 }
 
-finding<std::string> address_of(variables const& env, std::vector<std::string> const& hosts) {
+sourced_value<std::string> address_of(variables const& env, std::vector<std::string> const& hosts) {
   auto const id = env[id_variable];
   auto const number = number_of(id);
   if (!number) {
-    return finding<std::string>::wrong(
+    return sourced_value<std::string>::wrong(
         refusal(id_variable, id, "a job's identifier, such as 1234.head or 1234[5].head"),
         id_variable);
   }
   if (hosts.empty()) {
-    return finding<std::string>::missing(
+    return sourced_value<std::string>::missing(
         std::string{hosts_variable} + " is '" + env[hosts_variable] +
         "', which cannot be read here: PBS writes it on the job's first host only. Set "
         "COXSWAIN_ADDRESS to that host and a free port for all processes, for example in the job "
@@ -67,14 +67,14 @@ parameters of_pbs(variables const& env) {
   // TORQUE has PBS_VNODENUM for the process and PBS_NODENUM for its host, OpenPBS only the latter.
   said.task = env.number<std::uint32_t>(env.has("PBS_VNODENUM") ? "PBS_VNODENUM" : "PBS_NODENUM");
   if (!said.task.is_there()) {
-    said.task = finding<std::uint32_t>::missing(
+    said.task = sourced_value<std::uint32_t>::missing(
         "PBS_NODENUM is not set. Start the processes with pbsdsh or mpiexec, or set "
         "COXSWAIN_TASK_ID.");
   }
   said.num_tasks = env.number<std::uint32_t>("PBS_NP", 1);
   if (said.num_tasks.is_there()) return said;
   if (hosts.empty()) {
-    said.num_tasks = finding<std::uint32_t>::missing(
+    said.num_tasks = sourced_value<std::uint32_t>::missing(
         std::string{hosts_variable} + " cannot be read here. Set COXSWAIN_NUM_TASKS.");
     return said;
   }

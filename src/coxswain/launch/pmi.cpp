@@ -15,7 +15,7 @@ parameters of_pmi(variables const& env) {
   said.local_task = env.number<std::uint32_t>("MPI_LOCALRANKID");
   said.num_tasks = env.number<std::uint32_t>("PMI_SIZE", 1);
   if (!said.num_tasks.is_there()) {
-    said.num_tasks = finding<std::uint32_t>::missing(
+    said.num_tasks = sourced_value<std::uint32_t>::missing(
         "PMI_RANK is set, but not PMI_SIZE. Set COXSWAIN_NUM_TASKS.");
   }
   return said;

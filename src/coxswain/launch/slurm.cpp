@@ -35,12 +35,12 @@ std::string first_host(std::string_view list) {
   return host;
 }
 
-finding<std::string> address_of(variables const& env, std::string const& variable,
-                                std::uint64_t job) {
+sourced_value<std::string> address_of(variables const& env, std::string const& variable,
+                                      std::uint64_t job) {
   auto const hosts = env[variable];
   auto const host = first_host(hosts);
   if (host.empty()) {
-    return finding<std::string>::wrong(
+    return sourced_value<std::string>::wrong(
         refusal(variable, hosts, "a list of hosts, such as b12,b[014-016]"), variable);
   }
   return env.address_at(host, port_of_job(job), variable + " and SLURM_JOB_ID");
@@ -52,7 +52,7 @@ parameters place_of(variables const& env, std::string const& variable) {
   said.attempt = env.number<std::uint64_t>("SLURM_RESTART_COUNT");
   auto const job = env.number<std::uint64_t>("SLURM_JOB_ID");
   if (!job.problem().ok()) {
-    said.address = finding<std::string>::wrong(job.problem().message(), job.from());
+    said.address = sourced_value<std::string>::wrong(job.problem().message(), job.from());
     return said;
   }
   said.address = address_of(env, variable, *job.value());
@@ -61,11 +61,11 @@ parameters place_of(variables const& env, std::string const& variable) {
 }
 
 // srun sets both; if they differ, somebody has set one of them by hand.
-finding<std::uint32_t> num_tasks_of(variables const& env) {
+sourced_value<std::uint32_t> num_tasks_of(variables const& env) {
   auto found = env.number<std::uint32_t>("SLURM_NTASKS", 1);
   auto const step = env["SLURM_STEP_NUM_TASKS"];
   if (step.empty() || step == env["SLURM_NTASKS"]) return found;
-  return finding<std::uint32_t>::wrong(
+  return sourced_value<std::uint32_t>::wrong(
       refusal("SLURM_NTASKS", env["SLURM_NTASKS"],
               "what SLURM_STEP_NUM_TASKS is, '" + step + "'; COXSWAIN_NUM_TASKS decides"),
       "SLURM_NTASKS");

@@ -7,13 +7,13 @@ namespace {
 
 constexpr std::uint16_t port_max = 65535;
 
-finding<std::string> address_of(variables const& env) {
+sourced_value<std::string> address_of(variables const& env) {
   auto const port = env.number<std::uint16_t>("MASTER_PORT", 1);
   if (!port.problem().ok()) {
-    return finding<std::string>::wrong(port.problem().message(), port.from());
+    return sourced_value<std::string>::wrong(port.problem().message(), port.from());
   }
   if (!port.is_there()) {
-    return finding<std::string>::wrong(
+    return sourced_value<std::string>::wrong(
         "MASTER_PORT is not set; allowed is a port, since MASTER_ADDR is '" + env["MASTER_ADDR"] +
             "'.",
         "MASTER_ADDR");

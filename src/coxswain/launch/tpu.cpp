@@ -15,8 +15,8 @@ char const* workers_variable(variables const& env) {
   return env.has(addresses_variable) ? addresses_variable : names_variable;
 }
 
-finding<std::string> address_of(variables const& env, std::string const& first_worker,
-                                std::string const& from) {
+sourced_value<std::string> address_of(variables const& env, std::string const& first_worker,
+                                      std::string const& from) {
   std::string const name{"MEGASCALE_COORDINATOR_ADDRESS"};
   auto const several_slices = env[name];
   auto const host = host_of(several_slices.empty() ? first_worker : several_slices);
@@ -32,12 +32,12 @@ struct slices {
   [[nodiscard]] status const& problem() const {
     return count.problem().ok() ? id.problem() : count.problem();
   }
-  [[nodiscard]] std::string suffix(finding<std::uint32_t> const& which) const {
+  [[nodiscard]] std::string suffix(sourced_value<std::uint32_t> const& which) const {
     return which.is_there() ? " and " + which.from() : "";
   }
 
-  finding<std::uint32_t> count;
-  finding<std::uint32_t> id;
+  sourced_value<std::uint32_t> count;
+  sourced_value<std::uint32_t> id;
 };
 
 }  // namespace
@@ -56,7 +56,8 @@ parameters of_tpu(variables const& env) {
   auto const worker = env.number<std::uint32_t>("TPU_WORKER_ID", 0, count - 1);
   for (auto const& problem : {all.problem(), worker.problem()}) {
     if (problem.ok()) continue;
-    said.task = said.num_tasks = finding<std::uint32_t>::wrong(problem.message(), worker.from());
+    said.task = said.num_tasks =
+        sourced_value<std::uint32_t>::wrong(problem.message(), worker.from());
     return said;
   }
   auto const slice = all.id.value().value_or(0);

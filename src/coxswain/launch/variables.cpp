@@ -24,21 +24,21 @@ std::string variables::file(std::string const& path) const {
   return of_.file ? of_.file(path).value_or("") : std::string{};
 }
 
-finding<std::string> variables::text(std::string const& name) const {
+sourced_value<std::string> variables::text(std::string const& name) const {
   auto value = (*this)[name];
   if (value.empty()) return {};
   return {std::move(value), name};
 }
 
-finding<std::uint64_t> variables::wide_number(std::string const& name, std::uint64_t least,
-                                              std::uint64_t most) const {
+sourced_value<std::uint64_t> variables::wide_number(std::string const& name, std::uint64_t least,
+                                                    std::uint64_t most) const {
   auto const text = (*this)[name];
   if (text.empty()) return {};
   std::uint64_t value{};
   auto const* const end = text.data() + text.size();
   auto const parsed = std::from_chars(text.data(), end, value);
   if (parsed.ec != std::errc{} || parsed.ptr != end || value < least || value > most) {
-    return finding<std::uint64_t>::wrong(
+    return sourced_value<std::uint64_t>::wrong(
         refusal(name, text,
                 "a whole number from " + std::to_string(least) + " to " + std::to_string(most)),
         name);
@@ -46,22 +46,22 @@ finding<std::uint64_t> variables::wide_number(std::string const& name, std::uint
   return {value, name};
 }
 
-finding<std::string> variables::address(std::string text, std::string const& name,
-                                        std::string const& value) {
+sourced_value<std::string> variables::address(std::string text, std::string const& name,
+                                              std::string const& value) {
   auto const colon = text.rfind(':');
   if (colon == 0 || colon == text.npos || !is_port(std::string_view{text}.substr(colon + 1))) {
-    return finding<std::string>::wrong(refusal(name, value, "host:port or [v6]:port"), name);
+    return sourced_value<std::string>::wrong(refusal(name, value, "host:port or [v6]:port"), name);
   }
   return {std::move(text), name};
 }
 
-finding<std::string> variables::address_at(std::string const& host, std::uint16_t port,
-                                           std::string const& from) const {
+sourced_value<std::string> variables::address_at(std::string const& host, std::uint16_t port,
+                                                 std::string const& from) const {
   bool const is_v6 = host.find(':') != host.npos;
   auto const shown = is_v6 ? "[" + host + "]" : host;
   auto const said = number<std::uint16_t>("JAX_COORDINATOR_PORT", 1);
   if (!said.problem().ok()) {
-    return finding<std::string>::wrong(said.problem().message(), said.from());
+    return sourced_value<std::string>::wrong(said.problem().message(), said.from());
   }
   auto const chosen = said.value().value_or(port);
   return {shown + ":" + std::to_string(chosen),

@@ -2,8 +2,8 @@
 // Environment variables as the launchers' readers want them: empty counts as not set, and what is
 // malformed becomes a finding that says so.
 
-#include "coxswain/launch/finding.hpp"
-#include "coxswain/launch/surroundings.hpp"
+#include "coxswain/launch/environment.hpp"
+#include "coxswain/launch/sourced_value.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,7 @@ namespace coxswain::launch {
 
 class variables {
  public:
-  explicit variables(surroundings const& of) : of_{of} {}
+  explicit variables(environment const& of) : of_{of} {}
 
   // Empty if it is not set.
   [[nodiscard]] std::string operator[](std::string const& name) const;
@@ -23,33 +23,35 @@ class variables {
     return !(*this)[std::string{name}].empty();
   }
 
-  [[nodiscard]] finding<std::string> text(std::string const& name) const;
+  [[nodiscard]] sourced_value<std::string> text(std::string const& name) const;
 
   template <class Number>
-  [[nodiscard]] finding<Number> number(std::string const& name, Number least = 0,
-                                       Number most = std::numeric_limits<Number>::max()) const {
+  [[nodiscard]] sourced_value<Number> number(
+      std::string const& name, Number least = 0,
+      Number most = std::numeric_limits<Number>::max()) const {
     auto const wide = wide_number(name, least, most);
-    if (!wide.problem().ok()) return finding<Number>::wrong(wide.problem().message(), name);
+    if (!wide.problem().ok()) return sourced_value<Number>::wrong(wide.problem().message(), name);
     if (!wide.is_there()) return {};
     return {static_cast<Number>(*wide.value()), name};
   }
 
   // "HOST:PORT" of what one variable holds; with another text if its value was changed.
-  [[nodiscard]] static finding<std::string> address(std::string text, std::string const& name,
-                                                    std::string const& value);
+  [[nodiscard]] static sourced_value<std::string> address(std::string text, std::string const& name,
+                                                          std::string const& value);
 
   // "HOST:PORT" of a host and a port that was computed, unless JAX_COORDINATOR_PORT says one.
-  [[nodiscard]] finding<std::string> address_at(std::string const& host, std::uint16_t port,
-                                                std::string const& from) const;
+  [[nodiscard]] sourced_value<std::string> address_at(std::string const& host, std::uint16_t port,
+                                                      std::string const& from) const;
 
   // Empty if it cannot be read.
   [[nodiscard]] std::string file(std::string const& path) const;
 
  private:
-  [[nodiscard]] finding<std::uint64_t> wide_number(std::string const& name, std::uint64_t least,
-                                                   std::uint64_t most) const;
+  [[nodiscard]] sourced_value<std::uint64_t> wide_number(std::string const& name,
+                                                         std::uint64_t least,
+                                                         std::uint64_t most) const;
 
-  surroundings const& of_;
+  environment const& of_;
 };
 
 // "NAME is 'VALUE'; allowed is ALLOWED."

@@ -17,9 +17,9 @@ namespace {
 // Taken from the kernel with one call.
 constexpr std::size_t events_max = 1024;
 
-// How long turns follow each other before the io_context's other work (the page, signals) gets its
-// chance: a fraction of what a probe may wait for each of its several steps.
-constexpr duration turns_max = 500us;
+// How long iterations follow each other before the io_context's other work (the page, signals) gets
+// its chance: a fraction of what a probe may wait for each of its several steps.
+constexpr duration iterations_max = 500us;
 
 constexpr std::uint32_t edges = EPOLLIN | EPOLLRDHUP | EPOLLET;
 
@@ -40,7 +40,7 @@ int new_epoll() {
 
 }  // namespace
 
-poller::poller(asio::io_context& context, turn_taker& taker)
+poller::poller(asio::io_context& context, iteration_owner& taker)
     : taker_{taker},
       epoll_{new_epoll()},
       loop_{std::in_place, context, epoll_},
@@ -58,18 +58,19 @@ void poller::start() {
 
 void poller::close() noexcept { loop_.reset(); }
 
-void poller::request_turn() {
-  if (!loop_ || turn_requested_) return;
-  turn_requested_ = true;
+void poller::request_iteration() {
+  if (!loop_ || iteration_requested_) return;
+  iteration_requested_ = true;
   try {
     asio::post(loop_->epoll.get_executor(), [alive = std::weak_ptr<poller>{alive_}] {
       auto* const self = alive.lock().get();
       if (self == nullptr) return;
-      self->turn_requested_ = false;
-      self->turn();
+      self->iteration_requested_ = false;
+      self->run_iteration();
     });
   } catch (std::bad_alloc const&) {
-    turn_requested_ = false;  // the alarm, or whatever is ready next, brings a turn all the same
+    iteration_requested_ =
+        false;  // the alarm, or whatever is ready next, brings a loop iteration all the same
   }
 }
 
@@ -84,16 +85,16 @@ void poller::wake_at(std::optional<time_point> deadline) {
         auto* const self = alive.lock().get();
         if (self == nullptr || cancelled) return;
         self->alarm_at_.reset();
-        self->turn();
+        self->run_iteration();
       });
   alarm_at_ = at;
 }
 
 // Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events
-// which bounded turns left behind are reported again. That, and to be called again, takes three
-// calls of the kernel; to find out that nothing has come meanwhile takes one. So turns go on while
-// several things happen in each, but not for long: the io_context has other work, and without this
-// bound ten busy connections kept it waiting for a hundred turns.
+// which bounded iterations left behind are reported again. That, and to be called again, takes
+// three calls of the kernel; to find out that nothing has come meanwhile takes one. So iterations
+// go on while several things happen in each, but not for long: the io_context has other work, and
+// without this bound ten busy connections kept it waiting for a hundred iterations.
 void poller::arm() {
   loop_->epoll.async_wait(
       asio::posix::stream_descriptor::wait_read,
@@ -101,29 +102,30 @@ void poller::arm() {
         auto* const self = alive.lock().get();
         if (self == nullptr || cancelled) return;
         for (std::optional<time_point> began;;) {
-          auto const count = self->turn();
+          auto const count = self->run_iteration();
           if (alive.expired() || !self->loop_) return;
-          if (!began) began = self->turn_at_;
-          bool const is_long = self->turn_at_ - *began >= turns_max;
-          if (count < 2 || is_long || self->turn_requested_ || !self->look()) break;
+          if (!began) began = self->iteration_at_;
+          bool const is_long = self->iteration_at_ - *began >= iterations_max;
+          if (count < 2 || is_long || self->iteration_requested_ || !self->look()) break;
         }
         self->arm();
       });
 }
 
-std::size_t poller::turn() {
+std::size_t poller::run_iteration() {
   if (!loop_) return 0;
-  turn_at_ = taker_.turn_begins();
+  iteration_at_ = taker_.iteration_begins();
   resume_postponed();
   auto const count = drain();
-  taker_.turn_ends();  // and perhaps destroys us
+  taker_.iteration_ends();  // and perhaps destroys us
   return count;
 }
 
 void poller::resume_postponed() {
   resuming_.swap(postponed_);
   for (auto const key : resuming_) {
-    if (auto* const one = find(key); one != nullptr && one->waits_for_ == readiness::wait::turn) {
+    if (auto* const one = find(key);
+        one != nullptr && one->waits_for_ == readiness::wait::iteration) {
       one->edge_ = false;
       one->resume();
     }
@@ -138,7 +140,8 @@ bool poller::look() {
 }
 
 // The kernel hands out edges in turn, so that after as many events as there are descriptors each
-// that was ready at the beginning had its own, and a flood on some of them cannot hold up the turn.
+// that was ready at the beginning had its own, and a flood on some of them cannot hold up the
+// iteration.
 std::size_t poller::drain() {
   std::size_t const most = std::max(events_max, slots_.size());
   std::size_t taken = 0;
@@ -160,10 +163,10 @@ std::size_t poller::drain() {
 void poller::expect_after(int i, int count) const noexcept {
   auto const at = [this](int k) { return find(events_[static_cast<std::size_t>(k)].data.u64); };
   if (i + 2 < count) {
-    if (auto const* const one = at(i + 2); one != nullptr) prefetch(*one);
+    if (auto const* const one = at(i + 2); one != nullptr) coxswain::prefetch(*one);
   }
   if (i + 1 < count) {
-    if (auto const* const one = at(i + 1); one != nullptr) one->expect();
+    if (auto const* const one = at(i + 1); one != nullptr) one->prefetch();
   }
 }
 
@@ -174,7 +177,7 @@ void poller::happened(epoll_event const& event) {
     if ((event.events & (EPOLLRDHUP | broken)) != 0) one->hung_up_ = true;
     one->poke();
   }
-  // The routine may have ended whom we are about to call.
+  // The owned_coroutine may have ended whom we are about to call.
   if (auto* const one = find(event.data.u64);
       one != nullptr && one->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
     one->owner_->has_room();
@@ -210,7 +213,7 @@ void poller::remove(std::uint64_t key, int descriptor) noexcept {
 
 void poller::postpone(std::uint64_t key) {
   postponed_.push_back(key);
-  request_turn();
+  request_iteration();
 }
 
 void poller::watch_writing(std::uint64_t key, int descriptor, bool wanted) {
@@ -239,8 +242,8 @@ void readiness::poke() {
   resume();
 }
 
-void readiness::poke_next_turn() {
-  if (waits_for_ == wait::edge) suspend(routine_, wait::turn);
+void readiness::poke_next_iteration() {
+  if (waits_for_ == wait::edge) suspend(coroutine_, wait::iteration);
 }
 
 void readiness::want_write(bool wanted) {
@@ -249,20 +252,20 @@ void readiness::want_write(bool wanted) {
   poller_.watch_writing(key_, descriptor_, wanted);
 }
 
-void readiness::expect() const noexcept {
-  if (routine_) __builtin_prefetch(routine_.address());
+void readiness::prefetch() const noexcept {
+  if (coroutine_) __builtin_prefetch(coroutine_.address());
   if (owner_ != nullptr) owner_->expect_read();
 }
 
-void readiness::suspend(std::coroutine_handle<> routine, wait what) {
-  routine_ = routine;
+void readiness::suspend(std::coroutine_handle<> owned_coroutine, wait what) {
+  coroutine_ = owned_coroutine;
   waits_for_ = what;
-  if (what == wait::turn) poller_.postpone(key_);
+  if (what == wait::iteration) poller_.postpone(key_);
 }
 
 void readiness::resume() {
   waits_for_ = wait::nothing;
-  routine_.resume();
+  coroutine_.resume();
 }
 
 }  // namespace coxswain::net

@@ -1,12 +1,13 @@
 #pragma once
-// Readiness of many descriptors, a turn at a time, inside somebody else's io_context. Asio watches
-// one descriptor, our own epoll's; a turn takes what is ready from it, resumes the routines that
-// wait, and ends with one call for everybody. So a message costs one read and a reply one write,
-// and nothing more: no speculative read that fails, no epoll_ctl, no allocation.
-// Not here: reading and writing (byte_stream), and what is done with the bytes.
+// Readiness of many descriptors, a loop iteration at a time, inside somebody else's io_context.
+// Asio watches one descriptor, our own epoll's; a loop iteration takes what is ready from it,
+// resumes the coroutines that wait, and ends with one call for everybody. So a message costs one
+// read and a reply one write, and nothing more: no speculative read that fails, no epoll_ctl, no
+// allocation. Not here: reading and writing (byte_stream), and what is done with the bytes.
 //
 // Not thread-safe: everything happens on the io_context's one thread. May be destroyed at any time
-// outside of drain, also by turn_ends, and may outlive the io_context, after which it does nothing.
+// outside of drain, also by iteration_ends, and may outlive the io_context, after which it does
+// nothing.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/asio.hpp"
@@ -26,37 +27,38 @@ namespace coxswain::net {
 
 class readiness;
 
-// Who the turns belong to.
-class turn_taker {
+// Who the iterations belong to.
+class iteration_owner {
  public:
-  // Before anything is read in this turn; returns the moment of this turn.
-  virtual time_point turn_begins() noexcept = 0;
-  // Everything that was ready at the turn's beginning has been handled.
-  virtual void turn_ends() noexcept = 0;
+  // Before anything is read in this iteration; returns the moment of this iteration.
+  virtual time_point iteration_begins() noexcept = 0;
+  // Everything that was ready at the iteration's beginning has been handled.
+  virtual void iteration_ends() noexcept = 0;
 
  protected:
-  ~turn_taker() = default;
+  ~iteration_owner() = default;
 };
 
 class poller {
  public:
   // Throws coxswain::error: RESOURCE_EXHAUSTED, no descriptor for an epoll.
-  poller(asio::io_context& context, turn_taker& taker);
+  poller(asio::io_context& context, iteration_owner& taker);
   ~poller();
   poller(poller const&) = delete;
   poller& operator=(poller const&) = delete;
 
-  // From now on there is a turn whenever something is ready, and the io_context has work.
+  // From now on there is a loop iteration whenever something is ready, and the io_context has work.
   void start();
 
-  // No more turns, and no more work for the io_context. For good.
+  // No more iterations, and no more work for the io_context. For good.
   void close() noexcept;
 
-  // A turn soon, even if nothing becomes ready.
-  void request_turn();
+  // A loop iteration soon, even if nothing becomes ready.
+  void request_iteration();
 
-  // A turn at `deadline` at the latest; none is needed if empty. An earlier request may still
-  // cause an earlier turn: moving a timer costs more than a turn that finds nothing to do.
+  // A loop iteration at `deadline` at the latest; none is needed if empty. An earlier request may
+  // still cause an earlier iteration: moving a timer costs more than a loop iteration that finds
+  // nothing to do.
   void wake_at(std::optional<time_point> deadline);
 
  private:
@@ -84,26 +86,26 @@ class poller {
   [[nodiscard]] readiness* find(std::uint64_t key) const noexcept;
 
   void arm();
-  std::size_t turn();  // how many events it had
+  std::size_t run_iteration();  // how many events it had
   void resume_postponed();
   std::size_t drain();
   bool look();
   void expect_after(int i, int count) const noexcept;
   void happened(epoll_event const& event);
 
-  turn_taker& taker_;
+  iteration_owner& taker_;
   int epoll_;  // owned by loop_
   std::optional<loop> loop_;
   std::vector<slot> slots_;
   std::vector<std::uint32_t> free_;
   std::vector<epoll_event> events_;
-  time_point turn_at_;
+  time_point iteration_at_;
   int seen_{};                            // so many of them are there that drain has not taken
-  std::vector<std::uint64_t> postponed_;  // who waits for the next turn
+  std::vector<std::uint64_t> postponed_;  // who waits for the next iteration
   std::vector<std::uint64_t> resuming_;
   std::optional<time_point> alarm_at_;
   bool started_{};
-  bool turn_requested_{};
+  bool iteration_requested_{};
   std::shared_ptr<poller> alive_;  // owns nothing: handlers find out whether we still live
   context_end context_end_;
 };

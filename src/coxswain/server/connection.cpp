@@ -14,14 +14,14 @@
 namespace coxswain::server {
 namespace {
 
-// What one connection, and what all together may read in a turn before the others have theirs;
-// each may read one buffer in any case. And what one may write; when all together have written more
-// than `turn_write_max`, it is less.
+// What one connection, and what all together may read in a loop iteration before the others have
+// theirs; each may read one buffer in any case. And what one may write; when all together have
+// written more than `iteration_write_max`, it is less.
 constexpr std::size_t own_read_max = 4 * intake::buffer_bytes;
-constexpr std::size_t turn_read_max = 16 * intake::buffer_bytes;
+constexpr std::size_t iteration_read_max = 16 * intake::buffer_bytes;
 constexpr std::size_t own_write_max = 1024 * 1024;
 constexpr std::size_t own_write_min = 64 * 1024;
-constexpr std::size_t turn_write_max = 2 * 1024 * 1024;
+constexpr std::size_t iteration_write_max = 2 * 1024 * 1024;
 
 // Gathered for one write.
 constexpr std::size_t pieces_max = 64;
@@ -51,7 +51,8 @@ core::loss loss_of(net::transfer const& last) noexcept {
   return unreachable ? core::loss::unreachable : core::loss::closed;
 }
 
-turn::turn(dispatch& d, net::poller& p, options const& o, std::function<time_point()> tells_time)
+loop_iteration::loop_iteration(dispatch& d, net::poller& p, options const& o,
+                               std::function<time_point()> tells_time)
     : brain{d},
       poller{p},
       clock{std::move(tells_time)},
@@ -59,21 +60,22 @@ turn::turn(dispatch& d, net::poller& p, options const& o, std::function<time_poi
       look_period{std::max(o.core.stalled_reader_timeout / looks, look_period_min)},
       peer_timeout{o.core.heartbeat_timeout} {}
 
-void turn::take_in() noexcept {
+void loop_iteration::take_in() noexcept {
   auto const pieces = read.pieces();
   if (pieces.empty()) return;
   now = clock();  // no deadline may begin before its call came
-  pieces[0].from->expect_requests();
+  pieces[0].from->prefetch_requests();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i + 3 < pieces.size()) pieces[i + 3].from->expect_line();
-    if (i + 2 < pieces.size()) pieces[i + 2].from->expect_session();
-    if (i + 1 < pieces.size()) pieces[i + 1].from->expect_requests();
+    if (i + 3 < pieces.size()) pieces[i + 3].from->prefetch_line();
+    if (i + 2 < pieces.size()) pieces[i + 2].from->prefetch_session();
+    if (i + 1 < pieces.size()) pieces[i + 1].from->prefetch_requests();
     pieces[i].from->hear(pieces[i].bytes);
   }
   read.clear();
 }
 
-void turn::report(core::severity level, std::initializer_list<std::string_view> parts) noexcept {
+void loop_iteration::report(core::severity level,
+                            std::initializer_list<std::string_view> parts) noexcept {
   try {
     std::string text;
     for (auto const part : parts) text += part;
@@ -82,8 +84,9 @@ void turn::report(core::severity level, std::initializer_list<std::string_view> 
   }
 }
 
-connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream)
-    : turn_{t},
+connection::connection(loop_iteration& t, connection_id id,
+                       std::unique_ptr<net::byte_stream> stream)
+    : iteration_{t},
       id_{id},
       out_{&t.brain.out(id)},
       stream_{std::move(stream)},
@@ -95,27 +98,27 @@ connection::connection(turn& t, connection_id id, std::unique_ptr<net::byte_stre
 void connection::end(core::loss how) noexcept {
   if (ended()) return;
   phase_ = phase::ended;
-  if (is_stranger_) turn_.newcomers.left(as_stranger());
+  if (is_stranger_) iteration_.newcomers.left(as_stranger());
   blocked_ = false;
   out_ = nullptr;
-  turn_.ended.push_back(id_);
-  turn_.brain.lost(turn_.now, id_, how);
+  iteration_.ended.push_back(id_);
+  iteration_.brain.lost(iteration_.now, id_, how);
 }
 
 // What goes wrong on one connection, such as want of memory, ends this connection only.
 void connection::give_up(std::exception const& why) noexcept {
   end(core::loss::closed);
-  turn_.report(core::severity::error,
-               {"a connection was closed because of an error: ", why.what()});
+  iteration_.report(core::severity::error,
+                    {"a connection was closed because of an error: ", why.what()});
 }
 
-net::routine connection::read() {
+net::owned_coroutine connection::read() {
   try {
     for (;;) {
       co_await ready_.readable();
       auto what_next = read_ready();
-      while (what_next == next::another_turn) {
-        co_await ready_.next_turn();
+      while (what_next == next::another_iteration) {
+        co_await ready_.next_iteration();
         what_next = read_ready();
       }
       if (what_next == next::stop) co_return;
@@ -125,37 +128,38 @@ net::routine connection::read() {
   }
 }
 
-// A connection that is held back is read on when it has taken what waits for it: flush sees to
+// A connection that is paused is read on when it has taken what waits for it: flush sees to
 // that.
 connection::next connection::read_ready() {
   for (std::size_t own = 0;;) {
-    if (is_unheard_ || turn_.read.is_full()) turn_.take_in();
+    if (is_unheard_ || iteration_.read.is_full()) iteration_.take_in();
     if (!ended() && taken_ != dispatch::taken::all) go_on();
     if (ended()) return next::stop;
-    if (taken_ == dispatch::taken::held_back) return next::wait;
-    if (taken_ == dispatch::taken::waits) return next::another_turn;
-    auto const room = turn_.read.room();
-    if (turn_.read.pieces().size() < expected_early) {
-      expect_line();
-      expect_session();
+    if (taken_ == dispatch::taken::reading_paused) return next::wait;
+    if (taken_ == dispatch::taken::waits) return next::another_iteration;
+    auto const room = iteration_.read.room();
+    if (iteration_.read.pieces().size() < expected_early) {
+      prefetch_line();
+      prefetch_session();
     }
     auto const got = stream_->read_some(room);
     if (got.how == net::transfer::outcome::would_block) return nothing_to_read();
     if (got.how != net::transfer::outcome::done) {
-      turn_.take_in();
+      iteration_.take_in();
       end(loss_of(got));
       return next::stop;
     }
     own += got.bytes;
-    turn_.bytes_read += got.bytes;
+    iteration_.bytes_read += got.bytes;
     // Who was told goodbye is read only so that it reads the goodbye.
     if (phase_ == phase::open) {
-      turn_.read.add(*this, got.bytes);
+      iteration_.read.add(*this, got.bytes);
       is_unheard_ = true;
     }
     if (got.bytes < room.size() && !ready_.hung_up() && !is_broken_) return next::wait;
-    turn_.take_in();
-    if (own >= own_read_max || turn_.bytes_read >= turn_read_max) return next::another_turn;
+    iteration_.take_in();
+    if (own >= own_read_max || iteration_.bytes_read >= iteration_read_max)
+      return next::another_iteration;
   }
 }
 
@@ -167,10 +171,10 @@ connection::next connection::nothing_to_read() {
 
 // Takes what is left of what was read, as far as it may.
 void connection::go_on() {
-  turn_.take_in();
-  if (out_->holds_back()) return;
-  taken_ = turn_.brain.go_on(turn_.now, id_);
-  turn_.releases.look(turn_.brain.rounds_ended());
+  iteration_.take_in();
+  if (out_->pauses_reading()) return;
+  taken_ = iteration_.brain.go_on(iteration_.now, id_);
+  iteration_.releases.look(iteration_.brain.rounds_ended());
 }
 
 void connection::hear(std::string_view bytes) noexcept {
@@ -178,13 +182,13 @@ void connection::hear(std::string_view bytes) noexcept {
   if (ended()) return;
   try {
     has_spoken_ = true;
-    taken_ = turn_.brain.received(turn_.now, id_, bytes);
-    if (is_stranger_ && turn_.brain.is_greeted(id_)) {
+    taken_ = iteration_.brain.received(iteration_.now, id_, bytes);
+    if (is_stranger_ && iteration_.brain.is_greeted(id_)) {
       is_stranger_ = false;
-      turn_.newcomers.greeted(as_stranger());
+      iteration_.newcomers.greeted(as_stranger());
     }
-    turn_.releases.look(turn_.brain.rounds_ended());
-    if (taken_ == dispatch::taken::waits) ready_.poke_next_turn();
+    iteration_.releases.look(iteration_.brain.rounds_ended());
+    if (taken_ == dispatch::taken::waits) ready_.poke_next_iteration();
   } catch (std::exception const& e) {
     give_up(e);
   }
@@ -198,45 +202,45 @@ void connection::flush() noexcept {
       begin_goodbye();
     }
     if (!awaits_room_) write();
-    bool const is_held_back = taken_ == dispatch::taken::held_back;
-    if (is_held_back && !ended() && !out_->holds_back()) ready_.poke_next_turn();
+    bool const is_paused = taken_ == dispatch::taken::reading_paused;
+    if (is_paused && !ended() && !out_->pauses_reading()) ready_.poke_next_iteration();
   } catch (std::exception const& e) {
     give_up(e);
   }
 }
 
-void connection::expect_flush() const noexcept {
+void connection::prefetch_flush() const noexcept {
   if (ended()) return;
-  prefetch(*out_);
-  prefetch(*stream_);
+  coxswain::prefetch(*out_);
+  coxswain::prefetch(*stream_);
 }
 
 void connection::expect_read() const noexcept {
-  if (!ended()) prefetch(*stream_);
+  if (!ended()) coxswain::prefetch(*stream_);
 }
 
 void connection::has_room() noexcept {
-  turn_.take_in();
+  iteration_.take_in();
   awaits_room_ = false;
   flush();
 }
 
 void connection::write() {
   std::array<iovec, pieces_max> room;
-  auto const most = turn_.bytes_written < turn_write_max ? own_write_max : own_write_min;
+  auto const most = iteration_.bytes_written < iteration_write_max ? own_write_max : own_write_min;
   for (std::size_t own = 0; !out_->empty();) {
     if (own >= most) return await_room();
     auto const pieces = out_->fill(room);
     auto const wanted = size_of(pieces);
     auto const sent = stream_->write_some(pieces);
-    ++turn_.sends;
+    ++iteration_.sends;
     if (sent.how == net::transfer::outcome::failed) return broke(loss_of(sent));
     if (sent.bytes != 0) {
       own += sent.bytes;
-      turn_.bytes_sent += sent.bytes;
-      turn_.bytes_written += sent.bytes;
+      iteration_.bytes_sent += sent.bytes;
+      iteration_.bytes_written += sent.bytes;
       blocked_ = false;
-      turn_.brain.wrote(turn_.now, id_, sent.bytes);
+      iteration_.brain.wrote(iteration_.now, id_, sent.bytes);
     }
     if (sent.bytes < wanted) return await_reader();
   }
@@ -245,11 +249,11 @@ void connection::write() {
 
 // What the peer said before it went is heard all the same, to its end: a Bye, an acknowledgement.
 void connection::broke(core::loss how) {
-  turn_.brain.broke(id_);
+  iteration_.brain.broke(id_);
   is_broken_ = true;
   broken_by_ = how;
   blocked_ = false;
-  ready_.poke_next_turn();
+  ready_.poke_next_iteration();
 }
 
 void connection::all_written() {
@@ -265,10 +269,10 @@ void connection::await_room() {
 void connection::await_reader() {
   await_room();
   if (std::exchange(blocked_, true)) return;
-  blocked_since_ = turn_.now;
+  blocked_since_ = iteration_.now;
   unread_ = stream_->unread_by_peer();
-  turn_.to_visit.push_back(id_);
-  turn_.brain.write_blocked(turn_.now, id_);
+  iteration_.to_visit.push_back(id_);
+  iteration_.brain.write_blocked(iteration_.now, id_);
 }
 
 void connection::visit() noexcept {
@@ -282,33 +286,33 @@ void connection::visit() noexcept {
 void connection::look_after() {
   if (ended()) return;
   if (phase_ == phase::slowed) return flush();
-  if (closes_at_ <= turn_.now) return end(core::loss::closed);
+  if (closes_at_ <= iteration_.now) return end(core::loss::closed);
   if (!blocked_) return;
   auto const unread = stream_->unread_by_peer();
   if (std::exchange(unread_, unread) <= unread) return;
-  blocked_since_ = turn_.now;
-  turn_.brain.still_reads(turn_.now, id_);
+  blocked_since_ = iteration_.now;
+  iteration_.brain.still_reads(iteration_.now, id_);
 }
 
-// The last look is when the core's patience ends, and in that turn before the core is told the
-// time, so that no progress goes unseen.
+// The last look is at the core's limit for stalled readers, and in that iteration before the core
+// is told the time, so that no progress goes unseen.
 time_point connection::next_visit() const noexcept {
   if (!blocked_) return closes_at_;
-  auto const looked = (turn_.now - blocked_since_) / turn_.look_period;
-  auto const look = deadline_after(blocked_since_, turn_.look_period * (looked + 1));
+  auto const looked = (iteration_.now - blocked_since_) / iteration_.look_period;
+  auto const look = deadline_after(blocked_since_, iteration_.look_period * (looked + 1));
   return std::min(closes_at_, look);
 }
 
 // Whether its peer is to learn only later that its token is wrong.
 bool connection::is_slowed() {
-  auto const* const peer = is_stranger_ ? turn_.brain.wrong_token(id_) : nullptr;
+  auto const* const peer = is_stranger_ ? iteration_.brain.wrong_token(id_) : nullptr;
   if (peer == nullptr) return false;
-  if (phase_ == phase::slowed && turn_.now >= blocked_since_ + slowed_max) return false;
-  auto const when = turn_.wrong_tokens.begin(turn_.now, strangers::host_of(*peer));
-  if (when <= turn_.now) return false;
-  if (std::exchange(phase_, phase::slowed) == phase::open) blocked_since_ = turn_.now;
+  if (phase_ == phase::slowed && iteration_.now >= blocked_since_ + slowed_max) return false;
+  auto const when = iteration_.wrong_tokens.begin(iteration_.now, strangers::host_of(*peer));
+  if (when <= iteration_.now) return false;
+  if (std::exchange(phase_, phase::slowed) == phase::open) blocked_since_ = iteration_.now;
   closes_at_ = when;
-  turn_.to_visit.push_back(id_);
+  iteration_.to_visit.push_back(id_);
   return true;
 }
 
@@ -323,15 +327,15 @@ bool connection::dismiss(std::string_view goodbye) {
 
 void connection::begin_goodbye() {
   phase_ = phase::saying_goodbye;
-  closes_at_ = deadline_after(turn_.now, turn_.linger);
-  turn_.to_visit.push_back(id_);
+  closes_at_ = deadline_after(iteration_.now, iteration_.linger);
+  iteration_.to_visit.push_back(id_);
 }
 
 void connection::begin_draining() {
   phase_ = phase::draining;
   stream_->shut_write();
-  closes_at_ = deadline_after(turn_.now, drain_time);
-  turn_.to_visit.push_back(id_);
+  closes_at_ = deadline_after(iteration_.now, drain_time);
+  iteration_.to_visit.push_back(id_);
 }
 
 }  // namespace coxswain::server

@@ -1,12 +1,12 @@
 #pragma once
 // One connection of a server: its read loop, its writes, and how it ends. What it reads goes to
-// dispatch, what it writes comes from there. Not here: who is accepted, when a turn is (server),
-// and the table of connections with their time limits (connections).
+// dispatch, what it writes comes from there. Not here: who is accepted, when a loop iteration is
+// (server), and the table of connections with their time limits (connections).
 
 #include "coxswain/net/byte_stream.hpp"
+#include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
-#include "coxswain/net/routine.hpp"
 #include "coxswain/server/dispatch.hpp"
 #include "coxswain/server/host_pace.hpp"
 #include "coxswain/server/intake.hpp"
@@ -25,10 +25,10 @@
 
 namespace coxswain::server {
 
-// What the connections of a server share during a turn.
-struct turn {
+// What the connections of a server share during a loop iteration.
+struct loop_iteration {
   // `clock` tells the time now.
-  turn(dispatch& d, net::poller& p, options const& o, std::function<time_point()> clock);
+  loop_iteration(dispatch& d, net::poller& p, options const& o, std::function<time_point()> clock);
 
   // Tells the core what was read. Before anything else that it is told, so that it hears all in the
   // order in which it happened.
@@ -43,8 +43,8 @@ struct turn {
   duration linger;           // how long a goodbye may take to be written
   duration look_period;      // how often readers that do not read are looked at
   duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing
-  time_point now{};          // when the core was last told what was read, or the turn began
-  std::size_t bytes_read{};  // in this turn, by all
+  time_point now{};          // when the core was last told what was read, or the iteration began
+  std::size_t bytes_read{};  // in this iteration, by all
   std::size_t bytes_written{};
   intake read;  // and not yet told
   release_clock releases;
@@ -58,7 +58,7 @@ struct turn {
   strangers newcomers;
   host_pace wrong_tokens{wrong_tokens_per_second_max};
 
-  // What became of connections; `connections` sees to it at the end of the turn.
+  // What became of connections; `connections` sees to it at the end of the iteration.
   std::vector<connection_id> ended;
   std::vector<connection_id> to_visit;  // their next visit may be earlier than it was
 };
@@ -67,7 +67,7 @@ struct turn {
 class alignas(64) connection final : private net::watched {
  public:
   // Throws coxswain::error as net::readiness does.
-  connection(turn& t, connection_id id, std::unique_ptr<net::byte_stream> stream);
+  connection(loop_iteration& t, connection_id id, std::unique_ptr<net::byte_stream> stream);
   connection(connection const&) = delete;
   connection& operator=(connection const&) = delete;
 
@@ -79,15 +79,15 @@ class alignas(64) connection final : private net::watched {
   void hear(std::string_view bytes) noexcept;
 
   // Asks for the memory that `hear` takes: in this order, for each what the one before has led to.
-  void expect_line() const noexcept { turn_.brain.expect(id_); }
-  void expect_session() const noexcept { turn_.brain.expect_session(id_); }
-  void expect_requests() const noexcept { turn_.brain.expect_requests(id_); }
+  void prefetch_line() const noexcept { iteration_.brain.prefetch(id_); }
+  void prefetch_session() const noexcept { iteration_.brain.prefetch_session(id_); }
+  void prefetch_requests() const noexcept { iteration_.brain.prefetch_requests(id_); }
 
-  // Reads in the next turn, for what its stream holds already.
-  void read_soon() { ready_.poke_next_turn(); }
+  // Reads in the next iteration, for what its stream holds already.
+  void read_soon() { ready_.poke_next_iteration(); }
 
   // Asks for the memory that `flush` takes.
-  void expect_flush() const noexcept;
+  void prefetch_flush() const noexcept;
 
   // Sees to what is due: cuts off a peer that took too long to read its goodbye, and looks whether
   // a peer reads whose kernel takes nothing from us, which the core is told. A slow reader is not
@@ -98,7 +98,7 @@ class alignas(64) connection final : private net::watched {
   [[nodiscard]] time_point next_visit() const noexcept;
 
   // It is over: dispatch was told, and the connection only waits to be destroyed at the end of the
-  // turn.
+  // iteration.
   [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
 
   // Ends one that has not said Hello, and sends `goodbye` as far as that goes at once. False if the
@@ -113,9 +113,9 @@ class alignas(64) connection final : private net::watched {
   enum class phase : std::uint8_t { open, slowed, saying_goodbye, draining, ended };
 
   // What the read loop does next.
-  enum class next : std::uint8_t { wait, another_turn, stop };
+  enum class next : std::uint8_t { wait, another_iteration, stop };
 
-  net::routine read();
+  net::owned_coroutine read();
   [[nodiscard]] next read_ready();
   [[nodiscard]] next nothing_to_read();
   void go_on();
@@ -135,7 +135,7 @@ class alignas(64) connection final : private net::watched {
   void begin_draining();
   void give_up(std::exception const& why) noexcept;
 
-  turn& turn_;
+  loop_iteration& iteration_;
   connection_id id_;
   phase phase_{phase::open};
   bool blocked_{};          // something waits for a peer that does not read
@@ -149,7 +149,7 @@ class alignas(64) connection final : private net::watched {
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;
-  net::routine loop_;
+  net::owned_coroutine loop_;
   std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
   time_point blocked_since_{};  // or slowed since
   time_point closes_at_{time_point::max()};

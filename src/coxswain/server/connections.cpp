@@ -14,16 +14,16 @@ void make_room(List& in, std::size_t count) {
 connection& connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
   erase_ended();  // one of them may have had the slot
   // Each may end and be written to without memory.
-  make_room(turn_.ended, all_.size() + 1);
+  make_room(iteration_.ended, all_.size() + 1);
   make_room(to_write_, all_.size() + 1);
-  auto made = std::make_unique<connection>(turn_, id, std::move(stream));
+  auto made = std::make_unique<connection>(iteration_, id, std::move(stream));
   auto& added = *made;
   all_.emplace(id, entry{std::move(made)});
   return added;
 }
 
 bool connections::dismiss(connection_id id, std::string_view goodbye) {
-  turn_.take_in();
+  iteration_.take_in();
   auto* const e = all_.find(id);
   if (e == nullptr || !e->one->dismiss(goodbye)) return false;
   all_.erase(id);
@@ -31,7 +31,7 @@ bool connections::dismiss(connection_id id, std::string_view goodbye) {
 }
 
 void connections::visit_due() {
-  while (!visits_.empty() && visits_.top().first <= turn_.now) {
+  while (!visits_.empty() && visits_.top().first <= iteration_.now) {
     auto const [when, id] = visits_.top();
     visits_.pop();
     auto* const e = all_.find(id);
@@ -50,14 +50,14 @@ void connections::plan(connection_id id, entry& e) {
 }
 
 void connections::deliver() {
-  while (turn_.brain.deliver(dirty_)) {
+  while (iteration_.brain.deliver(dirty_)) {
     to_write_.clear();
     for (auto const id : dirty_) {
       if (auto* const e = all_.find(id); e != nullptr) to_write_.push_back(e->one.get());
     }
     for (std::size_t i = 0; i < to_write_.size(); ++i) {
       if (i + 2 < to_write_.size()) prefetch(*to_write_[i + 2]);
-      if (i + 1 < to_write_.size()) to_write_[i + 1]->expect_flush();
+      if (i + 1 < to_write_.size()) to_write_[i + 1]->prefetch_flush();
       to_write_[i]->flush();
     }
   }
@@ -65,15 +65,15 @@ void connections::deliver() {
 
 void connections::clear_away() {
   erase_ended();
-  for (auto const id : turn_.to_visit) {
+  for (auto const id : iteration_.to_visit) {
     if (auto* const e = all_.find(id); e != nullptr) plan(id, *e);
   }
-  turn_.to_visit.clear();
+  iteration_.to_visit.clear();
 }
 
 void connections::erase_ended() {
-  for (auto const id : turn_.ended) all_.erase(id);
-  turn_.ended.clear();
+  for (auto const id : iteration_.ended) all_.erase(id);
+  iteration_.ended.clear();
 }
 
 void connections::end_all() {

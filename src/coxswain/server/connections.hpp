@@ -17,7 +17,7 @@ namespace coxswain::server {
 
 class connections {
  public:
-  explicit connections(turn& t) : turn_{t} {}
+  explicit connections(loop_iteration& t) : iteration_{t} {}
 
   // Takes over a connection that dispatch has opened, and destroys what has ended. Not from a
   // connection's own routine. Throws coxswain::error as net::readiness does.
@@ -35,8 +35,8 @@ class connections {
   // Delivers everything that the core wants to be sent, and writes each connection once.
   void deliver();
 
-  // Destroys what has ended and plans visits. At the end of a turn, never from a connection's own
-  // routine.
+  // Destroys what has ended and plans visits. At the end of a loop iteration, never from a
+  // connection's own routine.
   void clear_away();
 
   // Ends all of them at once.
@@ -58,7 +58,7 @@ class connections {
   void plan(connection_id id, entry& e);
   void erase_ended();
 
-  turn& turn_;
+  loop_iteration& iteration_;
   core::slot_table<connection_id, entry> all_;
   std::priority_queue<visit, std::vector<visit>, std::greater<>> visits_;
   std::vector<connection_id> dirty_;

@@ -1,7 +1,7 @@
 #include "coxswain/server/dispatch.hpp"
 
 #include "coxswain/server/line.hpp"
-#include "coxswain/server/unwelcome.hpp"
+#include "coxswain/server/rejections.hpp"
 #include "coxswain/wire/codec.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::size_t bytes_per_step = 4096;
 // Who waits is not read, so its silence says nothing: the core is told so often that it lives.
 constexpr duration heard_period = 50ms;
 
-// Between turns there is room for so many messages of the core.
+// Between iterations there is room for so many messages of the core.
 constexpr std::size_t outgoing_room = 1024;
 
 }  // namespace
@@ -199,13 +199,15 @@ dispatch::line* dispatch::find(connection_id id) const {
   return found ? found->get() : nullptr;
 }
 
-void dispatch::expect(connection_id from) const noexcept {
-  if (auto const* const on = find(from); on != nullptr) prefetch(*on);
-  core_.expect(from);
+void dispatch::prefetch(connection_id from) const noexcept {
+  if (auto const* const on = find(from); on != nullptr) coxswain::prefetch(*on);
+  core_.prefetch(from);
 }
 
-void dispatch::expect_session(connection_id from) const noexcept { core_.expect_session(from); }
-void dispatch::expect_requests(connection_id from) const noexcept { core_.expect_requests(from); }
+void dispatch::prefetch_session(connection_id from) const noexcept { core_.prefetch_session(from); }
+void dispatch::prefetch_requests(connection_id from) const noexcept {
+  core_.prefetch_requests(from);
+}
 
 // True if the core was told something. What frames make the core say is in the outboxes before it
 // is much, so that nobody asks for more than it reads.
@@ -284,14 +286,14 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   on->out.written(count, encoder_);
   encoder_.forget();
   if (std::exchange(on->blocked, false)) write_progressed(now, to);
-  if (on->held != on->out.holds_back()) tell_held_back(now, to, *on);
+  if (on->held != on->out.pauses_reading()) tell_paused(now, to, *on);
 }
 
-void dispatch::tell_held_back(time_point now, connection_id id, line& on) {
+void dispatch::tell_paused(time_point now, connection_id id, line& on) {
   on.held = !on.held;
-  recorder_.write(now, on.held ? record_kind::held_back : record_kind::read_again, id);
-  if (on.held) return core_.held_back(now, id);
-  core_.read_again(now, id);
+  recorder_.write(now, on.held ? record_kind::reading_paused : record_kind::reading_resumed, id);
+  if (on.held) return core_.reading_paused(now, id);
+  core_.reading_resumed(now, id);
 }
 
 void dispatch::write_blocked(time_point now, connection_id to) {
@@ -377,7 +379,7 @@ void dispatch::collect(time_point now) {
     auto* const on = ahead[i % lines_ahead];
     if (i + lines_ahead < outgoing_.size()) {
       auto* const next = find(outgoing_[i + lines_ahead].to);
-      if (next != nullptr) prefetch(*next);
+      if (next != nullptr) coxswain::prefetch(*next);
       ahead[i % lines_ahead] = next;
     }
     if (on == nullptr) continue;
@@ -443,7 +445,7 @@ void dispatch::check_invariants() const {
   core_.check_invariants();
   lines_.each([](connection_id, std::unique_ptr<line> const& one) {
     one->out.check_invariants();
-    assert(one->held == one->out.holds_back());
+    assert(one->held == one->out.pauses_reading());
   });
 }
 

@@ -69,8 +69,8 @@ class dispatch {
   // Then nothing more may come before `go_on` has said `all`.
   enum class taken : std::uint8_t {
     all,
-    waits,      // go_on in the next iteration
-    held_back,  // go_on when `out` holds the connection back no longer
+    waits,           // go_on in the next iteration
+    reading_paused,  // go_on when `out` holds the connection back no longer
   };
 
   // An iteration begins: who waits may have another quantum. Throws std::bad_alloc: some may have
@@ -103,9 +103,9 @@ class dispatch {
 
   // Something will come from the connection soon: ask for the memory that this takes; for what is
   // found only once that is there.
-  void expect(connection_id from) const noexcept;
-  void expect_session(connection_id from) const noexcept;
-  void expect_requests(connection_id from) const noexcept;
+  void prefetch(connection_id from) const noexcept;
+  void prefetch_session(connection_id from) const noexcept;
+  void prefetch_requests(connection_id from) const noexcept;
 
   // The core's verbs; it is not told of a time before `next_deadline`. After each of them, and
   // after each of those above, there may be something to deliver and `next_deadline` may be
@@ -183,7 +183,7 @@ class dispatch {
   void waits_no_more(connection_id from, line& on);
   [[nodiscard]] bool has_much_to_send() const;
   void collect(time_point now);
-  void tell_held_back(time_point now, connection_id id, line& on);
+  void tell_paused(time_point now, connection_id id, line& on);
   void changed(time_point now, connection_id id, line& on);
   void pause(time_point now, connection_id id, line& on, bool pauses);
   [[nodiscard]] bool has_room_for_frame(std::size_t bytes) const;

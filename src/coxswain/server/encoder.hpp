@@ -44,7 +44,7 @@ class encoder {
   };
 
   std::shared_ptr<memory_meter> memory_;
-  std::array<remembered, 4> last_;  // of one turn, so few different ones come mixed
+  std::array<remembered, 4> last_;  // of one iteration, so few different ones come mixed
   std::size_t next_{};
 };
 

@@ -1,7 +1,7 @@
 #include "coxswain/server/handshakes.hpp"
 
 #include "coxswain/core/kernel/text.hpp"
-#include "coxswain/server/unwelcome.hpp"
+#include "coxswain/server/rejections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ class handshakes::handshake final : private net::watched {
   time_point planned{};  // the moment for which it is in `due_`
 
  private:
-  net::routine run();
+  net::owned_coroutine run();
   [[nodiscard]] bool go_on();
   void refuse();
   [[nodiscard]] bool is_gone() noexcept;
@@ -81,16 +81,16 @@ class handshakes::handshake final : private net::watched {
   time_point begun_;
   time_point ends_;
   std::optional<net::readiness> ready_;
-  net::routine loop_;
+  net::owned_coroutine loop_;
   bool is_parting_{};
 };
 
-net::routine handshakes::handshake::run() {
+net::owned_coroutine handshakes::handshake::run() {
   while (!is_started() && !ready_->hung_up()) co_await ready_->readable();
   bool goes_on = is_started();
   is_parting_ = !goes_on;
   while (goes_on) {
-    while (!of_.may_step()) co_await ready_->next_turn();
+    while (!of_.may_step()) co_await ready_->next_iteration();
     goes_on = go_on();
     if (goes_on) co_await ready_->readable();
   }
@@ -178,7 +178,7 @@ void handshakes::start_next(std::string const& host, time_point now) {
   if (at != waiting_.end()) waiting_.erase(at);
 }
 
-void handshakes::turn_begins(time_point now) noexcept {
+void handshakes::iteration_begins(time_point now) noexcept {
   now_ = now;
   steps_left_ = steps_max;
 }

@@ -3,12 +3,13 @@
 // its peer but this; then it becomes a connection. Not here: certificates (net/tls_context), and
 // what becomes of who is let in (server).
 //
-// A turn makes few steps of them, since each may take half a millisecond: whoever is in goes first.
+// A loop iteration makes few steps of them, since each may take half a millisecond: whoever is in
+// goes first.
 
 #include "coxswain/core/config.hpp"
+#include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
-#include "coxswain/net/routine.hpp"
 #include "coxswain/net/tls_stream.hpp"
 #include "coxswain/server/host_pace.hpp"
 #include "coxswain/server/strangers.hpp"
@@ -46,8 +47,8 @@ class handshakes {
   // at `peer`. Throws as net::readiness does.
   void begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer);
 
-  // At the beginning of each turn.
-  void turn_begins(time_point now) noexcept;
+  // At the beginning of each iteration.
+  void iteration_begins(time_point now) noexcept;
 
   // Begins those that had to wait, and ends those that took too long. After `take_callers`.
   void advance(time_point now);

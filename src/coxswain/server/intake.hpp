@@ -1,5 +1,5 @@
 #pragma once
-// What connections sent in this turn and the core has not been told: many are read one after
+// What connections sent in this iteration and the core has not been told: many are read one after
 // another, and then all of it is told at once. The kernel's code and ours, each far larger than the
 // first cache, so push each other out of it once for many reads, not with each of them. Not here:
 // reading, and telling (connection).

@@ -20,7 +20,7 @@ struct dispatch::line {
   bool greeted{};  // the limit of its frames was raised
   bool deaf{};     // what it sends is no protocol
   bool broken{};   // it cannot be written to
-  bool held{};     // the core knows that it is held back
+  bool held{};     // the core knows that it is paused
   bool blocked{};  // the core knows that its peer does not read
   bool dirty{};    // it is in the list of this delivery
   bool waits{};    // it has frames, and no steps left
@@ -39,7 +39,7 @@ struct dispatch::line {
   [[nodiscard]] bool is_heard() const noexcept { return !deaf && (broken || !out.ends()); }
 
   [[nodiscard]] taken state() const noexcept {
-    return held ? taken::held_back : waits ? taken::waits : taken::all;
+    return held ? taken::reading_paused : waits ? taken::waits : taken::all;
   }
 };
 
@@ -49,7 +49,7 @@ inline void dispatch::changed(time_point now, connection_id id, line& on) {
     on.dirty = true;
     dirty_.push_back(id);
   }
-  if (on.held != on.out.holds_back()) tell_held_back(now, id, on);
+  if (on.held != on.out.pauses_reading()) tell_paused(now, id, on);
 }
 
 }  // namespace coxswain::server

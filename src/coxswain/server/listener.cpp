@@ -18,7 +18,7 @@
 namespace coxswain::server {
 namespace {
 
-// Accepted in a turn before the connections have theirs.
+// Accepted in a loop iteration before the connections have theirs.
 constexpr int accepted_max = 128;
 
 constexpr std::string_view inherited_prefix{"fd://"};
@@ -185,10 +185,10 @@ void listener::go_on() {
   if (ready_) ready_->poke();
 }
 
-net::routine listener::accept() {
+net::owned_coroutine listener::accept() {
   for (;;) {
     co_await ready_->readable();
-    while (accept_ready() == next::another_turn) co_await ready_->next_turn();
+    while (accept_ready() == next::another_iteration) co_await ready_->next_iteration();
   }
 }
 
@@ -205,7 +205,7 @@ listener::next listener::accept_ready() noexcept {
       return next::wait;
     }  // others are errors of a connection that broke before it was accepted
   }
-  return next::another_turn;
+  return next::another_iteration;
 }
 
 void listener::welcome(net::socket socket) noexcept {

@@ -3,9 +3,9 @@
 // accepted (server).
 
 #include "coxswain/net/endpoint.hpp"
+#include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
-#include "coxswain/net/routine.hpp"
 #include "coxswain/net/socket.hpp"
 
 #include <sys/types.h>
@@ -63,10 +63,10 @@ class listener {
   void go_on();
 
  private:
-  enum class next : std::uint8_t { wait, another_turn };
+  enum class next : std::uint8_t { wait, another_iteration };
 
   [[nodiscard]] int listen_on(net::socket_address const& at, net::endpoint const& where);
-  net::routine accept();
+  net::owned_coroutine accept();
   [[nodiscard]] next accept_ready() noexcept;
   void welcome(net::socket socket) noexcept;
 
@@ -75,7 +75,7 @@ class listener {
   net::socket socket_;
   doorkeeper* keeper_{};
   std::optional<net::readiness> ready_;
-  net::routine loop_;
+  net::owned_coroutine loop_;
 };
 
 }  // namespace coxswain::server

@@ -57,7 +57,9 @@ class outbox {
 
   // Reading from the peer is paused: its replies wait for room, or its requests for memory
   // (`pause`). After a goodbye nothing is paused.
-  [[nodiscard]] bool holds_back() const noexcept { return (waiting() != 0 || pauses_) && !ends_; }
+  [[nodiscard]] bool pauses_reading() const noexcept {
+    return (waiting() != 0 || pauses_) && !ends_;
+  }
   void pause(bool pauses) noexcept { pauses_ = pauses; }
 
   // Encoded and not yet written; and how many replies wait besides.

@@ -1,7 +1,7 @@
 #include "coxswain/server/reception.hpp"
 
 #include "coxswain/server/entropy.hpp"
-#include "coxswain/server/unwelcome.hpp"
+#include "coxswain/server/rejections.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -42,9 +42,9 @@ std::size_t kept_for_known_hosts(std::size_t places) {
 
 }  // namespace
 
-reception::reception(turn& t, connections& all, options const& o,
+reception::reception(loop_iteration& t, connections& all, options const& o,
                      net::tls_context const* certificates)
-    : turn_{t},
+    : iteration_{t},
       connections_{all},
       connections_max_{connections_max(o)},
       strangers_per_host_max_{o.strangers_per_host_max != 0
@@ -65,7 +65,7 @@ reception::reception(turn& t, connections& all, options const& o,
 }
 
 void reception::start() {
-  for (auto const& one : listeners_) one->start(turn_.poller, *this);
+  for (auto const& one : listeners_) one->start(iteration_.poller, *this);
 }
 
 void reception::stop() noexcept {
@@ -78,9 +78,9 @@ void reception::clear() noexcept {
   if (handshakes_) handshakes_->clear();
 }
 
-void reception::turn_begins() noexcept {
-  if (handshakes_) handshakes_->turn_begins(turn_.now);
-  if (!rest_until_ || turn_.now < *rest_until_) return;
+void reception::iteration_begins() noexcept {
+  if (handshakes_) handshakes_->iteration_begins(iteration_.now);
+  if (!rest_until_ || iteration_.now < *rest_until_) return;
   rest_until_.reset();
   for (auto const& one : listeners_) one->go_on();
 }
@@ -89,18 +89,18 @@ void reception::accepted(net::socket socket, std::string peer) noexcept {
   try {
     bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
     if (!make_room_for(strangers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
-    auto stream = std::make_unique<net::socket_stream>(std::move(socket), turn_.peer_timeout);
+    auto stream = std::make_unique<net::socket_stream>(std::move(socket), iteration_.peer_timeout);
     crowded_ = false;
-    if (speaks_tls) return handshakes_->begin(turn_.now, std::move(stream), std::move(peer));
+    if (speaks_tls) return handshakes_->begin(iteration_.now, std::move(stream), std::move(peer));
     take(std::move(stream), std::move(peer));
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
+    iteration_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
   }
 }
 
 // True if there is a place for one more.
 bool reception::make_room_for(std::string_view host) {
-  auto const& known = turn_.newcomers;
+  auto const& known = iteration_.newcomers;
   bool const is_crowd = known.of(host) >= strangers_per_host_max_;
   // Connections that do not give way are read in this iteration; handshakes may wait for long.
   if (is_crowd && !dismiss_one(host) && handshakes_) return false;
@@ -112,7 +112,7 @@ bool reception::make_room_for(std::string_view host) {
 
 // The oldest silent stranger of the host goes. False if there is none among the oldest.
 bool reception::dismiss_one(std::string_view host) {
-  for (auto const& one : turn_.newcomers.oldest(host, looked_at_max)) {
+  for (auto const& one : iteration_.newcomers.oldest(host, looked_at_max)) {
     bool const is_gone = one.what == strangers::peer::kind::handshake
                              ? handshakes_->dismiss(one.number)
                              : connections_.dismiss(connection_id{one.number}, gives_way_);
@@ -125,29 +125,29 @@ bool reception::dismiss_one(std::string_view host) {
 }
 
 void reception::tell_dismissed() {
-  if (dismissed_ == 0 || turn_.now < tell_dismissed_at_) return;
-  tell_dismissed_at_ = turn_.now + tell_dismissed_every;
+  if (dismissed_ == 0 || iteration_.now < tell_dismissed_at_) return;
+  tell_dismissed_at_ = iteration_.now + tell_dismissed_every;
   refused_ += dismissed_;
   auto const count = std::exchange(dismissed_, 0);
-  turn_.report(core::severity::warning,
-               {std::to_string(count), count == 1 ? " connection was" : " connections were",
-                " closed before Hello to make room for newer ones, the last of ", dismissed_of_,
-                "; one host may have ", std::to_string(strangers_per_host_max_),
-                " that are silent (strangers_per_host_max), all together ",
-                std::to_string(connections_max_), " (connections_max)"});
+  iteration_.report(core::severity::warning,
+                    {std::to_string(count), count == 1 ? " connection was" : " connections were",
+                     " closed before Hello to make room for newer ones, the last of ",
+                     dismissed_of_, "; one host may have ", std::to_string(strangers_per_host_max_),
+                     " that are silent (strangers_per_host_max), all together ",
+                     std::to_string(connections_max_), " (connections_max)"});
 }
 
 connection& reception::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
   std::string const host{strangers::host_of(peer)};
-  auto const id = turn_.brain.open(turn_.now, std::move(peer), draw_secret());
+  auto const id = iteration_.brain.open(iteration_.now, std::move(peer), draw_secret());
   try {
-    turn_.newcomers.came({strangers::peer::kind::connection, id.value}, host);
+    iteration_.newcomers.came({strangers::peer::kind::connection, id.value}, host);
     auto& made = connections_.add(id, std::move(stream));
     ++accepted_;
     return made;
   } catch (std::exception const&) {
-    turn_.newcomers.left({strangers::peer::kind::connection, id.value});
-    turn_.brain.lost(turn_.now, id, core::loss::closed);
+    iteration_.newcomers.left({strangers::peer::kind::connection, id.value});
+    iteration_.brain.lost(iteration_.now, id, core::loss::closed);
     throw;
   }
 }
@@ -160,13 +160,13 @@ void reception::let_in() noexcept {
       take(std::move(one.stream), std::move(one.peer)).read_soon();
     }
     if (stopped_) handshakes_->clear();
-    handshakes_->advance(turn_.now);
+    handshakes_->advance(iteration_.now);
     for (auto const& one : handshakes_->take_refusals()) {
       ++handshakes_failed_;
-      turn_.report(core::severity::warning, {one.peer, " was not let in: ", one.why.text()});
+      iteration_.report(core::severity::warning, {one.peer, " was not let in: ", one.why.text()});
     }
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
+    iteration_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
   }
 }
 
@@ -175,24 +175,24 @@ void reception::let_in() noexcept {
 void reception::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
   if (!std::exchange(crowded_, true)) {
-    turn_.report(core::severity::warning,
-                 {"connections are refused: there are ", std::to_string(connections_max_),
-                  ", the limit connections_max; raise the limit of open files (ulimit -n), or "
-                  "--connections-max if it was given"});
+    iteration_.report(core::severity::warning,
+                      {"connections are refused: there are ", std::to_string(connections_max_),
+                       ", the limit connections_max; raise the limit of open files (ulimit -n), or "
+                       "--connections-max if it was given"});
   }
   if (speaks_tls) return;
   ::send(socket.value(), no_room_.data(), no_room_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(socket.value(), SHUT_WR);
-  auto const ignored = turn_.read.room();
+  auto const ignored = iteration_.read.room();
   ::recv(socket.value(), ignored.data(), ignored.size(), MSG_DONTWAIT);
 }
 
 void reception::out_of_room(int error) noexcept {
-  rest_until_ = turn_.now + rest;
+  rest_until_ = iteration_.now + rest;
   if (std::exchange(crowded_, true)) return;
-  turn_.report(core::severity::error,
-               {"connections cannot be accepted for now: ", std::strerror(error),
-                "; raise the limit of open files (ulimit -n) or lower connections_max"});
+  iteration_.report(core::severity::error,
+                    {"connections cannot be accepted for now: ", std::strerror(error),
+                     "; raise the limit of open files (ulimit -n) or lower connections_max"});
 }
 
 void reception::count(statistics& all) const {

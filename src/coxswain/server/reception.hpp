@@ -30,7 +30,8 @@ class reception final : doorkeeper {
   // Listens from now on, and accepts after `start`. With `certificates`, everybody but the peers of
   // Unix sockets must speak TLS. Throws coxswain::error as listener does. All arguments must
   // outlive it.
-  reception(turn& t, connections& all, options const& o, net::tls_context const* certificates);
+  reception(loop_iteration& t, connections& all, options const& o,
+            net::tls_context const* certificates);
   reception(reception const&) = delete;
   reception& operator=(reception const&) = delete;
 
@@ -43,7 +44,7 @@ class reception final : doorkeeper {
   // The same at once, without a word.
   void clear() noexcept;
 
-  void turn_begins() noexcept;
+  void iteration_begins() noexcept;
 
   // Makes connections of the peers whose handshakes are done. At the end of an iteration.
   void let_in() noexcept;
@@ -66,7 +67,7 @@ class reception final : doorkeeper {
   void refuse(net::socket socket, bool speaks_tls);
   void tell_dismissed();
 
-  turn& turn_;
+  loop_iteration& iteration_;
   connections& connections_;
   std::size_t connections_max_;
   std::size_t strangers_per_host_max_;

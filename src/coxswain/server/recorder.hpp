@@ -1,7 +1,7 @@
 #pragma once
 // Writes down what is put into the core, and a digest of what it says, in a ring that is bounded by
 // its bytes, and passes the same on to whoever wants all of it. Values and secrets are replaced
-// (stand_ins). Not here: files (the program), and putting it into another core (replay).
+// (placeholders). Not here: files (the program), and putting it into another core (replay).
 
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/coordinator.hpp"
@@ -9,8 +9,8 @@
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/core/model/owner_input.hpp"
 #include "coxswain/server/options.hpp"
+#include "coxswain/server/placeholders.hpp"
 #include "coxswain/server/running_digest.hpp"
-#include "coxswain/server/stand_ins.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 // How long it takes to tell everybody that a barrier's round has ended: from the first round that
-// ends in a turn until everything of that turn was handed to the kernel. The clock is read only in
-// turns in which a round ends.
+// ends in a loop iteration until everything of that iteration was handed to the kernel. The clock
+// is read only in iterations in which a round ends.
 
 #include "coxswain/base/time.hpp"
 
@@ -19,7 +19,7 @@ class release_clock {
     since_ = std::chrono::steady_clock::now();
   }
 
-  // Everything was handed over. Nothing if no round has ended in this turn.
+  // Everything was handed over. Nothing if no round has ended in this iteration.
   [[nodiscard]] std::optional<duration> stop() noexcept {
     auto const since = std::exchange(since_, std::nullopt);
     if (!since) return std::nullopt;

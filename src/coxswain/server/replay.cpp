@@ -85,8 +85,8 @@ void replay::give(wire::record const& input) {
       break;
     case kind::stopped: put_in(core::stopped{std::move(content)}); break;
     case kind::advanced: core_.advance(now_); break;
-    case kind::held_back: core_.held_back(now_, input.connection); break;
-    case kind::read_again: core_.read_again(now_, input.connection); break;
+    case kind::reading_paused: core_.reading_paused(now_, input.connection); break;
+    case kind::reading_resumed: core_.reading_resumed(now_, input.connection); break;
     case kind::preempted: give_preemption(input); break;
     case kind::credentials_replaced: give_credentials(content); break;
     case kind::round_cancelled: give_cancellation(input); break;
@@ -104,10 +104,10 @@ void replay::give_message(wire::record const& input) {
   // The core computes with the number, which is in nobody's memory but ours.
   auto const key = counted->key;
   auto const version = version_of(core_, key);
-  auto const stand_in = core_.exchange_value(key, bytes{std::to_string(*input.held)});
+  auto const placeholder = core_.exchange_value(key, bytes{std::to_string(*input.held)});
   core_.received(now_, input.connection, *std::move(message));
   bool const was_refused = version_of(core_, key) == version;
-  if (was_refused) core_.exchange_value(key, stand_in);
+  if (was_refused) core_.exchange_value(key, placeholder);
 }
 
 void replay::give_preemption(wire::record const& input) {

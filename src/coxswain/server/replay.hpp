@@ -3,8 +3,8 @@
 // happens again. Compares what the core says with the recorded digests.
 
 #include "coxswain/core/coordinator.hpp"
+#include "coxswain/server/placeholders.hpp"
 #include "coxswain/server/running_digest.hpp"
-#include "coxswain/server/stand_ins.hpp"
 #include "coxswain/wire/recording.hpp"
 
 #include <cstdint>
@@ -85,7 +85,8 @@ class replay {
   wire::recording_reader reader_;
   std::optional<wire::record> next_;  // was read and is later than what was asked for
   time_point now_;
-  time_point latest_;  // what is due is judged by the time when a turn began, before what it read
+  time_point latest_;  // what is due is judged by the time when a loop iteration began, before what
+                       // it read
   core::coordinator core_;
   restoration values_;
   running_digest sent_;

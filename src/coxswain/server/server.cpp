@@ -43,7 +43,7 @@ void keep_earliest(std::optional<time_point>& earliest, std::optional<time_point
 }  // namespace
 
 // Lives as long as its server and the coroutines that wait in it.
-class server::impl final : public std::enable_shared_from_this<impl>, net::turn_taker {
+class server::impl final : public std::enable_shared_from_this<impl>, net::iteration_owner {
  public:
   impl(asio::io_context& io, options o);
 
@@ -69,11 +69,11 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   }
 
  private:
-  time_point turn_begins() noexcept override;
-  void turn_ends() noexcept override;
+  time_point iteration_begins() noexcept override;
+  void iteration_ends() noexcept override;
 
   void start();
-  void serve_turn();
+  void serve_iteration();
   void settle();
   void trim_heap();
   void finish();
@@ -84,7 +84,7 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   options options_;
   dispatch dispatch_;
   net::poller poller_;
-  turn turn_;
+  loop_iteration iteration_;
   connections connections_;
   std::optional<net::tls_context> certificates_;
   std::optional<time_point> reload_at_;
@@ -93,12 +93,12 @@ class server::impl final : public std::enable_shared_from_this<impl>, net::turn_
   net::gate job_done_;
   std::optional<time_point> done_since_;
   std::optional<time_point> stop_by_;
-  std::optional<time_point> turn_due_;
-  time_point turn_began_;
+  std::optional<time_point> iteration_due_;
+  time_point iteration_began_;
   time_point made_at_;
   counts counts_;  // as far as they are counted here
   bool is_started_{};
-  bool in_turn_{};
+  bool in_iteration_{};
   bool closed_{};
   bool is_heap_trimmed_{};
 };
@@ -107,15 +107,15 @@ server::impl::impl(asio::io_context& io, options o)
     : options_{checked(std::move(o))},
       dispatch_{options_, draw_incarnation(), clock_now()},
       poller_{io, *this},
-      turn_{dispatch_, poller_, options_, &clock_now},
-      connections_{turn_} {
+      iteration_{dispatch_, poller_, options_, &clock_now},
+      connections_{iteration_} {
   if (options_.tls.is_wanted()) {
     certificates_.emplace(net::tls_context::side::server, options_.tls);
     reload_at_ = deadline_after(clock_now(), options_.tls.reload_period);
   }
   auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
-  reception_.emplace(turn_, connections_, options_, certificates);
-  turn_.now = made_at_ = clock_now();
+  reception_.emplace(iteration_, connections_, options_, certificates);
+  iteration_.now = made_at_ = clock_now();
   counts_.started = std::chrono::system_clock::now();
 }
 
@@ -132,18 +132,18 @@ void server::impl::start() {
   if (closed_ || finished_.is_open()) return;
   poller_.start();
   reception_->start();
-  poller_.request_turn();
+  poller_.request_iteration();
   is_started_ = true;
   if (!certificates_) return;
   bool const asks = !options_.tls.authorities_file.empty();
-  turn_.report(core::severity::info, {"speaks TLS as ", certificates_->shown(),
-                                      asks ? "; clients are asked for certificates" : ""});
+  iteration_.report(core::severity::info, {"speaks TLS as ", certificates_->shown(),
+                                           asks ? "; clients are asked for certificates" : ""});
 }
 
 void server::impl::stop(std::string reason) {
   if (stop_by_ || closed_) return;
   static_cast<void>(put_in(core::stopped{std::move(reason)}));
-  stop_by_ = deadline_after(turn_.now, options_.linger);
+  stop_by_ = deadline_after(iteration_.now, options_.linger);
   reception_->stop();
 }
 
@@ -155,16 +155,17 @@ void server::impl::reload_certificates() {
 }
 
 void server::impl::report(core::severity level, std::string_view text) noexcept {
-  turn_.report(level, {text});
-  poller_.request_turn();
+  iteration_.report(level, {text});
+  poller_.request_iteration();
 }
 
 void server::impl::reload_now_and_then() noexcept {
   try {
     reload_certificates();
   } catch (std::exception const& e) {
-    turn_.report(core::severity::warning,
-                 {"certificates were not reloaded, the previous ones remain in use: ", e.what()});
+    iteration_.report(
+        core::severity::warning,
+        {"certificates were not reloaded, the previous ones remain in use: ", e.what()});
   }
 }
 
@@ -175,14 +176,14 @@ status server::impl::put_in(core::owner_input what) {
     }
     if (status why = core::check(given->by); !why.ok()) return why;
   }
-  turn_.now = clock_now();
-  poller_.request_turn();
-  return dispatch_.put_in(turn_.now, std::move(what));
+  iteration_.now = clock_now();
+  poller_.request_iteration();
+  return dispatch_.put_in(iteration_.now, std::move(what));
 }
 
 void server::impl::close() noexcept {
   closed_ = true;
-  if (!in_turn_) tear_down();
+  if (!in_iteration_) tear_down();
 }
 
 void server::impl::tear_down() noexcept {
@@ -193,54 +194,57 @@ void server::impl::tear_down() noexcept {
   job_done_.open();
 }
 
-time_point server::impl::turn_begins() noexcept {
-  turn_.now = turn_began_ = clock_now();
-  turn_.bytes_read = turn_.bytes_written = 0;
+time_point server::impl::iteration_begins() noexcept {
+  iteration_.now = iteration_began_ = clock_now();
+  iteration_.bytes_read = iteration_.bytes_written = 0;
   try {
     dispatch_.begin();
   } catch (std::exception const&) {
   }
-  reception_->turn_begins();
-  auto const due = std::exchange(turn_due_, std::nullopt);
-  if (due && *due <= turn_.now) counts_.loop_lag.record(turn_.now - *due);
-  return turn_began_;
+  reception_->iteration_begins();
+  auto const due = std::exchange(iteration_due_, std::nullopt);
+  if (due && *due <= iteration_.now) counts_.loop_lag.record(iteration_.now - *due);
+  return iteration_began_;
 }
 
-// The log may call us back, and may even destroy the server: that waits until the turn is over.
-void server::impl::turn_ends() noexcept {
+// The log may call us back, and may even destroy the server: that waits until the iteration is
+// over.
+void server::impl::iteration_ends() noexcept {
   auto const self = shared_from_this();
-  std::optional<time_point> next = turn_.now + rest;
-  in_turn_ = true;
+  std::optional<time_point> next = iteration_.now + rest;
+  in_iteration_ = true;
   try {
-    serve_turn();
+    serve_iteration();
     next = next_deadline();
   } catch (std::exception const& e) {
-    turn_.report(core::severity::error, {"a loop iteration was cut short by an error: ", e.what()});
+    iteration_.report(core::severity::error,
+                      {"a loop iteration was cut short by an error: ", e.what()});
   }
-  in_turn_ = false;
-  counts_.bytes_received += turn_.bytes_read;
-  duration const took = clock_now() - turn_began_;
-  counts_.turns.record(took);
-  counts_.turn_max = std::max(counts_.turn_max, took);
+  in_iteration_ = false;
+  counts_.bytes_received += iteration_.bytes_read;
+  duration const took = clock_now() - iteration_began_;
+  counts_.iterations.record(took);
+  counts_.iteration_max = std::max(counts_.iteration_max, took);
   if (closed_) tear_down();
-  turn_due_ = next;
+  iteration_due_ = next;
   try {
     poller_.wake_at(next);
   } catch (std::bad_alloc const&) {
-    poller_.request_turn();  // which may have the memory of the turn that has just ended
+    poller_.request_iteration();  // which may have the memory of the iteration that has just ended
   }
 }
 
-void server::impl::serve_turn() {
-  turn_.take_in();
+void server::impl::serve_iteration() {
+  iteration_.take_in();
   reception_->let_in();
-  if (reload_at_ && *reload_at_ <= turn_.now) reload_now_and_then();
+  if (reload_at_ && *reload_at_ <= iteration_.now) reload_now_and_then();
   connections_.visit_due();
-  // What came after the turn's beginning may have been overlooked, and what is due since then, too.
-  dispatch_.advance(turn_began_);
-  turn_.releases.look(dispatch_.rounds_ended());
+  // What came after the iteration's beginning may have been overlooked, and what is due since then,
+  // too.
+  dispatch_.advance(iteration_began_);
+  iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
-  if (auto const took = turn_.releases.stop()) counts_.releases.record(*took);
+  if (auto const took = iteration_.releases.stop()) counts_.releases.record(*took);
   connections_.clear_away();
   settle();
 }
@@ -249,8 +253,8 @@ counts server::impl::counted() const {
   counts all = counts_;
   all.uptime = clock_now() - made_at_;
   reception_->count(all);
-  all.bytes_sent = turn_.bytes_sent;
-  all.sends = turn_.sends;
+  all.bytes_sent = iteration_.bytes_sent;
+  all.sends = iteration_.sends;
   all.frames_received = dispatch_.frames_received();
   all.frames_sent = dispatch_.frames_sent();
   all.waits = dispatch_.waits();
@@ -270,11 +274,11 @@ counts server::impl::counted() const {
 // What the state of things means to those who wait for it.
 void server::impl::settle() {
   if (dispatch_.done() && !job_done_.is_open()) {
-    if (!done_since_) done_since_ = turn_.now;
-    bool const lingered = turn_.now >= deadline_after(*done_since_, options_.linger);
+    if (!done_since_) done_since_ = iteration_.now;
+    bool const lingered = iteration_.now >= deadline_after(*done_since_, options_.linger);
     if (lingered || dispatch_.drained()) job_done_.open();
   }
-  if (stop_by_ && (connections_.size() == 0 || turn_.now >= *stop_by_)) finish();
+  if (stop_by_ && (connections_.size() == 0 || iteration_.now >= *stop_by_)) finish();
   if (options_.owns_process && !is_heap_trimmed_) trim_heap();
 }
 

@@ -47,14 +47,15 @@ struct statistics {
   // rounds, by core::share_kind.
   std::array<std::uint64_t, core::share_kinds> shares{};
 
-  // How late turns of the loop began that were due at a time: what else ran on its thread, and
-  // what the machine did meanwhile. There is one such turn each 50 ms unless others come before.
+  // How late iterations of the loop began that were due at a time: what else ran on its thread, and
+  // what the machine did meanwhile. There is one such iteration each 50 ms unless others come
+  // before.
   duration_histogram loop_lag;
 
   // How long loop iterations took, and the longest one. What becomes ready meanwhile waits for the
   // next.
-  duration_histogram turns;
-  duration turn_max{};
+  duration_histogram iterations;
+  duration iteration_max{};
 
   // Connections whose messages did not fit into their quantum of an iteration: how many further
   // iterations it took until none waited. And the most that a task's connection waited while it was
@@ -66,7 +67,7 @@ struct statistics {
   std::uint64_t steps_max{};
 
   // From the moment when the core ended a barrier's round until its outcome was handed to the
-  // kernel for all who read; once a turn, for the first round that ended in it.
+  // kernel for all who read; once a loop iteration, for the first round that ended in it.
   duration_histogram releases;
 
   core::statistics core;

@@ -54,12 +54,12 @@ http_answer answer_to(boost::system::error_code const& why, bool is_late, text_p
 }  // namespace
 
 http_connection::http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
-                                 page_floor& floor, watch_house& house, bool only_probes)
-    : floor_{floor},
+                                 page_context& context, watch_house& house, bool only_probes)
+    : context_{context},
       house_{house},
       peer_{name_of(socket)},
       stream_{std::move(socket), certificates},
-      buffer_{floor.given.header_bytes_max + floor.given.body_bytes_max},
+      buffer_{context.given.header_bytes_max + context.given.body_bytes_max},
       limit_{stream_.get_executor(), [this] { stream_.cancel(); }},
       pause_{stream_.get_executor()},
       only_probes_{only_probes} {}
@@ -74,23 +74,23 @@ void http_connection::close() noexcept {
 
 asio::awaitable<void> http_connection::serve(std::shared_ptr<http_connection> self) {
   bool goes_on = co_await self->shake_hands();
-  while (goes_on && !self->floor_.is_closed) goes_on = co_await self->converse();
+  while (goes_on && !self->context_.is_closed) goes_on = co_await self->converse();
   self->limit_.lift();
   self->close();
 }
 
 asio::awaitable<bool> http_connection::shake_hands() {
-  limit_.set(floor_.given.request_timeout);
+  limit_.set(context_.given.request_timeout);
   status const why = co_await visitor_stream::shake_hands(stream_);
   if (why.ok()) co_return true;
-  floor_.refused(peer_, limit_.is_over() ? status{errc::deadline_exceeded,
-                                                  "There was no whole TLS handshake in time."}
-                                         : why);
+  context_.refused(peer_, limit_.is_over() ? status{errc::deadline_exceeded,
+                                                    "There was no whole TLS handshake in time."}
+                                           : why);
   // Who asked in plain HTTP can still read.
   if (why.code() != errc::failed_precondition) co_return false;
   asio::ip::tcp::socket plain = stream_.release();
   stream_ = visitor_stream{std::move(plain), nullptr};
-  auto answer = floor_.paths.refusal(
+  auto answer = context_.paths.refusal(
       {errc::failed_precondition, "This port speaks HTTPS only: ask for https://."});
   answer.code = 400;
   request const unknown{};
@@ -101,19 +101,19 @@ asio::awaitable<bool> http_connection::shake_hands() {
 
 asio::awaitable<bool> http_connection::converse() {
   if (buffer_.size() == 0) {
-    auto const timeout = has_asked_ ? floor_.given.idle_timeout : floor_.given.request_timeout;
+    auto const timeout = has_asked_ ? context_.given.idle_timeout : context_.given.request_timeout;
     co_await await_bytes(timeout);
-    if (floor_.is_closed || (problem_ && has_asked_)) co_return false;
+    if (context_.is_closed || (problem_ && has_asked_)) co_return false;
     if (problem_) co_return co_await refuse(problem_);
   }
   if (!std::exchange(has_asked_, true) && begins_frame()) co_return co_await send_elsewhere();
   parser in;
-  in.header_limit(static_cast<std::uint32_t>(floor_.given.header_bytes_max));
-  in.body_limit(floor_.given.body_bytes_max);
-  limit_.set(floor_.given.request_timeout);
+  in.header_limit(static_cast<std::uint32_t>(context_.given.header_bytes_max));
+  in.body_limit(context_.given.body_bytes_max);
+  limit_.set(context_.given.request_timeout);
   co_await http::async_read(stream_, buffer_, in,
                             asio::redirect_error(asio::use_awaitable, problem_));
-  if (floor_.is_closed) co_return false;
+  if (context_.is_closed) co_return false;
   bool goes_on = false;
   if (problem_) {
     goes_on = co_await refuse(problem_);
@@ -138,8 +138,8 @@ bool http_connection::begins_frame() const {
 }
 
 asio::awaitable<bool> http_connection::send_elsewhere() {
-  std::string const goodbye = floor_.wrong_port();
-  limit_.set(floor_.given.answer_timeout);
+  std::string const goodbye = context_.wrong_port();
+  limit_.set(context_.given.answer_timeout);
   co_await asio::async_write(stream_, asio::buffer(goodbye),
                              asio::redirect_error(asio::use_awaitable, problem_));
   if (!problem_) co_await drain();
@@ -169,7 +169,7 @@ asio::awaitable<bool> http_connection::reply(request const& asked) {
   }
   if (only_probes_ && !is_probe(asked.target())) {
     auto answer =
-        floor_.paths.refusal({errc::resource_exhausted, "There are too many connections."});
+        context_.paths.refusal({errc::resource_exhausted, "There are too many connections."});
     answer.code = 503;
     co_await send(asked, answer, false);
     if (!problem_) co_await drain();
@@ -179,12 +179,12 @@ asio::awaitable<bool> http_connection::reply(request const& asked) {
       boost::beast::websocket::is_upgrade(asked) && asked.target() == "/api/v1/live";
   if (wants_feed) co_return co_await watch(asked);
   http_request const described_one = described(asked);
-  auto const answer = floor_.paths.answer(std::chrono::steady_clock::now(), described_one);
+  auto const answer = context_.paths.answer(std::chrono::steady_clock::now(), described_one);
   co_await slow_down(described_one, answer.code);
-  if (floor_.is_closed) co_return false;
+  if (context_.is_closed) co_return false;
   bool const keep_alive = asked.keep_alive() && !only_probes_;
   co_await send(asked, answer, keep_alive);
-  if (answer.afterwards && !floor_.is_closed) answer.afterwards();
+  if (answer.afterwards && !context_.is_closed) answer.afterwards();
   co_return keep_alive && !problem_;
 }
 
@@ -193,7 +193,7 @@ asio::awaitable<bool> http_connection::refuse(boost::system::error_code why) {
   bool const is_wrong = why.category() == make_error_code(http::error::bad_field).category() &&
                         why != http::error::end_of_stream && why != http::error::partial_message;
   if (!is_late && !is_wrong) co_return false;
-  auto const answer = answer_to(why, is_late, floor_.texts);
+  auto const answer = answer_to(why, is_late, context_.texts);
   request const unknown{};
   co_await send(unknown, answer, false);
   if (!problem_) co_await drain();
@@ -202,14 +202,14 @@ asio::awaitable<bool> http_connection::refuse(boost::system::error_code why) {
 
 asio::awaitable<bool> http_connection::watch(request const& asked) {
   http_request const described_one = described(asked);
-  if (status why = floor_.paths.may_watch(described_one); !why.ok()) {
-    auto const answer = floor_.paths.refusal(why);
+  if (status why = context_.paths.may_watch(described_one); !why.ok()) {
+    auto const answer = context_.paths.refusal(why);
     co_await slow_down(described_one, answer.code);
-    if (!floor_.is_closed) co_await send(asked, answer, false);
+    if (!context_.is_closed) co_await send(asked, answer, false);
     co_return false;
   }
   limit_.lift();
-  live_ = std::make_shared<live_connection>(std::move(stream_), floor_, house_);
+  live_ = std::make_shared<live_connection>(std::move(stream_), context_, house_);
   co_await live_connection::serve(live_, asked);
   co_return false;
 }
@@ -220,8 +220,8 @@ asio::awaitable<void> http_connection::slow_down(http_request const& asked, unsi
   if (!is_wrong) co_return;
   limit_.lift();
   auto const end = std::chrono::steady_clock::now() + server::slowed_max;
-  for (auto now = end - server::slowed_max; now < end && !floor_.is_closed;) {
-    auto const when = floor_.wrong_tokens.begin(now, peer_);
+  for (auto now = end - server::slowed_max; now < end && !context_.is_closed;) {
+    auto const when = context_.wrong_tokens.begin(now, peer_);
     if (when <= now) co_return;
     pause_.expires_at(std::min(when, end));
     co_await pause_.async_wait(asio::redirect_error(asio::use_awaitable, problem_));
@@ -242,7 +242,7 @@ asio::awaitable<void> http_connection::send(request const& asked, http_answer co
   if (asked.method() != http::verb::head) {
     out.body() = boost::beast::span<char const>{a.body->data(), a.body->size()};
   }
-  limit_.set(floor_.given.answer_timeout);
+  limit_.set(context_.given.answer_timeout);
   co_await http::async_write(stream_, out, asio::redirect_error(asio::use_awaitable, problem_));
 }
 

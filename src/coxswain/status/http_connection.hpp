@@ -3,7 +3,7 @@
 // step has its time, and what is read has its length. Not here: what is answered (routes).
 
 #include "coxswain/net/asio.hpp"
-#include "coxswain/status/page_floor.hpp"
+#include "coxswain/status/page_context.hpp"
 #include "coxswain/status/time_limit.hpp"
 #include "coxswain/status/visitor_stream.hpp"
 
@@ -24,7 +24,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   // Speaks TLS if there are certificates. One for probes only answers one request, and nothing else
   // than probes.
   http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
-                  page_floor& floor, watch_house& house, bool only_probes);
+                  page_context& context, watch_house& house, bool only_probes);
   ~http_connection();
 
   // Until the peer goes or is cut off, or the page is closed.
@@ -51,7 +51,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   asio::awaitable<bool> send_elsewhere();
   [[nodiscard]] http_request described(request const& asked) const;
 
-  page_floor& floor_;
+  page_context& context_;
   watch_house& house_;
   std::string peer_;
   visitor_stream stream_;

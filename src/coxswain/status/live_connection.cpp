@@ -18,8 +18,8 @@ constexpr duration handshake_timeout = 10s;
 
 }  // namespace
 
-live_connection::live_connection(visitor_stream stream, page_floor& floor, watch_house& house)
-    : floor_{floor},
+live_connection::live_connection(visitor_stream stream, page_context& context, watch_house& house)
+    : context_{context},
       house_{house},
       socket_{std::move(stream)},
       heard_{message_bytes_max},
@@ -42,7 +42,7 @@ void live_connection::wake() noexcept {
 asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> self,
                                              request const& asked) {
   bool const is_welcome = co_await self->accept(asked);
-  if (!is_welcome || self->floor_.is_closed) co_return;
+  if (!is_welcome || self->context_.is_closed) co_return;
   self->house_.enter(*self);
   asio::co_spawn(self->news_.get_executor(), listen(self), asio::detached);
   // What goes wrong ends this connection, and nothing else.
@@ -57,7 +57,7 @@ asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> se
 asio::awaitable<bool> live_connection::accept(request const& asked) {
   websocket::stream_base::timeout limits{};
   limits.handshake_timeout = handshake_timeout;
-  limits.idle_timeout = floor_.given.idle_timeout;
+  limits.idle_timeout = context_.given.idle_timeout;
   limits.keep_alive_pings = true;
   socket_.set_option(limits);
   socket_.read_message_max(message_bytes_max);
@@ -70,15 +70,15 @@ asio::awaitable<bool> live_connection::accept(request const& asked) {
 
 asio::awaitable<void> live_connection::tell() {
   boost::system::error_code ignored;
-  while (!has_ended_ && !floor_.is_closed) {
-    if (has_spoken_ || floor_.texts.is_full()) {
+  while (!has_ended_ && !context_.is_closed) {
+    if (has_spoken_ || context_.texts.is_full()) {
       auto const why = has_spoken_ ? websocket::close_code::policy_error
                                    : websocket::close_code::try_again_later;
       limit_.set(handshake_timeout);
       co_await socket_.async_close(why, asio::redirect_error(asio::use_awaitable, ignored));
       co_return close();
     }
-    if (auto text = floor_.feed.next(at_)) {
+    if (auto text = context_.feed.next(at_)) {
       co_await write(std::move(text));
     } else {
       co_await news_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -88,7 +88,7 @@ asio::awaitable<void> live_connection::tell() {
 
 asio::awaitable<void> live_connection::write(text_ptr text) {
   boost::system::error_code problem;
-  limit_.set(floor_.given.answer_timeout);
+  limit_.set(context_.given.answer_timeout);
   co_await socket_.async_write(asio::buffer(*text),
                                asio::redirect_error(asio::use_awaitable, problem));
   limit_.lift();

@@ -4,7 +4,7 @@
 // its ends the connection. Not here: what the messages say (live_feed).
 
 #include "coxswain/net/asio.hpp"
-#include "coxswain/status/page_floor.hpp"
+#include "coxswain/status/page_context.hpp"
 #include "coxswain/status/time_limit.hpp"
 #include "coxswain/status/visitor_stream.hpp"
 
@@ -21,7 +21,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
  public:
   using request = boost::beast::http::request<boost::beast::http::string_body>;
 
-  live_connection(visitor_stream stream, page_floor& floor, watch_house& house);
+  live_connection(visitor_stream stream, page_context& context, watch_house& house);
 
   // Until the watcher goes or is cut off, or the page is closed.
   static asio::awaitable<void> serve(std::shared_ptr<live_connection> self, request const& asked);
@@ -36,7 +36,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
   asio::awaitable<void> write(text_ptr text);
   static asio::awaitable<void> listen(std::shared_ptr<live_connection> self);
 
-  page_floor& floor_;
+  page_context& context_;
   watch_house& house_;
   boost::beast::websocket::stream<visitor_stream, false> socket_;
   boost::beast::flat_buffer heard_;

@@ -247,15 +247,15 @@ void add_loop(page& to, server::statistics const& from) {
                from.releases);
   to.histogram("loop_lag_seconds", "Lateness of loop iterations that were due at a time.",
                from.loop_lag);
-  to.histogram("loop_turn_seconds", "Duration of loop iterations.", from.turns);
-  to.gauge("loop_turn_max_seconds", "Longest loop iteration since the start.",
-           seconds(from.turn_max));
-  to.histogram("connection_wait_turns",
+  to.histogram("loop_iteration_seconds", "Duration of loop iterations.", from.iterations);
+  to.gauge("loop_iteration_max_seconds", "Longest loop iteration since the start.",
+           seconds(from.iteration_max));
+  to.histogram("connection_wait_iterations",
                "Loop iterations that messages beyond a connection's quantum waited.", from.waits);
-  to.gauge("worker_wait_turns_max",
+  to.gauge("worker_wait_iterations_max",
            "Most loop iterations that messages of a task waited, within its share.",
            from.worker_wait_max);
-  to.gauge("loop_turn_steps_max", "Most steps of clients without a task in a loop iteration.",
+  to.gauge("loop_iteration_steps_max", "Most steps of clients without a task in a loop iteration.",
            from.steps_max);
   to.counter("loop_stalls_total", "Stalls of the event loop that extended liveness deadlines.",
              from.core.stalls);

@@ -4,7 +4,7 @@
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/socket.hpp"
 #include "coxswain/status/http_connection.hpp"
-#include "coxswain/status/page_floor.hpp"
+#include "coxswain/status/page_context.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -114,7 +114,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
         address_{text_of(acceptor_.local_endpoint())},
         pause_{io},
         beat_{io},
-        floor_{job, o, door_of(o, acceptor_.local_endpoint())} {
+        context_{job, o, door_of(o, acceptor_.local_endpoint())} {
     if (!o.tls.is_wanted()) return;
     certificates_.emplace(net::tls_context::side::server, o.tls);
     reload_at_ = deadline_after(std::chrono::steady_clock::now(), o.tls.reload_period);
@@ -124,7 +124,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   void reload_certificates();
   void close() noexcept;
   void replace_credentials(std::vector<core::credential> by) {
-    floor_.gate.replace_credentials(std::move(by));
+    context_.gate.replace_credentials(std::move(by));
   }
 
   [[nodiscard]] std::string const& address() const { return address_; }
@@ -145,7 +145,7 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
   std::string address_;
   asio::steady_timer pause_;
   asio::steady_timer beat_;
-  page_floor floor_;
+  page_context context_;
   std::optional<net::tls_context> certificates_;
   time_point reload_at_{time_point::max()};
   std::set<std::shared_ptr<http_connection>> connections_;
@@ -157,11 +157,11 @@ class page::impl final : public std::enable_shared_from_this<impl>, public watch
 asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
   net::close_on_fork(self->acceptor_.native_handle());
   boost::system::error_code problem;
-  while (!self->floor_.is_closed) {
+  while (!self->context_.is_closed) {
     asio::ip::tcp::socket socket{self->acceptor_.get_executor()};
     co_await self->acceptor_.async_accept(socket,
                                           asio::redirect_error(asio::use_awaitable, problem));
-    if (self->floor_.is_closed) co_return;
+    if (self->context_.is_closed) co_return;
     if (!problem) {
       self->welcome(std::move(socket));
       continue;
@@ -172,11 +172,11 @@ asio::awaitable<void> page::impl::accept(std::shared_ptr<impl> self) {
 }
 
 void page::impl::welcome(asio::ip::tcp::socket socket) try {
-  bool const is_full = connections_.size() - probes_.size() >= floor_.given.connections_max;
+  bool const is_full = connections_.size() - probes_.size() >= context_.given.connections_max;
   if (reload_at_ <= std::chrono::steady_clock::now()) reload_now_and_then();
   auto const* const certificates = certificates_ ? &*certificates_ : nullptr;
   auto const one =
-      std::make_shared<http_connection>(std::move(socket), certificates, floor_, *this, is_full);
+      std::make_shared<http_connection>(std::move(socket), certificates, context_, *this, is_full);
   connections_.insert(one);
   if (is_full) keep_for_probes(one);
   // What goes wrong on a connection ends it, and nothing else.
@@ -193,7 +193,7 @@ void page::impl::welcome(asio::ip::tcp::socket socket) try {
 // A probe is answered at once, so it is the slow ones that are cut off.
 void page::impl::keep_for_probes(std::shared_ptr<http_connection> one) {
   probes_.push_back(std::move(one));
-  if (probes_.size() <= floor_.given.probe_connections_max) return;
+  if (probes_.size() <= context_.given.probe_connections_max) return;
   probes_.front()->close();
   connections_.erase(probes_.front());
   probes_.pop_front();
@@ -234,25 +234,25 @@ void page::impl::leave(watcher& who) noexcept { watchers_.erase(&who); }
 
 void page::impl::look() {
   auto const now = std::chrono::steady_clock::now();
-  auto const job = floor_.picture.look(now);
-  auto const why = floor_.picture.why(now);
-  if (!floor_.feed.look(job, why, server_.last_event())) return;
+  auto const job = context_.picture.look(now);
+  auto const why = context_.picture.why(now);
+  if (!context_.feed.look(job, why, server_.last_event())) return;
   for (auto* const one : watchers_) one->wake();
 }
 
 asio::awaitable<void> page::impl::follow(std::shared_ptr<impl> self) {
   boost::system::error_code ended;
   while (!self->watchers_.empty()) {
-    self->beat_.expires_after(self->floor_.given.live_period);
+    self->beat_.expires_after(self->context_.given.live_period);
     co_await self->beat_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
-    if (ended || self->floor_.is_closed) co_return;
+    if (ended || self->context_.is_closed) co_return;
     self->look();
   }
 }
 
 void page::impl::close() noexcept {
   boost::system::error_code ignored;
-  floor_.is_closed = true;
+  context_.is_closed = true;
   net::keep_on_fork(acceptor_.native_handle());
   acceptor_.close(ignored);
   try {

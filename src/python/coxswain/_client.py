@@ -219,37 +219,38 @@ class Client(Session, KeyCalls):
         """Clears the error of this recoverable task, so that :meth:`join` may be called again."""
         self._native.reset()
 
-    def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
+    def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, participants: Tasks = None, *,
                 fail_when_lost: bool = False) -> int:
         """Waits until all participants have called; gives the number of the round.
 
-        ``among``: who takes part, this task among them. ``fail_when_lost``: fails as soon as a
-        participant fails, even a recoverable one. The earliest deadline of the participants ends
-        the round for all: DeadlineExceeded, whose ``missing`` and ``details`` say who did not
-        come. Internal: a participant died, failed or left. Cancelled: see cancel_barrier.
+        ``participants``: the tasks that take part, this one among them. ``fail_when_lost``: fails
+        as soon as a participant fails, even a recoverable one. The earliest deadline of the
+        participants ends the round for all: DeadlineExceeded, whose ``missing`` and ``details``
+        say who did not come. Internal: a participant died, failed or left. Cancelled: see
+        cancel_barrier.
         InvalidArgument: the callers name different participants.
         """
-        return self._native.barrier(name, timeout, among, fail_when_lost)
+        return self._native.barrier(name, timeout, participants, fail_when_lost)
 
     def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                   among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
+                   participants: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
         """A barrier to which everybody brings data; gives that of all, in task order."""
-        return self._native.all_gather(name, data, timeout, among, fail_when_lost)
+        return self._native.all_gather(name, data, timeout, participants, fail_when_lost)
 
     def reduce(self, name: str, operand, how: str = "sum", timeout: Timeout = DEFAULT_TIMEOUT,
-               among: Tasks = None, *, fail_when_lost: bool = False):
+               participants: Tasks = None, *, fail_when_lost: bool = False):
         """A barrier to which everybody brings an int, a float or bytes. Gives the "sum", "min" or
         "max" of the numbers; of bytes "and" or "or", bit by bit. All bring the same type.
         OutOfRange: the sum does not fit 64 bits."""
         kind, plain = operand_of(operand)
         call = getattr(self._native, "reduce_" + kind)
-        return call(name, plain, how, timeout, among, fail_when_lost)
+        return call(name, plain, how, timeout, participants, fail_when_lost)
 
     def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                  among: Tasks = None, *, fail_when_lost: bool = False) -> int:
+                  participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
         """A barrier to which everybody brings the same data. FailedPrecondition: they differ; the
         text names two tasks that do."""
-        return self._native.all_equal(name, data, timeout, among, fail_when_lost)
+        return self._native.all_equal(name, data, timeout, participants, fail_when_lost)
 
     def cancel_barrier(self, name: str, round: int | None = None) -> None:
         """Ends the open round of a barrier for all with Cancelled. FailedPrecondition: none is."""

@@ -253,23 +253,25 @@ class AsyncClient(Session, AsyncKeyCalls):
     async def reset(self) -> None:
         await self._ask("reset")
 
-    async def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
-                      fail_when_lost: bool = False) -> int:
-        return await self._ask("barrier", name, timeout, among, fail_when_lost)
+    async def barrier(self, name: str, timeout: Timeout = DEFAULT_TIMEOUT,
+                      participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
+        return await self._ask("barrier", name, timeout, participants, fail_when_lost)
 
     async def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                         among: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
-        return await self._ask("all_gather", name, data, timeout, among, fail_when_lost)
+                         participants: Tasks = None, *,
+                         fail_when_lost: bool = False) -> List[bytes]:
+        return await self._ask("all_gather", name, data, timeout, participants, fail_when_lost)
 
     async def reduce(self, name: str, operand, how: str = "sum",
-                     timeout: Timeout = DEFAULT_TIMEOUT, among: Tasks = None, *,
+                     timeout: Timeout = DEFAULT_TIMEOUT, participants: Tasks = None, *,
                      fail_when_lost: bool = False):
         kind, plain = operand_of(operand)
-        return await self._ask("reduce_" + kind, name, plain, how, timeout, among, fail_when_lost)
+        return await self._ask("reduce_" + kind, name, plain, how, timeout, participants,
+                               fail_when_lost)
 
     async def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
-                        among: Tasks = None, *, fail_when_lost: bool = False) -> int:
-        return await self._ask("all_equal", name, data, timeout, among, fail_when_lost)
+                        participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
+        return await self._ask("all_equal", name, data, timeout, participants, fail_when_lost)
 
     async def cancel_barrier(self, name: str, round: int | None = None) -> None:
         await self._ask("cancel_barrier", name, round)

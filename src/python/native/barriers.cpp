@@ -9,9 +9,9 @@
 namespace coxswain::python {
 namespace {
 
-barrier_options at_barrier(timeout time, py::object const& among, bool fail_when_lost) {
+barrier_options at_barrier(timeout time, py::object const& participants, bool fail_when_lost) {
   barrier_options options{time.value};
-  options.among = tasks_of(among);
+  options.participants = tasks_of(participants);
   options.fail_when_lost = fail_when_lost;
   return options;
 }
@@ -31,9 +31,9 @@ bitwise bitwise_of(std::string const& how) {
 
 template <class Number>
 auto reduce(std::string name, Number operand, std::string const& how, timeout time,
-            py::object const& among, bool fail_when_lost) {
+            py::object const& participants, bool fail_when_lost) {
   return [=, name = std::move(name), how = reduction_of(how),
-          options = at_barrier(time, among, fail_when_lost)](client& c) {
+          options = at_barrier(time, participants, fail_when_lost)](client& c) {
     return c.reduce(name, operand, how, options);
   };
 }
@@ -51,38 +51,42 @@ void bind_barriers(session_class& of) {
     options.returning = returning;
     return [=](client& c) { return c.leave(options); };
   });
-  offer(of, "barrier", [](std::string name, timeout time, py::object const& among, bool strict) {
-    return [name = std::move(name), options = at_barrier(time, among, strict)](client& c) {
-      return c.barrier(name, options);
-    };
-  });
+  offer(of, "barrier",
+        [](std::string name, timeout time, py::object const& participants, bool strict) {
+          return [name = std::move(name), options = at_barrier(time, participants, strict)](
+                     client& c) { return c.barrier(name, options); };
+        });
   offer(of, "all_gather",
-        [](std::string name, content data, timeout time, py::object const& among, bool strict) {
+        [](std::string name, content data, timeout time, py::object const& participants,
+           bool strict) {
           return [name = std::move(name), data = std::move(data.bytes),
-                  options = at_barrier(time, among, strict)](client& c) {
+                  options = at_barrier(time, participants, strict)](client& c) {
             return c.all_gather(name, data, options);
           };
         });
   offer(of, "all_equal",
-        [](std::string name, content data, timeout time, py::object const& among, bool strict) {
+        [](std::string name, content data, timeout time, py::object const& participants,
+           bool strict) {
           return [name = std::move(name), data = std::move(data.bytes),
-                  options = at_barrier(time, among, strict)](client& c) {
+                  options = at_barrier(time, participants, strict)](client& c) {
             return c.all_equal(name, data, options);
           };
         });
   offer(of, "reduce_int",
         [](std::string name, std::int64_t operand, std::string const& how, timeout time,
-           py::object const& among,
-           bool strict) { return reduce(std::move(name), operand, how, time, among, strict); });
+           py::object const& participants, bool strict) {
+          return reduce(std::move(name), operand, how, time, participants, strict);
+        });
   offer(of, "reduce_float",
         [](std::string name, double operand, std::string const& how, timeout time,
-           py::object const& among,
-           bool strict) { return reduce(std::move(name), operand, how, time, among, strict); });
+           py::object const& participants, bool strict) {
+          return reduce(std::move(name), operand, how, time, participants, strict);
+        });
   offer(of, "reduce_bits",
         [](std::string name, content operand, std::string const& how, timeout time,
-           py::object const& among, bool strict) {
+           py::object const& participants, bool strict) {
           return [name = std::move(name), operand = std::move(operand.bytes), how = bitwise_of(how),
-                  options = at_barrier(time, among, strict)](client& c) {
+                  options = at_barrier(time, participants, strict)](client& c) {
             return c.reduce_bits(name, operand, how, options);
           };
         });

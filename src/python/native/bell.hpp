@@ -1,6 +1,6 @@
 #pragma once
 // What a thread waits at for one event. Unlike std::condition_variable it lets a signal wake the
-// thread. Not here: the GIL (patience.hpp).
+// thread. Not here: the GIL (waiting.hpp).
 
 #include "coxswain/base/time.hpp"
 

@@ -3,7 +3,7 @@
 #include "python/native/arguments.hpp"
 #include "python/native/bindings.hpp"
 #include "python/native/coordinator_options.hpp"
-#include "python/native/patience.hpp"
+#include "python/native/waiting.hpp"
 
 #include "coxswain/net/signals_blocked.hpp"
 #include "coxswain/server/background_server.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // What a session has to say in Python's log (the logger "coxswain"): its connection was lost, a
 // call waits for long. The client's thread puts it here and goes on; whoever waits for the client
-// and can have the GIL hands it to `logging`. Not here: who that is (patience, mailbox).
+// and can have the GIL hands it to `logging`. Not here: who that is (waiting, mailbox).
 
 #include "coxswain/client/options.hpp"
 #include "python/native/python.hpp"

@@ -4,7 +4,7 @@
 #include "python/native/bindings.hpp"
 
 #include "coxswain/client/options.hpp"
-#include "coxswain/client/process_surroundings.hpp"
+#include "coxswain/client/process_environment.hpp"
 #include "coxswain/launch/detection.hpp"
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace {
 
 // What is there and allowed; else None.
 template <class Value>
-py::object known(launch::finding<Value> const& found) {
+py::object known(launch::sourced_value<Value> const& found) {
   if (!found.problem().ok() || !found.value()) return py::none();
   return py::cast(*found.value());
 }
 
 py::dict detected(std::string const& launcher) {
-  auto const found = launch::detect(process_surroundings(), launcher);
+  auto const found = launch::detect(process_environment(), launcher);
   py::dict all;
   all["launcher"] = found.launcher;
   all["address"] = known(found.address);

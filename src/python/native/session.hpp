@@ -8,7 +8,7 @@
 
 #include "coxswain/client/blocking_worker.hpp"
 #include "python/native/call.hpp"
-#include "python/native/patience.hpp"
+#include "python/native/waiting.hpp"
 
 #include <cstdint>
 #include <memory>

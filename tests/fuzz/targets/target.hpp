@@ -8,7 +8,7 @@
 
 namespace coxswain::test {
 
-// Whatever the bytes are, it returns, and nothing is wrong: else it complains.
+// Whatever the bytes are, it returns, and nothing is wrong: else it reports.
 void try_input(std::string_view input);
 
 }  // namespace coxswain::test

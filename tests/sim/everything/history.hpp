@@ -16,7 +16,7 @@
 namespace coxswain::sim {
 
 // What breaks a rule, for people.
-using complaints = std::vector<std::string>;
+using violations = std::vector<std::string>;
 
 struct interval {
   time_point from;

@@ -53,7 +53,7 @@ job::job(std::uint64_t seed, plant const* wrong, std::function<void(std::string_
   }
 }
 
-complaints job::run() {
+violations job::run() {
   begin();
   plan_faults();
   plan_deaths();

@@ -28,7 +28,7 @@ class job {
                std::function<void(std::string_view)> record = {});
 
   // Runs it, and says which rules were broken. Once.
-  [[nodiscard]] complaints run();
+  [[nodiscard]] violations run();
 
   // For the scripts: where a task goes on, where it is, and whether it fails now on purpose.
   [[nodiscard]] std::size_t begin_at(task_id task) const { return progress_[task.value]; }
@@ -66,7 +66,7 @@ class job {
   void check_end();
   void judge();
 
-  complaints found_;
+  violations found_;
   std::unique_ptr<tamper> tamper_;
   std::vector<std::unique_ptr<actor>> actors_;  // the first is the auditor
   std::vector<std::size_t> progress_;

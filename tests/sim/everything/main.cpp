@@ -71,7 +71,7 @@ extern "C" void say_seed(int) {
   std::_Exit(1);
 }
 
-void print(complaints const& found, bool all) {
+void print(violations const& found, bool all) {
   constexpr std::size_t few = 5;
   for (std::size_t i = 0; i < found.size() && (all || i < few); ++i) {
     std::cout << "  " << found[i].substr(0, 400) << '\n';
@@ -116,7 +116,7 @@ int run(wishes_of_user const& w) {
       record = [&file](std::string_view bytes) { file << bytes; };
     }
     job one{seed, nullptr, std::move(record)};
-    complaints const found = one.run();
+    violations const found = one.run();
     if (w.record_to && !file.flush()) {
       std::cout << "the recording of seed " << seed << " cannot be written\n";
       return 1;
@@ -137,7 +137,7 @@ int run(wishes_of_user const& w) {
 bool find(plant const& wrong, wishes_of_user const& w) {
   for (std::uint64_t seed = w.first; seed - w.first < w.seeds; ++seed) {
     seed_that_runs = seed;
-    complaints const found = job{seed, &wrong}.run();
+    violations const found = job{seed, &wrong}.run();
     if (found.empty()) continue;
     std::cout << wrong.name << " (" << wrong.imitates << "): found by job " << seed - w.first + 1
               << ": " << found.front().substr(0, 300) << std::endl;

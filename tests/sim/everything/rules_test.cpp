@@ -21,11 +21,11 @@ core::answer gives(Value value) {
   return {{}, std::move(value)};
 }
 
-void expect_right(complaints const& found) {
+void expect_right(violations const& found) {
   for (std::string const& one : found) BOOST_ERROR(one);
 }
 
-void expect_wrong(complaints const& found, std::string_view why) {
+void expect_wrong(violations const& found, std::string_view why) {
   BOOST_TEST_REQUIRE(!found.empty());
   BOOST_TEST(found.front().find(why) != std::string::npos, found.front());
 }

@@ -74,8 +74,8 @@ class scene {
 
   // What a rule has to say of it.
   template <class Rule>
-  [[nodiscard]] complaints judged_by(Rule rule) const {
-    complaints found;
+  [[nodiscard]] violations judged_by(Rule rule) const {
+    violations found;
     rule(h, found);
     return found;
   }

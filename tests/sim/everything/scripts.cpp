@@ -112,8 +112,8 @@ script host_programs(actor& me, task_id task) {
     me.in.start_guests(me, task, is_late ? last : secret);
     last = secret;
     bool const waits = !one_in(me.in.w.random, 4);
-    auto const patience = me.in.w.now + short_time(me, 1s);
-    while (!me.is_over() && (waits ? me.in.has_guests(secret) : me.in.w.now < patience)) {
+    auto const wait_max = me.in.w.now + short_time(me, 1s);
+    while (!me.is_over() && (waits ? me.in.has_guests(secret) : me.in.w.now < wait_max)) {
       co_await me.sleep(50ms);
     }
     if (one_in(me.in.w.random, 3)) continue;

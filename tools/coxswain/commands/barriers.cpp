@@ -29,17 +29,17 @@ namespace {
 struct meeting {
   std::string name;
   duration timeout{core::timeout_default};
-  std::vector<task_id> among;
+  std::vector<task_id> participants;
 };
 
 void add_name(CLI::App& to, meeting& into) {
   to.add_option("NAME", into.name, "The barrier at which they meet")->required();
 }
 
-// Gives --among.
+// Gives --participants.
 CLI::Option* add_meeting(CLI::App& to, meeting& into) {
   add_timeout(to, "--timeout", into.timeout);
-  return add_tasks(to, "--among", into.among,
+  return add_tasks(to, "--participants", into.participants,
                    "Participating tasks, such as 0,2-5; the same for all of them (default: all)");
 }
 
@@ -67,7 +67,7 @@ void show(core::barrier_progress const& p) {
 }
 
 asio::awaitable<void> wait_for_tasks(client& c, barrier_command const& given) {
-  barrier_options options{given.where.timeout, given.where.among};
+  barrier_options options{given.where.timeout, given.where.participants};
   options.fail_when_lost = given.fail_when_lost;
   if (given.shows_progress) options.on_progress = show;
   auto const round = co_await c.barrier(given.where.name, options);
@@ -90,7 +90,7 @@ int wait(barrier_command const& given) {
 
 constexpr auto barrier_footer =
     R"(Below coxswain task, and without --count, this is a barrier of all tasks of the job, or of
-those that --among names; it fails if one of them fails. With --count anybody may come; these
+those that --participants names; it fails if one of them fails. With --count anybody may come; these
 barriers have names of their own.
 
 EXAMPLES
@@ -107,10 +107,11 @@ struct all_gather_command {
   bool as_json{};
 };
 
-std::string json_of(std::vector<std::string> const& all, std::vector<task_id> const& among) {
+std::string json_of(std::vector<std::string> const& all, std::vector<task_id> const& participants) {
   json::array tasks;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    json::object one{{"task", among.empty() ? static_cast<std::uint32_t>(i) : among[i].value}};
+    json::object one{
+        {"task", participants.empty() ? static_cast<std::uint32_t>(i) : participants[i].value}};
     add_bytes(one, "data", all[i]);
     tasks.push_back(std::move(one));
   }
@@ -129,9 +130,9 @@ std::string lines_of(std::vector<std::string> const& all) {
 asio::awaitable<void> gather(client& c, all_gather_command const& given) {
   auto const mine = value_of_argument(given.data);
   auto const& where = given.where;
-  barrier_options const options{where.timeout, where.among};
+  barrier_options const options{where.timeout, where.participants};
   auto const all = co_await c.all_gather(where.name, mine, options);
-  print_value(given.as_json ? json_of(all, where.among) : lines_of(all));
+  print_value(given.as_json ? json_of(all, where.participants) : lines_of(all));
 }
 
 struct all_equal_command {
@@ -141,7 +142,7 @@ struct all_equal_command {
 
 asio::awaitable<void> compare(client& c, all_equal_command const& given) {
   auto const mine = value_of_argument(given.data);
-  barrier_options const options{given.where.timeout, given.where.among};
+  barrier_options const options{given.where.timeout, given.where.participants};
   co_await c.all_equal(given.where.name, mine, options);
 }
 
@@ -168,7 +169,7 @@ reduction reduction_of(reduce_command const& given) {
 asio::awaitable<void> reduce_bits(client& c, reduce_command const& given, std::string bits) {
   auto const how = given.how == "and" ? bitwise::all : bitwise::any;
   auto const& where = given.where;
-  barrier_options const options{where.timeout, where.among};
+  barrier_options const options{where.timeout, where.participants};
   auto const result = co_await c.reduce_bits(where.name, bits, how, options);
   fmt::print("{}\n", core::hexadecimal(result));
 }
@@ -177,7 +178,7 @@ template <class Number>
 asio::awaitable<void> reduce_numbers(client& c, reduce_command const& given, Number mine) {
   auto const how = reduction_of(given);
   auto const& where = given.where;
-  barrier_options const options{where.timeout, where.among};
+  barrier_options const options{where.timeout, where.participants};
   auto const result = co_await c.reduce(where.name, mine, how, options);
   fmt::print("{}\n", text_of(result));
 }
@@ -329,7 +330,7 @@ void add_alive(CLI::App& program, action& chosen) {
       "numbers, one a line. Those that fail meanwhile are left out.\n\n"
       "EXAMPLE\n  After a failure those who are left go on (coxswain serve --recoverable):\n"
       "    left=$(coxswain alive | paste -sd,) &&\n"
-      "        coxswain barrier go-on --among \"$left\"\n\n"));
+      "        coxswain barrier go-on --participants \"$left\"\n\n"));
 }
 
 void add_cancel(CLI::App& program, action& chosen) {

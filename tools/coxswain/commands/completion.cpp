@@ -24,7 +24,7 @@ constexpr auto completion_footer =
     R"(The package of the program has it installed already. Otherwise:
   bash: coxswain completion bash \
             > ~/.local/share/bash-completion/completions/coxswain
-  zsh:  coxswain completion zsh > a folder of $fpath/_coxswain
+  zsh:  coxswain completion zsh > a directory of $fpath/_coxswain
   fish: coxswain completion fish > ~/.config/fish/completions/coxswain.fish
 or, for this shell alone:
   source <(coxswain completion bash)

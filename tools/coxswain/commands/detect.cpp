@@ -30,7 +30,7 @@ void show_all(launch::parameters const& found, View& view) {
 class text_view {
  public:
   template <class Value>
-  void add(std::string const& name, launch::finding<Value> const& what) {
+  void add(std::string const& name, launch::sourced_value<Value> const& what) {
     if (!what.why_missing().empty()) missing_ += "no " + name + ": " + what.why_missing() + "\n";
     if (!what.is_there()) return;
     bool const is_wrong = !what.problem().ok();
@@ -60,7 +60,7 @@ class json_view {
   }
 
   template <class Value>
-  void add(std::string const& name, launch::finding<Value> const& what) {
+  void add(std::string const& name, launch::sourced_value<Value> const& what) {
     all_[name] = nullptr;
     if (!what.why_missing().empty()) {
       all_[name] = json::object{{"value", nullptr}, {"missing", what.why_missing()}};

@@ -12,15 +12,15 @@
 namespace coxswain::tools {
 namespace {
 
-void write_page(std::filesystem::path const& folder, CLI::App const& of) {
-  write_lines_atomically(folder / (manual_name(of) + ".1"), {manual_page(of)});
+void write_page(std::filesystem::path const& directory, CLI::App const& of) {
+  write_lines_atomically(directory / (manual_name(of) + ".1"), {manual_page(of)});
 }
 
-int write_pages(std::filesystem::path const& folder, CLI::App const& program) {
-  std::filesystem::create_directories(folder);
-  write_page(folder, program);
+int write_pages(std::filesystem::path const& directory, CLI::App const& program) {
+  std::filesystem::create_directories(directory);
+  write_page(directory, program);
   for (auto const* one : program.get_subcommands([](CLI::App const*) { return true; })) {
-    if (!one->get_group().empty()) write_page(folder, *one);
+    if (!one->get_group().empty()) write_page(directory, *one);
   }
   return static_cast<int>(exit_code::ok);
 }
@@ -28,10 +28,11 @@ int write_pages(std::filesystem::path const& folder, CLI::App const& program) {
 }  // namespace
 
 void add_man(CLI::App& program, action& chosen) {
-  auto folder = std::make_shared<std::string>();
-  auto& command = add_subcommand(program, "man", "Writes the manual pages into a directory", chosen,
-                                 [folder, &program] { return write_pages(*folder, program); });
-  command.add_option("FOLDER", *folder, "Directory, created if missing")->required();
+  auto directory = std::make_shared<std::string>();
+  auto& command =
+      add_subcommand(program, "man", "Writes the manual pages into a directory", chosen,
+                     [directory, &program] { return write_pages(*directory, program); });
+  command.add_option("DIRECTORY", *directory, "Directory, created if missing")->required();
   command.group("");  // hidden
   command.footer("");
 }

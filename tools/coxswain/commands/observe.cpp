@@ -87,10 +87,10 @@ void tell_lost(std::uint64_t lost) {
 
 asio::awaitable<void> show_events(client& c, events_command const& given) {
   event_watch all{c, status_page::severity_named(given.severity).value()};
-  duration const patience = given.goes_on ? without_limit : duration{};
+  duration const wait = given.goes_on ? without_limit : duration{};
   std::uint64_t lost = 0;
   for (;;) {
-    auto const e = co_await all.next(patience);
+    auto const e = co_await all.next(wait);
     if (!e) co_return;
     tell_lost(all.lost() - lost);
     lost = all.lost();

@@ -1,11 +1,11 @@
 #include "options/launcher.hpp"
 
-#include "coxswain/client/process_surroundings.hpp"
+#include "coxswain/client/process_environment.hpp"
 
 namespace coxswain::tools {
 
 launch::parameters const& launched() {
-  static auto const found = launch::detect(process_surroundings());
+  static auto const found = launch::detect(process_environment());
   return found;
 }
 

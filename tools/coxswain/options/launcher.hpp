@@ -17,7 +17,7 @@ namespace coxswain::tools {
 // Why the launcher does not say one of its parameters, and what to set, after a space; empty if
 // nobody knows.
 template <class Value>
-[[nodiscard]] std::string why_missing(launch::finding<Value> launch::parameters::*what) {
+[[nodiscard]] std::string why_missing(launch::sourced_value<Value> launch::parameters::*what) {
   auto const& why = (launched().*what).why_missing();
   return why.empty() ? "" : " " + why;
 }
@@ -25,7 +25,7 @@ template <class Value>
 // What it says of one of its parameters, as the fallback of an option.
 template <class Value>
 [[nodiscard]] subcommand::fallback said_by_launcher(
-    launch::finding<Value> launch::parameters::*what) {
+    launch::sourced_value<Value> launch::parameters::*what) {
   return [what]() -> std::optional<subcommand::origin> {
     auto const& found = launched().*what;
     if (!found.value()) return std::nullopt;

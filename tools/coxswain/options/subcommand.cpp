@@ -159,7 +159,7 @@ std::string subcommand::with_origin(std::string problem) const {
   return problem.insert(end, " (from " + from(*one) + ")");
 }
 
-std::optional<std::string> subcommand::read_again(std::string_view option) const {
+std::optional<std::string> subcommand::reading_resumed(std::string_view option) const {
   auto const* const one = find(option);
   bool const may_change = one->said_by == source::file || one->said_by == source::nobody;
   if (path_.empty() || !may_change) return std::nullopt;

@@ -48,7 +48,7 @@ class subcommand : public CLI::App {
 
   // What the file says of an option now, or else its default; none if something that cannot change
   // says it, or there is no file. Throws program_error: the file is wrong.
-  [[nodiscard]] std::optional<std::string> read_again(std::string_view option) const;
+  [[nodiscard]] std::optional<std::string> reading_resumed(std::string_view option) const;
 
   // The keys that a file may have for this subcommand.
   [[nodiscard]] config_file::names keys() const;

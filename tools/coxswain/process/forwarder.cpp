@@ -119,13 +119,13 @@ asio::awaitable<void> forwarder::carried::carry_down(std::shared_ptr<carried> se
 }
 
 asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both, net::endpoint to) {
-  asio::steady_timer patience{both->program.get_executor(), open_max};
+  asio::steady_timer timer{both->program.get_executor(), open_max};
   auto give_up = [given = std::weak_ptr{both}](error_code problem) {
     if (auto const late = given.lock(); late && !problem) late->end();
   };
-  patience.async_wait(std::move(give_up));
+  timer.async_wait(std::move(give_up));
   auto const failure = co_await transport::open(both->coordinator, std::move(to), 0);
-  patience.cancel();
+  timer.cancel();
   if (both->coordinator->is_dropped()) co_return;
   if (!failure.why.ok()) {
     auto const frame = unreachable(failure.why);
@@ -141,14 +141,14 @@ asio::awaitable<void> forwarder::carry(std::shared_ptr<carried> both, net::endpo
 }
 
 forwarder::forwarder(client const& task)
-    : path_{folder_.path() + "/task"},
+    : path_{directory_.path() + "/task"},
       task_{connection_of(task)->options()},
       to_{net::endpoint::parse(task_.address).value()},
       peer_timeout_{connection_of(task)->session().value().heartbeat_timeout},
       acceptor_{listen(connection_of(task)->executor(), path_)} {}
 
 asio::awaitable<void> forwarder::serve(std::shared_ptr<forwarder> self) {
-  asio::steady_timer patience{self->acceptor_.get_executor()};
+  asio::steady_timer retry_timer{self->acceptor_.get_executor()};
   error_code problem;
   while (self->acceptor_.is_open()) {
     auto program =
@@ -156,8 +156,8 @@ asio::awaitable<void> forwarder::serve(std::shared_ptr<forwarder> self) {
     if (!problem) {
       self->take(std::move(program));
     } else if (problem != asio::error::operation_aborted) {
-      patience.expires_after(accept_again_after);
-      co_await patience.async_wait(asio::redirect_error(asio::use_awaitable, problem));
+      retry_timer.expires_after(accept_again_after);
+      co_await retry_timer.async_wait(asio::redirect_error(asio::use_awaitable, problem));
     }
   }
 }

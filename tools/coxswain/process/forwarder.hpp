@@ -6,7 +6,7 @@
 //
 // Not thread-safe: everything happens on the executor of the task's client.
 
-#include "process/private_folder.hpp"
+#include "process/private_directory.hpp"
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/client/transport.hpp"
@@ -44,7 +44,7 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
   void reload_certificates() noexcept;
   static asio::awaitable<void> carry(std::shared_ptr<carried> both, net::endpoint to);
 
-  private_folder folder_;
+  private_directory directory_;
   std::string path_;
   client_options task_;
   net::endpoint to_;

@@ -56,7 +56,7 @@ local_job::local_job(asio::io_context& io, local_job_options options)
     : options_{with_reported_ends(std::move(options))},
       coordinator_{io, options_.server},
       child_ended_{io, SIGCHLD},
-      patience_{io},
+      timer_{io},
       coordinator_ended_{io, time_point::max()},
       endings_(options_.server.core.num_tasks) {
   auto note_end = [this](std::exception_ptr problem) {
@@ -83,7 +83,7 @@ asio::awaitable<void> local_job::run() {
   for (look_at_all(); running_ > 0; look_at_all()) {
     co_await child_ended_.async_wait(asio::use_awaitable);
   }
-  patience_.cancel();
+  timer_.cancel();
   if (coordinator_problem_) std::rethrow_exception(coordinator_problem_);
 }
 
@@ -177,8 +177,8 @@ void local_job::signal_all(int number) {
 
 void local_job::end_processes_after(duration grace) {
   if (grace == without_limit) return;
-  patience_.expires_after(grace);
-  patience_.async_wait([this, grace](boost::system::error_code problem) {
+  timer_.expires_after(grace);
+  timer_.async_wait([this, grace](boost::system::error_code problem) {
     if (problem || running_ == 0) return;
     spdlog::warn("{} processes are still running after {} and are sent {}", running_,
                  text_of(grace), interrupts_ == 0 ? "SIGTERM" : "SIGKILL");

@@ -82,7 +82,7 @@ class local_job {
   local_job_options options_;
   server::server coordinator_;
   asio::signal_set child_ended_;
-  asio::steady_timer patience_;
+  asio::steady_timer timer_;
   asio::steady_timer coordinator_ended_;
   std::exception_ptr coordinator_problem_;
   bool coordinator_runs_{true};

@@ -31,7 +31,7 @@ constexpr std::size_t lines_queued_max = 8192;
 CLI::Validator is_level() { return one_of({"info", "warning", "error", "off"}); }
 
 // At the end, who reads nothing for so long gets no more.
-constexpr std::chrono::milliseconds patience_at_end{1000};
+constexpr std::chrono::milliseconds drain_time_max{1000};
 constexpr int poll_milliseconds = 50;
 
 // The logger of events; what it is given in JSON is a line already.
@@ -100,7 +100,7 @@ class log::output : public spdlog::sinks::base_sink<std::mutex> {
 
   // False: nobody reads, and we are to end.
   bool wait_writable() {
-    while (waited_ < patience_at_end) {
+    while (waited_ < drain_time_max) {
       pollfd waited{STDERR_FILENO, POLLOUT, 0};
       if (::poll(&waited, 1, poll_milliseconds) != 0) {
         waited_ = {};

@@ -48,15 +48,15 @@ void task_host::await_others() {
   bool is_over{};
   asio::signal_set signals{io_, SIGINT, SIGTERM};
   signals.async_wait([&](boost::system::error_code, int) { is_over = true; });
-  asio::steady_timer patience{io_};
+  asio::steady_timer linger{io_};
   if (coordinator_.error()) {
-    patience.expires_after(failed_job_lingers);
-    patience.async_wait([&](boost::system::error_code) { is_over = true; });
+    linger.expires_after(failed_job_lingers);
+    linger.async_wait([&](boost::system::error_code) { is_over = true; });
   }
   while (!is_over && !is_job_done_ && !has_ended_ && io_.run_one() > 0) continue;
   // What was to come is told that it does not, while what it refers to is still there.
   signals.cancel();
-  patience.cancel();
+  linger.cancel();
   io_.poll();
 }
 

@@ -41,7 +41,7 @@ task_run::task_run(asio::io_context& io, task_run_options options)
     : options_{std::move(options)},
       signals_{io, SIGINT, SIGTERM},
       child_ended_{io, SIGCHLD},
-      patience_{io} {
+      timer_{io} {
   await_signal();
 }
 
@@ -75,7 +75,7 @@ asio::awaitable<void> task_run::run() {
 void task_run::end() noexcept {
   command_.reset();
   signals_.cancel();
-  patience_.cancel();
+  timer_.cancel();
   if (forwarder_) forwarder_->close();
   job_ = client{};
 }
@@ -102,7 +102,7 @@ asio::awaitable<void> task_run::let_programs_act() {
   auto const granted = co_await ask(connection_of(job_), std::move(q));
   throw_unless_ok(granted);
   forwarder_ = std::make_shared<forwarder>(job_);
-  asio::co_spawn(patience_.get_executor(), forwarder::serve(forwarder_), asio::detached);
+  asio::co_spawn(timer_.get_executor(), forwarder::serve(forwarder_), asio::detached);
 }
 
 // The programs that are left get no further.
@@ -141,7 +141,7 @@ child_command task_run::command() const {
 void task_run::start_command() {
   command_.emplace(command());
   auto ignore = [](std::exception_ptr) {};  // CANCELLED: we have left
-  asio::co_spawn(patience_.get_executor(), end_with_job(), ignore);
+  asio::co_spawn(timer_.get_executor(), end_with_job(), ignore);
 }
 
 asio::awaitable<ending> task_run::command_ended() {
@@ -169,8 +169,8 @@ asio::awaitable<void> task_run::end_with_job() {
 // For the grace, or until the end.
 asio::awaitable<void> task_run::pause() {
   boost::system::error_code ignored;
-  patience_.expires_at(deadline_after(std::chrono::steady_clock::now(), options_.kill_grace));
-  co_await patience_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  timer_.expires_at(deadline_after(std::chrono::steady_clock::now(), options_.kill_grace));
+  co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
 asio::awaitable<void> task_run::report(std::string what) {

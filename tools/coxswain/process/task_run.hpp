@@ -62,7 +62,7 @@ class task_run {
   task_run_options options_;
   asio::signal_set signals_;
   asio::signal_set child_ended_;
-  asio::steady_timer patience_;
+  asio::steady_timer timer_;
   asio::cancellation_signal cancel_;
   client job_;
   std::shared_ptr<forwarder> forwarder_;  // null: this program acts for a task itself

@@ -43,8 +43,8 @@ void calls::answer_parked(ticket who, answer_ptr what) {
 // be found by what was asked for before.
 void calls::expect_all(std::vector<ticket> const& tickets, std::size_t i) const {
   kernel const& k = concerns_.kernel;
-  if (i + 6 < tickets.size()) k.sessions.expect(tickets[i + 6].session);
-  if (i + 4 < tickets.size()) k.sessions.expect_requests(tickets[i + 4].session);
+  if (i + 6 < tickets.size()) k.sessions.prefetch(tickets[i + 6].session);
+  if (i + 4 < tickets.size()) k.sessions.prefetch_requests(tickets[i + 4].session);
   if (i + 2 < tickets.size()) {
     auto const* const p = k.sessions.parked_at(tickets[i + 2]);
     if (p && p->task) prefetch(k.roster.at(*p->task));

@@ -47,7 +47,7 @@ class calls {
   // Where a request waits in its concern, which alone knows what that means.
   struct position {
     std::uint64_t number{};
-    seldom_text name{};
+    rare_string name{};
   };
 
   // The call waits from now on, until its timeout or until something else ends it.

@@ -76,9 +76,9 @@ void kernel::disarm(alarms& of) {
   deadlines.disarm(of.progress);
 }
 
-bool kernel::is_held_back(session const& s) const {
+bool kernel::is_paused(session const& s) const {
   connection const* const c = sessions.find(s.attached);
-  return c && c->held_back;
+  return c && c->reading_paused;
 }
 
 void kernel::log(severity level, event_kind kind, std::string text, std::optional<task_id> task,

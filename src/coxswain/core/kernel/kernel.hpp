@@ -81,7 +81,7 @@ class kernel {
   [[nodiscard]] bool is_suspect(task const& t) const;
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
   // Whether it is not read, so that what it says is not heard.
-  [[nodiscard]] bool is_held_back(session const& s) const;
+  [[nodiscard]] bool is_paused(session const& s) const;
 
   // "task 12 (b12:3391) failed: ABORTED: killed by signal 9 (SIGKILL)"
   [[nodiscard]] std::string has_failed(task_id id) const;

@@ -6,7 +6,7 @@
 #include "coxswain/base/prefetch.hpp"
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/deadlines.hpp"
-#include "coxswain/core/kernel/seldom_text.hpp"
+#include "coxswain/core/kernel/rare_string.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -24,7 +24,7 @@ using concern_index = id<struct concern_tag, std::uint8_t>;
 // A request that waits. Its concern finds it again by name and number, and it alone knows what
 // these mean.
 struct parked {
-  seldom_text name;
+  rare_string name;
   std::uint64_t number{};
   time_point since;
   std::optional<task_id> task;
@@ -80,8 +80,8 @@ class open_requests {
   }
 
   // Asks for the memory of the oldest, or of the next.
-  void expect() const noexcept {
-    if (slots_.capacity() != 0) prefetch(*slots_.data());
+  void prefetch() const noexcept {
+    if (slots_.capacity() != 0) coxswain::prefetch(*slots_.data());
   }
 
   // All, by id. `visit` may add and take none.

@@ -26,11 +26,11 @@ sessions::~sessions() {
   });
 }
 
-void sessions::expect_requests(session_id id) const {
+void sessions::prefetch_requests(session_id id) const {
   session const* const s = find(id);
   if (!s) return;
-  s->open.expect();
-  s->kept.expect();
+  s->open.prefetch();
+  s->kept.prefetch();
 }
 
 parked const* sessions::parked_at(ticket who) const {
@@ -87,7 +87,7 @@ void sessions::hand_over(ticket who, answer_ptr what, concern_index of, std::str
 }
 
 void sessions::send(ticket who, answer_ptr what, bool keep, bool is_leave, concern_index of,
-                    seldom_text hands_over) {
+                    rare_string hands_over) {
   session* const s = find(who.session);
   if (!s) return;
   bool const attached = s->attached != connection_id{};

@@ -8,7 +8,7 @@
 #include "coxswain/core/kernel/liveness.hpp"
 #include "coxswain/core/kernel/open_requests.hpp"
 #include "coxswain/core/kernel/origin.hpp"
-#include "coxswain/core/kernel/seldom_text.hpp"
+#include "coxswain/core/kernel/rare_string.hpp"
 #include "coxswain/core/kernel/shares.hpp"
 #include "coxswain/core/kernel/slot_map.hpp"
 #include "coxswain/core/kernel/ticket.hpp"
@@ -29,7 +29,7 @@ struct kept_reply {
   std::uint64_t ordinal{};  // zero: not sent since it was made or since the session resumed
   request_id request{};
   answer_ptr what;
-  seldom_text hands_over;  // the name of what it hands over, such as a queue; empty: nothing
+  rare_string hands_over;  // the name of what it hands over, such as a queue; empty: nothing
   concern_index of{};      // the concern that takes it back if nobody receives it
   bool is_leave{};
 };
@@ -52,7 +52,7 @@ struct connection {
   alarm hello;
   liveness blocked;  // since when it reads nothing
   alarm stalled_reader;
-  std::optional<liveness> held_back;  // since when it is not read
+  std::optional<liveness> reading_paused;  // since when it is not read
 };
 
 struct session {
@@ -103,9 +103,9 @@ class sessions {
   }
 
   // Ask for memory that will be needed soon: the connection, the session, what it points to.
-  void expect(connection_id id) const { connections_.expect(id); }
-  void expect(session_id id) const { sessions_.expect(id); }
-  void expect_requests(session_id id) const;
+  void prefetch(connection_id id) const { connections_.prefetch(id); }
+  void prefetch(session_id id) const { sessions_.prefetch(id); }
+  void prefetch_requests(session_id id) const;
   // Null if the request does not wait.
   [[nodiscard]] parked const* parked_at(ticket who) const;
 
@@ -183,7 +183,7 @@ class sessions {
   void forget(session& s, kept_reply const& k);
   void forget_first(session& s);
   void send(ticket who, answer_ptr what, bool keep, bool is_leave, concern_index of,
-            seldom_text hands_over);
+            rare_string hands_over);
   std::vector<undelivered> take_back(session& s,
                                      std::function<bool(kept_reply const&)> const& is_taken);
 

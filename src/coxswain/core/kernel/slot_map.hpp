@@ -51,8 +51,8 @@ class slot_map {
   [[nodiscard]] T const* find(Id id) const { return const_cast<slot_map*>(this)->find(id); }
 
   // Asks for its memory.
-  void expect(Id id) const noexcept {
-    if (index_of(id) < slots_.size()) prefetch(slots_[index_of(id)]);
+  void prefetch(Id id) const noexcept {
+    if (index_of(id) < slots_.size()) coxswain::prefetch(slots_[index_of(id)]);
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

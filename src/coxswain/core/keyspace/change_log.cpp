@@ -29,7 +29,7 @@ void change_log::add(key_change what) {
 
 // It was added long ago.
 void change_log::expect_oldest() const noexcept {
-  if (!changes_.empty() && changes_.front().value) changes_.front().value->expect();
+  if (!changes_.empty() && changes_.front().value) changes_.front().value->prefetch();
 }
 
 bool change_log::forget_oldest() {

@@ -1,8 +1,8 @@
 #pragma once
 // Gets that wait until several keys have values at the same time. Each waits at one of its keys
 // that is missing, since before that one comes nothing changes for it. When it comes, the others
-// are looked at, a few at a time: those whose turn has not come are `woken`. Not here: the keys
-// (kv_store), replies and deadlines (coordinator).
+// are looked at, a few at a time: those whose iteration has not come are `woken`. Not here: the
+// keys (kv_store), replies and deadlines (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/fifo.hpp"

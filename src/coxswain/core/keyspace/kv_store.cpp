@@ -52,7 +52,7 @@ status normalise_key(std::string& key, std::size_t bytes_max) {
 
 kv_store::~kv_store() {
   for (auto const& [key, e] : entries_) {
-    memory_->subtract(overhead(key) + (e.among ? owner_overhead : 0));
+    memory_->subtract(overhead(key) + (e.ephemeral ? owner_overhead : 0));
   }
 }
 
@@ -238,7 +238,7 @@ std::vector<ticket> kv_store::take_all_waiters() {
 result<kv_store::changed> kv_store::set(std::string const& key, std::string value,
                                         std::optional<task_id> owner) {
   auto const* const held = index_.find(key);
-  if (held) (*held)->second.value.expect();
+  if (held) (*held)->second.value.prefetch();
   if (status why = make_room(value.size(), cost_of(key)); !why.ok()) return why;
   auto const at = held ? *held : add(key);
   entry& e = at->second;
@@ -259,7 +259,7 @@ kv_store::entries::iterator kv_store::add(std::string const& key) {
 }
 
 void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
-  if (auto* const old = std::exchange(at->second.among, nullptr)) {
+  if (auto* const old = std::exchange(at->second.ephemeral, nullptr)) {
     old->keys.erase(at->first);
     if (old->keys.empty() && !old->has_ended) owned_.erase(old->owner);
     memory_->subtract(owner_overhead);
@@ -268,7 +268,7 @@ void kv_store::own(entries::iterator at, std::optional<task_id> owner) {
   auto& all = owned_[*owner];
   if (!all) all = std::make_unique<ephemeral_keys>(ephemeral_keys{*owner, false, {}});
   all->keys.emplace(at->first);
-  at->second.among = all.get();
+  at->second.ephemeral = all.get();
   memory_->add(owner_overhead);
 }
 

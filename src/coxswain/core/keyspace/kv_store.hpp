@@ -45,11 +45,11 @@ class kv_store {
   struct entry {
     owned_bytes value;
     std::uint64_t version{};
-    ephemeral_keys* among{};  // null: it outlives its task
+    ephemeral_keys* ephemeral{};  // null: it outlives its task
 
-    [[nodiscard]] bool has_ended() const noexcept { return among && among->has_ended; }
+    [[nodiscard]] bool has_ended() const noexcept { return ephemeral && ephemeral->has_ended; }
     [[nodiscard]] std::optional<task_id> owner() const {
-      return among ? std::optional{among->owner} : std::nullopt;
+      return ephemeral ? std::optional{ephemeral->owner} : std::nullopt;
     }
   };
 

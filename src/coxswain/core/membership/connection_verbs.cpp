@@ -114,7 +114,7 @@ void connection_verbs::check_expiry(time_point now, session_id id) {
   session& s = *sessions_.find(id);
   arm_expiry(id, s);
   if (expiry_of(s) > now) return;
-  if (kernel_.is_held_back(s)) {
+  if (kernel_.is_paused(s)) {
     time_point const again = deadline_after(now, options_.heartbeat_timeout);
     return deadlines_.arm(s.expiry, {again, due::session, id.value});
   }
@@ -160,12 +160,12 @@ void connection_verbs::heard(time_point now, connection_id from) {
   note_life(now, *sessions_.find(c->session));
 }
 
-void connection_verbs::expect_session(connection_id from) const {
-  if (auto const* const c = sessions_.find(from)) sessions_.expect(c->session);
+void connection_verbs::prefetch_session(connection_id from) const {
+  if (auto const* const c = sessions_.find(from)) sessions_.prefetch(c->session);
 }
 
-void connection_verbs::expect_requests(connection_id from) const {
-  if (auto const* const c = sessions_.find(from)) sessions_.expect_requests(c->session);
+void connection_verbs::prefetch_requests(connection_id from) const {
+  if (auto const* const c = sessions_.find(from)) sessions_.prefetch_requests(c->session);
 }
 
 void connection_verbs::malformed(time_point now, connection_id from, std::string why) {
@@ -218,22 +218,22 @@ void connection_verbs::write_progressed(time_point now, connection_id to) {
   connection* const c = sessions_.find(to);
   if (!c) return;
   deadlines_.disarm(c->stalled_reader);
-  if (session* const s = sessions_.find(c->session); s && c->held_back) note_life(now, *s);
+  if (session* const s = sessions_.find(c->session); s && c->reading_paused) note_life(now, *s);
 }
 
-void connection_verbs::held_back(time_point now, connection_id from) {
+void connection_verbs::reading_paused(time_point now, connection_id from) {
   kernel_.observe(now);
   connection* const c = sessions_.find(from);
-  if (c && !c->held_back) c->held_back = kernel_.alive_since(now);
+  if (c && !c->reading_paused) c->reading_paused = kernel_.alive_since(now);
 }
 
 // That what waited was written is no sign of life: the kernel takes it for a peer that is gone,
 // too. Who had stopped reading and goes on has given one to `write_progressed`.
-void connection_verbs::read_again(time_point now, connection_id from) {
+void connection_verbs::reading_resumed(time_point now, connection_id from) {
   kernel_.observe(now);
   connection* const c = sessions_.find(from);
-  if (!c || !c->held_back) return;
-  liveness const since = *std::exchange(c->held_back, std::nullopt);
+  if (!c || !c->reading_paused) return;
+  liveness const since = *std::exchange(c->reading_paused, std::nullopt);
   session* const s = sessions_.find(c->session);
   if (!s) return;
   s->heard.leave_out(since, kernel_.alive_since(now));

@@ -22,10 +22,10 @@ class connection_verbs final : public concern {
   void lost(time_point now, connection_id from, loss how);
   void write_blocked(time_point now, connection_id to);
   void write_progressed(time_point now, connection_id to);
-  void held_back(time_point now, connection_id from);
-  void read_again(time_point now, connection_id from);
-  void expect_session(connection_id from) const;
-  void expect_requests(connection_id from) const;
+  void reading_paused(time_point now, connection_id from);
+  void reading_resumed(time_point now, connection_id from);
+  void prefetch_session(connection_id from) const;
+  void prefetch_requests(connection_id from) const;
   [[nodiscard]] std::size_t frame_bytes_max(connection_id of) const;
   [[nodiscard]] std::optional<share_kind> share_of(connection_id who) const;
   [[nodiscard]] bool drained() const;

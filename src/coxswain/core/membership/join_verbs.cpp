@@ -295,7 +295,7 @@ void join_verbs::probe_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   time_point const verdict = kernel_.credited(t.challenge->probed, probe_time());
   if (verdict > now) return arm_probe(verdict, id);
-  if (kernel_.is_held_back(*sessions_.find(t.held_by))) {
+  if (kernel_.is_paused(*sessions_.find(t.held_by))) {
     return arm_probe(deadline_after(now, probe_time()), id);
   }
   replace(now, id,

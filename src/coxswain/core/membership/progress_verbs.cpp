@@ -68,12 +68,12 @@ void progress_verbs::watch(task_id id) {
 }
 
 // A task that waits is watched again when it goes on, one that is suspect when it is back, and one
-// that is held back when it is read again.
+// that is paused when it is read again.
 void progress_verbs::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);
   if (error_ || t.parted != parting::none || t.blocked.open() > 0 || kernel_.is_suspect(t)) return;
-  if (kernel_.is_held_back(*sessions_.find(t.held_by))) return;
+  if (kernel_.is_paused(*sessions_.find(t.held_by))) return;
   progress& p = *t.progress;
   if (progress_expiry(p) > now) return watch(id);
   p.told = true;

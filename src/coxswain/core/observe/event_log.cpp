@@ -47,14 +47,14 @@ void event_log::add(duration at, event const& what, std::string_view subject) {
   for (std::size_t i = 0; i <= static_cast<std::size_t>(what.level); ++i) last_[i] = number;
   auto& of = shelves_[what.kind == event_kind::job_failed ? job_failure
                                                           : static_cast<std::size_t>(what.level)];
-  auto const among = run_of(at, number, key_of(what, subject));
-  if (++among->count > most_.alike) {
-    fold(*among, of);
-    note(among->tasks, what.task);
+  auto const group = run_of(at, number, key_of(what, subject));
+  if (++group->count > most_.alike) {
+    fold(*group, of);
+    note(group->tasks, what.task);
   }
-  among->last_at = at;
-  among->lines.push_back(number);
-  auto const added = of.lines.emplace_hint(of.lines.end(), number, line{at, what, among});
+  group->last_at = at;
+  group->lines.push_back(number);
+  auto const added = of.lines.emplace_hint(of.lines.end(), number, line{at, what, group});
   of.bytes += bytes_of(added->second);
   while (of.lines.size() > std::max<std::size_t>(most_.events, 1) ||
          (of.bytes > most_.bytes && of.lines.size() > 1)) {
@@ -90,22 +90,22 @@ void event_log::fold(run& all, shelf& of) {
 // With what the containers add, and its share of a run.
 std::size_t event_log::bytes_of(line const& l) {
   constexpr std::size_t beside = sizeof(run) + 128;
-  run const& r = *l.among;
+  run const& r = *l.group;
   return sizeof(l) + beside + l.what.text.size() + l.what.barrier.size() + r.key.size() +
          r.tasks.size() / 8;
 }
 
 void event_log::drop_oldest(shelf& of) {
   auto const oldest = of.lines.begin();
-  auto const among = oldest->second.among;
+  auto const group = oldest->second.group;
   of.bytes -= bytes_of(oldest->second);
   of.dropped.push_back(oldest->first);
   if (of.dropped.size() > std::max<std::size_t>(most_.events, 1)) of.dropped.pop_front();
   of.lines.erase(oldest);
-  among->lines.pop_front();
-  if (!among->lines.empty()) return;
-  auto const latest = runs_.find(among->key);
-  if (latest != runs_.end() && latest->second == among) runs_.erase(latest);
+  group->lines.pop_front();
+  if (!group->lines.empty()) return;
+  auto const latest = runs_.find(group->key);
+  if (latest != runs_.end() && latest->second == group) runs_.erase(latest);
 }
 
 std::size_t event_log::size() const noexcept {
@@ -161,14 +161,14 @@ events_answer event_log::since(std::optional<std::uint64_t> after, severity at_l
 events_answer::entry event_log::shown(std::uint64_t number, line const& l) const {
   events_answer::entry one{number, l.at, l.what};
   one.time = started_.plus(l.at);
-  one.first = l.among->first;
+  one.first = l.group->first;
   one.first_at = l.at;
-  if (l.among->count <= most_.alike) return one;
-  one.count = l.among->count;
-  one.first_at = l.among->first_at;
+  if (l.group->count <= most_.alike) return one;
+  one.count = l.group->count;
+  one.first_at = l.group->first_at;
   std::vector<task_id> about;
-  for (std::uint32_t i = 0; i < l.among->tasks.size(); ++i) {
-    if (l.among->tasks[i]) about.push_back(task_id{i});
+  for (std::uint32_t i = 0; i < l.group->tasks.size(); ++i) {
+    if (l.group->tasks[i]) about.push_back(task_id{i});
   }
   auto tasks = ranges(about);
   one.tasks = std::move(tasks.text);

@@ -69,7 +69,7 @@ class event_log {
   struct line {
     duration at;
     event what;
-    std::shared_ptr<run> among;
+    std::shared_ptr<run> group;
   };
   // The lines of one severity.
   struct shelf {

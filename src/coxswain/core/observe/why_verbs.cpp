@@ -14,7 +14,7 @@ namespace coxswain::core {
 namespace {
 
 // A task that has waited for less time is not yet reported: its answer may be on its way.
-constexpr duration patience = 100ms;
+constexpr duration waiting_time_min = 100ms;
 
 // A review takes about a tenth of this for each task that waits or is missing somewhere.
 constexpr duration pause_per_item = 200ns;
@@ -64,8 +64,9 @@ void why_verbs::check_invariants() const {
 // Not with each wait: there may be ten thousand at once.
 void why_verbs::plan_review() {
   if (review_.armed() || kernel_.stopping) return;
-  deadlines_.arm(review_, {deadline_after(kernel_.observed(), std::max(patience, review_pause_)),
-                           due::review});
+  deadlines_.arm(
+      review_,
+      {deadline_after(kernel_.observed(), std::max(waiting_time_min, review_pause_)), due::review});
 }
 
 void why_verbs::review_due(time_point now) {
@@ -78,7 +79,7 @@ void why_verbs::review_due(time_point now) {
   for (std::uint32_t i = 0; i < roster_.size(); ++i) {
     task const& t = roster_.at(task_id{i});
     if (!t.blocked.only_wait()) continue;
-    time_point const counts = t.blocked.last_began() + patience;
+    time_point const counts = t.blocked.last_began() + waiting_time_min;
     may_be_stuck = may_be_stuck || counts <= now;
     if (counts > now) next = std::max(next, std::optional{counts});
   }
@@ -102,7 +103,8 @@ bool why_verbs::may_act(time_point now, task const& t) const {
     case task_state::left: return false;
     case task_state::connected: break;
   }
-  return !t.blocked.only_wait() || now - t.blocked.last_began() < patience || kernel_.is_suspect(t);
+  return !t.blocked.only_wait() || now - t.blocked.last_began() < waiting_time_min ||
+         kernel_.is_suspect(t);
 }
 
 // Of waits beyond the budget nothing is known, so whoever has one may go on by it.

@@ -1,6 +1,6 @@
 # Makes one HTML text of the page's parts, with the Content-Security-Policy that allows just these,
 # and a C++ source of both. Run as a script:
-#   cmake -D site=FOLDER -D scripts=A.js,B.js -D output=FOLDER -P embed.cmake
+#   cmake -D site=DIRECTORY -D scripts=A.js,B.js -D output=DIRECTORY -P embed.cmake
 # It writes page.html, page.policy and site.cpp.
 cmake_minimum_required(VERSION 3.25)
 

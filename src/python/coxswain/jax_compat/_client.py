@@ -135,14 +135,14 @@ class DistributedRuntimeClient:
     def wait_at_barrier(self, barrier_id: str, timeout_in_ms: int,
                         process_ids: Sequence[int] | None = None) -> None:
         """Waits until all tasks, or those of ``process_ids``, have called."""
-        among = None if process_ids is None else [operator.index(one) for one in process_ids]
+        participants = None if process_ids is None else [operator.index(one) for one in process_ids]
         session = self._session
         with as_jax():
             try:
-                session.barrier(text_of(barrier_id, "barrier_id"), _seconds(timeout_in_ms), among,
-                                False)
+                session.barrier(text_of(barrier_id, "barrier_id"), _seconds(timeout_in_ms),
+                                participants, False)
             except InvalidArgument as problem:
-                if not among or self._node_id in among:
+                if not participants or self._node_id in participants:
                     raise
                 raise InvalidArgument(f"A non-participating task ({self._node_id}) called the "
                                       f"barrier: {barrier_id}. {problem.message}") from problem

@@ -44,10 +44,10 @@ def get_barrier_sync_fn(processes: Collection[int] | None = None
     if should_skip_process_sync(processes):
         return _nothing
     client = _identity.get_client()
-    among = None if processes is None else sorted(processes)
+    participants = None if processes is None else sorted(processes)
 
     def wait(*, key: str, timeout_ms: int) -> None:
-        client.barrier(key, timeout_ms / 1000, among)
+        client.barrier(key, timeout_ms / 1000, participants)
 
     return wait
 

@@ -109,7 +109,7 @@ bool is_due(history const& h, call_record const& c) {
   });
 }
 
-void check_time(history const& h, call_record const& c, complaints& found) {
+void check_time(history const& h, call_record const& c, violations& found) {
   if (c.timeout == without_limit) return;
   if (c.got.outcome.code() == deadline_exceeded && !is_due(h, c)) {
     found.push_back("too early: " + h.text(c));
@@ -125,7 +125,7 @@ void check_time(history const& h, call_record const& c, complaints& found) {
 }
 
 // A session that has few requests open does not have too many.
-void check_limit(history const& h, call_record const& c, complaints& found) {
+void check_limit(history const& h, call_record const& c, violations& found) {
   if (c.got.outcome.message().find("requests open or unacknowledged") == std::string::npos) {
     return;
   }
@@ -154,7 +154,7 @@ std::vector<time_point> ends_of(history const& h) {
 
 }  // namespace
 
-void check_completion(history const& h, complaints& found) {
+void check_completion(history const& h, violations& found) {
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
     process_record const& p = h.processes[i];
     std::string const name = "process " + std::to_string(i);

@@ -14,7 +14,7 @@ bool is_there(core::tasks_answer const& all, task_id task, incarnation self) {
   return one.state == task_state::connected && one.self == self;
 }
 
-void check_death(history const& h, std::size_t index, complaints& found) {
+void check_death(history const& h, std::size_t index, violations& found) {
   process_record const& p = h.processes[index];
   bool const was_calm =
       !p.is_silent && std::none_of(p.troubles.begin(), p.troubles.end(),
@@ -36,7 +36,7 @@ void check_death(history const& h, std::size_t index, complaints& found) {
   }
 }
 
-void check_told(history const& h, std::size_t index, time_point failed, complaints& found) {
+void check_told(history const& h, std::size_t index, time_point failed, violations& found) {
   process_record const& p = h.processes[index];
   std::string const name = "process " + std::to_string(index);
   if (p.failure && p.failure->cause != h.failure->cause) {
@@ -53,7 +53,7 @@ void check_told(history const& h, std::size_t index, time_point failed, complain
   }
 }
 
-void check_job(history const& h, complaints& found) {
+void check_job(history const& h, violations& found) {
   if (!h.failure) return;
   auto const at = std::find_if(h.events.begin(), h.events.end(), [](event_record const& e) {
     return e.what.what.kind == core::event_kind::job_failed;
@@ -77,10 +77,10 @@ bool is_challenged(history const& h, task_id task, incarnation self, time_point 
 }
 
 bool was_in_trouble(history const& h, process_record const& p, time_point at) {
-  duration const patience = std::min(h.options.reconnect_grace, h.options.stalled_reader_timeout);
+  duration const wait_max = std::min(h.options.reconnect_grace, h.options.stalled_reader_timeout);
   time_point const since = at - h.options.heartbeat_timeout - h.stalled();
   return std::any_of(p.troubles.begin(), p.troubles.end(),
-                     [&](interval const& i) { return i.from + patience <= at && i.to >= since; });
+                     [&](interval const& i) { return i.from + wait_max <= at && i.to >= since; });
 }
 
 bool has_cause(history const& h, task_id task, incarnation self, time_point at) {
@@ -94,7 +94,7 @@ bool has_cause(history const& h, task_id task, incarnation self, time_point at) 
   return has_reported(h, task, at) || is_challenged(h, task, self, at);
 }
 
-void check_cause(history const& h, event_record const& e, complaints& found) {
+void check_cause(history const& h, event_record const& e, violations& found) {
   // Its incarnation is that which was seen before.
   auto const after = std::find_if(h.tasks.begin(), h.tasks.end(),
                                   [&](task_sight const& s) { return s.at >= e.at; });
@@ -108,7 +108,7 @@ void check_cause(history const& h, event_record const& e, complaints& found) {
 
 }  // namespace
 
-void check_failures(history const& h, complaints& found) {
+void check_failures(history const& h, violations& found) {
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
     if (h.processes[i].died && !h.is_guest(i)) check_death(h, i, found);
   }

@@ -38,7 +38,7 @@ std::optional<time_point> gone_by(history const& h, process_record const& p) {
   return *p.died + h.options.reconnect_grace + noticed + slack;
 }
 
-void check_end(history const& h, std::size_t guest, complaints& found) {
+void check_end(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   if (g.is_quiet && !g.ended) return;
   process_record const& host = h.processes[*g.host];
@@ -48,7 +48,7 @@ void check_end(history const& h, std::size_t guest, complaints& found) {
 }
 
 // Whoever is well until its session ends is told why.
-void check_reason(history const& h, std::size_t guest, complaints& found) {
+void check_reason(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   bool const was_well = g.ended && g.troubles.size() > 1 &&
                         std::none_of(g.troubles.begin() + 1, g.troubles.end(),
@@ -64,7 +64,7 @@ void check_reason(history const& h, std::size_t guest, complaints& found) {
 }
 
 // A grant ends with the next one of the same task, and with an empty one.
-void check_grants(history const& h, std::size_t guest, complaints& found) {
+void check_grants(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   time_point ended = time_point::max();
   bool is_granted = false;
@@ -92,7 +92,7 @@ void check_grants(history const& h, std::size_t guest, complaints& found) {
 }
 
 // Another process has become the task.
-void check_replaced(history const& h, std::size_t guest, complaints& found) {
+void check_replaced(history const& h, std::size_t guest, violations& found) {
   process_record const& g = h.processes[guest];
   time_point held = time_point::max();
   time_point replaced = time_point::max();
@@ -111,7 +111,7 @@ void check_replaced(history const& h, std::size_t guest, complaints& found) {
 }
 
 // The last program to leave says whether the task is to return.
-void check_return(history const& h, call_record const& c, complaints& found) {
+void check_return(history const& h, call_record const& c, violations& found) {
   auto const leaves = of_guests<core::leave_args>(h, c.process, c.task);
   if (!c.is_ok() || h.failure || leaves.empty()) return;
   if (!h.is_calm(c.process, c.made, *c.answered)) return;
@@ -156,7 +156,7 @@ std::uint64_t step_of(call_record const& c) { return std::get<core::frozen_args>
 
 // The first program that comes to the step that was agreed on, or past it, is told to stop.
 void check_stop(history const& h, call_record const& agreed, call_record const& passed,
-                calls const& steps, complaints& found) {
+                calls const& steps, violations& found) {
   std::uint64_t const at = agreed.gave<core::sync_point>()->step;
   if (!passed.is_ok() || passed.gave<core::sync_point>() || step_of(passed) < at) return;
   if (passed.made <= *agreed.answered) return;
@@ -169,7 +169,7 @@ void check_stop(history const& h, call_record const& agreed, call_record const& 
     found.push_back("a guest passed step " + std::to_string(at) + ": " + h.text(passed));
 }
 
-void check_steps(history const& h, call_record const& agreed, complaints& found) {
+void check_steps(history const& h, call_record const& agreed, violations& found) {
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
     process_record const& g = h.processes[i];
     if (g.host != agreed.process || g.tasks.front() != agreed.task || g.born > agreed.made)
@@ -181,7 +181,7 @@ void check_steps(history const& h, call_record const& agreed, complaints& found)
   }
 }
 
-void check_stopped(history const& h, call_record const& c, complaints& found) {
+void check_stopped(history const& h, call_record const& c, violations& found) {
   auto const* const stop = c.gave<core::sync_point>();
   if (!stop) return;
   bool const is_agreed = std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& by) {
@@ -195,7 +195,7 @@ void check_stopped(history const& h, call_record const& c, complaints& found) {
 
 }  // namespace
 
-void check_guests(history const& h, complaints& found) {
+void check_guests(history const& h, violations& found) {
   bool has_guests = false;
   for (std::size_t i = 0; i < h.processes.size(); ++i) {
     if (!h.is_guest(i)) continue;

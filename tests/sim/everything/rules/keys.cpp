@@ -13,7 +13,7 @@ namespace {
 
 class key_judge {
  public:
-  key_judge(history const& h, complaints& found) : h_{h}, story_{h}, found_{found} {
+  key_judge(history const& h, violations& found) : h_{h}, story_{h}, found_{found} {
     for (call_record const& c : h.calls) {
       auto const* const all = c.asks<core::remove_tree_args>();
       if (c.process == 0 && all && all->all) cleaned_ = c.made;
@@ -32,18 +32,18 @@ class key_judge {
  private:
   using state = key_story::state;
 
-  void complain(std::string const& what) { found_.push_back(what + ": " + h_.text(*c_)); }
+  void report_violation(std::string const& what) { found_.push_back(what + ": " + h_.text(*c_)); }
   [[nodiscard]] errc code() const { return c_->got.outcome.code(); }
 
   // The acting call has made this change, which no other has.
   state const* claim(std::string const& key, std::uint64_t version) {
     state const* const s = story_.change(key, version);
     if (!s) {
-      complain("no such change, " + std::to_string(version));
+      report_violation("no such change, " + std::to_string(version));
       return nullptr;
     }
-    if (!claimed_.insert(version).second) complain("two calls made one change");
-    if (s->from < c_->made || s->from > *c_->answered) complain("not changed at that time");
+    if (!claimed_.insert(version).second) report_violation("two calls made one change");
+    if (s->from < c_->made || s->from > *c_->answered) report_violation("not changed at that time");
     return s;
   }
   state const* claim_stored(std::string const& key) {
@@ -51,11 +51,11 @@ class key_judge {
     return stored ? claim(key, stored->version) : nullptr;
   }
   void expect_value(state const& s, std::string const& value) {
-    if (s.value != value) complain("another value was stored");
+    if (s.value != value) report_violation("another value was stored");
   }
   template <class IsSo>
   void expect_so(std::string const& key, IsSo is_so, std::string const& what) {
-    if (!story_.was_so(key, c_->made, *c_->answered, is_so)) complain(what);
+    if (!story_.was_so(key, c_->made, *c_->answered, is_so)) report_violation(what);
   }
   void expect_there(std::string const& key) {
     expect_so(
@@ -72,9 +72,10 @@ class key_judge {
     state const* const s = claim_stored(key);
     if (!s) return;
     expect_value(*s, a.value);
-    if (!a.overwrite && story_.before(key, s->version).value) complain("it has overwritten");
+    if (!a.overwrite && story_.before(key, s->version).value)
+      report_violation("it has overwritten");
     if (a.ephemeral && story_.at(key, story_.last()).version != s->version && s->to == cleaned_) {
-      complain("the key outlived its owner");
+      report_violation("the key outlived its owner");
     }
   }
   void look(core::append_args const& a) {
@@ -87,7 +88,8 @@ class key_judge {
     std::string const key = normal(a.key);
     if (state const* const s = claim_stored(key)) {
       expect_value(*s, a.value);
-      if (!matches(story_.before(key, s->version), a.expected)) complain("it was not as expected");
+      if (!matches(story_.before(key, s->version), a.expected))
+        report_violation("it was not as expected");
     } else if (auto const* const held = c_->gave<core::value_answer>()) {
       expect_read(key, *held);
       expect_so(
@@ -109,7 +111,7 @@ class key_judge {
     if (!s) return;
     expect_value(*s, std::to_string(sum->value));
     std::string const before = story_.before(key, s->version).value.value_or("0");
-    if (std::to_string(sum->value - a.by) != before) complain("wrongly added to " + before);
+    if (std::to_string(sum->value - a.by) != before) report_violation("wrongly added to " + before);
   }
   void look(core::put_all_args const& a) {
     auto const* const stored = c_->gave<core::stored_answer>();
@@ -120,7 +122,7 @@ class key_judge {
       state const* const s = claim(key, ++version);
       if (!s) continue;
       expect_value(*s, value);
-      if (!a.overwrite && story_.before(key, version).value) complain("it has overwritten");
+      if (!a.overwrite && story_.before(key, version).value) report_violation("it has overwritten");
     }
   }
   void look(core::remove_args const& a) {
@@ -142,13 +144,14 @@ class key_judge {
       bool const is_then = one.at >= c_->made && one.at <= *c_->answered;
       if (is_then && !one.what.value && is_meant(one.what.key)) ++count;
     }
-    if (count < removed->count) complain("fewer were removed");
+    if (count < removed->count) report_violation("fewer were removed");
   }
 
   void expect_read(std::string const& key, core::value_answer const& got) {
     state const* const s = story_.change(key, got.version);
-    if (!s || s->value != got.value.view()) return complain("there was no such value");
-    if (s->from > *c_->answered || s->to < c_->made) complain("the value was not there then");
+    if (!s || s->value != got.value.view()) return report_violation("there was no such value");
+    if (s->from > *c_->answered || s->to < c_->made)
+      report_violation("the value was not there then");
   }
   void look(core::get_args const& a) { look_at_value(a.key); }
   void look(core::try_get_args const& a) {
@@ -162,7 +165,8 @@ class key_judge {
     if (code() == errc::deadline_exceeded && is_known) expect_absent(normal(raw));
   }
   void expect_present(std::uint64_t version) {
-    if (!story_.is_present(version, c_->made, *c_->answered)) complain("not the present version");
+    if (!story_.is_present(version, c_->made, *c_->answered))
+      report_violation("not the present version");
   }
   [[nodiscard]] bool is_state(core::listing_answer::entry const& e, std::uint64_t version) const {
     state const& s = story_.at(e.key, version);
@@ -172,22 +176,23 @@ class key_judge {
     auto const* const got = c_->gave<core::listing_answer>();
     if (!got) return;
     expect_present(got->version);
-    if (got->more && got->entries.empty()) return complain("a page without a key");
+    if (got->more && got->entries.empty()) return report_violation("a page without a key");
     auto const through = got->more ? std::optional{got->entries.back().key} : std::nullopt;
     auto const all = count(normal(a.directory), got->version, through);
-    if (got->entries.size() != all) complain("not all");
+    if (got->entries.size() != all) report_violation("not all");
     for (auto const& e : got->entries) {
-      if (!is_state(e, got->version)) complain("'" + e.key + "' was not so");
+      if (!is_state(e, got->version)) report_violation("'" + e.key + "' was not so");
     }
   }
   void look(core::get_all_args const& a) {
     auto const* const got = c_->gave<core::listing_answer>();
     if (!got) return;
     expect_present(got->version);
-    if (got->entries.size() != a.keys.size()) return complain("not as many as were asked for");
+    if (got->entries.size() != a.keys.size())
+      return report_violation("not as many as were asked for");
     for (std::size_t i = 0; i < a.keys.size(); ++i) {
       auto const& e = got->entries[i];
-      if (e.key != normal(a.keys[i]) || !is_state(e, got->version)) complain("not so");
+      if (e.key != normal(a.keys[i]) || !is_state(e, got->version)) report_violation("not so");
     }
   }
   void look(core::count_keys_args const& a) {
@@ -199,7 +204,7 @@ class key_judge {
         return;
       }
     }
-    complain("there were not so many");
+    report_violation("there were not so many");
   }
   template <class Args>
   void look(Args const&) {}
@@ -262,7 +267,7 @@ class key_judge {
 
   history const& h_;
   key_story story_;
-  complaints& found_;
+  violations& found_;
   call_record const* c_{};
   std::set<std::uint64_t> claimed_;
   time_point cleaned_{};
@@ -270,7 +275,7 @@ class key_judge {
 
 }  // namespace
 
-void check_keys(history const& h, complaints& found) {
+void check_keys(history const& h, violations& found) {
   if (!h.keys_are_whole) {
     if (!h.limits_are_small) found.push_back("the auditor missed changes of keys");
     return;

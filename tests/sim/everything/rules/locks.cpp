@@ -35,7 +35,7 @@ time_point may_end(history const& h, call_record const& grant, std::uint64_t tok
 
 }  // namespace
 
-void check_locks(history const& h, complaints& found) {
+void check_locks(history const& h, violations& found) {
   using by_token = std::map<std::uint64_t, call_record const*>;
   by_token all;
   std::map<std::string, by_token> locks;

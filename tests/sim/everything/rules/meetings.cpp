@@ -27,7 +27,7 @@ bool is_gone(history const& h, task_id task, time_point until) {
   });
 }
 
-void check_join(history const& h, call_record const& c, complaints& found) {
+void check_join(history const& h, call_record const& c, violations& found) {
   auto const* const joined = c.gave<core::join_answer>();
   if (!joined || joined->already_started || !h.options.join_barrier) return;
   for (std::uint32_t i = 0; i < h.options.num_tasks; ++i) {
@@ -44,7 +44,7 @@ bool has_parted(history const& h, call_record const& c) {
   });
 }
 
-void check_leave(history const& h, call_record const& c, complaints& found) {
+void check_leave(history const& h, call_record const& c, violations& found) {
   // Who cannot reach the coordinator after it has asked to leave may believe that it has left.
   if (!c.is_ok() || !h.is_calm(c.process, c.made, *c.answered)) return;
   auto const& args = std::get<core::leave_args>(c.asked);
@@ -68,7 +68,7 @@ void check_leave(history const& h, call_record const& c, complaints& found) {
 
 }  // namespace
 
-void check_meetings(history const& h, complaints& found) {
+void check_meetings(history const& h, violations& found) {
   for (call_record const& c : h.calls) {
     if (c.asks<core::join_args>()) check_join(h, c, found);
     if (c.asks<core::leave_args>()) check_leave(h, c, found);

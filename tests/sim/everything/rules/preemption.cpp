@@ -26,7 +26,7 @@ std::uint64_t farthest_guest(history const& h, agreement const& a) {
 }
 
 void check_agreement(history const& h, std::uint64_t number, agreement const& a,
-                     complaints& found) {
+                     violations& found) {
   std::string const name = "agreement " + std::to_string(number);
   for (call_record const* const c : a.told) {
     auto const& point = std::get<core::sync_point>(c->got.value);
@@ -41,7 +41,7 @@ void check_agreement(history const& h, std::uint64_t number, agreement const& a,
 }
 
 // Who is well and has joined says how far it is, so that an agreement fails only because of others.
-void check_failed(history const& h, call_record const& c, complaints& found) {
+void check_failed(history const& h, call_record const& c, violations& found) {
   if (c.got.outcome.code() != errc::deadline_exceeded || h.limits_are_small) return;
   time_point const since = *c.answered - h.options.preemption_timeout - 2 * h.delay_max;
   for (std::size_t i = 1; i < h.processes.size(); ++i) {
@@ -52,7 +52,7 @@ void check_failed(history const& h, call_record const& c, complaints& found) {
 }
 
 // The first step at or past an agreed one is the one to stop at.
-void check_stops(history const& h, call_record const& c, complaints& found) {
+void check_stops(history const& h, call_record const& c, violations& found) {
   auto const& point = std::get<core::sync_point>(c.got.value);
   for (step_record const& s : h.steps) {
     bool const is_here = s.process == c.process && s.task == *c.task && s.at > *c.answered;
@@ -62,7 +62,7 @@ void check_stops(history const& h, call_record const& c, complaints& found) {
   }
 }
 
-void check_reasons(history const& h, complaints& found) {
+void check_reasons(history const& h, violations& found) {
   for (step_record const& s : h.steps) {
     if (!s.stops) continue;
     bool const is_agreed = std::any_of(h.calls.begin(), h.calls.end(), [&](call_record const& c) {
@@ -75,7 +75,7 @@ void check_reasons(history const& h, complaints& found) {
 
 }  // namespace
 
-void check_preemption(history const& h, complaints& found) {
+void check_preemption(history const& h, violations& found) {
   std::map<std::uint64_t, agreement> all;
   for (call_record const& c : h.calls) {
     auto const* const args = c.asks<core::frozen_args>();

@@ -25,7 +25,7 @@ bool ends_early(history const& h, call_record const& pop) {
   return p.died || p.ended || p.is_quiet || (p.departed && *p.departed < h.ended);
 }
 
-std::map<std::string, queue_story> queues_of(history const& h, complaints& found) {
+std::map<std::string, queue_story> queues_of(history const& h, violations& found) {
   std::map<std::string, queue_story> all;
   for (call_record const& c : h.calls) {
     if (auto const* const push = c.asks<core::push_args>()) {
@@ -50,7 +50,7 @@ std::map<std::string, queue_story> queues_of(history const& h, complaints& found
   return all;
 }
 
-void check_item(history const& h, item_story const& item, complaints& found) {
+void check_item(history const& h, item_story const& item, violations& found) {
   std::size_t kept = 0;
   for (call_record const* const pop : item.pops) {
     if (!ends_early(h, *pop)) ++kept;
@@ -67,7 +67,7 @@ void check_item(history const& h, item_story const& item, complaints& found) {
 }
 
 // Numbers rise with the pushes, one after the other.
-void check_numbers(history const& h, queue_story const& q, complaints& found) {
+void check_numbers(history const& h, queue_story const& q, violations& found) {
   std::map<std::uint64_t, item_story const*> by_number;
   for (auto const& [_, item] : q.items) {
     for (call_record const* const pop : item.pops) {
@@ -98,7 +98,7 @@ void check_numbers(history const& h, queue_story const& q, complaints& found) {
 
 }  // namespace
 
-void check_queues(history const& h, complaints& found) {
+void check_queues(history const& h, violations& found) {
   for (auto const& [_, q] : queues_of(h, found)) {
     for (auto const& [value, item] : q.items) check_item(h, item, found);
     check_numbers(h, q, found);

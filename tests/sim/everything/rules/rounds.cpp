@@ -75,7 +75,7 @@ std::string reduced(core::reduction how, std::vector<std::string> const& operand
 
 class passed_round {
  public:
-  passed_round(history const& h, round_key const& key, members const& told, complaints& found)
+  passed_round(history const& h, round_key const& key, members const& told, violations& found)
       : h_{h}, key_{key}, told_{told}, found_{found} {}
 
   void check() {
@@ -89,21 +89,22 @@ class passed_round {
         auto const* const call = c.asks<core::barrier_args>();
         return call && call->name == key_.first && c.task == task;
       });
-      if (here.empty()) return complain("passed without task " + std::to_string(task.value));
+      if (here.empty())
+        return report_violation("passed without task " + std::to_string(task.value));
       are_known = are_known && here.size() == 1;
       data.push_back(std::get<core::barrier_args>(here.front()->asked).data);
     }
     for (call_record const* const c : told_) {
       if (participants(h_, std::get<core::barrier_args>(c->asked)) != expected) {
-        complain("has members with other participants");
+        report_violation("has members with other participants");
       }
-      if (c->got != told_.front()->got) complain("is told differently to its members");
+      if (c->got != told_.front()->got) report_violation("is told differently to its members");
     }
     if (are_known) check_data(args, data);
   }
 
  private:
-  void complain(std::string const& what) { found_.push_back(name_of(key_) + " " + what); }
+  void report_violation(std::string const& what) { found_.push_back(name_of(key_) + " " + what); }
 
   void check_data(core::barrier_args const& args, std::vector<std::string> const& data) {
     auto const& got = std::get<core::barrier_answer>(told_.front()->got.value).data;
@@ -111,25 +112,25 @@ class passed_round {
       bool const is_right =
           std::equal(got.begin(), got.end(), data.begin(), data.end(),
                      [](bytes const& a, std::string const& b) { return a.view() == b; });
-      if (!is_right) complain("gathered something else than was brought");
+      if (!is_right) report_violation("gathered something else than was brought");
     } else if (args.reduce != core::reduction::none) {
       if (got.size() != 1 || got.front().view() != reduced(args.reduce, data)) {
-        complain("has a wrong result");
+        report_violation("has a wrong result");
       }
     } else if (!got.empty()) {
-      complain("brings data that nobody brought");
+      report_violation("brings data that nobody brought");
     }
   }
 
   history const& h_;
   round_key const& key_;
   members const& told_;
-  complaints& found_;
+  violations& found_;
 };
 
 // Of the calls of one process for one task: a round of all tasks takes the place after that whose
 // outcome the task was given last, so that a straggler is told of the one that it has missed.
-void check_numbers(history const& h, complaints& found) {
+void check_numbers(history const& h, violations& found) {
   struct place {
     std::uint64_t number{};
     bool is_known{};  // nothing came between
@@ -178,7 +179,7 @@ bool minds_losses(history const& h, call_record const& of) {
 
 // A recoverable task that leaves harms nobody: rounds wait for one that is to return, unless they
 // mind the loss, and a round that needs one that has finished fails with its own code.
-void check_clean_exits(history const& h, complaints& found) {
+void check_clean_exits(history const& h, violations& found) {
   for (call_record const& c : h.calls) {
     auto const* const args = c.asks<core::barrier_args>();
     if (!args || !c.answered) continue;
@@ -194,7 +195,7 @@ void check_clean_exits(history const& h, complaints& found) {
   }
 }
 
-void check_rounds(history const& h, complaints& found) {
+void check_rounds(history const& h, violations& found) {
   heard_rounds const all = rounds_of(h);
   for (auto const& [key, told] : all.passed) {
     passed_round{h, key, told, found}.check();
@@ -212,7 +213,7 @@ void check_rounds(history const& h, complaints& found) {
   check_clean_exits(h, found);
 }
 
-void check_count_barriers(history const& h, complaints& found) {
+void check_count_barriers(history const& h, violations& found) {
   std::map<round_key, members> rounds;
   for (call_record const& c : h.calls) {
     auto const* const args = c.asks<core::count_barrier_args>();

@@ -1,5 +1,5 @@
 #pragma once
-// What must hold of every history of a job. Each rule adds a complaint for each time that it was
+// What must hold of every history of a job. Each rule adds a violation for each time that it was
 // broken. Not here: how histories are made (job).
 
 #include "tests/sim/everything/history.hpp"
@@ -9,42 +9,42 @@
 namespace coxswain::sim {
 
 // Each call is answered once, in its time, with an outcome that it may have.
-void check_completion(history const& h, complaints& found);
+void check_completion(history const& h, violations& found);
 
 // A round passes only when all have arrived, and all see the same; so do the join and the leave.
-void check_rounds(history const& h, complaints& found);
-void check_count_barriers(history const& h, complaints& found);
-void check_meetings(history const& h, complaints& found);
+void check_rounds(history const& h, violations& found);
+void check_count_barriers(history const& h, violations& found);
+void check_meetings(history const& h, violations& found);
 
 // A death is noticed within its bound and told to all who live; nobody fails without a cause.
-void check_failures(history const& h, complaints& found);
+void check_failures(history const& h, violations& found);
 
 // Each key is linearizable: versions order the changes, and a read saw the present.
-void check_keys(history const& h, complaints& found);
+void check_keys(history const& h, violations& found);
 
 // Watches of keys, tasks and events tell everything, once and in order.
-void check_watches(history const& h, complaints& found);
+void check_watches(history const& h, violations& found);
 
 // An item is given to one, in order, and none is lost.
-void check_queues(history const& h, complaints& found);
+void check_queues(history const& h, violations& found);
 
 // A lock has one owner, its tokens rise, and who asks first is served first.
-void check_locks(history const& h, complaints& found);
+void check_locks(history const& h, violations& found);
 
 // Alive queries tell who was there; who has joined or left was seen to.
-void check_tasks(history const& h, complaints& found);
+void check_tasks(history const& h, violations& found);
 
 // All stop at the same step, and nobody passes it.
-void check_preemption(history const& h, complaints& found);
+void check_preemption(history const& h, violations& found);
 
 // All are given the same topology.
-void check_topologies(history const& h, complaints& found);
+void check_topologies(history const& h, violations& found);
 
 // Guests act for the tasks of their hosts as long as these let them, and no longer.
-void check_guests(history const& h, complaints& found);
+void check_guests(history const& h, violations& found);
 
 struct rule {
-  void (*check)(history const& h, complaints& found);
+  void (*check)(history const& h, violations& found);
   bool needs_sight{};  // it believes the auditor
 };
 

@@ -46,7 +46,7 @@ bool may_return(history const& h, call_record const& c) {
   });
 }
 
-void check_alive(history const& h, call_record const& c, complaints& found) {
+void check_alive(history const& h, call_record const& c, violations& found) {
   auto const* const told = c.gave<core::alive_answer>();
   if (!told) return;
   auto const& args = std::get<core::alive_args>(c.asked);
@@ -55,7 +55,7 @@ void check_alive(history const& h, call_record const& c, complaints& found) {
   if (!is_true) found.push_back("these were not alive at the same time: " + h.text(c));
 }
 
-void check_state(history const& h, call_record const& c, task_state state, complaints& found) {
+void check_state(history const& h, call_record const& c, task_state state, violations& found) {
   if (!c.is_ok() || !c.task) return;
   incarnation const self = h.processes[c.process].self;
   bool const is_true = was_so(h, c, [&](core::tasks_answer const& all) {
@@ -66,7 +66,7 @@ void check_state(history const& h, call_record const& c, task_state state, compl
 }
 
 // It is returning until its next process joins or its time is over, and then it has failed.
-void check_return(history const& h, call_record const& c, complaints& found) {
+void check_return(history const& h, call_record const& c, violations& found) {
   incarnation const self = h.processes[c.process].self;
   auto const returns = [&](task_sight const& s) {
     auto const& one = s.what.tasks[c.task->value];
@@ -91,7 +91,7 @@ void check_return(history const& h, call_record const& c, complaints& found) {
 
 }  // namespace
 
-void check_tasks(history const& h, complaints& found) {
+void check_tasks(history const& h, violations& found) {
   for (call_record const& c : h.calls) {
     if (c.asks<core::alive_args>()) check_alive(h, c, found);
     if (c.asks<core::join_args>()) check_state(h, c, task_state::connected, found);

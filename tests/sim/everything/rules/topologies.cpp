@@ -6,7 +6,7 @@
 
 namespace coxswain::sim {
 
-void check_topologies(history const& h, complaints& found) {
+void check_topologies(history const& h, violations& found) {
   std::map<std::string, core::global_topology const*> first;
   for (call_record const& c : h.calls) {
     auto const* const args = c.asks<core::exchange_topology_args>();

@@ -15,7 +15,7 @@ bool ends_too_early(call_record const& c) {
   return c.timeout == without_limit || *c.answered < c.made + c.timeout;
 }
 
-void check_key_watch(history const& h, call_record const& c, complaints& found) {
+void check_key_watch(history const& h, call_record const& c, violations& found) {
   auto const* const got = c.gave<core::key_changes_answer>();
   if (!got || !c.is_ok()) return;
   auto const& args = std::get<core::watch_keys_args>(c.asked);
@@ -37,7 +37,7 @@ void check_key_watch(history const& h, call_record const& c, complaints& found) 
 
 void check_task_watch(history const& h, call_record const& c,
                       std::map<std::uint64_t, core::tasks_answer const*> const& seen,
-                      complaints& found) {
+                      violations& found) {
   auto const* const got = c.gave<core::tasks_answer>();
   if (!got) return;
   auto const& args = std::get<core::watch_tasks_args>(c.asked);
@@ -58,7 +58,7 @@ bool tells(core::events_answer const& got, std::uint64_t number) {
   });
 }
 
-void check_event_watch(history const& h, call_record const& c, complaints& found) {
+void check_event_watch(history const& h, call_record const& c, violations& found) {
   auto const* const got = c.gave<core::events_answer>();
   if (!got) return;
   auto const& args = std::get<core::watch_events_args>(c.asked);
@@ -86,7 +86,7 @@ void check_event_watch(history const& h, call_record const& c, complaints& found
   }
 }
 
-void check_audit(history const& h, complaints& found) {
+void check_audit(history const& h, violations& found) {
   for (std::size_t i = 1; i < h.tasks.size(); ++i) {
     if (h.tasks[i].what.version > h.tasks[i - 1].what.version) continue;
     found.push_back("versions of tasks do not rise, at " + h.text(h.tasks[i].at));
@@ -95,7 +95,7 @@ void check_audit(history const& h, complaints& found) {
 
 }  // namespace
 
-void check_watches(history const& h, complaints& found) {
+void check_watches(history const& h, violations& found) {
   check_audit(h, found);
   std::map<std::uint64_t, core::tasks_answer const*> seen;
   for (task_sight const& s : h.tasks) seen.emplace(s.what.version, &s.what);

@@ -1,4 +1,4 @@
-#include "process/private_folder.hpp"
+#include "process/private_directory.hpp"
 
 #include "options/exit_code.hpp"
 
@@ -20,13 +20,13 @@ std::string temporary_directory() {
 
 }  // namespace
 
-private_folder::private_folder() : path_{temporary_directory() + "/coxswain-XXXXXX"} {
+private_directory::private_directory() : path_{temporary_directory() + "/coxswain-XXXXXX"} {
   if (::mkdtemp(path_.data()) != nullptr) return;
-  throw program_error{exit_code::failed, fmt::format("cannot make a folder in '{}' (TMPDIR): {}",
+  throw program_error{exit_code::failed, fmt::format("cannot make a directory in '{}' (TMPDIR): {}",
                                                      temporary_directory(), std::strerror(errno))};
 }
 
-private_folder::~private_folder() {
+private_directory::~private_directory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }

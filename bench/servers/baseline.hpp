@@ -1,6 +1,6 @@
 #pragma once
-// The floor: the least that a server on epoll can do for a job. No Protobuf, no Asio, no sessions,
-// no timers, no checks: it counts requests, and after so many of them answers each.
+// The baseline: the least that a server on epoll can do for a job. No Protobuf, no Asio, no
+// sessions, no timers, no checks: it counts requests, and after so many of them answers each.
 //
 // A frame is four bytes, big-endian, that give the length of what follows. The first four bytes of
 // a request say in the same way how long its answer's payload is to be; the rest is opaque. So the
@@ -15,18 +15,18 @@
 namespace coxswain::bench {
 
 // A request may ask to be answered at once, whatever is answered together.
-inline constexpr std::size_t floor_answer_at_once = 0x8000'0000;
+inline constexpr std::size_t baseline_answer_at_once = 0x8000'0000;
 
 // Or it may want none.
-inline constexpr std::size_t floor_answer_never = 0x4000'0000;
+inline constexpr std::size_t baseline_answer_never = 0x4000'0000;
 
 // The payload of a request that tells the length of an answer has at least so many bytes.
-inline constexpr std::size_t floor_request_bytes_min = 4;
+inline constexpr std::size_t baseline_request_bytes_min = 4;
 
 // Serves until the process is killed. `together` requests are answered together, in their order; 1
 // is request and reply. `listening` is called once with the address that can be connected to.
 // Throws bench_error.
-[[noreturn]] void serve_floor(address at, std::size_t together,
-                              std::function<void(std::string const&)> const& listening);
+[[noreturn]] void serve_baseline(address at, std::size_t together,
+                                 std::function<void(std::string const&)> const& listening);
 
 }  // namespace coxswain::bench

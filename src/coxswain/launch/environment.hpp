@@ -8,7 +8,7 @@
 
 namespace coxswain::launch {
 
-struct surroundings {
+struct environment {
   // The value of an environment variable; none: it is not set.
   std::function<std::optional<std::string>(std::string const& name)> variable;
 

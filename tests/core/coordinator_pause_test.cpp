@@ -7,18 +7,18 @@ namespace {
 
 core::config impatient() { return core::config{.heartbeat_timeout = 10s}; }
 
-BOOST_AUTO_TEST_SUITE(coordinator_held_back_test)
+BOOST_AUTO_TEST_SUITE(coordinator_pause_test)
 
 BOOST_AUTO_TEST_CASE(who_is_held_back_is_not_dead_for_its_silence) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  BOOST_TEST(c.at(5s).held_back(0).at(1h).error() == "none");
+  BOOST_TEST(c.at(5s).reading_paused(0).at(1h).error() == "none");
 }
 
 BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  BOOST_TEST(c.at(4s).held_back(0).at(12s).read_again(0).at(18s - 1ns).error() == "none");
+  BOOST_TEST(c.at(4s).reading_paused(0).at(12s).reading_resumed(0).at(18s - 1ns).error() == "none");
   c.at(18s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -26,8 +26,8 @@ BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
 BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.at(4s).held_back(0).at(11s);
-  BOOST_TEST(c.held_back(0).at(12s).read_again(0).at(18s - 1ns).error() == "none");
+  c.at(4s).reading_paused(0).at(11s);
+  BOOST_TEST(c.reading_paused(0).at(12s).reading_resumed(0).at(18s - 1ns).error() == "none");
   c.at(18s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
 BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  BOOST_TEST(c.at(9s).held_back(0).read_again(0).at(10s - 1ns).error() == "none");
+  BOOST_TEST(c.at(9s).reading_paused(0).reading_resumed(0).at(10s - 1ns).error() == "none");
   c.at(10s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life)
 BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_from_then_on) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.held_back(0).at(27s).write_progressed(0);
-  BOOST_TEST(c.read_again(0).at(37s - 1ns).error() == "none");
+  c.reading_paused(0).at(27s).write_progressed(0);
+  BOOST_TEST(c.reading_resumed(0).at(37s - 1ns).error() == "none");
   c.at(37s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -52,21 +52,23 @@ BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_f
 BOOST_AUTO_TEST_CASE(a_stall_while_it_is_held_back_is_not_credited_as_well) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  BOOST_TEST(c.at(4s).held_back(0).stall(3s).at(12s).read_again(0).at(18s - 1ns).error() == "none");
+  BOOST_TEST(
+      c.at(4s).reading_paused(0).stall(3s).at(12s).reading_resumed(0).at(18s - 1ns).error() ==
+      "none");
   expect_words(c.at(18s).error(), {"task 0: UNAVAILABLE"});
 }
 
 BOOST_AUTO_TEST_CASE(who_is_held_back_and_reads_nothing_is_cut_off) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  BOOST_TEST(c.held_back(0).write_blocked(0).at(30s - 1ns).error() == "none");
+  BOOST_TEST(c.reading_paused(0).write_blocked(0).at(30s - 1ns).error() == "none");
   expect_words(c.at(30s).error(), {"task 0: UNAVAILABLE: the client read nothing for 30 s"});
 }
 
 BOOST_AUTO_TEST_CASE(who_reads_while_it_is_held_back_gives_a_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  c.held_back(0).at(9s).write_progressed(0);
+  c.reading_paused(0).at(9s).write_progressed(0);
   BOOST_TEST(c.lose(0, core::loss::unreachable).at(19s - 1ns).error() == "none");
   expect_words(c.at(19s).error(), {"task 0: UNAVAILABLE"});
 }
@@ -82,20 +84,20 @@ BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
 
 BOOST_FIXTURE_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later, job<1>) {
   c[0].beats = false;
-  c.held_back(0);
+  c.reading_paused(0);
   auto const asked = c.join({c.observer(), 0}, 555);
   BOOST_TEST(c.at(20s).code(asked) == "waits");
 
-  BOOST_TEST(c.read_again(0).code(asked) == "waits");
+  BOOST_TEST(c.reading_resumed(0).code(asked) == "waits");
   BOOST_TEST(c.heartbeat(0).code(asked) == "ABORTED");
   BOOST_TEST(c.error() == "none");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed, job<1>) {
   c[0].beats = false;
-  c.held_back(0);
+  c.reading_paused(0);
   auto const asked = c.join({c.observer(), 0}, 555);
-  BOOST_TEST(c.at(20s).read_again(0).at(22s - 1ns).code(asked) == "waits");
+  BOOST_TEST(c.at(20s).reading_resumed(0).at(22s - 1ns).code(asked) == "waits");
   expect_words(c.at(22s).error(),
                {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) when another"});
 }
@@ -105,15 +107,15 @@ BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still
             core::config{
                 .waiting_log_period = 0s, .progress_timeout = 60s, .fail_without_progress = true}};
   c.send(0, core::report_progress_args{1});
-  BOOST_TEST(c.at(10s).held_back(0).at(10min).error() == "none");
-  BOOST_TEST(c.read_again(0).at(10min + 50s - 1ns).error() == "none");
+  BOOST_TEST(c.at(10s).reading_paused(0).at(10min).error() == "none");
+  BOOST_TEST(c.reading_resumed(0).at(10min + 50s - 1ns).error() == "none");
   expect_words(c.at(10min + 50s).error(), {"task 0: DEADLINE_EXCEEDED", "no progress"});
 }
 
 BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
   cluster c{2, impatient()};
   c[0].beats = false;
-  BOOST_TEST(c.held_back(0).at(27s).blink(0).at(37s - 1ns).error() == "none");
+  BOOST_TEST(c.reading_paused(0).at(27s).blink(0).at(37s - 1ns).error() == "none");
   c.at(37s);
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
@@ -124,9 +126,9 @@ BOOST_FIXTURE_TEST_CASE(nothing_follows_for_connections_that_are_gone_or_carry_n
   c.blink(0);
 
   for (auto const id : {gone, silent}) {
-    c.brain().read_again(t0, id);
-    c.brain().held_back(t0, id);
-    c.brain().read_again(t0, id);
+    c.brain().reading_resumed(t0, id);
+    c.brain().reading_paused(t0, id);
+    c.brain().reading_resumed(t0, id);
     c.brain().check_invariants();
   }
   BOOST_TEST(c.error() == "none");

@@ -1,4 +1,4 @@
-#include "coxswain/net/routine.hpp"
+#include "coxswain/net/owned_coroutine.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -13,22 +13,24 @@ struct pause {
   std::coroutine_handle<>& parked;
 
   [[nodiscard]] bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> routine) const noexcept { parked = routine; }
+  void await_suspend(std::coroutine_handle<> owned_coroutine) const noexcept {
+    parked = owned_coroutine;
+  }
   void await_resume() const noexcept {}
 };
 
-routine count(std::shared_ptr<int> steps, std::coroutine_handle<>& parked) {
+owned_coroutine count(std::shared_ptr<int> steps, std::coroutine_handle<>& parked) {
   ++*steps;
   co_await pause{parked};
   ++*steps;
 }
 
-routine fail(std::coroutine_handle<>& parked) {
+owned_coroutine fail(std::coroutine_handle<>& parked) {
   co_await pause{parked};
   throw std::runtime_error{"no more"};
 }
 
-BOOST_AUTO_TEST_SUITE(routine_test)
+BOOST_AUTO_TEST_SUITE(owned_coroutine_test)
 
 BOOST_AUTO_TEST_CASE(it_runs_when_started_and_goes_on_when_resumed) {
   auto const steps = std::make_shared<int>();

@@ -1,4 +1,4 @@
-#include "servers/floor.hpp"
+#include "servers/baseline.hpp"
 
 #include "bench_error.hpp"
 #include "load/frames.hpp"
@@ -46,13 +46,13 @@ std::size_t send_some(int fd, std::string const& frame, std::size_t from) {
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EAGAIN) return 0;
     if (errno == EPIPE || errno == ECONNRESET) return frame.size() - from;
-    if (errno != EINTR) throw system_failure("the floor cannot send an answer");
+    if (errno != EINTR) throw system_failure("the baseline cannot send an answer");
   }
 }
 
-// The floor's replies: frames of zeros, made once for each size and shared by all connections.
+// The baseline's replies: frames of zeros, made once for each size and shared by all connections.
 // Bytes that a socket does not accept at once wait here; a large frame waits without being copied.
-class floor_replies {
+class baseline_replies {
  public:
   // Answers are written by the next `flush`.
   void add(int fd, std::size_t payload_bytes);
@@ -88,11 +88,11 @@ class floor_replies {
   std::unordered_map<int, std::deque<rest>> waiting_;
 };
 
-void floor_replies::add(int fd, std::size_t payload_bytes) {
+void baseline_replies::add(int fd, std::size_t payload_bytes) {
   added_.push_back({fd, frame_of(payload_bytes)});
 }
 
-void floor_replies::flush(std::vector<int>& blocked) {
+void baseline_replies::flush(std::vector<int>& blocked) {
   for (std::size_t i = 0; i < added_.size();) {
     auto const fd = added_[i].fd;
     auto end = i + 1;
@@ -114,7 +114,7 @@ void floor_replies::flush(std::vector<int>& blocked) {
   added_.clear();
 }
 
-bool floor_replies::resume(int fd) {
+bool baseline_replies::resume(int fd) {
   auto const at = waiting_.find(fd);
   if (at == waiting_.end()) return true;
   auto& queue = at->second;
@@ -128,9 +128,9 @@ bool floor_replies::resume(int fd) {
   return true;
 }
 
-void floor_replies::forget(int fd) { waiting_.erase(fd); }
+void baseline_replies::forget(int fd) { waiting_.erase(fd); }
 
-floor_replies::frame_ptr const& floor_replies::frame_of(std::size_t payload_bytes) {
+baseline_replies::frame_ptr const& baseline_replies::frame_of(std::size_t payload_bytes) {
   if (last_frame_ && payload_bytes == last_bytes_) return last_frame_;
   auto& frame = frames_[payload_bytes];
   if (!frame) frame = std::make_shared<std::string const>(frame_of_zeros(payload_bytes));
@@ -139,7 +139,7 @@ floor_replies::frame_ptr const& floor_replies::frame_of(std::size_t payload_byte
   return last_frame_;
 }
 
-void floor_replies::write(int fd, frame_ptr const& frame, std::vector<int>& blocked) {
+void baseline_replies::write(int fd, frame_ptr const& frame, std::vector<int>& blocked) {
   if (!waiting_.empty()) {
     if (auto const at = waiting_.find(fd); at != waiting_.end()) {
       at->second.push_back({frame, 0});
@@ -154,9 +154,9 @@ void floor_replies::write(int fd, frame_ptr const& frame, std::vector<int>& bloc
 
 std::size_t read_length(std::string_view from) { return read_number(from.substr(0, length_bytes)); }
 
-class floor_server {
+class baseline_server {
  public:
-  floor_server(net::descriptor listener, std::size_t together)
+  baseline_server(net::descriptor listener, std::size_t together)
       : listener_{std::move(listener)}, together_{together} {
     if (epoll_.value() < 0) throw system_failure("cannot make an epoll");
     asked_.reserve(together);
@@ -192,7 +192,7 @@ class floor_server {
     wanted.events = mask;
     wanted.data.fd = fd;
     if (epoll_ctl(epoll_.value(), how, fd, &wanted) != 0) {
-      throw system_failure("the floor cannot watch a socket");
+      throw system_failure("the baseline cannot watch a socket");
     }
   }
 
@@ -201,7 +201,7 @@ class floor_server {
       auto const fd = accept4(listener_.value(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
       if (fd < 0 && errno == EAGAIN) return;
-      if (fd < 0) throw system_failure("the floor cannot accept a connection");
+      if (fd < 0) throw system_failure("the baseline cannot accept a connection");
       int const on = 1;
       setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // no effect on a Unix socket
       auto const slot = static_cast<std::size_t>(fd);
@@ -251,9 +251,9 @@ class floor_server {
   }
 
   void answer(request const& r) {
-    if (r.answer_bytes == floor_answer_never) return;
-    bool const at_once = together_ == 1 || (r.answer_bytes & floor_answer_at_once) != 0;
-    if (at_once) return replies_.add(r.fd, r.answer_bytes & ~floor_answer_at_once);
+    if (r.answer_bytes == baseline_answer_never) return;
+    bool const at_once = together_ == 1 || (r.answer_bytes & baseline_answer_at_once) != 0;
+    if (at_once) return replies_.add(r.fd, r.answer_bytes & ~baseline_answer_at_once);
     asked_.push_back(r);
     if (asked_.size() < together_) return;
     for (auto const& a : asked_) replies_.add(a.fd, a.answer_bytes);
@@ -265,17 +265,17 @@ class floor_server {
   net::descriptor epoll_{epoll_create1(EPOLL_CLOEXEC)};
   std::vector<request> asked_;        // to be answered together, in their order
   std::vector<std::string> partial_;  // by descriptor: the beginning of a frame
-  floor_replies replies_;
+  baseline_replies replies_;
   std::vector<int> blocked_;
   std::array<char, 64 * 1024> buffer_{};
 };
 
 }  // namespace
 
-void serve_floor(address at, std::size_t together,
-                 std::function<void(std::string const&)> const& listening) {
+void serve_baseline(address at, std::size_t together,
+                    std::function<void(std::string const&)> const& listening) {
   auto listener = at.listen();
-  floor_server server{std::move(listener), together};
+  baseline_server server{std::move(listener), together};
   listening(at.text());
   server.run();
 }

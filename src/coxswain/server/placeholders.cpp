@@ -1,4 +1,4 @@
-#include "coxswain/server/stand_ins.hpp"
+#include "coxswain/server/placeholders.hpp"
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/little_endian.hpp"
@@ -44,16 +44,16 @@ std::string_view text_of(core::session_secret const& digest) {
   return {reinterpret_cast<char const*>(digest.data()), digest.size()};
 }
 
-std::string stand_in(std::string const& value) { return std::to_string(value.size()); }
+std::string placeholder(std::string const& value) { return std::to_string(value.size()); }
 
-std::string stand_in(core::barrier_args const& barrier, digester const& by) {
+std::string placeholder(core::barrier_args const& barrier, digester const& by) {
   auto const& operand = barrier.data;
   switch (barrier.reduce) {
     case core::reduction::all_equal:
-      return stand_in(operand) + ' ' + std::string{text_of(by.digest(operand))};
+      return placeholder(operand) + ' ' + std::string{text_of(by.digest(operand))};
     case core::reduction::sum_int64:
-      return operand.size() == number_bytes ? literal + operand : stand_in(operand);
-    default: return stand_in(operand);
+      return operand.size() == number_bytes ? literal + operand : placeholder(operand);
+    default: return placeholder(operand);
   }
 }
 
@@ -126,13 +126,13 @@ bool needs_stand_ins(core::request const& what) {
 
 std::optional<std::string> stand_in_for_value(core::request const& what, digester const& by) {
   auto const of = [](std::string const& value) {
-    return value.empty() ? std::nullopt : std::optional{stand_in(value)};
+    return value.empty() ? std::nullopt : std::optional{placeholder(value)};
   };
   if (auto const* const put = std::get_if<core::put_args>(&what)) return of(put->value);
   if (auto const* const append = std::get_if<core::append_args>(&what)) return of(append->value);
   if (auto const* const push = std::get_if<core::push_args>(&what)) return of(push->value);
   auto const* const barrier = std::get_if<core::barrier_args>(&what);
-  if (barrier && !barrier->data.empty()) return stand_in(*barrier, by);
+  if (barrier && !barrier->data.empty()) return placeholder(*barrier, by);
   return std::nullopt;
 }
 
@@ -145,7 +145,7 @@ redaction::redaction(core::client_message& message, core::coordinator const& rec
   }
   auto const* const barrier = std::get_if<core::barrier_args>(&message.what);
   visit_values(message.what, [&](std::string& value) {
-    if (!value.empty()) replace(value, barrier ? stand_in(*barrier, by) : stand_in(value));
+    if (!value.empty()) replace(value, barrier ? placeholder(*barrier, by) : placeholder(value));
   });
   if (auto* const secret = granted_in(message.what)) {
     replace(*secret, stand_in_for_grant(*secret, by));

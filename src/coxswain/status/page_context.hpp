@@ -3,7 +3,7 @@
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/host_pace.hpp"
-#include "coxswain/server/unwelcome.hpp"
+#include "coxswain/server/rejections.hpp"
 #include "coxswain/status/gatekeeper.hpp"
 #include "coxswain/status/job_picture.hpp"
 #include "coxswain/status/live_feed.hpp"
@@ -16,8 +16,8 @@
 
 namespace coxswain::status_page {
 
-struct page_floor {
-  page_floor(server::server& job, options o, gatekeeper::door door)
+struct page_context {
+  page_context(server::server& job, options o, gatekeeper::door door)
       : given{std::move(o)},
         texts{given.text_bytes_max},
         gate{given.credentials, door},

@@ -1,4 +1,4 @@
-#include "python/native/patience.hpp"
+#include "python/native/waiting.hpp"
 
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -8,10 +8,10 @@
 
 namespace coxswain::core {
 
-class seldom_text {
+class rare_string {
  public:
-  seldom_text() = default;
-  seldom_text(std::string text)
+  rare_string() = default;
+  rare_string(std::string text)
       : text_{text.empty() ? nullptr : std::make_unique<std::string>(std::move(text))} {}
 
   [[nodiscard]] bool empty() const noexcept { return text_ == nullptr; }

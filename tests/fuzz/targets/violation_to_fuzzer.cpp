@@ -1,11 +1,11 @@
-#include "tests/fuzz/complaint.hpp"
+#include "tests/fuzz/violation.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 
 namespace coxswain::test {
 
-void complaint(std::string const& text) {
+void violation(std::string const& text) {
   std::fprintf(stderr, "%s\n", text.c_str());
   std::abort();
 }

@@ -57,11 +57,11 @@ class Manual(EndToEnd):
     def setUp(self):
         super().setUp()
         self.at = {}
-        self.assertEqual(self.coxswain("man", self.folder / "man").code, 0)
-        self.pages = sorted((self.folder / "man").iterdir())
+        self.assertEqual(self.coxswain("man", self.directory / "man").code, 0)
+        self.pages = sorted((self.directory / "man").iterdir())
 
     def shown(self, name):
-        done = subprocess.run(["man", "--warnings", "-l", self.folder / "man" / name],
+        done = subprocess.run(["man", "--warnings", "-l", self.directory / "man" / name],
                               capture_output=True, text=True, timeout=LIMIT,
                               env=clean_environment({"MANWIDTH": "100", "LC_ALL": "C"}))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -105,8 +105,8 @@ class Manual(EndToEnd):
         done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *self.pages],
                               capture_output=True, text=True, timeout=LIMIT)
 
-        complaints = [line for line in done.stdout.splitlines() if "missing date" not in line]
-        self.assertEqual(complaints, [])
+        violations = [line for line in done.stdout.splitlines() if "missing date" not in line]
+        self.assertEqual(violations, [])
 
 
 class Completion(EndToEnd):
@@ -120,7 +120,7 @@ class Completion(EndToEnd):
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _coxswain; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "--norc", "-c", script, BIN / "coxswain", "coxswain", *words],
-                              capture_output=True, text=True, timeout=LIMIT, cwd=self.folder,
+                              capture_output=True, text=True, timeout=LIMIT, cwd=self.directory,
                               env=clean_environment())
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()
@@ -147,12 +147,12 @@ class Completion(EndToEnd):
         self.assertEqual(self.bash("serve", "--goodbye-timeout", ""), [])
 
     def test_files_are_completed(self):
-        (self.folder / "a token").write_text("")
+        (self.directory / "a token").write_text("")
         self.assertEqual(self.bash("serve", "--token-file", "a"), ["a", "token"])
         self.assertEqual(self.bash("replay", "a"), ["a", "token"])
 
     def test_what_follows_is_a_command_of_its_own(self):
-        (self.folder / "train.py").write_text("")
+        (self.directory / "train.py").write_text("")
         self.assertIn("bash", self.bash("run", "-n", "4", "--", "bas"))
         self.assertEqual(self.bash("run", "--", "python", "tr"), ["train.py"])
 
@@ -162,7 +162,7 @@ class Completion(EndToEnd):
             self.assertIn("log-level", done.out)
             if not shutil.which(shell):
                 continue
-            script = self.folder / shell
+            script = self.directory / shell
             script.write_text(done.out)
             seen = subprocess.run([*check, script], capture_output=True, text=True, timeout=LIMIT)
             self.assertEqual((seen.returncode, seen.stderr), (0, ""))

@@ -12,14 +12,14 @@
 namespace coxswain::launch {
 
 template <class Value>
-class finding {
+class sourced_value {
  public:
-  finding() = default;
-  finding(Value value, std::string from) : value_{std::move(value)}, from_{std::move(from)} {}
+  sourced_value() = default;
+  sourced_value(Value value, std::string from) : value_{std::move(value)}, from_{std::move(from)} {}
 
   // `text` names the variables, their values and what is allowed.
-  static finding wrong(std::string text, std::string from) {
-    finding made;
+  static sourced_value wrong(std::string text, std::string from) {
+    sourced_value made;
     made.problem_ = {errc::invalid_argument, std::move(text)};
     made.from_ = std::move(from);
     return made;
@@ -27,8 +27,8 @@ class finding {
 
   // There is a launcher, but its environment lacks this parameter. `text` is a sentence that says
   // why and what to set.
-  static finding missing(std::string text) {
-    finding made;
+  static sourced_value missing(std::string text) {
+    sourced_value made;
     made.why_missing_ = std::move(text);
     return made;
   }

@@ -42,7 +42,7 @@ struct world : puppets::world {
     for (std::uint64_t i = 1; i <= 101; ++i) BOOST_TEST(reader.take().id.value == i);
     BOOST_TEST(reader.empty());
   }
-  void run_turns(int count) {
+  void run_iterations(int count) {
     for (int i = 0; i < count; ++i) run(t.now);
   }
 
@@ -53,7 +53,7 @@ struct narrow_world : puppets::world {
   narrow_world() : puppets::world{narrow()} {}
 };
 
-BOOST_FIXTURE_TEST_SUITE(held_back_test, world)
+BOOST_FIXTURE_TEST_SUITE(pause_test, world)
 
 BOOST_AUTO_TEST_CASE(who_does_not_read_is_answered_as_far_as_there_is_room) {
   BOOST_TEST(out().queued_bytes() <= 1'000u);
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(more_from_who_does_not_read_stays_in_its_socket) {
 
 BOOST_AUTO_TEST_CASE(who_reads_again_is_read_again_without_sending_anything) {
   unblock(stream, 1 << 20);
-  run_turns(30);
+  run_iterations(30);
 
   expect_all_replies();
   BOOST_TEST(keys() == 1u);
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(who_reads_again_is_read_again_without_sending_anything) {
 BOOST_AUTO_TEST_CASE(who_reads_a_little_at_a_time_gets_everything) {
   for (int i = 0; i < 400; ++i) {
     unblock(stream, 100);
-    run_turns(2);
+    run_iterations(2);
     BOOST_TEST(out().queued_bytes() <= 1'000u);
     BOOST_TEST(out().waiting() <= 1u);
   }
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(who_is_read_again_has_to_show_that_it_lives) {
   run(t0 + 20s);
   unblock(stream, 1 << 20);
   run(t0 + 21s);
-  run_turns(30);
+  run_iterations(30);
   expect_all_replies();
 
   run(t0 + 31s - 1ns);
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(what_was_said_is_heard_when_the_connection_breaks) {
   send(put_frame(102, "even later", "v"));
   stream.broken = true;
   unblock(stream, 0);
-  run_turns(2);
+  run_iterations(2);
 
   BOOST_TEST(brain.connections() == 0u);
   BOOST_TEST(keys() == 2u);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(who_says_no_more_is_heard_to_the_end_and_then_lost) {
   BOOST_TEST(brain.connections() == 1u);
 
   unblock(stream, 1 << 20);
-  run_turns(30);
+  run_iterations(30);
 
   BOOST_TEST(brain.connections() == 0u);
   BOOST_TEST(keys() == 1u);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
   BOOST_TEST((brain.put_in(t.now, core::stopped{"enough"}).ok()));
   run();
   unblock(stream, 1 << 20);
-  run_turns(2);
+  run_iterations(2);
 
   BOOST_TEST(out().ends());
   BOOST_TEST(out().empty());
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_stop_does_not_wait_for_what_was_not_read) {
   BOOST_TEST(keys() == 0u);
 }
 
-// All of it is read in one turn: a put, which answers forty gets, and then what the peer that
+// All of it is read in one iteration: a put, which answers forty gets, and then what the peer that
 // waits for them has to say.
 BOOST_FIXTURE_TEST_CASE(what_was_read_before_replies_began_to_wait_is_taken_when_they_have_room,
                         narrow_world) {
@@ -182,8 +182,8 @@ BOOST_FIXTURE_TEST_CASE(what_was_read_before_replies_began_to_wait_is_taken_when
   for (std::uint64_t i = 1; i <= 41; ++i) BOOST_TEST(reader.take().id.value == i);
 }
 
-// Once for what the turn before has left, and once for what came meanwhile.
-BOOST_FIXTURE_TEST_CASE(who_is_read_twice_in_a_turn_loses_nothing, narrow_world) {
+// Once for what the iteration before has left, and once for what came meanwhile.
+BOOST_FIXTURE_TEST_CASE(who_is_read_twice_in_an_iteration_loses_nothing, narrow_world) {
   auto& stream = add_puppet();
   stream.room = 0;
   std::string asked;

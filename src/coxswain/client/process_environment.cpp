@@ -1,4 +1,4 @@
-#include "coxswain/client/process_surroundings.hpp"
+#include "coxswain/client/process_environment.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -21,6 +21,6 @@ std::optional<std::string> content(std::string const& path) {
 
 }  // namespace
 
-launch::surroundings process_surroundings() { return {variable, content}; }
+launch::environment process_environment() { return {variable, content}; }
 
 }  // namespace coxswain

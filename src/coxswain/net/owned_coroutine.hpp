@@ -3,8 +3,8 @@
 // begins with start(), is resumed by the poller directly, without Asio's machinery, and is
 // destroyed with its owner wherever it is suspended. Not here: a result, and being awaited.
 //
-// A routine must not be destroyed while it runs: what ends itself leaves its destruction to
-// somebody else, such as the end of the turn.
+// A owned_coroutine must not be destroyed while it runs: what ends itself leaves its destruction to
+// somebody else, such as the end of the iteration.
 
 #include <coroutine>
 #include <exception>
@@ -12,28 +12,30 @@
 
 namespace coxswain::net {
 
-class [[nodiscard]] routine {
+class [[nodiscard]] owned_coroutine {
  public:
   struct promise_type {
-    routine get_return_object() noexcept {
-      return routine{std::coroutine_handle<promise_type>::from_promise(*this)};
+    owned_coroutine get_return_object() noexcept {
+      return owned_coroutine{std::coroutine_handle<promise_type>::from_promise(*this)};
     }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
-    // An exception ends the routine and goes no further: whoever resumed it is not to blame.
+    // An exception ends the owned_coroutine and goes no further: whoever resumed it is not to
+    // blame.
     void unhandled_exception() noexcept { failure = std::current_exception(); }
 
     std::exception_ptr failure;
   };
 
-  routine() = default;
-  routine(routine&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)} {}
-  routine& operator=(routine&& other) noexcept {
+  owned_coroutine() = default;
+  owned_coroutine(owned_coroutine&& other) noexcept
+      : frame_{std::exchange(other.frame_, nullptr)} {}
+  owned_coroutine& operator=(owned_coroutine&& other) noexcept {
     std::swap(frame_, other.frame_);
     return *this;
   }
-  ~routine() {
+  ~owned_coroutine() {
     if (frame_) frame_.destroy();
   }
 
@@ -49,7 +51,7 @@ class [[nodiscard]] routine {
   }
 
  private:
-  explicit routine(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
+  explicit owned_coroutine(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
 
   std::coroutine_handle<promise_type> frame_;
 };

@@ -1,4 +1,4 @@
-#include "coxswain/server/unwelcome.hpp"
+#include "coxswain/server/rejections.hpp"
 
 #include "coxswain/wire/codec.hpp"
 

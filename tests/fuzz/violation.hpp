@@ -7,15 +7,15 @@
 
 namespace coxswain::test {
 
-// Defined by the program: complaint_to_boost.cpp or targets/complaint_to_fuzzer.cpp.
-void complaint(std::string const& text);
+// Defined by the program: violation_to_boost.cpp or targets/violation_to_fuzzer.cpp.
+void violation(std::string const& text);
 
 // Tells the parts, one after the other.
 template <class... Parts>
-void complain(Parts const&... parts) {
+void report_violation(Parts const&... parts) {
   std::ostringstream text;
   (text << ... << parts);
-  complaint(text.str());
+  violation(text.str());
 }
 
 }  // namespace coxswain::test
