@@ -1,5 +1,7 @@
 #include "tests/http2/frames.hpp"
 
+#include <nghttp2/nghttp2.h>
+
 #include <stdexcept>
 
 namespace coxswain::http2::test {
@@ -105,6 +107,32 @@ std::vector<read_frame> read_frames(std::string_view written) {
     written.remove_prefix(head_bytes + length);
   }
   return frames;
+}
+
+header_reader::header_reader() {
+  if (nghttp2_hd_inflate_new(&inflater_) != 0) throw std::bad_alloc{};
+}
+
+header_reader::~header_reader() { nghttp2_hd_inflate_del(inflater_); }
+
+std::string header_reader::read(std::string_view block) {
+  std::string text;
+  for (;;) {
+    nghttp2_nv found{};
+    int flags = 0;
+    auto const taken = nghttp2_hd_inflate_hd2(inflater_, &found, &flags,
+                                              reinterpret_cast<std::uint8_t const*>(block.data()),
+                                              block.size(), 1);
+    if (taken < 0) throw std::runtime_error{"the headers are damaged"};
+    block.remove_prefix(static_cast<std::size_t>(taken));
+    if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
+      text.append(reinterpret_cast<char const*>(found.name), found.namelen).append(": ");
+      text.append(reinterpret_cast<char const*>(found.value), found.valuelen).append("\n");
+    }
+    if ((flags & NGHTTP2_HD_INFLATE_FINAL) != 0) break;
+  }
+  nghttp2_hd_inflate_end_headers(inflater_);
+  return text;
 }
 
 }  // namespace coxswain::http2::test

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+struct nghttp2_hd_inflater;
+
 namespace coxswain::http2::test {
 
 enum class frame_type : std::uint8_t {
@@ -54,7 +56,6 @@ using fields = std::vector<std::pair<std::string_view, std::string_view>>;
 [[nodiscard]] std::string whole_call(std::uint32_t stream, std::string_view path,
                                      std::string_view content);
 
-// A frame in what was written, as text: "DATA 1 END_STREAM 5 bytes", and its payload.
 struct read_frame {
   frame_type type{};
   std::uint8_t flags{};
@@ -64,5 +65,20 @@ struct read_frame {
 
 // All frames of it; bytes that are no whole frame are an error of the test.
 [[nodiscard]] std::vector<read_frame> read_frames(std::string_view written);
+
+// Reads the blocks of headers of one direction of a connection, in their order.
+class header_reader {
+ public:
+  header_reader();
+  ~header_reader();
+  header_reader(header_reader const&) = delete;
+  header_reader& operator=(header_reader const&) = delete;
+
+  // As "name: value" and a line feed each.
+  [[nodiscard]] std::string read(std::string_view block);
+
+ private:
+  nghttp2_hd_inflater* inflater_{};
+};
 
 }  // namespace coxswain::http2::test

@@ -1,10 +1,14 @@
 // The server's side, told bytes as XLA's clients send them.
 
 #include "coxswain/http2/server_session.hpp"
+#include "coxswain/http2/gzip.hpp"
+#include "tests/http2/conversation.hpp"
 #include "tests/http2/frames.hpp"
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,36 +21,10 @@ using test::frame;
 using test::frame_type;
 using test::header_block;
 using test::hex;
+using test::told_server;
 
-constexpr time_point t0{1h};
-
-// A server, and what came of the bytes that it was told.
-struct conversation {
-  explicit conversation(limits const& l = limits{}) : server{l} {}
-
-  void say(std::string_view bytes, time_point now = t0) {
-    while (!bytes.empty()) bytes.remove_prefix(server.receive(now, bytes, events));
-  }
-
-  // What it writes, without its SETTINGS and acknowledgements of ours.
-  std::vector<test::read_frame> hear() {
-    std::string out;
-    while (server.wants_write()) server.append_output(out, 100'000);
-    auto frames = test::read_frames(out);
-    std::erase_if(frames, [](auto const& one) { return one.type == frame_type::settings; });
-    return frames;
-  }
-
-  template <class Event>
-  Event take() {
-    auto const found = std::get<Event>(events.at(0));
-    events.erase(events.begin());
-    return found;
-  }
-
-  server_session server;
-  std::vector<server_event> events;
-};
+constexpr auto end_of_headers = test::end_headers;
+constexpr auto end_of_all = test::end_headers | test::end_stream;
 
 // What a client of gRPC 1.51.1 began with.
 std::string golden_preface() {
@@ -55,6 +33,32 @@ std::string golden_preface() {
       "000024 04 00 00000000 0002 00000000 0003 00000000 0004 003fffff 0005 003fffff"
       "0006 00002000 fe03 00000001"
       "000004 08 00 00000000 003f0000");
+}
+
+// A call with another value of one field.
+test::fields fields_with(std::string_view name, std::string_view value) {
+  auto fields = test::call_fields("/p.Service/Method");
+  for (auto& one : fields) {
+    if (one.first == name) one.second = value;
+  }
+  return fields;
+}
+
+std::string headers(std::uint32_t stream, test::fields const& fields) {
+  return frame(frame_type::headers, end_of_headers, stream, header_block(fields));
+}
+
+// That one frame of headers ends the stream and has this text in it; `resets`: the client need not
+// go on.
+void check_refusal(std::vector<test::read_frame> const& frames, std::string_view text,
+                   bool resets = false) {
+  BOOST_REQUIRE(frames.size() == (resets ? 2u : 1u));
+  BOOST_TEST((frames[0].type == frame_type::headers));
+  BOOST_TEST(int{frames[0].flags} == end_of_all);
+  BOOST_TEST((frames[0].payload.find(text) != std::string::npos), frames[0].payload);
+  if (!resets) return;
+  BOOST_TEST((frames[1].type == frame_type::reset));
+  BOOST_TEST(frames[1].payload == test::number(0, 4));
 }
 
 }  // namespace
@@ -75,42 +79,42 @@ BOOST_AUTO_TEST_CASE(a_server_sends_its_settings_first_of_all) {
 }
 
 BOOST_AUTO_TEST_CASE(a_call_of_a_grpc_client_is_answered) {
-  conversation talk;
+  told_server talk;
   talk.say(golden_preface() + test::whole_call(1, "/p.Service/Method", "question"));
   auto const asked = talk.take<call>();
   BOOST_TEST(asked.path == "/p.Service/Method");
   BOOST_TEST(asked.message == "question");
   BOOST_TEST(!asked.timeout);
+  BOOST_TEST(talk.server.user_agent() == "grpc-c++/1.51.1 grpc-c/29.0.0 (linux; chttp2)");
   talk.hear();
 
   BOOST_TEST(talk.server.reply(asked.stream, "answer"));
   auto const frames = talk.hear();
   BOOST_REQUIRE(frames.size() == 3u);
   BOOST_TEST((frames[0].type == frame_type::headers));
-  BOOST_TEST(frames[0].payload.substr(0, 1) == "\x88");
+  BOOST_TEST(frames[0].payload == ":status: 200\ncontent-type: application/grpc\n");
   BOOST_TEST((frames[1].type == frame_type::data));
   BOOST_TEST(frames[1].payload == test::message("answer"));
-  BOOST_TEST((frames[2].type == frame_type::headers));
-  BOOST_TEST(int{frames[2].flags} == (test::end_stream | test::end_headers));
+  BOOST_TEST(frames[2].payload == "grpc-status: 0\n");
+  BOOST_TEST(int{frames[2].flags} == end_of_all);
   BOOST_TEST(talk.server.streams() == 0u);
   BOOST_TEST(!talk.server.reply(asked.stream, "again"));
 }
 
 BOOST_AUTO_TEST_CASE(an_error_is_one_frame_of_headers) {
-  conversation talk;
+  told_server talk;
   talk.say(golden_preface() + test::whole_call(1, "/p.Service/Method", ""));
   talk.hear();
 
   BOOST_TEST(talk.server.fail(talk.take<call>().stream, errc::not_found, "no such key", "details"));
-  auto const frames = talk.hear();
-  BOOST_REQUIRE(frames.size() == 1u);
-  BOOST_TEST((frames[0].type == frame_type::headers));
-  BOOST_TEST(int{frames[0].flags} == (test::end_stream | test::end_headers));
+  check_refusal(talk.hear(),
+                ":status: 200\ncontent-type: application/grpc\ngrpc-status: 5\n"
+                "grpc-message: no such key\ngrpc-status-details-bin: ZGV0YWlscw\n");
   BOOST_TEST(talk.server.streams() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_cancelled_call_is_told) {
-  conversation talk;
+  told_server talk;
   talk.say(golden_preface() + test::whole_call(1, "/p.Service/Method", ""));
   auto const asked = talk.take<call>();
   talk.say(frame(frame_type::reset, 0, 1, test::number(8, 4)));
@@ -119,6 +123,182 @@ BOOST_AUTO_TEST_CASE(a_cancelled_call_is_told) {
   BOOST_TEST(cancelled.stream == asked.stream);
   BOOST_TEST((cancelled.why == error_code::cancel));
   BOOST_TEST(!talk.server.reply(asked.stream, "too late"));
+}
+
+BOOST_AUTO_TEST_CASE(a_call_that_is_cancelled_while_it_arrives_is_not_told) {
+  told_server talk;
+  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+           frame(frame_type::data, 0, 1, test::message("abc").substr(0, 6)) +
+           frame(frame_type::reset, 0, 1, test::number(8, 4)));
+
+  BOOST_TEST(talk.events.empty());
+  BOOST_TEST(talk.server.streams() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_message_may_end_with_an_empty_frame) {
+  told_server talk;
+  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+           frame(frame_type::data, 0, 1, test::message("abc")));
+  BOOST_TEST(talk.events.empty());
+
+  talk.say(frame(frame_type::data, test::end_stream, 1));
+  BOOST_TEST(talk.take<call>().message == "abc");
+}
+
+BOOST_AUTO_TEST_CASE(a_timeout_is_handed_on) {
+  told_server talk;
+  auto fields = test::call_fields("/p.Service/Method");
+  fields.emplace_back("grpc-timeout", "306S");
+  talk.say(test::preface() + headers(1, fields) +
+           frame(frame_type::data, test::end_stream, 1, test::message("")));
+  BOOST_TEST((talk.take<call>().timeout == 306s));
+
+  fields.back().second = "soon";
+  talk.say(headers(3, fields));
+  check_refusal(talk.hear(), "grpc-status: 3\n", true);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_grpc_is_answered_in_terms_of_http_and_harms_nobody) {
+  told_server talk;
+  talk.say(test::preface() + headers(1, fields_with("content-type", "text/html")));
+  check_refusal(talk.hear(), ":status: 415\n", true);
+  talk.say(headers(3, fields_with("content-type", "application/grpcx")));
+  check_refusal(talk.hear(), ":status: 415\n", true);
+  talk.say(headers(5, fields_with(":method", "GET")));
+  check_refusal(talk.hear(), ":status: 405\n", true);
+
+  talk.say(headers(7, fields_with("content-type", "application/grpc+proto")) +
+           frame(frame_type::data, test::end_stream, 7, test::message("")));
+  BOOST_TEST(talk.take<call>().stream == stream_id{7});
+}
+
+BOOST_AUTO_TEST_CASE(a_unary_call_has_exactly_one_message) {
+  told_server talk;
+  auto const begun = [](std::uint32_t stream) {
+    return headers(stream, test::call_fields("/p.Service/Method"));
+  };
+  talk.say(test::preface() + begun(1) + frame(frame_type::data, test::end_stream, 1));
+  check_refusal(talk.hear(), "grpc-status: 13\ngrpc-message: a unary call has no message");
+  talk.say(frame(frame_type::headers, end_of_all, 3,
+                 header_block(test::call_fields("/p.Service/Method"))));
+  check_refusal(talk.hear(), "grpc-message: a unary call has no message");
+  talk.say(begun(5) + frame(frame_type::data, 0, 5, test::message("a") + test::message("b")));
+  check_refusal(talk.hear(), "grpc-message: a unary call has a second message", true);
+  talk.say(begun(7) +
+           frame(frame_type::data, test::end_stream, 7, test::message("abc").substr(0, 6)));
+  check_refusal(talk.hear(), "grpc-message: the message is cut off");
+  talk.say(begun(9) + frame(frame_type::data, 0, 9, "\2....."));
+  check_refusal(talk.hear(), "a message begins with byte 2", true);
+
+  BOOST_TEST(talk.events.empty());
+  BOOST_TEST(talk.server.streams() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_a_refusal_is_dropped) {
+  told_server talk;
+  talk.say(test::preface() + headers(1, fields_with("content-type", "text/html")));
+  talk.say(frame(frame_type::data, 0, 1, std::string(10'000, 'x')));
+  talk.hear();
+  talk.say(frame(frame_type::data, test::end_stream, 1, std::string(10'000, 'x')));
+
+  BOOST_TEST(talk.server.wants_read());
+  BOOST_TEST(talk.server.streams() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_compressed_request_is_inflated) {
+  told_server talk;
+  std::string const content(2'000, 'x');
+  auto const body = test::message(gzip(content), true);
+  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+           frame(frame_type::data, test::end_stream, 1, body));
+  BOOST_TEST(talk.take<call>().message == content);
+
+  talk.say(headers(3, fields_with("grpc-encoding", "deflate")) +
+           frame(frame_type::data, test::end_stream, 3, body));
+  check_refusal(talk.hear(), "grpc-accept-encoding: identity,gzip\n");
+  talk.say(headers(5, fields_with("grpc-encoding", "identity")) +
+           frame(frame_type::data, test::end_stream, 5, body));
+  check_refusal(talk.hear(), "grpc-status: 13\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_inflates_beyond_the_limit_is_refused_and_the_connection_lives) {
+  limits small;
+  small.message_bytes_max = 10'000;
+  told_server talk{small};
+  auto const bomb = test::message(gzip(std::string(10'001, 'x')), true);
+  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+           frame(frame_type::data, test::end_stream, 1, bomb));
+  check_refusal(talk.hear(), "grpc-status: 8\n");
+
+  talk.say(test::whole_call(3, "/p.Service/Method", std::string(10'000, 'x')));
+  BOOST_TEST(talk.take<call>().message.size() == 10'000u);
+}
+
+BOOST_AUTO_TEST_CASE(headers_beyond_the_limit_are_refused_and_the_connection_lives) {
+  told_server talk;
+  std::string const much(15'900, 'x');
+  auto fields = test::call_fields("/p.Service/Method");
+  fields.emplace_back("x-more", much);
+  talk.say(test::preface() + headers(1, fields));
+  check_refusal(talk.hear(), "grpc-status: 8\n", true);
+
+  fields.back().second = std::string_view{much}.substr(0, 15'400);
+  talk.say(headers(3, fields) + frame(frame_type::data, test::end_stream, 3, test::message("")));
+  BOOST_TEST(talk.take<call>().stream == stream_id{3});
+}
+
+BOOST_AUTO_TEST_CASE(trailing_headers_of_a_request_end_it) {
+  told_server talk;
+  talk.say(test::preface() + headers(1, test::call_fields("/p.Service/Method")) +
+           frame(frame_type::data, 0, 1, test::message("abc")) +
+           frame(frame_type::headers, end_of_all, 1, header_block({{"x-trailer", "1"}})));
+
+  BOOST_TEST(talk.take<call>().message == "abc");
+}
+
+BOOST_AUTO_TEST_CASE(no_more_events_are_found_at_once_than_wanted) {
+  limits few;
+  few.events_at_once = 10;
+  server_session server{few};
+  std::string input = test::preface();
+  for (std::uint32_t i = 0; i < 1'000; ++i) {
+    input += test::whole_call(2 * i + 1, "/p.Service/Method", "");
+  }
+  std::string_view rest{input};
+  std::size_t calls = 0;
+  while (!rest.empty()) {
+    std::vector<server_event> events;
+    rest.remove_prefix(server.receive(test::t0, rest, events));
+    BOOST_TEST(events.size() <= 40u);
+    calls += events.size();
+  }
+  BOOST_TEST(calls == 1'000u);
+}
+
+BOOST_AUTO_TEST_CASE(a_conversation_is_the_same_at_whatever_byte_it_is_cut) {
+  std::string const input = golden_preface() +
+                            test::whole_call(1, "/p.Service/Method", "question") +
+                            frame(frame_type::ping, 0, 0, "12345678") +
+                            frame(frame_type::window_update, 0, 1, test::number(5, 4)) +
+                            test::whole_call(3, "/p.Service/Other", std::string(300, 'y')) +
+                            headers(5, fields_with("content-type", "text/html")) +
+                            frame(frame_type::reset, 0, 3, test::number(8, 4));
+  auto const said = [&](std::size_t cut) {
+    told_server talk;
+    talk.say(std::string_view{input}.substr(0, cut));
+    talk.say(std::string_view{input}.substr(cut));
+    std::string all;
+    for (auto const& one : talk.events) {
+      if (auto const* const asked = std::get_if<call>(&one)) all += asked->path + asked->message;
+      all += std::to_string(one.index());
+    }
+    std::string out;
+    talk.server.append_output(out, 100'000);
+    return all + out;
+  };
+
+  auto const whole = said(input.size());
+  for (std::size_t cut = 0; cut < input.size(); ++cut) BOOST_TEST(said(cut) == whole);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

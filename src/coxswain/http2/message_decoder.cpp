@@ -9,6 +9,11 @@
 
 namespace coxswain::http2 {
 
+encoding encoding_of(std::string_view name) noexcept {
+  if (name == "gzip") return encoding::gzip;
+  return name == "identity" ? encoding::none : encoding::unknown;
+}
+
 status message_decoder::feed(std::string_view& input) {
   if (prefix_bytes_ < message_prefix_bytes) {
     auto const count = std::min(message_prefix_bytes - prefix_bytes_, input.size());

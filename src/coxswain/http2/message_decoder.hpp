@@ -18,6 +18,8 @@ inline constexpr std::size_t message_prefix_bytes = 5;
 // What grpc-encoding names.
 enum class encoding : std::uint8_t { none, gzip, unknown };
 
+[[nodiscard]] encoding encoding_of(std::string_view name) noexcept;
+
 class message_decoder {
  public:
   // Messages may have up to `bytes_max` bytes, also after they are inflated.

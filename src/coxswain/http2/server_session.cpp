@@ -17,10 +17,11 @@ namespace {
 // Input is taken in pieces, so that few events are found beyond the number that is wanted.
 constexpr std::size_t piece_bytes = 4 * 1024;
 
+// Replies with more do not keep others waiting.
+constexpr std::size_t large_bytes = 16 * 1024;
+
 // The window of a stream whose request was allowed.
 constexpr std::size_t allowed_window_bytes = 1024 * 1024;
-
-constexpr std::size_t field_overhead_bytes = 32;  // by HTTP/2's count
 
 constexpr std::string_view grpc_type = "application/grpc";
 
@@ -28,11 +29,6 @@ bool is_grpc_type(std::string_view content_type) noexcept {
   if (!content_type.starts_with(grpc_type)) return false;
   auto const rest = content_type.substr(grpc_type.size());
   return rest.empty() || rest.front() == '+' || rest.front() == ';';
-}
-
-encoding encoding_of(std::string_view name) noexcept {
-  if (name == "gzip") return encoding::gzip;
-  return name == "identity" ? encoding::none : encoding::unknown;
 }
 
 }  // namespace
@@ -68,6 +64,7 @@ bool server_session::reply(stream_id to, std::string text, bytes value) {
   which->now = phase::answered;
   account(which->messages.left());
   hold(which->messages.own_bytes());
+  if (which->messages.left() > large_bytes) yield_to_others(to);
   std::array const fields{header_field{":status", "200"}, header_field{"content-type", grpc_type}};
   submit_response(to, fields, true);
   count();
@@ -214,14 +211,21 @@ void server_session::stream_closed(stream_id of, error_code why) {
   forget_request(*which);
   forget(which->messages.left());
   let_go(which->messages.own_bytes());
-  auto const was_open = which->now == phase::delivered && is_served(of);
+  auto const was_open = which->now != phase::answered && is_served(of);
+  auto const was_delivered = which->now == phase::delivered;
   streams_.erase_and_dispose(streams_.iterator_to(*which), std::default_delete<stream>{});
   if (!was_open) return;
-  tell(call_cancelled{of, why});
+  if (was_delivered) tell(call_cancelled{of, why});
   if (events_ != nullptr && !resets_.allows(now())) refuse_flood("cancelled calls");
 }
 
 void server_session::ping_acknowledged(std::uint64_t payload) { tell(ping_answer{payload}); }
+
+// The client need not send the rest of a request that is answered already.
+void server_session::headers_sent(stream_id of, bool ends_stream) {
+  auto* const which = ends_stream ? find(of) : nullptr;
+  if (which != nullptr && !which->is_half_closed) reset(of, error_code::no_error);
+}
 
 void server_session::peer_goes_away(stream_id last, error_code why, std::string_view text) {
   tell(peer_goodbye{last, why, std::string{text}});
@@ -278,19 +282,12 @@ void server_session::refuse(stream& which, status const& why) {
   } else {
     end(which, why.code(), why.message(), {});
   }
-  stop_listening(which);
 }
 
 void server_session::refuse_http(stream& which, std::string_view http_status) {
   std::array const fields{header_field{":status", http_status}};
   submit_response(which.id, fields, false);
   which.now = phase::answered;
-  stop_listening(which);
-}
-
-// The client need not send the rest of a request that is answered already.
-void server_session::stop_listening(stream& to) {
-  if (!to.is_half_closed) reset(to.id, error_code::no_error);
 }
 
 void server_session::forget_request(stream& of) noexcept {

@@ -10,6 +10,7 @@
 // what calls mean (xla), deadlines of calls, sockets.
 
 #include "coxswain/base/status.hpp"
+#include "coxswain/http2/events.hpp"
 #include "coxswain/http2/message_decoder.hpp"
 #include "coxswain/http2/session.hpp"
 
@@ -37,18 +38,6 @@ struct call {
 struct call_cancelled {
   stream_id stream;
   error_code why;
-};
-
-// The answer to a ping.
-struct ping_answer {
-  std::uint64_t payload;
-};
-
-// The client has sent GOAWAY; it goes on with the calls that are open.
-struct peer_goodbye {
-  stream_id last;
-  error_code why;
-  std::string text;
 };
 
 using server_event = std::variant<call, call_cancelled, ping_answer, peer_goodbye>;
@@ -123,6 +112,7 @@ class server_session final : public session {
   void half_closed(stream_id of) override;
   void stream_closed(stream_id of, error_code why) override;
   void ping_acknowledged(std::uint64_t payload) override;
+  void headers_sent(stream_id of, bool ends_stream) override;
   void peer_goes_away(stream_id last, error_code why, std::string_view text) override;
   source source_of(stream_id of) override;
   void send_trailers(stream_id of) override;
@@ -135,7 +125,6 @@ class server_session final : public session {
   void end(stream& which, errc code, std::string_view text, std::string_view details);
   void refuse(stream& which, status const& why);
   void refuse_http(stream& which, std::string_view http_status);
-  void stop_listening(stream& to);
   void forget_request(stream& of) noexcept;
 
   boost::intrusive::list<stream> streams_;

@@ -125,6 +125,18 @@ struct session_callbacks {
     }
   }
 
+  static int on_sent(nghttp2_session*, nghttp2_frame const* frame, void* user) {
+    return guarded(user, [&](session& self) {
+      if (frame->hd.type == NGHTTP2_HEADERS) {
+        self.headers_sent(id_of(frame), (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0);
+      } else if (frame->hd.type == NGHTTP2_GOAWAY && self.error_.empty() &&
+                 frame->goaway.error_code != NGHTTP2_NO_ERROR) {
+        // nghttp2 says by itself what is wrong with the peer.
+        self.error_ = text_of(frame->goaway.opaque_data, frame->goaway.opaque_data_len);
+      }
+    });
+  }
+
   static int on_close(nghttp2_session*, std::int32_t stream, std::uint32_t code, void* user) {
     return guarded(user, [&](session& self) {
       self.stream_closed(stream_id{stream}, static_cast<error_code>(code));
@@ -174,6 +186,7 @@ struct session_callbacks {
     nghttp2_session_callbacks_set_on_header_callback(made, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(made, on_frame);
+    nghttp2_session_callbacks_set_on_frame_send_callback(made, on_sent);
     nghttp2_session_callbacks_set_on_stream_close_callback(made, on_close);
     nghttp2_session_callbacks_set_send_data_callback(made, send);
     return made;
@@ -313,6 +326,26 @@ void session::consume(stream_id of, std::size_t count) {
 void session::widen_window(stream_id of, std::size_t bytes) {
   check(nghttp2_session_set_local_window_size(raw(), NGHTTP2_FLAG_NONE, of.value,
                                               static_cast<std::int32_t>(bytes)));
+}
+
+std::optional<stream_id> session::submit_request(std::span<header_field const> fields) {
+  auto const block = to_name_values(fields);
+  auto const body = provider();
+  auto const id =
+      nghttp2_submit_request(raw(), nullptr, block.data(), fields.size(), &body, nullptr);
+  if (id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE) return std::nullopt;
+  check(std::min(id, 0));
+  return stream_id{id};
+}
+
+void session::resume(stream_id which) {
+  // A stream that is not waiting goes on by itself.
+  if (nghttp2_session_resume_data(raw(), which.value) == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+}
+
+void session::yield_to_others(stream_id which) {
+  nghttp2_extpri const later{NGHTTP2_EXTPRI_URGENCY_LOW, 1};
+  check(nghttp2_session_change_extpri_stream_priority(raw(), which.value, &later, 1));
 }
 
 void session::submit_response(stream_id of, std::span<header_field const> fields,

@@ -18,6 +18,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -107,6 +108,7 @@ class session {
   virtual void half_closed(stream_id of) = 0;
   virtual void stream_closed(stream_id of, error_code why) = 0;
   virtual void ping_acknowledged(std::uint64_t payload) = 0;
+  virtual void headers_sent(stream_id of, bool ends_stream) = 0;
   virtual void peer_goes_away(stream_id last, error_code why, std::string_view text) = 0;
 
   // What is to be sent of a stream, and whether it is the last of it.
@@ -142,6 +144,15 @@ class session {
   void consume(std::size_t count);
   void consume(stream_id of, std::size_t count);
   void widen_window(stream_id of, std::size_t bytes);
+
+  // A request whose messages follow: its stream, or nothing if there are no more streams.
+  [[nodiscard]] std::optional<stream_id> submit_request(std::span<header_field const> fields);
+
+  // There is more to send of a stream for which `source_of` had nothing.
+  void resume(stream_id which);
+
+  // The messages of a stream of a server go out when nothing of others is to be sent.
+  void yield_to_others(stream_id which);
 
   // The beginning of a response, and all of it unless messages follow; what ends it if there are.
   void submit_response(stream_id of, std::span<header_field const> fields, bool has_messages);

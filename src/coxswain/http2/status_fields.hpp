@@ -14,6 +14,9 @@ namespace coxswain::http2 {
 // 8,192 bytes.
 inline constexpr std::size_t header_block_bytes_max = 8'000;
 
+// What HTTP/2 counts for each field besides its name and value.
+inline constexpr std::size_t field_overhead_bytes = 32;
+
 // Longer details are left out.
 inline constexpr std::size_t details_bytes_max = 4'096;
 

@@ -1,0 +1,117 @@
+#pragma once
+// The client's side of a gRPC connection: calls, each with one message or with several in either
+// direction, and what comes of them. Does no I/O and reads no clock:
+//
+//   stream = c.start({.path = "/package.Service/Method"}, message);
+//   while (c.wants_write()) c.append_output(out, bytes_max);
+//   c.receive(now, bytes, events);
+//
+// Not thread-safe. Not here: timeouts, which the caller counts; trying again; sockets.
+
+#include "coxswain/base/status.hpp"
+#include "coxswain/http2/events.hpp"
+#include "coxswain/http2/message_decoder.hpp"
+#include "coxswain/http2/session.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace coxswain::http2 {
+
+// How a call is begun. The texts are copied.
+struct call_start {
+  std::string_view path;  // "/package.Service/Method"
+  std::string_view authority{"localhost"};
+  std::optional<duration> timeout{};  // what the server is told of it
+  bool compresses{};                  // messages go through gzip where that makes them shorter
+  bool stays_open{};                  // messages may follow the first
+};
+
+// A message of an open call.
+struct reply_message {
+  stream_id stream;
+  std::string message;
+};
+
+// A call has ended, and nothing of it follows.
+struct call_ended {
+  stream_id stream;
+  status outcome;       // OK, or what the server said, or what became of the connection's stream
+  std::string details;  // of grpc-status-details-bin
+  bool is_unseen{};     // the server has not looked at it: it may be begun again
+};
+
+using client_event = std::variant<reply_message, call_ended, ping_answer, peer_goodbye>;
+
+class client_session final : public session {
+ public:
+  // Throws std::bad_alloc. Of the limits those on messages, headers, PING and SETTINGS matter.
+  // `meter` counts memory_bytes() as in transit, as long as the session is.
+  explicit client_session(limits const& l = limits{}, memory_meter* meter = nullptr);
+  ~client_session() override;
+
+  // Begins a call with its first message. Nothing if the connection takes no more of them: the
+  // server has said goodbye, or there are no more streams.
+  [[nodiscard]] std::optional<stream_id> start(call_start const& how, std::string_view message);
+
+  // One more message of a call that stays open; `is_last`: none follows. Ignored if the call has
+  // ended.
+  void send(stream_id of, std::string_view message, bool is_last = false);
+
+  // Gives a call up: the server is told, and no event follows.
+  void cancel(stream_id which);
+
+  // Takes the input and adds what was found to `events`. Throws std::bad_alloc; the session has
+  // ended then.
+  void receive(time_point now, std::string_view input, std::vector<client_event>& events);
+
+  // Calls that have not ended.
+  [[nodiscard]] std::size_t streams() const noexcept { return streams_.size(); }
+
+ private:
+  struct stream {
+    explicit stream(std::size_t message_bytes_max) noexcept : body{message_bytes_max} {}
+
+    message_decoder body;
+    outgoing messages;
+    encoding message_encoding{encoding::none};
+    bool compresses{};
+    bool is_closing{};    // no message is added
+    bool is_cancelled{};  // nobody wants to hear of it
+    bool is_grpc{true};   // as far as its headers say
+    int http_status{};    // zero as long as it is not known
+    std::size_t header_bytes{};
+    std::optional<errc> code{};  // of the trailers
+    std::string text;
+    std::string details;
+  };
+
+  void headers_begun(stream_id of, bool is_first) override;
+  void header_found(stream_id of, std::string_view name, std::string_view value) override;
+  void headers_ended(stream_id of, bool ends_stream) override;
+  void data_found(stream_id of, std::string_view content) override;
+  void half_closed(stream_id of) override;
+  void stream_closed(stream_id of, error_code why) override;
+  void ping_acknowledged(std::uint64_t payload) override;
+  void headers_sent(stream_id of, bool ends_stream) override;
+  void peer_goes_away(stream_id last, error_code why, std::string_view text) override;
+  source source_of(stream_id of) override;
+  void send_trailers(stream_id of) override;
+
+  [[nodiscard]] stream* find(stream_id of) noexcept;
+  void add(stream& to, std::string_view message);
+  void give_up(stream_id which, stream& of, status why);
+  void tell(client_event what);
+
+  std::unordered_map<stream_id, stream> streams_;
+  std::vector<client_event> waiting_;    // that were not found in input
+  std::vector<client_event>* events_{};  // during receive
+  bool is_closed_to_calls_{};            // the server has said goodbye
+};
+
+}  // namespace coxswain::http2

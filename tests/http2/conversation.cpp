@@ -1,0 +1,64 @@
+#include "tests/http2/conversation.hpp"
+
+namespace coxswain::http2::test {
+namespace {
+
+constexpr std::size_t write_bytes = 64 * 1024;
+
+}  // namespace
+
+void told_server::say(std::string_view bytes, time_point now) {
+  while (!bytes.empty()) {
+    // A test that wants to see the limit calls `receive` itself.
+    std::vector<server_event> found;
+    bytes.remove_prefix(server.receive(now, bytes, found));
+    events.insert(events.end(), found.begin(), found.end());
+  }
+}
+
+std::vector<read_frame> told_server::hear() {
+  std::string out;
+  while (server.wants_write()) server.append_output(out, write_bytes);
+  auto frames = read_frames(out);
+  std::erase_if(frames, [](read_frame const& one) {
+    return one.type == frame_type::settings ||
+           (one.type == frame_type::window_update && one.stream == 0);
+  });
+  for (auto& one : frames) {
+    if (one.type == frame_type::headers) one.payload = headers.read(one.payload);
+  }
+  return frames;
+}
+
+void pair::talk(time_point now) {
+  while (client.wants_write() || server.wants_write() || server.has_events()) {
+    std::string to_server;
+    client.append_output(to_server, write_bytes);
+    bytes_to_server += to_server.size();
+    std::string_view rest{to_server};
+    do {
+      std::vector<server_event> found;
+      rest.remove_prefix(server.receive(now, rest, found));
+      asked.insert(asked.end(), found.begin(), found.end());
+    } while (!rest.empty());
+
+    std::string to_client;
+    server.append_output(to_client, write_bytes);
+    bytes_to_client += to_client.size();
+    client.receive(now, to_client, heard);
+  }
+}
+
+call pair::ask(call_start const& how, std::string_view message) {
+  BOOST_REQUIRE(client.start(how, message).has_value());
+  talk();
+  return take<call>(asked);
+}
+
+call_ended pair::end() {
+  talk();
+  BOOST_TEST(heard.size() == 1u);
+  return take<call_ended>(heard);
+}
+
+}  // namespace coxswain::http2::test

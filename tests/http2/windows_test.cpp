@@ -1,0 +1,167 @@
+// Large messages: windows, leave, and who need not wait for them.
+
+#include "coxswain/http2/client_session.hpp"
+#include "coxswain/http2/server_session.hpp"
+#include "tests/http2/conversation.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coxswain::http2 {
+namespace {
+
+using test::t0;
+using test::take;
+
+constexpr std::size_t huge_bytes = 100'000'000;
+
+limits for_huge() {
+  limits l;
+  l.message_bytes_max = huge_bytes;
+  return l;
+}
+
+call_start to(std::string_view path) {
+  call_start how;
+  how.path = path;
+  return how;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(windows_test)
+
+BOOST_AUTO_TEST_CASE(a_large_request_waits_for_leave_and_small_ones_do_not) {
+  test::pair both{for_huge()};
+  auto const large = both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x'));
+  both.talk();
+  BOOST_TEST(both.server.asks_for() == 1'000'000u);
+  BOOST_TEST(both.bytes_to_server < 70'000u);
+  BOOST_TEST(both.ask(to("/p.S/Small"), std::string(60'000, 'y')).path == "/p.S/Small");
+
+  both.server.allow();
+  BOOST_TEST(both.server.asks_for() == 0u);
+  both.talk();
+  auto const asked = take<call>(both.asked);
+  BOOST_TEST(asked.stream == *large);
+  BOOST_TEST(asked.message.size() == 1'000'000u);
+}
+
+BOOST_AUTO_TEST_CASE(large_requests_ask_in_their_order) {
+  test::pair both{for_huge()};
+  for (std::size_t i = 1; i <= 3; ++i) {
+    BOOST_REQUIRE(both.client.start(to("/p.S/Large"), std::string(i * 100'000, 'x')).has_value());
+  }
+  both.talk();
+  for (std::size_t i = 1; i <= 3; ++i) {
+    BOOST_TEST(both.server.asks_for() == i * 100'000);
+    both.server.allow();
+  }
+  both.talk();
+  BOOST_TEST(both.asked.size() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_large_request_that_is_cancelled_asks_no_more) {
+  test::pair both{for_huge()};
+  auto const large = both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x'));
+  both.talk();
+  both.client.cancel(*large);
+  both.talk();
+
+  BOOST_TEST(both.server.asks_for() == 0u);
+  BOOST_TEST(both.server.streams() == 0u);
+  BOOST_TEST(both.client.unsent_bytes() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_megabytes_come_while_small_calls_are_answered) {
+  test::pair both{for_huge()};
+  std::string const huge(huge_bytes, 'x');
+  BOOST_REQUIRE(both.client.start(to("/p.S/Huge"), huge).has_value());
+  both.talk();
+  both.server.allow();
+  std::size_t small = 0;
+  std::vector<server_event> events;
+  while (both.server.streams() > 0) {
+    BOOST_REQUIRE(both.client.start(to("/p.S/Small"), "").has_value());
+    std::string written;
+    both.client.append_output(written, 256 * 1024);
+    std::string_view rest{written};
+    while (!rest.empty()) {
+      events.clear();
+      rest.remove_prefix(both.server.receive(t0, rest, events));
+      for (auto const& one : events) {
+        auto const& asked = std::get<call>(one);
+        if (asked.path == "/p.S/Huge") BOOST_TEST((asked.message == huge));
+        small += asked.path == "/p.S/Small";
+        BOOST_TEST(both.server.reply(asked.stream, ""));
+      }
+    }
+    written.clear();
+    both.server.append_output(written, 256 * 1024);
+    both.client.receive(t0, written, both.heard);
+    if (both.heard.size() > 1'000) both.heard.clear();
+  }
+  BOOST_TEST(small > 300u);
+}
+
+BOOST_AUTO_TEST_CASE(a_hundred_megabytes_go_out_while_small_calls_are_answered) {
+  test::pair both{limits{}, for_huge()};
+  auto const huge = both.ask(to("/p.S/Huge"), "");
+  auto const in_between = both.ask(to("/p.S/Small"), "");
+  auto const last = both.ask(to("/p.S/Small"), "");
+  auto const before = both.server.memory_bytes();
+  BOOST_TEST(both.server.reply(huge.stream, "", bytes{std::string(huge_bytes, 'x')}));
+  std::string written;
+  both.server.append_output(written, 20'000);
+  both.client.receive(t0, written, both.heard);
+  BOOST_TEST(both.server.reply(in_between.stream, "answer"));
+  BOOST_TEST(both.server.fail(last.stream, errc::not_found, ""));
+  written.clear();
+  both.server.append_output(written, 20'000);
+  both.client.receive(t0, written, both.heard);
+
+  // One frame of the large one at the most goes before them.
+  BOOST_TEST(both.heard.size() == 3u);
+  BOOST_TEST(both.server.memory_bytes() < before + 100'000);
+  both.heard.clear();
+  both.talk();
+  BOOST_TEST(take<reply_message>(both.heard).message.size() == huge_bytes);
+  BOOST_TEST(take<call_ended>(both.heard).outcome.ok());
+}
+
+BOOST_AUTO_TEST_CASE(output_is_bounded_however_much_waits) {
+  test::pair both{limits{}, for_huge()};
+  auto const huge = both.ask(to("/p.S/Huge"), "");
+  BOOST_TEST(both.server.reply(huge.stream, std::string(60'000, 'x')));
+  std::string written;
+  both.server.append_output(written, 10'000);
+
+  BOOST_TEST(written.size() >= 10'000u);
+  BOOST_TEST(written.size() < 10'000u + 16'384 + 100);
+  BOOST_TEST(both.server.wants_write());
+}
+
+BOOST_AUTO_TEST_CASE(requests_that_arrive_are_bounded_together) {
+  limits l = for_huge();
+  l.arriving_bytes_max = 200'000;
+  test::pair both{l};
+  for (int i = 0; i < 4; ++i) {
+    BOOST_REQUIRE(both.client.start(to("/p.S/Large"), std::string(1'000'000, 'x')).has_value());
+  }
+  both.talk();
+
+  BOOST_TEST(take<call_ended>(both.heard).outcome.code() == errc::resource_exhausted);
+  BOOST_TEST(both.heard.empty());
+  BOOST_TEST(both.server.streams() == 3u);
+  for (int i = 0; i < 3; ++i) both.server.allow();
+  both.talk();
+  BOOST_TEST(both.asked.size() == 3u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::http2
