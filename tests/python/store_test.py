@@ -116,8 +116,64 @@ class Store(PythonTest):
         self.assertFalse(self.store.check(["a"]))
 
 
+PREFIXED = """
+import datetime, gc, sys
+import coxswain, torch.distributed as dist
+job = coxswain.Client(sys.argv[1], 0)
+job.join()
+store = dist.PrefixStore("p", coxswain.Store(job, "t", 0.2).for_torch())
+del job
+gc.collect()
+store.set("k", "v")
+assert store.get("k") == b"v" and store.add("n", 2) == 2
+for call in (lambda: store.get("never"),
+             lambda: store.wait(["k", "never"], datetime.timedelta(milliseconds=30))):
+    try: call()
+    except TimeoutError as problem:
+        assert isinstance(problem, getattr(dist, "DistStoreError", RuntimeError))
+        print(problem)
+"""
+
+# What later versions of torch have, and the one here may not.
+STANDIN = """
+import datetime, sys, types
+import coxswain
+torch = sys.modules["torch"] = types.ModuleType("torch")
+dist = torch.distributed = sys.modules["torch.distributed"] = types.ModuleType("torch.distributed")
+dist.Store = type("Store", (), {})
+dist.DistStoreError = type("DistStoreError", (RuntimeError,), {})
+job = coxswain.Client(sys.argv[1], 0)
+job.join()
+store = coxswain.Store(job, timeout=0.2)
+same = store.for_torch()
+assert store.for_torch() is same and same.has_extended_api()
+same.multi_set(["a", "b"], ["1", b"2"])
+same.append("a", "x")
+assert same.multi_get(["b", "a"]) == [b"2", b"1x"]
+for call in (lambda: same.get("k"), lambda: same.wait(["a", "k", "l"], datetime.timedelta(seconds=0.03)),
+             lambda: same.multi_get(["a", "k"])):
+    try: call()
+    except dist.DistStoreError as problem: print(problem)
+"""
+
+
+class LaterTorch(PythonTest):
+    def test_what_does_not_come_is_torchs_own_error(self):
+        said = self.out_of(self.python(STANDIN, self.coordinator().address)).splitlines()
+        for line, begins in zip(said, ("wait timeout after 200ms, keys: k (DEADLINE_EXCEEDED: ",
+                                       "wait timeout after 30ms, keys: a, k, l (",
+                                       "wait timeout after 200ms, keys: a, k (")):
+            self.assertTrue(line.startswith(begins), line)
+        self.assertEqual(len(said), 3)
+
+
 @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no PyTorch")
 class Torch(PythonTest):
+    def test_a_store_lives_as_long_as_what_torch_made_of_it(self):
+        said = self.out_of(self.python(PREFIXED, self.coordinator().address))
+        self.assertRegex(said, r"^(Socket Timeout: )?wait timeout after 200ms, keys: p/never \(.*\n"
+                               r"(Socket Timeout: )?wait timeout after 30ms, keys: p/k, p/never \(")
+
     def test_a_process_group_of_four_reduces(self):
         at = self.coordinator(4)
         programs = [self.python(TORCH, at.address, task, GLOO_SOCKET_IFNAME="lo")

@@ -37,6 +37,7 @@ class Store:
         self.client = client
         self.prefix = prefix
         self._timeout = _seconds(timeout)
+        self._of_torch = None
 
     @property
     def timeout(self) -> datetime.timedelta:
@@ -121,9 +122,16 @@ class Store:
         return self.client.pop(self._key(key), self._timeout if block else 0).value
 
     def for_torch(self):
-        """This store as a ``torch.distributed.Store``. Imports torch."""
-        from coxswain._torch import TorchStore
-        return TorchStore(self)
+        """This store as a ``torch.distributed.Store``; the same object each time. Imports torch.
+
+        It lives until the process ends, and keeps the client alive, since torch's own objects may
+        use it as long. A key that does not come in time raises torch's error, which is a
+        TimeoutError, too.
+        """
+        if self._of_torch is None:
+            from coxswain._torch import TorchStore
+            self._of_torch = TorchStore(self)
+        return self._of_torch
 
 
 def _bytes(value: str | bytes) -> bytes:
