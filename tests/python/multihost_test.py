@@ -99,6 +99,8 @@ class FourProcesses(PythonTest):
     def test_ids_are_exchanged(self):
         self.each("refuses(ValueError, multihost.distributed_to_device_ids)\n"
                   "refuses(ValueError, multihost.runtime_to_distributed_ids)\n"
+                  "assert not multihost.is_distributed_to_device_ids_initialized()\n"
+                  "assert not multihost.is_runtime_to_distributed_ids_initialized()\n"
                   "for _ in range(2):\n"
                   "    multihost.initialize_distributed_to_device_ids([2 * me, 2 * me + 1])\n"
                   "assert multihost.distributed_to_device_ids() == [[0, 1], [2, 3], [4, 5], [6, 7]]\n"
@@ -106,11 +108,30 @@ class FourProcesses(PythonTest):
                   "    def __init__(self, process): self.process_index = process\n"
                   "devices = [Device(0), Device(1), Device(0)]\n"
                   "assert multihost.unique_processes_from_devices(devices) == {0, 1}\n"
+                  "assert multihost.process_index_from_device(devices[1]) == 1\n"
                   "multihost.initialize_runtime_to_distributed_ids(3 - me)\n"
+                  "assert multihost.is_distributed_to_device_ids_initialized()\n"
+                  "assert multihost.is_runtime_to_distributed_ids_initialized()\n"
+                  "assert multihost.process_index_from_device(devices[1]) == 2\n"
                   "assert multihost.unique_processes_from_devices(devices) == {2, 3}\n"
                   "assert multihost.get_jax_distributed_client() is job\n"
                   "assert multihost.runtime_to_distributed_ids() == [3, 2, 1, 0]\n"
                   "assert multihost.runtime_to_distributed_process_id(0) == 3\n")
+
+    def test_jax_knows_the_ids_of_this_process(self):
+        self.each("import types\n"
+                  "refuses(ValueError, multihost.initialize_distributed_to_device_ids)\n"
+                  "jax = sys.modules['jax'] = types.ModuleType('jax')\n"
+                  "jax.local_devices = lambda: [types.SimpleNamespace(id=10 + me)]\n"
+                  "jax.process_index = lambda: 3 - me\n"
+                  "multihost.initialize_distributed_to_device_ids()\n"
+                  "multihost.initialize_runtime_to_distributed_ids()\n"
+                  "assert multihost.distributed_to_device_ids() == [[10], [11], [12], [13]]\n"
+                  "assert multihost.runtime_to_distributed_ids() == [3, 2, 1, 0]\n")
+
+    def test_without_jax_a_process_has_its_own_number(self):
+        self.each("multihost.initialize_runtime_to_distributed_ids()\n"
+                  "assert multihost.runtime_to_distributed_ids() == [0, 1, 2, 3]\n")
 
     def test_broadcast_one_to_all(self):
         self.each("assert multihost.broadcast_one_to_all(b'from %d' % me) == b'from 0'\n"
@@ -168,13 +189,44 @@ class FourProcesses(PythonTest):
                   "    text = refuses(TimeoutError, multihost.wait_for_signals, made,\n"
                   "                   timeout_secs=0.01, operation_id='7')\n"
                   "    assert 'awaitable_signals_contract_7/step_directory_creation' in text, text\n"
-                  "    for _ in range(2): multihost.set_signals(made, '7')\n"
-                  "multihost.wait_for_signals(made, timeout_secs=60, operation_id='7')\n"
+                  "    for _ in range(2): multihost.set_signals(send_signals=made, operation_id='7')\n"
+                  "multihost.wait_for_signals(receive_signals=made, timeout_secs=60,\n"
+                  "                           operation_id='7')\n"
                   "multihost.sync_global_processes('seen')\n"
                   "if me == 0: Contract.remove_all_awaitable_signals('7')\n"
                   "multihost.sync_global_processes('removed')\n"
                   "assert Contract.get_awaitable_signals_from_contract('7') == []\n"
                   "assert job.list('awaitable_signals_contract_7/') == []\n")
+
+    def test_an_operation_that_is_not_named_is_the_current_one(self):
+        self.each("ids, Contract = multihost.OperationIdGenerator, "
+                  "multihost.AwaitableSignalsContract\n"
+                  "made = [multihost.HandlerAwaitableSignal.STEP_DIRECTORY_CREATION]\n"
+                  "assert ids.get_current_operation_id() == '0'\n"
+                  "assert [ids.next_operation_id(), ids.next_operation_id()] == ['1', '2']\n"
+                  "assert ids.get_current_operation_id() == '2'\n"
+                  "if me == 0:\n"
+                  "    Contract.add_to_awaitable_signals_contract(made)\n"
+                  "    multihost.set_signals(made)\n"
+                  "multihost.wait_for_signals(made, timeout_secs=60)\n"
+                  "assert Contract.get_awaitable_signals_from_contract('2') == made\n"
+                  "assert Contract.get_awaitable_signals_from_contract() == made\n"
+                  "multihost.sync_global_processes('seen')\n"
+                  "if me == 0: Contract.remove_all_awaitable_signals()\n"
+                  "multihost.sync_global_processes('removed')\n"
+                  "assert Contract.get_awaitable_signals_from_contract() == []\n")
+
+    def test_a_synchronized_value_takes_the_options_of_orbax(self):
+        self.each("from types import SimpleNamespace as options\n"
+                  "if me < 2:\n"
+                  "    value = multihost.MultihostSynchronizedValue(\n"
+                  "        None, multiprocessing_options=options(active_processes={0, 1},\n"
+                  "        barrier_sync_key_prefix='p'), async_options=options(timeout_secs=60))\n"
+                  "    value.set(5)\n"
+                  "    assert value.get() == 5\n"
+                  "hasty = multihost.MultihostSynchronizedValue(\n"
+                  "    0, async_options=options(timeout_secs=0.1))\n"
+                  "if me == 0: refuses(TimeoutError, hasty.set, 1)\n")
 
     def test_a_decision_of_the_primary_is_read_at_a_key_with_a_trailing_slash(self):
         self.each("signals = multihost.get_signaling_client()\n"
@@ -266,7 +318,7 @@ class InProcess(PythonTest):
 
     def test_set_wants_leave_to_overwrite(self):
         self.signals.key_value_set("k", "v")
-        with self.assertRaises(KeyError):
+        with self.assertRaisesRegex(KeyError, "Key 'k' already exists"):
             self.signals.key_value_set("k", "w")
         self.signals.key_value_set("k", "w", allow_overwrite=True)
         self.assertEqual(self.signals.key_value_try_get("k"), "w")
@@ -276,7 +328,7 @@ class InProcess(PythonTest):
         waiting = threading.Thread(
             target=lambda: got.append(self.signals.blocking_key_value_get("k", LIMIT)))
         waiting.start()
-        with self.assertRaises(TimeoutError):
+        with self.assertRaisesRegex(TimeoutError, "Timeout waiting for key 'other': timed out"):
             self.signals.blocking_key_value_get("other", 0.01)
         self.signals.key_value_set("other", "late")
         self.assertEqual(self.signals.key_value_try_get("other"), "late")
@@ -285,7 +337,7 @@ class InProcess(PythonTest):
         self.assertEqual(got, ["v"])
 
     def test_directories(self):
-        with self.assertRaises(ValueError):
+        with self.assertRaisesRegex(ValueError, "^Directory key must end with a slash: 'd'$"):
             self.signals.key_value_dir_get("d")
         for key in ("d/", "d/a", "d/b/c", "e"):
             self.signals.key_value_set(key, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
 
@@ -87,9 +88,14 @@ def _exchange(me: Membership, directory: str, barrier: str, key: int, text: str)
     return found
 
 
-def initialize_distributed_to_device_ids(device_ids: Sequence[int]) -> None:
-    """Everybody says which devices it has. A second call in a process does nothing."""
+def initialize_distributed_to_device_ids(device_ids: Sequence[int] | None = None) -> None:
+    """Exchanges which devices each process has: those of JAX, where it is imported, unless their
+    ids are given. A second call in a process does nothing. ValueError: no ids, and no JAX."""
     me = membership()
+    if device_ids is None:
+        if (jax := sys.modules.get("jax")) is None:
+            raise ValueError("JAX is not imported: give the ids of this process's devices.")
+        device_ids = [one.id for one in jax.local_devices()]
     with me.lock:
         if me.devices is not None:
             return
@@ -102,6 +108,11 @@ def initialize_distributed_to_device_ids(device_ids: Sequence[int]) -> None:
                       for process, said in found.items()}
 
 
+def is_distributed_to_device_ids_initialized() -> bool:
+    """Whether the devices have been exchanged."""
+    return _membership is not None and _membership.devices is not None
+
+
 def distributed_to_device_ids() -> list[list[int]]:
     """The devices of each process, in order. ValueError: they have not been exchanged."""
     if (devices := membership().devices) is None:
@@ -109,13 +120,22 @@ def distributed_to_device_ids() -> list[list[int]]:
     return [devices[process] for process in range(len(devices))]
 
 
-def initialize_runtime_to_distributed_ids(runtime_id: int) -> None:
-    """Everybody says which number the runtime of its devices gives it."""
+def initialize_runtime_to_distributed_ids(runtime_id: int | None = None) -> None:
+    """Exchanges which number the runtime of its devices gives each process: unless it is given,
+    ``jax.process_index()`` where JAX is imported, else the process's own."""
     me = membership()
+    if runtime_id is None:
+        jax = sys.modules.get("jax")
+        runtime_id = me.index if jax is None else jax.process_index()
     with me.lock:
         found = _exchange(me, "jax/process_id", "orbax_global_discovery", int(runtime_id),
                           str(me.index))
         me.runtime_ids = {runtime: int(process) for runtime, process in found.items()}
+
+
+def is_runtime_to_distributed_ids_initialized() -> bool:
+    """Whether the runtime's numbers have been exchanged."""
+    return _membership is not None and _membership.runtime_ids is not None
 
 
 def runtime_to_distributed_ids() -> list[int]:
@@ -132,10 +152,14 @@ def runtime_to_distributed_process_id(runtime_id: int) -> int:
     return ids[runtime_id]
 
 
+def process_index_from_device(device) -> int:
+    """The process whose device this is, by its ``process_index``, which is the runtime's number
+    where those were exchanged."""
+    if not is_runtime_to_distributed_ids_initialized():
+        return device.process_index
+    return runtime_to_distributed_process_id(device.process_index)
+
+
 def unique_processes_from_devices(devices) -> set[int]:
-    """The processes whose devices these are, a numpy array or any other iterable: by the
-    ``process_index`` of each, which is the runtime's number where those were exchanged."""
-    indices = {one.process_index for one in getattr(devices, "flat", devices)}
-    if _membership is None or _membership.runtime_ids is None:
-        return indices
-    return {runtime_to_distributed_process_id(one) for one in indices}
+    """The processes whose devices these are, a numpy array or any other iterable."""
+    return {process_index_from_device(one) for one in getattr(devices, "flat", devices)}

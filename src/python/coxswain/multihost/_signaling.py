@@ -40,7 +40,7 @@ class SignalingClient(Protocol):
 
 def _directory(key: str) -> str:
     if not key.endswith("/"):
-        raise ValueError(f"a directory ends with a slash: {key!r}")
+        raise ValueError(f"Directory key must end with a slash: {key!r}")
     return key
 
 
@@ -89,14 +89,15 @@ class InProcessSignalingClient:
     def key_value_set(self, key: str, value: str, *, allow_overwrite: bool = False) -> None:
         with self._changed:
             if key in self._values and not allow_overwrite:
-                raise KeyError(f"key {key} already exists")
+                raise KeyError(f"Key '{key}' already exists and may not be overwritten.")
             self._values[key] = value
             self._changed.notify_all()
 
     def blocking_key_value_get(self, key: str, timeout_secs: float) -> str:
         with self._changed:
             if not self._changed.wait_for(lambda: key in self._values, timeout_secs):
-                raise TimeoutError(f"key {key} has no value after {timeout_secs} s")
+                raise TimeoutError(f"Timeout waiting for key '{key}': timed out after "
+                                   f"{timeout_secs} s without a value.")
             return self._values[key]
 
     def key_value_try_get(self, key: str) -> str | None:

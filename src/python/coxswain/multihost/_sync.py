@@ -81,13 +81,21 @@ class MultihostSynchronizedValue(Generic[T]):
     """A value that all processes change together: nobody sees the new one before all have come to
     set it, and nobody goes on before all have it."""
 
-    def __init__(self, value: T, name: str, *, timeout: float | None = None,
-                 processes: Collection[int] | None = None):
-        """``name`` is the same on all processes; the rest as in sync_global_processes."""
+    def __init__(self, value: T, name: str | None = None, *, timeout: float | None = None,
+                 processes: Collection[int] | None = None, multiprocessing_options=None,
+                 async_options=None):
+        """``name`` is the same on all processes, and each value that is set at the same time as
+        others needs its own. The next two are as in sync_global_processes.
+
+        Orbax's options are read where those are not given: ``barrier_sync_key_prefix`` and
+        ``active_processes`` of the first, ``timeout_secs`` of the second."""
+        def said(mine, options, attribute: str):
+            return getattr(options, attribute, None) if mine is None else mine
+
         self._value = value
-        self._name = name
-        self._timeout = timeout
-        self._processes = processes
+        self._name = said(name, multiprocessing_options, "barrier_sync_key_prefix")
+        self._processes = said(processes, multiprocessing_options, "active_processes")
+        self._timeout = said(timeout, async_options, "timeout_secs")
 
     def get(self) -> T:
         """What was set last; the first value before that."""
@@ -101,7 +109,8 @@ class MultihostSynchronizedValue(Generic[T]):
         self._sync("done")
 
     def _sync(self, what: str) -> None:
-        sync_global_processes(unique_barrier_key(what, self._name), self._timeout, self._processes)
+        key = unique_barrier_key(f"synchronized_value_{what}", self._name)
+        sync_global_processes(key, self._timeout, self._processes)
 
 
 def reached_preemption(step: int) -> bool:
