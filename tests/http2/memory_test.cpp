@@ -3,11 +3,16 @@
 #include "coxswain/http2/client_session.hpp"
 #include "coxswain/http2/server_session.hpp"
 #include "tests/http2/conversation.hpp"
+#include "tests/http2/frames.hpp"
+#include "tests/memory/scarce_memory.hpp"
+#include "tests/wire/live_bytes.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
+#include <new>
 #include <string>
+#include <vector>
 
 namespace coxswain::http2 {
 namespace {
@@ -31,6 +36,48 @@ void talk_much(test::pair& both, int calls) {
     both.asked.clear();
   }
 }
+
+// Everything that a server does, and what of it failed.
+class script {
+ public:
+  // True if memory was missing at some point; then nothing goes on.
+  bool play() {
+    try {
+      memory_meter meter{1'000'000'000};
+      server_session server{limits{}, &meter};
+      try {
+        play(server);
+        return false;
+      } catch (std::bad_alloc const&) {
+        coxswain::test::aside const ours;
+        BOOST_TEST(!server.wants_read());
+        BOOST_TEST(!server.wants_write());
+        BOOST_TEST(server.error() == "out of memory");
+        return true;
+      }
+    } catch (std::bad_alloc const&) {
+      return true;  // there is no session
+    }
+  }
+
+ private:
+  void play(server_session& server) {
+    std::vector<server_event> events;
+    server.receive(test::t0, input_, events);
+    server.reply(stream_id{1}, "answer");
+    server.fail(stream_id{3}, errc::not_found, "no such key, in a text that is not short", "d");
+    server.ping(7);
+    server.go_away(stream_id{101}, error_code::no_error, "bye");
+    std::string out;
+    while (server.wants_write()) server.append_output(out, 1'000);
+    server.receive(test::t0, test::frame(test::frame_type::reset, 0, 5, "0000"), events);
+  }
+
+  std::string const input_ = test::preface() + test::whole_call(1, "/p.Service/Method", "a") +
+                             test::whole_call(3, "/p.Service/Method", std::string(5'000, 'x')) +
+                             test::whole_call(5, "/p.Service/Method", "c") +
+                             test::frame(test::frame_type::ping, 0, 0, "12345678");
+};
 
 }  // namespace
 
@@ -68,6 +115,20 @@ BOOST_AUTO_TEST_CASE(what_a_session_holds_is_counted_and_given_back) {
     BOOST_TEST(server.memory_bytes() > before + 20'000);
   }
   BOOST_TEST(meter.transit() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_session_ends_where_an_allocation_fails_and_leaks_nothing) {
+  script scenario;
+  scenario.play();
+  for (std::size_t n = 1;; ++n) {
+    auto const before = coxswain::test::live_bytes();
+    coxswain::test::fail_once_at(n);
+    auto const failed = scenario.play();
+    auto const allocations = coxswain::test::return_memory();
+    BOOST_TEST(coxswain::test::live_bytes() == before, "allocation " << n);
+    BOOST_TEST(failed == (n <= allocations), "allocation " << n);
+    if (n > allocations) break;
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -49,6 +49,7 @@ client_session::~client_session() = default;
 
 std::optional<stream_id> client_session::start(call_start const& how, std::string_view message) {
   if (is_closed_to_calls_ || !wants_read()) return std::nullopt;
+  failure_ends const guard{*this};
   auto const timeout = how.timeout.value_or(without_limit);
   auto const timeout_text = timeout == without_limit ? "" : format_grpc_timeout(timeout);
   std::array<header_field, 9> fields{header_field{":method", "POST"},
@@ -73,6 +74,7 @@ std::optional<stream_id> client_session::start(call_start const& how, std::strin
 }
 
 void client_session::send(stream_id of, std::string_view message, bool is_last) {
+  failure_ends const guard{*this};
   auto* const to = find(of);
   if (to == nullptr || to->is_closing) return;
   add(*to, message);
@@ -84,12 +86,14 @@ void client_session::send(stream_id of, std::string_view message, bool is_last) 
 void client_session::cancel(stream_id which) {
   auto* const found = find(which);
   if (found == nullptr || found->is_cancelled) return;
+  failure_ends const guard{*this};
   found->is_cancelled = true;
   reset(which, error_code::cancel);
 }
 
 void client_session::receive(time_point now, std::string_view input,
                              std::vector<client_event>& events) {
+  failure_ends const guard{*this};
   events.insert(events.end(), std::move_iterator{waiting_.begin()},
                 std::move_iterator{waiting_.end()});
   waiting_.clear();

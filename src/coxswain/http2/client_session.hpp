@@ -66,8 +66,7 @@ class client_session final : public session {
   // Gives a call up: the server is told, and no event follows.
   void cancel(stream_id which);
 
-  // Takes the input and adds what was found to `events`. Throws std::bad_alloc; the session has
-  // ended then.
+  // Takes the input and adds what was found to `events`.
   void receive(time_point now, std::string_view input, std::vector<client_event>& events);
 
   // Calls that have not ended.

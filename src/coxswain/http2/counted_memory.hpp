@@ -1,14 +1,37 @@
 #pragma once
 // The memory of one nghttp2 session, counted. It comes from operator new, so that a new-handler may
 // find some when there is none.
-
-#include <nghttp2/nghttp2.h>
+//
+// When an allocation fails, nghttp2 1.52 may free things twice. So from then on nothing is freed,
+// and nothing allocated, until all goes at once with this: such a session must not be deleted.
 
 #include <cstddef>
 
 namespace coxswain::http2 {
 
-// Allocates for a session and adds to `counter` what that takes; both outlive the session.
-[[nodiscard]] nghttp2_mem counted_memory(std::size_t& counter) noexcept;
+class counted_memory {
+ public:
+  counted_memory() noexcept = default;
+  ~counted_memory();
+  counted_memory(counted_memory const&) = delete;
+  counted_memory& operator=(counted_memory const&) = delete;
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+  // An allocation has failed.
+  [[nodiscard]] bool is_exhausted() const noexcept { return is_exhausted_; }
+
+  // As malloc, realloc and free of C.
+  [[nodiscard]] void* allocate(std::size_t size) noexcept;
+  [[nodiscard]] void* reallocate(void* content, std::size_t size) noexcept;
+  void free(void* content) noexcept;
+
+ private:
+  struct block;
+
+  block* first_{};
+  std::size_t bytes_{};
+  bool is_exhausted_{};
+};
 
 }  // namespace coxswain::http2

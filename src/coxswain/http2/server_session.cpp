@@ -40,6 +40,7 @@ server_session::~server_session() { streams_.clear_and_dispose(std::default_dele
 
 std::size_t server_session::receive(time_point now, std::string_view input,
                                     std::vector<server_event>& events) {
+  failure_ends const guard{*this};
   events.insert(events.end(), std::move_iterator{waiting_.begin()},
                 std::move_iterator{waiting_.end()});
   waiting_.clear();
@@ -58,6 +59,7 @@ std::size_t server_session::receive(time_point now, std::string_view input,
 }
 
 bool server_session::reply(stream_id to, std::string text, bytes value) {
+  failure_ends const guard{*this};
   auto* const which = find_delivered(to);
   if (which == nullptr) return false;
   which->messages = outgoing{std::move(text), std::move(value), false};
@@ -73,6 +75,7 @@ bool server_session::reply(stream_id to, std::string text, bytes value) {
 
 bool server_session::fail(stream_id to, errc code, std::string_view text,
                           std::string_view details) {
+  failure_ends const guard{*this};
   auto* const which = find_delivered(to);
   if (which == nullptr) return false;
   end(*which, code, text, details);
@@ -88,6 +91,7 @@ void server_session::allow() {
   assert(!asking_.empty());
   auto& which = asking_.front();
   which.body.reserve();
+  failure_ends const guard{*this};
   asking_.pop_front();
   which.is_allowed = true;
   arriving_bytes_ -= which.body.buffered_bytes();

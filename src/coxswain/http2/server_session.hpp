@@ -49,8 +49,7 @@ class server_session final : public session {
   ~server_session() override;
 
   // Takes input, adds what was found to `events`, and returns how much was taken: all of it, unless
-  // `events` has events_at_once or more now. What was not taken comes first the next time. Throws
-  // std::bad_alloc; the session has ended then.
+  // `events` has events_at_once or more now. What was not taken comes first the next time.
   std::size_t receive(time_point now, std::string_view input, std::vector<server_event>& events);
 
   // Answers an open call with a message: `text` and, behind it, `value`, which is not copied before
@@ -64,7 +63,7 @@ class server_session final : public session {
   // The announced length of the oldest request that waits for leave to arrive; zero if none does.
   [[nodiscard]] std::size_t asks_for() const noexcept;
 
-  // Lets it arrive, and reserves memory for it. Throws std::bad_alloc, and nothing has changed.
+  // Lets it arrive. Where its memory cannot be had, std::bad_alloc ends nothing: it still asks.
   void allow();
 
   // There are events without further input: `receive` has them.

@@ -1,7 +1,5 @@
 #include "coxswain/http2/session.hpp"
 
-#include "coxswain/http2/counted_memory.hpp"
-
 #include <nghttp2/nghttp2.h>
 
 #include <boost/endian/conversion.hpp>
@@ -9,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
@@ -26,6 +25,23 @@ constexpr std::int32_t connection_window_bytes = 4 * 1024 * 1024;
 // More acknowledgements than the rate limit lets a peer ask for.
 constexpr std::size_t queued_acknowledgements_max = 4'000;
 constexpr std::size_t settings_entries_max = 32;
+
+counted_memory& memory_of(void* user) noexcept { return *static_cast<counted_memory*>(user); }
+
+void* malloc_counted(std::size_t size, void* user) { return memory_of(user).allocate(size); }
+
+void free_counted(void* content, void* user) { memory_of(user).free(content); }
+
+void* calloc_counted(std::size_t number, std::size_t size, void* user) {
+  if (size != 0 && number > std::numeric_limits<std::size_t>::max() / size) return nullptr;
+  auto* const content = memory_of(user).allocate(number * size);
+  if (content != nullptr) std::memset(content, 0, number * size);
+  return content;
+}
+
+void* realloc_counted(void* content, std::size_t size, void* user) {
+  return memory_of(user).reallocate(content, size);
+}
 
 struct option_deleter {
   void operator()(nghttp2_option* one) const noexcept { nghttp2_option_del(one); }
@@ -218,13 +234,13 @@ name_values to_name_values(std::span<header_field const> fields) {
 
 constexpr nghttp2_data_provider provider() noexcept { return {{}, session_callbacks::read}; }
 
-nghttp2_session* make_session(bool is_server, std::size_t& counter, session* self) {
+nghttp2_session* make_session(bool is_server, counted_memory& memory, session* self) {
   static auto const options = make_options();
   static auto* const callbacks = session_callbacks::make();
-  auto memory = counted_memory(counter);
+  nghttp2_mem functions{&memory, malloc_counted, free_counted, calloc_counted, realloc_counted};
   nghttp2_session* made = nullptr;
   auto const make = is_server ? nghttp2_session_server_new3 : nghttp2_session_client_new3;
-  if (make(&made, callbacks, self, options.get(), &memory) != 0) throw std::bad_alloc{};
+  if (make(&made, callbacks, self, options.get(), &functions) != 0) throw std::bad_alloc{};
   return made;
 }
 
@@ -235,7 +251,7 @@ session::session(side which, limits const& l, memory_meter* meter)
       counted_{meter},
       pings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
       settings_{l.control_frames_per_second_max, l.control_frames_per_second_max},
-      raw_{make_session(which == side::server, library_bytes_, this)} {
+      raw_{make_session(which == side::server, library_memory_, this)} {
   // Of the table of headers, the frames and the window of a stream: as HTTP/2 has them.
   std::array const own{nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
                        nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
@@ -248,13 +264,17 @@ session::session(side which, limits const& l, memory_meter* meter)
   count();
 }
 
-session::~session() = default;
+session::~session() {
+  if (library_memory_.is_exhausted()) static_cast<void>(raw_.release());  // and its memory goes
+}
 
 void session::feed(time_point now, std::string_view input) {
   if (!wants_read()) return;
+  failure_ends const guard{*this};
   now_ = now;
   auto const taken = nghttp2_session_mem_recv(raw(), bytes_of(input), input.size());
   count();
+  if (library_memory_.is_exhausted()) throw std::bad_alloc{};
   if (taken >= 0) return;
   switch (taken) {
     case NGHTTP2_ERR_FLOODED: return refuse_flood("frames that want an answer");
@@ -266,19 +286,16 @@ void session::feed(time_point now, std::string_view input) {
 }
 
 void session::append_output(std::string& out, std::size_t bytes_max) {
+  failure_ends const guard{*this};
   out_ = &out;
   out_bytes_max_ = out.size() + bytes_max;
   while (out.size() < out_bytes_max_ && !is_over_) {
     std::uint8_t const* frame = nullptr;
     auto const length = nghttp2_session_mem_send(raw(), &frame);
+    if (library_memory_.is_exhausted()) throw std::bad_alloc{};
     if (length == 0) break;
     if (length < 0) fail(static_cast<int>(length));
-    try {
-      out += text_of(frame, static_cast<std::size_t>(length));
-    } catch (std::bad_alloc const&) {
-      end("out of memory");
-      throw;
-    }
+    out += text_of(frame, static_cast<std::size_t>(length));
   }
   count();
 }
@@ -292,12 +309,14 @@ bool session::wants_read() const noexcept {
 }
 
 void session::ping(std::uint64_t payload) {
+  failure_ends const guard{*this};
   std::array<std::uint8_t, 8> bytes{};
   boost::endian::store_big_u64(bytes.data(), payload);
   check(nghttp2_submit_ping(raw(), NGHTTP2_FLAG_NONE, bytes.data()));
 }
 
 void session::go_away(stream_id last, error_code code, std::string_view text) {
+  failure_ends const guard{*this};
   last_served_ = std::min(last_served_, last);
   check(nghttp2_submit_goaway(raw(), NGHTTP2_FLAG_NONE, last.value,
                               static_cast<std::uint32_t>(code), bytes_of(text), text.size()));
@@ -340,7 +359,8 @@ std::optional<stream_id> session::submit_request(std::span<header_field const> f
 
 void session::resume(stream_id which) {
   // A stream that is not waiting goes on by itself.
-  if (nghttp2_session_resume_data(raw(), which.value) == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+  nghttp2_session_resume_data(raw(), which.value);
+  check(0);
 }
 
 void session::yield_to_others(stream_id which) {
@@ -369,15 +389,14 @@ void* session::remembered(stream_id of) const noexcept {
   return nghttp2_session_get_stream_user_data(raw(), of.value);
 }
 
-void session::check(int came_to) {
-  if (came_to == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+void session::check([[maybe_unused]] int came_to) const {
+  if (library_memory_.is_exhausted()) throw std::bad_alloc{};
   assert(came_to == 0);
 }
 
 void session::fail(int came_to) {
-  end(came_to == NGHTTP2_ERR_NOMEM || thrown_ ? "out of memory" : nghttp2_strerror(came_to));
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, {}));
-  if (came_to == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+  end(nghttp2_strerror(came_to));
 }
 
 void session::end(std::string_view why) noexcept {

@@ -4,10 +4,12 @@
 // sent a GOAWAY, and the session ends. Not thread-safe. Not here: what streams mean
 // (server_session, client_session).
 //
-// Nothing is sent before somebody takes it: ask `wants_write` after every other call.
+// Nothing is sent before somebody takes it: ask `wants_write` after every other call. All that is
+// not noexcept throws std::bad_alloc, and the session has ended then.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/time.hpp"
+#include "coxswain/http2/counted_memory.hpp"
 #include "coxswain/http2/limits.hpp"
 #include "coxswain/http2/outgoing.hpp"
 #include "coxswain/http2/rate_limit.hpp"
@@ -53,8 +55,7 @@ class session {
   session(session const&) = delete;
   session& operator=(session const&) = delete;
 
-  // Appends what is to be written next: frames, up to `bytes_max` bytes and one frame more. Throws
-  // std::bad_alloc; the session has ended then.
+  // Appends what is to be written next: frames, up to `bytes_max` bytes and one frame more.
   void append_output(std::string& out, std::size_t bytes_max);
 
   // There is something to be written now.
@@ -69,8 +70,9 @@ class session {
   // A sign of life is asked for: the answer is an event.
   void ping(std::uint64_t payload);
 
-  // GOAWAY. Streams after `last` are not served: those that are open end without an event. With the
-  // highest stream_id, all are served that the peer begins before it hears of it.
+  // GOAWAY. Streams of the peer after `last`, which is one of them, zero, or the highest stream_id,
+  // are not served: those that are open end without an event. With the highest one, all are served
+  // that the peer begins before it hears of it.
   void go_away(stream_id last, error_code code, std::string_view text);
 
   // Bytes of messages that were to be sent and are not in any output yet.
@@ -87,7 +89,7 @@ class session {
 
   // The heap memory that the session holds, values of others not counted.
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
-    return library_bytes_ + message_bytes_;
+    return library_memory_.bytes() + message_bytes_;
   }
 
  protected:
@@ -110,6 +112,21 @@ class session {
   virtual void ping_acknowledged(std::uint64_t payload) = 0;
   virtual void headers_sent(stream_id of, bool ends_stream) = 0;
   virtual void peer_goes_away(stream_id last, error_code why, std::string_view text) = 0;
+
+  // An exception that leaves a verb while one lives ends the session.
+  class failure_ends {
+   public:
+    explicit failure_ends(session& of) noexcept : of_{of} {}
+    ~failure_ends() {
+      if (std::uncaught_exceptions() > before_) of_.end("out of memory");
+    }
+    failure_ends(failure_ends const&) = delete;
+    failure_ends& operator=(failure_ends const&) = delete;
+
+   private:
+    session& of_;
+    int before_{std::uncaught_exceptions()};
+  };
 
   // What is to be sent of a stream, and whether it is the last of it.
   struct source {
@@ -169,13 +186,13 @@ class session {
   friend struct session_callbacks;
 
   [[nodiscard]] nghttp2_session* raw() const noexcept { return raw_.get(); }
-  static void check(int came_to);
+  void check(int came_to) const;
   void fail(int came_to);
   void end(std::string_view why) noexcept;
 
   limits limits_;
   time_point now_{};
-  std::size_t library_bytes_{};
+  counted_memory library_memory_;
   std::size_t message_bytes_{};
   std::size_t unsent_bytes_{};
   std::uint64_t sent_bytes_{};
