@@ -4,6 +4,7 @@
 import inspect
 import os
 import pathlib
+import pickle
 import signal
 import socket
 import sys
@@ -11,6 +12,7 @@ import threading
 import time
 import unittest.mock
 
+import coxswain
 from coxswain import jax_compat
 from support import (
     LIMIT, PythonTest, a_free_address, answer_all, eventually, impatient, main, together)
@@ -27,6 +29,14 @@ CLIENT = ("import os, signal, sys, threading, time\n"
 MANAGER = (CLIENT +
            "manager = jax_compat.create_preemption_sync_manager()\n"
            "manager.initialize(client)\n")
+# One of two processes that initialize and shut down as often as the last argument says.
+AGAIN = ("import sys\n"
+         "from coxswain import jax_compat\n"
+         "for _ in range(int(sys.argv[3])):\n"
+         "    jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]))\n"
+         "    print('ready', flush=True)\n"
+         "    jax_compat.global_state.client.wait_at_barrier('b', 60_000)\n"
+         "    jax_compat.shutdown()\n")
 
 
 class JaxTest(PythonTest):
@@ -109,6 +119,15 @@ class KeyValueStore(Job):
         self.assertEqual(self.each(work),
                          [(texts, [(k, v.encode()) for k, v in texts])] * self.NUM)
 
+    def test_nothing_is_in_the_root_and_nothing_removed_with_it(self):
+        client = self.clients[0]
+        client.key_value_set("d/a", "1")
+        for root in ("", "/", "//"):
+            self.assertEqual(client.key_value_dir_get(root), [])
+            self.assertEqual(client.key_value_dir_get_bytes(root), [])
+            client.key_value_delete(root)
+        self.assertEqual(client.key_value_dir_get("d"), [("d/a", "1")])
+
     def test_increment_delete_and_timeout(self):
         client = self.clients[0]
         self.assertEqual(client.key_value_increment("n", 5), 5)
@@ -154,6 +173,21 @@ class Barriers(Job):
         with self.assertRaisesRegex(RuntimeError,
                                     r"^INVALID_ARGUMENT: A non-participating task \(0\)"):
             self.clients[0].wait_at_barrier("b", 1000, [1, 2])
+
+    def test_those_who_name_others(self):
+        def work(client, me):
+            if me < 2:
+                with self.assertRaisesRegex(RuntimeError,
+                                            "^INVALID_ARGUMENT: Conflicting tasks specified"):
+                    client.wait_at_barrier("b", LIMIT * 1000, [0, 1, 2 + me])
+
+        self.each(work)
+
+    def test_live_nodes_that_do_not_exist_are_not_alive(self):
+        alive = self.each(lambda client, me: client.get_live_nodes([-1, 0, 1, 99])
+                          if me < 2 else None)
+        self.assertEqual(list(alive[0]), [0, 1])
+        self.assertEqual(alive[1], alive[0])
 
     def test_live_nodes(self):
         alive = self.each(lambda client, _: client.get_live_nodes([3, 2, 1, 0]))
@@ -206,9 +240,61 @@ class Life(JaxTest):
 
     def test_a_client_that_never_connected(self):
         client = jax_compat.get_distributed_runtime_client("127.0.0.1:9", 0)
-        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: .* is not connected"):
+            client.wait_at_barrier("b", 1000)
+        with unittest.mock.patch("coxswain.jax_compat._client._REACH_TIMEOUT", 0.1), \
+                self.assertRaisesRegex(RuntimeError, "^UNAVAILABLE: .*127.0.0.1:9"):
             client.key_value_set("k", "v")
         client.shutdown()
+
+    def test_keys_do_not_wait_for_the_others_to_connect(self):
+        service = self.service_of(2)
+        first, second = (jax_compat.get_distributed_runtime_client(service.address, task)
+                         for task in (0, 1))
+        first.key_value_set("k", "v")
+        self.assertEqual(second.blocking_key_value_get("k", LIMIT * 1000), "v")
+        self.assertEqual(second.key_value_increment("n", 2), 2)
+        together(first.connect, second.connect)
+        self.assertEqual(first.key_value_dir_get("/k"), [])
+        self.assertEqual(first.key_value_try_get("n"), "2")
+        together(first.shutdown, second.shutdown)
+        with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: .* shut down"):
+            first.key_value_try_get("n")
+
+    def test_an_error_has_the_code_of_its_status(self):
+        client = jax_compat.get_distributed_runtime_client(self.service_of(1).address, 0)
+        with self.assertRaises(jax_compat.JaxRuntimeError) as seen:
+            client.blocking_key_value_get("k", 1)
+        for problem in (seen.exception, pickle.loads(pickle.dumps(seen.exception))):
+            self.assertEqual((problem.error_code, problem.error_code_string),
+                             (4, "DEADLINE_EXCEEDED"))
+        odd = jax_compat.JaxRuntimeError("something else")
+        self.assertEqual((odd.error_code, odd.error_code_string), (2, "UNKNOWN"))
+
+    def shutdown_alone(self, task, service, **settings):
+        """What a task is told that shuts down without the other one, and how long that takes."""
+        service = self.service_of(2, **service)
+        clients = [jax_compat.get_distributed_runtime_client(
+            service.address, one, missed_heartbeat_callback=lambda _: None,
+            shutdown_on_destruction=False, **settings)
+            for one in (0, 1)]
+        together(*(one.connect for one in clients))
+        start = time.monotonic()
+        try:
+            clients[task].shutdown()
+            problem = ""
+        except RuntimeError as one:
+            problem = str(one)
+        return problem, time.monotonic() - start
+
+    def test_any_task_waits_for_the_others_as_long_as_its_client_says(self):
+        with unittest.mock.patch("coxswain.jax_compat._client.EXTRA_TIME", 0.5):
+            for task in (0, 1):
+                problem, took = self.shutdown_alone(task, {}, shutdown_timeout=1)
+                self.assertRegex(problem, "^INTERNAL: .*Shutdown barrier timed out")
+                self.assertTrue(1.5 <= took < 6, took)
+                problem, took = self.shutdown_alone(task, {}, shutdown_timeout=0)
+                self.assertEqual(problem, "")
 
     def test_a_client_is_used_once(self):
         service = self.service_of(1)
@@ -237,7 +323,8 @@ class Life(JaxTest):
         with self.assertRaisesRegex(RuntimeError, "^(INTERNAL|FAILED_PRECONDITION): "):
             clients[0].wait_at_barrier("b", 60_000)
         eventually(lambda: told)
-        self.assertIsInstance(told[0], RuntimeError)
+        self.assertRegex(str(told[0]), "^UNAVAILABLE: Task 1 heartbeat timeout: ")
+        self.assertEqual(told[0].error_code_string, "UNAVAILABLE")
         with self.assertRaisesRegex(RuntimeError, "^FAILED_PRECONDITION: "):
             clients[0].shutdown()
 
@@ -250,8 +337,25 @@ class Life(JaxTest):
         self.assertEqual(first.stdout.readline() + second.stdout.readline(), "ready\n" * 2)
         second.kill()
         _, err = first.communicate(timeout=LIMIT)
-        self.assertEqual(first.returncode, 1)
-        self.assertIn("task 1", err)
+        self.assertEqual(first.returncode, -signal.SIGABRT)
+        self.assertIn("UNAVAILABLE: Task 1 heartbeat timeout", err)
+
+    def test_a_forked_child_ends_without_a_word(self):
+        code = ("import os, sys\n"
+                "from coxswain import jax_compat\n"
+                "jax_compat.initialize(sys.argv[1], 1, 0)\n"
+                "early = jax_compat.get_distributed_runtime_client(sys.argv[1], 0)\n"
+                "early.key_value_set('k', 'v')\n"
+                "if (child := os.fork()) == 0:\n"
+                "    del early\n"
+                "    sys.exit(7)\n"
+                "_, status = os.waitpid(child, 0)\n"
+                "jax_compat.global_state.client.wait_at_barrier('b', 1000)\n"
+                "jax_compat.shutdown()\n"
+                "print(os.waitstatus_to_exitcode(status))\n")
+        program = self.python(code, a_free_address())
+        out, err = program.communicate(timeout=LIMIT)
+        self.assertEqual((program.returncode, out, err), (0, "7\n", ""))
 
     def test_a_client_that_nobody_shuts_down_is_shut_down_at_exit(self):
         service = self.service_of(2)
@@ -372,6 +476,49 @@ class Distributed(JaxTest):
                 states[me].shutdown()
 
             together(*(lambda me=me: work(me) for me in range(num)))
+
+    def test_a_task_that_is_killed_and_restarted_is_in_the_next_attempt(self):
+        address = a_free_address()
+        code = AGAIN.replace("wait_at_barrier('b'", "blocking_key_value_get('never'")
+        first, second = (self.python(code, address, task, 1) for task in (0, 1))
+        self.assertEqual(first.stdout.readline() + second.stdout.readline(), "ready\n" * 2)
+
+        second.kill()
+        second = self.python(AGAIN, address, 1, 1)
+        self.assertEqual(first.wait(LIMIT), -signal.SIGABRT)
+        first = self.python(AGAIN, address, 0, 1)
+
+        for program in (first, second):
+            self.assertEqual(self.out_of(program), "ready\n")
+
+    def test_process_0_waits_for_the_end_of_a_coordinator_whose_job_has_failed(self):
+        there = self.coordinator(1)
+        self.client(there, 0).join()
+        there.task_ended(0, coxswain.Code.INTERNAL, "crashed")
+        eventually(lambda: there.error)
+        state = jax_compat.State()
+        threading.Timer(0.5, there.stop).start()
+
+        state.initialize(there.address, 1, 0, initialization_timeout=LIMIT)
+
+        self.assertIsNotNone(state.service)
+        state.shutdown()
+
+    def test_what_is_not_over_in_time_ends_with_the_last_error(self):
+        there = self.coordinator(1)
+        self.client(there, 0).join()
+        there.task_ended(0, coxswain.Code.INTERNAL, "crashed")
+        eventually(lambda: there.error)
+        with self.assertRaisesRegex(RuntimeError, "^ABORTED: the job has failed: .*crashed"):
+            jax_compat.State().initialize(there.address, 1, 0, initialization_timeout=1)
+
+    def test_the_address_to_bind_may_be_the_seventh_argument_as_in_older_versions(self):
+        address = a_free_address()
+        for bind in (address, None):
+            state = jax_compat.State()
+            state.initialize("localhost:" + address.rpartition(":")[2], 1, 0, None, None, LIMIT, bind)
+            self.assertEqual(state.service.address == address, bind is not None)
+            state.shutdown()
 
     def test_the_environment_says_what_is_not_said(self):
         os.environ |= {"JAX_COORDINATOR_ADDRESS": a_free_address(), "JAX_NUM_PROCESSES": "1",
@@ -535,6 +682,21 @@ class Distributed(JaxTest):
         said = self.out_of(self.python(code, a_free_address(), a_free_address(),
                                        PYTHONPATH=path))
         self.assertTrue(said.startswith("DEADLINE_EXCEEDED: "), said)
+
+    def test_what_was_imported_before_is_ours_as_well(self):
+        code = ("import sys\n"
+                "from jax.distributed import initialize, is_initialized, shutdown\n"
+                "from coxswain import jax_compat\n"
+                "jax_compat.install()\n"
+                "initialize(sys.argv[1], 1, 0, coordinator_bind_address=sys.argv[1])\n"
+                "assert isinstance(jax_compat.global_state.client,\n"
+                "                  jax_compat.DistributedRuntimeClient)\n"
+                "assert is_initialized()\n"
+                "shutdown()\n"
+                "assert not is_initialized() and not jax_compat.is_initialized()\n"
+                "print('ours')\n")
+        path = os.pathsep.join([str(STANDIN), *sys.path])
+        self.assertEqual(self.out_of(self.python(code, a_free_address(), PYTHONPATH=path)), "ours\n")
 
     def test_an_uncaught_exception_still_enters_the_shutdown(self):
         address = a_free_address()

@@ -249,18 +249,24 @@ def started_unless_there(start: Callable[[], Coordinator],
 
 
 def _why_nobody_answers(client: _native.Options) -> str:
-    if not _is_listened_at(client.address):
-        return "nobody listens there."
+    import time
     client.task = None
     client.connect_timeout = _ANSWER_TIMEOUT
-    session = _native.Session()
-    try:
-        session.connect(client)
-    except DeadlineExceeded as problem:
-        return problem.message
-    finally:
-        session.close()
-    return ""
+    until = time.monotonic() + _ANSWER_TIMEOUT
+    while _is_listened_at(client.address):
+        session = _native.Session()
+        try:
+            session.connect(client)
+            return ""
+        except DeadlineExceeded as problem:
+            return problem.message
+        except Unavailable as problem:  # it is just being stopped
+            if time.monotonic() > until:
+                return problem.message
+            time.sleep(0.01)
+        finally:
+            session.close()
+    return "nobody listens there."
 
 
 def _is_listened_at(address: str) -> bool:

@@ -6,8 +6,9 @@ Code that was written for jaxlib's distributed runtime client runs on ours::
     jax_compat.initialize("head:8476", num_processes=8, process_id=3)
     jax_compat.global_state.client.wait_at_barrier("epoch", 60_000)
 
-and with ``jax_compat.install()`` so does code that asks JAX for it, such as Orbax. JAX is imported
-by ``install()`` and by nothing else here.
+and with ``jax_compat.install()`` so does code that asks JAX for it. JAX is imported by
+``install()`` and by nothing else here. Programs that use devices keep jaxlib's own client, which
+the coordinator serves, too.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def install() -> None:
     ``is_initialized``, and what ``jax._src.distributed.global_state`` holds after them. Its methods
     become ours, too.
 
-    Needs JAX, but not its native client. Device runtimes that want that very client, such as the
-    collectives of GPUs, do not take ours.
+    Needs JAX, but not its native client. JAX's backends hand the client to native functions that
+    take only jaxlib's own: as soon as a device is asked for they raise a TypeError.
     """
     import importlib
     import sys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import operator
 import os
+import random
 import sys
 import threading
 import time
@@ -12,7 +13,8 @@ import weakref
 from collections.abc import Callable, Sequence
 
 from coxswain import _native
-from coxswain._errors import Cancelled, Error, InvalidArgument
+from coxswain._errors import (
+    Aborted, Cancelled, Code, DeadlineExceeded, Error, Internal, InvalidArgument, Unavailable)
 from coxswain._options import options_of, said_by_environment
 from coxswain._shape import shape
 from coxswain.jax_compat._errors import as_jax, error_class, failed
@@ -22,6 +24,10 @@ INIT_TIMEOUT = 3600
 SHUTDOWN_TIMEOUT = 300
 # Added to the time for the shutdown, so that the coordinator's own answer comes first.
 EXTRA_TIME = 5
+# How long a key call before connect() waits for the coordinator, in seconds.
+_REACH_TIMEOUT = 5.0
+# The longest pause between two attempts to connect, in seconds.
+_PAUSE_MAX = 1.0
 
 # Connected, and to be shut down before the interpreter ends.
 _to_shut_down: weakref.WeakSet[DistributedRuntimeClient] = weakref.WeakSet()
@@ -43,6 +49,10 @@ def _bytes(value: bytes) -> bytes:
     return value
 
 
+def _is_root(key: str) -> bool:
+    return not text_of(key, "key").strip("/")
+
+
 class DistributedRuntimeClient:
     """Made by get_distributed_runtime_client. Every call releases the GIL, heartbeats do not need
     it, and errors are RuntimeErrors (JaxRuntimeErrors, if JAX is imported) with the text "CODE:
@@ -61,7 +71,10 @@ class DistributedRuntimeClient:
         self._tell = missed_heartbeat_callback
         self._shuts_down_alone = shutdown_on_destruction is not False
         self._native: _native.Session | None = None
+        self._before: _native.Session | None = None  # for keys, until there is the one above
+        self._lock = threading.Lock()  # of _before
         self._is_over = False
+        self._process = os.getpid()
 
     def __del__(self):
         # As jaxlib: this may wait for the other tasks.
@@ -69,6 +82,8 @@ class DistributedRuntimeClient:
             self._end_alone()
 
     def _end_alone(self) -> None:
+        if os.getpid() != self._process:
+            return  # the session belongs to the parent
         try:
             if self._shuts_down_alone and not self._is_over:
                 self.shutdown()
@@ -86,51 +101,98 @@ class DistributedRuntimeClient:
             raise failed("FAILED_PRECONDITION", f"The client of task {self._node_id} {what}.")
         return self._native
 
-    def connect(self) -> None:
-        """Waits until all tasks have connected, at most the init timeout."""
-        if self._native is not None:
-            raise failed("FAILED_PRECONDITION", f"Task {self._node_id} has connected before.")
-        until = time.monotonic() + self._init_timeout
+    @property
+    def _keys(self) -> _native.Session:
+        """For calls that need no task, which work before connect(), too."""
+        if self._native is not None or self._is_over:
+            return self._session
+        with self._lock, as_jax():
+            if self._before is None:
+                try:
+                    self._before = self._opened(_REACH_TIMEOUT)
+                except DeadlineExceeded as problem:
+                    raise Unavailable(problem.message) from problem
+            return self._before
+
+    def _opened(self, timeout: float, **settings) -> _native.Session:
         session = _native.Session()
-        settings = {**said_by_environment(), "task": self._node_id,
-                    "connect_timeout": float(self._init_timeout)}
+        said = {**said_by_environment(), "connect_timeout": timeout, **settings}
         try:
-            with as_jax():
-                session.connect(options_of(self._address, settings))
-                session.join(until - time.monotonic(), False)
+            session.connect(options_of(self._address, said))
         except BaseException:
             session.close()
             raise
-        self._native = session
-        threading.Thread(target=_watch, args=(weakref.ref(self), session), daemon=True,
+        return session
+
+    def connect(self) -> None:
+        """Waits until all tasks have connected, at most the init timeout. Until then it tries again
+        after a lost connection, ABORTED and INTERNAL: a task that was restarted meets the
+        coordinator of the job's previous attempt first."""
+        self.connect_with(lambda: None)
+
+    def connect_with(self, prepare: Callable[[], object]) -> None:
+        """As connect(), and calls ``prepare`` before each attempt. jaxlib has no such thing."""
+        if self._native is not None:
+            raise failed("FAILED_PRECONDITION", f"Task {self._node_id} has connected before.")
+        until = time.monotonic() + self._init_timeout
+        pause = 0.01
+        while True:
+            prepare()
+            try:
+                self._native = self._joined(until)
+                break
+            except (Aborted, Internal, Unavailable) as problem:
+                if time.monotonic() + pause > until:
+                    raise error_class()(str(problem)) from problem
+            except Error as problem:
+                raise error_class()(str(problem)) from problem
+            time.sleep(random.uniform(0.5, 1) * pause)
+            pause = min(2 * pause, _PAUSE_MAX)
+        threading.Thread(target=_watch, args=(weakref.ref(self), self._native), daemon=True,
                          name="coxswain-jax").start()
         if self._shuts_down_alone:
             _to_shut_down.add(self)
+
+    def _joined(self, until: float) -> _native.Session:
+        session = self._opened(max(0.0, until - time.monotonic()), task=self._node_id)
+        try:
+            session.join(max(0.0, until - time.monotonic()), False)
+        except BaseException:
+            session.close()
+            raise
+        return session
 
     def shutdown(self) -> None:
         """Waits until all tasks shut down. Nothing happens if this one never connected."""
         if self._native is None or self._is_over:
             return
         self._is_over = True
+        limit = self._shutdown_timeout + EXTRA_TIME if self._shutdown_timeout else 0
         try:
             with as_jax():
-                self._native.leave(self._shutdown_timeout + EXTRA_TIME, False)
+                self._native.leave(limit, False)
         finally:
             self._native.close()
+            if self._before is not None:
+                self._before.close()
 
     def _failed(self, error) -> None:
         """The job has failed, or the coordinator is lost."""
         if self._is_over:
             return
-        code = f"{error.cause.code.name}: "
-        problem = error_class()(code + str(error).removeprefix(code))
+        cause = error.cause
+        text = cause.message
+        if cause.task is not None:
+            is_lost = cause.code == Code.UNAVAILABLE
+            text = f"Task {cause.task} {'heartbeat timeout' if is_lost else 'failed'}: {text}"
+        problem = failed(cause.code.name, text)
         if self._tell is not None:
             self._tell(problem)
             return
         # What the process does with its devices may never end now; so it ends, as with jaxlib.
         print("coxswain: this process ends, because the job has failed or the coordinator is lost. "
-              f"The cause: {error}", file=sys.stderr, flush=True)
-        os._exit(1)
+              f"The cause: {problem}", file=sys.stderr, flush=True)
+        os.abort()
 
     def wait_at_barrier(self, barrier_id: str, timeout_in_ms: int,
                         process_ids: Sequence[int] | None = None) -> None:
@@ -142,17 +204,21 @@ class DistributedRuntimeClient:
                 session.barrier(text_of(barrier_id, "barrier_id"), _seconds(timeout_in_ms),
                                 participants, False)
             except InvalidArgument as problem:
-                if not participants or self._node_id in participants:
+                if participants and self._node_id not in participants:
+                    text = f"A non-participating task ({self._node_id}) called the barrier: "
+                elif "participants" in problem.message:
+                    text = "Conflicting tasks specified by different processes for the barrier: "
+                else:
                     raise
-                raise InvalidArgument(f"A non-participating task ({self._node_id}) called the "
-                                      f"barrier: {barrier_id}. {problem.message}") from problem
+                raise InvalidArgument(f"{text}{barrier_id}. {problem.message}") from problem
 
     def get_live_nodes(self, process_ids: Sequence[int]) -> dict[int, int]:
         """Which of the tasks are alive, with their incarnations. Waits until each of them that is
-        has asked for the same tasks."""
+        has asked for the same tasks. Numbers outside the job are no tasks that are alive."""
         session = self._session
+        wanted = [one for one in map(operator.index, process_ids) if 0 <= one < session.num_tasks]
         with as_jax():
-            return dict(session.alive_tasks([operator.index(one) for one in process_ids], None))
+            return dict(session.alive_tasks(wanted, None))
 
     def blocking_key_value_get(self, key: str, timeout_in_ms: int) -> str:
         """Waits until the key has a value, which is UTF-8."""
@@ -160,7 +226,7 @@ class DistributedRuntimeClient:
 
     def blocking_key_value_get_bytes(self, key: str, timeout_in_ms: int) -> bytes:
         """Waits until the key has a value."""
-        session = self._session
+        session = self._keys
         with as_jax():
             return session.get(text_of(key, "key"), _seconds(timeout_in_ms))
 
@@ -170,7 +236,7 @@ class DistributedRuntimeClient:
 
     def key_value_try_get_bytes(self, key: str) -> bytes:
         """The key's value. NOT_FOUND: it has none."""
-        session = self._session
+        session = self._keys
         with as_jax():
             value = session.try_get(text_of(key, "key"))
         if value is None:
@@ -179,7 +245,7 @@ class DistributedRuntimeClient:
 
     def key_value_increment(self, key: str, increment: int) -> int:
         """Adds to a decimal counter, zero if the key is missing; gives the sum."""
-        session = self._session
+        session = self._keys
         with as_jax():
             return session.increment(text_of(key, "key"), operator.index(increment))
 
@@ -189,25 +255,29 @@ class DistributedRuntimeClient:
 
     def key_value_set_bytes(self, key: str, value: bytes, allow_overwrite: bool = False) -> None:
         """As key_value_set, of bytes."""
-        session = self._session
+        session = self._keys
         with as_jax():
             session.put(text_of(key, "key"), _bytes(value), allow_overwrite, False)
 
     def key_value_dir_get(self, key: str) -> list[tuple[str, str]]:
-        """All keys below a directory, with their values, in order."""
+        """All keys below a directory, with their values, in order; none for the root."""
         return [(name, value.decode()) for name, value in self.key_value_dir_get_bytes(key)]
 
     def key_value_dir_get_bytes(self, key: str) -> list[tuple[str, bytes]]:
         """As key_value_dir_get, of bytes."""
-        session = self._session
+        session = self._keys
+        if _is_root(key):
+            return []
         with as_jax():
-            return [(name, value) for name, value, _ in session.list(text_of(key, "key"))]
+            return [(name, value) for name, value, _ in session.list(key)]
 
     def key_value_delete(self, key: str) -> None:
-        """Removes the key and all below it."""
-        session = self._session
+        """Removes the key and all below it; nothing for the root."""
+        session = self._keys
+        if _is_root(key):
+            return
         with as_jax():
-            session.remove_tree(text_of(key, "key"), False)
+            session.remove_tree(key, False)
 
 
 def _watch(of: weakref.ref, session: _native.Session) -> None:

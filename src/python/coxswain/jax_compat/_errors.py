@@ -6,11 +6,22 @@ import contextlib
 import functools
 import sys
 
+from coxswain._code import Code
 from coxswain._errors import AlreadyExists, Error, InvalidArgument
 
 
 class JaxRuntimeError(RuntimeError):
     """What calls raise."""
+
+    @property
+    def error_code(self) -> int:
+        """The status code's number; 2, UNKNOWN, if the text does not begin with a code."""
+        return int(Code.__members__.get(str(self).partition(":")[0], Code.UNKNOWN))
+
+    @property
+    def error_code_string(self) -> str:
+        """The status code's name, for example "DEADLINE_EXCEEDED"."""
+        return Code(self.error_code).name
 
     def __reduce__(self):
         return _remade, (str(self),)

@@ -72,6 +72,7 @@ def _coordinator(address: str, num_nodes: int, heartbeat_timeout: int | None,
     is_guarded = "token" in said or ("tls_ca" in said and "tls_cert" in said)
     return Coordinator(
         num_nodes, listen=f":{port}" if host == "[::]" else address, insecure=not is_guarded,
-        hosted_by_task=0, recoverable=bool(recoverable), leave_barrier=shutdown_timeout != 0,
+        hosted_by_task=0, recoverable=bool(recoverable),
+        leave_barrier=shutdown_timeout != 0,
         heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT, **said)
 

@@ -13,7 +13,8 @@ from coxswain._options import detect
 from coxswain.jax_compat._client import (
     DistributedRuntimeClient, get_distributed_runtime_client)
 from coxswain.jax_compat._preemption import PreemptionSyncManager, create_preemption_sync_manager
-from coxswain.jax_compat._service import DistributedRuntimeService, service_unless_there
+from coxswain.jax_compat._service import (
+    HEARTBEAT_TIMEOUT, DistributedRuntimeService, service_unless_there)
 
 _log = logging.getLogger("coxswain.jax_compat")
 
@@ -99,6 +100,10 @@ class State:
                    coordinator_bind_address: str | None = None, partition_index: int | None = None,
                    slice_index: int | None = None) -> None:
         """See jax_compat.initialize."""
+        if heartbeat_timeout_seconds is None or isinstance(heartbeat_timeout_seconds, str):
+            # JAX before 0.7 has the address to bind at this place, and no such time.
+            coordinator_bind_address = heartbeat_timeout_seconds or coordinator_bind_address
+            heartbeat_timeout_seconds = HEARTBEAT_TIMEOUT
         _refuse_late()
         if self.client is not None or self.service is not None:
             raise RuntimeError("distributed.initialize should only be called once. Until "
@@ -125,17 +130,19 @@ class State:
 
         self.coordinator_address, self.num_processes = address, num_processes
         self.process_id = process_id
-        try:
-            if process_id == 0:
+
+        def host() -> None:  # before each attempt: a coordinator that is there may be about to end
+            if process_id == 0 and self.service is None:
                 self.service = service_unless_there(
                     bind, num_processes, address, heartbeat_timeout_seconds,
                     shutdown_timeout_seconds, _setting("jax_enable_recoverability", False))
+
+        try:
             client = get_distributed_runtime_client(
                 address, process_id, init_timeout=initialization_timeout,
-                # The coordinator's time for the shutdown is the least of the clients'.
-                shutdown_timeout=shutdown_timeout_seconds - 5 if process_id == 0 else None,
+                shutdown_timeout=shutdown_timeout_seconds,
                 heartbeat_timeout=heartbeat_timeout_seconds, use_compression=True)
-            client.connect()
+            client.connect_with(host)
             self.client = client
             if _setting("jax_enable_preemption_service", True):
                 self.initialize_preemption_sync_manager()

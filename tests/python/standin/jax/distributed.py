@@ -1,0 +1,1 @@
+from jax._src.distributed import initialize, is_initialized, shutdown
