@@ -2,6 +2,7 @@
 // Joining: alone or all together, and newcomers that ask for the place of another incarnation
 // (semantics D10).
 
+#include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/kernel/roster.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 // Leaving: alone or all together (semantics D11), for good or to return.
 
+#include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/kernel/roster.hpp"

@@ -2,6 +2,7 @@
 // Barriers of tasks: arrivals, the end of rounds, and what a failed round says. Not here: which
 // rounds there are (barriers), who is missing (missing_tasks).
 
+#include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/rendezvous/barriers.hpp"
