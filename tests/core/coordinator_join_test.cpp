@@ -577,6 +577,25 @@ BOOST_AUTO_TEST_CASE(a_join_that_waits_long_is_logged_every_ten_seconds_with_who
   BOOST_TEST(!contains(c.log(), "has waited"));
 }
 
+// Who is quick to come again would join a coordinator that is about to end.
+BOOST_AUTO_TEST_CASE(nobody_but_its_host_joins_a_coordinator_that_all_have_left) {
+  cluster elsewhere{2};
+  elsewhere.leave(0);
+  elsewhere.leave(1);
+  BOOST_TEST(elsewhere.code(elsewhere.join({1, 1}, 501)) == "OK");
+
+  cluster c{2, {.hosted_by_task = 0}};
+  c.leave(0);
+  c.leave(1);
+
+  auto const again = c.join({1, 1}, 501);
+  BOOST_TEST(c.code(again) == "ABORTED");
+  expect_words(c.text(again), {"all tasks have left", "in the process of task 0"});
+
+  BOOST_TEST(c.code(c.join({0, 0}, 500)) == "OK");
+  BOOST_TEST(c.code(c.join({1, 1}, 502)) == "OK");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_join_is_seen_live_with_who_is_missing, empty_job<3>) {
   c.observer();
   c.join({0, 1}, 1, 60s);

@@ -115,6 +115,13 @@ void join_verbs::handle(call const& c, join_args& args) {
   }
   task& t = roster_.at(*c.task);
   if (error_) return calls_.refuse(c, kernel_.job_failed(errc::aborted));
+  if (is_ending_for(*c.task)) {
+    return calls_.refuse(c,
+                         {errc::aborted,
+                          "all tasks have left, and this coordinator ends: it runs in the process "
+                          "of task " +
+                              std::to_string(*options_.hosted_by_task) + "; join the next one"});
+  }
   if (c.by.guest_of) {
     if (t.is_connected()) {
       c.by.guest_of->is_member = true;
@@ -184,6 +191,13 @@ void join_verbs::move_holder(call const& c, join_args const& args) {
   hold(c, args);
   concerns_.progress.watch(*c.task);
   roster_.changed();
+}
+
+// All tasks have left a coordinator that runs in the process of one of them: that process is about
+// to end it, and only the task itself can know better.
+bool join_verbs::is_ending_for(task_id newcomer) const {
+  return options_.hosted_by_task && newcomer.value != *options_.hosted_by_task &&
+         roster_.count(task_state::left) + roster_.count(task_state::failed) == roster_.size();
 }
 
 bool join_verbs::is_recoverable(join_args const& args) const {

@@ -51,6 +51,7 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
+  [[nodiscard]] bool is_ending_for(task_id newcomer) const;
   [[nodiscard]] bool is_recoverable(join_args const& args) const;
   void hold(call const& c, join_args const& args);
   void move_holder(call const& c, join_args const& args);
