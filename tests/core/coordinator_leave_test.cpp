@@ -52,6 +52,21 @@ BOOST_FIXTURE_TEST_CASE(shutdown_with_barrier_barrier_fails_internal_and_the_job
   BOOST_TEST(details->missing == "2");
 }
 
+BOOST_AUTO_TEST_CASE(a_leave_waits_no_longer_than_the_coordinator_allows) {
+  cluster c{2, {.leave_timeout_max = 10s}};
+  auto const patient = c.leave(0, 300s);
+  BOOST_TEST(c.at(10s - 1ns).code(patient) == "waits");
+  BOOST_TEST(c.at(10s).code(patient) == "INTERNAL");
+
+  cluster hasty{2, {.leave_timeout_max = 10s}};
+  auto const first = hasty.leave(0, 2s);
+  BOOST_TEST(hasty.at(2s - 1ns).code(first) == "waits");
+  BOOST_TEST(hasty.at(2s).code(first) == "INTERNAL");
+
+  cluster alone{2, {.leave_timeout_max = 0s}};
+  BOOST_TEST(alone.code(alone.leave(0, 300s)) == "OK");
+}
+
 // Upstream the missing task's heartbeats are refused from then on.
 BOOST_AUTO_TEST_CASE(
     shutdown_with_barrier_barrier_fails_without_client_connection_set_task_to_error_by_d19) {

@@ -287,6 +287,14 @@ class Life(JaxTest):
             problem = str(one)
         return problem, time.monotonic() - start
 
+    def test_any_task_waits_for_the_others_as_long_as_the_service_says(self):
+        for task in (0, 1):
+            problem, took = self.shutdown_alone(task, {"shutdown_timeout": 1})
+            self.assertRegex(problem, "^INTERNAL: .*Shutdown barrier timed out")
+            self.assertTrue(1 <= took < 5, took)
+            problem, took = self.shutdown_alone(task, {"shutdown_timeout": 0})
+            self.assertEqual(problem, "")
+
     def test_any_task_waits_for_the_others_as_long_as_its_client_says(self):
         with unittest.mock.patch("coxswain.jax_compat._client.EXTRA_TIME", 0.5):
             for task in (0, 1):
@@ -477,6 +485,12 @@ class Distributed(JaxTest):
 
             together(*(lambda me=me: work(me) for me in range(num)))
 
+    def test_two_processes_use_an_address_again_and_again(self):
+        address = a_free_address()
+        programs = [self.python(AGAIN, address, task, 5) for task in (0, 1)]
+        for program in programs:
+            self.assertEqual(self.out_of(program), "ready\n" * 5)
+
     def test_a_task_that_is_killed_and_restarted_is_in_the_next_attempt(self):
         address = a_free_address()
         code = AGAIN.replace("wait_at_barrier('b'", "blocking_key_value_get('never'")
@@ -490,6 +504,24 @@ class Distributed(JaxTest):
 
         for program in (first, second):
             self.assertEqual(self.out_of(program), "ready\n")
+
+    def test_each_process_keeps_the_time_for_the_shutdown(self):
+        code = ("import sys, time\n"
+                "from coxswain import jax_compat\n"
+                "jax_compat.initialize(sys.argv[1], 2, int(sys.argv[2]),\n"
+                "                      shutdown_timeout_seconds=1)\n"
+                "print('ready', flush=True)\n"
+                "if sys.argv[2] != sys.argv[3]: time.sleep(1000)\n"
+                "start = time.monotonic()\n"
+                "try: jax_compat.global_state.client.shutdown()\n"
+                "except RuntimeError as problem: print(problem)\n"
+                "assert time.monotonic() - start < 5\n")
+        for quick in (0, 1):
+            address = a_free_address()
+            programs = [self.python(code, address, task, quick) for task in (0, 1)]
+            self.assertEqual([one.stdout.readline() for one in programs], ["ready\n"] * 2)
+            self.assertRegex(self.out_of(programs[quick]), "^INTERNAL: .*Shutdown barrier timed out")
+            self.assertEqual(programs[1 - quick].wait(LIMIT), -signal.SIGABRT)
 
     def test_process_0_waits_for_the_end_of_a_coordinator_whose_job_has_failed(self):
         there = self.coordinator(1)

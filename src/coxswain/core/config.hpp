@@ -54,6 +54,9 @@ struct config {
   bool join_barrier{true};
   // Leave waits for all tasks (the shutdown barrier). If false, each task leaves alone.
   bool leave_barrier{true};
+  // A leave waits for the others at most this long, even if its caller would wait longer. Zero:
+  // each task leaves alone.
+  time_limit leave_timeout_max{without_limit};
   // The shutdown barrier exists even if all tasks are recoverable; otherwise those leave alone.
   bool leave_together{false};
   // A task that left to return has failed if no process of it joins within this time.

@@ -54,6 +54,8 @@ class Coordinator:
     ``recoverable``: a task that fails does not fail the job, unless it says otherwise itself.
     ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true);
         where all are recoverable, for leaving only with ``leave_together``.
+    ``leave_timeout_max``: a leave waits at most this long, even if its caller would wait longer (no
+        limit; 0: each task leaves alone).
     ``return_timeout``: a task that left to return fails if it has not joined by then (10 min).
     ``heartbeat_timeout``: a task that is silent for this long has failed (100 s).
     ``reconnect_grace``: time for a lost connection to resume before its tasks fail (2 s).
@@ -96,7 +98,8 @@ class Coordinator:
                  job: str | None = None, attempt: int | None = None,
                  hosted_by_task: int | None = None,
                  recoverable: bool | None = None, join_barrier: bool | None = None,
-                 leave_barrier: bool | None = None, leave_together: bool | None = None,
+                 leave_barrier: bool | None = None, leave_timeout_max: Timeout = None,
+                 leave_together: bool | None = None,
                  return_timeout: Timeout = None, heartbeat_timeout: Timeout = None,
                  reconnect_grace: Timeout = None, progress_timeout: Timeout = None,
                  fail_without_progress: bool | None = None, preemption_lead: Timeout = None,

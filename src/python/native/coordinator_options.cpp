@@ -60,6 +60,7 @@ void bind_rules(py::class_<options>& to) {
   add(to, "recoverable", core_of, &core::config::recoverable);
   add(to, "join_barrier", core_of, &core::config::join_barrier);
   add(to, "leave_barrier", core_of, &core::config::leave_barrier);
+  add(to, "leave_timeout_max", core_of, &core::config::leave_timeout_max);
   add(to, "leave_together", core_of, &core::config::leave_together);
   add(to, "return_timeout", core_of, &core::config::return_timeout);
   add(to, "fail_without_progress", core_of, &core::config::fail_without_progress);

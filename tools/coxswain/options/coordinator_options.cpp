@@ -114,6 +114,9 @@ void add_timing_options(CLI::App& to, coordinator_options& into) {
   to.add_flag_callback(
       "--no-leave-barrier", [&core] { core.leave_barrier = false; },
       "Let each task leave alone, without waiting for the others");
+  add_duration(to, "--leave-timeout-max", core.leave_timeout_max,
+               "Cap how long a leaving task waits for the others; 0: it leaves alone",
+               {.may_be_forever = true});
   to.add_flag("--leave-together", core.leave_together,
               "Make tasks leave together even if all of them are recoverable");
   add_duration(to, "--return-timeout", core.return_timeout,

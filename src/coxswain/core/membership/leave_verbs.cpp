@@ -87,6 +87,7 @@ void leave_verbs::handle(call const& c, leave_args& args) {
             kernel_.who(*c.task) + " did not join as a recoverable task, so it cannot leave to "
                                    "return: join with recoverable set, or leave for good"});
   }
+  args.timeout = std::min<duration>(args.timeout, options_.leave_timeout_max);
   bool const alone = error_ || args.returning || !leaves_together() || args.timeout <= 0s;
   if (alone || t.parted != parting::none) return leave_alone(c, args.returning);
   if (!leave_.is_open()) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coxswain._coordinator import Coordinator, started_unless_there
 from coxswain._errors import Error, FailedPrecondition
 from coxswain._options import options_of, said_by_environment
-from coxswain.jax_compat._client import text_of
+from coxswain.jax_compat._client import SHUTDOWN_TIMEOUT, text_of
 from coxswain.jax_compat._errors import failed
 
 # jaxlib's own, in seconds.
@@ -35,8 +35,9 @@ def get_distributed_runtime_service(
     """Starts the coordinator of a job in this process. Times are whole seconds.
 
     As jaxlib's it takes anybody in, unless ``COXSWAIN_TOKEN`` or the files of TLS are set.
-    ``cluster_register_timeout`` is the clients' to say; with a ``shutdown_timeout`` of 0 each task
-    leaves alone, and otherwise the clients say how long to wait. UNKNOWN: it cannot listen there.
+    ``cluster_register_timeout`` is the clients' to say. A shutdown waits at most
+    ``shutdown_timeout``, 300 unless it says otherwise; with 0 each task leaves alone. UNKNOWN: it
+    cannot listen there.
     """
     try:
         return DistributedRuntimeService(
@@ -73,6 +74,6 @@ def _coordinator(address: str, num_nodes: int, heartbeat_timeout: int | None,
     return Coordinator(
         num_nodes, listen=f":{port}" if host == "[::]" else address, insecure=not is_guarded,
         hosted_by_task=0, recoverable=bool(recoverable),
-        leave_barrier=shutdown_timeout != 0,
+        leave_timeout_max=SHUTDOWN_TIMEOUT if shutdown_timeout is None else shutdown_timeout,
         heartbeat_timeout=heartbeat_timeout or HEARTBEAT_TIMEOUT, **said)
 
