@@ -8,6 +8,7 @@ Layers are described in src/coxswain/ARCHITECTURE.md. Not here: formatting (tool
 """
 
 import ast
+import collections
 import functools
 import pathlib
 import re
@@ -46,11 +47,19 @@ LONG_FILES: dict[str, str] = {
     "src/coxswain/core/model/messages.hpp": "one list of all that goes into the core and comes out",
 }
 
+DIRECTORY_SOURCES_MAX = 40
+# Directories that may have more sources, each with the reason.
+LARGE_DIRECTORIES: dict[str, str] = {
+    "src/coxswain/client": "not split by noun yet",
+    "src/coxswain/server": "not split by noun yet",
+}
+
 DIRECTORIES = (".github", ".ci", "bench", "proto", "src", "tests", "tools")
 SUFFIXES = ["", *(".c .cmake .cpp .css .h .hpp .html .in .js .json .map .md .mjs .proto .py .pyi .sh"
                   " .toml .txt").split()]
 WEB = (".css", ".html", ".js", ".mjs")
 PYTHON = (".py", ".pyi")
+CODE = (".c", ".cpp", ".h", ".hpp", ".js", ".mjs", ".py")
 THIRD_PARTY = ("CLI/", "boost/", "fmt/", "google/", "nghttp2/", "prometheus/", "pybind11/", "spdlog/", "toml++/")
 
 
@@ -442,6 +451,17 @@ def check(source, installed):
 
 
 
+def check_directories(paths):
+    """Directories with too many sources, as (directory, message)."""
+    counts = collections.Counter(path.rpartition("/")[0] for path in paths if path.endswith(CODE))
+    for directory, count in sorted(counts.items()):
+        if count > DIRECTORY_SOURCES_MAX and directory not in LARGE_DIRECTORIES:
+            yield directory, f"{count} sources; {DIRECTORY_SOURCES_MAX} are the limit: split it"
+    for directory in LARGE_DIRECTORIES:
+        if counts[directory] <= DIRECTORY_SOURCES_MAX:
+            yield directory, "is in LARGE_DIRECTORIES of tools/tidy.py and no longer large"
+
+
 # Snippets: the rule that each breaks (none: it is good), where it stands, and its text. A header
 # gets its #pragma once; a coroutine its function.
 SNIPPETS = (
@@ -527,6 +547,12 @@ def self_test():
         if found != expected.split():
             failures += 1
             print(f"expected {expected.split()}, found {found} in {path}:\n{text}\n")
+    full = [f"src/a/{i}.cpp" for i in range(DIRECTORY_SOURCES_MAX)]
+    for paths, expected in ((full, 0), ([*full, "src/a/a.txt"], 0), ([*full, "src/a/a.py"], 1)):
+        found = [one for one in check_directories(paths) if one[0] == "src/a"]
+        if len(found) != expected:
+            failures += 1
+            print(f"expected {expected} findings, found {found} of {len(paths)} files")
     print(f"{len(SNIPPETS)} snippets, {failures} failures")
     return 1 if failures else 0
 
@@ -562,6 +588,10 @@ def main(names):
         for line, rule, message in check(source, installed):
             findings += 1
             print(f"{source.path}:{line}: [{rule}] {message}")
+    for directory, message in [] if names else check_directories(
+            path.relative_to(ROOT).as_posix() for path in paths):
+        findings += 1
+        print(f"{directory}: [length] {message}")
     print(f"{len(paths)} files, {findings} findings")
     return 1 if findings else 0
 
