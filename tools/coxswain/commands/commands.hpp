@@ -1,6 +1,6 @@
 #pragma once
-// The subcommands of the program. Each adds itself to the command line, and stores what is to be
-// done in `chosen` when it was asked for.
+// The subcommands of the program. Each adds itself to the command line, and stores its action in
+// `chosen` when it is selected.
 
 #include "options/command_line.hpp"
 

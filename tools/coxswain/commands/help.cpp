@@ -1,4 +1,4 @@
-// coxswain help: what --help says.
+// coxswain help: the same as --help.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"

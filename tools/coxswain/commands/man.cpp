@@ -1,4 +1,4 @@
-// coxswain man: writes the manual pages. Packages are made with it; nobody else needs it.
+// coxswain man: writes the manual pages, for packages.
 
 #include "commands/commands.hpp"
 #include "options/exit_code.hpp"

@@ -119,7 +119,7 @@ asio::awaitable<void> quickstart::follow() {
   }
 }
 
-// The workers have gone; what they measured is in the coordinator, if that still serves.
+// The workers have gone; their measurements are in the coordinator, if it still runs.
 asio::awaitable<std::map<std::string, std::string>> quickstart::reports() {
   std::map<std::string, std::string> all;
   client_options options{job_.coordinator().addresses().front()};
@@ -131,7 +131,7 @@ asio::awaitable<std::map<std::string, std::string>> quickstart::reports() {
     for (auto const& one : found) all.emplace(one.key, one.value);
     co_await observer.leave();
   } catch (error const&) {
-    // Then it has failed before there were any; the rows say why.
+    // Then it has failed before there were any; the rows have the reason.
   }
   co_return all;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a worker of the quickstart measured, as it travels through a key, and the table of all.
+// The measurements of a quickstart worker, as the value of a key, and the table of all.
 
 #include "coxswain/base/time.hpp"
 

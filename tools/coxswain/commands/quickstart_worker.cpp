@@ -49,7 +49,7 @@ asio::awaitable<std::uint64_t> learn_devices(client& job, std::uint32_t me) {
   co_return all.size() * devices_per_worker;
 }
 
-// Waits for what the first worker and both neighbours put.
+// Waits for the keys of the first worker and both neighbours.
 asio::awaitable<void> exchange_data(client& job, std::uint32_t me) {
   auto const count = job.num_tasks();
   co_await job.put(data_key(me), data_of(me));

@@ -1,6 +1,6 @@
 #pragma once
-// What CLI11 lacks: options that take durations, sizes and numbers, whose errors name the option,
-// the value and what is allowed. Used by every subcommand.
+// Missing in CLI11: options for durations, sizes and numbers, whose errors name the option, the
+// value and the expected ones. Used by every subcommand.
 
 #include "options/subcommand.hpp"
 #include "options/units.hpp"
@@ -22,11 +22,11 @@
 
 namespace coxswain::tools {
 
-// What the command line asks for; gives the program's exit code.
+// The selected action; returns the program's exit code.
 using action = std::function<int()>;
 
-// A subcommand that, when it was chosen, stores in `chosen` what is to be done: `run`, unless it is
-// asked for its configuration.
+// A subcommand that, when selected, stores its action in `chosen`: `run`, unless --print-config is
+// given.
 subcommand& add_subcommand(CLI::App& program, std::string const& name, std::string const& purpose,
                            action& chosen, action run);
 
@@ -34,7 +34,7 @@ subcommand& add_subcommand(CLI::App& program, std::string const& name, std::stri
 void add_subcommand(CLI::App& program, std::shared_ptr<subcommand> made, action& chosen,
                     action run);
 
-// A subcommand that keeps what was given to it.
+// A subcommand that stores its arguments.
 template <class Given>
 struct subcommand_with : subcommand {
   using subcommand::subcommand;
@@ -50,15 +50,15 @@ subcommand_with<Given>& add_subcommand(CLI::App& program, std::string const& nam
   return *made;
 }
 
-// Of the whole command line, to be called before it is parsed: what follows the `--` of
-// `coxswain run -n 4 -- CMD...` is not for CLI11.
+// Call it with the whole command line before parsing: hides the part after the `--` of `coxswain
+// run -n 4 -- CMD...` from CLI11.
 void protect_command(std::vector<std::string>& arguments);
 
-// What follows it, of what remained when the options of `of` were parsed. Throws program_error
-// (usage): it begins with an option that is not known.
+// That part, from the arguments left after parsing the options of `of`. Throws program_error
+// (usage): it begins with an unknown option.
 [[nodiscard]] std::vector<std::string> command_in(CLI::App const& of);
 
-// What is wrong with such a subcommand or option, and what may have been meant.
+// The error for an unknown subcommand or option, with the nearest known one.
 [[nodiscard]] std::string unknown_subcommand(CLI::App const& program, std::string const& given);
 [[nodiscard]] std::string unknown_option(CLI::App const& of, std::string const& given);
 
@@ -110,7 +110,7 @@ CLI::Option* add_number(CLI::App& to, std::string const& name, std::optional<Num
 CLI::Option* add_tasks(CLI::App& to, std::string const& name, std::vector<task_id>& into,
                        std::string const& help);
 
-// Refuses what is no address.
+// Refuses malformed addresses.
 [[nodiscard]] CLI::Validator address_check();
 
 // Allows these values, which --help shows.

@@ -1,6 +1,6 @@
 #pragma once
-// A TOML file of options: keys at its top for all subcommands that have such an option, a section
-// for each subcommand, which wins. Not here: what the values mean (subcommand).
+// A TOML file of options: keys at the top for all subcommands with that option, a section for each
+// subcommand, which takes precedence. Not here: the meaning of values (subcommand).
 
 #include <map>
 #include <set>
@@ -15,10 +15,10 @@ class config_file {
   using values = std::vector<std::string>;
 
   // `known` has the keys of each subcommand. Throws program_error (usage): the file cannot be read,
-  // is no TOML, or says what is not known.
+  // is not TOML, or has an unknown key.
   config_file(std::string const& path, std::map<std::string, names> const& known);
 
-  // What it says of a subcommand's key; null: nothing.
+  // The value of a subcommand's key; null: none.
   [[nodiscard]] values const* find(std::string const& command, std::string const& key) const;
 
  private:

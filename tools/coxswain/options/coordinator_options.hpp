@@ -27,16 +27,16 @@ struct coordinator_options {
   std::string token_file;
   std::string port_file;
   bool is_kept_private{};       // a listener without a host, because nothing guards it
-  subcommand const* said_by{};  // knows what of it a file says
+  subcommand const* said_by{};  // knows which values come from a file
 };
 
-// -n, --num-tasks. Zero: nobody has said it.
+// -n, --num-tasks. Zero: not given.
 CLI::Option* add_num_tasks(CLI::App& to, coordinator_options& into);
 
 // --job, --attempt, --token-file, --listen, --insecure, --port-file, --recoverable; `into.said_by`.
 void add_identity_options(subcommand& to, coordinator_options& into);
 
-// --listen and --insecure of them. `shown_default` says where it listens unless told.
+// Adds --listen and --insecure. `shown_default` describes the default address.
 void add_listeners(CLI::App& to, server::options& into, std::string const& shown_default);
 
 // Timing and limits, each group under a heading of its own.
@@ -50,13 +50,13 @@ void add_http_options(CLI::App& to, coordinator_options& into);
 // Throws program_error.
 void complete(coordinator_options& given);
 
-// Says in the log what became of a listener without a host.
+// Logs the addresses of a listener without a host.
 void report_privacy(coordinator_options const& given);
 
-// When the coordinator is no more, and the log still is.
+// After the coordinator's end, before the log's.
 void finish(coordinator_options& given);
 
-// What server::server says when it cannot be made, in terms of the command line.
+// An error of server::server's constructor, in terms of the command line.
 [[nodiscard]] program_error cannot_start(error const& problem);
 
 }  // namespace coxswain::tools

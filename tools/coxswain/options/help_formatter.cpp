@@ -17,7 +17,7 @@ constexpr std::size_t page_width = 79;
 // The options that every subcommand has.
 constexpr std::ptrdiff_t everywhere = 3;
 
-// `left`, and beside it the text in lines that fit.
+// `left`, and the wrapped text in a second column.
 std::string two_columns(std::string const& left, std::string const& text, std::size_t text_begins) {
   auto line = std::string(indent, ' ') + left;
   std::string all;
@@ -40,7 +40,7 @@ std::string two_columns(std::string const& left, std::string const& text, std::s
   return all;
 }
 
-// The same words in lines that fit. What is indented, blank or a heading stays as it is.
+// The text, wrapped. Indented and blank lines and headings stay unchanged.
 std::string filled(std::string const& text) {
   auto const stands_alone = [](std::string const& line) {
     return line.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ ") == std::string::npos ||
@@ -69,7 +69,7 @@ std::string filled(std::string const& text) {
   return all;
 }
 
-// What stands for an option's value: "LEVEL:{info,warning}" allows two.
+// The placeholder of an option's value: "LEVEL:{info,warning}" allows two.
 struct value_type {
   std::string name;
   std::string choices;
@@ -88,7 +88,7 @@ help_formatter::help_formatter() { label("Positionals", "Arguments"); }
 
 std::string help_formatter::make_usage(CLI::App const* app, std::string name) const {
   auto usage = CLI::Formatter::make_usage(app, name);
-  // CLI11 does not tell that another command may follow.
+  // CLI11 does not show that another command can follow.
   if (app->get_prefix_command()) usage.insert(usage.find_last_not_of('\n') + 1, " [--] CMD...");
   return usage;
 }

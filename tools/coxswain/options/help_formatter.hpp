@@ -10,7 +10,7 @@
 
 namespace coxswain::tools {
 
-// The last group: where a coordinator is, who we are, --config and --help.
+// The last group: the coordinator's address, credentials, --config and --help.
 inline constexpr auto common_options = "Common options";
 
 class help_formatter : public CLI::Formatter {
@@ -33,7 +33,7 @@ class help_formatter : public CLI::Formatter {
 // The groups of its options in the order in which they are shown.
 [[nodiscard]] std::vector<std::string> groups_of(CLI::App const& app);
 
-// What stands in the two columns of an option: "-n,--num-tasks N", and what it is for.
+// The two columns of an option: "-n,--num-tasks N", and its description.
 [[nodiscard]] std::string option_head(CLI::Option const& option);
 [[nodiscard]] std::string option_text(CLI::Option const& option);
 

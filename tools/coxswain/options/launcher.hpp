@@ -1,5 +1,5 @@
 #pragma once
-// What the launcher says of this process, for options that nobody has given.
+// The launcher's parameters of this process, for options not given.
 
 #include "options/subcommand.hpp"
 
@@ -14,15 +14,14 @@ namespace coxswain::tools {
 // Detected once. Its values throw coxswain::error (INVALID_ARGUMENT) where a variable is wrong.
 [[nodiscard]] launch::parameters const& launched();
 
-// Why the launcher does not say one of its parameters, and what to set, after a space; empty if
-// nobody knows.
+// Why the launcher does not provide a parameter, and what to set, after a space; empty if unknown.
 template <class Value>
 [[nodiscard]] std::string why_missing(launch::sourced_value<Value> launch::parameters::*what) {
   auto const& why = (launched().*what).why_missing();
   return why.empty() ? "" : " " + why;
 }
 
-// What it says of one of its parameters, as the fallback of an option.
+// One of its parameters, as the fallback of an option.
 template <class Value>
 [[nodiscard]] subcommand::fallback said_by_launcher(
     launch::sourced_value<Value> launch::parameters::*what) {

@@ -1,5 +1,5 @@
 #pragma once
-// What somebody may have meant who wrote a name that is not known.
+// The nearest known name to an unknown one.
 
 #include <set>
 #include <string>

@@ -1,4 +1,4 @@
-// What was meant by a name that is not known.
+// The nearest known name to an unknown one.
 
 #include "options/nearest.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a task brings to a reduction, as it is written on the command line, and what comes of it.
+// The operand of a reduction on the command line, and its result.
 
 #include <cstdint>
 #include <optional>

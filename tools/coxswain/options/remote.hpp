@@ -1,7 +1,7 @@
 #pragma once
-// A subcommand's conversation with a coordinator that runs already: which one, as whom, and what
-// its errors end the program with. It takes part as an observer, which is no task, or acts for the
-// task of the `coxswain task` below which it was started.
+// A subcommand's conversation with a running coordinator: its address and credentials, and the exit
+// codes of errors. It is an observer, or acts for the task of the `coxswain task` under which it
+// was started.
 
 #include "options/command_line.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace coxswain::tools {
 
-// Where `serve` listens and the other subcommands connect to when nobody says, no launcher either.
+// The default address of `serve` and of the other subcommands, without a launcher.
 inline constexpr auto address_default = "127.0.0.1:8476";
 
 struct remote_options {
@@ -32,18 +32,18 @@ void add_remote_options(subcommand& to, remote_options& into);
 
 // The same with an address. If neither the options nor a launcher have one, it is that of the job
 // of this user that runs on this machine (job_registry), or the default. If there are several, the
-// newest one is taken and standard error says so. Throws program_error: that might do harm.
+// newest one is used, with a note on standard error. Throws program_error: that might do harm.
 [[nodiscard]] remote_options located(remote_options with);
 
 using conversation = std::function<asio::awaitable<void>(client&)>;
 
 // Locates a coordinator and connects as an observer, talks and ends the session. SIGINT and SIGTERM
-// take back what is open and give 128 + their number. Throws program_error.
+// cancel open calls and give 128 + their number. Throws program_error.
 int converse(remote_options const& with, conversation talk);
 
 [[nodiscard]] bool is_inside_task();
 
-// How long it may take to reach the coordinator by way of `coxswain task`, if nobody says.
+// The default time limit for reaching the coordinator through `coxswain task`.
 inline constexpr duration admission_max{5s};
 
 // The same as the task that this process was started for. Throws program_error (usage): there is
@@ -54,8 +54,8 @@ int act(conversation talk, duration connect_timeout = admission_max);
 // and converses elsewhere, or if `with` has the address of another coordinator.
 int take_part(remote_options const& with, conversation talk);
 
-// A subcommand that is a conversation and keeps what was given to it: with the coordinator that
-// `given.remote` names, or else on behalf of the task.
+// A subcommand that is a conversation and stores its arguments: with the coordinator of
+// `given.remote`, or else on behalf of the task.
 template <class Given>
 subcommand_with<Given>& add_conversation(CLI::App& program, std::string const& name,
                                          std::string const& purpose, action& chosen,
@@ -69,14 +69,14 @@ subcommand_with<Given>& add_conversation(CLI::App& program, std::string const& n
   return *made;
 }
 
-// The rest is for those who hold a session of another kind. Throws program_error.
+// The rest is for other kinds of sessions. Throws program_error.
 [[nodiscard]] client_options observer(remote_options const& with);
 asio::awaitable<client> connect(client_options options);
 
-// Says on standard error what the client waits for, behind this name.
+// Prints what the client waits for on standard error, after this name.
 [[nodiscard]] std::function<void(client_event const&)> say_waits(std::string name);
 
-// How long the end of a session may take once everything is said.
+// Time limit for the end of a session.
 inline constexpr duration farewell_max = 1s;
 
 }  // namespace coxswain::tools

@@ -1,7 +1,7 @@
 #pragma once
 // A subcommand of the program on the command line, whose options are also variables and keys of a
-// file: a flag wins over the variable, the variable over the file, the file over the default. It
-// knows who has said what. Not here: what a file holds (config_file).
+// file: flags take precedence over variables, variables over the file, the file over defaults. It
+// knows the source of each value. Not here: the content of a file (config_file).
 
 #include "options/config_file.hpp"
 
@@ -24,7 +24,7 @@ class subcommand : public CLI::App {
   // offers --config and --print-config. Options that come later have neither.
   void name_variables();
 
-  // A value that an option has unless it is said, and where it comes from; if there is one.
+  // A fallback value of an option, with its source; if there is one.
   struct origin {
     std::string value;
     std::string from;
@@ -36,10 +36,10 @@ class subcommand : public CLI::App {
   enum class rank : std::uint8_t { below_file, above_file };
   void add_fallback(std::string const& option, fallback otherwise, rank where = rank::below_file);
 
-  // --print-config was given: nothing else is to be done.
+  // --print-config was given: do nothing else.
   [[nodiscard]] bool is_asked_for_configuration() const { return print_ && print_->count() > 0; }
 
-  // All options, their values and who says so, as a table or as a file. Throws coxswain::error:
+  // All options with their values and sources, as a table or as a file. Throws coxswain::error:
   // what a fallback throws.
   [[nodiscard]] std::string configuration() const;
 
@@ -50,7 +50,7 @@ class subcommand : public CLI::App {
   // says it, or there is no file. Throws program_error: the file is wrong.
   [[nodiscard]] std::optional<std::string> reading_resumed(std::string_view option) const;
 
-  // The keys that a file may have for this subcommand.
+  // The valid keys of a file for this subcommand.
   [[nodiscard]] config_file::names keys() const;
 
  private:

@@ -11,13 +11,13 @@
 
 namespace coxswain::tools {
 
-// For who connects: --tls-ca, --tls-cert, --tls-key and --tls-peer-uri-prefix.
+// For clients: --tls-ca, --tls-cert, --tls-key and --tls-peer-uri-prefix.
 void add_tls_options(CLI::App& to, tls_options& into);
 
-// For who listens: the same, --tls-min and --tls-reload-period.
+// For servers: the same, --tls-min and --tls-reload-period.
 void add_tls_listener_options(CLI::App& to, tls_options& into);
 
-// The variables that tell a process that we start the same. Empty ones mean nothing.
+// The variables with the same options for a child process. Empty ones are not set.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> tls_variables(tls_options const& of);
 
 }  // namespace coxswain::tools

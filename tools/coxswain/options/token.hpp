@@ -1,5 +1,5 @@
 #pragma once
-// The secrets of a job. They are never arguments: those are for everybody to see.
+// The tokens of a job. They are never arguments, which all users can see.
 
 #include "options/subcommand.hpp"
 
@@ -16,12 +16,11 @@ namespace coxswain::tools {
 
 CLI::Option* add_token_file(CLI::App& to, std::string& into);
 
-// What stands for --token-file if there is none: that the variable COXSWAIN_TOKEN is set, without
-// what it holds.
+// The fallback of --token-file: that the variable COXSWAIN_TOKEN is set, without its content.
 [[nodiscard]] std::optional<subcommand::origin> token_of_variable();
 
-// What the file holds, space around it dropped; without a file, the variable COXSWAIN_TOKEN; else
-// nothing. Throws program_error (usage): the file cannot be read or holds no token.
+// The content of the file without surrounding space; without a file, the variable COXSWAIN_TOKEN;
+// else empty. Throws program_error (usage): the file cannot be read or holds no token.
 [[nodiscard]] std::string read_token(std::string const& file);
 
 // The same for a coordinator, whose file may hold many tokens, each with its role.
@@ -31,9 +30,9 @@ CLI::Option* add_credentials_file(CLI::App& to, std::string& into);
 // file cannot be read.
 [[nodiscard]] std::vector<core::credential> read_credentials(std::string const& file);
 
-// What a file holds: lines of a role and a token; or of a token alone, which is a worker's. Empty
-// lines and those that begin with # mean nothing. Throws program_error (usage): a line is wrong,
-// which the text names by its number, or there is no token.
+// Parses a file: lines of a role and a token; or of a token alone, which is a worker's. Empty lines
+// and those that begin with # are ignored. Throws program_error (usage): a line is wrong, which the
+// text names by its number, or there is no token.
 [[nodiscard]] std::vector<core::credential> credentials_in(std::string_view content,
                                                            std::string const& file);
 

@@ -78,7 +78,7 @@ std::optional<duration> parse_duration(std::string_view text) {
     if (!part) return std::nullopt;
     sum += *part;
   }
-  // A nanosecond less would be `without_limit`: people have to ask for that by name.
+  // A larger value would be `without_limit`, which must be given by name.
   if (!(sum < static_cast<double>(duration::max().count()))) return std::nullopt;
   return duration{std::llround(sum)};
 }

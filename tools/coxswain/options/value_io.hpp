@@ -7,7 +7,7 @@
 
 namespace coxswain::tools {
 
-// What a VALUE argument means: - stands for the whole standard input.
+// The value of a VALUE argument: - means all of standard input.
 [[nodiscard]] std::string value_of_argument(std::string given);
 
 // Writes the value as it is stored, so that it can be piped on. Only a terminal gets its line

@@ -78,7 +78,7 @@ struct preparation {
   ::dup2(p.input, STDIN_FILENO);
   ::dup2(p.output, STDOUT_FILENO);
   ::dup2(p.errors, STDERR_FILENO);
-  // What others opened in this process is not the child's either.
+  // The child must not inherit descriptors opened elsewhere in this process.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   if (p.descriptors->rlim_max > 0) ::setrlimit(RLIMIT_NOFILE, p.descriptors);
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
@@ -91,7 +91,7 @@ struct preparation {
   ::_exit(127);
 }
 
-// No handler of ours may run in the child before it has its own: they write to our event loop.
+// Our signal handlers must not run in the child: they write to our event loop.
 pid_t fork_without_signals(preparation const& p) {
   sigset_t all;
   sigset_t before;
@@ -143,7 +143,7 @@ child_process::child_process(child_command const& command) {
                              argument_pointers.data(),
                              environment_pointers.data()};
   pid_ = fork_without_signals(prepared);
-  ::setpgid(pid_, pid_);  // also here: whoever is first
+  ::setpgid(pid_, pid_);  // also here: whichever comes first
   report.writing.close();
   if (int const problem = exec_problem(report.reading); problem != 0) {
     ::waitpid(pid_, nullptr, 0);

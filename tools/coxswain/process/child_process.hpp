@@ -1,6 +1,6 @@
 #pragma once
 // A child process that leads a process group of its own and dies with us. Not here: waiting for
-// it, which is for whoever gets SIGCHLD; passing on what it prints.
+// SIGCHLD; passing on its output.
 
 #include "coxswain/net/descriptor.hpp"
 
@@ -21,7 +21,7 @@ struct ending {
 
   [[nodiscard]] bool is_good() const noexcept { return !was_killed && number == 0; }
 
-  // As a shell says it: 128 + the signal, else the exit status.
+  // As in a shell: 128 + the signal, else the exit status.
   [[nodiscard]] int code() const noexcept { return was_killed ? 128 + number : number; }
 
   // "killed by signal 9 (SIGKILL)", "exited with status 3".
@@ -47,7 +47,7 @@ class child_process {
   // else 1.
   explicit child_process(child_command const& command);
 
-  // Kills what is left of its process group, and waits for it.
+  // Kills the rest of its process group, and waits for it.
   ~child_process();
   child_process(child_process const&) = delete;
   child_process& operator=(child_process const&) = delete;

@@ -25,7 +25,7 @@ using boost::system::error_code;
 // Longer than any client waits for its handshake.
 constexpr duration open_max = 30s;
 
-// When there are no more descriptors.
+// When descriptors are exhausted.
 constexpr duration accept_again_after = 100ms;
 
 constexpr std::size_t read_bytes = 64 * 1024;
@@ -39,7 +39,7 @@ local::acceptor listen(asio::any_io_executor const& executor, std::string const&
   }
 }
 
-// What a program hears instead of an answer to its handshake. It tries again.
+// The reply to a program's handshake while the coordinator is unreachable. It retries.
 std::string unreachable(status const& why) {
   core::answer last;
   status told{errc::unavailable, "coxswain task cannot reach the coordinator: " + why.message()};
@@ -90,13 +90,13 @@ asio::awaitable<void> forwarder::carried::carry_up(std::shared_ptr<carried> self
       auto const went = self->coordinator->write_some(rest);
       rest.remove_prefix(went.bytes);
       if (went.how == net::transfer::outcome::done) continue;
-      // What the coordinator has said before it closed is still on its way down.
+      // Output of the coordinator before its close is still in transit.
       if (went.how != net::transfer::outcome::would_block) co_return;
       co_await transport::writable(self->coordinator);
     }
     if (self->coordinator->is_dropped()) co_return;
   }
-  // What the program has said last is on its way: the coordinator hears it, and then ends this.
+  // The program's last input is in transit: the coordinator reads it, and then ends this.
   if (!self->coordinator->is_dropped()) self->coordinator->shut_write();
 }
 
@@ -172,7 +172,8 @@ void forwarder::take(local::socket program) {
   asio::co_spawn(executor, carry(both, to_), asio::detached);
 }
 
-// They may be replaced while this process runs; what cannot be read leaves those before in use.
+// Files can be replaced while this process runs; if they cannot be read, the previous ones stay in
+// use.
 void forwarder::reload_certificates() noexcept {
   if (!task_.tls.is_wanted() || to_.is_unix()) return;
   try {

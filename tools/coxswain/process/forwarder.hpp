@@ -1,8 +1,8 @@
 #pragma once
-// The private Unix socket by which the programs that a COMMAND starts reach the coordinator. Each
-// of their connections is carried on, byte by byte, by one to the coordinator, with its TLS. So
-// each program has a session of its own, and what it says is not understood here. Not here: the
-// leave to act for the task (task_run).
+// The private Unix socket by which the programs that a COMMAND starts reach the coordinator. The
+// bytes of each of their connections are forwarded over one to the coordinator, with its TLS. So
+// each program has its own session, and its messages are not parsed here. Not here: the permission
+// to act for the task (task_run).
 //
 // Not thread-safe: everything happens on the executor of the task's client.
 
@@ -24,11 +24,11 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
   // session. Throws program_error: the temporary directory cannot be used.
   explicit forwarder(client const& task);
 
-  // Forwards for all who come, until it is closed. `self` is this.
+  // Forwards all connections, until it is closed. `self` is this.
   static asio::awaitable<void> serve(std::shared_ptr<forwarder> self);
 
   // Waits, for `longest` at most, until the coordinator has ended the connections whose programs
-  // have ended, so that it has heard everything that they said. `self` is this.
+  // have ended, so that it has read all their input. `self` is this.
   static asio::awaitable<void> finish_ended(std::shared_ptr<forwarder> self, duration longest);
 
   // Drops all connections, and takes no others.
@@ -49,7 +49,7 @@ class forwarder : public std::enable_shared_from_this<forwarder> {
   client_options task_;
   net::endpoint to_;
   duration peer_timeout_;
-  std::shared_ptr<net::tls_context const> certificates_;  // if TLS is to be spoken
+  std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used
   asio::local::stream_protocol::acceptor acceptor_;
   std::vector<std::weak_ptr<carried>> all_;
 };

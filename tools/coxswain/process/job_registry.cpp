@@ -85,7 +85,7 @@ std::optional<registered_job> parsed(std::string_view text) try {
   return std::nullopt;
 }
 
-// What the file of a living process holds. One that is left over is removed.
+// The content of the file of a live process. A stale file is removed.
 std::optional<registered_job> read_entry(int directory, char const* name) {
   net::descriptor const file{
       ::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};

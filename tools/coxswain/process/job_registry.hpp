@@ -20,7 +20,7 @@ struct registered_job {
   std::string job;
   std::string address;  // as processes of this machine reach it
   std::string token;    // empty: none is asked for
-  bool is_drawn{};      // the token was drawn for this run: nobody can know it from elsewhere
+  bool is_drawn{};      // the token is random, for this run only
   tls_options tls;      // the files with which to connect
   std::string page;     // the URL of its status page; empty: there is none
   std::uint32_t num_tasks{};
@@ -31,18 +31,17 @@ struct registered_job {
   [[nodiscard]] std::string started_text() const;
 };
 
-// What a coordinator with these options is to those who look for it. `listener` is where it
-// listens.
+// The registry entry of a coordinator with these options. `listener` is its address.
 [[nodiscard]] registered_job described(server::options const& of, std::string const& listener,
                                        std::string page = {});
 
-// What processes of this machine connect to: a wildcard is no address.
+// The address for processes of this machine: a wildcard cannot be connected to.
 [[nodiscard]] std::string reachable(std::string const& listener);
 
 // The token of a worker; empty: there is none.
 [[nodiscard]] std::string worker_token(std::vector<core::credential> const& from);
 
-// Registers a job while it lives. If that is not possible, the log says why.
+// Registers a job for its lifetime. If that fails, the log has the reason.
 class job_registration {
  public:
   explicit job_registration(registered_job what);
@@ -50,7 +49,7 @@ class job_registration {
   job_registration(job_registration const&) = delete;
   job_registration& operator=(job_registration const&) = delete;
 
-  // From now on the coordinator asks for another token.
+  // Replaces the token.
   void replace_token(std::string token);
 
  private:

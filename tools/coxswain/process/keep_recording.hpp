@@ -1,5 +1,5 @@
 #pragma once
-// Recordings of coordinators that nobody has asked for, kept for the day when somebody does.
+// Recordings that are kept without a request, for later analysis.
 
 #include "coxswain/base/status.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace coxswain::tools {
 
-// Writes a whole recording to a file in the user's state directory, of which the newest 20 are
-// kept, and says so in the log; also if that is not possible.
+// Writes a complete recording to a file in the user's state directory, where the newest 20 are
+// kept, and logs its path or the error.
 void keep_recording(std::string const& recording);
 
 // Tells the log that a recording is not whole.

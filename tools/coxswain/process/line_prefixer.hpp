@@ -1,6 +1,6 @@
 #pragma once
-// Cuts what a process prints into whole lines with a prefix before each. Memory is bounded: a line
-// that has no end is cut where it is too long. No I/O.
+// Splits a process's output into lines with a prefix each. Memory is bounded: too long a line is
+// split. No I/O.
 
 #include <cstddef>
 #include <string>

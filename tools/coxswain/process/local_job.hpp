@@ -1,7 +1,7 @@
 #pragma once
 // A whole job on this machine: a coordinator on the caller's io_context and one child process for
 // each task. How a process ends is reported to the coordinator at once: the task has finished, or
-// the others learn the true cause of its failure. Not here: what the caller shows of it.
+// the others learn the true cause of its failure. Not here: its presentation.
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD.
 
@@ -26,10 +26,10 @@ struct local_job_options {
   std::vector<std::string> command;  // what each task runs
   rlimit descriptors{};              // the children's limits of open files; zero: as ours
 
-  // After SIGTERM a process has so long until it is killed.
+  // Time from SIGTERM to SIGKILL.
   duration kill_grace{10s};
-  // When a task failed and the job with it, the others may take so long to end by themselves; then
-  // they get SIGTERM.
+  // Time for the other processes to end by themselves after the job has failed; then they get
+  // SIGTERM.
   duration failure_grace{30s};
 };
 
@@ -40,18 +40,18 @@ class local_job {
   // Kills what still runs.
   ~local_job();
 
-  // Starts the processes and waits until all have ended. The coordinator goes on, unless one of
-  // them ended badly before it had joined. Throws program_error: a process could not be started;
-  // the others are killed with this object.
+  // Starts the processes and waits until all have ended. The coordinator keeps running, unless one
+  // of them failed before it had joined. Throws program_error: a process could not be started; the
+  // others are killed with this object.
   asio::awaitable<void> run();
 
-  // Stops the coordinator, waits until everybody has read its goodbye, and passes on the last
-  // lines that were printed.
+  // Stops the coordinator, waits until all clients have read its goodbye, and passes on the last
+  // output.
   asio::awaitable<void> stop(std::string reason);
 
-  // Somebody does not want the job any more: SIGTERM for all processes, and SIGKILL after the
-  // grace; a second call: SIGKILL at once. Unless the job has failed already, it fails no more:
-  // when a process ends badly now, the coordinator says goodbye to the others with this reason.
+  // Interrupts the job: SIGTERM for all processes, and SIGKILL after the grace; a second call:
+  // SIGKILL at once. Unless the job has failed already, it can no longer fail: when a process now
+  // ends with an error, the coordinator stops with this reason.
   void interrupt(std::string reason);
 
   [[nodiscard]] server::server const& coordinator() const noexcept { return coordinator_; }

@@ -30,11 +30,11 @@ constexpr std::size_t lines_queued_max = 8192;
 
 CLI::Validator is_level() { return one_of({"info", "warning", "error", "off"}); }
 
-// At the end, who reads nothing for so long gets no more.
+// At the end, how long a reader that reads nothing is waited for.
 constexpr std::chrono::milliseconds drain_time_max{1000};
 constexpr int poll_milliseconds = 50;
 
-// The logger of events; what it is given in JSON is a line already.
+// The logger of events, whose JSON text is a complete line.
 constexpr auto events_name = "coxswain events";
 
 spdlog::level::level_enum level_of(core::severity s) {
@@ -89,7 +89,7 @@ class log::output : public spdlog::sinks::base_sink<std::mutex> {
     formatter_->format(line, bytes);
     std::string_view left{bytes.data(), bytes.size()};
     while (!left.empty() && wait_writable()) {
-      // A pipe that is writable takes so much without blocking.
+      // A writable pipe takes this much without blocking.
       auto const count =
           ::write(STDERR_FILENO, left.data(), std::min<std::size_t>(left.size(), PIPE_BUF));
       if (count < 0 && errno != EINTR && errno != EAGAIN) return;
@@ -98,7 +98,7 @@ class log::output : public spdlog::sinks::base_sink<std::mutex> {
   }
   void flush_() override {}
 
-  // False: nobody reads, and we are to end.
+  // False: there is no reader, and we should end.
   bool wait_writable() {
     while (waited_ < drain_time_max) {
       pollfd waited{STDERR_FILENO, POLLOUT, 0};

@@ -1,7 +1,7 @@
 #pragma once
 // The log of a program that runs a coordinator: lines on standard error, for people or as JSON,
-// written by a thread of their own. A standard error that nobody reads stops no one, neither at
-// work nor at the end: the oldest lines are dropped then.
+// written by a thread of their own. An unread standard error never blocks the program: the oldest
+// lines are dropped then.
 
 #include "coxswain/core/model/event.hpp"
 
@@ -25,7 +25,7 @@ struct log_options {
 // --log-level and --log-format; `into` holds the defaults.
 void add_log_options(CLI::App& to, log_options& into);
 
-// A line of JSON without its time and level: the text, and of an event what it is about.
+// A line of JSON without its time and level: the text, and the fields of an event.
 [[nodiscard]] std::string log_json(std::string const& text);
 [[nodiscard]] std::string log_json(core::event const& e);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the machine gives to a process, and a file that others wait for.
+// Resources of the machine, and files that other processes wait for.
 
 #include <sys/resource.h>
 
@@ -19,8 +19,8 @@ rlimit raise_descriptor_limit();
 // There is a terminal that controls this process: closing it sends SIGHUP.
 [[nodiscard]] bool has_terminal();
 
-// The file appears whole or not at all: it is written beside its place and then renamed. Throws
-// program_error.
+// The file appears complete or not at all: it is written under another name and then renamed.
+// Throws program_error.
 void write_lines_atomically(std::string const& path, std::vector<std::string> const& lines);
 
 // All that the file holds. Throws program_error (usage): it cannot be read; `option` is named.

@@ -18,7 +18,7 @@ constexpr std::size_t read_bytes_max = 64 * 1024;
 // More than a pipe holds. A process that escaped from its group may go on writing for ever.
 constexpr int last_reads_max = 64;
 
-// Our output may be non-blocking because somebody else who has it wants that.
+// Our output may be non-blocking because another process that shares it set that.
 bool wait_writable(int fd) {
   pollfd waited{fd, POLLOUT, 0};
   return ::poll(&waited, 1, -1) >= 0 || errno == EINTR;
@@ -68,8 +68,8 @@ void output_relay::finish() {
   thread_.join();
 }
 
-// Waits and reads apart, so that what is there can be read without waiting at the end. One read for
-// each wait, so that a child that never stops talking leaves the others their turn.
+// Waits and reads separately, so that available output can be read without waiting at the end. One
+// read for each wait, so that a child that writes endlessly does not starve the others.
 asio::awaitable<void> output_relay::relay(std::list<stream>::iterator s) {
   std::array<char, read_bytes_max> bytes;
   std::string lines;

@@ -1,6 +1,6 @@
 #pragma once
-// Passes on what child processes print, as whole lines with a prefix. It has a thread of its own:
-// when nobody reads our output, the children wait, and the coordinator does not.
+// Passes on the output of child processes, as lines with a prefix. It has its own thread: if our
+// output is not read, the children block, but not the coordinator.
 
 #include "process/line_prefixer.hpp"
 
@@ -16,7 +16,7 @@ namespace coxswain::tools {
 class output_relay {
  public:
   output_relay();
-  // Without `finish`, what was not passed on yet is lost.
+  // Without `finish`, pending output is lost.
   ~output_relay();
   output_relay(output_relay const&) = delete;
   output_relay& operator=(output_relay const&) = delete;
@@ -24,7 +24,7 @@ class output_relay {
   // From a pipe's reading end to one of our own descriptors, which stays the caller's.
   void pass_on(net::descriptor from, int to, std::string prefix);
 
-  // Passes on what the pipes hold by now, and ends. Once. Blocks as long as our output does.
+  // Passes on the remaining output, and ends. Once. Blocks as long as our output does.
   void finish();
 
  private:
@@ -34,7 +34,7 @@ class output_relay {
     asio::posix::stream_descriptor pipe;
     int to;
     line_prefixer lines;
-    // Nobody will ever read `to`. The pipe is closed then, as if the child wrote there itself.
+    // `to` has no reader any more. The pipe is closed then, as if the child wrote there itself.
     bool is_broken{};
   };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A new directory below the temporary directory that only we may enter. It goes with this object.
+// A new private directory below the temporary directory, removed with this object.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// SIGHUP to a process that holds a coordinator: what may change while it runs is read again. That
-// is the tokens, the certificates and the log level; all other options hold as long as the process.
+// SIGHUP to a process with a coordinator reloads the tokens, the certificates and the log level;
+// all other options are fixed.
 
 #include "options/coordinator_options.hpp"
 #include "process/job_registry.hpp"
@@ -16,8 +16,8 @@
 namespace coxswain::tools {
 
 // Reads the --token-file and the files of TLS, and the --log-level if it is the configuration
-// file's to say, and has them replace those that hold, also where others find the job. If one is
-// wrong all stay as they are. The log says what became of it. There may be no page.
+// file's to say, and replaces the current ones, also in the job registry. If one is wrong, nothing
+// changes. The log has the outcome. The page may be null.
 void reload(coordinator_options const& given, server::server& coordinator, status_page::page* page,
             job_registration& registered);
 
@@ -27,13 +27,13 @@ class hangup {
  public:
   hangup(asio::io_context& io, std::function<void()> reload, std::function<void()> end);
 
-  // From here on the signal does what it always does.
+  // Restores the signal's default effect.
   void clear() { signals_.clear(); }
 
  private:
   void await();
 
-  bool had_terminal_;  // whose end is to be ours
+  bool had_terminal_;  // whose hangup ends us
   asio::signal_set signals_;
   std::function<void()> reload_;
   std::function<void()> end_;

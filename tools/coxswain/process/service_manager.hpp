@@ -1,6 +1,6 @@
 #pragma once
-// The service manager that has started this process, if one has: systemd, or whoever else speaks
-// its protocol (sd_notify, sd_listen_fds). Without one nothing happens. Not here: the unit
+// The service manager that has started this process, if any: systemd, or another with its protocol
+// (sd_notify, sd_listen_fds). Without one it does nothing. Not here: the unit
 // (tools/deploy/coxswain@.service).
 
 #include "coxswain/base/time.hpp"
@@ -18,7 +18,7 @@ class service_manager {
  public:
   explicit service_manager(asio::io_context& io);
 
-  // From now on, while the loop runs, the watchdog is fed: a loop that stands still starves it.
+  // From now on the loop feeds the watchdog: a stalled loop does not.
   void ready(std::string const& status);
   void status(std::string const& text) { tell("STATUS=" + text); }
   void stopping(std::string const& why);
@@ -28,7 +28,7 @@ class service_manager {
   void feed_watchdog();
 
   std::string socket_path_;
-  duration watchdog_{};  // zero: nobody wants to be fed
+  duration watchdog_{};  // zero: there is no watchdog
   asio::steady_timer timer_;
 };
 

@@ -12,7 +12,7 @@
 namespace coxswain::tools {
 namespace {
 
-// How long the tasks of a failed job may take to go.
+// Time limit for the tasks of a failed job to leave.
 constexpr duration failed_job_lingers = 60s;
 
 server::server open(asio::io_context& io, server::options options) try {
@@ -54,7 +54,7 @@ void task_host::await_others() {
     linger.async_wait([&](boost::system::error_code) { is_over = true; });
   }
   while (!is_over && !is_job_done_ && !has_ended_ && io_.run_one() > 0) continue;
-  // What was to come is told that it does not, while what it refers to is still there.
+  // Cancels pending operations while the objects they refer to still exist.
   signals.cancel();
   linger.cancel();
   io_.poll();

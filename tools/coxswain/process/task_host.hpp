@@ -18,9 +18,9 @@ class task_host {
   // Listens and serves from now on. Throws program_error.
   task_host(asio::io_context& io, server::options options);
 
-  // Runs the loop until the coordinator has ended, which it does at once when its task is to blame
-  // (`is_good` is false) but for the failure of a job: then, and after a good end, all others may
-  // leave first; those of a failed job for a minute. SIGINT and SIGTERM end that wait.
+  // Runs the loop until the coordinator has ended: at once if its task failed (`is_good` is false)
+  // without a failure of the job; otherwise all others may leave first, in a failed job for up to a
+  // minute. SIGINT and SIGTERM end that wait.
   void end(bool is_good);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 // A COMMAND that is one task of a job: this process joins, runs it, lets the programs that it
 // starts act for the task, and leaves or reports its failure when it has ended. When the job fails,
-// the COMMAND is ended. Not here: the command line (task.cpp), what the programs say (forwarder).
+// the COMMAND is ended. Not here: the command line (task.cpp), the programs' messages (forwarder).
 //
 // Not thread-safe; one at a time in a process, because it takes SIGCHLD, SIGINT and SIGTERM.
 
@@ -40,7 +40,7 @@ class task_run {
   // none, they end this with operation_aborted. Throws program_error, error.
   asio::awaitable<void> run();
 
-  // Nothing goes on any more. To be called when `run` has ended, however that was.
+  // Ends everything. Call it when `run` has ended, in any way.
   void end() noexcept;
 
   asio::cancellation_slot slot() { return cancel_.slot(); }
@@ -66,9 +66,9 @@ class task_run {
   asio::cancellation_signal cancel_;
   client job_;
   std::shared_ptr<forwarder> forwarder_;  // null: this program acts for a task itself
-  std::string secret_;                    // of those who act for the task
+  std::string secret_;                    // of the programs that act for the task
   std::optional<child_process> command_;
-  bool has_failed_{};  // the job, as we were told
+  bool has_failed_{};  // the job's failure, as reported to us
   std::optional<int> code_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The directories of this user: where programs find each other while they run, and where they leave
-// what is to be read later. Not here: what is in them.
+// The directories of this user: for finding running programs, and for files to read later. Not
+// here: their content.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/net/descriptor.hpp"
@@ -20,7 +20,8 @@ namespace coxswain::tools {
 
 enum class if_missing : std::uint8_t { fail, make };
 
-// Opens a directory that is this user's alone: what others could have put there is not looked at.
+// Opens a directory that only this user can access: content that others could have put there is
+// ignored.
 //   NOT_FOUND            there is none, and it is not to be made
 //   FAILED_PRECONDITION  it is somebody else's, or others may enter it
 //   UNAVAILABLE          anything else

@@ -1,6 +1,6 @@
 #pragma once
-// What others have named or said (jobs, barriers, processes, errors) can do nothing to a terminal
-// and can begin no line of a log: control characters become '?'.
+// Names and texts from others (jobs, barriers, processes, errors) cannot control a terminal or
+// begin a line of a log: control characters become '?'.
 
 #include <cstddef>
 #include <string>

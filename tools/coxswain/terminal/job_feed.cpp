@@ -13,14 +13,14 @@ namespace {
 constexpr duration connect_again_max = 5s;
 constexpr duration connect_again_pause = 500ms;
 
-// A picture of ten thousand tasks is 700 KB: who looks all the time takes no more than 100 KB/s.
+// A snapshot of ten thousand tasks is 700 KB: continuous watching is limited to 100 KB/s.
 duration least_interval(std::size_t tasks) { return tasks * duration{500us}; }
 
 asio::awaitable<void> read_events(client& c, job_view& into,
                                   std::optional<std::uint64_t>& through) {
   for (;;) {
     auto batch = co_await c.watch_events(through, events_options{0s}.with_last(events_kept_max));
-    // The first batch may be of another coordinator than the events from before.
+    // The first batch may be of a different coordinator than earlier events.
     if (!through) into.events.clear();
     bool const is_last = batch.entries.empty();
     through = batch.through;
@@ -29,7 +29,7 @@ asio::awaitable<void> read_events(client& c, job_view& into,
   }
 }
 
-// What ends the client's calls when it has lost the coordinator looks like a failure, too.
+// The loss of the coordinator also completes failure().
 bool is_of_job(job_error const& error) {
   return error.cause.task || error.cause.why.code() != errc::unavailable;
 }
@@ -123,7 +123,7 @@ asio::awaitable<void> job_feed::connect_again() {
   }
 }
 
-// A coordinator that ends with its job tells why at once, and may be gone when it is asked.
+// A coordinator that ends with its job pushes the reason, and may be gone before it can be asked.
 asio::awaitable<void> job_feed::await_failure() {
   try {
     auto const error = co_await client_.failure();

@@ -1,6 +1,6 @@
 #pragma once
-// Keeps a picture of a job fresh: asks its coordinator again and again, says when it does not
-// answer and connects again when it has gone. Not here: what the picture looks like.
+// Keeps a snapshot of a job up to date: polls its coordinator, reports when it does not answer, and
+// reconnects when it has gone. Not here: its presentation.
 
 #include "options/remote.hpp"
 #include "terminal/job_view.hpp"
@@ -20,18 +20,19 @@ asio::awaitable<void> look_at(client& c, job_view& into,
 
 class job_feed {
  public:
-  // `changed` is told whenever the picture has changed. It may call stop(), but not destroy this.
-  // Both must outlive the io_context's run.
+  // `changed` is called whenever the snapshot has changed. It may call stop(), but not destroy
+  // this. Both must outlive the io_context's run.
   job_feed(asio::io_context& io, remote_options from, duration interval,
            std::function<void()> changed);
 
-  // Goes on until stop(). Throws program_error: at first nobody is there, or we are refused.
+  // Runs until stop(). Throws program_error: initially no coordinator is reachable, or it refuses
+  // us.
   asio::awaitable<void> run();
 
   // Ends the session; run() returns soon.
   void stop();
 
-  // `now` is for how long nobody has answered.
+  // `now` is used for the time without an answer.
   [[nodiscard]] job_view const& view(time_point now);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// What somebody who watches a job knows of it, and how it is shown. Not here: who finds it out
-// (job_feed), and what it looks like (top_frame).
+// The known state of a watched job, and how to show it. Not here: polling (job_feed), and layout
+// (top_frame).
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -19,7 +19,7 @@ struct job_view {
   core::why_answer why;
   std::deque<core::events_answer::entry> events;  // the last ones of each severity, oldest first
 
-  // Nobody answers: why not, and for how long. What is known is from before.
+  // The coordinator does not answer: why, and for how long. The state is from before.
   struct silence {
     std::string why;
     duration length{};

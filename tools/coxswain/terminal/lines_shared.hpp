@@ -12,7 +12,7 @@ struct line_wish {
   std::size_t wanted{};  // not below `least`
 };
 
-// What each gets of so many lines: first everybody the least, by rank, then by rank what is left.
+// Distributes lines: first the minimum of each section, by rank, then the rest, by rank.
 [[nodiscard]] std::vector<std::size_t> lines_shared(std::vector<line_wish> const& wishes,
                                                     std::size_t lines);
 

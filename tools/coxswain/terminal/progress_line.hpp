@@ -1,6 +1,5 @@
 #pragma once
-// One line on standard output that changes while something goes on. Where it cannot be rewritten,
-// because it is no terminal, a line now and then.
+// A progress line on standard output. If that is not a terminal, an occasional line.
 
 #include "coxswain/base/time.hpp"
 
@@ -12,7 +11,7 @@ class progress_line {
  public:
   progress_line();
 
-  // `phase` is what is going on, `state` how far it is.
+  // `phase` is the present activity, `state` its progress.
   void show(time_point now, std::string const& phase, std::string const& state);
 
   // Takes the line away, where that can be done.

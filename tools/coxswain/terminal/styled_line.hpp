@@ -1,6 +1,6 @@
 #pragma once
-// A line of a terminal: texts, each with what it means, which becomes a colour; made harmless
-// (harmless_text). Not here: where lines stand (top_frame), and the terminal.
+// A line of a terminal: texts, each with a meaning that becomes a colour; made harmless
+// (harmless_text). Not here: layout (top_frame), and the terminal.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace coxswain::tools {
 
 enum class style : std::uint8_t { plain, dim, bold, title, good, busy, warning, bad, alarm };
 
-// What a terminal can show.
+// The capabilities of a terminal.
 struct palette {
   bool has_colours{};
   bool has_unicode{};
@@ -28,9 +28,9 @@ class styled_line {
 
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
 
-  // At most so many columns; what was cut ends in "..".
+  // At most this many columns; a cut text ends in "..".
   styled_line& cut(std::size_t columns_max);
-  // At least so many columns, with spaces in the style of the last text.
+  // At least this many columns, padded with spaces in the style of the last text.
   styled_line& fill(std::size_t columns);
 
   [[nodiscard]] std::string plain() const;
@@ -49,8 +49,8 @@ class styled_line {
 // How many columns a terminal needs for a text without control characters.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-// The text in lines of at most so many columns, broken after spaces and commas where there are any;
-// the last of at most `lines_max` lines is cut.
+// The text in lines of at most this many columns, broken after spaces and commas where there are
+// any; the last of at most `lines_max` lines is cut.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t columns_max,
                                                std::size_t lines_max);
 

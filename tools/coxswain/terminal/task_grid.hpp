@@ -1,6 +1,6 @@
 #pragma once
-// All tasks of a job as letters in rows, coloured by state. When there are more tasks than places,
-// a place stands for several of them and shows the worst state. Not here: who they are, in words.
+// All tasks of a job as letters in rows, coloured by state. With more tasks than cells, a cell
+// represents several of them and shows the worst state. Not here: their numbers in words.
 
 #include "terminal/styled_line.hpp"
 

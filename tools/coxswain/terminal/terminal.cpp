@@ -75,7 +75,7 @@ std::size_t number_in(char const* variable) {
   return parsed.ec == std::errc{} && parsed.ptr == all.data() + all.size() ? number : 0;
 }
 
-// A terminal that is gone takes nothing; then there is nobody to tell.
+// Errors are ignored: the terminal is gone.
 void write_all(std::string_view bytes) {
   while (!bytes.empty()) {
     auto const count = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
@@ -143,7 +143,7 @@ void terminal::enter() {
 void terminal::leave() {
   if (!std::exchange(is_entered_, false)) return;
   write_all(leave_sequence);
-  // What was pressed and not read yet is not for who reads next.
+  // Unread key presses must not reach the next reader.
   if (before_) ::tcsetattr(input_.value(), TCSAFLUSH, &*before_);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // The terminal that standard output is: its alternate screen, drawn line by line, and its keys one
-// by one, without an echo. What it was before is there again when this object goes.
+// by one, without an echo. Restores the previous state when destroyed.
 //
-// The keys come from /dev/tty, opened anew: non-blocking, which is nothing that others who have the
-// same terminal should notice.
+// The keys come from /dev/tty, opened again: non-blocking, which must not affect other users of the
+// same terminal.
 
 #include "terminal/job_view.hpp"
 
@@ -35,7 +35,7 @@ enum class key : std::uint8_t {
 // The keys that were pressed, of those that mean something.
 [[nodiscard]] std::vector<key> keys_in(std::string_view bytes);
 
-// That of standard output if it is a terminal; else as COLUMNS and LINES say, or 80 by `lines`.
+// The size of standard output if it is a terminal; else COLUMNS and LINES, or 80 by `lines`.
 [[nodiscard]] screen_size terminal_size(std::size_t lines = 24);
 
 // Whether the locale's letters are UTF-8.
@@ -48,11 +48,11 @@ class terminal {
   terminal(terminal const&) = delete;
   terminal& operator=(terminal const&) = delete;
 
-  // Shows the alternate screen, and the one from before. What is so already stays.
+  // Shows the alternate screen, or the previous one. Idempotent.
   void enter();
   void leave();
 
-  // From the top of the screen. What stands there already is not written again.
+  // Draws from the top of the screen. Unchanged lines are not written again.
   void show(std::vector<std::string> lines);
 
   // The screen was changed by others: all is written again next time.

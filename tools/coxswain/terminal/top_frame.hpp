@@ -1,6 +1,6 @@
 #pragma once
-// A job as lines for a screen of any size: the most important of it, most important first to get
-// room. Not here: what the sections say (top_sections), and the terminal.
+// A job as lines for a screen of any size; the most important sections get room first. Not here:
+// the sections (top_sections), and the terminal.
 
 #include "terminal/job_view.hpp"
 #include "terminal/styled_line.hpp"
@@ -9,8 +9,8 @@
 
 namespace coxswain::tools {
 
-// Not more than `size.lines` lines, none wider than `size.columns`. The last one tells the keys if
-// there is somebody who presses them.
+// Not more than `size.lines` lines, none wider than `size.columns`. The last one lists the keys if
+// there is a keyboard.
 [[nodiscard]] std::vector<styled_line> top_frame(job_view const& view, view_options const& how,
                                                  screen_size size, bool has_keys);
 

@@ -26,7 +26,7 @@
 namespace coxswain::tools {
 namespace {
 
-// A round this old is one that somebody should look at; the log says so, too.
+// A round this old is highlighted; it is also logged.
 constexpr duration long_wait = 10s;
 
 constexpr std::size_t bar_columns = 10;
@@ -37,7 +37,7 @@ constexpr std::size_t processes_named_max = 3;
 
 using lines = std::vector<styled_line>;
 
-// The order in which sections get scarce room. What comes before the grid stays longest.
+// The order in which sections get scarce room. Those before the grid stay longest.
 struct rank {
   enum order : int {
     head,
@@ -53,7 +53,7 @@ struct rank {
   };
 };
 
-// A section whose lines are known. How many there would be stands in its title.
+// A section whose lines are known. Its title has their total number.
 section known(int rank, std::size_t least, lines all) {
   auto const wanted = all.size();
   auto made = [all = std::move(all)](std::size_t count) {
@@ -201,7 +201,7 @@ section tasks_section(job_view const& view) {
                      at == 0 ? style::title : style::plain);
   }
   auto shown = known(rank::tasks, 0, std::move(all));
-  // A title and nothing below it says nothing.
+  // A title without lines is omitted.
   auto made = [table = std::move(shown.made)](std::size_t count) {
     return count < 2 ? lines{} : table(count);
   };

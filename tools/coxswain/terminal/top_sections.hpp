@@ -1,6 +1,6 @@
 #pragma once
-// The parts of the screen of `coxswain top`: each says how many lines it wants, and fills those
-// that it gets. Not here: who gets how many (lines_shared, top_frame).
+// The parts of the screen of `coxswain top`: each states how many lines it wants, and fills those
+// it gets. Not here: their distribution (lines_shared, top_frame).
 
 #include "terminal/job_view.hpp"
 #include "terminal/lines_shared.hpp"
@@ -16,7 +16,7 @@ struct section {
   std::function<std::vector<styled_line>(std::size_t lines)> made;
 };
 
-// The job and its coordinator, and whether anybody answers.
+// The job and its coordinator, and whether it answers.
 [[nodiscard]] section head_section(job_view const& view, std::size_t columns);
 
 // Why the job has failed.

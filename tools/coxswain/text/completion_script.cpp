@@ -14,7 +14,7 @@ namespace {
 
 enum class operand : std::uint8_t { none, file, choice, other };
 
-// What a shell must know of an option, or of an argument without a name.
+// The data of an option, or of a positional argument, for a shell.
 struct completed {
   std::vector<std::string> names;  // "-n", "--num-tasks"
   std::string purpose;
@@ -25,7 +25,7 @@ struct completed {
 struct completed_command {
   std::string name;
   std::string purpose;
-  bool is_followed{};  // by a command of somebody else's
+  bool is_followed{};  // by another program's command
   std::vector<completed> options;
   std::vector<completed> arguments;
 };
@@ -111,7 +111,7 @@ constexpr auto bash_end = R"(  esac
 complete -F _coxswain coxswain
 )";
 
-// What follows an option is its value, if it has one.
+// The word after an option is its value, if it has one.
 std::string bash_value(completed const& one) {
   if (one.value == operand::none) return {};
   auto const what = one.value == operand::file ? std::string{"files=1"}

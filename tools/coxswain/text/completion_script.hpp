@@ -1,6 +1,6 @@
 #pragma once
-// Scripts that have a shell complete the subcommands, their options and what these allow. Not here:
-// what only a coordinator knows, such as keys.
+// Completion scripts for shells: subcommands, options and their values. Not here: names known only
+// to a coordinator, such as keys.
 
 #include <CLI/CLI.hpp>
 

@@ -14,7 +14,7 @@
 namespace coxswain::tools {
 namespace {
 
-// As it is to be read: what means something to roff means it no more.
+// Escapes roff's special characters.
 std::string literal(std::string_view text) {
   std::string all;
   for (char c : text) {
@@ -60,7 +60,7 @@ std::string prose(std::string const& text) {
   return page;
 }
 
-// What --help ends with. It may begin with a heading of its own.
+// The end of --help. It may begin with its own heading.
 std::string notes(std::string const& text) {
   auto const page = prose(text);
   return page.empty() || page.starts_with(".SH") ? page : ".SH NOTES\n" + page;

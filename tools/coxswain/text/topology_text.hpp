@@ -10,7 +10,7 @@
 namespace coxswain::tools {
 
 // A JSON array of objects whose fields are named as those of core::device. Throws program_error
-// (usage): it is none; `file` is named.
+// (usage): it is malformed; the text names `file`.
 [[nodiscard]] std::vector<core::device> devices_in(std::string_view content,
                                                    std::string const& file);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What everybody waits for, for people.
+// The reply to why, for people.
 
 #include "coxswain/core/model/messages.hpp"
 
