@@ -20,10 +20,6 @@ constexpr std::array both{generation::second, generation::third};
 method method_at(std::size_t i) { return static_cast<method>(i); }
 
 bool has_tasks(method m) { return m == method::barrier || m == method::get_alive_tasks; }
-bool is_about_keys(method m) {
-  return m >= method::insert_key_value && m <= method::delete_key_value;
-}
-
 // With something in each field that the method has.
 request sample(method_path of) {
   bool const second = of.of == generation::second;

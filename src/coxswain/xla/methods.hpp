@@ -31,6 +31,10 @@ enum class method : std::uint8_t {
 };
 inline constexpr std::size_t methods = static_cast<std::size_t>(method::report_error) + 1;
 
+[[nodiscard]] constexpr bool is_about_keys(method m) noexcept {
+  return m >= method::insert_key_value && m <= method::delete_key_value;
+}
+
 // The name of the third generation, such as "RegisterTask".
 [[nodiscard]] std::string_view name(method m) noexcept;
 

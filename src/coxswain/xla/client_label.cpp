@@ -1,0 +1,49 @@
+#include "coxswain/xla/client_label.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace coxswain::xla {
+namespace {
+
+struct release {
+  std::string_view grpc;  // major and minor version
+  generation of;
+  std::string_view jaxlib;
+};
+
+constexpr release releases[] = {
+    {"1.68", generation::second, "0.7.0"},
+    {"1.74", generation::second, "0.7.1 to 0.9.0"},
+    {"1.78", generation::second, "0.9.1 or 0.9.2"},
+    {"1.78", generation::third, "0.10"},
+    {"1.81", generation::third, "0.11"},
+};
+
+constexpr std::size_t version_bytes_max = 24;
+
+// "1.78.0"; empty if it is not said.
+std::string_view grpc_version(std::string_view user_agent) {
+  constexpr std::string_view product = "grpc-c++/";
+  auto const at = user_agent.find(product);
+  if (at == user_agent.npos) return {};
+  user_agent.remove_prefix(at + product.size());
+  auto const end = user_agent.find_first_not_of("0123456789.");
+  return user_agent.substr(0, std::min(end, version_bytes_max));
+}
+
+}  // namespace
+
+std::string client_label(std::string_view user_agent, generation of) {
+  auto const version = grpc_version(user_agent);
+  for (auto const& one : releases) {
+    bool const is_it = one.of == of && version.starts_with(one.grpc) &&
+                       version.substr(one.grpc.size()).starts_with('.');
+    if (is_it) return "JAX client, jaxlib " + std::string{one.jaxlib};
+  }
+  std::string const protocol = of == generation::second ? "2" : "3";
+  if (version.empty()) return "JAX client, protocol " + protocol;
+  return "JAX client, gRPC " + std::string{version} + ", protocol " + protocol;
+}
+
+}  // namespace coxswain::xla

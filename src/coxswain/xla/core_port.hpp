@@ -1,0 +1,28 @@
+#pragma once
+// What the door puts into the coordinator's core: its inputs, as far as the door has any. Whoever
+// implements it records them, so that a recording holds nothing of HTTP/2. The core never calls
+// back: what it says comes to `door::sent`.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/time.hpp"
+#include "coxswain/core/model/loss.hpp"
+#include "coxswain/core/model/messages.hpp"
+
+#include <string>
+
+namespace coxswain::xla {
+
+class core_port {
+ public:
+  // A connection that carries a session of the door. `secret` becomes its resume secret.
+  virtual connection_id connected(time_point now, std::string peer,
+                                  core::session_secret const& secret) = 0;
+  virtual void received(time_point now, connection_id from, core::client_message&& what) = 0;
+  virtual void heard(time_point now, connection_id from) = 0;
+  virtual void session_lost(time_point now, connection_id from, core::loss how) = 0;
+
+ protected:
+  ~core_port() = default;
+};
+
+}  // namespace coxswain::xla

@@ -1,0 +1,328 @@
+// Connections of clients, and the calls that come on them.
+
+#include "coxswain/xla/door.hpp"
+
+#include "coxswain/base/invariant.hpp"
+#include "coxswain/xla/codec.hpp"
+
+#include <algorithm>
+
+namespace coxswain::xla {
+namespace {
+
+// A client that is silent for this part of the heartbeat timeout is pinged. What it sends is told
+// to the core for its tasks no more often than after the other part.
+constexpr int ping_part = 3;
+constexpr int told_part = 8;
+
+// What an open call takes, besides its name.
+constexpr std::size_t call_bytes = sizeof(open_call) + 96;
+
+std::size_t cost_of(open_call const& one) {
+  return call_bytes + one.name.size() + one.asked.size() * sizeof(task_name);
+}
+
+}  // namespace
+
+door::door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory)
+    : options_{std::move(o)},
+      self_{self},
+      core_{core},
+      memory_{std::move(memory)},
+      reported_(options_.num_tasks) {
+  if (options_.strict) strict_.emplace();
+}
+
+door::~door() {
+  for (auto const& [_, one] : calls_) memory_->subtract_transit(cost_of(one));
+}
+
+void door::opened(time_point now, connection_id on, std::string peer,
+                  core::session_secret const& secret) {
+  auto made = std::make_unique<client>();
+  made->core = on;
+  made->peer = std::move(peer);
+  made->secret = secret;
+  made->heard = made->told = now;
+  carriers_.emplace(on.value, made.get());
+  auto& c = *clients_.emplace(on, std::move(made)).first->second;
+  core::hello_args hello;
+  hello.job = options_.job;
+  hello.token = options_.token;
+  hello.label = "JAX client";
+  send(now, c, {}, std::nullopt, std::move(hello));
+  plan_ping(deadline_after(now, options_.heartbeat_timeout / ping_part), on);
+}
+
+void door::called(time_point now, call const& what) {
+  auto const at = clients_.find(what.id.on);
+  if (at == clients_.end()) return;
+  client& by = *at->second;
+  auto const path = find_method(what.path);
+  if (!path) {
+    effects_.push_back(
+        reply{what.id, plain({errc::unimplemented, "The coordinator has no method " +
+                                                       std::string{what.path.substr(0, 256)}})});
+    return;
+  }
+  request none;
+  arrived a{now, what, *path, by, none};
+  if (by.is_over) {
+    return refuse(a, by_service({errc::unavailable, "the coordinator closes this connection"}));
+  }
+  auto asked = decode(*path, what.message);
+  if (!asked) return refuse(a, by_service(asked.error()));
+  arrived const whole{now, what, *path, by, *asked};
+  bool const is_large = path->what == method::watch_tasks || is_about_keys(path->what);
+  if (what.is_crowded && is_large) {
+    return refuse(whole, by_service({errc::resource_exhausted,
+                                     "this client does not read its replies: the limit "
+                                     "queued_bytes_max is reached; wait for replies first"}));
+  }
+  if (asked->service && *asked->service != self_) {
+    return refuse(whole, wrong_service(*asked->service, self_));
+  }
+  route(whole);
+}
+
+void door::route(arrived const& a) {
+  switch (a.of.what) {
+    case method::register_task: return register_task(a);
+    case method::heartbeat: return heartbeat(a);
+    case method::shutdown_task: return shutdown_task(a);
+    case method::watch_tasks: return watch_tasks(a);
+    case method::insert_key_value:
+    case method::get_key_value:
+    case method::try_get_key_value:
+    case method::increment_key_value: return keys(a);
+    case method::get_key_value_dir:
+    case method::delete_key_value: return directory(a);
+    case method::barrier: return barrier(a);
+    case method::cancel_barrier: return cancel_barrier(a);
+    case method::get_alive_tasks: return get_alive_tasks(a);
+    case method::poll_for_error: return poll_for_error(a);
+    case method::report_error: return report_error(a);
+  }
+}
+
+void door::cancelled(time_point now, call_id which, bool disowned) {
+  auto const at = clients_.find(which.on);
+  if (at == clients_.end()) return;
+  auto const of_stream = at->second->calls.find(which.stream);
+  if (of_stream == at->second->calls.end()) return;
+  request_id const id = of_stream->second;
+  open_call const& one = calls_.at(id);
+  task_session* const s = one.by->of_task;
+  if (one.of.what == method::poll_for_error) {
+    s->poll = {};
+    forget_call(id);
+    // Clients take back a poll only when they are torn down.
+    if (!disowned && s->is == standing::joined) detach(now, *s, core::loss::closed);
+    return;
+  }
+  if (one.of.what == method::heartbeat) {
+    std::erase(s->heartbeats, id);
+    return forget_call(id);
+  }
+  bool const joins = one.of.what == method::register_task;
+  carrier& by = *one.by;
+  std::erase(by.open, id);
+  forget_call(id);
+  if (joins) return drop(now, *s);
+  if (by.core != connection_id{}) send(now, by, {}, std::nullopt, core::cancel_args{id});
+}
+
+bool door::counts_as_life(client const& c, task_session const& s) const {
+  return s.is == standing::joined && s.core != connection_id{} &&
+         (s.poll != request_id{} || c.tasks.size() == 1);
+}
+
+void door::tell_life(time_point now, client& c) {
+  c.told = now;
+  core_.heard(now, c.core);
+  for (task_session* const s : c.tasks) {
+    if (counts_as_life(c, *s)) core_.heard(now, s->core);
+  }
+}
+
+void door::heard(time_point now, connection_id from) {
+  auto const at = clients_.find(from);
+  if (at == clients_.end()) return;
+  client& c = *at->second;
+  c.heard = now;
+  if (now - c.told >= options_.heartbeat_timeout / told_part) tell_life(now, c);
+}
+
+void door::pong(time_point now, connection_id from) {
+  auto const at = clients_.find(from);
+  if (at == clients_.end()) return;
+  at->second->heard = now;
+  tell_life(now, *at->second);
+}
+
+void door::lost(time_point now, connection_id on, core::loss how) {
+  auto const at = clients_.find(on);
+  if (at == clients_.end()) return;
+  client& c = *at->second;
+  for (task_session* const s : std::vector{c.tasks}) {
+    unbind(*s);
+    if (s->is == standing::left || s->is == standing::ended) {
+      drop(now, *s);
+      continue;
+    }
+    // Without a poll it reconnects for its next heartbeat only.
+    bool const polls = s->poll != request_id{} && calls_.at(s->poll).to.on == on;
+    detach(now, *s, polls || s->is == standing::joining ? how : core::loss::unreachable);
+  }
+  std::vector<request_id> open;
+  for (auto const& [_, id] : c.calls) open.push_back(id);
+  for (request_id const id : open) {
+    open_call& one = calls_.at(id);
+    task_session* const s = one.by->of_task;
+    if (one.of.what == method::register_task) {  // it comes again and goes on
+      one.to = {};
+      continue;
+    }
+    if (s && s->poll == id) s->poll = {};
+    if (s) std::erase(s->heartbeats, id);
+    bool const is_known = std::erase(one.by->open, id) != 0;
+    if (is_known && s && s->core != connection_id{}) {
+      send(now, *one.by, {}, std::nullopt, core::cancel_args{id});
+    }
+    forget_call(id);
+  }
+  for (request_id const id : c.open) {
+    if (calls_.contains(id)) forget_call(id);
+  }
+  if (!c.is_over) send(now, c, {}, std::nullopt, core::bye_args{});
+  carriers_.erase(on.value);
+  clients_.erase(at);
+}
+
+std::optional<time_point> door::next_deadline() const {
+  if (!waiting_pages_.empty()) return time_point{};
+  std::optional<time_point> next;
+  if (!pings_.empty()) next = pings_.top().first;
+  if (!detached_.empty()) {
+    auto const due = deadline_after(detached_.front().first, options_.session_time);
+    next = std::min(next.value_or(due), due);
+  }
+  return next;
+}
+
+void door::advance(time_point now) {
+  for (auto n = waiting_pages_.size(); n > 0 && pages_left_ > 0; --n) {
+    request_id const id = waiting_pages_.front();
+    waiting_pages_.pop_front();
+    auto const at = calls_.find(id);
+    if (at == calls_.end()) continue;
+    std::erase(at->second.by->open, id);
+    next_page(now, id);
+  }
+  drop_detached(now);
+  while (!pings_.empty() && pings_.top().first <= now) {
+    connection_id const on = pings_.top().second;
+    pings_.pop();
+    auto const at = clients_.find(on);
+    if (at == clients_.end() || at->second->is_over) continue;
+    client& c = *at->second;
+    duration const period = options_.heartbeat_timeout / ping_part;
+    if (c.heard + period > now) {
+      plan_ping(c.heard + period, on);
+      continue;
+    }
+    effects_.push_back(ping{on});
+    plan_ping(deadline_after(now, std::max<duration>(period, 1ms)), on);
+  }
+}
+
+void door::take_effects(std::vector<effect>& into) {
+  into.clear();
+  into.swap(effects_);
+  listings_.clear();
+}
+
+open_call door::new_call(arrived const& a, carrier& by) const {
+  open_call made;
+  made.to = a.what.id;
+  made.of = a.of;
+  made.by = &by;
+  return made;
+}
+
+request_id door::add_call(open_call one) {
+  request_id const id{++next_request_};
+  if (one.to.stream != 0) clients_.at(one.to.on)->calls.insert_or_assign(one.to.stream, id);
+  memory_->add_transit(cost_of(one));
+  calls_.emplace(id, std::move(one));
+  return id;
+}
+
+void door::forget_call(request_id id) {
+  auto const at = calls_.find(id);
+  open_call const& one = at->second;
+  memory_->subtract_transit(cost_of(one));
+  if (one.to.stream != 0) {
+    auto const of = clients_.find(one.to.on);
+    if (of != clients_.end()) of->second->calls.erase(one.to.stream);
+  }
+  calls_.erase(at);
+}
+
+void door::submit(time_point now, open_call one, std::optional<task_id> task, core::request what) {
+  carrier& by = *one.by;
+  request_id const id = add_call(std::move(one));
+  by.open.push_back(id);
+  send(now, by, id, task, std::move(what));
+}
+
+void door::send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
+                core::request what) {
+  core::client_message message;
+  message.id = id;
+  message.answered_through = by.received;
+  message.task = task;
+  message.what = std::move(what);
+  core_.received(now, by.core, std::move(message));
+}
+
+void door::answer(open_call const& to, outcome how, encoded_reply what) {
+  if (to.to.stream == 0) return;
+  auto& counted = counts_[static_cast<std::size_t>(to.of.what)];
+  ++counted.calls;
+  if (!how.ok()) ++counted.failed;
+  effects_.push_back(reply{to.to, std::move(how), std::move(what)});
+}
+
+void door::refuse(arrived const& a, outcome how) { answer(new_call(a, a.by), std::move(how)); }
+
+void door::answer_ok(arrived const& a, encoded_reply what) {
+  answer(new_call(a, a.by), {}, std::move(what));
+}
+
+void door::check_invariants() const {
+  for (auto const& [id, one] : calls_) {
+    bool const is_sent = std::count(one.by->open.begin(), one.by->open.end(), id) == 1;
+    task_session const* const s = one.by->of_task;
+    bool const is_poll = s && s->poll == id;
+    bool const waits = s && std::count(s->heartbeats.begin(), s->heartbeats.end(), id) == 1;
+    bool const is_paged = one.pages != nullptr;
+    invariant(is_sent || is_poll || waits || is_paged, "somebody will answer an open call");
+    if (one.to.stream == 0) continue;
+    auto const& calls = clients_.at(one.to.on)->calls;
+    auto const at = calls.find(one.to.stream);
+    invariant(at != calls.end() && at->second == id, "a connection knows its calls");
+  }
+  for (auto const& [self, s] : sessions_) {
+    invariant(s->self == self, "an incarnation is found");
+    auto const& of_task = by_task_.at(s->task.value);
+    invariant(std::count(of_task.begin(), of_task.end(), s.get()) == 1, "a task has its sessions");
+    if (s->bound != connection_id{}) {
+      auto const& tasks = clients_.at(s->bound)->tasks;
+      invariant(std::count(tasks.begin(), tasks.end(), s.get()) == 1, "a connection has its tasks");
+    }
+    invariant(s->poll == request_id{} || calls_.contains(s->poll), "a poll is an open call");
+  }
+}
+
+}  // namespace coxswain::xla

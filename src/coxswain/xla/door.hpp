@@ -1,0 +1,229 @@
+#pragma once
+// The door for unmodified JAX processes: calls of XLA's coordination service become requests of
+// sessions that the door opens in the core, and what the core says becomes replies. It decides
+// nothing that the core decides. No I/O, no clock; time is an argument:
+//
+//   d.opened(now, connection, peer, secret);      a connection speaks gRPC
+//   d.called(now, {connection, stream}, ...);     a call has come, whole
+//   d.sent(now, outgoing);                        the core sends something to a session of the door
+//   d.advance(now);                               what is due at `next_deadline`
+//   d.take_effects(into);                         replies, pings, farewells
+//
+// Each incarnation of a task has a session of the core; see task_session. Not thread-safe. Not
+// here: frames and streams (http2), bytes of messages (codec).
+
+#include "coxswain/base/bytes.hpp"
+#include "coxswain/base/error.hpp"
+#include "coxswain/base/wall_time.hpp"
+#include "coxswain/core/model/loss.hpp"
+#include "coxswain/core/model/messages.hpp"
+#include "coxswain/xla/core_port.hpp"
+#include "coxswain/xla/effects.hpp"
+#include "coxswain/xla/messages.hpp"
+#include "coxswain/xla/methods.hpp"
+#include "coxswain/xla/strict_barriers.hpp"
+#include "coxswain/xla/task_session.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace coxswain::xla {
+
+struct door_options {
+  std::string job;
+  std::uint32_t num_tasks{1};
+  std::string token;         // a worker's, if the core wants one
+  bool recoverable{};        // tasks that do not say whether they are
+  bool strict{};             // behave as upstream where its tests expect it
+  duration alive_timeout{};  // of GetAliveTasks
+  duration heartbeat_timeout{};
+  duration session_time{};        // after a loss, the core has ended a session by then
+  std::size_t reply_bytes_max{};  // of a listing
+  wall_time started{};            // the wall clock at `start`
+  time_point start{};
+};
+
+class door {
+ public:
+  // `core` must outlive it.
+  door(door_options o, incarnation self, core_port& core, std::shared_ptr<memory_meter> memory);
+  ~door();
+  door(door const&) = delete;
+  door& operator=(door const&) = delete;
+
+  // The connection, which the core knows, speaks gRPC: it says Hello there. `peer` is its address
+  // for people, `secret` is random and nobody else's.
+  void opened(time_point now, connection_id on, std::string peer,
+              core::session_secret const& secret);
+
+  // What a call is: `timeout` is how long its client waits.
+  struct call {
+    call_id id;
+    std::string_view path;
+    std::string_view user_agent;
+    std::string_view message;
+    std::optional<duration> timeout;
+    bool is_crowded{};  // too many replies wait for this client to read them
+  };
+  void called(time_point now, call const& what);
+
+  // The client waits no longer for a call. `disowned`: because we said goodbye, and it comes again.
+  void cancelled(time_point now, call_id which, bool disowned);
+
+  // Bytes came in; and: the answer to a ping did.
+  void heard(time_point now, connection_id from);
+  void pong(time_point now, connection_id from);
+
+  // The connection is gone. Before the core is told.
+  void lost(time_point now, connection_id on, core::loss how);
+
+  // The core sends something to a session of the door; nothing happens if it is none.
+  void sent(time_point now, core::outgoing const& what);
+
+  // An iteration of the loop begins: listings may go on by some pages.
+  void begin() noexcept { pages_left_ = pages_per_iteration; }
+
+  [[nodiscard]] std::optional<time_point> next_deadline() const;
+  void advance(time_point now);
+
+  // Swapped with `into`, which is cleared first.
+  void take_effects(std::vector<effect>& into);
+
+  // The core wants another token from now on.
+  void use_token(std::string token) { options_.token = std::move(token); }
+
+  // What was answered, by method: calls, and those of them that failed.
+  struct count {
+    std::uint64_t calls{};
+    std::uint64_t failed{};
+  };
+  using counts = std::array<count, methods>;
+  [[nodiscard]] counts const& counted() const noexcept { return counts_; }
+  [[nodiscard]] std::size_t clients() const noexcept { return clients_.size(); }
+  [[nodiscard]] std::size_t task_sessions() const noexcept { return sessions_.size(); }
+  [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
+
+  // Ends the program if something does not hold that always must.
+  void check_invariants() const;
+
+ private:
+  static constexpr int pages_per_iteration = 16;
+
+  // A call on its way to a handler.
+  struct arrived {
+    time_point now;
+    call const& what;
+    method_path of;
+    client& by;
+    request& asked;
+  };
+
+  void route(arrived const& a);
+  void register_task(arrived const& a);
+  void heartbeat(arrived const& a);
+  void shutdown_task(arrived const& a);
+  void poll_for_error(arrived const& a);
+  void report_error(arrived const& a);
+  void barrier(arrived const& a);
+  void cancel_barrier(arrived const& a);
+  void get_alive_tasks(arrived const& a);
+  void watch_tasks(arrived const& a);
+  void keys(arrived const& a);
+  void directory(arrived const& a);
+  [[nodiscard]] bool repeats_barrier(arrived const& a, task_session& s);
+  [[nodiscard]] bool breaks_strict_rules(arrived const& a, task_session& s);
+  void evict_holder(arrived const& a, task_id task);
+
+  // Sessions of tasks.
+  [[nodiscard]] task_session* find(request const& asked, connection_id on) const;
+  [[nodiscard]] task_session* find_self(incarnation self) const;
+  [[nodiscard]] task_session* caller(arrived const& a);
+  [[nodiscard]] carrier& key_carrier(arrived const& a);
+  task_session& open_session(arrived const& a);
+  void bind(time_point now, task_session& s, client& to);
+  void unbind(task_session& s);
+  void resume(time_point now, task_session& s, client const& by);
+  void detach(time_point now, task_session& s, core::loss how);
+  void end_session(time_point now, task_session& s, standing as, status const& why);
+  void drop(time_point now, task_session& s);
+  void note_idle(time_point now, task_session& s);
+  void drop_detached(time_point now);
+  void answer_poll(task_session& s, outcome how);
+  void answer_heartbeat(time_point now, task_session& s, call_id to);
+  [[nodiscard]] bool counts_as_life(client const& c, task_session const& s) const;
+  void tell_life(time_point now, client& c);
+
+  // Requests and replies.
+  open_call new_call(arrived const& a, carrier& by) const;
+  request_id add_call(open_call one);
+  void submit(time_point now, open_call one, std::optional<task_id> task, core::request what);
+  void send(time_point now, carrier& by, request_id id, std::optional<task_id> task,
+            core::request what);
+  void forget_call(request_id id);
+  void answer(open_call const& to, outcome how, encoded_reply what = {});
+  void refuse(arrived const& a, outcome how);
+  void answer_ok(arrived const& a, encoded_reply what = {});
+  void fail_call(request_id id, status const& why);
+
+  void took_push(time_point now, carrier& to, core::answer_ptr const& pushed);
+  void took_reply(time_point now, carrier& to, request_id id, core::answer_ptr const& what);
+  void answer_failed(open_call const& one, status const& why);
+  void answer_made(open_call const& one, core::answer const& what);
+  void joined(time_point now, task_session& s, core::answer const& what);
+  void left(time_point now, task_session& s, open_call const& one, core::answer const& what);
+  void met(open_call& one, core::answer_ptr const& what);
+  [[nodiscard]] bool goes_on(time_point now, request_id id, core::answer const& what);
+  void next_page(time_point now, request_id id);
+  void job_failed(core::answer_ptr const& what);
+  void freeze(time_point now, task_session& s, std::uint64_t agreement);
+  void said_goodbye(time_point now, carrier& to, core::goodbye const& what);
+  [[nodiscard]] outcome failure_for(generation of, std::optional<task_id> task) const;
+  [[nodiscard]] encoded_reply listed_tasks(open_call const& for_call, core::answer const& what);
+
+  void plan_ping(time_point when, connection_id on) { pings_.emplace(when, on); }
+
+  door_options options_;
+  incarnation self_;
+  core_port& core_;
+  std::shared_ptr<memory_meter> memory_;
+  std::unordered_map<connection_id, std::unique_ptr<client>> clients_;
+  std::unordered_map<incarnation, std::unique_ptr<task_session>> sessions_;
+  boost::unordered_flat_map<std::uint32_t, std::vector<task_session*>> by_task_;
+  boost::unordered_flat_map<std::uint64_t, carrier*> carriers_;  // by connection of the core
+  std::unordered_map<request_id, open_call> calls_;
+  std::deque<incarnation> idle_;  // sessions that have left or ended, the oldest first
+  std::deque<std::pair<time_point, incarnation>> detached_;  // sessions, and when that was
+  std::deque<request_id> waiting_pages_;                     // for the next iteration
+  std::vector<bool> reported_;                               // tasks that have reported an error
+  std::optional<job_error> error_;
+  core::answer_ptr error_of_;  // the message that it came in
+  std::optional<strict_barriers> strict_;
+  std::uint64_t next_request_{};
+  int pages_left_{pages_per_iteration};
+  std::vector<effect> effects_;
+  using planned = std::pair<time_point, connection_id>;
+  std::priority_queue<planned, std::vector<planned>, std::greater<>> pings_;
+  struct kept_listing {
+    std::uint64_t version{};
+    generation as{};
+    std::string job;
+    bytes what;
+  };
+  std::vector<kept_listing> listings_;  // of the tasks, since the effects were taken last
+  counts counts_{};
+};
+
+}  // namespace coxswain::xla

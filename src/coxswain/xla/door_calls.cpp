@@ -1,0 +1,340 @@
+// What becomes of each method: the core's request that it is.
+
+#include "coxswain/core/kernel/text.hpp"
+#include "coxswain/xla/client_label.hpp"
+#include "coxswain/xla/codec.hpp"
+#include "coxswain/xla/door.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace coxswain::xla {
+namespace {
+
+// Our words arrive so much before the client's own deadline.
+constexpr duration before_deadline = 5s;
+constexpr duration timeout_min = 1s;
+
+// What jaxlib up to 0.4.35 waits at, after a register that does not wait.
+constexpr std::string_view first_generation_barrier = "PjRT_Client_Connect";
+
+// What JAX's preemption manager waits for as long as the job runs. It blocks nobody.
+constexpr std::string_view preemption_key = "RECEIVED_PREEMPTION_NOTICE";
+
+constexpr std::string_view jobs_default_name = "jax_worker";
+
+duration timeout_of(std::optional<duration> given) {
+  if (!given) return core::timeout_default;
+  return std::max<duration>(*given - before_deadline, timeout_min);
+}
+
+// A shutdown timeout of zero means that nobody is waited for. Clients round what they send.
+duration leave_timeout_of(std::optional<duration> given) {
+  constexpr duration rounding = 250ms;
+  if (!given) return core::timeout_default;
+  return *given > before_deadline + rounding ? *given - before_deadline : duration{};
+}
+
+duration from_ms(std::int64_t ms) {
+  if (ms <= 0) return {};
+  if (ms > std::numeric_limits<duration::rep>::max() / 1'000'000) return without_limit;
+  return std::chrono::milliseconds{ms};
+}
+
+std::string task_text(std::int32_t id) { return "task " + std::to_string(id); }
+
+status not_registered(std::int32_t id, errc code) {
+  return {code, task_text(id) +
+                    " is not registered with this incarnation: RegisterTask comes "
+                    "before all other calls"};
+}
+
+std::vector<task_id> numbers_of(std::vector<task_name> const& tasks) {
+  std::vector<task_id> made;
+  made.reserve(tasks.size());
+  for (task_name const& one : tasks) made.push_back(task_id{one.id});
+  return made;
+}
+
+}  // namespace
+
+void door::register_task(arrived const& a) {
+  task_name const& who = *a.asked.task;
+  bool const is_ours = who.job.empty() || who.job == jobs_default_name || who.job == options_.job;
+  if (!is_ours) {
+    return refuse(a,
+                  by_service({errc::invalid_argument, core::another_job(who.job, options_.job)}));
+  }
+  if (a.asked.self == incarnation{}) {
+    return refuse(a, by_service({errc::invalid_argument, "RegisterTask: the incarnation is zero"}));
+  }
+  task_session* known = find_self(a.asked.self);
+  if (known && (known->is == standing::left || known->is == standing::ended)) {
+    drop(a.now, *known);
+    known = nullptr;
+  }
+  if (known) {
+    if (known->task != task_id{who.id}) {
+      return refuse(a, by_service({errc::invalid_argument,
+                                   "the incarnation belongs to " +
+                                       task_text(static_cast<std::int32_t>(known->task.value))}));
+    }
+    bind(a.now, *known, a.by);
+    if (known->is == standing::joined) return answer_ok(a, {encode_incarnation(self_)});
+    // The same call again: it waits in place of the older one.
+    open_call& joins = calls_.at(known->join);
+    answer(joins, by_service({errc::cancelled, "replaced by a newer call of the same task"}));
+    if (joins.to.stream != 0) clients_.at(joins.to.on)->calls.erase(joins.to.stream);
+    joins.to = a.what.id;
+    a.by.calls.insert_or_assign(a.what.id.stream, known->join);
+    return;
+  }
+  if (a.by.tasks.size() >= std::size_t{2} * options_.num_tasks + 64) {
+    return refuse(
+        a, by_service({errc::resource_exhausted,
+                       "this connection has registered " + std::to_string(a.by.tasks.size()) +
+                           " incarnations, more than twice the job's tasks"}));
+  }
+  task_session& s = open_session(a);
+  core::join_args join;
+  join.self = a.asked.self;
+  join.timeout = timeout_of(a.what.timeout);
+  if (who.recoverable) join.recoverable = true;
+  s.recoverable = who.recoverable || options_.recoverable;
+  if (strict_) {
+    evict_holder(a, s.task);
+    join.take_over = s.recoverable;
+  }
+  submit(a.now, new_call(a, s), s.task, std::move(join));
+  s.join = s.open.back();
+}
+
+// Upstream does not ask the holder: whoever is not recoverable fails, and with it the job.
+void door::evict_holder(arrived const& a, task_id task) {
+  auto const at = by_task_.find(task.value);
+  if (at == by_task_.end()) return;
+  for (task_session* const s : std::vector{at->second}) {
+    if (s->is != standing::joined || s->recoverable || s->core == connection_id{}) continue;
+    core::report_error_args report;
+    report.what = {errc::aborted, task_text(static_cast<std::int32_t>(task.value)) +
+                                      " has restarted: another incarnation has registered"};
+    open_call none;
+    none.of = {method::report_error, a.of.of};
+    none.by = s;
+    submit(a.now, std::move(none), task, std::move(report));
+  }
+}
+
+void door::heartbeat(arrived const& a) {
+  task_session* const s = caller(a);
+  if (!s) return;
+  if (s->is == standing::left) return answer_ok(a, {encode_incarnation(self_)});
+  if (s->is == standing::joining) {
+    return refuse(a, by_service(not_registered(a.asked.task->id, errc::invalid_argument)));
+  }
+  bind(a.now, *s, a.by);
+  if (s->resumes) {
+    s->heartbeats.push_back(add_call(new_call(a, *s)));
+    return;
+  }
+  send(a.now, *s, {}, std::nullopt, std::monostate{});
+  if (error_ && s->poll == request_id{}) {
+    outcome how = failure_for(a.of.of, s->task);
+    how.code = errc::aborted;
+    return refuse(a, std::move(how));
+  }
+  answer_ok(a, {encode_incarnation(self_)});
+}
+
+void door::shutdown_task(arrived const& a) {
+  task_session* const s = caller(a);
+  if (!s) return;
+  if (s->is == standing::left) {
+    return refuse(a, by_service({errc::failed_precondition,
+                                 task_text(a.asked.task->id) + " has left already"}));
+  }
+  bind(a.now, *s, a.by);
+  core::leave_args leave;
+  leave.timeout = leave_timeout_of(a.what.timeout);
+  submit(a.now, new_call(a, *s), s->task, leave);
+}
+
+void door::poll_for_error(arrived const& a) {
+  task_session* const s = caller(a);
+  if (!s) return;
+  if (s->is == standing::left) {
+    return refuse(a, by_service({errc::cancelled, task_text(a.asked.task->id) + " has left"}));
+  }
+  bind(a.now, *s, a.by);
+  if (error_) return refuse(a, failure_for(a.of.of, s->task));
+  answer_poll(*s, by_service({errc::cancelled, "replaced by a newer poll of the same task"}));
+  s->poll = add_call(new_call(a, *s));
+}
+
+void door::report_error(arrived const& a) {
+  task_session* const s = caller(a);
+  if (!s) return;
+  bool const has_code = a.asked.code > 0 && a.asked.code <= 16;
+  core::report_error_args report;
+  report.what = {has_code ? errc_of(static_cast<std::uint32_t>(a.asked.code)) : errc::internal,
+                 std::move(a.asked.text)};
+  if (s->task.value < reported_.size()) reported_[s->task.value] = true;
+  submit(a.now, new_call(a, *s), s->task, std::move(report));
+}
+
+void door::barrier(arrived const& a) {
+  request& asked = a.asked;
+  if (a.of.of == generation::second && asked.name == first_generation_barrier) {
+    return refuse(a, of_barrier({errc::failed_precondition,
+                                 "This client is of jaxlib 0.4.35 or older, whose protocol is not "
+                                 "supported: use jaxlib 0.4.36 or newer."},
+                                asked.name, asked.counter));
+  }
+  task_session* const s = caller(a);
+  if (!s || repeats_barrier(a, *s)) return;
+  if (strict_ && breaks_strict_rules(a, *s)) return;
+  auto participants = numbers_of(asked.tasks);
+  bool const takes_part =
+      participants.empty() ||
+      std::find(participants.begin(), participants.end(), s->task) != participants.end();
+  if (!takes_part) {
+    return refuse(a, of_barrier({errc::invalid_argument,
+                                 "A non-participating task (" + std::to_string(s->task.value) +
+                                     ") called the barrier: " + core::shortened(asked.name, 800)},
+                                asked.name, asked.counter));
+  }
+  open_call one = new_call(a, *s);
+  one.name = asked.name;
+  one.counter = asked.counter;
+  core::barrier_args meet;
+  meet.name = std::move(asked.name);
+  meet.timeout = from_ms(asked.timeout_ms);
+  meet.participants = std::move(participants);
+  submit(a.now, std::move(one), s->task, std::move(meet));
+}
+
+// The same call again, as after a connection that was closed: it takes the place of the one that
+// waits, or has its outcome.
+bool door::repeats_barrier(arrived const& a, task_session& s) {
+  request const& asked = a.asked;
+  for (request_id const id : s.open) {
+    open_call& one = calls_.at(id);
+    bool const is_it =
+        one.of.what == method::barrier && one.name == asked.name && one.counter == asked.counter;
+    if (!is_it) continue;
+    status const why{errc::cancelled, "replaced by a newer call of the same task"};
+    answer(one, of_barrier(why, one.name, one.counter));
+    if (one.to.stream != 0) clients_.at(one.to.on)->calls.erase(one.to.stream);
+    one.to = a.what.id;
+    a.by.calls.insert_or_assign(a.what.id.stream, id);
+    return true;
+  }
+  for (done_round const& one : s.done) {
+    if (one.name != asked.name || one.counter != asked.counter) continue;
+    open_call again = new_call(a, s);
+    again.name = one.name;
+    again.counter = one.counter;
+    status const& outcome = one.what->outcome;
+    if (outcome.ok()) {
+      answer(again, {}, {encode_counter(one.counter)});
+    } else {
+      answer_failed(again, outcome);
+    }
+    return true;
+  }
+  return false;
+}
+
+// True if the call is answered: it fails, and perhaps the round.
+bool door::breaks_strict_rules(arrived const& a, task_session& s) {
+  request const& asked = a.asked;
+  bool const takes_part = asked.tasks.empty() || std::any_of(asked.tasks.begin(), asked.tasks.end(),
+                                                             [&](task_name const& one) {
+                                                               return task_id{one.id} == s.task;
+                                                             });
+  status why;
+  auto verdict = strict_barriers::verdict::mismatch;
+  if (takes_part) {
+    verdict = strict_->call(asked.name, asked.counter);
+    if (verdict == strict_barriers::verdict::arrive) return false;
+    auto const& over = *strict_->find(asked.name);
+    if (verdict == strict_barriers::verdict::is_over) {
+      refuse(a, over.is_mismatch ? by_service(over.outcome)
+                                 : of_barrier(over.outcome, asked.name, asked.counter));
+      return true;
+    }
+    why = strict_barriers::counters_differ(asked.name, over.counter, asked.counter);
+  } else {
+    why = {errc::invalid_argument, "A non-participating task (" + std::to_string(s.task.value) +
+                                       ") called the barrier: " + core::shortened(asked.name, 800)};
+  }
+  strict_->spoil(asked.name, why, takes_part);
+  // All who wait there are answered with what spoiled it (`met`).
+  open_call none;
+  none.of = {method::cancel_barrier, a.of.of};
+  none.by = &a.by;
+  submit(a.now, std::move(none), std::nullopt, core::cancel_barrier_args{asked.name, {}});
+  refuse(a, takes_part ? by_service(why) : of_barrier(why, asked.name, asked.counter));
+  return true;
+}
+
+void door::cancel_barrier(arrived const& a) {
+  task_session* const s = caller(a);
+  if (!s) return;
+  open_call one = new_call(a, *s);
+  one.name = a.asked.name;
+  one.counter = a.asked.counter;
+  // Clients say counter zero whatever it is.
+  submit(a.now, std::move(one), s->task, core::cancel_barrier_args{std::move(a.asked.name), {}});
+}
+
+void door::get_alive_tasks(arrived const& a) {
+  task_session* const s = caller(a);
+  if (!s) return;
+  core::alive_args query;
+  query.tasks = numbers_of(a.asked.tasks);
+  query.timeout = options_.alive_timeout;
+  open_call one = new_call(a, *s);
+  if (a.of.of == generation::second) {
+    one.asked = a.asked.tasks.empty() ? std::vector{*a.asked.task} : std::move(a.asked.tasks);
+  }
+  submit(a.now, std::move(one), s->task, std::move(query));
+}
+
+void door::watch_tasks(arrived const& a) {
+  core::watch_tasks_args watch;
+  if (a.asked.number >= 0) watch.after = static_cast<std::uint64_t>(a.asked.number);
+  open_call one = new_call(a, a.by);
+  one.name = std::move(a.asked.text);
+  submit(a.now, std::move(one), std::nullopt, watch);
+}
+
+void door::keys(arrived const& a) {
+  request& asked = a.asked;
+  bool const is_notice = a.of.what == method::get_key_value && asked.name == preemption_key;
+  carrier& by = is_notice ? a.by : key_carrier(a);
+  open_call one = new_call(a, by);
+  one.name = asked.name;
+  core::request what;
+  switch (a.of.what) {
+    case method::insert_key_value:
+      what = core::put_args{std::move(asked.name), std::move(asked.value), asked.overwrite, false};
+      break;
+    case method::get_key_value: what = core::get_args{std::move(asked.name), without_limit}; break;
+    case method::try_get_key_value: what = core::try_get_args{std::move(asked.name)}; break;
+    default: what = core::increment_args{std::move(asked.name), asked.number}; break;
+  }
+  submit(a.now, std::move(one), std::nullopt, std::move(what));
+}
+
+void door::directory(arrived const& a) {
+  bool const removes = a.of.what == method::delete_key_value;
+  bool const is_root = a.asked.name.find_first_not_of('/') == std::string::npos;
+  if (removes && is_root) return answer_ok(a);  // as upstream, it removes nothing
+  open_call one = new_call(a, key_carrier(a));
+  one.pages = std::make_unique<paged>(memory_.get());
+  one.pages->directory = std::move(a.asked.name);
+  next_page(a.now, add_call(std::move(one)));
+}
+
+}  // namespace coxswain::xla

@@ -1,0 +1,41 @@
+#pragma once
+// What the door wants done on the connections of its clients, as data.
+
+#include "coxswain/base/ids.hpp"
+#include "coxswain/base/status.hpp"
+#include "coxswain/xla/messages.hpp"
+#include "coxswain/xla/outcome.hpp"
+
+#include <cstdint>
+#include <variant>
+
+namespace coxswain::xla {
+
+// A call: the connection on which it came, and its stream there.
+struct call_id {
+  connection_id on{};
+  std::int32_t stream{};
+  friend bool operator==(call_id, call_id) = default;
+};
+
+// The call is answered: with `what` if the outcome is OK.
+struct reply {
+  call_id to;
+  outcome how;
+  encoded_reply what{};
+};
+
+// The client is asked for a sign of life: `door::pong`.
+struct ping {
+  connection_id to;
+};
+
+// Nothing more follows: the connection is to be closed when all before is written.
+struct farewell {
+  connection_id to;
+  status why;
+};
+
+using effect = std::variant<reply, ping, farewell>;
+
+}  // namespace coxswain::xla
