@@ -1,5 +1,5 @@
 #pragma once
-// Blocks all signals in this thread for its lifetime; threads started meanwhile keep them blocked.
+// While it lives, this thread takes no signals, and a thread that it starts never does.
 
 #include <pthread.h>
 #include <signal.h>

@@ -29,7 +29,7 @@ errc code_of(int file_error) {
   }
 }
 
-// OpenSSL's own text is less helpful.
+// OpenSSL would say less of it.
 void require_readable(std::string const& file) {
   auto const close = [](std::FILE* f) { std::fclose(f); };
   std::unique_ptr<std::FILE, decltype(close)> const opened{std::fopen(file.c_str(), "re"), close};
@@ -39,7 +39,7 @@ void require_readable(std::string const& file) {
   throw error{{code_of(problem), "Cannot read " + file + ": " + std::strerror(problem) + "."}};
 }
 
-// OpenSSL's last error, for people.
+// What OpenSSL noted last, for people.
 std::string noted() {
   auto const number = ERR_peek_last_error();
   auto const* const reason = ERR_reason_error_string(number);
@@ -98,6 +98,18 @@ void believe(SSL_CTX* into, tls_options const& given) {
   SSL_CTX_set_verify(into, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, &check_peer);
 }
 
+// A gRPC client insists that its protocol is chosen; our own clients name none.
+int choose_protocol(SSL*, unsigned char const** chosen, unsigned char* chosen_bytes,
+                    unsigned char const* offered, unsigned offered_bytes, void*) {
+  static constexpr unsigned char http2[] = {2, 'h', '2'};
+  auto* out = const_cast<unsigned char*>(*chosen);
+  int const found =
+      SSL_select_next_proto(&out, chosen_bytes, http2, sizeof(http2), offered, offered_bytes);
+  if (found != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_NOACK;
+  *chosen = out;
+  return SSL_TLSEXT_ERR_OK;
+}
+
 X509* certificate_of(ssl_ctx_st* loaded) { return SSL_CTX_get0_certificate(loaded); }
 
 }  // namespace
@@ -133,6 +145,7 @@ std::shared_ptr<ssl_ctx_st> tls_context::load() const {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_default_passwd_cb(context, &no_passphrase);
+  if (is_server) SSL_CTX_set_alpn_select_cb(context, &choose_protocol, nullptr);
   if (!options_.certificate_file.empty()) use_certificate(context, options_);
   if (!options_.authorities_file.empty()) believe(context, options_);
   return made;
