@@ -24,7 +24,7 @@ ARROWS = {
     "http2": ("base/",),
     "net": ("base/", "wire/frame.hpp"),
     "xla": ("base/", "core/model/", "core/kernel/text.hpp", "wire/field_walk.hpp"),
-    "server": ("base/", "core/", "wire/", "net/", "xla/"),
+    "server": ("base/", "core/", "http2/", "wire/", "net/", "xla/"),
     "client": ("base/", "core/model/messages.hpp", "wire/", "net/", "launch/"),
     "c": ("base/", "core/model/messages.hpp", "client/"),
     "launch": ("base/",),

@@ -42,7 +42,7 @@ struct directory {
 
 status refusal(std::string const& address, bool must_be_private = true) {
   try {
-    listener const made{address, must_be_private};
+    listener const made{address, {.must_be_private = must_be_private}};
     return {errc::ok, "listens on " + made.address()};
   } catch (error const& e) {
     return e.outcome();
@@ -71,14 +71,14 @@ void leave_stale(std::string const& path) {
 struct world : net::iteration_owner, doorkeeper {
   time_point iteration_begins() noexcept override { return {}; }
   void iteration_ends() noexcept override {}
-  void accepted(net::socket socket, std::string peer) noexcept override {
+  void accepted(listener const&, net::socket socket, std::string peer) noexcept override {
     sockets.push_back(std::move(socket));
     peers.push_back(std::move(peer));
   }
   void out_of_room(int error) noexcept override { errors.push_back(error); }
 
   void listen(std::string const& address) {
-    made.emplace(address, true);
+    made.emplace(address, listener::terms{.must_be_private = true});
     polled.start();
     made->start(polled, *this);
   }
@@ -98,8 +98,8 @@ struct world : net::iteration_owner, doorkeeper {
 BOOST_AUTO_TEST_SUITE(listener_test)
 
 BOOST_AUTO_TEST_CASE(it_tells_the_port_that_was_chosen) {
-  listener const v4{"127.0.0.1:0", true};
-  listener const v6{"[::1]:0", true};
+  listener const v4{"127.0.0.1:0", {.must_be_private = true}};
+  listener const v6{"[::1]:0", {.must_be_private = true}};
 
   BOOST_TEST(v4.address().starts_with("127.0.0.1:"));
   BOOST_TEST(!v4.address().ends_with(":0"));
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(it_tells_the_port_that_was_chosen) {
 }
 
 BOOST_AUTO_TEST_CASE(all_addresses_are_those_of_v4_and_v6) {
-  listener const all{":0", false};
+  listener const all{":0", {}};
 
   auto const port = all.address().substr(all.address().rfind(':'));
   BOOST_TEST(all.address() == "[::]" + port);
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(all_addresses_are_those_of_v4_and_v6) {
 }
 
 BOOST_AUTO_TEST_CASE(names_are_looked_up) {
-  listener const local{"localhost:0", true};
+  listener const local{"localhost:0", {.must_be_private = true}};
 
   connect_to(local.address());
 }
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(malformed_addresses_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(a_port_in_use_is_unavailable) {
-  listener const first{"127.0.0.1:0", true};
+  listener const first{"127.0.0.1:0", {.must_be_private = true}};
 
   auto const why = refusal(first.address());
 
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(an_address_of_another_host_is_unavailable) {
 BOOST_AUTO_TEST_CASE(the_file_of_a_unix_socket_is_removed_at_the_end) {
   directory const d;
   {
-    listener const made{d.address(), true};
+    listener const made{d.address(), {.must_be_private = true}};
     BOOST_TEST(made.address() == d.address());
     connect_to(d.address());
   }
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(the_file_of_a_unix_socket_is_removed_at_the_end) {
 BOOST_AUTO_TEST_CASE(a_file_that_took_its_place_is_left_alone) {
   directory const d;
   {
-    listener const made{d.address(), true};
+    listener const made{d.address(), {.must_be_private = true}};
     ::unlink(d.file().c_str());
     std::ofstream{d.file()} << "somebody else's";
   }
@@ -218,14 +218,14 @@ BOOST_AUTO_TEST_CASE(a_stale_unix_socket_is_replaced) {
   leave_stale(d.file());
   BOOST_TEST(d.exists());
 
-  listener const made{d.address(), true};
+  listener const made{d.address(), {.must_be_private = true}};
 
   connect_to(d.address());
 }
 
 BOOST_AUTO_TEST_CASE(a_live_unix_socket_is_unavailable) {
   directory const d;
-  listener const first{d.address(), true};
+  listener const first{d.address(), {.must_be_private = true}};
 
   auto const why = refusal(d.address());
 

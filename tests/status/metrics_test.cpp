@@ -370,6 +370,17 @@ BOOST_AUTO_TEST_CASE(there_are_as_many_series_whatever_the_size_of_the_job) {
              lines_of(some_text()).size());
 }
 
+BOOST_AUTO_TEST_CASE(calls_of_jax_processes_are_counted_by_method) {
+  server::statistics counted;
+  counted.jax_connections = 2;
+  counted.jax_calls = {{"Barrier", 5, 2}};
+  auto const text = metrics(counted, some_job(), {});
+  BOOST_TEST(contains_line(text, "coxswain_jax_connections 2"));
+  BOOST_TEST(contains_line(text, "coxswain_jax_calls_total{method=\"Barrier\",result=\"ok\"} 3"));
+  BOOST_TEST(
+      contains_line(text, "coxswain_jax_calls_total{method=\"Barrier\",result=\"failed\"} 2"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

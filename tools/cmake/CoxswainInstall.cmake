@@ -7,7 +7,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/coxswain)
 
 # Those that need others come before them, as linkers want it.
 set(libraries)
-foreach(library IN ITEMS c host status client server launch net http2 wire proto core base)
+foreach(library IN ITEMS c host status client server xla launch net http2 wire proto core base)
   if(TARGET coxswain_${library})
     install(TARGETS coxswain_${library} EXPORT coxswain-targets
       ARCHIVE COMPONENT development

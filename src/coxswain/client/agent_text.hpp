@@ -1,5 +1,5 @@
 #pragma once
-// The agent's texts for times and calls.
+// How the agent speaks of times and calls to people.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"

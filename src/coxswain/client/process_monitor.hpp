@@ -1,13 +1,12 @@
 #pragma once
-// PUBLIC. Keeps a process_table up to date and reports each change, for runtimes that track all
-// processes and must end their work with lost ones:
+// PUBLIC. Keeps a process_table up to date and tells each change, for runtimes that want a full
+// picture of all processes and must end what they do with those that are lost:
 //
 //   process_monitor monitor{job};
 //   auto tell = [&](core::tasks_answer const& tasks, std::span<process const> lost) { ... };
 //   status const why = co_await monitor.run(tell);
 //
-// Not here: the detection of lost processes (process_table). Everything happens on the client's
-// executor.
+// Not here: who is lost (process_table). Everything happens on the client's executor.
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/client/process_table.hpp"
@@ -19,7 +18,7 @@ namespace coxswain {
 
 class process_monitor {
  public:
-  // Called with all tasks in order, and the processes lost since the last call. Must not throw.
+  // Told all tasks in order, and who was lost since it was told last. Must not throw.
   using observer = std::function<void(core::tasks_answer const&, std::span<process const>)>;
 
   // The client must outlive it.

@@ -1,9 +1,10 @@
 #pragma once
 // One connection to the coordinator, TCP, TLS or Unix: opened, read and written without blocking;
-// waits are coroutines. Not here: its content (connection, agent), and reconnecting.
+// waits are coroutines. Not here: what is said over it (connection, agent), and opening another
+// one.
 //
 // Not thread-safe. May be dropped at any time, also while a coroutine waits in it, which then gets
-// `operation_aborted`; must be dropped before its executor's context is destroyed.
+// `operation_aborted`; must be dropped before its executor's context ends.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
@@ -24,19 +25,19 @@
 
 namespace coxswain {
 
-// The outcome of an attempt to open a transport.
+// What became of an attempt to open a transport.
 struct reach_failure {
   reach_failure() = default;  // no aggregate: GCC 12, see tools/tidy.py
 
   status why;       // OK: it is open
-  bool refused{};   // every address was reachable, but nothing listens
+  bool refused{};   // every address was there, but nobody listens
   bool rejected{};  // see transport::rejected
 };
 
 class transport {
  public:
-  // A peer that acknowledges nothing for `peer_timeout` is an error. With `certificates` it uses
-  // TLS.
+  // A peer that acknowledges nothing for `peer_timeout` is an error. With `certificates` TLS is
+  // spoken.
   transport(asio::any_io_executor executor, duration peer_timeout,
             std::shared_ptr<net::tls_context const> certificates)
       : executor_{std::move(executor)},
@@ -64,13 +65,13 @@ class transport {
   }
   [[nodiscard]] net::transfer write_some(std::string_view bytes) noexcept;
 
-  // Sends the end of the stream to the peer. Reading continues.
+  // Tells the peer that nothing more comes. Reading goes on.
   void shut_write() noexcept { stream_->shut_write(); }
 
-  // The end reported by a read, for people. Call it before dropping.
+  // What the end that a read came to means, for people. Before it is dropped.
   [[nodiscard]] status loss(net::transfer const& how) const;
 
-  // One side has rejected the other's certificate, or only one of them speaks TLS.
+  // One side has refused the other one, for its certificate or because one of them speaks no TLS.
   [[nodiscard]] bool rejected() const noexcept;
 
   void peer_timeout(duration longest) noexcept;

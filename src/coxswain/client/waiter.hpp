@@ -1,5 +1,5 @@
 #pragma once
-// The handler of a question. Not here: what it waits for (connection).
+// Somebody who waits for a reply. Not here: what is waited for (connection).
 
 #include "coxswain/core/model/messages.hpp"
 

@@ -39,7 +39,7 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
   }
 }
 
-// After each input that can change something: sends what must be sent at once.
+// After each verb that may have changed something: tells those who must know at once.
 void follow_up(concerns& all) {
   all.failures.tell_job_error();
   if (all.task_watches.follow_up()) {
@@ -240,6 +240,14 @@ void coordinator::take_events(std::vector<event>& into) {
   into.swap(all_->kernel.events);
 }
 std::size_t coordinator::untold() const { return all_->kernel.events.size(); }
+std::string const& coordinator::peer_of(connection_id who) const {
+  return all_->kernel.sessions.find(who)->peer;
+}
+
+session_secret const& coordinator::secret_of(connection_id who) const {
+  return all_->kernel.sessions.find(who)->secret;
+}
+
 std::string const* coordinator::wrong_token(connection_id of) const {
   return all_->handshakes.wrong_token(of);
 }

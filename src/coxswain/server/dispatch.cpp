@@ -17,27 +17,26 @@ using wire::record_kind;
 
 namespace {
 
-// The core's output is moved to the outboxes when it has this many messages (few, so that answers
-// reuse cached memory), when the large ones among them have this size, or when only twice that
-// memory is left.
+// What the core wants to be sent is put into the outboxes when it is so many messages (few, so that
+// answers are made where those before them were), when the large ones among them take so much, or
+// when only twice as much memory is left.
 constexpr std::size_t unsent_max = 6;
 constexpr std::size_t growth_max = 1024 * 1024;
 
-// How many messages ahead the memory of a line is prefetched.
+// The memory of a line is asked for so many messages before it is needed.
 constexpr std::size_t lines_ahead = 4;
 
-// The reserve that completes an operation when memory is exhausted: a fixed part, and one per task.
+// What completes a verb when there is no memory any more, whatever the job, and for each task.
 constexpr std::size_t reserve_bytes = 64 * 1024;
 constexpr std::size_t reserve_bytes_per_task = 64;
 
 // So many bytes of a message cost one more step.
 constexpr std::size_t bytes_per_step = 4096;
 
-// A waiting connection is not read, so its silence does not count: how often the core is informed
-// that it lives.
+// Who waits is not read, so its silence says nothing: the core is told so often that it lives.
 constexpr duration heard_period = 50ms;
 
-// The capacity kept between iterations, in messages of the core.
+// Between iterations there is room for so many messages of the core.
 constexpr std::size_t outgoing_room = 1024;
 
 }  // namespace
@@ -45,6 +44,8 @@ constexpr std::size_t outgoing_room = 1024;
 dispatch::dispatch(options const& o, incarnation self, time_point now)
     : recorder_{o, self, now},
       core_{o.core, self, now},
+      door_{door_options_of(o, now), self, *this, core_.memory()},
+      events_{std::make_unique<grpc_events>()},
       encoder_{core_.memory()},
       log_{o.log},
       for_requests_{reserve_bytes + reserve_bytes_per_task * o.core.num_tasks},
@@ -67,9 +68,12 @@ memory_reserve::use dispatch::completing() {
   return memory_reserve::use{&for_ends_};
 }
 
-connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret) {
+connection_id dispatch::open(time_point now, std::string peer, core::session_secret secret,
+                             protocols allowed) {
   auto const guard = beginning();
   auto one = std::make_unique<line>(core_.memory(), queued_bytes_max_);
+  one->allowed = allowed;
+  if (allowed == protocols::jax) one->decoder.limit(0);
   now_ = now;
   auto const id = core_.connected(now, peer, secret);
   try {
@@ -87,6 +91,7 @@ void dispatch::begin() {
   steps_max_ = std::max(steps_max_, iteration_steps - iteration_steps_left_);
   iteration_steps_left_ = iteration_steps;
   waits_since_.reset();
+  door_.begin();
   auto const grant = [this](line& on) {
     on.steps_left = std::min(on.steps_left + quantum, quantum);
     on.iteration = iteration_;
@@ -116,6 +121,7 @@ dispatch::taken dispatch::received(time_point now, connection_id from, std::stri
   if (on == nullptr || !on->is_heard()) return taken::all;
   now_ = now;
   auto const guard = beginning();
+  if (on->grpc) return hear_grpc(now, from, *on, bytes);
   on->decoder.feed(bytes);
   refill(*on);
   if (!take_frames(now, from, *on)) heard(now, from, *on);
@@ -130,6 +136,7 @@ dispatch::taken dispatch::go_on(time_point now, connection_id from) {
   if (on->waits) {
     if (now - on->heard >= heard_period) heard(now, from, *on);
   } else {
+    if (on->grpc) return hear_grpc(now, from, *on, std::exchange(on->grpc->unread, {}));
     refill(*on);
     static_cast<void>(take_frames(now, from, *on));
   }
@@ -192,7 +199,7 @@ void dispatch::broke(connection_id to) {
   on->broken = !on->out.ends();
   on->deaf |= on->decoder.asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
-  on->held = false;  // without informing the core: resuming is no sign of life
+  on->held = false;  // of which the core is not told: that it is read now is no sign of life
 }
 
 dispatch::line* dispatch::find(connection_id id) const {
@@ -210,8 +217,8 @@ void dispatch::prefetch_requests(connection_id from) const noexcept {
   core_.prefetch_requests(from);
 }
 
-// True if the core got input. Output is moved to the outboxes before it grows, so that no client
-// can request more than it reads.
+// True if the core was told something. What frames make the core say is in the outboxes before it
+// is much, so that nobody asks for more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
   if (is_scarce_) yield_memory(now, from, on);
@@ -263,6 +270,11 @@ bool dispatch::may_go_on(connection_id from, line& on) const {
 }
 
 bool dispatch::malformed(time_point now, connection_id from, line& on, status const& why) {
+  if (on.decoder.meets_http2() && !on.greeted) {
+    begin_grpc(now, from, on);
+    return true;
+  }
+  if (on.allowed == protocols::jax && !on.decoder.meets_http()) return refuse_native(now, from, on);
   on.deaf = true;
   if (!on.greeted && on.decoder.meets_http()) on.out.end_with(no_http());
   recorder_.write(now, record_kind::malformed, from, why.message());
@@ -273,6 +285,7 @@ bool dispatch::malformed(time_point now, connection_id from, line& on, status co
 void dispatch::lost(time_point now, connection_id from, core::loss how) noexcept {
   auto const guard = completing();
   now_ = now;
+  door_.lost(now, from, how);
   lines_.erase(from);
   large_frames_.forget(from);
   recorder_.write(now, how == core::loss::closed ? record_kind::closed : record_kind::unreachable,
@@ -286,7 +299,9 @@ void dispatch::wrote(time_point now, connection_id to, std::size_t count) {
   now_ = now;
   on->out.written(count, encoder_);
   encoder_.forget();
-  if (std::exchange(on->blocked, false)) write_progressed(now, to);
+  bool const waits_for_window = on->grpc && on->grpc->session.waits_for_window();
+  if (!waits_for_window && std::exchange(on->blocked, false)) write_progressed(now, to);
+  if (on->grpc) return pump(now, to, *on);
   if (on->held != on->out.pauses_reading()) tell_paused(now, to, *on);
 }
 
@@ -323,6 +338,9 @@ status dispatch::put_in(time_point now, core::owner_input what) {
   auto const guard = completing();
   now_ = now;
   recorder_.write(now, what);
+  if (auto const* const given = std::get_if<core::credentials_replaced>(&what)) {
+    door_.use_token(worker_token(given->by));
+  }
   return core_.put_in(now, std::move(what));
 }
 
@@ -330,6 +348,10 @@ void dispatch::advance(time_point now) {
   if (waits_since_) now = std::min(now, *waits_since_);
   now_ = std::max(now_, now);
   if (!large_frames_.empty()) cut_off_late(now);
+  if (auto const due = door_.next_deadline(); due && *due <= now) {
+    auto const guard = completing();
+    door_.advance(now);
+  }
   auto const next = core_.next_deadline();
   if (!next || now < *next) return;
   auto const guard = completing();
@@ -339,22 +361,27 @@ void dispatch::advance(time_point now) {
 }
 
 std::optional<time_point> dispatch::next_deadline() const {
-  auto const next = core_.next_deadline();
-  auto const cut = large_frames_.next_deadline();
-  return next && cut ? std::min(next, cut) : next ? next : cut;
+  auto next = core_.next_deadline();
+  for (auto const other : {large_frames_.next_deadline(), door_.next_deadline()}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
+  return next;
 }
 
 bool dispatch::deliver(std::vector<connection_id>& dirty) {
   auto const guard = completing();
-  tell_log();  // first: it may call us back, which can produce output
-  if (core_.unsent() != 0) collect(now_);
+  tell_log();  // first: it may call us back, and that has consequences, too
+  while (core_.unsent() != 0) collect(now_);
+  apply_effects(now_);
   resume_paused(now_);
   encoder_.forget();
   dirty.clear();
   dirty.swap(dirty_);
   std::erase_if(dirty, [this](connection_id id) {
     auto* const on = find(id);
-    return on == nullptr || !std::exchange(on->dirty, false);
+    if (on == nullptr || !std::exchange(on->dirty, false)) return true;
+    if (on->grpc) pump(now_, id, *on);
+    return false;
   });
   return !dirty.empty();
 }
@@ -367,7 +394,7 @@ bool dispatch::has_much_to_send() const {
          !memory.fits_in_transit(2 * growth_max);
 }
 
-// Moves the core's output to the outboxes.
+// Puts what the core wants to be sent into the outboxes.
 void dispatch::collect(time_point now) {
   core_.take_outgoing(outgoing_);
   recorder_.write_sent(now, outgoing_);
@@ -383,12 +410,15 @@ void dispatch::collect(time_point now) {
       if (next != nullptr) coxswain::prefetch(*next);
       ahead[i % lines_ahead] = next;
     }
-    if (on == nullptr) continue;
+    if (on == nullptr || on->grpc) {
+      tell_door(now, on, one);
+      continue;
+    }
     ++frames_sent_;
     try {
       on->out.push(one.in_reply_to, one.what, encoder_);
     } catch (std::exception const&) {
-      on->out.abandon();  // out of memory: its client retries on another connection
+      on->out.abandon();  // out of memory: its client asks again on another connection
     }
     changed(now, one.to, *on);
   }
@@ -397,7 +427,7 @@ void dispatch::collect(time_point now) {
   if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
 }
 
-// The log is user code: its exceptions are ignored.
+// The log is foreign code: what it throws is its own affair.
 void dispatch::tell_log() {
   if (core_.untold() == 0 && reported_.empty()) return;
   std::vector<core::event> events;

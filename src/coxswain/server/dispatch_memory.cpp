@@ -1,5 +1,5 @@
-// Messages in transit while memory is scarce: which connections are paused, resumed and closed.
-// Only pausing and resuming are inputs of the core.
+// Messages in transit while memory is scarce: what is paused, what goes on, and what is cut off.
+// None of it is an input of the core but that a connection is paused or resumed.
 
 #include "coxswain/server/line.hpp"
 
@@ -10,7 +10,7 @@
 namespace coxswain::server {
 namespace {
 
-// A large frame leaves one part in this many of the memory to small messages.
+// A large frame leaves one part in so many of the memory to small messages.
 constexpr std::size_t part_for_small = 32;
 
 // A frame that arrives more slowly, after a third of the time of a stalled peer, is cut off if
@@ -55,8 +55,8 @@ void dispatch::look_at_large(connection_id from, line& on) {
   if (on.decoder.asks_for() == 0) large_frames_.forget(from);
 }
 
-// Readers leave a quarter of the memory to others, but may always have a sixteenth in transit. When
-// it is used up, connections without a task are closed, those with the most unread output first.
+// Readers leave a quarter of the memory to others, but a sixteenth may be in transit in any case.
+// When it is used up, connections without a task are cut off, those with the most unread first.
 void dispatch::look_at_memory(time_point now) {
   auto const& memory = *core_.memory();
   is_scarce_ = memory.transit() > memory.limit() / 16;
@@ -73,7 +73,7 @@ std::optional<connection_id> dispatch::most_unread_without_task() const {
   std::optional<connection_id> most;
   std::size_t bytes = unread_min;
   lines_.each([&](connection_id id, std::unique_ptr<line> const& one) {
-    if (one->out.queued_bytes() <= bytes || !one->is_heard()) return;
+    if (one->out.queued_bytes() <= bytes || !one->is_heard() || one->grpc) return;
     if (core_.share_of(id) == core::share_kind::task) return;
     most = id;
     bytes = one->out.queued_bytes();
@@ -101,7 +101,12 @@ void dispatch::resume_paused(time_point now) {
   if (!large_frames_.empty()) {
     for (auto const id : large_frames_.waiting()) {
       auto* const on = find(id);
-      if (admit(now, id, *on)) pause(now, id, *on, false);
+      if (on->grpc) {
+        let_large_arrive(now, id, *on);
+        changed(now, id, *on);
+      } else if (admit(now, id, *on)) {
+        pause(now, id, *on, false);
+      }
     }
   }
   if (is_scarce_) return;
@@ -111,7 +116,7 @@ void dispatch::resume_paused(time_point now) {
   }
 }
 
-// Its client reconnects and repeats its open requests.
+// Its client comes back and sends again what it still wants.
 void dispatch::cut_off(time_point now, connection_id id, std::string why) {
   large_frames_.forget(id);
   auto* const on = find(id);
@@ -123,7 +128,7 @@ void dispatch::cut_off(time_point now, connection_id id, std::string why) {
   report({core::severity::warning, why});
   on->deaf = true;
   on->decoder = wire::frame_decoder{0};
-  if (on->out.empty()) {
+  if (on->out.empty() && !on->grpc) {
     status outcome{errc::resource_exhausted, std::move(why)};
     on->out.push({}, core::make_answer({{}, core::goodbye{std::move(outcome), true}}), encoder_);
   } else {
@@ -136,7 +141,7 @@ void dispatch::cut_off_late(time_point now) {
   auto const guard = completing();
   for (auto const id : large_frames_.due_at(now)) {
     auto const* const on = find(id);
-    std::size_t const bytes = on->decoder.asks_for();
+    std::size_t const bytes = on->grpc ? on->grpc->session.asks_for() : on->decoder.asks_for();
     cut_off(now, id,
             bytes != 0 ? "no memory for its frame of " + std::to_string(bytes) + " bytes"
                        : "its frame arrives too slowly while others wait for memory");

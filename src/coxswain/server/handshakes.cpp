@@ -12,10 +12,10 @@ namespace {
 
 constexpr int steps_max = 16;
 
-// How long a refused peer has to read the reason.
+// How long who was refused has to read why.
 constexpr duration parting_max = 1s;
 
-// Younger ones are not closed: their peers may be busy.
+// Younger ones do not give way: their peers may be busy.
 constexpr duration dismissed_after = 1s;
 
 }  // namespace
@@ -23,11 +23,11 @@ constexpr duration dismissed_after = 1s;
 class handshakes::handshake final : private net::watched {
  public:
   handshake(handshakes& of, std::uint64_t number, std::unique_ptr<net::byte_stream> stream,
-            std::string peer, time_point begun, time_point ends)
+            newcomer who, time_point begun, time_point ends)
       : of_{of},
         waiting_{std::move(stream)},
         number_{number},
-        peer_{std::move(peer)},
+        who_{std::move(who)},
         begun_{begun},
         ends_{ends},
         ready_{std::in_place, of.poller_, waiting_->native_handle(),
@@ -49,8 +49,9 @@ class handshakes::handshake final : private net::watched {
   [[nodiscard]] bool is_started() const noexcept { return stream_ != nullptr; }
   [[nodiscard]] bool is_parting() const noexcept { return is_parting_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-  [[nodiscard]] std::string const& peer() const noexcept { return peer_; }
-  [[nodiscard]] std::string host() const { return std::string{strangers::host_of(peer_)}; }
+  [[nodiscard]] newcomer const& who() const noexcept { return who_; }
+  [[nodiscard]] std::string const& peer() const noexcept { return who_.peer; }
+  [[nodiscard]] std::string host() const { return std::string{strangers::host_of(who_.peer)}; }
   [[nodiscard]] time_point begun() const noexcept { return begun_; }
   [[nodiscard]] time_point ends() const noexcept { return ends_; }
   [[nodiscard]] net::byte_stream const& stream() const noexcept {
@@ -77,7 +78,7 @@ class handshakes::handshake final : private net::watched {
   std::unique_ptr<net::byte_stream> waiting_;
   std::unique_ptr<net::tls_stream> stream_;  // once it has begun
   std::uint64_t number_;
-  std::string peer_;
+  newcomer who_;
   time_point begun_;
   time_point ends_;
   std::optional<net::readiness> ready_;
@@ -110,8 +111,8 @@ bool handshakes::handshake::go_on() {
   return false;
 }
 
-// Further input of the peer is read, since closing a socket with unread input can destroy output
-// that the peer has not read.
+// What the peer still sends is read, since closing a socket that has something unread may destroy
+// what the peer has not read.
 void handshakes::handshake::refuse() {
   is_parting_ = true;
   auto const& why = stream_->problem();
@@ -121,7 +122,7 @@ void handshakes::handshake::refuse() {
     static_cast<void>(stream_->below().write_some({&goodbye, 1}));
   }
   stream_->below().shut_write();
-  of_.refusals_.push_back({peer_, why});
+  of_.refusals_.push_back({peer(), why});
   of_.plan(*this, of_.now_ + parting_max);
 }
 
@@ -150,12 +151,12 @@ handshakes::handshakes(net::poller& by, net::tls_context const& shown, strangers
 
 handshakes::~handshakes() = default;
 
-void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream, std::string peer) {
+void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream, newcomer who) {
   now_ = now;
   auto const number = begun_++;
   auto const ends = deadline_after(now, limits_.longest);
   auto made =
-      std::make_unique<handshake>(*this, number, std::move(stream), std::move(peer), now, ends);
+      std::make_unique<handshake>(*this, number, std::move(stream), std::move(who), now, ends);
   auto& one = *all_.emplace(number, std::move(made)).first->second;
   strangers_.came({strangers::peer::kind::handshake, number}, one.host());
   plan(one, ends);
@@ -164,7 +165,7 @@ void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream,
   if (queue.size() == 1) start_next(one.host(), now);
 }
 
-// Starts the waiting ones of this host, as far as its rate allows, and schedules the next.
+// Those who wait at this host begin as far as they may; the first that may not yet is planned.
 void handshakes::start_next(std::string const& host, time_point now) {
   auto const at = waiting_.find(host);
   while (at != waiting_.end() && !at->second.empty()) {
@@ -232,7 +233,7 @@ std::vector<handshakes::caller> handshakes::take_callers() {
   std::vector<caller> callers;
   for (auto const number : std::exchange(over_, {})) {
     auto& one = *all_.at(number);
-    if (!one.is_parting()) callers.push_back({one.peer(), one.take_stream()});
+    if (!one.is_parting()) callers.push_back({one.who(), one.take_stream()});
     forget(one);
   }
   return callers;

@@ -61,14 +61,14 @@ status not_private(std::string const& where) {
               "explicitly (insecure)."};
 }
 
-// A process accepts connections there, or might: only a refusal proves that none does.
+// Somebody accepts connections there, or might: only a refusal says that nobody does.
 bool is_alive(net::socket_address const& at) {
   net::socket const probe{::socket(AF_UNIX, socket_flags, 0)};
   return ::connect(probe.value(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
 }
 
-// Zero, or an errno. A killed coordinator leaves the file of its socket behind, which must be
-// removed before listening there.
+// Zero, or an errno. A coordinator that was killed leaves the file of its socket behind, and nobody
+// can listen there before it is gone.
 int bind_to(net::socket_address const& at, int socket, std::string const& path) {
   if (::bind(socket, at.data(), at.size()) == 0) return 0;
   int const error = errno;
@@ -137,18 +137,18 @@ socket_file::~socket_file() {
 }
 
 // A name's further addresses are tried only if this host does not have those before.
-listener::listener(std::string const& address, bool must_be_private) {
+listener::listener(std::string const& address, terms t) : terms_{t} {
   if (address.starts_with(inherited_prefix)) {
     socket_ = inherited(address);
     auto const at = net::socket_address::local(socket_.value()).value();
     address_ = at.text();
-    if (must_be_private && !at.is_private()) throw error{not_private(address_)};
+    if (t.must_be_private && !at.is_private()) throw error{not_private(address_)};
     return;
   }
   auto const where = net::endpoint::parse(address).value();
   int failure = 0;
   for (auto const& at : where.resolve(net::endpoint::purpose::listen).value()) {
-    if (must_be_private && !at.is_private()) throw error{not_private(where.text())};
+    if (t.must_be_private && !at.is_private()) throw error{not_private(where.text())};
     failure = listen_on(at, where);
     if (failure == 0) return;
     if (failure != EADDRNOTAVAIL && failure != EAFNOSUPPORT) break;
@@ -167,6 +167,10 @@ int listener::listen_on(net::socket_address const& at, net::endpoint const& wher
   }
   if (int const error = bind_to(at, socket.value(), where.path()); error != 0) return error;
   if (where.is_unix()) file_.emplace(where.path());
+  // Before it listens: nobody can connect until then.
+  if (where.is_unix() && terms_.is_for_owner && ::chmod(where.path().c_str(), S_IRWXU) != 0) {
+    return errno;
+  }
   if (::listen(socket.value(), SOMAXCONN) != 0) return errno;
   address_ = net::socket_address::local(socket.value()).value().text();
   socket_ = std::move(socket);
@@ -211,7 +215,7 @@ listener::next listener::accept_ready() noexcept {
 void listener::welcome(net::socket socket) noexcept {
   try {
     auto peer = peer_of(socket.value());
-    keeper_->accepted(std::move(socket), std::move(peer));
+    keeper_->accepted(*this, std::move(socket), std::move(peer));
   } catch (std::exception const&) {
     keeper_->out_of_room(ENOMEM);
   }

@@ -1,11 +1,13 @@
 #pragma once
-// One listening socket, TCP or Unix, and its accept loop. Not here: accepted connections (server).
+// One listening socket, TCP or Unix, and its accept loop. Not here: what becomes of who was
+// accepted (server).
 
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
 #include "coxswain/net/poller.hpp"
 #include "coxswain/net/readiness.hpp"
 #include "coxswain/net/socket.hpp"
+#include "coxswain/server/dispatch.hpp"
 
 #include <sys/types.h>
 
@@ -15,20 +17,22 @@
 
 namespace coxswain::server {
 
-// Receives accepted connections.
+class listener;
+
+// Takes what a listener accepts.
 class doorkeeper {
  public:
   // `socket` is connected and non-blocking; `peer` is its address for people.
-  virtual void accepted(net::socket socket, std::string peer) noexcept = 0;
-  // The process or the machine has no resources for another connection (`error` is an errno). The
-  // listener pauses until go_on() is called.
+  virtual void accepted(listener const& by, net::socket socket, std::string peer) noexcept = 0;
+  // The process or the machine has no room for another connection (`error` is an errno). The
+  // listener rests until go_on() is called.
   virtual void out_of_room(int error) noexcept = 0;
 
  protected:
   ~doorkeeper() = default;
 };
 
-// The file of a Unix socket, removed at the end unless it was replaced by another one.
+// The file of a Unix socket, removed at the end unless somebody else's took its place.
 class socket_file {
  public:
   explicit socket_file(std::string path);
@@ -44,21 +48,29 @@ class socket_file {
 
 class listener {
  public:
+  struct terms {
+    bool must_be_private{};  // only processes of this host may reach it
+    bool is_for_owner{};     // only this user may connect to its file
+    protocols speaks{protocols::both};
+  };
+
   // Listens on `address`, or takes over the listening socket that this process has inherited as
   // descriptor N, if it is "fd://N". Throws coxswain::error: INVALID_ARGUMENT (it is malformed),
-  // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (other hosts
-  // could reach it and `must_be_private`).
-  listener(std::string const& address, bool must_be_private);
+  // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (others could
+  // reach it and `must_be_private`).
+  listener(std::string const& address, terms t);
   listener(listener const&) = delete;
   listener& operator=(listener const&) = delete;
 
-  // The address it listens on, with the chosen port.
+  // Where it listens, with the port that was chosen.
   [[nodiscard]] std::string const& address() const noexcept { return address_; }
 
-  // Starts to accept. Both must outlive the listener. Throws as net::readiness does.
+  [[nodiscard]] terms const& on() const noexcept { return terms_; }
+
+  // Begins to accept. Both must outlive the listener. Throws as net::readiness does.
   void start(net::poller& by, doorkeeper& keeper);
 
-  // Accepts again after out_of_room.
+  // After out_of_room: tries again.
   void go_on();
 
  private:
@@ -69,6 +81,7 @@ class listener {
   [[nodiscard]] next accept_ready() noexcept;
   void welcome(net::socket socket) noexcept;
 
+  terms terms_;
   std::string address_;
   std::optional<socket_file> file_;
   net::socket socket_;

@@ -1,5 +1,6 @@
 #include "coxswain/server/options.hpp"
 
+#include "coxswain/net/address_range.hpp"
 #include "coxswain/server/memory_limit.hpp"
 #include "coxswain/wire/codec.hpp"
 #include "coxswain/wire/ranges.hpp"
@@ -30,7 +31,7 @@ status check_times(options const& o) {
   return {};
 }
 
-// Clients refuse longer ones.
+// Clients refuse what is longer.
 status check_stated_times(options const& o) {
   constexpr auto longest = wire::stated_time_max;
   if (o.core.heartbeat_timeout > longest) return refusal("heartbeat_timeout is above 30 days.");
@@ -48,6 +49,18 @@ status check_sizes(options const& o) {
                  " bytes with what surrounds it.");
 }
 
+status check_xla(options const& o) {
+  for (auto const& range : o.xla.allow) {
+    if (auto const parsed = net::address_range::parse(range); !parsed) return parsed.error();
+  }
+  if (o.xla.listen.empty() || o.core.credentials.empty()) return {};
+  bool const has_worker =
+      std::any_of(o.core.credentials.begin(), o.core.credentials.end(),
+                  [](core::credential const& one) { return one.as == core::role::worker; });
+  if (has_worker) return {};
+  return refusal("xla.listen: JAX processes are workers, and no token is a worker's.");
+}
+
 }  // namespace
 
 options::options() { core.memory_bytes_max = memory_allowed(limits_of_this_process()) / 2; }
@@ -62,6 +75,7 @@ status check(options const& o) {
   if (status why = check_times(o); !why.ok()) return why;
   if (status why = check_stated_times(o); !why.ok()) return why;
   if (status why = check_sizes(o); !why.ok()) return why;
+  if (status why = check_xla(o); !why.ok()) return why;
   return core::check(o.core.credentials);
 }
 

@@ -14,11 +14,11 @@ namespace {
 // An idle connection keeps no larger buffer.
 constexpr std::size_t kept_capacity = 128;
 
-// A buffer of this size is full.
+// A buffer with so much is full.
 constexpr std::size_t buffer_full = 64 * 1024;
 
-// One part in this many of the memory stays free of queued messages, so that barriers still work
-// when no peer reads. Of values twice that.
+// One part in so many of the memory stays free of what is queued, so that barriers still work when
+// nobody reads. Of values twice as much does.
 constexpr std::size_t spare_part = 32;
 
 // A length prefix, and an id as a Protobuf field.
@@ -98,6 +98,11 @@ void outbox::refer(bytes const& content) {
   queued_ += content.size();
 }
 
+void outbox::close_if_full() {
+  if (last_.copied.capacity() > std::max(last_.counted, kept_capacity)) count_buffer(last_);
+  if (last_.copied.size() >= buffer_full) full_.push_back(std::exchange(last_, {}));
+}
+
 std::span<iovec const> outbox::fill(std::span<iovec> into) const {
   if (is_one_buffer()) {
     if (empty() || into.empty()) return {};
@@ -175,7 +180,7 @@ bool outbox::stretch::is_written() const noexcept {
   return copied_begin == copied.size() && references_begin == references.size();
 }
 
-// Removes the written bytes from one piece.
+// Takes off as much of one piece as was written.
 std::size_t outbox::stretch::take(std::size_t count) {
   bool const referring = references_begin < references.size();
   if (referring && references[references_begin].at == copied_begin) {

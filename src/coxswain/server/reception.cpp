@@ -1,5 +1,6 @@
 #include "coxswain/server/reception.hpp"
 
+#include "coxswain/base/error.hpp"
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/server/rejections.hpp"
 
@@ -17,10 +18,10 @@ namespace {
 // How long listeners rest when there are no descriptors left.
 constexpr duration rest = 100ms;
 
-// How often closed strangers are logged.
+// Strangers that give way are told to the log once in so much time.
 constexpr duration tell_dismissed_every = 10s;
 
-// How many of a host's strangers are checked for a silent one.
+// So many of a host's strangers are looked at for one that is silent.
 constexpr std::size_t looked_at_max = 8;
 
 // Descriptors that are left for others: files, the log, an embedding program.
@@ -34,6 +35,14 @@ std::size_t connections_max(options const& o) {
                                       ? static_cast<std::size_t>(limit.rlim_cur)
                                       : std::size_t{1024};
   return std::max(descriptors, spare + 1) - spare;
+}
+
+status not_guarded(std::string const& where) {
+  return {errc::failed_precondition,
+          "Whoever reaches " + where +
+              " may act for any task, since JAX's own client sends no token. Listen on a Unix "
+              "socket, ask for client certificates, name the hosts that may connect (xla.allow), "
+              "or allow it explicitly (xla.insecure)."};
 }
 
 std::size_t kept_for_known_hosts(std::size_t places) {
@@ -56,12 +65,46 @@ reception::reception(loop_iteration& t, connections& all, options const& o,
     handshakes::limits const limits{o.core.hello_timeout, o.handshakes_per_second_max};
     handshakes_.emplace(t.poller, *certificates, t.newcomers, limits, speaks_tls_only());
   }
-  bool const is_open_to_all = o.core.credentials.empty() && o.tls.authorities_file.empty();
-  bool const must_be_private = is_open_to_all && !o.insecure;
-  for (auto const& address : o.listen) {
-    listeners_.push_back(std::make_unique<listener>(address, must_be_private));
+  listen(o);
+}
+
+// JAX's own client cannot send a token, so it is served where none is needed, and at addresses of
+// its own.
+void reception::listen(options const& o) {
+  bool const has_tokens = !o.core.credentials.empty();
+  bool const asks_certificates = !o.tls.authorities_file.empty();
+  listener::terms terms;
+  terms.must_be_private = !has_tokens && !asks_certificates && !o.insecure;
+  terms.speaks = has_tokens ? protocols::native : protocols::both;
+  auto const add = [&](std::string const& address) {
+    listeners_.push_back(std::make_unique<listener>(address, terms));
     addresses_.push_back(listeners_.back()->address());
+  };
+  for (auto const& address : o.listen) add(address);
+  for (auto const& range : o.xla.allow)
+    allowed_.push_back(net::address_range::parse(range).value());
+  terms.is_for_owner = true;
+  terms.speaks = protocols::jax;
+  bool const is_guarded = asks_certificates || !allowed_.empty() || o.xla.insecure;
+  terms.must_be_private = !is_guarded;
+  for (auto const& address : o.xla.listen) {
+    if (!is_guarded && !address.starts_with("unix:")) throw error{not_guarded(address)};
+    add(address);
   }
+}
+
+void reception::tell_not_allowed(std::string_view peer, std::string_view where) {
+  if (iteration_.now < tell_not_allowed_at_) return;
+  tell_not_allowed_at_ = iteration_.now + tell_dismissed_every;
+  iteration_.report(core::severity::warning,
+                    {peer, " was refused at ", where, ": it is in no range of --xla-allow"});
+}
+
+bool reception::is_allowed(int socket) const {
+  auto const peer = net::socket_address::peer(socket);
+  if (allowed_.empty() || !peer || peer->family() == AF_UNIX) return true;
+  return std::any_of(allowed_.begin(), allowed_.end(),
+                     [&](net::address_range const& one) { return one.contains(*peer); });
 }
 
 void reception::start() {
@@ -85,14 +128,20 @@ void reception::iteration_begins() noexcept {
   for (auto const& one : listeners_) one->go_on();
 }
 
-void reception::accepted(net::socket socket, std::string peer) noexcept {
+void reception::accepted(listener const& by, net::socket socket, std::string peer) noexcept {
   try {
+    auto const speaks = by.on().speaks;
+    if (speaks == protocols::jax && !is_allowed(socket.value())) {
+      ++refused_;
+      return tell_not_allowed(peer, by.address());
+    }
     bool const speaks_tls = handshakes_ && !peer.starts_with("unix:");
     if (!make_room_for(strangers::host_of(peer))) return refuse(std::move(socket), speaks_tls);
     auto stream = std::make_unique<net::socket_stream>(std::move(socket), iteration_.peer_timeout);
     crowded_ = false;
-    if (speaks_tls) return handshakes_->begin(iteration_.now, std::move(stream), std::move(peer));
-    take(std::move(stream), std::move(peer));
+    if (speaks_tls)
+      return handshakes_->begin(iteration_.now, std::move(stream), {std::move(peer), speaks});
+    take(std::move(stream), {std::move(peer), speaks});
   } catch (std::exception const& e) {
     iteration_.report(core::severity::error, {"a connection was not accepted: ", e.what()});
   }
@@ -102,7 +151,7 @@ void reception::accepted(net::socket socket, std::string peer) noexcept {
 bool reception::make_room_for(std::string_view host) {
   auto const& known = iteration_.newcomers;
   bool const is_crowd = known.of(host) >= strangers_per_host_max_;
-  // Connections with unread input are read in this iteration; handshakes can wait for long.
+  // Connections that do not give way are read in this iteration; handshakes may wait for long.
   if (is_crowd && !dismiss_one(host) && handshakes_) return false;
   auto const taken = connections_.size() + (handshakes_ ? handshakes_->size() : 0);
   bool const is_known = host.empty() || known.knows(host);
@@ -110,7 +159,7 @@ bool reception::make_room_for(std::string_view host) {
   return taken < connections_max_ - kept || dismiss_one(known.crowd());
 }
 
-// Closes the oldest silent stranger of the host. False if there is none among the oldest.
+// The oldest silent stranger of the host goes. False if there is none among the oldest.
 bool reception::dismiss_one(std::string_view host) {
   for (auto const& one : iteration_.newcomers.oldest(host, looked_at_max)) {
     bool const is_gone = one.what == strangers::peer::kind::handshake
@@ -137,9 +186,10 @@ void reception::tell_dismissed() {
                      std::to_string(connections_max_), " (connections_max)"});
 }
 
-connection& reception::take(std::unique_ptr<net::byte_stream> stream, std::string peer) {
-  std::string const host{strangers::host_of(peer)};
-  auto const id = iteration_.brain.open(iteration_.now, std::move(peer), draw_secret());
+connection& reception::take(std::unique_ptr<net::byte_stream> stream, newcomer who) {
+  std::string const host{strangers::host_of(who.peer)};
+  auto const id =
+      iteration_.brain.open(iteration_.now, std::move(who.peer), draw_secret(), who.speaks);
   try {
     iteration_.newcomers.came({strangers::peer::kind::connection, id.value}, host);
     auto& made = connections_.add(id, std::move(stream));
@@ -157,7 +207,7 @@ void reception::let_in() noexcept {
     tell_dismissed();
     if (!handshakes_) return;
     for (auto& one : handshakes_->take_callers()) {
-      take(std::move(one.stream), std::move(one.peer)).read_soon();
+      take(std::move(one.stream), std::move(one.who)).read_soon();
     }
     if (stopped_) handshakes_->clear();
     handshakes_->advance(iteration_.now);
@@ -170,8 +220,8 @@ void reception::let_in() noexcept {
   }
 }
 
-// Best effort: input is read first, so that the goodbye is less likely to be destroyed by a reset.
-// TLS peers cannot be sent a plaintext goodbye.
+// Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
+// destroyed by a reset. TLS peers cannot be sent a plaintext goodbye.
 void reception::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
   if (!std::exchange(crowded_, true)) {

@@ -239,8 +239,8 @@ void server::impl::serve_iteration() {
   reception_->let_in();
   if (reload_at_ && *reload_at_ <= iteration_.now) reload_now_and_then();
   connections_.visit_due();
-  // Input that arrived after the iteration's beginning may be unread, so deadlines since then do
-  // not expire yet.
+  // What came after the iteration's beginning may have been overlooked, and what is due since then,
+  // too.
   dispatch_.advance(iteration_began_);
   iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
@@ -267,11 +267,16 @@ counts server::impl::counted() const {
   for (std::size_t i = 0; i < all.shares.size(); ++i) {
     all.shares[i] = dispatch_.brain().held_by(core::share_kind{static_cast<std::uint8_t>(i)});
   }
+  all.jax_connections = dispatch_.door().clients();
+  for (std::size_t i = 0; i < xla::methods; ++i) {
+    auto const& one = dispatch_.door().counted()[i];
+    all.jax_calls.push_back({xla::name(static_cast<xla::method>(i)), one.calls, one.failed});
+  }
   all.core = dispatch_.brain().counts();
   return all;
 }
 
-// Wakes coroutines that wait for the present state.
+// What the state of things means to those who wait for it.
 void server::impl::settle() {
   if (dispatch_.done() && !job_done_.is_open()) {
     if (!done_since_) done_since_ = iteration_.now;
@@ -315,7 +320,7 @@ server::~server() { impl_->close(); }
 
 std::vector<std::string> const& server::addresses() const { return impl_->addresses(); }
 
-// Not coroutines themselves: those would use the server when they begin, and it may be gone.
+// No coroutines themselves: those would look for the server when they begin, and it may be gone.
 asio::awaitable<void> server::run() { return impl::serve(impl_); }
 
 asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }

@@ -90,7 +90,7 @@ class page {
 
  private:
   page& begin(std::string name, std::string help, MetricType type) {
-    // Process metrics have the names that all exporters use.
+    // What every program has goes by the names that all exporters use.
     bool const is_common = name.starts_with("process_");
     families_.push_back({is_common ? name : "coxswain_" + name, std::move(help), type, {}});
     return *this;
@@ -126,7 +126,7 @@ void add_open_barriers(page& to, core::snapshot const& job) {
   to.add({{"kind", "unlisted"}}, static_cast<double>(job.more_barriers));
 }
 
-// There are no labels of tasks: see `coxswain status` for individual ones.
+// Which task it is says `coxswain status`: there are no labels of tasks.
 void add_trouble(page& to, core::snapshot const& job) {
   to.gauge("stuck_tasks", "Tasks that are blocked on each other.", job.stuck_tasks);
   to.gauge("tasks_without_progress",
@@ -185,6 +185,17 @@ void add_requests(page& to, core::statistics const& from) {
   }
 }
 
+void add_jax(page& to, server::statistics const& from) {
+  to.gauge("jax_connections", "Connections of unmodified JAX processes.", from.jax_connections);
+  to.counters("jax_calls_total",
+              "Calls of JAX processes that were answered, by method and result.");
+  for (auto const& one : from.jax_calls) {
+    std::string const method{one.method};
+    to.add({{"method", method}, {"result", "ok"}}, static_cast<double>(one.calls - one.failed));
+    to.add({{"method", method}, {"result", "failed"}}, static_cast<double>(one.failed));
+  }
+}
+
 void add_core(page& to, core::statistics const& from) {
   add_requests(to, from);
   to.counters("barrier_rounds_total", "Rounds of barriers of tasks that have ended, by code.");
@@ -204,7 +215,7 @@ void add_core(page& to, core::statistics const& from) {
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
 }
 
-// The core's memory by use. Memory not held by sessions is stored data.
+// The core's memory by what takes it. What is not held by sessions is stored.
 void add_memory(page& to, server::statistics const& from, core::snapshot const& job) {
   to.gauges(
       "memory_class_bytes",
@@ -284,6 +295,7 @@ std::string metrics(server::statistics const& counted, core::snapshot const& job
   all.gauges("start_time_seconds", "Start of the coordinator in seconds since 1970.");
   all.add({}, std::chrono::duration<double>{counted.started.time_since_epoch()}.count());
   add_job(all, job);
+  add_jax(all, counted);
   add_core(all, counted.core);
   add_memory(all, counted, job);
   add_connections(all, counted);

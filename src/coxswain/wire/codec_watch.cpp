@@ -1,4 +1,4 @@
-// Watches: alive tasks, all tasks, events <-> v1::AliveReply, v1::Tasks, v1::Events.
+// What is watched: who is alive, all tasks, events <-> v1::AliveReply, v1::Tasks, v1::Events.
 
 #include "coxswain/wire/codec_fields.hpp"
 

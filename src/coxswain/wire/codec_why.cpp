@@ -1,4 +1,4 @@
-// Waits <-> v1::WhyReply, and missing tasks <-> v1::BarrierFailure.
+// What everybody waits for <-> v1::WhyReply, and who is missing <-> v1::BarrierFailure.
 
 #include "coxswain/wire/codec_fields.hpp"
 

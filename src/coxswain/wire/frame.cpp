@@ -64,6 +64,8 @@ void frame_decoder::feed(std::string_view input) noexcept {
 
 bool frame_decoder::meets_http() const noexcept { return failed_ && begins_http(length_); }
 
+bool frame_decoder::meets_http2() const noexcept { return failed_ && length_ == length_of("PRI "); }
+
 // The memory is given back; `= {}` would keep it.
 void frame_decoder::free_payload() noexcept {
   partial_ = std::vector<char>{};
@@ -77,7 +79,7 @@ void frame_decoder::free_kept() noexcept {
 }
 
 bool frame_decoder::allow() noexcept {
-  memory_reserve::use const none{nullptr};  // which is for allocations that cannot be refused
+  memory_reserve::use const none{nullptr};  // which is for what cannot be refused
   try {
     partial_.reserve(length_);
   } catch (std::bad_alloc const&) {

@@ -1,5 +1,5 @@
 #pragma once
-// A string that is usually empty, and then takes only a pointer.
+// A text that is empty most of the time, and then takes no more than a pointer.
 
 #include <cstddef>
 #include <memory>
@@ -20,7 +20,7 @@ class rare_string {
     static std::string const none;
     return text_ ? *text_ : none;
   }
-  // Its memory without the object itself.
+  // What it costs beside its own size.
   [[nodiscard]] std::size_t cost() const noexcept {
     return text_ ? sizeof(std::string) + text_->size() + 32 : 0;
   }

@@ -78,7 +78,7 @@ void queue_verbs::handle(call const& c, pop_args& args) {
   calls_.park(c, *this, {waiter, std::move(args.queue)}, args.timeout);
 }
 
-// Hands items to waiting pops.
+// Gives items to those who wait for them.
 void queue_verbs::serve(std::string const& queue) {
   while (auto const who = queues_.to_be_served(queue)) {
     calls_.release(*who);

@@ -24,10 +24,10 @@ class leave_verbs final : public blocking_concern {
 
   [[nodiscard]] meeting const& together() const noexcept { return leave_; }
   [[nodiscard]] bool leaves_together() const;
-  // Releases the shutdown barrier: answers all tasks that wait in it.
+  // Those who leave together wait for nobody any longer: they are answered.
   void release_if_complete(time_point now);
   void release_leave(time_point now);
-  // The effects of a task's leaving, in order.
+  // What follows when a task leaves, in order.
   void depart(time_point now, task_id id, bool returning = false);
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
@@ -51,7 +51,7 @@ class leave_verbs final : public blocking_concern {
   void fail_leave(time_point now, answer_ptr const& what);
   std::pair<std::vector<task_id>, std::vector<ticket>> close_leave();
   void await_return(time_point now, task_id id);
-  // No task may return any more.
+  // Nobody may come back any more.
   void end_returns();
 
   meeting leave_;

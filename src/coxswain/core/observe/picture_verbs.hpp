@@ -1,5 +1,5 @@
 #pragma once
-// Snapshots of the whole job.
+// Pictures of the whole job at one moment.
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

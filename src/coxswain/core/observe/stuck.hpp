@@ -1,5 +1,5 @@
 #pragma once
-// Deadlocked tasks. Not here: how they are found (wait_graph), texts about them.
+// Tasks that can never go on. Not here: who they are (wait_graph), what is said of them.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/core/kernel/open_requests.hpp"
@@ -11,11 +11,11 @@ namespace coxswain::core {
 
 struct stuck_call {
   task_id task;
-  ticket call;  // its first waiting call
+  ticket call;  // the first that it waits with
   friend bool operator==(stuck_call const&, stuck_call const&) = default;
 };
 
-// Tasks that are blocked in the same way.
+// Those who are stuck in the same way.
 struct stuck_group {
   parked const* call;
   std::vector<task_id> tasks;

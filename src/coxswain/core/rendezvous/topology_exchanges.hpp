@@ -1,7 +1,7 @@
 #pragma once
-// Topology exchanges by platform: the contributions to open ones, and the outcomes of complete
-// ones, which are kept for later calls. Not here: topologies (topology), replies and deadlines
-// (coordinator).
+// Exchanges of topologies by platform: what has been brought to those that are open, and what those
+// that are complete have led to, which is kept while somebody may ask again. Not here: what a
+// topology is (topology), replies and deadlines (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -41,28 +41,28 @@ class topology_exchanges {
   // Null if there is none.
   [[nodiscard]] exchange const* find(std::string_view platform) const;
 
-  // The task's contribution, waiting or part of the outcome. Null if there is none.
+  // What the task has brought: it waits with it, or it is part of the outcome. Null if nothing.
   [[nodiscard]] local_topology const* brought_by(std::string_view platform, task_id task) const;
 
-  // The size of all contributions.
+  // How much all have brought.
   [[nodiscard]] std::size_t bytes_brought(std::string_view platform) const;
 
-  // Adds the task to the exchange, which is opened if needed and must not be complete. If it waits
-  // there already, the ticket that is replaced is returned, and its first contribution stays.
+  // The task waits in the exchange, which is opened if need be and must not be complete. If it
+  // waits there already, the ticket that is replaced is returned, and what it brought first stays.
   std::optional<ticket> arrive(std::string_view platform, task_set_ptr const& everyone,
                                time_point now, task_id task, meeting::arrival a,
                                local_topology mine);
 
-  // Removes the task, if it waits. An exchange without waiting tasks is forgotten.
+  // The task waits no longer, if it did. An exchange in which nobody waits is forgotten.
   void cancel(std::string_view platform, task_id task);
 
-  // Takes the contributions, by task, of a complete meeting.
+  // What all have brought, by task, from a meeting that is complete.
   [[nodiscard]] std::vector<local_topology> take_brought(std::string_view platform);
 
-  // Closes the meeting and keeps the outcome. Returns the waiting calls, oldest first.
+  // Closes the meeting and keeps the outcome. Those who waited are returned, as they came.
   std::vector<ticket> settle(std::string_view platform, answer_ptr outcome);
 
-  // Forgets an exchange, or all. Returns the waiting calls, oldest first.
+  // Forgets an exchange, or all. Those who waited are returned, as they came.
   std::vector<ticket> forget(std::string_view platform);
   void clear();
 

@@ -1,0 +1,32 @@
+#pragma once
+// A connection that speaks gRPC, as dispatch knows it: frames and streams, and what was not taken.
+
+#include "coxswain/http2/server_session.hpp"
+#include "coxswain/server/options.hpp"
+#include "coxswain/xla/door.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coxswain::server {
+
+struct grpc_events {
+  std::vector<http2::server_event> all;
+};
+
+struct grpc_line {
+  grpc_line(http2::limits const& l, memory_meter* memory) : session{l, memory} {}
+
+  http2::server_session session;
+  std::string unread;          // input that waits for its quantum
+  std::uint64_t sent_bytes{};  // of messages, when the peer was last found not to take them
+  bool is_served{};            // the door knows it; else every call is refused
+  bool waits_for_memory{};     // with a large request
+  bool leaves{};               // it was said goodbye: ends when that is written
+};
+
+// What the door is told of the server's options.
+[[nodiscard]] xla::door_options door_options_of(options const& o, time_point now);
+
+}  // namespace coxswain::server

@@ -1,0 +1,348 @@
+// JAX processes at dispatch, in virtual time and with the bytes of HTTP/2.
+
+#include "coxswain/http2/client_session.hpp"
+#include "coxswain/server/dispatch.hpp"
+#include "coxswain/server/replay.hpp"
+#include "coxswain/wire/codec.hpp"
+#include "coxswain/xla/codec.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace coxswain::server {
+namespace {
+
+using xla::generation;
+using xla::method;
+using xla::request;
+
+constexpr time_point t0{std::chrono::hours{1000}};
+constexpr incarnation coordinator_self{77};
+
+options with(std::uint32_t tasks) {
+  options o;
+  o.core.num_tasks = tasks;
+  return o;
+}
+
+// A dispatch, and clients that write and read whenever somebody may.
+struct world {
+  explicit world(std::uint32_t tasks = 1) : world{with(tasks)} {}
+  explicit world(options const& o) : d{o, coordinator_self, t0} {}
+
+  struct client {
+    connection_id id;
+    http2::client_session session{{.message_bytes_max = 1 << 30}};
+    std::vector<http2::client_event> events;
+    bool reads{true};
+    bool is_closed{};
+    std::string native;  // what came, of a client that speaks our own protocol
+    bool is_native{};
+  };
+
+  client& connect(protocols allowed = protocols::both) {
+    core::session_secret secret{};
+    secret[0] = static_cast<std::uint8_t>(clients.size() + 1);
+    auto made = std::make_unique<client>();
+    made->id = d.open(now, "10.0.0.1:" + std::to_string(clients.size()), secret, allowed);
+    clients.push_back(std::move(made));
+    return *clients.back();
+  }
+
+  http2::stream_id call(client& by, method what, request asked, bool compresses = false) {
+    if (what != method::register_task) asked.service = coordinator_self;
+    xla::method_path const path{what, generation::third};
+    auto const at = "/xla.coordination.CoordinationService/" + std::string{xla::name(what)};
+    auto const stream =
+        by.session.start({.path = at, .compresses = compresses}, encode_request(path, asked));
+    BOOST_REQUIRE(stream);
+    settle();
+    return *stream;
+  }
+
+  void settle() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      d.begin();
+      for (auto const& one : clients) moved |= write(*one);
+      d.advance(now);
+      std::vector<connection_id> dirty;
+      while (d.deliver(dirty)) {
+        for (auto const id : dirty) {
+          for (auto const& one : clients) {
+            if (one->id == id && !one->is_closed) moved |= read(*one);
+          }
+        }
+      }
+      d.check_invariants();
+    }
+  }
+
+  bool write(client& by) {
+    if (by.is_closed || by.is_native) return false;
+    if (d.go_on(now, by.id) != dispatch::taken::all) return true;
+    std::string out;
+    while (by.session.wants_write()) by.session.append_output(out, 1 << 20);
+    for (std::size_t at = 0; at < out.size(); at += 60'000) {
+      auto const piece = std::string_view{out}.substr(at, 60'000);
+      auto taken = d.received(now, by.id, piece);
+      while (taken == dispatch::taken::waits) {
+        d.begin();
+        taken = d.go_on(now, by.id);
+      }
+    }
+    return !out.empty();
+  }
+
+  bool read(client& by) {
+    if (!by.reads) return false;
+    bool moved = false;
+    std::array<iovec, 16> room;
+    auto& out = d.out(by.id);
+    while (!out.empty()) {
+      std::string bytes;
+      for (auto const& one : out.fill(room)) {
+        bytes.append(static_cast<char const*>(one.iov_base), one.iov_len);
+      }
+      d.wrote(now, by.id, bytes.size());
+      moved = true;
+      if (by.is_native) {
+        by.native += bytes;
+      } else {
+        by.session.receive(now, bytes, by.events);
+      }
+    }
+    if (out.ends()) close(by);
+    return moved;
+  }
+
+  void close(client& which) {
+    which.is_closed = true;
+    d.lost(now, which.id, core::loss::closed);
+  }
+
+  void wait(duration time) {
+    auto const then = now + time;
+    for (;;) {
+      auto const next = d.next_deadline();
+      if (!next || *next > then) break;
+      now = std::max(now, *next);
+      settle();
+    }
+    now = then;
+    settle();
+  }
+
+  // "waits", "OK", or code and text.
+  static std::string text(client const& of, http2::stream_id stream) {
+    for (auto const& one : of.events) {
+      auto const* const end = std::get_if<http2::call_ended>(&one);
+      if (end && end->stream == stream) return end->outcome.text();
+    }
+    return "waits";
+  }
+  static std::string message(client const& of, http2::stream_id stream) {
+    for (auto const& one : of.events) {
+      auto const* const got = std::get_if<http2::reply_message>(&one);
+      if (got && got->stream == stream) return got->message;
+    }
+    return "nothing";
+  }
+
+  static request by(std::uint32_t task, std::string name = {}, std::string value = {}) {
+    request made;
+    made.task = xla::task_name{static_cast<std::int32_t>(task)};
+    made.self = incarnation{10 + task};
+    made.name = std::move(name);
+    made.value = std::move(value);
+    return made;
+  }
+
+  time_point now{t0};
+  dispatch d;
+  std::vector<std::unique_ptr<client>> clients;
+};
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+std::string native_hello() {
+  core::client_message hello;
+  hello.what = core::hello_args{};
+  std::string frame;
+  wire::append_frame(frame, hello);
+  return frame;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(grpc_test)
+
+BOOST_AUTO_TEST_CASE(the_first_bytes_decide_which_protocol_is_spoken) {
+  world w;
+  auto& jax = w.connect();
+  auto& native = w.connect();
+  native.is_native = true;
+  auto const joins = w.call(jax, method::register_task, world::by(0));
+  BOOST_TEST(world::text(jax, joins) == "OK");
+  for (char const c : native_hello()) {
+    w.d.received(w.now, native.id, std::string_view{&c, 1});
+  }
+  w.settle();
+  BOOST_TEST(!native.native.empty());
+  BOOST_TEST(w.d.is_greeted(native.id));
+}
+
+BOOST_AUTO_TEST_CASE(the_preface_may_come_byte_by_byte) {
+  world w;
+  auto& jax = w.connect();
+  std::string out;
+  auto const stream =
+      jax.session.start({.path = "/xla.coordination.CoordinationService/Barrier"}, "");
+  while (jax.session.wants_write()) jax.session.append_output(out, 1 << 20);
+  for (char const c : out) w.d.received(w.now, jax.id, std::string_view{&c, 1});
+  w.settle();
+  BOOST_TEST(contains(world::text(jax, *stream), "wrong service incarnation"));
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_method_leaves_the_connection_open) {
+  world w;
+  auto& jax = w.connect();
+  auto const stream = jax.session.start({.path = "/xla.coordination.CoordinationService/No"}, "");
+  w.settle();
+  BOOST_TEST(contains(world::text(jax, *stream), "UNIMPLEMENTED"));
+  BOOST_TEST(world::text(jax, w.call(jax, method::register_task, world::by(0))) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(where_tokens_are_needed_calls_are_refused_in_plain_words) {
+  auto o = with(1);
+  o.core.credentials.push_back({core::role::worker, "secret"});
+  world w{o};
+  auto& jax = w.connect(protocols::native);
+  auto const joins = w.call(jax, method::register_task, world::by(0));
+  BOOST_TEST(contains(world::text(jax, joins), "UNAUTHENTICATED"));
+  BOOST_TEST(contains(world::text(jax, joins), "--xla-listen"));
+  w.wait(10s);
+  BOOST_TEST(jax.is_closed);
+
+  auto& at_own_address = w.connect(protocols::jax);
+  auto const served = w.call(at_own_address, method::register_task, world::by(0));
+  BOOST_TEST(world::text(at_own_address, served) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(an_address_for_jax_serves_nobody_else) {
+  world w;
+  auto& native = w.connect(protocols::jax);
+  native.is_native = true;
+  w.d.received(w.now, native.id, native_hello());
+  w.settle();
+  BOOST_TEST(contains(native.native, "JAX processes only"));
+  BOOST_TEST(native.is_closed);
+}
+
+BOOST_AUTO_TEST_CASE(large_values_pass_while_heartbeats_are_answered) {
+  world w;
+  auto& jax = w.connect();
+  w.call(jax, method::register_task, world::by(0));
+  std::string value(20'000'000, '\0');
+  for (std::size_t i = 0; i < value.size(); ++i) value[i] = static_cast<char>(i * i >> 7);
+  auto const put = w.call(jax, method::insert_key_value, world::by(0, "k", value));
+  BOOST_TEST(world::text(jax, put) == "OK");
+  auto const get = w.call(jax, method::get_key_value, world::by(0, "k"));
+  auto const beat = w.call(jax, method::heartbeat, world::by(0));
+  BOOST_TEST(world::text(jax, beat) == "OK");
+  BOOST_TEST((world::message(jax, get) == xla::encode_key_value("k", bytes{value}).head + value));
+  auto const zipped =
+      w.call(jax, method::insert_key_value, world::by(0, "z", std::string(3'000'000, 'a')), true);
+  BOOST_TEST(world::text(jax, zipped) == "OK");
+}
+
+BOOST_AUTO_TEST_CASE(a_client_that_closes_its_window_is_cut_off) {
+  world w;
+  auto& jax = w.connect();
+  w.call(jax, method::register_task, world::by(0));
+  w.call(jax, method::insert_key_value, world::by(0, "k", std::string(30'000'000, 'x')));
+  jax.reads = false;  // so nothing is acknowledged either
+  w.call(jax, method::get_key_value, world::by(0, "k"));
+  jax.reads = true;
+  auto& out = w.d.out(jax.id);
+  std::array<iovec, 16> room;
+  for (int i = 0; i < 100 && !out.empty(); ++i) {  // read by its kernel, and by nobody else
+    std::size_t bytes = 0;
+    for (auto const& one : out.fill(room)) bytes += one.iov_len;
+    w.d.wrote(w.now, jax.id, bytes);
+  }
+  jax.is_native = true;  // it writes nothing any more
+  w.wait(29s);
+  BOOST_TEST(!jax.is_closed);
+  w.wait(2s);
+  BOOST_TEST(jax.is_closed);
+}
+
+BOOST_AUTO_TEST_CASE(broken_http2_ends_the_connection_with_a_reason) {
+  world w;
+  auto& jax = w.connect();
+  w.call(jax, method::register_task, world::by(0));
+  w.d.received(w.now, jax.id, std::string(64, '\xff'));
+  w.settle();
+  BOOST_TEST(jax.is_closed);
+  w.wait(200s);
+  BOOST_TEST(w.d.error().has_value());  // its task is gone
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_of_jax_processes_replays_without_http2) {
+  world w{2};
+  auto& first = w.connect();
+  auto& second = w.connect();
+  w.call(first, method::register_task, world::by(0));
+  w.call(second, method::register_task, world::by(1));
+  w.call(first, method::insert_key_value, world::by(0, "k", "secret value"));
+  w.call(second, method::get_key_value, world::by(1, "k"));
+  auto meets = world::by(0, "b");
+  meets.timeout_ms = 1000;
+  w.call(first, method::barrier, meets);
+  w.wait(2s);
+  w.call(second, method::poll_for_error, world::by(1));
+  w.close(second);
+  w.wait(5s);
+  BOOST_REQUIRE(w.d.error());
+  auto const recording = w.d.recording();
+  BOOST_TEST(!contains(recording, "secret value"));
+  BOOST_TEST(!contains(recording, "PRI * HTTP"));
+
+  replay r{recording};
+  while (r.step(duration::max())) {
+  }
+  BOOST_TEST(r.difference() == "");
+  auto const then = w.d.look(w.now);
+  auto const again = r.look();
+  BOOST_TEST(again.keys == then.keys);
+  BOOST_REQUIRE(again.error.has_value());
+  BOOST_TEST((*again.error == *then.error));
+}
+
+BOOST_AUTO_TEST_CASE(an_orderly_stop_answers_what_waits_and_closes) {
+  world w;
+  auto& jax = w.connect();
+  w.call(jax, method::register_task, world::by(0));
+  auto const poll = w.call(jax, method::poll_for_error, world::by(0));
+  BOOST_TEST(w.d.put_in(w.now, core::stopped{"done"}).ok());
+  w.settle();
+  BOOST_TEST(contains(world::text(jax, poll), "UNAVAILABLE"));
+  BOOST_TEST(jax.is_closed);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace coxswain::server
