@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_program_in_c_lives_as_a_task) {
   small.wait_done();
 }
 
-BOOST_AUTO_TEST_CASE(a_client_knows_who_it_is) {
+BOOST_AUTO_TEST_CASE(a_client_knows_its_task) {
   auto how = options(1);
   how.incarnation = 77;
   auto const c = connected(how);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_lock_has_a_token_and_one_owner) {
   BOOST_TEST(token == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_barrier_says_its_round_or_who_is_missing) {
+BOOST_AUTO_TEST_CASE(a_barrier_returns_its_round_or_names_the_missing) {
   auto const zero = joined(0);
   std::uint32_t const alone[] = {0};
   std::uint64_t round = 0;
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(closing_ends_what_other_threads_wait_for) {
   coxswain_client_close(c.get());
 }
 
-BOOST_AUTO_TEST_CASE(a_forked_child_is_refused_and_harms_nobody) {
+BOOST_AUTO_TEST_CASE(a_forked_child_is_refused_and_does_no_harm) {
   auto c = connected(options());
 
   pid_t const child = ::fork();

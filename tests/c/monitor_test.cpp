@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_replaced_process_is_lost) {
              "incarnation 201");
 }
 
-BOOST_AUTO_TEST_CASE(who_leaves_is_disconnected_and_lost) {
+BOOST_AUTO_TEST_CASE(a_task_that_leaves_is_disconnected_and_lost) {
   auto const zero = joined_as(0, 100);
   auto const one = joined_as(1, 101);
   auto const m = watched(one.get());
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(unknown_task_returns_not_found_when_it_is_marked_as_failed)
              COXSWAIN_INVALID_ARGUMENT);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_marked_as_failed_is_told_and_stale_at_once) {
+BOOST_AUTO_TEST_CASE(a_process_marked_as_failed_is_reported_and_stale_at_once) {
   auto const zero = joined_as(0, 100);
   auto const one = joined_as(1, 101);
   auto const m = watched(zero.get());

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_call_is_sent_at_once_and_completed_by_its_reply) {
   BOOST_TEST((lab.completions().at(0).what == answer_of("v")));
 }
 
-BOOST_AUTO_TEST_CASE(replies_come_in_any_order) {
+BOOST_AUTO_TEST_CASE(replies_may_arrive_in_any_order) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 5s);
   lab.a.call(t0, core::get_args{"b", {}}, 5s);
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(replies_come_in_any_order) {
   BOOST_TEST(lab.out() == "#1 get a 5 s | #2 get b 5 s | done #2 OK | done #1 CANCELLED");
 }
 
-BOOST_AUTO_TEST_CASE(every_frame_says_how_many_replies_have_come) {
+BOOST_AUTO_TEST_CASE(every_frame_acknowledges_the_replies_received) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"a", "", false}, 300s);
   lab.a.call(t0, core::put_args{"b", "", false}, 300s);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(the_reply_to_a_cancelled_call_is_counted_and_dropped) {
   BOOST_TEST(lab.call(t0, core::put_args{"k", "", false}, 300s).out() == "#2 put k ack=1");
 }
 
-BOOST_AUTO_TEST_CASE(cancelling_what_is_not_open_does_nothing) {
+BOOST_AUTO_TEST_CASE(cancelling_an_unknown_call_does_nothing) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::put_args{"k", "", false}, 300s);
   BOOST_TEST(lab.reply(t0, 1).out() == "#1 put k | done #1 OK");
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(a_frame_of_exactly_the_limit_is_sent_and_no_larger_one) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_here_and_the_session_goes_on) {
+BOOST_AUTO_TEST_CASE(a_request_full_of_numbers_is_refused_and_the_session_continues) {
   agent_lab lab;
   lab.a.start(t0);
   lab.a.connected(t0);

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_probe_is_answered_at_once) {
   BOOST_TEST(lab.say(t0 + 3s, {{}, core::probe{}}).out() == "heartbeat");
 }
 
-BOOST_AUTO_TEST_CASE(who_sends_and_hears_nothing_sends_heartbeats_too) {
+BOOST_AUTO_TEST_CASE(an_idle_client_sends_heartbeats) {
   auto lab = agent_lab::open();
   std::string sent;
   for (int i = 1; i <= 24; ++i) {

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_is_replaced_at_once_and_the_session_resum
   BOOST_TEST(lab.out() == "#4 put c ack=2 | done #3 OK");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_is_sent_again_with_its_remaining_time) {
+BOOST_AUTO_TEST_CASE(unknown_requests_are_sent_again_with_the_remaining_time) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 10s);
   lab.a.call(t0, core::get_args{"b", {}}, 10s);
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(what_the_coordinator_does_not_hold_and_nobody_sent_is_sent_
   BOOST_TEST(lab.out() == "resume | #1 get a 10 s | reconnected after 0 ms");
 }
 
-BOOST_AUTO_TEST_CASE(what_answers_no_resume_is_tried_again) {
+BOOST_AUTO_TEST_CASE(an_invalid_reply_to_a_resume_is_retried) {
   for (core::answer const& what : {core::answer{{}, hello_answer()}, core::answer{}}) {
     auto lab = agent_lab::open();
     lab.lose(t0);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(replies_that_were_lost_are_counted_on_after_the_resume) {
   BOOST_TEST(lab.out() == "#3 increment n ack=2 | done #2 OK");
 }
 
-BOOST_AUTO_TEST_CASE(what_came_before_the_loss_counts_and_half_a_frame_does_not) {
+BOOST_AUTO_TEST_CASE(complete_frames_before_a_loss_count_and_half_a_frame_does_not) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   lab.a.call(t0, core::get_args{"b", {}}, 300s);
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_crossed_its_cancellation_is_cancelled_again_
   BOOST_TEST(out.find("cancel 1 ack=1") != out.npos, out);
 }
 
-BOOST_AUTO_TEST_CASE(a_cancellation_that_must_have_arrived_is_not_said_again) {
+BOOST_AUTO_TEST_CASE(a_cancellation_known_to_have_arrived_is_not_repeated) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::pop_args{"q"}, 300s);
   lab.a.cancel(t0, request_id{1});
@@ -501,7 +501,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_without_room_is_asked_again_to_resume) {
   BOOST_TEST(lab.advance(*lab.a.next_deadline()) == "open");
 }
 
-BOOST_AUTO_TEST_CASE(an_agreement_is_told_and_answered_with_a_call_for_the_task) {
+BOOST_AUTO_TEST_CASE(an_agreement_is_reported_and_answered_with_a_call_for_the_task) {
   auto lab = agent_lab::open();
 
   BOOST_TEST(lab.say(t0, {{}, core::freeze_request{3}}).out() == "freeze 3");
@@ -511,7 +511,7 @@ BOOST_AUTO_TEST_CASE(an_agreement_is_told_and_answered_with_a_call_for_the_task)
   BOOST_TEST((lab.messages().at(0).task == task_id{1}));
 }
 
-BOOST_AUTO_TEST_CASE(after_bye_nothing_is_said_or_heard) {
+BOOST_AUTO_TEST_CASE(after_bye_nothing_is_sent_or_read) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::get_args{"a", {}}, 300s);
   (void)lab.out();
@@ -566,7 +566,7 @@ BOOST_AUTO_TEST_CASE(what_comes_after_the_answer_to_leave_is_no_failure) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_goes_on_until_all_have_left) {
+BOOST_AUTO_TEST_CASE(a_session_of_many_tasks_continues_until_all_have_left) {
   auto lab = agent_lab::open();
   lab.a.call(t0, core::join_args{}, 300s, task_id{0});
   lab.a.call(t0, core::join_args{}, 300s, task_id{1});

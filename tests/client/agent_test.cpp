@@ -19,7 +19,7 @@ bool contains(std::string const& text, std::string const& part) {
 
 BOOST_AUTO_TEST_SUITE(agent_handshake)
 
-BOOST_FIXTURE_TEST_CASE(first_try_is_at_once_and_says_hello, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(the_first_try_is_immediate_and_sends_hello, agent_lab) {
   a.start(t0);
   BOOST_TEST(out() == "open");
 
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(same_input_gives_the_same_output) {
   BOOST_TEST(transcripts[0] == transcripts[1]);
 }
 
-BOOST_FIXTURE_TEST_CASE(bye_in_the_handshake_is_said_too, agent_lab) {
+BOOST_FIXTURE_TEST_CASE(bye_is_sent_during_the_handshake, agent_lab) {
   a.start(t0);
   a.connected(t0);
 

@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_does_not_answer_is_named_a_second_later)
   BOOST_TEST(lab.say(t0 + 4s, waits_for(1, "too late")).out() == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_was_asked_before_a_loss_is_asked_again_after_it) {
+BOOST_AUTO_TEST_CASE(a_question_before_a_loss_is_repeated_after_it) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   lab.a.advance(t0 + 2s);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(an_attempt_under_way_when_the_return_time_ends_is_waited_fo
   BOOST_TEST(lab.resume(t0 + 5s).a.up());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_refusal_makes_the_time_of_refusals_begin_again) {
+BOOST_AUTO_TEST_CASE(another_failure_restarts_the_time_of_refusals) {
   for (bool const is_silent : {true, false}) {
     auto lab = open(returning_within(5s));
     lab.lose(t0);
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_says_no_time_is_given_up_at_the_heartbea
   BOOST_TEST(lab.a.over());
 }
 
-BOOST_AUTO_TEST_CASE(after_a_restart_the_text_says_what_is_gone) {
+BOOST_AUTO_TEST_CASE(the_text_after_a_restart_names_what_is_lost) {
   auto lab = open(hello_answer());
   lab.a.call(t0, barrier("b"), 300s);
   lab.lose(t0 + 1s);

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(concurrent_operations_of_50_getters_and_50_setters_all_find
   }
 }
 
-BOOST_AUTO_TEST_CASE(every_call_for_keys_and_queues_is_there) {
+BOOST_AUTO_TEST_CASE(all_calls_for_keys_and_queues_work) {
   blocking_client c{options()};
   BOOST_TEST(c.put("a", "1") == 1u);
   BOOST_TEST(c.put_all({{"b", "2"}, {"d/c", "3"}}) == 3u);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(every_call_is_there) {
   BOOST_TEST((c.failure().value().cause.task == task_id{1}));
 }
 
-BOOST_AUTO_TEST_CASE(a_client_knows_its_role_and_goes_on_after_a_refusal) {
+BOOST_AUTO_TEST_CASE(a_client_knows_its_role_and_continues_after_a_refusal) {
   auto guarded = server_options();
   guarded.core.credentials = {{core::role::reader, "look"}, {core::role::worker, "pull"}};
   server::background_server other{guarded};

@@ -8,7 +8,7 @@ namespace coxswain::test {
 
 BOOST_FIXTURE_TEST_SUITE(client_barriers, two_clients)
 
-BOOST_AUTO_TEST_CASE(a_barrier_that_times_out_says_who_is_missing) {
+BOOST_AUTO_TEST_CASE(a_barrier_that_times_out_names_the_missing_tasks) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     try {
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_barrier_that_times_out_says_who_is_missing) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(everybody_gathers_everybodys_data_in_task_order) {
+BOOST_AUTO_TEST_CASE(data_is_gathered_in_task_order) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const both = co_await (b.all_gather("g", "one", 60s) && a.all_gather("g", "zero", 60s));
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_barrier_that_minds_a_loss_fails_when_a_recove
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(what_the_tasks_bring_is_made_one) {
+BOOST_AUTO_TEST_CASE(operands_are_reduced) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     auto const sum =

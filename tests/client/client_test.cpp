@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_job_joins_meets_and_leaves) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_reported_error_reaches_everybody) {
+BOOST_AUTO_TEST_CASE(a_reported_error_reaches_all_tasks) {
   auto const test = [this]() -> asio::awaitable<void> {
     co_await join_both();
     co_await a.report_error(errc::data_loss, "bad disk");

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_coordinator_that_refuses_is_given_up_after_what_it_said) 
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_restarted_coordinator_is_said_to_be_one) {
+BOOST_AUTO_TEST_CASE(a_restarted_coordinator_is_reported_as_such) {
   asio::io_context io{1};
   auto const test = [&io]() -> asio::awaitable<void> {
     std::optional<server::server> coordinator{std::in_place, io, server_options(1)};

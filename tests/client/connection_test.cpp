@@ -42,7 +42,7 @@ class cancellable {
 
 BOOST_FIXTURE_TEST_SUITE(client_connection, fake_fixture)
 
-BOOST_AUTO_TEST_CASE(hello_says_who_calls) {
+BOOST_AUTO_TEST_CASE(hello_identifies_the_client) {
   auto const test = [this]() -> asio::awaitable<void> {
     auto options = fake.options();
     options.job = "night";
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_fatal_refusal_is_thrown_at_once) {
   run(io, test());
 }
 
-BOOST_AUTO_TEST_CASE(a_lost_connection_is_resumed_and_told) {
+BOOST_AUTO_TEST_CASE(a_lost_connection_is_resumed_and_reported) {
   std::vector<std::string> events;
   auto const test = [this, &events]() -> asio::awaitable<void> {
     auto options = fake.options();

@@ -51,14 +51,14 @@ class fixture {
 
 BOOST_FIXTURE_TEST_SUITE(process_table_test, fixture)
 
-BOOST_AUTO_TEST_CASE(the_first_snapshot_loses_nobody) {
+BOOST_AUTO_TEST_CASE(the_first_snapshot_loses_no_process) {
   process_table fresh;
 
   BOOST_TEST(text(fresh.update(snapshot(5, {{0, 100}, {1, 101, task_state::failed}}))) == "");
   BOOST_TEST(fresh.tasks().version == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(who_is_missing_from_a_snapshot_is_lost) {
+BOOST_AUTO_TEST_CASE(a_process_missing_from_a_snapshot_is_lost) {
   BOOST_TEST(text(table.update(snapshot(2, {{0, 100}, {2, 102}}))) == "1=101");
 
   process const gone = member(1, 101);

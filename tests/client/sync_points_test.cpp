@@ -9,7 +9,7 @@ using answer = std::optional<bool>;
 
 BOOST_AUTO_TEST_SUITE(sync_points_test)
 
-BOOST_AUTO_TEST_CASE(without_an_agreement_nobody_stops) {
+BOOST_AUTO_TEST_CASE(without_an_agreement_no_task_stops) {
   sync_points p;
   for (std::uint64_t step = 0; step < 3; ++step) BOOST_TEST((p.reached(step) == answer{false}));
 }
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_larger_step_waits_for_the_agreement_and_the_reported_one_
   BOOST_TEST((p.reached(4) == answer{true}));
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_agreement_stops_nobody) {
+BOOST_AUTO_TEST_CASE(a_failed_agreement_stops_no_task) {
   sync_points p;
   (void)p.freeze(1);
   p.agreed(1, std::nullopt);

@@ -27,7 +27,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.addCleanup(job.close)
         return job
 
-    async def test_who_is_waited_for_is_logged(self):
+    async def test_the_awaited_tasks_are_logged(self):
         coordinator = self.coordinator()
         job = await self.client(coordinator)
         with self.assertLogs("coxswain", "WARNING") as seen:

@@ -32,7 +32,7 @@ class Barriers(PythonTest):
         for round in (1, 2, 3):
             self.assertEqual(self.each(lambda job: job.barrier("step")), [round, round])
 
-    def test_who_is_waited_for_is_logged(self):
+    def test_the_awaited_tasks_are_logged(self):
         waiting = r"^waiting: barrier 'b' has waited for [2-9.]+ s: 1 of 2 tasks is missing: 1 \(connected"
         for call in (lambda: self.jobs[0].barrier("b"),
                      lambda: together(lambda: self.jobs[0].barrier("b"))):  # the main thread; another
@@ -82,7 +82,7 @@ with coxswain.Coordinator(1) as coordinator:
         self.assertEqual((program.returncode, out), (0, "timed out\n"), err)
         self.assertIn("broken filter", err)
 
-    def test_a_barrier_says_who_is_missing(self):
+    def test_a_barrier_names_the_missing_tasks(self):
         with self.assertRaises(coxswain.DeadlineExceeded) as caught:
             self.jobs[0].barrier("alone", timeout=0.05)
 
@@ -574,7 +574,7 @@ class Refusals(PythonTest):
         with self.assertRaises(PermissionError):
             self.client(at, token="look").put("k", "v")
 
-    def test_nobody_there_is_a_timeout(self):
+    def test_an_unreachable_coordinator_is_a_timeout(self):
         with self.assertRaises(coxswain.DeadlineExceeded):
             coxswain.Client("127.0.0.1:9", connect_timeout=0.05)
 

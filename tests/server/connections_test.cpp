@@ -90,7 +90,8 @@ BOOST_FIXTURE_TEST_CASE(one_that_takes_everything_does_not_hold_up_the_iteration
   BOOST_TEST(iterations >= 7);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_closed_after_the_linger, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_closed_after_the_linger,
+                        blocked_world) {
   run(t0 + 30s - 1ns);
   BOOST_TEST(!cut_off());
   run(t0 + 30s);
@@ -104,7 +105,7 @@ BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_closed_after_the_linger
   BOOST_TEST(brain.connections() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_reads_however_slowly_is_not_cut_off, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_slow_reader_is_not_disconnected, blocked_world) {
   auto now = t0;
   for (int i = 0; i < 10; ++i) {
     now += 29s;
@@ -136,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(blocked_readers_are_looked_at_three_times, blocked_world
   BOOST_TEST((all.next_deadline() == t0 + 30s));
 }
 
-BOOST_FIXTURE_TEST_CASE(who_has_read_everything_needs_no_visit, blocked_world) {
+BOOST_FIXTURE_TEST_CASE(a_peer_that_has_read_everything_needs_no_visit, blocked_world) {
   unblock(stream, 1 << 20);
   run(t0 + 1s);
 
@@ -195,7 +196,7 @@ BOOST_FIXTURE_TEST_CASE(a_goodbye_that_is_read_late_gets_its_second, world) {
   BOOST_TEST(all.size() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_closes_is_lost, world) {
+BOOST_FIXTURE_TEST_CASE(a_closed_connection_is_lost, world) {
   add_puppet();
   send(join_frame(1, 0));
   run();
@@ -210,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(who_closes_is_lost, world) {
 }
 
 // A key that belongs to a task vanishes with it.
-BOOST_FIXTURE_TEST_CASE(what_one_said_before_another_closed_is_heard_first, graceless_world) {
+BOOST_FIXTURE_TEST_CASE(input_before_another_peers_close_is_processed_first, graceless_world) {
   add_puppet();
   core::put_args mine{.key = "k", .ephemeral = true};
   send(join_frame(1, 0) + frame(mine, 2, task_id{0}));
@@ -239,7 +240,7 @@ BOOST_FIXTURE_TEST_CASE(the_last_message_before_a_close_is_heard, world) {
   BOOST_TEST(brain.look(t0).keys == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_lost, world) {
+BOOST_FIXTURE_TEST_CASE(an_unwritable_connection_is_lost, world) {
   auto& stream = add_puppet();
   stream.broken = true;
   send(try_get_frame(1, "k"));
@@ -250,7 +251,7 @@ BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_lost, world) {
   BOOST_TEST(brain.connections() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_was_said_before_a_write_failed_is_heard, world) {
+BOOST_FIXTURE_TEST_CASE(input_before_a_failed_write_is_processed, world) {
   auto& stream = add_puppet();
   stream.broken = true;
   send(try_get_frame(1, "k"));
@@ -265,7 +266,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_said_before_a_write_failed_is_heard, world) {
   BOOST_TEST(brain.look(t0).keys == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_lot_of_input_lets_others_have_their_turn, world) {
+BOOST_FIXTURE_TEST_CASE(much_input_does_not_starve_others, world) {
   auto const& quick = add_puppet();
   int const quick_peer = peers.back().value();
   auto ends = net::tcp_pair();

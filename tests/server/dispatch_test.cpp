@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(events_go_to_the_log_in_order) {
   BOOST_TEST(w.log.back() == "from the shell");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_log_that_throws_harms_nobody, world) {
+BOOST_FIXTURE_TEST_CASE(a_log_that_throws_does_no_harm, world) {
   o.log = [](core::event const&) { throw std::runtime_error{"disk full"}; };
   d().report({core::severity::info, "one"});
   d().report({core::severity::info, "two"});
@@ -404,7 +404,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_frame_asks_for_is_held_once_however_many_ask_in_a
   BOOST_TEST(memory_used() < before + 3 * 110'000 + 64 * 8'000);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_heard_to_the_end, world) {
+BOOST_FIXTURE_TEST_CASE(input_of_an_unwritable_connection_is_processed_to_its_end, world) {
   o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
   o.queued_bytes_max = 100;
   auto const id = greeted();
@@ -422,7 +422,7 @@ BOOST_FIXTURE_TEST_CASE(who_cannot_be_written_to_is_heard_to_the_end, world) {
   d().check_invariants();
 }
 
-BOOST_AUTO_TEST_CASE(who_is_held_back_and_becomes_unreachable_is_judged_by_what_was_heard) {
+BOOST_AUTO_TEST_CASE(a_paused_peer_that_becomes_unreachable_is_judged_by_its_last_sign_of_life) {
   world w{1};
   w.o.core.heartbeat_timeout = 10s;
   w.o.core.memory_bytes_max = 1'000'000;  // so that each frame is looked at
@@ -652,7 +652,7 @@ BOOST_FIXTURE_TEST_CASE(readers_wait_while_listings_are_not_read, listing_world)
   d().check_invariants();
 }
 
-BOOST_FIXTURE_TEST_CASE(who_has_no_task_and_does_not_read_gives_way, listing_world) {
+BOOST_FIXTURE_TEST_CASE(a_stalled_reader_without_a_task_is_disconnected_first, listing_world) {
   auto const task = connected("w");
   send(task, join_frame(1, 0));
   std::vector<connection_id> all;
@@ -754,7 +754,7 @@ BOOST_FIXTURE_TEST_CASE(a_debt_is_paid_by_the_iterations_that_pass, world) {
   BOOST_TEST((d().go_on(now, id) == taken::all));
 }
 
-BOOST_FIXTURE_TEST_CASE(who_is_beyond_its_share_has_it_in_turn_and_one_within_goes_on_at_once,
+BOOST_FIXTURE_TEST_CASE(connections_beyond_their_share_wait_and_others_continue_at_once,
                         busy_world) {
   std::vector<connection_id> hostile;
   for (int i = 0; i < 5; ++i) hostile.push_back(busy(20 * quantum));
@@ -835,7 +835,7 @@ std::vector<connection_id> crowd(world& w) {
   return all;
 }
 
-BOOST_AUTO_TEST_CASE(many_connections_within_their_share_go_on_in_turn) {
+BOOST_AUTO_TEST_CASE(many_connections_within_their_share_continue_round_robin) {
   constexpr std::uint64_t steps = dispatch::iteration_steps;
   constexpr std::uint64_t at_once = steps / dispatch::quantum;
   busy_world w;

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(in_the_long_run_there_are_as_many_a_second_as_allowed) {
   BOOST_TEST((now == t0 + 100s));
 }
 
-BOOST_AUTO_TEST_CASE(one_that_comes_slowly_never_waits) {
+BOOST_AUTO_TEST_CASE(a_slow_host_never_waits) {
   host_pace pace{100};
 
   for (auto now = t0; now < t0 + 10s; now += 10ms) BOOST_TEST((pace.begin(now, "a") == now));
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(one_host_does_not_wait_for_another_one) {
   BOOST_TEST((pace.begin(t0, "b") == t0));
 }
 
-BOOST_AUTO_TEST_CASE(who_rests_may_hurry_again) {
+BOOST_AUTO_TEST_CASE(an_idle_host_may_burst_again) {
   host_pace pace{100};
   for (int i = 0; i < 11; ++i) static_cast<void>(pace.begin(t0, "a"));
 

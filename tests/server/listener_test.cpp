@@ -97,7 +97,7 @@ struct world : net::iteration_owner, doorkeeper {
 
 BOOST_AUTO_TEST_SUITE(listener_test)
 
-BOOST_AUTO_TEST_CASE(it_tells_the_port_that_was_chosen) {
+BOOST_AUTO_TEST_CASE(it_reports_the_chosen_port) {
   listener const v4{"127.0.0.1:0", {.must_be_private = true}};
   listener const v6{"[::1]:0", {.must_be_private = true}};
 
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_directory_that_does_not_exist) {
   BOOST_TEST(contains(why.message(), "The directory does not exist."));
 }
 
-BOOST_FIXTURE_TEST_CASE(everybody_in_the_backlog_is_accepted, world) {
+BOOST_FIXTURE_TEST_CASE(the_whole_backlog_is_accepted, world) {
   listen("127.0.0.1:0");
   std::vector<net::socket> clients;
   for (int i = 0; i < 50; ++i) clients.push_back(connect_to(made->address()));
@@ -282,7 +282,7 @@ BOOST_FIXTURE_TEST_CASE(a_unix_peer_is_shown_by_its_process, world) {
   made.reset();
 }
 
-BOOST_FIXTURE_TEST_CASE(without_descriptors_it_rests_until_told_to_go_on, world) {
+BOOST_FIXTURE_TEST_CASE(without_descriptors_it_pauses_until_go_on, world) {
   listen("127.0.0.1:0");
   auto const first = connect_to(made->address());
   run();

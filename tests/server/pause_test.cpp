@@ -55,13 +55,13 @@ struct narrow_world : puppets::world {
 
 BOOST_FIXTURE_TEST_SUITE(pause_test, world)
 
-BOOST_AUTO_TEST_CASE(who_does_not_read_is_answered_as_far_as_there_is_room) {
+BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_is_answered_within_its_room) {
   BOOST_TEST(out().queued_bytes() <= 1'000u);
   BOOST_TEST(out().waiting() == 1u);
   BOOST_TEST(keys() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(more_from_who_does_not_read_stays_in_its_socket) {
+BOOST_AUTO_TEST_CASE(further_input_of_a_paused_peer_stays_in_its_socket) {
   for (std::uint64_t i = 102; i <= 150; ++i) {
     send(try_get_frame(i, "k"));
     run();
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(more_from_who_does_not_read_stays_in_its_socket) {
   BOOST_TEST(out().waiting() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_again_is_read_again_without_sending_anything) {
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_again_is_resumed_without_sending) {
   unblock(stream, 1 << 20);
   run_iterations(30);
 
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(who_reads_again_is_read_again_without_sending_anything) {
   BOOST_TEST(keys() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_a_little_at_a_time_gets_everything) {
+BOOST_AUTO_TEST_CASE(a_slow_reader_gets_everything) {
   for (int i = 0; i < 400; ++i) {
     unblock(stream, 100);
     run_iterations(2);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(who_reads_a_little_at_a_time_gets_everything) {
   expect_all_replies();
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_slowly_is_not_dead_for_what_is_not_read_from_it) {
+BOOST_AUTO_TEST_CASE(a_slow_reader_does_not_fail_for_unread_input) {
   for (auto now = t0 + 29s; now < t0 + 300s; now += 29s) {
     --stream.unread;
     run(now);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(who_reads_slowly_is_not_dead_for_what_is_not_read_from_it) 
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_nothing_is_cut_off) {
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_nothing_is_disconnected) {
   run(t0 + 30s - 1ns);
   BOOST_TEST(!out().ends());
   run(t0 + 30s);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(who_reads_nothing_is_cut_off) {
   BOOST_TEST(brain.connections() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(who_is_read_again_has_to_show_that_it_lives) {
+BOOST_AUTO_TEST_CASE(a_resumed_peer_must_show_a_sign_of_life) {
   run(t0 + 20s);
   unblock(stream, 1 << 20);
   run(t0 + 21s);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(what_was_said_is_heard_when_the_connection_breaks) {
   BOOST_TEST(keys() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(who_says_no_more_is_heard_to_the_end_and_then_lost) {
+BOOST_AUTO_TEST_CASE(input_before_the_end_of_the_stream_is_processed_before_the_loss) {
   ::shutdown(peers.back().value(), SHUT_WR);
   run(t0 + 1s);
   BOOST_TEST(brain.connections() == 1u);
@@ -183,7 +183,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_read_before_replies_began_to_wait_is_taken_when
 }
 
 // Once for what the iteration before has left, and once for what came meanwhile.
-BOOST_FIXTURE_TEST_CASE(who_is_read_twice_in_an_iteration_loses_nothing, narrow_world) {
+BOOST_FIXTURE_TEST_CASE(a_connection_read_twice_in_an_iteration_loses_nothing, narrow_world) {
   auto& stream = add_puppet();
   stream.room = 0;
   std::string asked;

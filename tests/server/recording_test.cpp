@@ -78,7 +78,7 @@ bool contains(std::string const& text, std::string_view part) {
 
 BOOST_AUTO_TEST_SUITE(recording_test)
 
-BOOST_AUTO_TEST_CASE(what_happened_happens_again) {
+BOOST_AUTO_TEST_CASE(a_replay_repeats_the_job) {
   job j;
   auto const task = j.greeted();
   j.d.received(j.now, task, join_frame(1, 0) + put_frame(2, "k", "v"));
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_job_near_its_limit_of_memory_with_slow_readers_happens_ag
   BOOST_TEST((r.look() == j.d.look(j.now)));
 }
 
-BOOST_AUTO_TEST_CASE(what_the_owner_asked_for_happens_again) {
+BOOST_AUTO_TEST_CASE(a_replay_repeats_owner_inputs) {
   job j;
   auto const task = j.greeted();
   j.d.received(j.now, task, join_frame(1, 0));
@@ -694,7 +694,7 @@ BOOST_AUTO_TEST_CASE(texts_that_differ_in_numbers_only_take_little_room_and_are_
   BOOST_TEST((kept == told));
 }
 
-BOOST_AUTO_TEST_CASE(who_wants_all_of_it_gets_all_of_it) {
+BOOST_AUTO_TEST_CASE(a_complete_recording_is_passed_on) {
   std::string passed_on;
   options o;
   o.record_bytes_max = 0;
@@ -733,7 +733,7 @@ BOOST_AUTO_TEST_CASE(a_recording_that_is_cut_off_tells_what_it_has) {
   BOOST_TEST(steps > 100u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
+BOOST_AUTO_TEST_CASE(malformed_recordings_are_refused) {
   for (auto const& bytes : {""s, "\0\0\0\1x"s, "\0\0\0\0"s, "\x7f"s}) {
     BOOST_CHECK_EXCEPTION(replay{bytes}, error, [](error const& e) {
       return e.code() == errc::invalid_argument &&

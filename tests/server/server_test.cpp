@@ -43,7 +43,7 @@ BOOST_FIXTURE_TEST_CASE(two_tasks_join_and_meet_over_every_kind_of_socket, house
   BOOST_TEST(made->addresses()[2] == unix_path("kinds"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_value_reaches_who_waits_for_it, house) {
+BOOST_FIXTURE_TEST_CASE(a_value_reaches_its_waiter, house) {
   auto writer = greeted();
   auto reader = greeted();
   reader.send(frame(core::get_args{"addr/0", 10s}, 1));
@@ -84,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(no_deadline_is_early_because_its_call_came_in_a_long_ite
   BOOST_TEST((std::chrono::steady_clock::now() - sent >= 60ms));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_silent_connection_is_told_and_closed, house) {
+BOOST_FIXTURE_TEST_CASE(a_silent_connection_gets_a_goodbye_and_is_closed, house) {
   o.core.hello_timeout = 5ms;
   auto client = connect();
 
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(big_values_go_to_slow_readers_whole_and_others_do_not_wait)
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_others_go_on, house) {
+BOOST_FIXTURE_TEST_CASE(a_stalled_reader_is_disconnected_and_others_continue, house) {
   o.core.stalled_reader_timeout = 50ms;
   o.linger = 20ms;
   auto stuck = greeted();
@@ -220,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(who_reads_nothing_is_cut_off_and_others_go_on, house) {
   BOOST_TEST(other.ask(try_get_frame(2, "small")).what.outcome.code() == errc::not_found);
 }
 
-BOOST_FIXTURE_TEST_CASE(whoever_finds_no_room_is_told_and_may_try_again, house) {
+BOOST_FIXTURE_TEST_CASE(a_client_without_room_gets_a_reason_and_may_retry, house) {
   o.connections_max = 2;
   auto first = greeted();
   auto second = greeted();
@@ -306,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(secrets_differ, house) {
   BOOST_TEST(one.coordinator.value != 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_ended_task_is_told_to_all_at_once, house) {
+BOOST_FIXTURE_TEST_CASE(an_ended_task_is_reported_to_all_at_once, house) {
   auto a = greeted();
   auto b = greeted();
   join(a, b);
@@ -354,7 +354,7 @@ BOOST_FIXTURE_TEST_CASE(a_stop_does_not_wait_for_those_who_do_not_read, house) {
   BOOST_TEST(contains(client.goodbye().why.message(), "maintenance"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stopped_server_listens_no_more, house) {
+BOOST_FIXTURE_TEST_CASE(a_stopped_server_stops_listening, house) {
   o.listen = {unix_path("stopped")};
   auto client = greeted();
 

@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_refuses_the_server_is_logged) {
   until([&] { return logged("none of the authorities that it knows has signed"); });
 }
 
-BOOST_AUTO_TEST_CASE(who_speaks_no_tls_gets_a_goodbye_that_says_so) {
+BOOST_AUTO_TEST_CASE(a_peer_without_tls_gets_a_goodbye_with_the_reason) {
   auto plain = connect();
   plain.send(hello_frame());
 
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_request_of_http_is_answered_in_plain_http) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_speaks_tls_to_a_plain_listener_is_logged) {
+BOOST_AUTO_TEST_CASE(tls_to_a_plain_listener_is_logged) {
   o.tls = {};
   auto client = dial(worker);
 
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(unix_sockets_stay_plain) {
   BOOST_TEST(other.greet());
 }
 
-BOOST_AUTO_TEST_CASE(who_never_ends_its_handshake_is_cut_off) {
+BOOST_AUTO_TEST_CASE(an_endless_handshake_is_disconnected) {
   o.core.hello_timeout = 50ms;
   auto silent = connect();
   auto hesitant = connect();

@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(faults_that_a_session_outlives_change_no_result) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_death_is_told_to_everybody_by_name_and_nobody_hangs) {
+BOOST_AUTO_TEST_CASE(a_death_is_reported_to_all_by_name_and_no_task_hangs) {
   for (std::uint64_t const seed : seeds()) {
     BOOST_TEST_CONTEXT("--seed=" << seed) {
       generator shape{seed};

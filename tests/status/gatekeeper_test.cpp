@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(a_token_gives_its_role) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(without_tokens_everybody_is_a_worker) {
+BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {
   gatekeeper const gate{{}, at(80)};
   BOOST_TEST((gate.role_of({}).value() == core::role::worker));
 }
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_cookie_stands_for_the_token_that_it_was_given_for_and_doe
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_logged_in_first_is_forgotten_first) {
+BOOST_AUTO_TEST_CASE(the_oldest_login_is_forgotten_first) {
   gatekeeper gate{tokens(), at(1)};
   http_request asked;
   asked.cookie = gate.log_in("look", {1}).value().substr(0, 43);

@@ -12,7 +12,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(hostile_test)
 
-BOOST_FIXTURE_TEST_CASE(what_is_no_http_is_told_so_and_closed, page_house) {
+BOOST_FIXTURE_TEST_CASE(a_connection_without_http_gets_an_error_and_is_closed, page_house) {
   for (auto const* const bytes :
        {"\r\n\r\n\r\n", "GARBAGE\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
         "GET / HTTP/1.1\r\nHost\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
@@ -89,7 +89,7 @@ BOOST_FIXTURE_TEST_CASE(a_request_has_its_time_however_often_a_byte_of_it_comes,
   until([&] { return shown->connections() == 0; });
 }
 
-BOOST_FIXTURE_TEST_CASE(who_has_nothing_more_to_ask_is_let_go, page_house) {
+BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_closed, page_house) {
   page_options.idle_timeout = 30ms;
   auto peer = visit();
   peer.send(page_house::request("GET", "/livez"));
@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(who_has_nothing_more_to_ask_is_let_go, page_house) {
   peer.expect_end();
 }
 
-BOOST_AUTO_TEST_CASE(who_does_not_read_its_answers_is_cut_off) {
+BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_is_disconnected) {
   page_house h{20'000};
   h.page_options.answer_timeout = 30ms;
   auto peer = h.visit();
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(who_does_not_read_its_answers_is_cut_off) {
   h.until([&] { return h.shown->connections() == 0; });
 }
 
-BOOST_FIXTURE_TEST_CASE(too_many_connections_are_told_so, page_house) {
+BOOST_FIXTURE_TEST_CASE(excess_connections_get_an_error, page_house) {
   page_options.connections_max = 3;
   std::deque<http_peer> guests;
   for (int i = 0; i < 3; ++i) guests.push_back(visit());
@@ -148,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(slow_visitors_do_not_take_the_places_of_probes, page_hou
   guests.back().expect_end();  // a later probe took its place
 }
 
-BOOST_FIXTURE_TEST_CASE(texts_that_nobody_reads_do_not_pile_up, page_house) {
+BOOST_FIXTURE_TEST_CASE(unread_texts_do_not_accumulate, page_house) {
   page_options.text_bytes_max = 1;
   BOOST_TEST(get("/api/v1/state").code == 200);  // nothing waited before it
   page_options.picture_age_max = 1h;             // the picture holds a text
@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(half_a_request_and_an_end_is_no_request, page_house) {
   until([&] { return shown->connections() == 0; });
 }
 
-BOOST_FIXTURE_TEST_CASE(the_job_goes_on_beside_all_of_them, page_house) {
+BOOST_FIXTURE_TEST_CASE(the_job_continues_meanwhile, page_house) {
   page_options.connections_max = 20;
   std::deque<http_peer> guests;
   for (int i = 0; i < 30; ++i) {

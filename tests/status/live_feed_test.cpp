@@ -90,7 +90,7 @@ BOOST_FIXTURE_TEST_CASE(then_comes_only_what_has_changed, world) {
   BOOST_TEST(!feed.next(me));
 }
 
-BOOST_FIXTURE_TEST_CASE(that_time_goes_on_is_no_news, world) {
+BOOST_FIXTURE_TEST_CASE(the_passing_of_time_is_no_change, world) {
   job.barriers.push_back({"b", {}, {}, 1, 3, "1-2", 0, 1s, 9s});
   why.waits.push_back({});
   look();
@@ -110,7 +110,7 @@ BOOST_FIXTURE_TEST_CASE(that_time_goes_on_is_no_news, world) {
   BOOST_TEST(told(me).at("barriers").at(0).at("age_ms").to_number<double>() == 2000.0);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_reads_slowly_gets_all_that_it_missed_as_one, world) {
+BOOST_FIXTURE_TEST_CASE(a_slow_watcher_gets_all_missed_changes_in_one_message, world) {
   look();
   live_feed::place slow;
   live_feed::place quick;
@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(who_reads_slowly_gets_all_that_it_missed_as_one, world) 
   BOOST_TEST(!feed.next(slow));
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_stand_at_the_same_place_share_one_text, world) {
+BOOST_FIXTURE_TEST_CASE(watchers_at_the_same_position_share_one_text, world) {
   look();
   live_feed::place a;
   live_feed::place b;

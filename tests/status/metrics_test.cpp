@@ -358,7 +358,7 @@ BOOST_AUTO_TEST_CASE(this_process_is_measured) {
   BOOST_TEST(since_start < 24 * 60 * 60);
 }
 
-BOOST_AUTO_TEST_CASE(a_job_that_has_not_failed_says_so) {
+BOOST_AUTO_TEST_CASE(a_job_that_has_not_failed_is_reported_as_such) {
   BOOST_TEST(contains_line(metrics({}, {}, {}), "coxswain_job_failed 0"));
 }
 

@@ -249,7 +249,7 @@ BOOST_FIXTURE_TEST_CASE(a_reader_looks_and_an_operator_acts, guarded) {
   BOOST_TEST(post("/api/v1/preempt", body, bearer("steer")).code == 200);
 }
 
-BOOST_FIXTURE_TEST_CASE(who_has_logged_in_needs_no_token, guarded) {
+BOOST_FIXTURE_TEST_CASE(a_login_needs_no_further_token, guarded) {
   BOOST_TEST(post("/login", R"({"token":"wrong"})").code == 401);
   auto const welcome = post("/login", R"({"token":"look"})");
   BOOST_TEST(welcome.code == 200);

@@ -88,7 +88,7 @@ struct quick_house : page_house {
 
 BOOST_AUTO_TEST_SUITE(watch_test)
 
-BOOST_AUTO_TEST_CASE(who_watches_is_told_the_job_and_then_what_changes) {
+BOOST_AUTO_TEST_CASE(a_watcher_gets_the_job_and_then_its_changes) {
   quick_house h;
   browser b{h};
   BOOST_TEST(b.welcome().code == 101);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(who_watches_is_told_the_job_and_then_what_changes) {
   BOOST_TEST(has(update, R"("tasks":[{"task":1,)"));
 }
 
-BOOST_AUTO_TEST_CASE(three_who_watch_are_told_the_same) {
+BOOST_AUTO_TEST_CASE(three_watchers_get_the_same) {
   quick_house h;
   browser a{h};
   browser b{h};

@@ -76,12 +76,12 @@ BOOST_AUTO_TEST_CASE(a_credential_is_found_by_its_whole_token) {
   BOOST_TEST(!credential_of(known, "abc"));
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_token_lets_nobody_in) {
+BOOST_AUTO_TEST_CASE(an_empty_token_is_refused) {
   BOOST_TEST(!credential_of({{role::worker, ""}}, ""));
   BOOST_TEST(!credential_of({}, ""));
 }
 
-BOOST_AUTO_TEST_CASE(tokens_are_not_empty_and_each_is_there_once) {
+BOOST_AUTO_TEST_CASE(tokens_must_not_be_empty_or_repeated) {
   using all = std::vector<credential>;
   BOOST_TEST(check(all{}).ok());
   BOOST_TEST(check(all{{role::worker, "a"}, {role::worker, "b"}}).ok());

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_token_decides_the_role) {
   BOOST_TEST(contains(c.goodbye(session("captain")), "UNAUTHENTICATED"));
 }
 
-BOOST_AUTO_TEST_CASE(without_tokens_everybody_is_a_worker) {
+BOOST_AUTO_TEST_CASE(without_tokens_every_client_is_a_worker) {
   auto open = cluster::deserted(1);
 
   BOOST_TEST((open[open.observer()].hello->given == core::role::worker));

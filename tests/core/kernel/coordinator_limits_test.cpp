@@ -62,7 +62,7 @@ BOOST_FIXTURE_TEST_CASE(every_session_has_an_id_and_a_secret_of_its_own, empty_j
   BOOST_TEST((c[a].hello->secret != c[b].hello->secret));
 }
 
-BOOST_AUTO_TEST_CASE(who_says_everything_right_is_welcome) {
+BOOST_AUTO_TEST_CASE(a_valid_hello_is_accepted) {
   BOOST_TEST(refusal(secured(), welcome()) == "none");
   BOOST_TEST(refusal({}, {}) == "none");
 }
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(an_empty_job_is_the_default_one) {
   BOOST_TEST(refusal({}, core::hello_args{.job = "default"}) == "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_anything_else_is_told) {
+BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_other_errors) {
   auto args = welcome();
   args.job = "other";
   for (auto const* const token : {"", "sesam", "sesame!", "SESAME", "xxxxxx"}) {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_missing_or_wrong_token_is_refused_before_anything_else_is
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_token_that_nobody_asked_for_is_ignored) {
+BOOST_AUTO_TEST_CASE(an_unneeded_token_is_ignored) {
   BOOST_TEST(refusal({}, core::hello_args{.token = "whatever"}) == "none");
 }
 
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(values_fill_memory_up_to_a_sixteenth_and_barriers_still_wor
   BOOST_TEST(c.code(c.put(0, "again", "v")) == "OK");
 }
 
-BOOST_AUTO_TEST_CASE(when_memory_is_used_up_requests_that_wait_are_refused_and_leaving_goes_on) {
+BOOST_AUTO_TEST_CASE(when_memory_is_used_up_waiting_requests_are_refused_and_leaving_works) {
   cluster c{1, {.memory_bytes_max = 100'000}};
   c.brain().memory()->add(74'000);
 

@@ -70,7 +70,7 @@ BOOST_FIXTURE_TEST_CASE(a_sign_of_life_at_the_last_moment_counts, job<1>) {
   BOOST_TEST(c.at(200s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(silent_observers_end_and_harm_nobody, job<1>) {
+BOOST_FIXTURE_TEST_CASE(silent_observers_end_without_harm, job<1>) {
   int const o = c.observer();
   c[o].beats = false;
   BOOST_TEST(c.look().sessions == 2u);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_task_whose_process_ended_well_has_finished) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_process_that_ends_well_while_its_task_leaves_is_waited_for_no_more) {
+BOOST_AUTO_TEST_CASE(a_process_that_ends_with_0_while_its_task_leaves_is_no_longer_awaited) {
   cluster c{2};
   auto const leaving = c.leave(0);
 
@@ -328,14 +328,14 @@ BOOST_FIXTURE_TEST_CASE(noise_on_its_connection_ends_a_session_and_fails_its_tas
   expect_words(c.resume(0).goodbye(0), {"ABORTED: session ended"});
 }
 
-BOOST_FIXTURE_TEST_CASE(noise_of_an_observer_harms_nobody_else, job<1>) {
+BOOST_FIXTURE_TEST_CASE(noise_of_an_observer_harms_no_other_session, job<1>) {
   int const o = c.observer();
 
   BOOST_TEST(c.malformed(o, "noise").error() == "none");
   BOOST_TEST(c.look().sessions == 1u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_to_say_hello, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_connection_has_ten_seconds_for_its_hello, job<1>) {
   auto const dumb = c.dial();
   BOOST_TEST(c.at(10s - 1ns).goodbye_to(dumb) == "none");
   expect_words(c.at(10s).goodbye_to(dumb), {"DEADLINE_EXCEEDED: no Hello within 10 s"});
@@ -369,7 +369,7 @@ BOOST_FIXTURE_TEST_CASE(a_peer_that_reads_however_slowly_is_never_cut_off, job<1
   BOOST_TEST(c.pass(100s).goodbye(0) == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(being_told_twice_that_a_peer_reads_nothing_does_not_spare_it, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_repeated_stalled_report_does_not_extend_the_deadline, job<1>) {
   BOOST_TEST(c.write_blocked(0).at(20s).write_blocked(0).at(30s).goodbye(0) != "none");
 }
 
@@ -392,7 +392,7 @@ BOOST_FIXTURE_TEST_CASE(a_stall_is_credited_to_heartbeats, job<1>) {
   BOOST_TEST(c.at(120s).error() != "none");
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_past_the_heartbeat_deadline_kills_nobody_that_is_heard_after_it) {
+BOOST_AUTO_TEST_CASE(a_stall_past_the_heartbeat_deadline_fails_no_task_heard_after_it) {
   cluster c{1};
   c.at(10s).sleep_without_advance(95s);
   c.heartbeat(0);  // what had piled up is read first
@@ -494,7 +494,7 @@ BOOST_FIXTURE_TEST_CASE(a_coordinator_with_nothing_to_wait_for_cannot_be_late, e
   BOOST_TEST(c.stall(1h).log() == "");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_message_that_comes_late_shows_the_stall_too, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_late_message_reveals_the_stall, job<2>) {
   c[1].beats = false;
   expect_words(c.at(10s).sleep_without_advance(30s).heartbeat(0).log(),
                {"event loop stalled for 30 s"});
@@ -503,7 +503,7 @@ BOOST_FIXTURE_TEST_CASE(a_message_that_comes_late_shows_the_stall_too, job<2>) {
   BOOST_TEST(c.at(130s).error() != "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(stalls_are_told_again_after_ten_seconds, job<1>) {
+BOOST_FIXTURE_TEST_CASE(stalls_are_logged_again_after_ten_seconds, job<1>) {
   c.stall(1s);
   BOOST_TEST(contains(c.log(), "event loop stalled for 1 s"));
   BOOST_TEST(c.at(10s).stall(1s - 1ns).log() == "");

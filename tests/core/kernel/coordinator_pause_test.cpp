@@ -9,13 +9,13 @@ core::config impatient() { return core::config{.heartbeat_timeout = 10s}; }
 
 BOOST_AUTO_TEST_SUITE(coordinator_pause_test)
 
-BOOST_AUTO_TEST_CASE(who_is_held_back_is_not_dead_for_its_silence) {
+BOOST_AUTO_TEST_CASE(a_paused_session_does_not_fail_for_silence) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.at(5s).reading_paused(0).at(1h).error() == "none");
 }
 
-BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
+BOOST_AUTO_TEST_CASE(a_resumed_session_has_the_remaining_time) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.at(4s).reading_paused(0).at(12s).reading_resumed(0).at(18s - 1ns).error() == "none");
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(who_is_read_again_has_the_time_that_was_left) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
+BOOST_AUTO_TEST_CASE(a_second_pause_keeps_the_time_of_the_first) {
   cluster c{2, impatient()};
   c[0].beats = false;
   c.at(4s).reading_paused(0).at(11s);
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(who_is_held_back_already_is_so_from_the_first_time_on) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life) {
+BOOST_AUTO_TEST_CASE(a_short_pause_is_no_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.at(9s).reading_paused(0).reading_resumed(0).at(10s - 1ns).error() == "none");
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(who_was_held_back_for_an_instant_has_given_no_sign_of_life)
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_from_then_on) {
+BOOST_AUTO_TEST_CASE(a_peer_that_reads_while_paused_gets_a_new_heartbeat_timeout) {
   cluster c{2, impatient()};
   c[0].beats = false;
   c.reading_paused(0).at(27s).write_progressed(0);
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(who_reads_before_it_is_read_again_has_a_heartbeat_timeout_f
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_AUTO_TEST_CASE(a_stall_while_it_is_held_back_is_not_credited_as_well) {
+BOOST_AUTO_TEST_CASE(a_stall_during_a_pause_is_not_credited_twice) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(
@@ -58,14 +58,14 @@ BOOST_AUTO_TEST_CASE(a_stall_while_it_is_held_back_is_not_credited_as_well) {
   expect_words(c.at(18s).error(), {"task 0: UNAVAILABLE"});
 }
 
-BOOST_AUTO_TEST_CASE(who_is_held_back_and_reads_nothing_is_cut_off) {
+BOOST_AUTO_TEST_CASE(a_paused_peer_that_reads_nothing_is_disconnected) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.reading_paused(0).write_blocked(0).at(30s - 1ns).error() == "none");
   expect_words(c.at(30s).error(), {"task 0: UNAVAILABLE: the client read nothing for 30 s"});
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_while_it_is_held_back_gives_a_sign_of_life) {
+BOOST_AUTO_TEST_CASE(reading_while_paused_is_a_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
   c.reading_paused(0).at(9s).write_progressed(0);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(who_reads_while_it_is_held_back_gives_a_sign_of_life) {
   expect_words(c.at(19s).error(), {"task 0: UNAVAILABLE"});
 }
 
-BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
+BOOST_AUTO_TEST_CASE(reading_while_not_paused_is_no_sign_of_life) {
   cluster c{2, impatient()};
   c[0].beats = false;
   c.at(9s).write_progressed(0);
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(who_merely_reads_gives_none) {
   expect_words(c.error(), {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) for 10 s"});
 }
 
-BOOST_FIXTURE_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_probe_of_a_paused_holder_waits, job<1>) {
   c[0].beats = false;
   c.reading_paused(0);
   auto const asked = c.join({c.observer(), 0}, 555);
@@ -93,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_holder_that_is_held_back_owes_its_sign_of_life_later, 
   BOOST_TEST(c.error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_resumed_holder_that_stays_silent_fails, job<1>) {
   c[0].beats = false;
   c.reading_paused(0);
   auto const asked = c.join({c.observer(), 0}, 555);
@@ -102,7 +102,7 @@ BOOST_FIXTURE_TEST_CASE(a_holder_that_is_read_again_and_says_nothing_has_failed,
                {"task 0: UNAVAILABLE: no heartbeat from task 0 (host0:1000) when another"});
 }
 
-BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still) {
+BOOST_AUTO_TEST_CASE(the_progress_timeout_stops_during_a_pause) {
   cluster c{1,
             core::config{
                 .waiting_log_period = 0s, .progress_timeout = 60s, .fail_without_progress = true}};
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(while_it_is_held_back_the_time_of_its_progress_stands_still
   expect_words(c.at(10min + 50s).error(), {"task 0: DEADLINE_EXCEEDED", "no progress"});
 }
 
-BOOST_AUTO_TEST_CASE(a_session_that_goes_on_with_another_connection_is_read) {
+BOOST_AUTO_TEST_CASE(a_session_resumed_on_another_connection_is_not_paused) {
   cluster c{2, impatient()};
   c[0].beats = false;
   BOOST_TEST(c.reading_paused(0).at(27s).blink(0).at(37s - 1ns).error() == "none");

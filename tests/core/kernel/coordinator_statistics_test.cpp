@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(a_reply_that_is_sent_again_is_not_counted_again, job<1>)
   BOOST_TEST(counted<core::put_args>(c) == "OK 1");
 }
 
-BOOST_AUTO_TEST_CASE(who_was_silent_for_too_long_is_told_from_who_did_not_come_back) {
+BOOST_AUTO_TEST_CASE(silent_sessions_and_unresumed_ones_are_counted_separately) {
   cluster c{2, {.recoverable = true}};
   c[0].beats = false;
   BOOST_TEST(c.lose(1).at(1h).brain().counts().heartbeats_expired == 1u);
@@ -172,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_that_is_open_is_not_in_the_history, job<2>) {
   BOOST_TEST(c.brain().counts().barrier_wait.count() == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_shows_who_came_last_and_by_how_much, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_round_has_its_last_task_and_lag, job<3>) {
   c.at(2s);
   c.barrier(1, "b");
   c.at(4s);
@@ -185,7 +185,7 @@ BOOST_FIXTURE_TEST_CASE(a_round_shows_who_came_last_and_by_how_much, job<3>) {
 
 // A host whose tasks all come late, together: by the distance to the arrival before the last, none
 // of them would be late.
-BOOST_FIXTURE_TEST_CASE(when_half_of_the_tasks_are_late_the_last_lags_by_as_much, job<16>) {
+BOOST_FIXTURE_TEST_CASE(when_half_of_the_tasks_are_late_the_lag_is_theirs, job<16>) {
   for (int i = 0; i < 8; ++i) c.barrier(i, "b");
   c.at(2s);
   for (int i = 8; i < 16; ++i) c.barrier(i, "b");
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(when_half_of_the_tasks_are_late_the_last_lags_by_as_much
   BOOST_TEST((c.look().stragglers[0] == core::snapshot::straggler{task_id{15}, 1, 2s, 2s, 1}));
 }
 
-BOOST_FIXTURE_TEST_CASE(when_most_tasks_are_late_nobody_lags, job<5>) {
+BOOST_FIXTURE_TEST_CASE(when_most_tasks_are_late_there_is_no_lag, job<5>) {
   c.barrier(0, "b");
   c.barrier(1, "b");
   c.at(2s);
@@ -204,7 +204,7 @@ BOOST_FIXTURE_TEST_CASE(when_most_tasks_are_late_nobody_lags, job<5>) {
   BOOST_TEST(last_round(c) == "1 b round 1 OK 5 tasks at 2s spread 2s lag 0s last 4");
 }
 
-BOOST_FIXTURE_TEST_CASE(who_comes_last_of_tasks_of_one_session_is_known_too, empty_job<2>) {
+BOOST_FIXTURE_TEST_CASE(the_last_task_of_one_session_is_known, empty_job<2>) {
   int const host = c.observer();
   c.join({host, 0}, 1);
   c.join({host, 1}, 2);
@@ -222,14 +222,14 @@ BOOST_FIXTURE_TEST_CASE(a_round_of_some_tasks_counts_those, job<4>) {
   BOOST_TEST(last_round(c) == "1 b round 1 OK 2 tasks at 0s spread 0s lag 0s last 1");
 }
 
-BOOST_FIXTURE_TEST_CASE(in_a_round_of_one_task_nobody_came_last, job<1>) {
+BOOST_FIXTURE_TEST_CASE(a_round_of_one_task_has_no_last_task, job<1>) {
   c.barrier(0, "b");
 
   BOOST_TEST(last_round(c) == "1 b round 1 OK 1 tasks at 0s spread 0s lag 0s last none");
   BOOST_TEST(c.look().stragglers.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(in_a_round_that_failed_nobody_came_last, job<3>) {
+BOOST_FIXTURE_TEST_CASE(a_failed_round_has_no_last_task, job<3>) {
   c.barrier(0, "b", 10s);
   c.at(4s);
   c.barrier(1, "b", 10s);
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(a_round_that_its_first_caller_spoils_has_no_arrivals) {
              "1 b round 1 RESOURCE_EXHAUSTED 2 tasks at 0s spread 0s lag 0s last none");
 }
 
-BOOST_AUTO_TEST_CASE(who_cancelled_did_not_arrive_and_an_arrival_that_is_repeated_counts_anew) {
+BOOST_AUTO_TEST_CASE(a_cancelled_arrival_does_not_count_and_a_repeated_one_counts_again) {
   cluster c{3};
   auto const taken_back = c.barrier(0, "b");
   c.at(1s);
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(who_cancelled_did_not_arrive_and_an_arrival_that_is_repeate
   BOOST_TEST(last_round(c) == "1 b round 1 OK 3 tasks at 9s spread 6s lag 5s last 2");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_round_that_nobody_is_in_any_more_has_not_ended, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_round_left_by_all_is_not_counted, job<2>) {
   BOOST_TEST(last_round(c.cancel(c.barrier(0, "b"))) == "none");
 }
 

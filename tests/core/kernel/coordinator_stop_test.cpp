@@ -84,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(connections_without_a_session_get_a_goodbye_too, job<1>)
   expect_words(c.stop().goodbye_to(bare), {"UNAVAILABLE: the coordinator is stopping"});
 }
 
-BOOST_FIXTURE_TEST_CASE(whoever_comes_after_the_stop_is_refused, job<1>) {
+BOOST_FIXTURE_TEST_CASE(connections_after_the_stop_are_refused, job<1>) {
   auto const args = c.resume_of(0);
   c.stop();
   auto const late = c.dial();
@@ -115,21 +115,21 @@ BOOST_FIXTURE_TEST_CASE(nothing_fails_and_nothing_is_due_after_a_stop, job<3>) {
   BOOST_TEST(c.at(1h).task_ended(1, {errc::unavailable, "killed by signal 15"}).error() == "none");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_tells_the_stop, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_stop_after_a_job_error_reports_the_stop, job<2>) {
   c.report_error(0, errc::internal, "boom");
 
   expect_words(c.stop("end").goodbye(1), {"UNAVAILABLE: the coordinator is stopping: end"});
   BOOST_TEST(c.error() == "task 0: INTERNAL: boom");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_stop_of_a_coordinator_that_nobody_met_is_quiet, empty_job<4>) {
+BOOST_FIXTURE_TEST_CASE(a_stop_without_sessions_is_quiet, empty_job<4>) {
   c.stop();
 
   BOOST_TEST(!c.brain().done());
   BOOST_TEST(c.brain().drained());
 }
 
-BOOST_FIXTURE_TEST_CASE(those_who_waited_to_leave_have_left_and_others_have_not_failed, job<2>) {
+BOOST_FIXTURE_TEST_CASE(a_stop_completes_waiting_leaves_and_fails_no_task, job<2>) {
   c.leave(0);
 
   BOOST_TEST(c.stop().state_of(0) == "left");

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_is_due_at_its_time_and_not_before) {
   BOOST_TEST(d.due_at(start + 1s + 1ns)->subject == 7u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_due_stays_armed_until_somebody_disarms_it) {
+BOOST_AUTO_TEST_CASE(a_due_deadline_stays_armed_until_it_is_disarmed) {
   deadlines d;
   alarm a;
   d.arm(a, item(1s, 7));
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(arming_again_moves_a_deadline_and_puts_it_behind_its_equals
   BOOST_TEST((drain(d, alarms, 1s) == std::vector<std::uint64_t>{2, 1, 0}));
 }
 
-BOOST_AUTO_TEST_CASE(disarming_what_is_not_armed_does_nothing) {
+BOOST_AUTO_TEST_CASE(disarming_an_unarmed_deadline_does_nothing) {
   deadlines d;
   alarm a;
   alarm b;

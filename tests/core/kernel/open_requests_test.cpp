@@ -29,7 +29,7 @@ void add(open_requests& to, std::uint64_t id) { to.add(request_id{id}, numbered(
 
 BOOST_AUTO_TEST_SUITE(open_requests_test)
 
-BOOST_AUTO_TEST_CASE(what_was_added_is_taken_once) {
+BOOST_AUTO_TEST_CASE(a_request_is_taken_once) {
   open_requests all;
   add(all, 5);
 

@@ -7,7 +7,7 @@ namespace {
 
 BOOST_AUTO_TEST_SUITE(origin_test)
 
-BOOST_AUTO_TEST_CASE(nobody_has_no_label_and_no_address) {
+BOOST_AUTO_TEST_CASE(an_empty_origin_has_no_label_and_no_address) {
   origin const nobody;
 
   BOOST_TEST(nobody.label() == "");

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(replies_that_are_kept_are_forgotten_when_acknowledged) {
   BOOST_TEST(d.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(nobody_can_acknowledge_what_was_not_sent) {
+BOOST_AUTO_TEST_CASE(replies_that_were_not_sent_cannot_be_acknowledged) {
   desk d;
   d.reply(1, true);
 
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_resume_sends_kept_replies_again_in_their_old_order_and_co
   BOOST_TEST((d.s().kept.front().request == request_id{5}));
 }
 
-BOOST_AUTO_TEST_CASE(a_resume_tells_what_is_not_held_and_lets_only_that_come_again) {
+BOOST_AUTO_TEST_CASE(a_resume_names_unknown_requests_and_only_those_may_be_repeated) {
   desk d;
   for (std::uint64_t const i : {1u, 2u, 3u}) BOOST_TEST(d.all->admit(d.s(), request_id{i}));
   d.reply(1, true);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_resume_tells_what_is_not_held_and_lets_only_that_come_aga
   d.all->unpark({d.id, request_id{2}});
 }
 
-BOOST_AUTO_TEST_CASE(what_was_unknown_at_an_older_resume_may_not_come_after_a_newer) {
+BOOST_AUTO_TEST_CASE(a_request_unknown_at_an_older_resume_is_invalid_after_a_newer_one) {
   desk d;
   for (std::uint64_t const i : {1u, 2u}) BOOST_TEST(d.all->admit(d.s(), request_id{i}));
   BOOST_TEST(d.resume(0, {1, 2}) == "1 2");

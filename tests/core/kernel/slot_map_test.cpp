@@ -17,7 +17,7 @@ using map = slot_map<session_id, std::string>;
 
 BOOST_AUTO_TEST_SUITE(slot_map_test)
 
-BOOST_AUTO_TEST_CASE(what_is_inserted_is_found_until_it_is_erased) {
+BOOST_AUTO_TEST_CASE(objects_are_found_until_they_are_erased) {
   map m;
   session_id const a = m.insert("a");
   session_id const b = m.insert("b");

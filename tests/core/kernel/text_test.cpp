@@ -17,7 +17,7 @@ std::vector<task_id> tasks(std::vector<std::uint32_t> const& numbers) {
 
 BOOST_AUTO_TEST_SUITE(text_test)
 
-BOOST_AUTO_TEST_CASE(durations_are_said_in_the_unit_that_fits) {
+BOOST_AUTO_TEST_CASE(durations_have_a_fitting_unit) {
   BOOST_TEST(in_words(0ns) == "0 ms");
   BOOST_TEST(in_words(999us) == "0 ms");
   BOOST_TEST(in_words(1ms) == "1 ms");
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(durations_are_said_in_the_unit_that_fits) {
   BOOST_TEST(in_words(150min) == "2.5 h");
 }
 
-BOOST_AUTO_TEST_CASE(odd_durations_are_said_too) {
+BOOST_AUTO_TEST_CASE(odd_durations_are_exact) {
   BOOST_TEST(in_words(without_limit) == "without limit");
   BOOST_TEST(in_words(-5s) == "0 ms");
 }
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(four_kibibytes_are_the_usual_limit) {
   BOOST_TEST(named + r.cut == 10'000u);
 }
 
-BOOST_AUTO_TEST_CASE(utf8_is_told_from_what_is_not) {
+BOOST_AUTO_TEST_CASE(invalid_utf8_is_detected) {
   for (std::string_view const good :
        {"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
         "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf1\x80\x80\x80", "\xf3\xbf\xbf\xbf",

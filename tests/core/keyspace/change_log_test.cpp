@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_log_without_room_remembers_nothing) {
   BOOST_TEST(l.memory->used() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_forgotten_costs_nothing) {
+BOOST_AUTO_TEST_CASE(forgotten_changes_cost_nothing) {
   log l;
   l.add("a", "value");
   l.add("b", "value");

@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(all_hear_of_the_failure_and_of_its_cause) {
   expect_wrong(s.judged_by(check_failures), "another cause");
 }
 
-BOOST_AUTO_TEST_CASE(nobody_fails_without_a_cause) {
+BOOST_AUTO_TEST_CASE(no_task_fails_without_a_cause) {
   scene s{1};
   s.tasks(0s, task_state::connected);
   s.tasks(5s, task_state::failed);
@@ -437,7 +437,7 @@ BOOST_AUTO_TEST_CASE(tokens_rise_over_all_locks) {
   expect_right(s.judged_by(check_locks));
 }
 
-BOOST_AUTO_TEST_CASE(who_asks_first_for_a_lock_is_served_first) {
+BOOST_AUTO_TEST_CASE(locks_are_first_come_first_served) {
   scene s{2};
   s.call(1, core::lock_args{"l"}, 1s, 9s, gives(core::stored_answer{2}));
   s.call(2, core::lock_args{"l"}, 5s, 8s, gives(core::stored_answer{1}));
@@ -500,7 +500,7 @@ BOOST_AUTO_TEST_CASE(an_alive_query_tells_who_was_there_at_one_moment) {
   expect_wrong(s.judged_by(check_tasks), "not alive at the same time");
 }
 
-BOOST_AUTO_TEST_CASE(who_has_joined_is_seen_to_be_connected) {
+BOOST_AUTO_TEST_CASE(a_joined_task_is_seen_as_connected) {
   scene s{1};
   s.tasks(1s, task_state::joining);
   s.call(1, core::join_args{}, 2s, 3s, gives(core::join_answer{}));
