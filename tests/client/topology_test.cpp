@@ -1,4 +1,4 @@
-// The exchange of topologies over real sockets, and what a machine says of itself.
+// The topology exchange over real sockets, and what a machine says of itself.
 
 #include "coxswain/client/blocking_client.hpp"
 #include "coxswain/client/host_topology.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// A value that lies on the heap and is one all the same: with it the largest alternative of a
-// variant does not make all others as large.
+// A value stored on the heap, with value semantics: it keeps a large alternative from enlarging the
+// whole variant.
 
 #include <memory>
 #include <utility>

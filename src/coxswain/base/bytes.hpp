@@ -18,15 +18,15 @@
 
 namespace coxswain {
 
-// Who holds something that is counted.
+// The kinds of holders that are counted.
 enum class holder : std::uint8_t {
-  core,    // owns it: this alone decides what the core answers
-  transit  // the server sends or receives it: this decides about pausing and cutting off only
+  core,    // owns it: only this affects the core's replies
+  transit  // the server sends or receives it: affects only pausing and closing connections
 };
 
-// The memory limit of a coordinator and what is used of it. The core may own up to three quarters;
-// what is in transit may take whatever the core leaves. Counting past the limit is possible: ask
-// `fits` or `fits_in_transit` first.
+// The memory limit of a coordinator and its use. The core may own up to three quarters; messages in
+// transit may use whatever the core leaves. Counting past the limit is possible: check `fits` or
+// `fits_in_transit` first.
 class memory_meter {
  public:
   explicit memory_meter(std::size_t limit) : limit_{limit}, owned_max_{limit - limit / 4} {}
@@ -57,7 +57,7 @@ class memory_meter {
   std::size_t transit_{};  // and not owned by the core
 };
 
-// So many bytes that are in transit as long as this lives. Without a meter nobody counts them.
+// Counts bytes as in transit for its lifetime. Without a meter they are not counted.
 class transit_bytes {
  public:
   explicit transit_bytes(memory_meter* meter) noexcept : meter_{meter} {}
@@ -81,14 +81,14 @@ class transit_bytes {
   std::size_t count_{};
 };
 
-// How many hold a thing. A copy of the thing is held by nobody.
+// The number of holders of an object. A copy of the object starts with none.
 class holders {
  public:
   holders() = default;
   holders(holders const&) noexcept {}
   holders& operator=(holders const&) noexcept { return *this; }
 
-  // One more or one less, of a thing of this size.
+  // Adds or removes one holder of an object of this size.
   void add(holder who, std::size_t size, memory_meter* meter) noexcept {
     if (who == holder::core) {
       if (owners_++ != 0 || !meter) return;
@@ -112,7 +112,7 @@ class holders {
     return who == holder::core ? owners_ : carriers_;
   }
 
-  // Things are equal whoever holds them.
+  // Holders do not affect equality.
   friend bool operator==(holders const&, holders const&) noexcept { return true; }
 
  private:
@@ -127,7 +127,7 @@ class bytes {
   // Not counted by any meter.
   explicit bytes(std::string content) : bytes{std::move(content), nullptr} {}
 
-  // Counted by `meter` while somebody holds them; a reference alone counts nothing.
+  // Counted by `meter` while they have a holder; a reference alone is not counted.
   bytes(std::string content, std::shared_ptr<memory_meter> meter)
       : content_{make(std::move(content), std::move(meter))} {}
 
@@ -136,7 +136,7 @@ class bytes {
   }
   [[nodiscard]] std::size_t size() const noexcept { return view().size(); }
 
-  // One holder more or less: `held_bytes` does both.
+  // Adds or removes one holder: `held_bytes` does both.
   void hold(holder who) const noexcept {
     if (content_) content_->held.add(who, size(), content_->meter.get());
   }
@@ -144,14 +144,14 @@ class bytes {
     if (content_) content_->held.remove(who, size(), content_->meter.get());
   }
 
-  // What holding them would add to the meter.
+  // The number of bytes that holding them would add to the meter.
   [[nodiscard]] std::size_t uncounted() const noexcept {
     return content_ && content_->held.of(holder::core) + content_->held.of(holder::transit) == 0
                ? size()
                : 0;
   }
 
-  // Asks for the memory that is needed to let go of them.
+  // Prefetches the memory needed to release them.
   void prefetch() const noexcept {
     if (content_) coxswain::prefetch(*content_);
   }
@@ -159,7 +159,7 @@ class bytes {
   friend bool operator==(bytes const& a, bytes const& b) noexcept { return a.view() == b.view(); }
 
  private:
-  // A short content lies behind it, so that both are found, and let go, at once.
+  // Short content is stored right behind it, in the same allocation.
   struct metered {
     metered(std::string_view of, std::shared_ptr<memory_meter> by)
         : meter{std::move(by)}, content{of} {}
@@ -177,7 +177,7 @@ class bytes {
     std::shared_ptr<memory_meter> meter;
     std::string_view content;
   };
-  // A long one is not copied.
+  // Long content is not copied.
   struct long_metered : metered {
     long_metered(std::string&& of, std::shared_ptr<memory_meter> by)
         : metered{of, std::move(by)}, text{std::move(of)} {

@@ -1,6 +1,6 @@
 #pragma once
-// How many durations fell into each of a fixed row of buckets, and their sum: for those who
-// operate the program. Not here: percentiles of the last ones (core/lateness).
+// A histogram of durations with fixed buckets, and their sum, for monitoring. Not here: percentiles
+// of the latest durations (core/lateness).
 
 #include "coxswain/base/time.hpp"
 
@@ -13,7 +13,7 @@ namespace coxswain {
 
 class duration_histogram {
  public:
-  // The upper bounds of the buckets, which belong to them; one more holds what is longer.
+  // The inclusive upper bounds of the buckets; one more bucket holds longer durations.
   static constexpr std::array<duration, 22> bounds{
       10us, 25us,  50us,  100us, 250us, 500us,  1ms, 2500us, 5ms, 10ms, 25ms,
       50ms, 100ms, 250ms, 500ms, 1s,    2500ms, 5s,  10s,    30s, 60s,  300s};
@@ -25,7 +25,7 @@ class duration_histogram {
     sum_ += d;
   }
 
-  // How many fell into each bucket, not into those below it.
+  // The count of each bucket, not cumulative.
   [[nodiscard]] std::array<std::uint64_t, bounds.size() + 1> const& counts() const noexcept {
     return counts_;
   }

@@ -20,13 +20,13 @@ enum class task_state : std::uint8_t {
   connected,
   failed,
   left,
-  returning,  // its process has left, and the next one is to come
+  returning,  // its process has left, and the next one is expected
 };
 
 // "never connected", "joining", "connected", "failed", "left", "returning".
 [[nodiscard]] std::string_view name(task_state state) noexcept;
 
-// What the coordinator knows of a task that a barrier waits for.
+// What the coordinator knows about a task that a barrier waits for.
 struct missing_task {
   task_id task{};
   task_state state{task_state::never_connected};
@@ -91,7 +91,7 @@ struct failure {
 struct job_error {
   failure cause;
   std::vector<failure> later;   // the first 64 that came after it
-  std::uint64_t later_count{};  // how many came after it in all
+  std::uint64_t later_count{};  // how many came after it in total
 
   friend bool operator==(job_error const&, job_error const&) = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// A queue in one piece of memory: things are added at its end and taken from its front without an
-// allocation of their own.
+// A queue in one contiguous buffer: items are added at the end and taken from the front without an
+// allocation each.
 
 #include "coxswain/base/prefetch.hpp"
 
@@ -22,7 +22,7 @@ class fifo {
     assert(!empty());
     if (size() == 1) return clear();
     things_[taken_++] = T{};
-    // So each thing is moved once at the most, on the average.
+    // So each item is moved at most once on average.
     if (taken_ >= things_.size() - taken_) take_off();
   }
 
@@ -33,7 +33,7 @@ class fifo {
     if (empty()) clear();
   }
 
-  // Asks for the memory of the first one, or of the next that is added.
+  // Prefetches the memory of the first item, or of the next one added.
   void prefetch() const noexcept {
     if (things_.capacity() != 0) coxswain::prefetch(*(things_.data() + taken_));
   }
@@ -50,7 +50,7 @@ class fifo {
   [[nodiscard]] auto end() const { return things_.end(); }
 
  private:
-  // Empty, it keeps room for so many and no more.
+  // When empty, it keeps capacity for at most this many.
   static constexpr std::size_t kept_room = 128;
 
   void clear() {
@@ -65,7 +65,7 @@ class fifo {
   }
 
   std::vector<T> things_;
-  std::size_t taken_{};  // so many of them at the beginning
+  std::size_t taken_{};  // the number of taken ones at the beginning
 };
 
 }  // namespace coxswain

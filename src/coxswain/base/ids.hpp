@@ -1,5 +1,5 @@
 #pragma once
-// Distinct number types, so that a task is never taken for a round.
+// Distinct number types, so that a task is never mistaken for a round.
 
 #include <compare>
 #include <concepts>
@@ -39,7 +39,7 @@ using connection_id = id<struct connection_tag, std::uint64_t>;
 // Chosen by the client; rises strictly within a session.
 using request_id = id<struct request_tag, std::uint64_t>;
 
-// The use of a barrier's name: 1, 2, 3, ...
+// Numbers the uses of a barrier's name: 1, 2, 3, ...
 using round_number = id<struct round_tag, std::uint64_t>;
 
 }  // namespace coxswain

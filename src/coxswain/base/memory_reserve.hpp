@@ -1,8 +1,8 @@
 #pragma once
-// Memory that is kept for the moment when there is no more: while its thread is inside a `use`, an
-// allocation that fails frees the reserve and is tried again, so that what has begun is completed.
-// The first reserve installs a handler (std::set_new_handler) for the whole process; elsewhere it
-// does what was done before. Not thread-safe, but each thread has uses of its own.
+// Memory reserved for out-of-memory situations: inside a `use`, an allocation of this thread that
+// fails frees the reserve and is retried, so that an operation in progress can complete. The first
+// reserve installs a handler (std::set_new_handler) for the whole process; outside a `use` it does
+// what the previous handler did. Not thread-safe, but each thread has its own uses.
 
 #include <cstddef>
 
@@ -16,10 +16,10 @@ class memory_reserve {
   memory_reserve(memory_reserve const&) = delete;
   memory_reserve& operator=(memory_reserve const&) = delete;
 
-  // It is there, perhaps again. False: there is still no memory for it.
+  // Allocates the reserve again if it was freed. False: there is still no memory for it.
   bool refill() noexcept { return block_ != nullptr || obtain(); }
 
-  // Uses may be nested: the innermost counts. Null: of none, for what may fail.
+  // Uses may be nested: the innermost counts. Null: no reserve, for operations that may fail.
   class use {
    public:
     explicit use(memory_reserve* of) noexcept : outer_{in_use} { in_use = of; }

@@ -1,13 +1,13 @@
 #pragma once
-// Asking for memory before it is used, so that the wait for it overlaps with other work. It pays
-// where very many things are visited in turn and none was touched since the last round.
+// Prefetches memory, so that the cache miss overlaps with other work. It pays where very many
+// objects are visited one after the other and none was touched since the last pass.
 
 #include <cstddef>
 #include <memory>
 
 namespace coxswain {
 
-// All of `thing`, to be written. Where it points to is not asked for.
+// All of `thing`, for writing. Memory that it points to is not prefetched.
 template <class T>
 void prefetch(T const& thing) noexcept {
   constexpr std::size_t line_bytes = 64;

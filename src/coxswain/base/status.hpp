@@ -1,7 +1,7 @@
 #pragma once
 // Outcomes. `status` is a canonical code with a text for people; `result<T>` is a value or a
-// status. Inside the house expected outcomes are returned as these; `error` is the exception that
-// the public client API throws. Not here: the exception (base/error.hpp).
+// status. Internal code returns expected outcomes as these; `error` is the exception that the
+// public client API throws. Not here: the exception (base/error.hpp).
 
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>

@@ -1,7 +1,7 @@
 #pragma once
-// Where a task stops together with the others before one of them is taken away (semantics D22): the
-// steps it has reported, and those that were agreed on. A client keeps them for its task, the
-// coordinator for a task whose guests report steps. Not here: messages and those who wait.
+// The steps at which a task stops together with the others before a preemption (semantics D22): the
+// ones it has reported, and those agreed on. A client keeps them for its task, the coordinator for
+// a task whose guests report steps. Not here: messages and waiting calls.
 //
 // Not thread-safe.
 
@@ -13,8 +13,8 @@ namespace coxswain {
 
 class sync_points {
  public:
-  // Whether the task stops at this step: the first at or past one that was agreed on. Nothing while
-  // an agreement is open and the step is past the one that was reported for it: ask again when it
+  // Whether the task stops at this step: the first one at or past an agreed step. Empty while an
+  // agreement is open and the step is past the one reported for it: ask again when the agreement
   // has ended.
   std::optional<bool> reached(std::uint64_t step) {
     auto const past = points_.upper_bound(step);
@@ -28,7 +28,7 @@ class sync_points {
     return false;
   }
 
-  // An agreement begins; gives the step to report. Nothing if it was reported already.
+  // An agreement begins; returns the step to report, empty if it was reported already.
   std::optional<std::uint64_t> freeze(std::uint64_t agreement) {
     if (agreement <= agreement_) return std::nullopt;
     agreement_ = agreement;
@@ -40,7 +40,7 @@ class sync_points {
   // What was reported for the last agreement.
   [[nodiscard]] std::uint64_t reported() const noexcept { return reported_; }
 
-  // The agreement has ended, with a step if all went well.
+  // The agreement has ended, with a step if it succeeded.
   void agreed(std::uint64_t agreement, std::optional<std::uint64_t> step) {
     if (agreement != agreement_) return;
     open_ = false;

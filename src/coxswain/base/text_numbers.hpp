@@ -1,6 +1,6 @@
 #pragma once
-// A text taken apart into its words and its numbers, since most texts for people differ from an
-// earlier one in their numbers only. A number is of seven bits in a byte, the lowest first.
+// Splits a text into its words and its numbers, since most texts for people differ from an earlier
+// one only in numbers. Numbers are encoded as varints: seven bits per byte, the lowest first.
 
 #include <cstdint>
 #include <optional>
@@ -11,15 +11,15 @@ namespace coxswain {
 
 void append_number(std::string& to, std::uint64_t number);
 
-// Takes the number from the front; none if it is not whole.
+// Takes a number from the front; none if it is incomplete.
 [[nodiscard]] std::optional<std::uint64_t> take_number(std::string_view& from) noexcept;
 
 // Returns the words of the text, with a mark for each number, and appends the numbers. Zeros before
 // a number are words.
 [[nodiscard]] std::string take_numbers_out(std::string_view text, std::string& numbers);
 
-// The text again, from its words and from the numbers at the front, which are taken away. None if
-// they are not so many.
+// Rebuilds the text from its words and from the numbers at the front, which are removed. None if
+// there are too few.
 [[nodiscard]] std::optional<std::string> put_numbers_in(std::string_view words,
                                                         std::string_view& numbers);
 

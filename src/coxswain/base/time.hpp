@@ -1,5 +1,5 @@
 #pragma once
-// Time as an argument. Nothing here reads a clock: the shells do, once per iteration.
+// Time as an argument. Nothing here reads a clock: the callers do, once per loop iteration.
 
 #include <chrono>
 
@@ -15,9 +15,8 @@ using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 // A timeout that never comes.
 inline constexpr duration without_limit = duration::max();
 
-// A duration as callers give it: of any unit, and of any length. What no `duration` can express is
-// `without_limit`, so hours::max() is a timeout that never comes; negative ones and NaN count as
-// zero.
+// A duration in any unit and of any length. One too long for `duration` becomes `without_limit`, so
+// hours::max() is a timeout that never comes; negative ones and NaN count as zero.
 class time_limit : public duration {
  public:
   constexpr time_limit() noexcept : duration{0} {}

@@ -1,6 +1,6 @@
 #pragma once
-// The border between C++ and C: exceptions become statuses, and what C passes is checked and
-// becomes our types.
+// The border between C++ and C: exceptions become statuses, and C arguments are checked and
+// converted.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
@@ -30,11 +30,11 @@ struct coxswain_client {
 
 namespace coxswain::c {
 
-// What the caller destroys; NULL if the status is OK. Without memory it is one that always exists.
+// A status that the caller destroys; NULL for OK. If memory is exhausted, a static one.
 coxswain_status* given(status const& s) noexcept;
 coxswain_status* out_of_memory() noexcept;
 
-// Does the work, and gives what it threw.
+// Runs the work, and returns the exception it threw as a status.
 template <class Work>
 coxswain_status* outcome_of(Work work) noexcept {
   try {
@@ -53,14 +53,14 @@ coxswain_status* outcome_of(Work work) noexcept {
 
 void need(void const* pointer, char const* what);
 
-// The client, which is needed.
+// Checks the client, which must not be NULL.
 blocking_client& job_of(coxswain_client* client);
 
 std::string_view view_of(coxswain_string s);
 
 std::vector<task_id> tasks_of(std::uint32_t const* tasks, std::size_t count);
 
-// A code that says that something failed.
+// Checks an error code: not OK.
 errc failure_of(std::int32_t code);
 
 // No errors.

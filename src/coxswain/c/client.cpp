@@ -20,7 +20,7 @@ struct coxswain_process_list {
 
 namespace {
 
-// What the options say of all that we know; they may be of an older or newer header than ours.
+// The known fields of the options, which may come from an older or newer header.
 coxswain_client_options known(coxswain_client_options const& given) {
   coxswain_client_options ours{};
   if (given.struct_size < offsetof(coxswain_client_options, address) + sizeof ours.address) {

@@ -1,11 +1,11 @@
 #ifndef COXSWAIN_H
 #define COXSWAIN_H
 // PUBLIC. Coxswain behind a C ABI, for runtimes that sit behind plugin boundaries: a process's
-// membership in a job, its barriers and keys, and a monitor of all processes that tells who was
-// lost. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
+// membership in a job, its barriers and keys, and a monitor of all processes that reports lost
+// ones. C11. Not here: what the calls mean in full (client.hpp), the coordinator.
 //
 //   coxswain_client* job = NULL;
-//   coxswain_status* problem = coxswain_client_connect(NULL, &job);  // as the environment says
+//   coxswain_status* problem = coxswain_client_connect(NULL, &job);  // from the environment
 //   if (!problem) problem = coxswain_join(job, COXSWAIN_TIMEOUT_DEFAULT_MS, NULL);
 //   if (!problem) problem = coxswain_monitor_start(job, abort_collectives, runtime, &monitor);
 //   if (problem) fprintf(stderr, "%s\n", coxswain_status_message(problem).data);
@@ -13,23 +13,23 @@
 //
 // Outcomes: a function that can fail returns NULL if it did not, else a status that the caller
 // destroys. No exception leaves any function, and no callback may throw one. If a function fails,
-// what it would have given is left as it was. INVALID_ARGUMENT: a pointer that is needed is NULL.
+// its output arguments are unchanged. INVALID_ARGUMENT: a required pointer is NULL.
 // RESOURCE_EXHAUSTED: a limit, which the text names; or "out of memory". Calls to the coordinator
 // also fail with UNAVAILABLE (it is lost for good), PERMISSION_DENIED (the token's role does not
 // suffice), FAILED_PRECONDITION (not joined; this client has left; or client used after fork),
 // ABORTED (a newer incarnation of the task has taken its place), CANCELLED (the client was closed)
-// and DEADLINE_EXCEEDED. Further ones stand beside the function.
+// and DEADLINE_EXCEEDED. Others are documented at the function.
 //
 // Strings are pairs of pointer and size and need no NUL at their end. Names, keys and texts are
-// UTF-8; values are any bytes. What a caller passes is copied before the function returns.
+// UTF-8; values are any bytes. Arguments are copied before the function returns.
 //
-// Timeouts are milliseconds; 0 asks for an answer now, and negative ones, like those that are
-// longer than 292 years, never come. The coordinator keeps them.
+// Timeouts are milliseconds; 0 asks for a reply now; negative ones, and those above 292 years,
+// never expire. The coordinator keeps them.
 //
-// Growth: a struct that goes by pointer begins with its size, as its user was compiled. Fields are
-// only ever added at the end, and zero means that the field is not set; a field that the other side
-// does not know yet counts as zero. Enumerators are added, never renumbered. What stands in arrays
-// (coxswain_string, coxswain_process, coxswain_process_info) never changes.
+// Growth: a struct passed by pointer begins with its size, as its user was compiled. Fields are
+// only ever added at the end, and zero means that the field is not set; a field unknown to the
+// other side counts as zero. Enumerators are added, never renumbered. Array elements
+// (coxswain_string, coxswain_process, coxswain_process_info) never change.
 //
 // Threads: every function may be called from any thread and, unless it says otherwise, by several
 // at once with the same object. A call blocks its thread, and no other.
@@ -45,7 +45,7 @@
 extern "C" {
 #endif
 
-// Text or bytes that belong to somebody else. `data` may be NULL if `size` is 0.
+// Text or bytes owned elsewhere. `data` may be NULL if `size` is 0.
 typedef struct coxswain_string {
   char const* data;
   size_t size;
@@ -74,7 +74,7 @@ enum {
   COXSWAIN_UNAUTHENTICATED = 16
 };
 
-// What went wrong; NULL stands for OK. Does not change, so threads may share it.
+// An error; NULL means OK. Immutable, so threads may share it.
 typedef struct coxswain_status coxswain_status;
 
 // The canonical number; of NULL: COXSWAIN_OK.
@@ -84,7 +84,7 @@ int32_t coxswain_status_code(coxswain_status const* status);
 // long as the status, and a NUL follows it. Of NULL: "OK".
 coxswain_string coxswain_status_message(coxswain_status const* status);
 
-// Nobody may use it any more. NULL is fine.
+// Frees it. It must not be used afterwards. May be NULL.
 void coxswain_status_destroy(coxswain_status* status);
 
 // The client.
@@ -92,7 +92,7 @@ void coxswain_status_destroy(coxswain_status* status);
 #define COXSWAIN_TIMEOUT_DEFAULT_MS INT64_C(300000)
 #define COXSWAIN_NO_TIMEOUT INT64_C(-1)  // waits for ever, as any negative timeout does
 
-// A session with the coordinator, and a thread that keeps it.
+// A session with the coordinator, and its thread.
 typedef struct coxswain_client coxswain_client;
 
 enum {
@@ -103,12 +103,12 @@ enum {
 
 enum { COXSWAIN_INFO = 0, COXSWAIN_WARNING = 1, COXSWAIN_ERROR = 2 };
 
-// A line for a log: the connection was lost or is back, a call waits for long and for what. The
-// text lives until the callback returns. On the client's thread, which does nothing else meanwhile:
-// it must be quick. Calls with its own client fail there with FAILED_PRECONDITION.
+// A line for a log: the connection was lost or restored, a call waits for long and for what. The
+// text lives until the callback returns. Runs on the client's thread, so it must be quick. Calls
+// with its own client fail there with FAILED_PRECONDITION.
 typedef void (*coxswain_log_callback)(int32_t severity, coxswain_string text, void* user_data);
 
-// Begin with all zero but `struct_size` and `address`.
+// Initialize to zero, then set `struct_size` and `address`.
 typedef struct coxswain_client_options {
   size_t struct_size;  // sizeof(coxswain_client_options)
 
@@ -118,14 +118,14 @@ typedef struct coxswain_client_options {
   uint32_t num_tasks;  // compared with the coordinator's; 0: not compared
   int32_t recoverable;
   coxswain_string job;  // empty: a task's is "default"
-  // The shared secret, if the coordinator asks for one. Empty: COXSWAIN_TOKEN if `address` is
+  // The token, if the coordinator requires one. Empty: COXSWAIN_TOKEN if `address` is
   // COXSWAIN_ADDRESS.
   coxswain_string token;
-  coxswain_string label;       // what it is called in logs and errors; empty: "host:pid"
-  uint64_t incarnation;        // tells this process from an earlier one; 0: drawn at random
+  coxswain_string label;       // its name in logs and errors; empty: "host:pid"
+  uint64_t incarnation;        // distinguishes this process from an earlier one; 0: random
   int64_t connect_timeout_ms;  // how long to try; 0: COXSWAIN_TIMEOUT_DEFAULT_MS
 
-  // Files of TLS in PEM; TLS is spoken if any of these is set. See coxswain/net/tls_options.hpp.
+  // TLS files in PEM; TLS is used if any of these is set. See coxswain/net/tls_options.hpp.
   coxswain_string tls_authorities_file;
   coxswain_string tls_certificate_file;
   coxswain_string tls_key_file;
@@ -135,49 +135,48 @@ typedef struct coxswain_client_options {
   void* log_user_data;
 } coxswain_client_options;
 
-// Opens a session, trying again while the coordinator is not there yet. Without options they are
-// read from the environment and its launcher's variables, as client_options::from_environment()
-// does; not while another thread changes them. Below `coxswain task` a client of its task acts for
-// the task that is joined already. DEADLINE_EXCEEDED: not in time; the text says what
-// went wrong last. FAILED_PRECONDITION (another job, protocol or number of tasks; one side speaks
-// TLS and the other does not), UNAUTHENTICATED (the token; a certificate that either side refuses):
-// at once. INVALID_ARGUMENT: an option is malformed, or says something that this library is too old
-// for. A file of TLS that cannot be read: NOT_FOUND, PERMISSION_DENIED or INVALID_ARGUMENT.
+// Opens a session, retrying while the coordinator is unreachable. If `options` is NULL they are
+// read from the environment and the launcher's variables, as client_options::from_environment()
+// does; not while another thread changes them. Under `coxswain task` a client of its task acts for
+// the task that is joined already. DEADLINE_EXCEEDED: not in time; the text has the last error.
+// FAILED_PRECONDITION (another job, protocol or number of tasks; one side speaks TLS and the other
+// does not), UNAUTHENTICATED (the token; a certificate that either side refuses): at once.
+// INVALID_ARGUMENT: an option is malformed, or not supported by this version of the library. A TLS
+// file that cannot be read: NOT_FOUND, PERMISSION_DENIED or INVALID_ARGUMENT.
 coxswain_status* coxswain_client_connect(coxswain_client_options const* options,
                                          coxswain_client** client);
 
 // Ends the session: calls that other threads have open fail with CANCELLED, as do later ones, and
-// monitors end. A task that has not left fails at once, for everybody. A second call changes
-// nothing.
+// monitors end. A task that has not left fails at once. A second call does nothing.
 void coxswain_client_close(coxswain_client* client);
 
-// Closes and frees it. No call of another thread may be in progress. Monitors of it end, but have
-// still to be stopped. NULL is fine.
+// Closes and frees it. No call of another thread may be in progress. Its monitors end, but must
+// still be stopped. May be NULL.
 void coxswain_client_destroy(coxswain_client* client);
 
-// What is known without asking. The first gives false if the client is an observer.
+// Known without a request. The first returns false if the client is an observer.
 bool coxswain_client_task(coxswain_client const* client, uint32_t* task);
 uint32_t coxswain_client_num_tasks(coxswain_client const* client);
 uint64_t coxswain_client_incarnation(coxswain_client const* client);
 
 // Joins the job and waits until all tasks have. `already_started`, unless NULL: whether the job had
 // started before. DEADLINE_EXCEEDED (some are missing), ALREADY_EXISTS (a newer incarnation of the
-// task joined meanwhile), ABORTED (another one holds the task and lives; or the job has failed).
+// task joined meanwhile), ABORTED (another live incarnation holds the task; or the job has failed).
 coxswain_status* coxswain_join(coxswain_client* client, int64_t timeout_ms, bool* already_started);
 
-// Waits until all tasks leave, then ends the session, whatever comes of it. In a job whose tasks
-// are all recoverable it waits for nobody, nor with timeout 0. The task has finished: barriers that
-// need it fail. INTERNAL (a task died or did not come), FAILED_PRECONDITION (the job had failed:
-// the task has left alone).
+// Waits until all tasks leave, then ends the session, whatever the outcome. It does not wait in a
+// job whose tasks are all recoverable, nor with timeout 0. The task has finished: barriers that
+// need it fail. INTERNAL (a task died or did not leave in time), FAILED_PRECONDITION (the job had
+// failed: the task has left alone).
 coxswain_status* coxswain_leave(coxswain_client* client, int64_t timeout_ms);
 
-// Leaves at once, and the next process of this task is to join: barriers wait for it, and if it
-// does not join within the coordinator's return timeout (10 min) the task has failed.
-// INVALID_ARGUMENT (the task is not recoverable; the session goes on), else as coxswain_leave.
+// Leaves at once; the next process of this task is expected to join: barriers wait for it, and if
+// it does not join within the coordinator's return timeout (10 min) the task fails.
+// INVALID_ARGUMENT (the task is not recoverable; the session continues), else as coxswain_leave.
 coxswain_status* coxswain_leave_to_return(coxswain_client* client);
 
-// Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
-// code is OK or none.
+// Declares this task failed; the job fails, unless the task is recoverable. INVALID_ARGUMENT: the
+// code is OK or invalid.
 coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
                                        coxswain_string message);
 
@@ -185,23 +184,23 @@ coxswain_status* coxswain_report_error(coxswain_client* client, int32_t code,
 
 // Waits until all `participants` have called, the caller among them; with `participant_count` 0:
 // all tasks of the job. `round`, unless NULL: the number of the round. INTERNAL (a participant
-// died, failed or left), CANCELLED (somebody cancelled it), INVALID_ARGUMENT (participants differ).
-// The text says who is missing.
+// died, failed or left), CANCELLED (the round was cancelled), INVALID_ARGUMENT (participants
+// differ). The text names the missing tasks.
 coxswain_status* coxswain_barrier(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
                                   uint32_t const* participants, size_t participant_count,
                                   uint64_t* round);
 
-// Bytes that were asked for. They do not change, so threads may share them.
+// Result bytes. Immutable, so threads may share them.
 typedef struct coxswain_bytes coxswain_bytes;
 
-// Lives as long as the bytes. Of NULL: none.
+// Valid as long as the bytes. Of NULL: empty.
 coxswain_string coxswain_bytes_view(coxswain_bytes const* bytes);
 
-// Nobody may use them any more. NULL is fine.
+// Frees them. They must not be used afterwards. May be NULL.
 void coxswain_bytes_destroy(coxswain_bytes* bytes);
 
-// Stores a value and wakes those who wait for the key. ALREADY_EXISTS: it has a value, and it is
-// not to be overwritten.
+// Stores a value and wakes calls that wait for the key. ALREADY_EXISTS: it has a value, and
+// `overwrite` is false.
 coxswain_status* coxswain_put(coxswain_client* client, coxswain_string key, coxswain_string value,
                               bool overwrite);
 
@@ -222,8 +221,8 @@ coxswain_status* coxswain_remove_tree(coxswain_client* client, coxswain_string d
                                       uint64_t* removed);
 
 // Waits until a lock is free and takes it for this client's session; `token` gets a number above
-// those of all locks before. The session keeps it until `coxswain_unlock`, or until it ends.
-// DEADLINE_EXCEEDED: the text says who holds it. CANCELLED: as `coxswain_get`.
+// those of all earlier locks. The session keeps it until `coxswain_unlock`, or until it ends.
+// DEADLINE_EXCEEDED: the text names the holder. CANCELLED: as `coxswain_get`.
 coxswain_status* coxswain_lock(coxswain_client* client, coxswain_string name, int64_t timeout_ms,
                                uint64_t* token);
 
@@ -242,19 +241,19 @@ typedef struct coxswain_process {
   uint64_t incarnation;
 } coxswain_process;
 
-// Processes that were asked for. They do not change, so threads may share them.
+// A result list of processes. Immutable, so threads may share it.
 typedef struct coxswain_process_list coxswain_process_list;
 
-// Lives as long as the list. Of NULL: none.
+// Valid as long as the list. Of NULL: empty.
 coxswain_process const* coxswain_process_list_data(coxswain_process_list const* list);
 size_t coxswain_process_list_size(coxswain_process_list const* list);
 
-// Nobody may use it any more. NULL is fine.
+// Frees it. It must not be used afterwards. May be NULL.
 void coxswain_process_list_destroy(coxswain_process_list* list);
 
-// Which of `tasks` are there, the caller among them; with `task_count` 0: of all tasks. Waits until
-// each of them that is connected has asked for the same, and gives all the same list, in task
-// order. INVALID_ARGUMENT: the caller is not among them.
+// Which of `tasks`, including the caller, are alive; with `task_count` 0: of all tasks. Waits until
+// each connected one has made the same query; all get the same list, in task order.
+// INVALID_ARGUMENT: the caller is not in `tasks`.
 coxswain_status* coxswain_alive_tasks(coxswain_client* client, uint32_t const* tasks,
                                       size_t task_count, int64_t timeout_ms,
                                       coxswain_process_list** alive);
@@ -269,50 +268,51 @@ enum {
 
 typedef struct coxswain_process_info {
   uint32_t task;
-  uint64_t incarnation;  // of the last process that held the task; 0: none has
+  uint64_t incarnation;  // of the last process that held the task; 0: none
   int32_t state;
   int32_t error_code;
   coxswain_string error_message;  // without the code's name
 } coxswain_process_info;
 
-// All that it points to lives until the callback returns.
+// All that it points to is valid until the callback returns.
 typedef struct coxswain_process_update {
-  size_t struct_size;  // as the library was compiled; look at no field beyond it
+  size_t struct_size;  // as the library was compiled; do not read fields beyond it
 
   uint64_t version;                        // grows with every change
   coxswain_process_info const* processes;  // all tasks of the job, in their order
   size_t process_count;
-  coxswain_process const* lost;  // were connected when last told, and are not or were replaced
+  coxswain_process const* lost;  // were connected in the last call, and are not or were replaced
   size_t lost_count;
-  coxswain_status const* ended;  // NULL: the monitor goes on; else why not, in its last call
+  coxswain_status const* ended;  // NULL: the monitor continues; else why it ended, in its last call
 } coxswain_process_update;
 
-// One call at a time, on the monitor's thread, which takes no signals. May take its time and call
-// any function but coxswain_monitor_stop. Changes that come meanwhile are told as one.
+// One call at a time, on the monitor's thread, which handles no signals. May block, and call any
+// function but coxswain_monitor_stop. Changes that occur meanwhile are reported together.
 typedef void (*coxswain_monitor_callback)(coxswain_process_update const* update, void* user_data);
 
-// Tells all changes of the job's processes.
+// Reports all changes of the job's processes.
 typedef struct coxswain_monitor coxswain_monitor;
 
-// Tells all processes at once, and then after each change, until it is stopped or the client ends
-// or has lost the coordinator; goes on when the job has failed. The first call loses nobody.
+// Reports all processes at once, and then after each change, until it is stopped or the client ends
+// or has lost the coordinator; continues when the job has failed. The first call reports no lost
+// processes.
 coxswain_status* coxswain_monitor_start(coxswain_client* client, coxswain_monitor_callback callback,
                                         void* user_data, coxswain_monitor** monitor);
 
-// Waits for a callback that runs, and frees the monitor; no callback begins any more. No call of
-// another thread with it may be in progress. NULL is fine. FAILED_PRECONDITION: this is the
-// callback, and nothing was done.
+// Waits for a running callback, and frees the monitor; no callback begins afterwards. No call of
+// another thread with it may be in progress. May be NULL. FAILED_PRECONDITION: called in the
+// callback; nothing was done.
 coxswain_status* coxswain_monitor_stop(coxswain_monitor* monitor);
 
-// Notes a failure that was found here, before the coordinator tells it; if that loses a process,
-// the callback is told. Does nothing while there was no snapshot. NOT_FOUND: there is no such task.
-// INVALID_ARGUMENT: the code is OK or none.
+// Notes a failure detected locally, before the coordinator reports it; the callback reports
+// processes lost by it. Does nothing before the first snapshot. NOT_FOUND: there is no such task.
+// INVALID_ARGUMENT: the code is OK or invalid.
 coxswain_status* coxswain_monitor_mark_failed(coxswain_monitor* monitor, uint32_t task,
                                               int32_t error_code, coxswain_string error_message);
 
-// Whether all members are connected in just these incarnations, as far as the newest snapshot says;
-// to be asked before something is begun with them. OK while there was no snapshot. Does not block.
-// FAILED_PRECONDITION: one is not; the text names it.
+// Whether all members are connected in exactly these incarnations, according to the newest
+// snapshot; check it before starting something with them. OK before the first snapshot. Does not
+// block. FAILED_PRECONDITION: one is not; the text names it.
 coxswain_status* coxswain_monitor_check_current(coxswain_monitor const* monitor,
                                                 coxswain_process const* members,
                                                 size_t member_count);

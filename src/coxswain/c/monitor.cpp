@@ -68,7 +68,7 @@ struct coxswain_monitor {
   coxswain_monitor_callback callback_;
   void* user_data_;
   core::tasks_answer last_;           // the monitor's thread's
-  blocking_process_monitor monitor_;  // last: it tells before it is complete
+  blocking_process_monitor monitor_;  // last: its callback runs before it is complete
 };
 
 coxswain_status* coxswain_monitor_start(coxswain_client* client, coxswain_monitor_callback callback,

@@ -2,36 +2,37 @@
 // The client's brain: one session with the coordinator, which outlives its connections. Knows the
 // handshake, which calls are open, when to reconnect and what to send again, heartbeats, deadlines
 // and when to give up. No I/O, no clock, no randomness of its own, no callbacks: time and bytes are
-// arguments; what follows from them is taken out as data. Same input, same output.
-// Not here: sockets, name resolution, timers, coroutines (connection).
+// arguments; effects are returned as data. Same input, same output. Not here: sockets, name
+// resolution, timers, coroutines (connection).
 //
 // Rules beyond the protocol's:
 // - Tries to connect wait as `backoff` says. While no session exists: up to 1 s, and one try takes
 //   at most 10 s. Afterwards: up to a quarter of the grace (at least 10 ms), and one try takes at
 //   most half of it (at least 100 ms). A connection that answered a call, or lasted longer than the
 //   longest wait, makes the next try the first one again.
-// - A heartbeat is sent when nothing was sent, or nothing heard, for a heartbeat period, and each
-//   period while an answer is outstanding. The coordinator answers the second one at the latest;
+// - A heartbeat is sent when nothing was sent, or nothing received, for a heartbeat period, and
+//   each period while a reply is outstanding. The coordinator replies to the second one at the
+//   latest;
 //   so a silence of one and a half periods after the first heartbeat that followed the last sign
 //   of life means that the connection is dead, and another is opened.
 // - A transport that accepts bytes again after it was full is a sign of life, so that a long
-//   upload over a slow line is not taken for silence.
+//   upload over a slow line does not count as silence.
 // - A Resume lists the open requests that were sent once; the others follow it as new ones. So its
-//   size is bounded by the coordinator's limit of open requests. If it is too large all the same,
-//   for a session of very many tasks, the youngest calls end with UNAVAILABLE "outcome unknown".
-// - Once the coordinator has answered the leave of all tasks that had joined, whatever it or the
-//   connection does is no loss: the session ends without a word.
+//   size is bounded by the coordinator's limit of open requests. If it is still too large, for a
+// session of very many tasks, the youngest calls end with UNAVAILABLE "outcome unknown".
+// - Once the coordinator has answered the leave of all joined tasks, the end of the connection is
+//   no loss: the session ends silently.
 // - A call that has waited for 2 s reports what it waits for, and again after 2 s, 4 s and so
-//   on, up to 30 s. While the coordinator is out of reach: its address, why and since when; after
-//   400 ms already if the address refuses connections. While connected: what the coordinator
-//   answers when asked about the call, or that it has not answered for 1 s. Watches wait for
-//   ever, and are left out.
+//   on, up to 30 s. While the coordinator is unreachable: its address, why and since when; already
+// after 400 ms if the address refuses connections. While connected: what the coordinator replies
+// when asked about the call, or that it has not replied for 1 s. Watches are excluded, since they
+// wait for ever.
 // - A session whose coordinator's address has refused all connections for as long as its
 //   HelloReply says ends, unless `fence_after` is given, which then counts alone.
-// - An answer that cannot be understood would be no better the next time: it ends the session. In
-//   a handshake it means another program's port, and is tried again.
+// - An invalid message ends the session, since a retry would not help. In a handshake it means
+//   another program's port, and the client retries.
 //
-// Times put in must not go backwards. Not thread-safe.
+// Times must not go backwards. Not thread-safe.
 
 #include "coxswain/client/agent_messages.hpp"
 #include "coxswain/client/backoff.hpp"
@@ -56,23 +57,22 @@ class agent {
 
   // In. Each may change everything below.
 
-  // Once, at first.
+  // Call it once, first.
   void start(time_point now);
 
-  // The transport that was to be opened is open. Or it could not be; `refused`: the host is there,
-  // but nobody listens.
+  // Opening the transport has succeeded, or failed; `refused`: the host is up, but nothing listens.
   void connected(time_point now);
   void connect_failed(time_point now, status why, bool refused);
 
-  // One side has refused the other one for its certificate, or because one speaks TLS and the other
-  // does not, while the transport was being opened or since. Before there is a session this is not
-  // tried again (semantics D2); later it is a loss like any other.
+  // One side has rejected the other's certificate, or only one speaks TLS, while the transport was
+  // being opened or since. Before there is a session there is no retry (semantics D2); later it is
+  // a loss like any other.
   void rejected(time_point now, status why);
 
-  // Bytes came in. Any pieces will do.
+  // Bytes were received, in pieces of any size.
   void received(time_point now, std::string_view bytes);
 
-  // The transport had been full and accepts bytes again.
+  // The transport was full and accepts bytes again.
   void write_progressed(time_point now);
 
   // The transport is gone: end of file, or an error.
@@ -83,21 +83,21 @@ class agent {
   request_id call(time_point now, core::request what, duration timeout,
                   std::optional<task_id> task = {});
 
-  // The call is forgotten, here and at the coordinator. Ignored if it is not open.
+  // Cancels the call, here and at the coordinator. Ignored if it is not open.
   void cancel(time_point now, request_id call);
 
   // Ends the session. `abandoned`: without having left. Open calls complete with CANCELLED.
   void bye(time_point now, bool abandoned);
 
-  // Everything that is due at or before `now`. Read what is there to be read first.
+  // Handles everything due at or before `now`. Read all available input first.
   void advance(time_point now);
 
-  // Out. What is taken into is cleared first; its capacity is used again.
+  // Out. `into` is cleared first; its capacity is reused.
 
   // The earliest moment at which `advance` has something to do. May change after any other call.
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
-  // Bytes for the transport that is open.
+  // Bytes for the open transport.
   void take_bytes(std::string& into);
   [[nodiscard]] bool has_bytes() const noexcept { return !bytes_.empty(); }
 
@@ -105,7 +105,7 @@ class agent {
   void take_completions(std::vector<agent_completion>& into);
   void take_events(std::vector<agent_event>& into);
 
-  // What the coordinator said of itself; none before the session exists.
+  // What the coordinator stated in its HelloReply; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
     return session_;
   }
@@ -114,7 +114,7 @@ class agent {
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return reconnects_; }
   [[nodiscard]] std::size_t open_calls() const noexcept { return calls_.size(); }
 
-  // Why it is over; OK before.
+  // Why the session has ended; OK before.
   [[nodiscard]] status const& end() const noexcept { return end_; }
 
  private:
@@ -181,7 +181,7 @@ class agent {
   phase phase_{phase::idle};
   status end_;
 
-  // The session, and what is counted in it.
+  // The session, and its counters.
   std::optional<core::hello_answer> session_;
   std::uint64_t answered_through_{};
   request_id last_id_{};
@@ -191,9 +191,9 @@ class agent {
   bool leave_answered_{};
   call_table calls_;
   std::size_t queued_bytes_{};         // of open calls above sent_through_
-  std::vector<request_id> cancelled_;  // named in a Resume that is not answered yet
-  // Calls that were taken back and answered all the same, and the last id at that time: the
-  // coordinator may not have heard of it, and would take their replies for wanted.
+  std::vector<request_id> cancelled_;  // named in a Resume without a reply yet
+  // Calls that were cancelled and answered nevertheless, and the last id at that time: the
+  // coordinator may not know of it yet, and would treat their replies as wanted.
   std::map<request_id, request_id> crossed_;
 
   // The transport.
@@ -208,9 +208,9 @@ class agent {
   time_point up_at_{};
   time_point down_at_{};
 
-  // What is said of waits, and when. Calls are looked at no earlier than `look_at_`.
+  // Reports of long waits. Calls are not examined before `look_at_`.
   time_point look_at_{time_point::max()};
-  time_point say_at_{};  // of the coordinator that is out of reach
+  time_point say_at_{};  // about the unreachable coordinator
   duration say_every_{};
   std::optional<time_point> refused_since_;  // every try since then was refused
 

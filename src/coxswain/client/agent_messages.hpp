@@ -1,5 +1,5 @@
 #pragma once
-// What the agent is told at its start and what it hands out, as plain data. Not here: the agent.
+// The agent's options and outputs, as plain data. Not here: the agent.
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -16,18 +16,18 @@ struct agent_options {
 
   std::string address;  // for texts only
   core::hello_args hello;
-  std::optional<task_id> task;             // who acts when a call names nobody
+  std::optional<task_id> task;             // the task of calls that name none
   std::optional<std::uint32_t> num_tasks;  // must be the coordinator's
   duration connect_timeout{300s};
   std::optional<duration> fence_after;  // none: the heartbeat timeout that the coordinator states
-  std::optional<std::uint32_t> hosted_by_task;     // until the coordinator says it
+  std::optional<std::uint32_t> hosted_by_task;     // until the coordinator states its own
   std::size_t queued_bytes_max{64 * 1024 * 1024};  // of calls made while disconnected
   std::uint64_t seed{};
 };
 
-// What is to be done with the transport, after the bytes that the agent gave out before have been
-// written, as far as that goes without waiting. `close` also ends an attempt to open one, and
-// nothing more may be told to the agent of what was closed by command.
+// What to do with the transport, after writing the agent's earlier bytes as far as possible without
+// waiting. `close` also ends an attempt to open one; after it, do not report anything about that
+// transport to the agent.
 enum class agent_command : std::uint8_t { open, close };
 
 // The answer to a call.
@@ -40,7 +40,7 @@ struct agent_completion {
 
 namespace agent_events {
 
-// The session exists: the first connection stands.
+// The session exists: the first connection is established.
 struct opened {
   friend bool operator==(opened const&, opened const&) = default;
 };
@@ -73,21 +73,21 @@ struct progressed {
   friend bool operator==(progressed const&, progressed const&) = default;
 };
 
-// An agreement on a step has begun: `frozen` is to be called. May be told more than once.
+// An agreement on a step has begun: call `frozen`. May be repeated.
 struct freeze {
   std::uint64_t agreement{};
   friend bool operator==(freeze const&, freeze const&) = default;
 };
 
-// A call has waited for a while, or the coordinator was out of reach for a while: who or what is
-// waited for. `idle`: the call may well wait for hours, as a pop does.
+// A call has waited for long, or the coordinator has been unreachable for long; says for what.
+// `idle`: the call can normally wait for hours, as a pop does.
 struct waiting {
   std::string text;
   bool idle{};
   friend bool operator==(waiting const&, waiting const&) = default;
 };
 
-// The session has ended for good, or could not be opened, though nobody here asked for it.
+// The session has ended for good, or could not be opened; not on the client's request.
 struct ended {
   status why;
   friend bool operator==(ended const&, ended const&) = default;

@@ -1,5 +1,5 @@
 #pragma once
-// What a coordinator may say of itself in its HelloReply. The ranges are documented in
+// The ranges of the values in a HelloReply. The ranges are documented in
 // proto/coxswain/v1/coxswain.proto; the server's options keep to them.
 
 #include "coxswain/core/model/messages.hpp"
@@ -9,7 +9,7 @@
 
 namespace coxswain {
 
-// The first thing that is out of its range, such as "a heartbeat period of more than 30 days".
+// The first value that is out of range, such as "a heartbeat period of more than 30 days".
 [[nodiscard]] std::optional<std::string> out_of_range(core::hello_answer const& said);
 
 }  // namespace coxswain

@@ -1,5 +1,5 @@
 #pragma once
-// How the agent speaks of times and calls to people.
+// The agent's texts for times and calls.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"

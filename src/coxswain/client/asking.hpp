@@ -20,7 +20,7 @@ using connection_ptr = std::shared_ptr<connection>;
 
 class client;
 
-// For who passes requests on as they are. Nothing if the client has no session.
+// For code that forwards requests. Null if the client has no session.
 connection_ptr const& connection_of(client const& of);
 
 // FAILED_PRECONDITION: there is none.
@@ -40,7 +40,7 @@ Value& value_of(core::answer& a) {
 
 namespace detail {
 
-// A call that has ended, on the way to its handler.
+// A completed call, on the way to its handler.
 template <class T>
 class ended_call {
  public:
@@ -87,13 +87,13 @@ class cancellation {
 [[nodiscard]] std::exception_ptr failure_of(boost::system::error_code outcome,
                                             core::answer const& what);
 
-// A call that is one question.
+// A call that consists of one question.
 template <class T>
 class asked final : public operation<T>, public waiter {
  public:
   using reader = T (*)(core::answer&);
 
-  // `read` makes a result of an answer whose outcome is OK; or of any, if it `reads_failures`.
+  // `read` converts an answer whose outcome is OK, or any if `reads_failures`, to a result.
   asked(connection_ptr at, question q, reader read, bool reads_failures)
       : at_{std::move(at)}, question_{std::move(q)}, read_{read}, reads_failures_{reads_failures} {}
 
@@ -135,7 +135,7 @@ class asked final : public operation<T>, public waiter {
   asio::any_completion_executor on_;
 };
 
-// Of a reply that says nothing but its outcome.
+// For a reply that has only an outcome.
 inline void nothing(core::answer&) {}
 
 template <class T>

@@ -1,8 +1,8 @@
 #pragma once
 // How long to wait before the next try: nothing before the first, then exponential with full
-// jitter (uniformly random between zero and the bound, so that a thousand clients that lost the
-// same coordinator do not come back together), capped. Pure: the seed is an argument.
-// Not here: timers, and what is tried.
+// jitter (uniformly random between zero and the bound, so that a thousand clients of a lost
+// coordinator do not reconnect at the same time), capped. Pure: the seed is an argument. Not here:
+// timers, and the attempts.
 
 #include "coxswain/base/time.hpp"
 
@@ -19,7 +19,7 @@ class backoff {
   // How long to wait before the next try.
   [[nodiscard]] duration next() noexcept;
 
-  // The next try is the first one again.
+  // Starts over: the next try counts as the first.
   void reset() noexcept { tries_ = 0; }
 
   void cap(duration longest) noexcept { cap_ = longest; }

@@ -3,11 +3,10 @@
 // meaning and the errors of each call are those of coxswain::client (client.hpp).
 //
 // Threads: a thread of its own does the I/O; every function may be called from any number of
-// threads at once, except the destructor. Callbacks in the options run on that thread, which the
-// calls need: there they throw FAILED_PRECONDITION at once, and `close` and the destructor do not
-// wait.
+// threads at once, except the destructor. Callbacks in the options run on that thread: calls made
+// there throw FAILED_PRECONDITION at once, and `close` and the destructor do not wait.
 //
-// Fork: a child process must make a client of its own. In a child, every call throws
+// Fork: a child process must create its own client. In a child, every call throws
 // FAILED_PRECONDITION "client used after fork", and destroying the object there does nothing.
 
 #include "coxswain/base/error.hpp"
@@ -50,7 +49,7 @@ class blocking_client {
   // See client::~client. No call may be in progress; `close` ends those that are.
   ~blocking_client();
 
-  // No call may be in progress. One that was moved from may only be destroyed or assigned to.
+  // No call may be in progress. A moved-from client may only be destroyed or assigned to.
   blocking_client(blocking_client&& other) noexcept;
   blocking_client& operator=(blocking_client&& other) noexcept;
 
@@ -117,8 +116,7 @@ class blocking_client {
   blocking_key_watch watch(std::string_view directory, std::optional<std::uint64_t> after = {},
                            call_options const& options = {});
 
-  // Waits for a failure of the job, or that the coordinator is lost for good; none if `timeout`
-  // passes without one.
+  // Waits until the job fails or the coordinator is lost for good; none if `timeout` passes first.
   std::optional<job_error> failure(time_limit timeout = without_limit);
 
   // Ends the session as the destructor does; calls that other threads have open throw CANCELLED,

@@ -10,7 +10,7 @@
 
 namespace coxswain {
 
-// The newest snapshot, and the thread that tells it. The client's thread brings the snapshots.
+// The newest snapshot, and the thread that reports it. Snapshots come from the client's thread.
 class blocking_process_monitor::teller {
  public:
   teller(client_worker& of, observer tell, ending ended)
@@ -106,10 +106,10 @@ class blocking_process_monitor::teller {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   process_table table_;
-  std::vector<process> lost_;  // not told yet
+  std::vector<process> lost_;  // not reported yet
   bool has_news_{};
   bool stopped_{};
-  std::optional<status> why_;  // no snapshot comes any more
+  std::optional<status> why_;  // no further snapshot will come
 
   std::future<void> watched_;
   std::thread thread_;

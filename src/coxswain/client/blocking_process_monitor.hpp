@@ -1,9 +1,9 @@
 #pragma once
-// PUBLIC. process_monitor for programs without coroutines: tells each change of the tasks on a
+// PUBLIC. process_monitor for programs without coroutines: reports each change of the tasks on a
 // thread of its own.
 //
 // Threads: every function may be called from any number of threads at once, also from `tell`;
-// except the destructor. The monitor's thread takes no signals.
+// except the destructor. The monitor's thread handles no signals.
 //
 // Fork: a child may only destroy the object, which does nothing there.
 
@@ -19,20 +19,20 @@ namespace coxswain {
 
 class blocking_process_monitor {
  public:
-  // One call at a time, on the monitor's thread. Changes that come while a call runs are told as
-  // one by the next. It may take its time, and use the client. Must not throw.
+  // One call at a time, on the monitor's thread. Changes that occur during a call are reported
+  // together by the next. It may block, and use the client. Must not throw.
   using observer = process_monitor::observer;
 
-  // Told once, last of all and on the same thread, why the monitor has ended by itself: the client
-  // has ended, or has lost the coordinator.
+  // Called once, last, on the same thread, with the reason if the monitor has ended by itself: the
+  // client has ended, or has lost the coordinator.
   using ending = std::function<void(status)>;
 
-  // Tells the tasks at once, and then after each change. The client must outlive it. Throws
+  // Reports the tasks at once, and then after each change. The client must outlive it. Throws
   // coxswain::error: CANCELLED (the client was closed), FAILED_PRECONDITION (after fork),
-  // RESOURCE_EXHAUSTED (there is no thread to be had).
+  // RESOURCE_EXHAUSTED (no thread can be created).
   blocking_process_monitor(blocking_client& of, observer tell, ending ended = {});
 
-  // Waits for a call that runs; there is none after it. Not from `tell` or `ended`.
+  // Waits for a running call; there is none afterwards. Not from `tell` or `ended`.
   ~blocking_process_monitor();
   blocking_process_monitor(blocking_process_monitor const&) = delete;
   blocking_process_monitor& operator=(blocking_process_monitor const&) = delete;
@@ -41,7 +41,7 @@ class blocking_process_monitor {
   // monitor has ended. When it returns, is_current() knows.
   result<std::vector<process>> mark_failed(task_id task, status error);
 
-  // See process_table::is_current. Sends nothing: it is quick, and true as of the newest snapshot.
+  // See process_table::is_current. Sends nothing: it is quick, and based on the newest snapshot.
   [[nodiscard]] status is_current(std::span<process const> members) const;
 
   // Whether this is the monitor's thread, which must not destroy it.

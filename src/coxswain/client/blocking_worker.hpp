@@ -1,6 +1,6 @@
 #pragma once
-// What is behind blocking_client and the Python package: a client with an io_context and a thread
-// of its own, and how other threads ask it. Not here: the calls (blocking_client).
+// The implementation of blocking_client and of the Python package: a client with its own io_context
+// and thread, and how other threads use it. Not here: the calls (blocking_client).
 
 #include "coxswain/client/asking.hpp"
 #include "coxswain/client/blocking_client.hpp"
@@ -28,7 +28,7 @@ struct result_of_awaitable<asio::awaitable<T>> {
   using type = T;
 };
 
-// Completes a promise with what a coroutine came to, and lets the coroutine be cancelled.
+// Completes a promise with a coroutine's outcome, and makes the coroutine cancellable.
 template <class T>
 class fulfil {
  public:
@@ -60,7 +60,7 @@ struct client_facts {
   coxswain::incarnation self{};
 };
 
-// What standard clocks can wait for without overflow.
+// The longest time that standard clocks can wait for without overflow.
 constexpr duration wait_max = std::chrono::hours{24 * 365};
 
 // The client, its io_context and its thread. The calling threads wait on futures.
@@ -78,10 +78,9 @@ class client_worker {
   client_worker(client_worker const&) = delete;
   client_worker& operator=(client_worker const&) = delete;
 
-  // What `start` gives runs on the client's thread, and `done` is told there what came of it, as
-  // done(failure, value...). Its cancellation slot is used on that thread only. Throws
-  // FAILED_PRECONDITION (after fork, or on that thread) and CANCELLED (closed), and tells nothing
-  // then.
+  // Runs the coroutine that `start` returns on the client's thread, and calls done(failure,
+  // value...) there. Its cancellation slot is used on that thread only. Throws FAILED_PRECONDITION
+  // (after fork, or on that thread) and CANCELLED (closed), without calling `done`.
   template <class Start, class Done>
   void spawn(Start start, Done done) {
     refuse_here();
@@ -94,7 +93,7 @@ class client_worker {
     });
   }
 
-  // What `start` gives runs on the client's thread; stops_[stop] cancels it.
+  // Runs the coroutine that `start` returns on the client's thread; stops_[stop] cancels it.
   template <class Start>
   auto begin(Start start, std::optional<std::uint64_t> stop) {
     using value = typename result_of_awaitable<std::invoke_result_t<Start&, client&>>::type;
@@ -123,7 +122,7 @@ class client_worker {
     return wait<T>(std::move(steps));
   }
 
-  // Runs what `start` gives, on the client's thread, and waits for it.
+  // Runs the coroutine that `start` returns on the client's thread, and waits for it.
   template <class Start>
   auto ask(Start start) {
     return begin(std::move(start), std::nullopt).get();
@@ -148,7 +147,7 @@ class client_worker {
     return !closed_;
   }
 
-  // By which one call can be stopped, until it is forgotten.
+  // Identifies a call that can be stopped, until it is forgotten.
   std::uint64_t next_stop() { return ++stops_count_; }
   void stop(std::uint64_t number) {
     try_post([this, number] { stops_[number].emit(asio::cancellation_type::terminal); });
@@ -170,7 +169,7 @@ class client_worker {
     client_ = std::move(opened);
   }
 
-  // How often the session was resumed, as far as this process knows.
+  // How often this process knows the session to have been resumed.
   std::uint64_t reconnects() {
     if (forked()) return reconnects_;
     if (is_here()) return client_.reconnects();
@@ -188,7 +187,7 @@ class client_worker {
       std::lock_guard const lock{mutex_};
       if (std::exchange(closed_, true)) return;
     }
-    // Nothing is posted after this, so everybody who waits is answered before the thread ends.
+    // Nothing is posted after this, so all waiting calls complete before the thread ends.
     auto const done = std::make_shared<std::promise<void>>();
     asio::post(io_, [this, done] {
       reconnects_ = client_.reconnects();
@@ -206,7 +205,7 @@ class client_worker {
 
   [[nodiscard]] bool forked() const noexcept { return ::getpid() != process_; }
 
-  // What does not change. Not before `connect`.
+  // Constant. Not before `connect`.
   [[nodiscard]] client_facts const& facts() const noexcept { return facts_; }
   [[nodiscard]] detail::client_calls const& calls() const noexcept { return calls_; }
 

@@ -1,8 +1,7 @@
 #pragma once
-// PUBLIC. The options of the client's calls. Each has constructors for what is usual, public
-// members, and setters for temporaries that chain: `barrier_options{60s, {0,
-// 1}}.with_details(why)`. None is an aggregate: GCC 12 miscompiles those in a statement with
-// co_await.
+// PUBLIC. The options of the client's calls. Each has constructors for the usual cases, public
+// members, and chainable setters for temporaries: `barrier_options{60s, {0, 1}}.with_details(why)`.
+// None is an aggregate: GCC 12 miscompiles those in a statement with co_await.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/base/ids.hpp"
@@ -24,7 +23,7 @@ template <class Number>
 concept task_number = std::integral<Number> || std::same_as<Number, task_id>;
 
 // Tasks of the job: `{0, 1}`, one number, or any range of numbers or task ids. Empty: all tasks.
-// A number that is no task's is refused by the call with INVALID_ARGUMENT.
+// The call refuses a number that is no task's with INVALID_ARGUMENT.
 class task_list {
  public:
   task_list() = default;
@@ -45,18 +44,18 @@ class task_list {
   std::vector<task_id> ids_;
 };
 
-// Of calls that need nothing else.
+// For calls without further options.
 class call_options {
  public:
   call_options() = default;
   template <class Rep, class Period>
   call_options(std::chrono::duration<Rep, Period> time) : timeout{time} {}
 
-  // See "Deadlines" in client.hpp. A call that takes several requests grants it to each.
+  // See "Deadlines" in client.hpp. If a call takes several requests, it applies to each.
   time_limit timeout{core::timeout_default};
 
-  // Where a call that fails leaves its message and details; empty after success. Must live until
-  // the call has completed. Not used without a completion token: the exception has both.
+  // Receives the message and details of a failed call; empty after success. Must live until the
+  // call has completed. Not used without a completion token: the exception has both.
   diagnostics* details{};
 
   call_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
@@ -72,7 +71,7 @@ class watch_options : public call_options {
   watch_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
-// Which events of the coordinator to give.
+// Which events of the coordinator to return.
 class events_options : public watch_options {
  public:
   using watch_options::watch_options;
@@ -82,7 +81,7 @@ class events_options : public watch_options {
 
   core::severity at_least{core::severity::info};
 
-  // Without a number to go on from: only so many of each severity. Zero: all that are kept.
+  // Without a number to continue from: only this many of each severity. Zero: all that are kept.
   std::uint32_t last{};
 
   events_options with_last(std::uint32_t count) && { return last = count, std::move(*this); }
@@ -93,8 +92,8 @@ class join_options : public call_options {
  public:
   using call_options::call_options;
 
-  // Take the place of another incarnation that holds the task, at once and without asking whether
-  // it lives. Both must be recoverable.
+  // Replace another incarnation that holds the task, at once, without probing whether it is alive.
+  // Both must be recoverable.
   bool take_over{};
 
   join_options with_take_over(bool yes = true) && { return take_over = yes, std::move(*this); }
@@ -107,7 +106,7 @@ class leave_options : public call_options {
   // Zero or negative: leave alone.
   using call_options::call_options;
 
-  // The task has not finished: its next process is to join within the coordinator's return_timeout
+  // The task has not finished: its next process must join within the coordinator's return_timeout
   // (10 min). It leaves at once and alone, and must be recoverable.
   bool returning{};
 
@@ -115,7 +114,7 @@ class leave_options : public call_options {
   leave_options with_details(diagnostics& into) && { return details = &into, std::move(*this); }
 };
 
-// How to wait at a barrier, of whatever kind.
+// How to wait at a barrier of any kind.
 class barrier_options : public call_options {
  public:
   using progress_callback = std::function<void(core::barrier_progress const&)>;
@@ -125,16 +124,16 @@ class barrier_options : public call_options {
   barrier_options(std::chrono::duration<Rep, Period> time, task_list who = {})
       : call_options{time}, participants{std::move(who).ids()} {}
 
-  // The tasks that take part, the caller among them; empty: all. The same for all of a round.
+  // The participants, including the caller; empty: all tasks. The same for all callers of a round.
   std::vector<task_id> participants;
 
-  // Fail as soon as a participant fails, even a recoverable one, instead of waiting for it to come
-  // back. The same for all callers of a round.
+  // Fail as soon as a participant fails, even a recoverable one, instead of waiting for its return.
+  // The same for all callers of a round.
   bool fail_when_lost{};
 
-  // Called with who is still missing while the caller waits, every `progress_every`, at least 1 ms;
-  // the coordinator raises less than 100 ms to that. On the client's executor; must not throw. Not
-  // called any more once the call has ended.
+  // Called with the missing tasks while the caller waits, every `progress_every`: at least 1 ms,
+  // and raised to 100 ms by the coordinator. On the client's executor; must not throw. Not called
+  // after the call has ended.
   progress_callback on_progress;
   time_limit progress_every{1s};
 

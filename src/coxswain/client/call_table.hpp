@@ -1,7 +1,6 @@
 #pragma once
-// The calls that wait for an answer: what was asked, until when, and which barriers are in use.
-// Finding one costs the same however many there are; the earliest deadline is at hand. Whatever is
-// listed is listed by rising id. Not here: what is sent and when (agent).
+// The calls that wait for an answer: their requests, deadlines, and the barriers in use. Lookup and
+// the earliest deadline are O(1). Lists are sorted by id. Not here: what is sent and when (agent).
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -15,16 +14,15 @@
 
 namespace coxswain {
 
-// A call from its request to its answer. The request is kept whole, since it may have to be sent
-// again.
+// An open call. The request is kept complete, since it may have to be sent again.
 struct open_call {
   core::client_message message;
   duration timeout{};
   time_point deadline{};
-  std::size_t bytes{};  // about what it takes on the wire
+  std::size_t bytes{};  // its approximate size on the wire
 
-  // When something is to be said of its wait, and how long after that again. `asked`: the
-  // coordinator owes an answer to the question what it waits for.
+  // When to report its wait, and how long until the next report. `asked`: the coordinator was asked
+  // what it waits for and has not replied.
   time_point since{};
   time_point say_at{time_point::max()};
   duration say_every{};
@@ -45,7 +43,7 @@ class call_table {
   // None if no call has a deadline.
   [[nodiscard]] std::optional<time_point> first_deadline() const;
 
-  // Takes the call that has it.
+  // Removes and returns the call with this id.
   open_call take_first();
 
   // Whether the task has a call of this barrier open.
@@ -54,7 +52,7 @@ class call_table {
   // The open calls with `after` < id <= `through`.
   [[nodiscard]] std::vector<request_id> ids(request_id after, request_id through) const;
 
-  // Visits all, in no order. `visit` may add and take none.
+  // Visits all, unordered. `visit` may neither add nor remove calls.
   template <class Visit>
   void each(Visit visit) {
     for (auto& [_, call] : calls_) visit(call);

@@ -37,7 +37,7 @@ asio::awaitable<void> left(connection_ptr at, question q) {
   throw_unless_ok(a);
 }
 
-// What the calls come to was posted when the connection was closed, so it is over before this is.
+// The completions of the calls were posted when the connection was closed, so they run before this.
 asio::awaitable<void> closed(connection_ptr at) {
   if (!at) co_return;
   at->silence();

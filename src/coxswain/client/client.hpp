@@ -27,11 +27,11 @@
 // call may have taken effect), RESOURCE_EXHAUSTED (a limit; the text names it), PERMISSION_DENIED
 // (the token's role does not suffice), FAILED_PRECONDITION (not joined; or this client has left),
 // ABORTED (a newer incarnation of the task has taken its place), CANCELLED (the client was
-// destroyed meanwhile), DEADLINE_EXCEEDED. Further ones stand beside the call.
+// destroyed meanwhile), DEADLINE_EXCEEDED. Others are documented at the call.
 //
-// Connection loss: a call that is open goes on. The client reconnects by itself and resumes its
-// session, each call takes effect exactly once, and deadlines keep running. Calls made meanwhile
-// wait for the connection, up to 64 MiB of them.
+// Connection loss: an open call continues. The client reconnects by itself and resumes its session,
+// each call takes effect exactly once, and deadlines keep running. Calls made meanwhile wait for
+// the connection, up to 64 MiB of them.
 //
 // Deadlines: the coordinator keeps them and replies within milliseconds. If it cannot, the client
 // ends the call by itself, 1 s later while it is connected, exactly in time while it is not. The
@@ -44,15 +44,16 @@
 // the outcome CANCELLED. So `c.get(k) || timer.async_wait(use_awaitable)` works. A call that was
 // cancelled may nevertheless have taken effect.
 //
-// Threads: none of its own (but Asio has one that looks up host names), no locks. All work is done
-// on get_executor(), which must run on one thread (or be a strand); every function must be called,
-// and cancellation signals emitted, there. It must not be kept busy for longer than the heartbeat
-// timeout, or the task fails: programs that compute or block for long use blocking_client. A
+// Threads: none of its own (but Asio uses one to look up host names), no locks. All work is done on
+// get_executor(), which must run on one thread (or be a strand); every function must be called, and
+// cancellation signals emitted, there. It must not be kept busy for longer than the heartbeat
+// timeout, or the task fails: programs that compute or block for long should use blocking_client. A
 // handler runs on its associated executor, by default the client's, and never within the call.
 //
 // Arguments are copied before a function returns, so views need not outlive the call expression. A
-// call begins when its token says: an awaitable when it is awaited. Each function may be called
-// again while earlier calls are open. The client may outlive its io_context, but not be used then.
+// call begins when its token decides: an awaitable when it is awaited. Each function may be called
+// again while earlier calls are open. The client may outlive its io_context, but must not be used
+// then.
 
 #include "coxswain/client/client_calls.hpp"
 #include "coxswain/client/options.hpp"
@@ -73,16 +74,16 @@ class client {
  public:
   using executor_type = asio::any_io_executor;
 
-  // No session: each call throws FAILED_PRECONDITION, as those of a client that was moved from do.
+  // No session: each call throws FAILED_PRECONDITION, as with a moved-from client.
   client() = default;
 
-  // Opens a session, trying again while the coordinator is not there yet. DEADLINE_EXCEEDED: not
-  // within `connect_timeout`; the text says how often it was tried and what went wrong last.
-  // FAILED_PRECONDITION (another job, protocol, attempt or number of tasks; one side speaks TLS and
-  // the other does not), UNAUTHENTICATED (the token; a certificate that either side refuses): at
-  // once. INVALID_ARGUMENT: the address is malformed. And what net::tls_context says of the files
-  // of `options.tls`.
-  // On the executor of the handler: without a token, the one of the awaiting coroutine.
+  // Opens a session, retrying while the coordinator is unreachable. DEADLINE_EXCEEDED: not within
+  // `connect_timeout`; the text has the number of tries and the last error. FAILED_PRECONDITION
+  // (another job, protocol, attempt or number of tasks; one side speaks TLS and the other does
+  // not), UNAUTHENTICATED (the token; a certificate that either side refuses): at once.
+  // INVALID_ARGUMENT: the address is malformed. And the errors of net::tls_context for the files of
+  // `options.tls`. On the executor of the handler: without a token, the one of the awaiting
+  // coroutine.
   template <detail::token_for<client> Token = use_coroutine_t>
   static auto connect(client_options options, Token&& token = {}) {
     detail::connect_initiation const begin{options.connect_details};
@@ -96,19 +97,18 @@ class client {
         begin, token, detail::client_calls::connect(std::move(options)));
   }
 
-  // A client that has not left says that it is gone: its task fails at once, for everybody. Calls
-  // that are open end with CANCELLED. Does not block: their completions are posted to the executors
-  // of their callers, and run as soon as those do. An io_context that is stopped before leaves them
-  // unfinished; `close` waits for them.
+  // A client that has not left reports that it is gone: its task fails at once. Open calls end with
+  // CANCELLED. Does not block: their completions are posted to the executors of their callers. If
+  // an io_context is stopped before, they do not run; `close` waits for them.
   ~client();
   client(client&&) noexcept;
   client& operator=(client&&) noexcept;
 
   // Joins the job as the options' task, and waits until all tasks have. True if the job had
   // started before. DEADLINE_EXCEEDED (some are missing), ALREADY_EXISTS (a newer incarnation of
-  // the task joined meanwhile), ABORTED (another one holds the task and lives; this one has failed:
-  // see `reset`; or the job has failed), INVALID_ARGUMENT (no such task, or it may not take over),
-  // FAILED_PRECONDITION (the client is an observer).
+  // the task joined meanwhile), ABORTED (another live incarnation holds the task; this one has
+  // failed: see `reset`; or the job has failed), INVALID_ARGUMENT (no such task, or it cannot take
+  // over), FAILED_PRECONDITION (the client is an observer).
   template <detail::token_for<bool> Token = use_coroutine_t>
   auto join(join_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.join(options), options.details, token);
@@ -122,28 +122,28 @@ class client {
     return start<Token>(calls_.reset(options), options.details, token);
   }
 
-  // Waits until all participants have called; gives the number of the round. The time runs from
-  // the coordinator's receipt, and the earliest deadline of the participants ends the round for
-  // all. DEADLINE_EXCEEDED (what() begins "DEADLINE_EXCEEDED: Barrier timed out."), INTERNAL (a
+  // Waits until all participants have called; returns the number of the round. The timeout begins
+  // with the coordinator's receipt, and the earliest deadline of the participants ends the round
+  // for all. DEADLINE_EXCEEDED (what() begins "DEADLINE_EXCEEDED: Barrier timed out."), INTERNAL (a
   // participant died, failed or left), CANCELLED (cancel_barrier), INVALID_ARGUMENT (participants
-  // differ), FAILED_PRECONDITION (the job has failed; or this task waits at `name` already). The
-  // error's details() say who is missing.
+  // differ), FAILED_PRECONDITION (the job has failed; or this task already waits at `name`). The
+  // error's details() have the missing tasks.
   template <detail::token_for<round_number> Token = use_coroutine_t>
   auto barrier(std::string_view name, barrier_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.barrier(name, options), options.details, token);
   }
 
-  // A barrier to which everybody brings `data`; gives the data of all, in task order. Errors of
-  // `barrier`; RESOURCE_EXHAUSTED: all the data together passes the coordinator's limit.
+  // A barrier that gathers the `data` of all participants; returns it in task order. Errors of
+  // `barrier`; RESOURCE_EXHAUSTED: all the data together exceeds the coordinator's limit.
   template <detail::token_for<std::vector<std::string>> Token = use_coroutine_t>
   auto all_gather(std::string_view name, std::string_view data, barrier_options const& options = {},
                   Token&& token = {}) {
     return start<Token>(calls_.all_gather(name, data, options), options.details, token);
   }
 
-  // A barrier to which everybody brings a number; gives all their sum, least or greatest. Doubles
-  // are added in task order, so that each run gives the same. Errors of `barrier`; OUT_OF_RANGE:
-  // the sum does not fit 64 bits.
+  // A barrier that reduces the numbers of all participants to their sum, minimum or maximum.
+  // Doubles are added in task order, so that the result is reproducible. Errors of `barrier`;
+  // OUT_OF_RANGE: the sum does not fit 64 bits.
   template <std::integral Whole, detail::token_for<std::int64_t> Token = use_coroutine_t>
   auto reduce(std::string_view name, Whole operand, reduction how,
               barrier_options const& options = {}, Token&& token = {}) {
@@ -156,14 +156,14 @@ class client {
     return start<Token>(calls_.reduce(name, double{operand}, how, options), options.details, token);
   }
 
-  // The same bit by bit, over bytes. INVALID_ARGUMENT: the first caller brought another length.
+  // The same bit by bit, over bytes. INVALID_ARGUMENT: the length differs from the first caller's.
   template <detail::token_for<std::string> Token = use_coroutine_t>
   auto reduce_bits(std::string_view name, std::string_view operand, bitwise how,
                    barrier_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.reduce_bits(name, operand, how, options), options.details, token);
   }
 
-  // A barrier that passes if everybody brings the same bytes. Errors of `barrier`;
+  // A barrier that passes if all participants pass the same bytes. Errors of `barrier`;
   // FAILED_PRECONDITION: they differ; the text names two tasks that do.
   template <detail::token_for<round_number> Token = use_coroutine_t>
   auto all_equal(std::string_view name, std::string_view data, barrier_options const& options = {},
@@ -171,7 +171,7 @@ class client {
     return start<Token>(calls_.all_equal(name, data, options), options.details, token);
   }
 
-  // Ends the open round of a barrier for all with CANCELLED; with a number, only if it is that
+  // Ends the open round of a barrier for all callers with CANCELLED; with a number, only that
   // round. FAILED_PRECONDITION: no such round is open. PERMISSION_DENIED: not a participant.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto cancel_barrier(std::string_view name, std::optional<round_number> round = {},
@@ -179,64 +179,62 @@ class client {
     return start<Token>(calls_.cancel_barrier(name, round, options), options.details, token);
   }
 
-  // Waits until `count` such calls are open, of tasks or observers; the names are apart from those
-  // of `barrier`. INVALID_ARGUMENT: others wait with another count.
+  // Waits until `count` such calls are open, of tasks or observers; its names are separate from
+  // those of `barrier`. INVALID_ARGUMENT: others wait with a different count.
   template <detail::token_for<round_number> Token = use_coroutine_t>
   auto count_barrier(std::string_view name, std::uint32_t count, call_options const& options = {},
                      Token&& token = {}) {
     return start<Token>(calls_.count_barrier(name, count, options), options.details, token);
   }
 
-  // Which of these tasks are there, the caller among them; without any: of all tasks. Waits until
-  // each of them that is connected has asked for the same set, and gives all the same list, in task
-  // order. A suspect task is waited for; one that fails, leaves or is replaced no longer.
-  // INVALID_ARGUMENT (the caller is not in the set), DEADLINE_EXCEEDED (details() say who did not
-  // ask; the others wait on), INTERNAL (the job has failed meanwhile), FAILED_PRECONDITION
-  // (before).
+  // Which of these tasks, including the caller, are alive; empty: of all tasks. Waits until each
+  // connected one has asked for the same set, and returns the same list to all, in task order. A
+  // suspect task is waited for; one that fails, leaves or is replaced is not. INVALID_ARGUMENT (the
+  // caller is not in the set), DEADLINE_EXCEEDED (details() have the tasks that did not ask; the
+  // others keep waiting), INTERNAL (the job has failed meanwhile), FAILED_PRECONDITION (before).
   template <detail::token_for<std::vector<core::alive_answer::task>> Token = use_coroutine_t>
   auto alive_tasks(task_list tasks = {}, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.alive_tasks(std::move(tasks), options), options.details, token);
   }
 
-  // All tasks as they are now; with a version that was given before, as they are when they differ
-  // from it, or when `timeout` is over. Goes on when the job has failed. INVALID_ARGUMENT: the
-  // version is not of this coordinator. process_monitor does this in a loop.
+  // All tasks as they are now; with a version returned before, as soon as they differ from it or
+  // `timeout` is over. Works also when the job has failed. INVALID_ARGUMENT: the version is not of
+  // this coordinator. process_monitor calls it in a loop.
   template <detail::token_for<core::tasks_answer> Token = use_coroutine_t>
   auto watch_tasks(std::optional<std::uint64_t> after = {}, watch_options const& options = {},
                    Token&& token = {}) {
     return start<Token>(calls_.watch_tasks(after, options), options.details, token);
   }
 
-  // What the coordinator has logged, from the oldest that it keeps; with a number that was given
-  // before as `through`, what came after it, as soon as there is something or `timeout` is over.
-  // Without a number, `last` asks for only so many of each severity; zero means all.
-  // INVALID_ARGUMENT: the number is not of this coordinator. event_watch does this in a loop.
+  // The coordinator's events, from the oldest that it keeps; with a number returned before as
+  // `through`, those after it, as soon as there are any or `timeout` is over. Without a number,
+  // `last` limits them to this many of each severity; zero means all. INVALID_ARGUMENT: the number
+  // is not of this coordinator. event_watch calls it in a loop.
   template <detail::token_for<core::events_answer> Token = use_coroutine_t>
   auto watch_events(std::optional<std::uint64_t> after = {}, events_options const& options = {},
                     Token&& token = {}) {
     return start<Token>(calls_.watch_events(after, options), options.details, token);
   }
 
-  // Stores a value and wakes those who wait for the key; gives the key's new version.
-  // ALREADY_EXISTS: the key has a value and the mode is `create`. Who overwrites a key decides anew
-  // whether it lives as long as his task.
+  // Stores a value and wakes calls that wait for the key; returns the key's new version.
+  // ALREADY_EXISTS: the key has a value and the mode is `create`. Overwriting a key also replaces
+  // its owner and lifetime.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto put(std::string_view key, std::string_view value, put_options const& options = {},
            Token&& token = {}) {
     return start<Token>(calls_.put(key, value, options), options.details, token);
   }
 
-  // Stores all values (of keys and values), or none of them; gives the version of the last.
-  // ALREADY_EXISTS: a key has a value and the mode is `create`. INVALID_ARGUMENT: a key is there
-  // twice.
+  // Stores all values (of keys and values), or none of them; returns the version of the last.
+  // ALREADY_EXISTS: a key has a value and the mode is `create`. INVALID_ARGUMENT: duplicate key.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto put_all(std::vector<std::pair<std::string, std::string>> entries,
                put_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.put_all(std::move(entries), options), options.details, token);
   }
 
-  // Stores a value if the key is as expected; else gives what it has, so that the caller can try
-  // again. That the key is not as expected is no exception.
+  // Stores a value if the key is as expected; else returns its present state, so that the caller
+  // can try again. A key that is not as expected is not an exception.
   template <detail::token_for<swap_result> Token = use_coroutine_t>
   auto compare_and_set(std::string_view key, std::string_view value, expectation expected,
                        key_lifetime lifetime = key_lifetime::persistent,
@@ -245,7 +243,7 @@ class client {
                         options.details, token);
   }
 
-  // Adds bytes to the end of a value, empty if the key is missing; gives the key's new version.
+  // Adds bytes to the end of a value, empty if the key is missing; returns the key's new version.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto append(std::string_view key, std::string_view more, call_options const& options = {},
               Token&& token = {}) {
@@ -258,7 +256,7 @@ class client {
     return start<Token>(calls_.get(key, options), options.details, token);
   }
 
-  // Waits until all the keys have values at the same time; gives them in this order. The text of
+  // Waits until all the keys have values at the same time; returns them in this order. The text of
   // DEADLINE_EXCEEDED names the missing ones. CANCELLED: as `get`.
   template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
   auto get_all(std::vector<std::string> keys, call_options const& options = {},
@@ -272,36 +270,36 @@ class client {
     return start<Token>(calls_.try_get(key, options), options.details, token);
   }
 
-  // All keys below a directory, at any depth, in byte order; "" is the root. A snapshot, although
-  // it takes several requests if there are many. OUT_OF_RANGE: eight times, keys changed faster
-  // than they could be listed.
+  // All keys below a directory, at any depth, in byte order; "" is the root. A snapshot, even if
+  // many keys take several requests. OUT_OF_RANGE: in eight attempts, keys changed faster than they
+  // could be listed.
   template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
   auto list(std::string_view directory, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.list(directory, options), options.details, token);
   }
 
-  // How many keys `list` would give.
+  // How many keys `list` would return.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto count(std::string_view directory = {}, call_options const& options = {},
              Token&& token = {}) {
     return start<Token>(calls_.count(directory, options), options.details, token);
   }
 
-  // The changes below a directory and of the key equal to it, from now on or after a version that
-  // this coordinator gave: see key_watch.
+  // The changes below a directory and of the key equal to it, from now on or after a version of
+  // this coordinator: see key_watch.
   template <detail::token_for<key_watch> Token = use_coroutine_t>
   auto watch(std::string_view directory, std::optional<std::uint64_t> after = {},
              call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.watch(directory, after, options), options.details, token);
   }
 
-  // Removes the key and nothing below it; gives whether it was there.
+  // Removes the key and nothing below it; returns whether it existed.
   template <detail::token_for<bool> Token = use_coroutine_t>
   auto remove(std::string_view key, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.remove(key, options), options.details, token);
   }
 
-  // Removes everything below a directory, and the key equal to it; gives the number of removed
+  // Removes everything below a directory, and the key equal to it; returns the number of removed
   // keys. More than 1,000 keys take several requests: see SEMANTICS.md, D18.10. INVALID_ARGUMENT:
   // the directory is the root and the mode is not `all`.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
@@ -310,16 +308,16 @@ class client {
     return start<Token>(calls_.remove_tree(directory, mode, options), options.details, token);
   }
 
-  // Adds to a decimal counter, zero if the key is missing; gives the sum. FAILED_PRECONDITION (the
-  // value is no decimal 64-bit integer), OUT_OF_RANGE (the sum is none).
+  // Adds to a decimal counter, zero if the key is missing; returns the sum. FAILED_PRECONDITION
+  // (the value is not a decimal 64-bit integer), OUT_OF_RANGE (the sum overflows).
   template <detail::token_for<std::int64_t> Token = use_coroutine_t>
   auto increment(std::string_view key, std::int64_t by = 1, call_options const& options = {},
                  Token&& token = {}) {
     return start<Token>(calls_.increment(key, by, options), options.details, token);
   }
 
-  // Adds an item at the end of a queue; gives the number of items that wait in it then. Queues have
-  // names of their own and need not be made.
+  // Adds an item at the end of a queue; returns the number of items then in it. Queues have their
+  // own name space and are created on first use.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto push(std::string_view queue, std::string_view value, call_options const& options = {},
             Token&& token = {}) {
@@ -327,25 +325,25 @@ class client {
   }
 
   // Takes the first item of a queue, and waits for one if there is none. An item goes to exactly
-  // one caller. If this client dies before it has said more to the coordinator, or the call is
-  // cancelled, the item goes back to its place; so a program that dies loses none, and another may
-  // get one that was worked on. Better than to race a `pop` with a timer is a timeout: who drops
-  // its result has taken the item. CANCELLED: as `get`.
+  // one caller. If this client dies before its next message to the coordinator, or the call is
+  // cancelled, the item goes back to its place; so no item is lost by a crash, but an item can be
+  // processed twice. Use a timeout instead of racing a `pop` with a timer: dropping its result
+  // loses the item. CANCELLED: as `get`.
   template <detail::token_for<queue_item> Token = use_coroutine_t>
   auto pop(std::string_view queue, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.pop(queue, options), options.details, token);
   }
 
-  // Waits until a lock is free and takes it; gives its token, which is above those of all locks
-  // before. The session owns the lock until `unlock`, or until it ends: what the lock protects
+  // Waits until a lock is free and takes it; returns its token, which is above those of all earlier
+  // locks. The session owns the lock until `unlock`, or until it ends: the protected resource
   // should refuse tokens below the highest that it has seen. Not reentrant. DEADLINE_EXCEEDED (the
-  // text says who holds it), CANCELLED: as `get`.
+  // text names the holder), CANCELLED: as `get`.
   template <detail::token_for<std::uint64_t> Token = use_coroutine_t>
   auto lock(std::string_view name, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.lock(name, options), options.details, token);
   }
 
-  // The same without waiting; nothing if the lock is held.
+  // The same without waiting; none if the lock is held.
   template <detail::token_for<std::optional<std::uint64_t>> Token = use_coroutine_t>
   auto try_lock(std::string_view name, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.try_lock(name, options), options.details, token);
@@ -360,14 +358,14 @@ class client {
   }
 
   // Completes when the job fails, or this client has lost the coordinator for good (the cause is
-  // then UNAVAILABLE and names no task); at once if that has happened. Several may wait. CANCELLED:
-  // the client left or was destroyed.
+  // then UNAVAILABLE and names no task); at once if that has happened. Several calls may wait.
+  // CANCELLED: the client left or was destroyed.
   template <detail::token_for<job_error> Token = use_coroutine_t>
   auto failure(diagnostics* details = nullptr, Token&& token = {}) {
     return start<Token>(calls_.failure(), details, token);
   }
 
-  // Declares this task failed; everybody learns it, unless it is recoverable. INVALID_ARGUMENT: the
+  // Declares this task failed; the job fails, unless the task is recoverable. INVALID_ARGUMENT: the
   // code is OK.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto report_error(errc code, std::string_view message, call_options const& options = {},
@@ -375,20 +373,19 @@ class client {
     return start<Token>(calls_.report_error(code, message, options), options.details, token);
   }
 
-  // Says that a task, or this one, will be taken away in so long: all tasks then agree on a step at
-  // which they stop together. FAILED_PRECONDITION: the task has gone already, or the job has
-  // failed; INVALID_ARGUMENT: no such task, or none given by an observer.
+  // Announces that a task (by default this one) will be preempted after this time: all tasks then
+  // agree on a step at which they stop together. FAILED_PRECONDITION: the task has already gone, or
+  // the job has failed; INVALID_ARGUMENT: no such task, or an observer named none.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto preempt(time_limit in = {}, std::optional<task_id> who = {},
                call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.preempt(in, who, options), options.details, token);
   }
 
-  // To be called by every task with each step that it has reached, rising. True once for each
-  // agreement after `preempt`: at the first step at or past the one that was agreed on, where all
-  // tasks save their state. Waits only while an agreement is being made, at most the coordinator's
-  // preemption_timeout; if nothing comes of it, the answer is false. After this client has left it
-  // is false. UNAVAILABLE: the coordinator was lost.
+  // Every task must call it at each step it reaches, in rising order. True once for each agreement
+  // after `preempt`: at the first step at or past the agreed one, where all tasks save their state.
+  // Waits only during an agreement, at most the coordinator's preemption_timeout; false if the
+  // agreement fails, or this client has left. UNAVAILABLE: the coordinator was lost.
   template <detail::token_for<bool> Token = use_coroutine_t>
   auto reached_sync_point(std::uint64_t step, diagnostics* details = nullptr, Token&& token = {}) {
     return start<Token>(calls_.reached_sync_point(step), details, token);
@@ -396,22 +393,22 @@ class client {
 
   // Reports the step that this task has reached, for status, top and the page. With the
   // coordinator's progress_timeout, a task whose step does not advance for that long is logged, or
-  // fails. The time during which one of its calls waits for others does not count (a barrier, a
-  // get, a pop and the like; not a watch of keys, tasks or events). A step that is not above the
-  // last one is shown, but does not count as progress. `reached_sync_point` does not report its
-  // steps, so that a step costs no message unless the program wants it.
+  // fails. Time in which one of its calls waits for others does not count (a barrier, a get, a pop
+  // and the like; not a watch of keys, tasks or events). A step that is not above the last one is
+  // shown, but does not count as progress. `reached_sync_point` does not report steps, so that a
+  // step costs no message unless the program asks for it.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto report_progress(std::uint64_t step, call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.report_progress(step, options), options.details, token);
   }
 
-  // Brings this task's devices and waits until all tasks have brought theirs for the same platform;
-  // gives those of all, numbered, the same to every task. Once complete, further calls are answered
-  // at once. local_topology_of_this_host() is a beginning of `mine`. INTERNAL
-  // (a task failed or left meanwhile; or this one has brought something else before),
-  // INVALID_ARGUMENT (some tasks state a partition index and some do not), CANCELLED (this task
-  // asked again), FAILED_PRECONDITION (the job has failed). DEADLINE_EXCEEDED: the error's
-  // details() say who is missing.
+  // Contributes this task's devices and waits until all tasks have contributed theirs for the same
+  // platform; returns those of all, numbered, the same to every task. Once complete, further calls
+  // return at once. Start with local_topology_of_this_host() for `mine`. INTERNAL (a task failed or
+  // left meanwhile; or this one has passed a different topology before), INVALID_ARGUMENT (some
+  // tasks state a partition index and some do not), CANCELLED (this task called again),
+  // FAILED_PRECONDITION (the job has failed). DEADLINE_EXCEEDED: the error's details() have the
+  // missing tasks.
   template <detail::token_for<core::global_topology> Token = use_coroutine_t>
   auto exchange_topology(std::string_view platform, core::local_topology mine,
                          call_options const& options = {}, Token&& token = {}) {
@@ -426,26 +423,26 @@ class client {
   // A task that leaves has finished, unless the options say `returning`: barriers that need it fail
   // at once, without a job error; its next process may still join before the job is done. After a
   // leave to return, barriers wait for the next process or their deadline, except those with
-  // fail_when_lost. Calls of this task that still wait end with CANCELLED.
+  // fail_when_lost. Waiting calls of this task end with CANCELLED.
   //
-  // INTERNAL (a task died or did not come; details() say which), FAILED_PRECONDITION (the job had
-  // failed: the task has left alone; or this task has failed). Whatever comes of it, the client is
-  // at its end then; unless the call was cancelled or gave INVALID_ARGUMENT (`returning`, but not
-  // recoverable), after which the client goes on. An observer, or a task that never joined, just
-  // ends its session.
+  // INTERNAL (a task died or did not leave in time; details() say which), FAILED_PRECONDITION (the
+  // job had failed: the task has left alone; or this task has failed). Whatever the outcome, the
+  // session has ended; unless the call was cancelled or gave INVALID_ARGUMENT (`returning`, but not
+  // recoverable), after which it continues. An observer, or a task that never joined, just ends its
+  // session.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto leave(leave_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.leave(options), options.details, token);
   }
 
   // Ends the session as the destructor does, and waits until the open calls of coroutines on this
-  // client's executor have ended with CANCELLED. The client has no session then. No errors.
+  // client's executor have ended with CANCELLED. No errors.
   template <detail::token_for<void> Token = use_coroutine_t>
   auto close(Token&& token = {}) {
     return start<Token>(calls_.close(), nullptr, token);
   }
 
-  // What the whole job is doing.
+  // A snapshot of the whole job.
   template <detail::token_for<core::snapshot> Token = use_coroutine_t>
   auto inspect(call_options const& options = {}, Token&& token = {}) {
     return start<Token>(calls_.inspect(options), options.details, token);
@@ -458,13 +455,13 @@ class client {
     return start<Token>(calls_.why(options), options.details, token);
   }
 
-  // Where the client works. Null without a session.
+  // The client's executor. Null without a session.
   [[nodiscard]] executor_type get_executor() const;
 
-  // The following say what is known without asking. No errors.
+  // The following need no request. No errors.
   [[nodiscard]] std::uint64_t reconnects() const;  // how often the session was resumed
   [[nodiscard]] std::uint32_t num_tasks() const;
-  [[nodiscard]] core::role role() const;  // what the token gives leave to
+  [[nodiscard]] core::role role() const;  // the token's role
   [[nodiscard]] std::optional<task_id> task() const;
   [[nodiscard]] coxswain::incarnation incarnation() const;
 

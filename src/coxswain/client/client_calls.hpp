@@ -1,7 +1,7 @@
 #pragma once
-// The calls of a client before they begin: what client gives a completion token, and what
-// blocking_client begins on its thread. Each copies its arguments. Not here: what the calls mean,
-// and their errors (client).
+// The calls of a client before they begin: client passes them to a completion token,
+// blocking_client starts them on its thread. Each copies its arguments. Not here: what the calls
+// mean, and their errors (client).
 //
 // Thread-safe, but a call must begin on the client's executor.
 
@@ -26,10 +26,10 @@ class client;
 class connection;
 struct client_options;
 
-// What becomes of the numbers that the tasks bring.
+// How the numbers of the tasks are combined.
 enum class reduction : std::uint8_t { sum, min, max };
 
-// What becomes of the bits that the tasks bring: set if all, or if any of them has it set.
+// How the bits of the tasks are combined: set if all, or if any of them has it set.
 enum class bitwise : std::uint8_t { all, any };
 
 namespace detail {
@@ -58,7 +58,7 @@ class client_calls {
   call<round_number> barrier(std::string_view name, barrier_options const& options) const;
   call<std::vector<std::string>> all_gather(std::string_view name, std::string_view data,
                                             barrier_options const& options) const;
-  // OUT_OF_RANGE: no operand.
+  // OUT_OF_RANGE: the operand does not fit.
   call<std::int64_t> reduce(std::string_view name, std::optional<std::int64_t> operand,
                             reduction how, barrier_options const& options) const;
   call<double> reduce(std::string_view name, double operand, reduction how,

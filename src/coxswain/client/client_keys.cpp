@@ -10,7 +10,7 @@
 namespace coxswain::detail {
 namespace {
 
-// What the answers say.
+// Results of answers.
 
 std::string text(core::answer& a) {
   return std::string{value_of<core::value_answer>(a).value.view()};
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> version_if_any(core::answer& a) {
   return version(a);
 }
 
-// What the coordinator found instead is no failure.
+// A value other than the expected one is not an error.
 swap_result swapped(core::answer& a) {
   swap_result made;
   made.outcome = a.outcome;

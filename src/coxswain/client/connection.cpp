@@ -19,7 +19,7 @@ std::uint64_t random_number() {
 agent_options for_agent(client_options const& from, net::endpoint const& to) {
   agent_options options;
   options.address = to.text();
-  // A task is refused at once where it would not be let in; who only looks need not know the name.
+  // A task of another job is refused at once; an observer need not know the job's name.
   options.hello.job = from.job;
   // The grant knows a guest's job.
   if (from.job.empty() && from.task && !from.is_guest()) options.hello.job = "default";
@@ -156,7 +156,8 @@ void connection::perform(agent_command what) {
   asio::co_spawn(executor_, std::move(serving), asio::detached);
 }
 
-// They may be replaced while this process runs; what cannot be read leaves those before in use.
+// Files can be replaced while this process runs; if they cannot be read, the previous ones stay in
+// use.
 void connection::reload_certificates() noexcept {
   try {
     certificates_ = certificates_for(options_, to_);
@@ -211,7 +212,7 @@ void connection::happened(agent_event& what) {
              what);
 }
 
-// The user's own thread of work is not needed for this, and may be far away.
+// This does not need the user's executor.
 void connection::freeze(std::uint64_t agreement) {
   auto const step = sync_points_.freeze(agreement);
   if (!step) return;
@@ -244,9 +245,9 @@ void connection::answer_stops() {
   }
 }
 
-// Nobody may wait any longer.
+// Nothing may wait any longer.
 void connection::ended() {
-  // A client that has left is not in anybody's way.
+  // A client that has left delays no task.
   bool const left = agent_.end().code() == errc::failed_precondition;
   answer_waits(question::kind::stop, core::answer{left ? status{} : agent_.end(), {}});
   answer_waits(question::kind::opened, core::answer{agent_.end(), {}});

@@ -1,9 +1,9 @@
 #pragma once
-// The agent at work: feeds it with time, bytes and calls, and does what it wants done with
-// transports, a timer and those who wait. Shared by the client object and its background
-// coroutines: `keep` lives as long as the session and owns the timer, `serve` opens and reads one
-// transport. Nobody else's code is called from inside: completions and callbacks are posted.
-// Not here: decisions (agent), sockets (transport), the public calls (client).
+// Runs the agent: feeds it time, bytes and calls, and carries out its commands with transports, a
+// timer and waiting calls. Shared by the client object and its background coroutines: `keep` lives
+// as long as the session and owns the timer, `serve` opens and reads one transport. User code is
+// never called from inside: completions and callbacks are posted. Not here: decisions (agent),
+// sockets (transport), the public calls (client).
 //
 // Not thread-safe: everything happens on the executor's thread. May outlive the executor's context,
 // after which it may only be destroyed: what belongs to Asio ends with the last coroutine.
@@ -30,7 +30,7 @@ namespace coxswain {
 
 using progress_callback = std::function<void(core::barrier_progress const&)>;
 
-// What somebody waits for.
+// What a question waits for.
 struct question {
   enum class kind : std::uint8_t {
     call,     // the answer to `request`
@@ -64,19 +64,19 @@ class connection : public std::enable_shared_from_this<connection> {
   // Begins to connect. Once.
   void start();
 
-  // `who` gets the answer, posted. Errors are answers whose outcome is not OK.
+  // Posts the answer to `who`. Errors are answers whose outcome is not OK.
   place ask(question q, std::unique_ptr<waiter> who);
 
-  // Takes a question back: `who` gets operation_aborted. Ignored if it was answered.
+  // Cancels a question: `who` gets operation_aborted. Ignored if it was answered.
   void cancel(place where);
 
   // Ends the session, if it has not ended. Open questions are answered with CANCELLED.
   void close(bool abandoned) noexcept;
 
-  // The client object is gone: no callbacks any more.
+  // The client object is destroyed: no further callbacks.
   void silence() noexcept { silent_ = true; }
 
-  // Whether the task may be a member of the job, and must leave.
+  // Whether the task may have joined the job, and so must leave.
   void may_be_member(bool yes) noexcept { may_be_member_ = yes; }
   [[nodiscard]] bool may_be_member() const noexcept { return may_be_member_; }
 
@@ -84,7 +84,7 @@ class connection : public std::enable_shared_from_this<connection> {
   [[nodiscard]] asio::any_io_executor const& executor() const noexcept { return executor_; }
   [[nodiscard]] coxswain::incarnation incarnation() const { return options_.incarnation.value(); }
   [[nodiscard]] std::uint64_t reconnects() const noexcept { return agent_.reconnects(); }
-  // What the coordinator said of itself; none before the session exists.
+  // What the coordinator stated in its HelloReply; none before the session exists.
   [[nodiscard]] std::optional<core::hello_answer> const& session() const noexcept {
     return agent_.session();
   }
@@ -139,7 +139,7 @@ class connection : public std::enable_shared_from_this<connection> {
   asio::any_io_executor executor_;
   client_options options_;
   net::endpoint to_;
-  std::shared_ptr<net::tls_context const> certificates_;  // if TLS is to be spoken
+  std::shared_ptr<net::tls_context const> certificates_;  // if TLS is used
   agent agent_;
 
   std::optional<asio::steady_timer> timer_;  // lives as long as `keep`
@@ -158,7 +158,7 @@ class connection : public std::enable_shared_from_this<connection> {
   std::optional<job_error> failure_;
   sync_points sync_points_;
   std::uint64_t frozen_for_{};
-  std::uint64_t begins_{};    // the agreement that we were told of and have not looked at yet
+  std::uint64_t begins_{};    // the agreement that was announced and not handled yet
   std::uint64_t freezing_{};  // the call that reports our step; zero if there is none
   bool may_be_member_{};
   bool silent_{};

@@ -16,8 +16,8 @@ constexpr std::size_t kept_capacity_max = 256 * 1024;
 
 }  // namespace
 
-// Held by `keep`: when its frame goes, be it at the session's end or because the context is
-// destroyed, what belongs to Asio must go too.
+// Held by `keep`: when its frame is destroyed, at the session's end or with the context, Asio's
+// objects must be destroyed too.
 class connection::departure {
  public:
   explicit departure(connection& from) : from_{from} {}
@@ -39,7 +39,7 @@ asio::awaitable<void> connection::keep(self_ptr self) {
       error_code ignored;
       co_await self->timer_->async_wait(asio::redirect_error(asio::use_awaitable, ignored));
       if (self->agent_.over() || now() < deadline) continue;
-      // What has arrived is to be read first, above all after this process stood still.
+      // Read available input first, above all after this process was stopped for a while.
       co_await asio::post(self->executor_, asio::use_awaitable);
       self->agent_.advance(now());
       self->pump();
@@ -105,7 +105,7 @@ asio::awaitable<void> connection::read(self_ptr self, transport_ptr over) {
     }
     if (over->is_dropped()) co_return;
     if (full) {
-      // The others on this thread shall have their turn.
+      // Let others on this thread run.
       co_await asio::post(self->executor_, asio::use_awaitable);
     } else {
       co_await transport::readable(over);
@@ -144,8 +144,7 @@ void connection::flush() {
   asio::co_spawn(executor_, std::move(waiting), asio::detached);
 }
 
-// As far as it goes. A failure is left to the reader to find, since what the coordinator has said
-// before is still to be read.
+// As far as possible. The reader detects failures, since earlier input is still to be read.
 void connection::write_out() {
   if (!transport_ || !transport_->is_open()) return;
   for (;;) {
@@ -177,7 +176,7 @@ asio::awaitable<void> connection::await_room(self_ptr self, transport_ptr over) 
   }
 }
 
-// Called with an exception at hand: out of memory, most likely. The session cannot go on.
+// Called in an exception handler: most likely out of memory. The session cannot continue.
 void connection::broke() noexcept {
   try {
     status why{errc::internal, "the client failed"};
@@ -202,8 +201,8 @@ void connection::broke() noexcept {
 void connection::detach() noexcept {
   timer_.reset();
   drop_transport();
-  // Not empty only if the context is being destroyed: they are not called any more. They may own
-  // the client object, and what it owns.
+  // Not empty only if the context is being destroyed: they are never called. They can own the
+  // client object.
   auto const calls = std::exchange(calls_, {});
   auto const waits = std::exchange(waits_, {});
 }

@@ -1,11 +1,11 @@
 #pragma once
-// PUBLIC. The coordinator's events, one after the other, in a coroutine:
+// PUBLIC. The coordinator's events, one by one, in a coroutine:
 //
 //   event_watch events{job, core::severity::warning};
 //   while (auto const e = co_await events.next()) log(e->what.text);
 //
-// It begins with the oldest that the coordinator keeps. What happens while nobody asks waits at the
-// coordinator, as long as it keeps it. Not here: one batch (client::watch_events).
+// It begins with the oldest event that the coordinator keeps. Between calls, events wait at the
+// coordinator, for as long as it keeps them. Not here: one batch (client::watch_events).
 
 #include "coxswain/client/client.hpp"
 
@@ -22,12 +22,12 @@ class event_watch {
       : client_{of}, at_least_{at_least} {}
 
   // The next event; none if there is none within `timeout`. One call at a time. Errors of every
-  // call of the client; UNAVAILABLE: the coordinator stops. When it was cancelled or has failed,
-  // the next call goes on where the last event was given.
+  // call of the client; UNAVAILABLE: the coordinator stops. After a cancelled or failed call, the
+  // next one continues after the last event returned.
   asio::awaitable<std::optional<core::events_answer::entry>> next(
       time_limit timeout = without_limit);
 
-  // How many events were dropped at the coordinator before they could be given.
+  // How many events the coordinator dropped before they could be returned.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// PUBLIC. What this machine says of its place in the job, for client::exchange_topology. Not here:
-// devices, which the program knows.
+// PUBLIC. The topology of this machine, for client::exchange_topology. Not here: devices, which the
+// program knows.
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -11,7 +11,7 @@
 namespace coxswain {
 
 // A topology without devices: the kernel's boot id, and the network nodes from the environment
-// variable XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES. What is not known is empty. No errors. Not while
+// variable XLA_DISTRIBUTED_TOPOLOGY_NETWORK_NODES. Unknown fields are empty. No errors. Not while
 // another thread changes the environment.
 [[nodiscard]] core::local_topology local_topology_of_this_host();
 

@@ -13,8 +13,8 @@
 
 namespace coxswain {
 
-// The completion token of calls that name none: gives an asio::awaitable<T> that throws
-// coxswain::error, with its message and details.
+// The default completion token of calls: returns an asio::awaitable<T> that throws coxswain::error
+// with message and details.
 struct use_coroutine_t {
   constexpr use_coroutine_t() = default;
 };
@@ -54,7 +54,7 @@ class operation {
   operation(operation const&) = delete;
   operation& operator=(operation const&) = delete;
 
-  // Begins it, once; `self` is this. `done` runs on its associated executor, or the client's, and
+  // Starts it, once; `self` is this. `done` runs on its associated executor, or the client's, and
   // never within this function.
   virtual void begin(std::unique_ptr<operation> self, completion<T> done) = 0;
 };
@@ -72,10 +72,10 @@ void begin(asio::any_io_executor const&, call<T> what, completion<T> done) {
 template <class T>
 void begin(asio::any_io_executor const& on, asio::awaitable<T> steps, completion<T> done);
 
-// The code of a failure, if there is one. Its message and details go to `into`, if that is given.
+// The code of a failure, if there is one. Its message and details go to `into`, unless null.
 boost::system::error_code code_of(std::exception_ptr const& failure, diagnostics* into);
 
-// The user's handler, as the library calls it.
+// The type-erased handler of the user.
 template <class Handler>
 class translating {
  public:
@@ -105,7 +105,7 @@ struct throwing_initiation {
   }
 };
 
-// Begins a call with the user's handler. A named class: GCC 12 miscompiles lambdas with captures in
+// Starts a call with the user's handler. A named class: GCC 12 miscompiles lambdas with captures in
 // a statement with co_await.
 class initiation {
  public:
@@ -145,7 +145,7 @@ class initiation {
   diagnostics* details_;
 };
 
-// Begins to connect on the executor of the user's handler, which is to be the client's.
+// Starts to connect on the executor of the user's handler, which becomes the client's.
 class connect_initiation {
  public:
   explicit connect_initiation(diagnostics* details) : details_{details} {}
@@ -168,7 +168,7 @@ class connect_initiation {
   diagnostics* details_;
 };
 
-// What kind of a token a call takes.
+// The completion tokens that a call takes.
 template <class Token, class T>
 concept token_for = asio::completion_token_for<Token, typename signatures<T>::of_user>;
 

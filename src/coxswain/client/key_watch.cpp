@@ -57,7 +57,7 @@ asio::awaitable<std::vector<key_change>> key_watch::next_for(duration timeout) {
     need_session(at);
     auto a = co_await ask(std::move(at), std::move(q));
     auto& told = value_of<core::key_changes_answer>(a);
-    // An empty reply tells how far it came: until the end there may be more to look through.
+    // An empty reply states how far it got: there may be more to examine.
     bool const is_over = told.version == version_ || end <= now();
     version_ = told.version;
     if (is_over || !told.changes.empty()) co_return given(told.changes);

@@ -1,5 +1,5 @@
 #pragma once
-// PUBLIC. The changes below a directory, one after the other:
+// PUBLIC. The changes below a directory, in order:
 //
 //   key_watch watch = co_await c.watch("members");
 //   auto const members = co_await watch.list();
@@ -8,12 +8,12 @@
 //     for (key_change const& one : changes) ...
 //   }
 //
-// Nothing is missed and nothing comes twice, also while the client reconnects: a watch is a version
-// up to which everything was told, and each `next` asks for what came after it. Made by
-// client::watch. Does not keep the client alive: once that is gone, calls throw
-// FAILED_PRECONDITION. One call at a time, where the client's are made; the watch must not move or
-// end meanwhile. A call that is cancelled or fails leaves the watch as it was. Completion tokens as
-// for the calls of the client.
+// No change is missed or repeated, also while the client reconnects: a watch is the version up to
+// which all changes were returned, and each `next` asks for those after it. Created by
+// client::watch. Does not keep the client alive: after its end, calls throw FAILED_PRECONDITION.
+// One call at a time, on the client's executor; the watch must not be moved or destroyed meanwhile.
+// A call that is cancelled or fails leaves the watch as it was. Completion tokens as for the calls
+// of the client.
 
 #include "coxswain/client/call_options.hpp"
 #include "coxswain/client/initiation.hpp"
@@ -31,26 +31,26 @@ class connection;
 
 class key_watch {
  public:
-  // Of no client.
+  // Without a client.
   key_watch() = default;
 
-  // Waits for changes of keys below the directory and of the key that is equal to it, and gives
-  // them in their order; none if the timeout passes without any. OUT_OF_RANGE: the coordinator no
-  // longer remembers everything since the last call; use `list`. UNAVAILABLE: it stops.
+  // Waits for changes of keys below the directory and of the key equal to it, and returns them in
+  // order; none if the timeout passes without any. OUT_OF_RANGE: the coordinator no longer keeps
+  // all changes since the last call; use `list`. UNAVAILABLE: it stops.
   template <detail::token_for<std::vector<key_change>> Token = use_coroutine_t>
   auto next(watch_options const& options = {}, Token&& token = {}) {
     using signature = detail::signatures<std::vector<key_change>>::of_user;
     return asio::async_initiate<Token, signature>(begin(options), token, next_for(options.timeout));
   }
 
-  // All keys below the directory, as client::list; `next` then tells what changed since.
+  // All keys below the directory, as client::list; `next` then returns changes since.
   template <detail::token_for<std::vector<key_value>> Token = use_coroutine_t>
   auto list(call_options const& options = {}, Token&& token = {}) {
     using signature = detail::signatures<std::vector<key_value>>::of_user;
     return asio::async_initiate<Token, signature>(begin(options), token, list_for(options.timeout));
   }
 
-  // Everything up to this version has been told.
+  // All changes up to this version have been returned.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:

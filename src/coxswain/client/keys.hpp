@@ -1,5 +1,5 @@
 #pragma once
-// PUBLIC. What the calls for keys and queues take and give. Not here: the calls (client).
+// PUBLIC. Arguments and results of the calls for keys and queues. Not here: the calls (client).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -18,7 +18,7 @@ class client_calls;
 
 enum class put_mode : std::uint8_t { create, overwrite };
 
-// `ephemeral`: the key vanishes when this client's task fails or leaves.
+// `ephemeral`: the key is removed when this client's task fails or leaves.
 enum class key_lifetime : std::uint8_t { persistent, ephemeral };
 
 // `all` is needed to remove the root.
@@ -46,7 +46,8 @@ class expectation {
   core::expected_value what_;
 };
 
-// What came of compare_and_set: OK, and the key's new version; or why not, and what the key has.
+// The result of compare_and_set: OK and the key's new version; or why not, and the key's present
+// state.
 struct swap_result {
   swap_result() = default;
 
@@ -61,7 +62,7 @@ struct queue_item {
   queue_item() = default;
 
   std::string value;
-  // Rises with every push to any queue. An item that is given out again keeps it.
+  // Rises with every push to any queue. An item that is handed out again keeps it.
   std::uint64_t number{};
 };
 

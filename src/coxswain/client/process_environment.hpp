@@ -1,12 +1,11 @@
 #pragma once
-// What this process was given at its start, for launch::detect.
+// The environment of this process, for launch::detect.
 
 #include "coxswain/launch/environment.hpp"
 
 namespace coxswain {
 
-// Reads the environment and files when it is asked, not before. Not while another thread changes
-// the environment.
+// Reads the environment and files on demand. Not while another thread changes the environment.
 [[nodiscard]] launch::environment process_environment();
 
 }  // namespace coxswain

@@ -9,7 +9,7 @@ namespace {
 // How long to wait before a watch that a limit refused is tried again.
 constexpr duration retry_pause = 1s;
 
-// Forgets whom to tell at the end of a scope, however that comes.
+// Forgets the callback at the end of a scope.
 class telling {
  public:
   telling(process_monitor::observer& place, process_monitor::observer tell) : place_{place} {

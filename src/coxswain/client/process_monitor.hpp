@@ -1,12 +1,13 @@
 #pragma once
-// PUBLIC. Keeps a process_table up to date and tells each change, for runtimes that want a full
-// picture of all processes and must end what they do with those that are lost:
+// PUBLIC. Keeps a process_table up to date and reports each change, for runtimes that track all
+// processes and must end their work with lost ones:
 //
 //   process_monitor monitor{job};
 //   auto tell = [&](core::tasks_answer const& tasks, std::span<process const> lost) { ... };
 //   status const why = co_await monitor.run(tell);
 //
-// Not here: who is lost (process_table). Everything happens on the client's executor.
+// Not here: the detection of lost processes (process_table). Everything happens on the client's
+// executor.
 
 #include "coxswain/client/client.hpp"
 #include "coxswain/client/process_table.hpp"
@@ -18,7 +19,7 @@ namespace coxswain {
 
 class process_monitor {
  public:
-  // Told all tasks in order, and who was lost since it was told last. Must not throw.
+  // Called with all tasks in order, and the processes lost since the last call. Must not throw.
   using observer = std::function<void(core::tasks_answer const&, std::span<process const>)>;
 
   // The client must outlive it.

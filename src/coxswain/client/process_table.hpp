@@ -1,6 +1,6 @@
 #pragma once
-// PUBLIC. The processes of a job as a runtime must know them: the newest snapshot of all tasks, and
-// who was lost between one snapshot and the next, so that exactly the collective operations with
+// PUBLIC. The processes of a job as a runtime needs to know them: the newest snapshot of all tasks,
+// and the processes lost between two snapshots, so that exactly the collective operations with
 // those can be ended. Pure data. Not here: where snapshots come from (process_monitor).
 
 #include "coxswain/base/status.hpp"
@@ -21,21 +21,20 @@ struct process {
 
 class process_table {
  public:
-  // Takes a newer snapshot; one that is older than the last changes nothing. Gives those that were
-  // connected in the last one and are not any more, or are another process now. The first snapshot
-  // loses nobody.
+  // Takes a newer snapshot; one older than the last is ignored. Returns the processes that were
+  // connected in the last one and are no longer, or were replaced. The first snapshot loses none.
   std::vector<process> update(core::tasks_answer snapshot);
 
-  // Notes a failure that was found here, before the coordinator tells it; gives whom that loses.
-  // Nothing happens while there is no snapshot. NOT_FOUND: there is no such task.
-  // INVALID_ARGUMENT: the error is none.
+  // Notes a failure detected locally, before the coordinator reports it; returns the processes lost
+  // by it. Does nothing before the first snapshot. NOT_FOUND: there is no such task.
+  // INVALID_ARGUMENT: the error is OK.
   result<std::vector<process>> mark_failed(task_id task, status error);
 
-  // FAILED_PRECONDITION: one of the members is unknown, not connected or another process by now;
-  // the text names it. OK while there is no snapshot.
+  // FAILED_PRECONDITION: one of the members is unknown, not connected or was replaced; the text
+  // names it. OK before the first snapshot.
   [[nodiscard]] status is_current(std::span<process const> members) const;
 
-  // The tasks in order; empty while there is no snapshot.
+  // The tasks in order; empty before the first snapshot.
   [[nodiscard]] core::tasks_answer const& tasks() const noexcept { return tasks_; }
 
  private:

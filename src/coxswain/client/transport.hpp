@@ -1,10 +1,9 @@
 #pragma once
 // One connection to the coordinator, TCP, TLS or Unix: opened, read and written without blocking;
-// waits are coroutines. Not here: what is said over it (connection, agent), and opening another
-// one.
+// waits are coroutines. Not here: its content (connection, agent), and reconnecting.
 //
 // Not thread-safe. May be dropped at any time, also while a coroutine waits in it, which then gets
-// `operation_aborted`; must be dropped before its executor's context ends.
+// `operation_aborted`; must be dropped before its executor's context is destroyed.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
@@ -25,19 +24,19 @@
 
 namespace coxswain {
 
-// What became of an attempt to open a transport.
+// The outcome of an attempt to open a transport.
 struct reach_failure {
   reach_failure() = default;  // no aggregate: GCC 12, see tools/tidy.py
 
   status why;       // OK: it is open
-  bool refused{};   // every address was there, but nobody listens
+  bool refused{};   // every address was reachable, but nothing listens
   bool rejected{};  // see transport::rejected
 };
 
 class transport {
  public:
-  // A peer that acknowledges nothing for `peer_timeout` is an error. With `certificates` TLS is
-  // spoken.
+  // A peer that acknowledges nothing for `peer_timeout` is an error. With `certificates` it uses
+  // TLS.
   transport(asio::any_io_executor executor, duration peer_timeout,
             std::shared_ptr<net::tls_context const> certificates)
       : executor_{std::move(executor)},
@@ -65,13 +64,13 @@ class transport {
   }
   [[nodiscard]] net::transfer write_some(std::string_view bytes) noexcept;
 
-  // Tells the peer that nothing more comes. Reading goes on.
+  // Sends the end of the stream to the peer. Reading continues.
   void shut_write() noexcept { stream_->shut_write(); }
 
-  // What the end that a read came to means, for people. Before it is dropped.
+  // The end reported by a read, for people. Call it before dropping.
   [[nodiscard]] status loss(net::transfer const& how) const;
 
-  // One side has refused the other one, for its certificate or because one of them speaks no TLS.
+  // One side has rejected the other's certificate, or only one of them speaks TLS.
   [[nodiscard]] bool rejected() const noexcept;
 
   void peer_timeout(duration longest) noexcept;

@@ -1,5 +1,5 @@
 #pragma once
-// Somebody who waits for a reply. Not here: what is waited for (connection).
+// The handler of a question. Not here: what it waits for (connection).
 
 #include "coxswain/core/model/messages.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// A listing of a directory, requested page by page and completed to one snapshot. Not here: what a
-// page is (core), how to wait for an answer (asking).
+// A listing of a directory, requested page by page and completed to one snapshot. Not here: pages
+// (core), waiting for answers (asking).
 
 #include "coxswain/client/keys.hpp"
 #include "coxswain/net/asio.hpp"

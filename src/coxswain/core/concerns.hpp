@@ -64,7 +64,7 @@ struct concerns {
   handshake_verbs handshakes{*this};
   connection_verbs connections{*this};
 
-  // All concerns, in the order in which a failure of the job and a stop are told to them.
+  // All concerns, in the order in which they are notified of a failure of the job and of a stop.
   template <class Use>
   void with_all(Use use) {
     use(barriers, alive, leaves, preemptions, guests, topologies, joins, count_barriers, multi_gets,

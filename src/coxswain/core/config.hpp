@@ -16,7 +16,7 @@
 
 namespace coxswain::core {
 
-// The job of those who name none.
+// The default job name.
 inline constexpr auto job_default = "default";
 
 struct config {
@@ -25,30 +25,29 @@ struct config {
   std::uint32_t num_tasks{1};
   // The launcher's restart count; compared with a client's when both state one.
   std::optional<std::uint64_t> attempt;
-  // The tokens, one of which a Hello must bring, and what each gives leave to; none: everybody is a
+  // The tokens, one of which a Hello must present, and the role of each; none: every client is a
   // worker.
   std::vector<credential> credentials;
-  // The software version that a Hello is answered with.
+  // The software version in the reply to a Hello.
   std::string version{"0.0.0"};
   // The wall clock when the coordinator starts. Texts name moments by it; a server sets it.
   wall_time started{};
 
-  // A task that was silent for so long has failed (JAX's default).
+  // A task that sends nothing for this long has failed (JAX's default).
   time_limit heartbeat_timeout{100s};
-  // How long the tasks of a lost connection are spared. Zero: not at all.
+  // Grace period before the tasks of a lost connection fail. Zero: none.
   time_limit reconnect_grace{2s};
-  // Somebody sees the processes of all tasks end and says so (coordinator::task_ended). A client
-  // that is destroyed without leaving has not failed then before its process has, or the grace is
-  // over.
+  // The owner reports when the process of a task ends (coordinator::task_ended). A task whose
+  // client is destroyed without leaving then fails only when its process ends, or after the grace.
   bool reports_ends{false};
-  // How long a client whose session it was takes refused connections for a restart, before it gives
-  // this coordinator up. Zero: until the heartbeat timeout.
+  // How long clients with a session take refused connections for a restart before giving up this
+  // coordinator. Zero: until the heartbeat timeout.
   time_limit coordinator_return{30s};
   // The task whose process this coordinator runs in, for the texts of clients that lose it.
   std::optional<std::uint32_t> hosted_by_task;
-  // How long a new connection may take to say Hello.
+  // Time limit for the Hello of a new connection.
   time_limit hello_timeout{10s};
-  // A peer that read nothing for so long while something waits for it is cut off.
+  // A peer that reads nothing for this long although replies wait for it is disconnected.
   time_limit stalled_reader_timeout{30s};
   // Join waits for all tasks. If false, a task is connected at once.
   bool join_barrier{true};
@@ -61,25 +60,25 @@ struct config {
   bool leave_together{false};
   // A task that left to return has failed if no process of it joins within this time.
   time_limit return_timeout{10min};
-  // Whether a task is recoverable that does not say so when it joins: its failure does not fail the
-  // job, and it may join again (semantics D12).
+  // Whether tasks that do not state it when they join are recoverable: the failure of one does not
+  // fail the job, and it may join again (semantics D12).
   bool recoverable{false};
   // A barrier that waits longer is logged each time this passes. Zero: never.
   time_limit waiting_log_period{10s};
-  // A task that has reported a step and then none beyond it for so long makes no progress; the time
-  // during which a call of it waits for others (no watch) does not count. Zero: nobody looks. And
-  // whether it fails.
+  // Warn when a task that has reported a step reports no further one for this long, not counting
+  // time in which a call of it (other than a watch) waits for others; zero: off. And whether the
+  // task fails.
   time_limit progress_timeout{};
   bool fail_without_progress{};
-  // How long before a task is taken away the others stop for it (upstream's 15 min), and how long
-  // they may take to agree on a step.
+  // How long before a preemption the tasks stop (upstream's 15 min), and the time limit for
+  // agreeing on a step.
   time_limit preemption_lead{15min};
   time_limit preemption_timeout{30s};
 
   std::size_t key_bytes_max{4 * 1024};
   std::size_t value_bytes_max{1024 * 1024 * 1024};
   std::size_t label_bytes_max{256};
-  // What a task may say of its error; a longer text is cut.
+  // The length of a task's error message; a longer one is cut.
   std::size_t error_bytes_max{8 * 1024};
   std::size_t gather_bytes_max{64 * 1024 * 1024};
   // The core may own three quarters: stored values, changes, queued items, parked requests, kept
@@ -88,53 +87,54 @@ struct config {
   std::size_t memory_bytes_max{std::size_t{4} * 1024 * 1024 * 1024};
   std::uint32_t open_requests_max{4096};
   std::uint32_t open_requests_max_per_task{16};
-  // Of a reader, at most: one change may wake all of them.
+  // Of a reader, since one change may wake all of them.
   std::uint32_t open_requests_max_per_reader{256};
-  // Failed rounds' outcomes that are still owed to a straggler: beyond, the oldest are forgotten.
+  // Outcomes of failed rounds still owed to stragglers; beyond it the oldest are discarded.
   std::size_t owed_outcomes_max{100'000};
-  // Platforms for which topologies are exchanged; what comes of an exchange is kept.
+  // Platforms for which topologies are exchanged; the result of each exchange is kept.
   std::size_t topology_platforms_max{64};
-  // Barrier names without an open round and with nothing owed whose last round is remembered.
+  // Remembered barrier names without an open round and without owed outcomes.
   std::size_t idle_barriers_max{1'024};
-  // The events that are kept of each severity: beyond either, the oldest of that severity are
-  // dropped. More events than `events_alike_max` that are alike but for their task and their
-  // numbers, each within a minute of the one before, become one line with a count.
+  // The events kept of each severity: beyond either limit its oldest are dropped. More than
+  // `events_alike_max` events that differ only in task and numbers, each within a minute of the one
+  // before, become one line with a count.
   std::size_t events_max{10'000};
   std::size_t event_bytes_max{4 * 1024 * 1024};
   std::uint64_t events_alike_max{16};
 
-  // How many keys a call of several may name, and one of a reader.
+  // How many keys one call may name, and one of a reader.
   std::size_t keys_per_call_max{65'536};
   std::size_t keys_per_reader_call_max{1'024};
-  // The changes of keys that are remembered for those who watch: so many, and so many bytes of keys
-  // and values; but the last one in any case.
+  // The key changes kept for watches: their number, and their bytes of keys and values; the last
+  // one is always kept.
   std::size_t changes_max{65'536};
   std::size_t change_bytes_max{64 * 1024 * 1024};
-  // What one answer to a watch holds at most; but one change in any case.
+  // The size limit of one watch reply, which has at least one change.
   std::size_t changes_per_answer_max{1'000};
   std::size_t change_bytes_per_answer_max{1024 * 1024};
-  // How many changes one request looks through; if none of them concerns it and there are more, an
-  // empty reply tells how far it came.
+  // How many changes one request examines; if none of them matches and there are more, an empty
+  // reply states how far it got.
   std::size_t changes_looked_at_max{4'096};
-  // One page: so many keys or tasks, and so many bytes of keys and values; but one key in any case.
+  // The limits of one page, in keys or tasks, and in bytes of keys and values; it has at least one
+  // key.
   std::size_t page_entries_max{1'000};
   std::size_t page_bytes_max{1024 * 1024};
-  // How many participants of open rounds and other waits `why`, `inspect` and the search for
-  // deadlocks look at: the oldest first, and one wait in any case.
+  // How many participants of open rounds and other waits `why`, `inspect` and deadlock detection
+  // examine: the oldest first, and at least one wait.
   std::size_t participants_per_picture_max{65'536};
 
-  // How many requests of a session without a task may be open or not acknowledged.
+  // How many requests of a session without a task may be open or unacknowledged.
   [[nodiscard]] std::uint32_t open_requests_max_of(role who) const noexcept {
     return who == role::reader ? std::min(open_requests_max, open_requests_max_per_reader)
                                : open_requests_max;
   }
 
-  // The largest value: what arrives must fit into the quarter that the core leaves to transit.
+  // The largest value: it must fit into the quarter of the memory that the core leaves for transit.
   [[nodiscard]] std::size_t largest_value() const noexcept {
     return std::min(value_bytes_max, std::max(memory_bytes_max / 5, std::size_t{1024} * 1024));
   }
 
-  // The largest frame: a value and what surrounds it.
+  // The largest frame: a value and its envelope.
   [[nodiscard]] std::size_t frame_bytes_max() const noexcept { return largest_value() + 64 * 1024; }
 };
 

@@ -39,7 +39,7 @@ void handle_due(concerns& all, time_point now, due_item const& item) {
   }
 }
 
-// After each verb that may have changed something: tells those who must know at once.
+// After each input that can change something: sends what must be sent at once.
 void follow_up(concerns& all) {
   all.failures.tell_job_error();
   if (all.task_watches.follow_up()) {

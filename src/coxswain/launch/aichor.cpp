@@ -1,5 +1,5 @@
-// AIchor's JAX operator (semantics 7.1 to 7.5). It says everything; but its address is a text that
-// only a shell expands, and then again Kubernetes may have done so.
+// AIchor's JAX operator (semantics 7.1 to 7.5). It provides everything; but its address is a text
+// that a shell must expand, unless Kubernetes has already done so.
 
 #include "coxswain/launch/launchers.hpp"
 

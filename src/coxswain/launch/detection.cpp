@@ -13,8 +13,8 @@ struct launcher {
   parameters (*read)(variables const&);
 };
 
-// As JAX has it, and before that who starts processes below another launcher. What is written by
-// hand goes before launchers that know only a part, and before what Kubernetes numbers by itself.
+// In JAX's order, preceded by launchers that run inside another one. Variables set by hand precede
+// launchers that know only a part, and Kubernetes' own numbering.
 constexpr std::array launchers{
     launcher{"torchrun", has_torchrun, of_torch},
     launcher{"aichor", has_aichor, of_aichor},
@@ -69,7 +69,7 @@ void add(parameters& to, parameters const& from) {
   add(to.listen, from.listen);
 }
 
-// Two that are each allowed may contradict each other, above all if two have said them.
+// Two valid values can contradict each other, especially from two sources.
 void compare(parameters& found) {
   auto const& task = found.task;
   auto const& num_tasks = found.num_tasks;

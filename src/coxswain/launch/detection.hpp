@@ -1,10 +1,10 @@
 #pragma once
-// PUBLIC. Which job and which task a process is, by what its launcher has put into its environment
+// PUBLIC. Detects the job and task of a process from what its launcher has put into its environment
 // (semantics 7.1 to 7.27). Pure: environment in, parameters out. Nothing is contacted and no name
-// is looked up; that a coordinator is not there yet is the client's affair. Not here: tokens, which
-// no launcher knows.
+// is looked up; waiting for the coordinator is left to the client. Not here: tokens, which no
+// launcher knows.
 //
-// Each parameter is what the first of these says of it:
+// Each parameter comes from the first of these that provides it:
 //   1. COXSWAIN_ADDRESS, _JOB, _ATTEMPT, _TASK_ID, _NUM_TASKS, _LISTEN
 //   2. JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES, JAX_COORDINATOR_BIND_ADDRESS
 //   3. the first of these launchers that is present:
@@ -21,11 +21,11 @@
 //      lsf         LSB_JOBID, _JOBINDEX, LSB_MCPU_HOSTS or _HOSTS, LSB_DJOB_NUMPROC
 //      kubernetes  KUBERNETES_SERVICE_HOST with JOB_COMPLETION_INDEX: an Indexed Job, or with
 //                  JOBSET_NAME a JobSet
-// pmi, pmix and Open MPI 5 name no host: the address is then that of the Slurm, PBS or LSF job in
-// which they run. What a launcher cannot say is missing, with a reason.
+// pmi, pmix and Open MPI 5 provide no host: the address is then that of the Slurm, PBS or LSF job
+// in which they run. What a launcher cannot provide is missing, with a reason.
 //
-// Where a launcher says no port it is computed as JAX does, or is JAX_COORDINATOR_PORT. A variable
-// that is empty counts as not set.
+// If a launcher provides no port, it is computed as JAX does, or is JAX_COORDINATOR_PORT. An empty
+// variable counts as not set.
 
 #include "coxswain/launch/environment.hpp"
 #include "coxswain/launch/sourced_value.hpp"
@@ -38,14 +38,15 @@
 namespace coxswain::launch {
 
 struct parameters {
-  // That of the list above which is present; empty: none is. It need not have been asked.
+  // The first launcher of the list above that is present; empty: none is. It may not have been
+  // needed.
   std::string launcher;
 
-  // Those that are present, too, and are not asked.
+  // Other launchers that are present, and ignored.
   std::vector<std::string> passed_over;
 
   // The coordinator's "host:port", and the job and attempt that it is expected to serve. Those of a
-  // launcher are taken with its address only: they tell apart jobs that compute the same port.
+  // launcher are used only with its address: they distinguish jobs that compute the same port.
   sourced_value<std::string> address;
   sourced_value<std::string> job;
   sourced_value<std::uint64_t> attempt;
@@ -53,14 +54,14 @@ struct parameters {
   sourced_value<std::uint32_t> task;
   sourced_value<std::uint32_t> num_tasks;
 
-  // This task's number among those of its machine.
+  // This task's number on its machine.
   sourced_value<std::uint32_t> local_task;
 
   // Where a coordinator in the process of task 0 listens; several are separated by commas.
   sourced_value<std::string> listen;
 };
 
-// With a launcher's name, only that one is asked, whatever else is present.
+// With a launcher's name, only that one is used, whatever else is present.
 [[nodiscard]] parameters detect(environment const& of, std::string_view only = {});
 
 }  // namespace coxswain::launch

@@ -1,6 +1,6 @@
 // Indexed Jobs and JobSets (semantics 7.26), without the Kubernetes API: what is in a pod's
-// environment, and the name that Kubernetes writes into its /etc/hosts. How many tasks there are
-// stands in neither, so COXSWAIN_NUM_TASKS belongs into the manifest.
+// environment, and the name that Kubernetes writes into its /etc/hosts. Neither has the number of
+// tasks, so COXSWAIN_NUM_TASKS belongs in the manifest.
 
 #include "coxswain/launch/launchers.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The launchers: how each is recognised, and what it says. Each stands in a file of its own; the
-// order in which they are asked is detection.cpp's.
+// The launchers: how each is recognised, and what it provides. Each has its own file; detection.cpp
+// defines their order.
 
 #include "coxswain/launch/detection.hpp"
 #include "coxswain/launch/variables.hpp"
@@ -37,7 +37,7 @@ namespace coxswain::launch {
 [[nodiscard]] bool has_lsf(variables const& env);
 [[nodiscard]] parameters of_lsf(variables const& env);
 
-// Address, job and attempt of the Slurm, PBS or LSF job in which a launcher runs that names no host
+// Address, job and attempt of the Slurm, PBS or LSF job, for a launcher that provides no host
 // itself. Without one the address is missing; `example` is a command that sets it.
 [[nodiscard]] parameters batch_job_around(variables const& env, std::string const& example);
 

@@ -1,4 +1,4 @@
-// An LSF job, which knows its hosts and numbers no process: that is for what starts them below it
+// An LSF job, which knows its hosts but does not number processes: the tool that starts them does
 // (mpiexec, jsrun). The coordinator's host is the job's first.
 
 #include "coxswain/launch/launchers.hpp"

@@ -1,6 +1,6 @@
-// Open MPI's mpirun (semantics 7.21). Up to its release 4 the URI of mpirun itself says where the
-// job began; later ones set the ranks only, and the address is that of the batch job around it, if
-// there is one. The coordinator's host is mpirun's, which is to be that of rank 0.
+// Open MPI's mpirun (semantics 7.21). Up to release 4 the URI of mpirun has the host where the job
+// began; later ones set only the ranks, and the address is that of the enclosing batch job, if
+// there is one. The coordinator's host is mpirun's, which must be that of rank 0.
 
 #include "coxswain/launch/launchers.hpp"
 

@@ -1,6 +1,6 @@
 // OpenPBS and TORQUE: the processes that pbsdsh starts, and the job script, which is the first of
 // them. The coordinator's host is the first in PBS_NODEFILE, a file that PBS writes on that host
-// only: elsewhere the address is for others to say.
+// only: elsewhere the address must come from another source.
 
 #include "coxswain/launch/launchers.hpp"
 

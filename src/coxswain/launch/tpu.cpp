@@ -1,5 +1,5 @@
-// TPU machines of a Kubernetes cluster (semantics 7.24), whose webhook sets variables. Machines
-// outside of one (7.25) say it to their metadata server only, which nobody here asks.
+// TPU machines of a Kubernetes cluster (semantics 7.24), whose webhook sets variables. Outside of
+// one (7.25) only the metadata server knows, which is not queried here.
 
 #include "coxswain/launch/launchers.hpp"
 

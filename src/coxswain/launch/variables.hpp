@@ -1,6 +1,6 @@
 #pragma once
-// Environment variables as the launchers' readers want them: empty counts as not set, and what is
-// malformed becomes a finding that says so.
+// Environment variables for the launchers' readers: empty counts as not set, and a malformed one
+// becomes a sourced_value with a problem.
 
 #include "coxswain/launch/environment.hpp"
 #include "coxswain/launch/sourced_value.hpp"
@@ -35,11 +35,11 @@ class variables {
     return {static_cast<Number>(*wide.value()), name};
   }
 
-  // "HOST:PORT" of what one variable holds; with another text if its value was changed.
+  // "HOST:PORT" from one variable; with a different text if its value was changed.
   [[nodiscard]] static sourced_value<std::string> address(std::string text, std::string const& name,
                                                           std::string const& value);
 
-  // "HOST:PORT" of a host and a port that was computed, unless JAX_COORDINATOR_PORT says one.
+  // "HOST:PORT" of a host and a computed port, unless JAX_COORDINATOR_PORT is set.
   [[nodiscard]] sourced_value<std::string> address_at(std::string const& host, std::uint16_t port,
                                                       std::string const& from) const;
 
@@ -54,17 +54,17 @@ class variables {
   environment const& of_;
 };
 
-// "NAME is 'VALUE'; allowed is ALLOWED."
+// "NAME is 'VALUE'; expected ALLOWED."
 [[nodiscard]] std::string refusal(std::string const& name, std::string const& value,
                                   std::string const& allowed);
 
 // "host:port" without its port, and without the brackets of an IPv6 address.
 [[nodiscard]] std::string host_of(std::string const& address);
 
-// What stands between commas; nothing is one empty part.
+// The parts between commas; an empty text has one empty part.
 [[nodiscard]] std::vector<std::string> parts_of(std::string_view list);
 
-// A port that is made of a job's id as JAX does: 61440 to 65535.
+// A port computed from a job's id as JAX does: 61440 to 65535.
 [[nodiscard]] constexpr std::uint16_t port_of_job(std::uint64_t id) noexcept {
   return static_cast<std::uint16_t>(61440 + id % 4096);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Asio, as the house uses it: one name for the namespace, only the headers that we need. Within
-// src/ nobody else includes Asio.
+// Asio as used in this project: one name for the namespace, only the headers needed. No other file
+// in src/ includes Asio.
 
 #include "coxswain/net/asio_calls.hpp"
 

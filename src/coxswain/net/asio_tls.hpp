@@ -1,5 +1,5 @@
 #pragma once
-// Asio's TLS, for those who read and write with Asio's own sockets.
+// Asio's TLS, for code that uses Asio's own sockets.
 
 #include "coxswain/net/asio.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
-// A connection as a stream of bytes, non-blocking: whoever reads and writes waits for readiness
-// elsewhere (net/poller). `socket_stream` is TCP and Unix; TLS is another one, over the same
-// descriptor. Not here: frames (wire/frame), queues (server/outbox).
+// A connection as a non-blocking stream of bytes: callers wait for readiness elsewhere
+// (net/poller). `socket_stream` is TCP and Unix; TLS is another one, over the same descriptor. Not
+// here: frames (wire/frame), queues (server/outbox).
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/socket.hpp"
@@ -16,13 +16,13 @@
 
 namespace coxswain::net {
 
-// What a read or a write came to.
+// The result of a read or a write.
 struct transfer {
   enum class outcome : std::uint8_t {
     done,         // `bytes` were moved, at least one
     would_block,  // none now
     eof,          // reads only: the peer sends no more
-    failed,       // `error` says why; the stream is of no more use
+    failed,       // `error` says why; the stream is unusable
   };
 
   outcome how{outcome::done};
@@ -37,32 +37,31 @@ class byte_stream {
   byte_stream(byte_stream const&) = delete;
   byte_stream& operator=(byte_stream const&) = delete;
 
-  // Reads as much as there is and fits. Fewer bytes than `into` holds mean that nothing more is
-  // there: do not read again before the descriptor is ready again.
+  // Reads as much as is available and fits. Fewer bytes than `into` holds mean that no more is
+  // available: do not read again before the descriptor is ready again.
   [[nodiscard]] virtual transfer read_some(std::span<char> into) noexcept = 0;
 
   // Writes the pieces in order as far as the peer and the kernel take them. Fewer bytes than the
   // pieces hold mean that it would block now.
   [[nodiscard]] virtual transfer write_some(std::span<iovec const> pieces) noexcept = 0;
 
-  // Tells the peer that nothing more comes. Reading goes on.
+  // Sends the end of the stream to the peer. Reading continues.
   virtual void shut_write() noexcept = 0;
 
-  // How many of the written bytes wait in this host's kernel for a peer that does not read them.
+  // How many written bytes wait in this host's kernel for the peer to read them.
   [[nodiscard]] virtual std::size_t unread_by_peer() const noexcept = 0;
 
-  // Whether something from the peer waits in the kernel to be read.
+  // Whether unread input of the peer waits in the kernel.
   [[nodiscard]] bool has_unread() const noexcept;
 
-  // To be watched by a poller.
+  // For a poller.
   [[nodiscard]] virtual int native_handle() const noexcept = 0;
 };
 
 class socket_stream final : public byte_stream {
  public:
-  // `connected` is a connected, non-blocking stream socket. Sets what the house wants of it: no
-  // delay of small writes; keepalive; and a peer that acknowledges nothing for `peer_timeout` is an
-  // error (ETIMEDOUT).
+  // `connected` is a connected, non-blocking stream socket. Sets its options: TCP_NODELAY;
+  // keepalive; and a peer that acknowledges nothing for `peer_timeout` is an error (ETIMEDOUT).
   socket_stream(socket connected, duration peer_timeout) noexcept;
 
   [[nodiscard]] transfer read_some(std::span<char> into) noexcept override;
@@ -75,8 +74,8 @@ class socket_stream final : public byte_stream {
   socket socket_;
 };
 
-// The options that socket_stream sets, for sockets that others own. What the socket does not know
-// (a Unix socket knows none) is left out.
+// Sets the options of socket_stream, for sockets owned elsewhere. Unsupported ones are ignored (a
+// Unix socket supports none).
 void tune(int socket, duration peer_timeout) noexcept;
 
 }  // namespace coxswain::net

@@ -1,6 +1,6 @@
 #pragma once
-// Calls back when an io_context is about to end, while its services still exist, so that an object
-// that lives longer can give back its timers and descriptors in time: Asio's own must not outlive
+// Calls back when an io_context is about to be destroyed, while its services still exist, so that
+// an object that lives longer can release its timers and descriptors: Asio's own must not outlive
 // their context.
 //
 // Not thread-safe: the context must end on the thread that uses it.

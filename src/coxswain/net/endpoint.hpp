@@ -1,6 +1,6 @@
 #pragma once
-// Where to listen or to connect to: "host:port", "[v6]:port", ":port" or "unix:/path" as people
-// write it, and the socket address that the kernel takes. Used by server and client.
+// Addresses to listen on or to connect to: "host:port", "[v6]:port", ":port" or "unix:/path" as
+// users write them, and the kernel's socket addresses. Used by server and client.
 
 #include "coxswain/base/status.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace coxswain::net {
 
-// An address of a socket: IPv4, IPv6 or Unix.
+// A socket address: IPv4, IPv6 or Unix.
 class socket_address {
  public:
   socket_address(sockaddr const* content, socklen_t size) noexcept;
@@ -28,7 +28,7 @@ class socket_address {
   [[nodiscard]] socklen_t size() const noexcept { return size_; }
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
 
-  // Only processes of this host can reach it: loopback or Unix.
+  // Whether only processes of this host can reach it: loopback or Unix.
   [[nodiscard]] bool is_private() const noexcept;
 
   // "10.0.0.1:80", "[fe80::1%eth0]:80", "unix:/path"; "unix:" if the socket has no name. An IPv4
@@ -42,7 +42,7 @@ class socket_address {
 
 class endpoint {
  public:
-  // INVALID_ARGUMENT: the text says what is wrong with it and what is allowed.
+  // INVALID_ARGUMENT: the text says what is wrong and what is expected.
   [[nodiscard]] static result<endpoint> parse(std::string_view text);
 
   [[nodiscard]] bool is_unix() const noexcept { return !path_.empty(); }
@@ -52,11 +52,11 @@ class endpoint {
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
 
-  // As it is written: parse(text()) is the same endpoint.
+  // Its text: parse(text()) is the same endpoint.
   [[nodiscard]] std::string text() const;
 
-  // A loopback number, "localhost" or a Unix path: what connects there stays on this host. A name
-  // is not looked up.
+  // Whether it is a loopback number, "localhost" or a Unix path, reachable from this host only.
+  // Names are not looked up.
   [[nodiscard]] bool is_private() const;
 
   // The addresses to listen on, or to connect to, best first; at least one. Blocks while a name is

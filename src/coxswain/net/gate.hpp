@@ -1,5 +1,5 @@
 #pragma once
-// Opens once; coroutines wait for it. Not here: anything that is passed through.
+// Opens once; coroutines wait for it. Not here: passing values.
 //
 // Not thread-safe. Must outlive the coroutines that wait: let them hold its owner.
 
@@ -17,7 +17,7 @@ class gate {
   gate(gate const&) = delete;
   gate& operator=(gate const&) = delete;
 
-  // Those who wait go on soon, but not within this call.
+  // Waiting coroutines are resumed soon, but not within this call.
   void open() {
     if (opened_) return;
     opened_ = true;
@@ -26,8 +26,8 @@ class gate {
 
   [[nodiscard]] bool is_open() const noexcept { return opened_; }
 
-  // Goes on at once if it is open. Throws boost::system::system_error (operation_aborted) if the
-  // waiting is cancelled.
+  // Returns at once if it is open. Throws boost::system::system_error (operation_aborted) if the
+  // wait is cancelled.
   asio::awaitable<void> wait() {
     if (opened_) co_return;
     auto const executor = co_await asio::this_coro::executor;
@@ -39,7 +39,7 @@ class gate {
   }
 
  private:
-  // A place among those who wait, for as long as the coroutine lives.
+  // A waiting coroutine's entry, for as long as the coroutine lives.
   class waiter {
    public:
     waiter(gate& at, asio::steady_timer& who) : at_{at}, who_{who} { at_.waiting_.push_back(&who); }

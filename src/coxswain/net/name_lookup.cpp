@@ -45,7 +45,7 @@ class name_lookup::threads {
     }
   }
 
-  // The context ends: nothing is told from now on.
+  // The context ends: nothing is reported from now on.
   void leave() {
     std::lock_guard const lock{mutex_};
     home_ = {};

@@ -1,8 +1,8 @@
 #pragma once
 // Looks up the addresses of a name without blocking the event loop. The system's resolver blocks,
-// for minutes where a name server does not answer, and cannot be ended. So it runs on threads that
-// nobody waits for: whoever gives up goes on at once, and so does the end of the context. (The
-// resolver of Asio makes the end of its context wait for the system's.)
+// for minutes if a name server does not answer, and cannot be cancelled. So it runs on detached
+// threads: a caller that gives up continues at once, and so does the destruction of the context.
+// (Asio's resolver makes it wait for the system's.)
 //
 // Not thread-safe.
 
@@ -25,12 +25,12 @@ class name_lookup {
   name_lookup(name_lookup const&) = delete;
   name_lookup& operator=(name_lookup const&) = delete;
 
-  // The addresses to connect to, best first; once. What is no name needs no thread. `self` is this.
-  // UNAVAILABLE: the name cannot be resolved. CANCELLED: it was abandoned.
+  // The addresses to connect to, best first; once. Numeric addresses need no thread. `self` is
+  // this. UNAVAILABLE: the name cannot be resolved. CANCELLED: it was abandoned.
   static asio::awaitable<result<std::vector<socket_address>>> run(
       std::shared_ptr<name_lookup> self);
 
-  // Nobody wants the answer any more.
+  // Abandons the lookup.
   void abandon() noexcept;
 
  private:

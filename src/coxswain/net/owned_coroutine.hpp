@@ -3,8 +3,8 @@
 // begins with start(), is resumed by the poller directly, without Asio's machinery, and is
 // destroyed with its owner wherever it is suspended. Not here: a result, and being awaited.
 //
-// A owned_coroutine must not be destroyed while it runs: what ends itself leaves its destruction to
-// somebody else, such as the end of the iteration.
+// An owned_coroutine must not be destroyed while it runs: an object that ends itself must be
+// destroyed later, such as at the end of the iteration.
 
 #include <coroutine>
 #include <exception>
@@ -21,8 +21,7 @@ class [[nodiscard]] owned_coroutine {
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
-    // An exception ends the owned_coroutine and goes no further: whoever resumed it is not to
-    // blame.
+    // An exception ends the owned_coroutine and is not passed to the code that resumed it.
     void unhandled_exception() noexcept { failure = std::current_exception(); }
 
     std::exception_ptr failure;
@@ -45,7 +44,7 @@ class [[nodiscard]] owned_coroutine {
   // It has returned or thrown.
   [[nodiscard]] bool done() const noexcept { return frame_ && frame_.done(); }
 
-  // What it threw; null if it did not.
+  // The exception it threw; null if none.
   [[nodiscard]] std::exception_ptr failure() const noexcept {
     return frame_ ? frame_.promise().failure : nullptr;
   }

@@ -17,13 +17,13 @@ namespace {
 // Taken from the kernel with one call.
 constexpr std::size_t events_max = 1024;
 
-// How long iterations follow each other before the io_context's other work (the page, signals) gets
-// its chance: a fraction of what a probe may wait for each of its several steps.
+// How long iterations run back to back before the io_context's other work (the page, signals): a
+// fraction of the acceptable latency of each step of a probe.
 constexpr duration iterations_max = 500us;
 
 constexpr std::uint32_t edges = EPOLLIN | EPOLLRDHUP | EPOLLET;
 
-// Asio's timers want moments that can be told from now without overflow.
+// Asio's timers need times whose distance from now does not overflow.
 constexpr duration alarm_max = std::chrono::hours{24};
 
 status refused(char const* what, int why) {
@@ -90,11 +90,11 @@ void poller::wake_at(std::optional<time_point> deadline) {
   alarm_at_ = at;
 }
 
-// Also looks at what is ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that events
-// which bounded iterations left behind are reported again. That, and to be called again, takes
-// three calls of the kernel; to find out that nothing has come meanwhile takes one. So iterations
-// go on while several things happen in each, but not for long: the io_context has other work, and
-// without this bound ten busy connections kept it waiting for a hundred iterations.
+// Also handles events that are ready already: Asio re-arms its watch with EPOLL_CTL_MOD, so that
+// events left behind by bounded iterations are reported again. Re-arming and being called again
+// takes three system calls; finding that nothing has arrived takes one. So iterations continue
+// while each has several events, but not for long: without this bound ten busy connections kept the
+// io_context's other work waiting for a hundred iterations.
 void poller::arm() {
   loop_->epoll.async_wait(
       asio::posix::stream_descriptor::wait_read,
@@ -139,9 +139,8 @@ bool poller::look() {
   return seen_ > 0;
 }
 
-// The kernel hands out edges in turn, so that after as many events as there are descriptors each
-// that was ready at the beginning had its own, and a flood on some of them cannot hold up the
-// iteration.
+// The kernel reports edges round-robin, so after as many events as descriptors each one ready at
+// the beginning was served, and a flood on some of them cannot prolong the iteration.
 std::size_t poller::drain() {
   std::size_t const most = std::max(events_max, slots_.size());
   std::size_t taken = 0;
@@ -158,8 +157,8 @@ std::size_t poller::drain() {
   return taken;
 }
 
-// Asks for the memory of those who are served next: first where it begins, then what that points
-// to. The kernel takes microseconds for each, and leaves little of ours in the cache.
+// Prefetches the memory of the ones served next: first its beginning, then what that points to. The
+// kernel takes microseconds for each, and evicts most of our cache.
 void poller::expect_after(int i, int count) const noexcept {
   auto const at = [this](int k) { return find(events_[static_cast<std::size_t>(k)].data.u64); };
   if (i + 2 < count) {
@@ -177,7 +176,7 @@ void poller::happened(epoll_event const& event) {
     if ((event.events & (EPOLLRDHUP | broken)) != 0) one->hung_up_ = true;
     one->poke();
   }
-  // The owned_coroutine may have ended whom we are about to call.
+  // The owned_coroutine may have destroyed the object to be called.
   if (auto* const one = find(event.data.u64);
       one != nullptr && one->wants_write_ && (event.events & (EPOLLOUT | broken)) != 0) {
     one->owner_->has_room();

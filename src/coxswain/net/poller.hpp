@@ -1,9 +1,9 @@
 #pragma once
-// Readiness of many descriptors, a loop iteration at a time, inside somebody else's io_context.
-// Asio watches one descriptor, our own epoll's; a loop iteration takes what is ready from it,
-// resumes the coroutines that wait, and ends with one call for everybody. So a message costs one
-// read and a reply one write, and nothing more: no speculative read that fails, no epoll_ctl, no
-// allocation. Not here: reading and writing (byte_stream), and what is done with the bytes.
+// Readiness of many descriptors, a loop iteration at a time, on an existing io_context. Asio
+// watches one descriptor, our own epoll's; a loop iteration takes the ready ones from it, resumes
+// their coroutines, and ends with one call for all. So a message costs one read and a reply one
+// write: no speculative read that fails, no epoll_ctl, no allocation. Not here: reading and writing
+// (byte_stream), and the use of the bytes.
 //
 // Not thread-safe: everything happens on the io_context's one thread. May be destroyed at any time
 // outside of drain, also by iteration_ends, and may outlive the io_context, after which it does
@@ -27,10 +27,10 @@ namespace coxswain::net {
 
 class readiness;
 
-// Who the iterations belong to.
+// The owner of the iterations.
 class iteration_owner {
  public:
-  // Before anything is read in this iteration; returns the moment of this iteration.
+  // Before anything is read in this iteration; returns the iteration's time.
   virtual time_point iteration_begins() noexcept = 0;
   // Everything that was ready at the iteration's beginning has been handled.
   virtual void iteration_ends() noexcept = 0;
@@ -47,10 +47,10 @@ class poller {
   poller(poller const&) = delete;
   poller& operator=(poller const&) = delete;
 
-  // From now on there is a loop iteration whenever something is ready, and the io_context has work.
+  // From now on a loop iteration runs whenever something is ready, and the io_context has work.
   void start();
 
-  // No more iterations, and no more work for the io_context. For good.
+  // Ends iterations and the io_context's work, permanently.
   void close() noexcept;
 
   // A loop iteration soon, even if nothing becomes ready.
@@ -68,7 +68,7 @@ class poller {
     readiness* who{};
     std::uint32_t generation{};
   };
-  // What belongs to Asio, and must be gone before the io_context is.
+  // Asio's objects, which must be destroyed before the io_context.
   struct loop {
     loop(asio::io_context& context, int events) : epoll{context, events}, alarm{context} {}
     // With the context's own executor: each wait through any_io_executor costs more.
@@ -86,7 +86,7 @@ class poller {
   [[nodiscard]] readiness* find(std::uint64_t key) const noexcept;
 
   void arm();
-  std::size_t run_iteration();  // how many events it had
+  std::size_t run_iteration();  // returns the number of events
   void resume_postponed();
   std::size_t drain();
   bool look();
@@ -100,13 +100,13 @@ class poller {
   std::vector<std::uint32_t> free_;
   std::vector<epoll_event> events_;
   time_point iteration_at_;
-  int seen_{};                            // so many of them are there that drain has not taken
-  std::vector<std::uint64_t> postponed_;  // who waits for the next iteration
+  int seen_{};                            // the number of events not yet taken by drain
+  std::vector<std::uint64_t> postponed_;  // waiting for the next iteration
   std::vector<std::uint64_t> resuming_;
   std::optional<time_point> alarm_at_;
   bool started_{};
   bool iteration_requested_{};
-  std::shared_ptr<poller> alive_;  // owns nothing: handlers find out whether we still live
+  std::shared_ptr<poller> alive_;  // owns nothing: lets handlers detect whether we are alive
   context_end context_end_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 // One descriptor that a poller watches, edge-triggered, and the owned_coroutine that reads from it.
-// An edge says that something arrived since the last one: read until a read comes back short, and
-// only then wait again.
+// An edge means that something arrived since the last one: read until a read is short, and only
+// then wait again.
 //
 //   net::owned_coroutine reader::loop() {
 //     for (;;) {
@@ -21,13 +21,13 @@ namespace coxswain::net {
 
 class poller;
 
-// Whose descriptor is watched.
+// The owner of the watched descriptor.
 class watched {
  public:
-  // The descriptor takes bytes, as `want_write` asked for.
+  // The descriptor is writable, as requested by `want_write`.
   virtual void has_room() noexcept = 0;
 
-  // Its owned_coroutine will go on soon: asks for the memory that this takes (base/prefetch).
+  // Its owned_coroutine will be resumed soon: prefetches the memory it needs (base/prefetch).
   virtual void expect_read() const noexcept = 0;
 
  protected:
@@ -36,33 +36,33 @@ class watched {
 
 class readiness {
  public:
-  // Watches `descriptor`, which belongs to `owner`, if anybody wants to know more than the
-  // owned_coroutine. Throws coxswain::error: RESOURCE_EXHAUSTED, the kernel refuses to watch one
-  // more.
+  // Watches `descriptor` and notifies `owner`, unless null, besides the owned_coroutine. Throws
+  // coxswain::error: RESOURCE_EXHAUSTED, the kernel refuses to watch one more.
   readiness(poller& by, int descriptor, watched* owner = nullptr);
   ~readiness();
   readiness(readiness const&) = delete;
   readiness& operator=(readiness const&) = delete;
 
-  // Waits for the next edge; goes on at once if there was one since the last wait.
+  // Waits for the next edge; returns at once if there was one since the last wait.
   [[nodiscard]] auto readable() noexcept { return awaiter{*this, wait::edge}; }
 
-  // Waits for the next iteration: who found a lot to read lets the others have theirs. What arrived
-  // meanwhile is to be read then; no edge is owed for it.
+  // Waits for the next iteration, so that others can read after a long read. Then read again: there
+  // will be no edge for data that arrived meanwhile.
   [[nodiscard]] auto next_iteration() noexcept { return awaiter{*this, wait::iteration}; }
 
-  // As if an edge had come: the owned_coroutine goes on if it waits for one.
+  // Simulates an edge: resumes the owned_coroutine if it waits for one.
   void poke();
 
   // The same in the next iteration.
   void poke_next_iteration();
 
-  // The peer sends no more, or the connection broke: no further edge will come, so read to the end.
+  // The peer sends no more, or the connection is broken: there will be no further edge, so read to
+  // the end.
   [[nodiscard]] bool hung_up() const noexcept { return hung_up_; }
 
-  // Whether `watched::has_room` is called when the descriptor takes bytes; at first it is not. Each
-  // time it is wanted, it is called once at least, in a later iteration, even if the descriptor
-  // takes bytes already. Costs a system call, which is why writing is tried first.
+  // Whether `watched::has_room` is called when the descriptor is writable; initially not. After
+  // each request it is called at least once, in a later iteration, even if the descriptor is
+  // already writable. Costs a system call, so try to write first.
   void want_write(bool wanted);
 
  private:

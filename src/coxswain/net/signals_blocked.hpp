@@ -1,5 +1,5 @@
 #pragma once
-// While it lives, this thread takes no signals, and a thread that it starts never does.
+// Blocks all signals in this thread for its lifetime; threads started meanwhile keep them blocked.
 
 #include <pthread.h>
 #include <signal.h>

@@ -17,12 +17,12 @@ namespace {
 constexpr std::size_t word_bits = 64;
 constexpr std::size_t descriptors_max = 1 << 20;
 
-// A bit for each descriptor. Atomic and nothing else, because the child may inherit it in the
-// middle of what another thread of its parent was doing.
+// A bit for each descriptor. Only atomics, because a fork can happen in the middle of another
+// thread's change.
 std::array<std::atomic<std::uint64_t>, descriptors_max / word_bits> marked;
 std::atomic<std::size_t> words_used{};
 
-// In the child: only what a signal handler may do.
+// In the child: only async-signal-safe operations.
 void replace_marked() noexcept {
   int const error = errno;
   int const nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,7 +1,7 @@
 #pragma once
-// The descriptor of a socket and its owner. A forked child does not keep it: its copies would hold
-// the connections of a parent that was killed open, so that no peer saw them end, and its listening
-// ports taken. Not here: reading and writing (byte_stream), other descriptors (descriptor).
+// The descriptor of a socket and its owner. A forked child does not keep it: its copies would keep
+// the connections of a killed parent open, so that no peer would see them end, and its listening
+// ports in use. Not here: reading and writing (byte_stream), other descriptors (descriptor).
 
 #include "coxswain/net/descriptor.hpp"
 
@@ -9,11 +9,11 @@
 
 namespace coxswain::net {
 
-// From now on fork() replaces the child's copy of this descriptor by one that leads nowhere, until
-// `keep_on_fork`, due before the descriptor is closed. The number stays taken in the child,
-// so that whatever the child does with its copies of the parent's objects reaches no descriptor of
-// its own. Descriptors from 2^20 on are not replaced. vfork and posix_spawn change nothing: what
-// they start begins with exec. Any thread may call both functions.
+// From now on fork() replaces the child's copy of this descriptor by one without a connection,
+// until `keep_on_fork`, required before the descriptor is closed. The number stays in use in the
+// child, so that the child's copies of the parent's objects never reach a descriptor of its own.
+// Descriptors from 2^20 on are not replaced. vfork and posix_spawn are not affected, since exec
+// follows. Any thread may call both functions.
 void close_on_fork(int descriptor) noexcept;
 void keep_on_fork(int descriptor) noexcept;
 

@@ -118,7 +118,7 @@ bool is_version(int reason) {
          reason == SSL_R_VERSION_TOO_LOW || reason == alert(TLS1_AD_PROTOCOL_VERSION);
 }
 
-// OpenSSL's number for what is ours of a connection. Not its "app data": Asio deletes that.
+// OpenSSL's index of our data of a connection. Not its "app data": Asio deletes that.
 int slot_of_check() {
   static int const slot = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return slot;

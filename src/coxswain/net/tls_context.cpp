@@ -29,7 +29,7 @@ errc code_of(int file_error) {
   }
 }
 
-// OpenSSL would say less of it.
+// OpenSSL's own text is less helpful.
 void require_readable(std::string const& file) {
   auto const close = [](std::FILE* f) { std::fclose(f); };
   std::unique_ptr<std::FILE, decltype(close)> const opened{std::fopen(file.c_str(), "re"), close};
@@ -39,7 +39,7 @@ void require_readable(std::string const& file) {
   throw error{{code_of(problem), "Cannot read " + file + ": " + std::strerror(problem) + "."}};
 }
 
-// What OpenSSL noted last, for people.
+// OpenSSL's last error, for people.
 std::string noted() {
   auto const number = ERR_peek_last_error();
   auto const* const reason = ERR_reason_error_string(number);

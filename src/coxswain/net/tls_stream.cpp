@@ -23,7 +23,7 @@ constexpr std::size_t record_bytes_max = SSL3_RT_MAX_PLAIN_LENGTH;
 
 using outcome = transfer::outcome;
 
-// Copies what the pieces hold from `from` on, as far as it fits.
+// Copies the content of the pieces from `from` on, as far as it fits.
 std::size_t gather(std::span<iovec const> pieces, std::size_t from, std::span<char> into) {
   std::size_t copied = 0;
   for (auto const& one : pieces) {
@@ -155,7 +155,7 @@ transfer tls_stream::read_some(std::span<char> into) noexcept {
     if (result == 1) continue;
     auto const end = ended(result);
     if (total == 0) return end;
-    // That it is over is found by the next read, for which there may be no reason but this one.
+    // Only the next read detects the end, and this may be its only reason.
     if (end.how != outcome::would_block) ::shutdown(native_handle(), SHUT_RD);
     break;
   }
@@ -190,7 +190,7 @@ void tls_stream::shut_write() noexcept {
   below_->shut_write();
 }
 
-// What it means that a call of OpenSSL moved nothing.
+// Why a call of OpenSSL moved nothing.
 transfer tls_stream::ended(int result) noexcept {
   switch (SSL_get_error(ssl_, result)) {
     case SSL_ERROR_WANT_READ:

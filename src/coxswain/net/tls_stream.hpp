@@ -1,5 +1,5 @@
 #pragma once
-// TLS over another stream. After the handshake it is a byte_stream like any other; before, only
+// TLS over another stream. After the handshake it is a byte_stream like any other; before it, only
 // `handshake` may be called. Not here: the certificates (tls_context).
 //
 // One read of the stream below takes several records, and a small write is one record and one write
@@ -22,14 +22,14 @@ namespace coxswain::net {
 
 class tls_stream final : public byte_stream {
  public:
-  // The server's side, or the client's, to a server that is to be `host`: a name or a number, as
-  // the user gave it. Throws std::bad_alloc; the server's side leaves `below` as it was then.
+  // The server's side, or the client's, which expects the server to be `host`: a name or a number,
+  // as the user gave it. Throws std::bad_alloc; then the server's side leaves `below` unchanged.
   tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by);
   tls_stream(std::unique_ptr<byte_stream>&& below, tls_context const& by, std::string host);
   ~tls_stream() override;
 
-  // Goes as far as it can without waiting. `wants_read` and `wants_write` say what to wait for
-  // before the next call; `failed`: see `problem`, and the peer is told if it can be.
+  // Proceeds as far as possible without waiting. `wants_read` and `wants_write` say what to wait
+  // for before the next call; `failed`: see `problem`; the peer gets an alert if possible.
   enum class step : std::uint8_t { done, wants_read, wants_write, failed };
   [[nodiscard]] step handshake() noexcept;
 
@@ -37,7 +37,7 @@ class tls_stream final : public byte_stream {
   // See tls_problem.
   [[nodiscard]] status const& problem() const noexcept { return problem_; }
 
-  // The handshake has failed because the peer has sent a request of HTTP.
+  // The handshake has failed because the peer has sent an HTTP request.
   [[nodiscard]] bool meets_http() const noexcept { return meets_http_; }
 
   [[nodiscard]] transfer read_some(std::span<char> into) noexcept override;
@@ -48,7 +48,7 @@ class tls_stream final : public byte_stream {
   }
   [[nodiscard]] int native_handle() const noexcept override { return below_->native_handle(); }
 
-  // The stream below, for what is said without TLS to who does not speak it.
+  // The stream below, for a plaintext reply to a peer that does not use TLS.
   [[nodiscard]] byte_stream& below() noexcept { return *below_; }
 
  private:
@@ -62,7 +62,7 @@ class tls_stream final : public byte_stream {
   peer_check peer_;
   status problem_;
   boost::system::error_code broken_;  // the stream below
-  bool drained_{};                    // it had less than was asked for: not again in this call
+  bool drained_{};  // it returned less than requested: do not read it again in this call
   bool meets_http_{};
   bool at_end_{};  // its peer sends no more
 };

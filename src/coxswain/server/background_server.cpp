@@ -60,7 +60,7 @@ class background_server::impl {
     thread_.join();
   }
 
-  // On the server's thread; what it returns or throws is passed on.
+  // Runs on the server's thread; its result or exception is passed on.
   template <class Work>
   auto run(Work work) -> std::invoke_result_t<Work, server&> {
     if (is_own_thread()) return work(server_);
@@ -71,7 +71,7 @@ class background_server::impl {
     return outcome.get();
   }
 
-  // Returns when it serves; throws what kept it from serving.
+  // Returns when it serves; throws what prevented it.
   void wait_started() {
     run([](server&) {});  // comes after the beginning of server::run
     if (stopped_.wait_for(0s) == std::future_status::ready) stopped_.get();

@@ -9,7 +9,7 @@
 //   coordinator.wait_done();
 //
 // Thread-safe: every function may be called from any thread, also from the log of its options,
-// which runs on the server's thread. After fork() a child must not use it. The thread takes no
+// which runs on the server's thread. After fork() a child must not use it. The thread handles no
 // signals.
 
 #include "coxswain/net/asio.hpp"
@@ -30,7 +30,7 @@ class server;
 class background_server {
  public:
   // Returns when it listens and serves. Throws coxswain::error as `server` does, and
-  // RESOURCE_EXHAUSTED if there is no thread to be had.
+  // RESOURCE_EXHAUSTED if no thread can be created.
   explicit background_server(options o);
 
   // Stops as stop() does and ends the thread. Not from the log.
@@ -41,8 +41,8 @@ class background_server {
   // The addresses it listens on, as server::addresses().
   [[nodiscard]] std::vector<std::string> const& addresses() const;
 
-  // Whatever a server can do and tell, on its thread: what `work` returns for it, or throws, such
-  // as ask(&server::look). Also after stop.
+  // Runs `work` with the server on its thread, and returns or throws what it does, such as
+  // ask(&server::look). Also after stop.
   template <class Work>
   auto ask(Work work) const -> std::invoke_result_t<Work, class server&> {
     using outcome = std::invoke_result_t<Work, class server&>;
@@ -56,8 +56,8 @@ class background_server {
   }
 
   // Runs `work` on the server's thread and returns when it has ended; throws what it throws. For
-  // what lives on the io_context beside the server, such as a status page; that is also destroyed
-  // here, before the server is.
+  // objects on the server's io_context, such as a status page; destroy them here too, before the
+  // server.
   using beside = std::function<void(asio::io_context&, class server&)>;
   void run(beside const& work) const;
 

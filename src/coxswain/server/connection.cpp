@@ -14,9 +14,9 @@
 namespace coxswain::server {
 namespace {
 
-// What one connection, and what all together may read in a loop iteration before the others have
-// theirs; each may read one buffer in any case. And what one may write; when all together have
-// written more than `iteration_write_max`, it is less.
+// Limits of reading per loop iteration, of one connection and of all together; each may always read
+// one buffer. And of writing, per connection, which is lower once all together have written more
+// than `iteration_write_max`.
 constexpr std::size_t own_read_max = 4 * intake::buffer_bytes;
 constexpr std::size_t iteration_read_max = 16 * intake::buffer_bytes;
 constexpr std::size_t own_write_max = 1024 * 1024;
@@ -26,15 +26,15 @@ constexpr std::size_t iteration_write_max = 2 * 1024 * 1024;
 // Gathered for one write.
 constexpr std::size_t pieces_max = 64;
 
-// How long after the last byte of a goodbye its connection is kept. If it were closed with unread
-// input, the kernel would send a reset, which may destroy the goodbye on its way.
+// How long a connection is kept after the last byte of its goodbye. Closing it with unread input
+// would make the kernel send a reset, which can destroy the goodbye in transit.
 constexpr duration drain_time = 1s;
 
-// When the core is told what was read, the memory that this takes is asked for so many earlier. For
-// the first ones it is asked for before they are read.
+// How many connections ahead memory is prefetched when input is passed to the core. For the first
+// ones, before they are read.
 constexpr std::size_t expected_early = 3;
 
-// A peer that reads nothing is looked at so often until the core cuts it off.
+// How often a stalled reader is checked until the core disconnects it.
 constexpr int looks = 3;
 constexpr duration look_period_min = 1ms;
 
@@ -63,7 +63,7 @@ loop_iteration::loop_iteration(dispatch& d, net::poller& p, options const& o,
 void loop_iteration::take_in() noexcept {
   auto const pieces = read.pieces();
   if (pieces.empty()) return;
-  now = clock();  // no deadline may begin before its call came
+  now = clock();  // no deadline may begin before its call arrived
   pieces[0].from->prefetch_requests();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i + 3 < pieces.size()) pieces[i + 3].from->prefetch_line();
@@ -105,7 +105,7 @@ void connection::end(core::loss how) noexcept {
   iteration_.brain.lost(iteration_.now, id_, how);
 }
 
-// What goes wrong on one connection, such as want of memory, ends this connection only.
+// An error on one connection, such as lack of memory, ends only this connection.
 void connection::give_up(std::exception const& why) noexcept {
   end(core::loss::closed);
   iteration_.report(core::severity::error,
@@ -128,8 +128,7 @@ net::owned_coroutine connection::read() {
   }
 }
 
-// A connection that is paused is read on when it has taken what waits for it: flush sees to
-// that.
+// flush resumes reading of a paused connection when its peer has taken the pending output.
 connection::next connection::read_ready() {
   for (std::size_t own = 0;;) {
     if (is_unheard_ || iteration_.read.is_full()) iteration_.take_in();
@@ -151,7 +150,7 @@ connection::next connection::read_ready() {
     }
     own += got.bytes;
     iteration_.bytes_read += got.bytes;
-    // Who was told goodbye is read only so that it reads the goodbye.
+    // After a goodbye, input is read only so that the peer gets to read the goodbye.
     if (phase_ == phase::open) {
       iteration_.read.add(*this, got.bytes);
       is_unheard_ = true;
@@ -169,7 +168,7 @@ connection::next connection::nothing_to_read() {
   return next::stop;
 }
 
-// Takes what is left of what was read, as far as it may.
+// Takes kept input, as far as allowed.
 void connection::go_on() {
   iteration_.take_in();
   if (out_->pauses_reading()) return;
@@ -247,7 +246,7 @@ void connection::write() {
   all_written();
 }
 
-// What the peer said before it went is heard all the same, to its end: a Bye, an acknowledgement.
+// Input from before the peer's end is still processed: a Bye, an acknowledgement.
 void connection::broke(core::loss how) {
   iteration_.brain.broke(id_);
   is_broken_ = true;
@@ -294,8 +293,8 @@ void connection::look_after() {
   iteration_.brain.still_reads(iteration_.now, id_);
 }
 
-// The last look is at the core's limit for stalled readers, and in that iteration before the core
-// is told the time, so that no progress goes unseen.
+// The last check is at the core's limit for stalled readers, in that iteration before the core gets
+// the time, so that no progress is missed.
 time_point connection::next_visit() const noexcept {
   if (!blocked_) return closes_at_;
   auto const looked = (iteration_.now - blocked_since_) / iteration_.look_period;

@@ -1,7 +1,7 @@
 #pragma once
-// One connection of a server: its read loop, its writes, and how it ends. What it reads goes to
-// dispatch, what it writes comes from there. Not here: who is accepted, when a loop iteration is
-// (server), and the table of connections with their time limits (connections).
+// One connection of a server: its read loop, its writes, and its end. Input goes to dispatch,
+// output comes from there. Not here: accepting and loop iterations (server), the table of
+// connections with their time limits (connections).
 
 #include "coxswain/net/byte_stream.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
@@ -25,45 +25,44 @@
 
 namespace coxswain::server {
 
-// What the connections of a server share during a loop iteration.
+// State that the connections of a server share during a loop iteration.
 struct loop_iteration {
   // `clock` tells the time now.
   loop_iteration(dispatch& d, net::poller& p, options const& o, std::function<time_point()> clock);
 
-  // Tells the core what was read. Before anything else that it is told, so that it hears all in the
-  // order in which it happened.
+  // Passes the input read so far to the core. Before any other input, so that the core gets all in
+  // the order in which it happened.
   void take_in() noexcept;
 
-  // Tells the log what did not come from the core; nothing if there is no memory for that.
+  // Logs an event that does not come from the core; does nothing if memory is exhausted.
   void report(core::severity level, std::initializer_list<std::string_view> parts) noexcept;
 
   dispatch& brain;
   net::poller& poller;
   std::function<time_point()> clock;
-  duration linger;           // how long a goodbye may take to be written
-  duration look_period;      // how often readers that do not read are looked at
-  duration peer_timeout;     // how long TCP waits for a peer that acknowledges nothing
-  time_point now{};          // when the core was last told what was read, or the iteration began
+  duration linger;           // time limit for writing a goodbye
+  duration look_period;      // how often stalled readers are checked
+  duration peer_timeout;     // TCP's timeout for a peer that acknowledges nothing
+  time_point now{};          // when the core last got input, or the iteration began
   std::size_t bytes_read{};  // in this iteration, by all
   std::size_t bytes_written{};
-  intake read;  // and not yet told
+  intake read;  // and not yet passed on
   release_clock releases;
 
   // By all, since the beginning.
   std::uint64_t sends{};  // calls of the kernel
   std::uint64_t bytes_sent{};
 
-  // Those that have not said Hello, and how many a second of a host may learn that its token is
-  // wrong.
+  // Connections before their Hello, and the rate limit of wrong-token replies per host.
   strangers newcomers;
   host_pace wrong_tokens{wrong_tokens_per_second_max};
 
-  // What became of connections; `connections` sees to it at the end of the iteration.
+  // Changed connections, which `connections` handles at the end of the iteration.
   std::vector<connection_id> ended;
-  std::vector<connection_id> to_visit;  // their next visit may be earlier than it was
+  std::vector<connection_id> to_visit;  // their next visit may be earlier now
 };
 
-// In two lines of the cache: of many thousands each is a stranger to it whenever its turn comes.
+// Fits two cache lines: with many thousands, each is cold whenever it is handled.
 class alignas(64) connection final : private net::watched {
  public:
   // Throws coxswain::error as net::readiness does.
@@ -71,45 +70,46 @@ class alignas(64) connection final : private net::watched {
   connection(connection const&) = delete;
   connection& operator=(connection const&) = delete;
 
-  // Writes what is queued, as far as the peer takes it; the rest follows when it takes more. After
-  // a goodbye begins to close. Does not throw: what goes wrong ends the connection.
+  // Writes queued output, as far as the peer takes it; the rest follows when it takes more. After a
+  // goodbye, starts to close. Does not throw: an error ends the connection.
   void flush() noexcept;
 
-  // Tells the core what it sent. Does not throw: what goes wrong ends the connection.
+  // Passes the peer's input to the core. Does not throw: an error ends the connection.
   void hear(std::string_view bytes) noexcept;
 
-  // Asks for the memory that `hear` takes: in this order, for each what the one before has led to.
+  // Prefetch the memory that `hear` uses: call them in this order, since each follows pointers
+  // loaded by the one before.
   void prefetch_line() const noexcept { iteration_.brain.prefetch(id_); }
   void prefetch_session() const noexcept { iteration_.brain.prefetch_session(id_); }
   void prefetch_requests() const noexcept { iteration_.brain.prefetch_requests(id_); }
 
-  // Reads in the next iteration, for what its stream holds already.
+  // Reads in the next iteration, for data that its stream already holds.
   void read_soon() { ready_.poke_next_iteration(); }
 
-  // Asks for the memory that `flush` takes.
+  // Prefetches the memory that `flush` uses.
   void prefetch_flush() const noexcept;
 
-  // Sees to what is due: cuts off a peer that took too long to read its goodbye, and looks whether
-  // a peer reads whose kernel takes nothing from us, which the core is told. A slow reader is not
-  // cut off for a socket that stays full (semantics D24).
+  // Handles what is due: closes the connection of a peer that took too long to read its goodbye,
+  // and checks whether a peer with a full socket still reads, which the core is informed of. A slow
+  // reader is not disconnected merely because its socket stays full (semantics D24).
   void visit() noexcept;
 
-  // When the next visit is due; the end of time if none is needed.
+  // When the next visit is due; time_point::max() if none is needed.
   [[nodiscard]] time_point next_visit() const noexcept;
 
-  // It is over: dispatch was told, and the connection only waits to be destroyed at the end of the
-  // iteration.
+  // It has ended: dispatch knows, and the connection only waits for its destruction at the end of
+  // the iteration.
   [[nodiscard]] bool ended() const noexcept { return phase_ == phase::ended; }
 
-  // Ends one that has not said Hello, and sends `goodbye` as far as that goes at once. False if the
-  // first that its peer has sent is not read yet. Not from its own routine.
+  // Ends a connection without a Hello, and sends `goodbye` as far as possible without waiting.
+  // False if unread input of its peer is pending. Not from its own coroutine.
   [[nodiscard]] bool dismiss(std::string_view goodbye);
 
-  // Ends it without further ado. Needs no memory of its own, so that the core is always told.
+  // Ends it at once. Allocates nothing, so that the core is always informed.
   void end(core::loss how) noexcept;
 
  private:
-  // `slowed`: the goodbye waits, because too many of its host have tried tokens.
+  // `slowed`: the goodbye is delayed, because its host has tried too many tokens.
   enum class phase : std::uint8_t { open, slowed, saying_goodbye, draining, ended };
 
   // What the read loop does next.
@@ -138,26 +138,26 @@ class alignas(64) connection final : private net::watched {
   loop_iteration& iteration_;
   connection_id id_;
   phase phase_{phase::open};
-  bool blocked_{};          // something waits for a peer that does not read
-  bool awaits_room_{};      // the poller tells when the socket takes more
-  bool is_unheard_{};       // the core was not told what was read last
-  bool is_stranger_{true};  // it has not said Hello
+  bool blocked_{};          // output waits for a peer that does not read
+  bool awaits_room_{};      // the poller reports when the socket takes more
+  bool is_unheard_{};       // the last input was not passed to the core yet
+  bool is_stranger_{true};  // before its Hello
   bool has_spoken_ : 1 {};  // something was read from it
-  bool is_broken_ : 1 {};   // nothing can be written; it is heard to its end
+  bool is_broken_ : 1 {};   // nothing can be written; input is still read to its end
   core::loss broken_by_{};
   dispatch::taken taken_{};  // of what was read
   outbox* out_;
   std::unique_ptr<net::byte_stream> stream_;
   net::readiness ready_;
   net::owned_coroutine loop_;
-  std::size_t unread_{};  // bytes in our kernel that the peer had not read when last looked at
+  std::size_t unread_{};        // bytes in our kernel that the peer had not read at the last check
   time_point blocked_since_{};  // or slowed since
   time_point closes_at_{time_point::max()};
 };
 static_assert(sizeof(connection) ==
               128);  // and `ready_` reaches from its first line into its second
 
-// How the connection ended, from what a read or a write came to (semantics D5).
+// How the connection ended, from the result of a read or a write (semantics D5).
 [[nodiscard]] core::loss loss_of(net::transfer const& last) noexcept;
 
 }  // namespace coxswain::server

@@ -13,7 +13,7 @@ void make_room(List& in, std::size_t count) {
 
 connection& connections::add(connection_id id, std::unique_ptr<net::byte_stream> stream) {
   erase_ended();  // one of them may have had the slot
-  // Each may end and be written to without memory.
+  // Neither ending nor writing needs memory.
   make_room(iteration_.ended, all_.size() + 1);
   make_room(to_write_, all_.size() + 1);
   auto made = std::make_unique<connection>(iteration_, id, std::move(stream));

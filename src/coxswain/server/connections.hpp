@@ -1,6 +1,6 @@
 #pragma once
-// The connections of a server: the table of them, who is written to, who is cut off when, and who
-// is cleared away. Not here: what happens on one (connection), who is accepted (server).
+// The table of a server's connections: writes, time limits, and destruction. Not here: what happens
+// on one (connection), accepting (server).
 
 #include "coxswain/core/kernel/slot_map.hpp"
 #include "coxswain/server/connection.hpp"
@@ -19,30 +19,30 @@ class connections {
  public:
   explicit connections(loop_iteration& t) : iteration_{t} {}
 
-  // Takes over a connection that dispatch has opened, and destroys what has ended. Not from a
-  // connection's own routine. Throws coxswain::error as net::readiness does.
+  // Takes over a connection that dispatch has opened, and destroys ended ones. Not from a
+  // connection's own coroutine. Throws coxswain::error as net::readiness does.
   connection& add(connection_id id, std::unique_ptr<net::byte_stream> stream);
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
-  // Destroys one that has not said Hello, after `goodbye`. False if the first that its peer has
-  // sent is not read yet, or if it has said Hello. Not from a connection's own routine.
+  // Destroys a connection without a Hello, after `goodbye`. False if unread input of its peer is
+  // pending, or it has sent its Hello. Not from a connection's own coroutine.
   bool dismiss(connection_id id, std::string_view goodbye);
 
-  // Visits those whose visit is due. Before the core is told the time.
+  // Visits those whose visit is due. Before the core gets the time.
   void visit_due();
 
-  // Delivers everything that the core wants to be sent, and writes each connection once.
+  // Delivers all output of the core, and writes to each connection once.
   void deliver();
 
-  // Destroys what has ended and plans visits. At the end of a loop iteration, never from a
-  // connection's own routine.
+  // Destroys ended ones and schedules visits. At the end of a loop iteration, never from a
+  // connection's own coroutine.
   void clear_away();
 
   // Ends all of them at once.
   void end_all();
 
-  // Destroys all of them; dispatch is not told.
+  // Destroys all of them, without informing dispatch.
   void forget_all() noexcept;
 
   // The earliest moment at which visit_due has something to do.
@@ -51,7 +51,7 @@ class connections {
  private:
   struct entry {
     std::unique_ptr<connection> one;
-    time_point visit_at{time_point::max()};  // in `visits_`; other visits to it there are void
+    time_point visit_at{time_point::max()};  // in `visits_`; other visits to it there are obsolete
   };
   using visit = std::pair<time_point, connection_id>;
 

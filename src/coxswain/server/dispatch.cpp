@@ -17,26 +17,27 @@ using wire::record_kind;
 
 namespace {
 
-// What the core wants to be sent is put into the outboxes when it is so many messages (few, so that
-// answers are made where those before them were), when the large ones among them take so much, or
-// when only twice as much memory is left.
+// The core's output is moved to the outboxes when it has this many messages (few, so that answers
+// reuse cached memory), when the large ones among them have this size, or when only twice that
+// memory is left.
 constexpr std::size_t unsent_max = 6;
 constexpr std::size_t growth_max = 1024 * 1024;
 
-// The memory of a line is asked for so many messages before it is needed.
+// How many messages ahead the memory of a line is prefetched.
 constexpr std::size_t lines_ahead = 4;
 
-// What completes a verb when there is no memory any more, whatever the job, and for each task.
+// The reserve that completes an operation when memory is exhausted: a fixed part, and one per task.
 constexpr std::size_t reserve_bytes = 64 * 1024;
 constexpr std::size_t reserve_bytes_per_task = 64;
 
 // So many bytes of a message cost one more step.
 constexpr std::size_t bytes_per_step = 4096;
 
-// Who waits is not read, so its silence says nothing: the core is told so often that it lives.
+// A waiting connection is not read, so its silence does not count: how often the core is informed
+// that it lives.
 constexpr duration heard_period = 50ms;
 
-// Between iterations there is room for so many messages of the core.
+// The capacity kept between iterations, in messages of the core.
 constexpr std::size_t outgoing_room = 1024;
 
 }  // namespace
@@ -199,7 +200,7 @@ void dispatch::broke(connection_id to) {
   on->broken = !on->out.ends();
   on->deaf |= on->decoder.asks_for() != 0;  // its frame never becomes whole
   on->out.abandon();
-  on->held = false;  // of which the core is not told: that it is read now is no sign of life
+  on->held = false;  // without informing the core: resuming is no sign of life
 }
 
 dispatch::line* dispatch::find(connection_id id) const {
@@ -217,8 +218,8 @@ void dispatch::prefetch_requests(connection_id from) const noexcept {
   core_.prefetch_requests(from);
 }
 
-// True if the core was told something. What frames make the core say is in the outboxes before it
-// is much, so that nobody asks for more than it reads.
+// True if the core got input. Output is moved to the outboxes before it grows, so that no client
+// can request more than it reads.
 bool dispatch::take_frames(time_point now, connection_id from, line& on) {
   bool told = false;
   if (is_scarce_) yield_memory(now, from, on);
@@ -370,7 +371,7 @@ std::optional<time_point> dispatch::next_deadline() const {
 
 bool dispatch::deliver(std::vector<connection_id>& dirty) {
   auto const guard = completing();
-  tell_log();  // first: it may call us back, and that has consequences, too
+  tell_log();  // first: it may call us back, which can produce output
   while (core_.unsent() != 0) collect(now_);
   apply_effects(now_);
   resume_paused(now_);
@@ -394,7 +395,7 @@ bool dispatch::has_much_to_send() const {
          !memory.fits_in_transit(2 * growth_max);
 }
 
-// Puts what the core wants to be sent into the outboxes.
+// Moves the core's output to the outboxes.
 void dispatch::collect(time_point now) {
   core_.take_outgoing(outgoing_);
   recorder_.write_sent(now, outgoing_);
@@ -418,7 +419,7 @@ void dispatch::collect(time_point now) {
     try {
       on->out.push(one.in_reply_to, one.what, encoder_);
     } catch (std::exception const&) {
-      on->out.abandon();  // out of memory: its client asks again on another connection
+      on->out.abandon();  // out of memory: its client retries on another connection
     }
     changed(now, one.to, *on);
   }
@@ -427,7 +428,7 @@ void dispatch::collect(time_point now) {
   if (outgoing_.capacity() > outgoing_room) outgoing_.shrink_to_fit();
 }
 
-// The log is foreign code: what it throws is its own affair.
+// The log is user code: its exceptions are ignored.
 void dispatch::tell_log() {
   if (core_.untold() == 0 && reported_.empty()) return;
   std::vector<core::event> events;

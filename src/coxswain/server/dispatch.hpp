@@ -1,7 +1,7 @@
 #pragma once
-// Bytes in, bytes out: the only caller of the core, whose inputs it has recorded. Finds the frames
-// in what connections received, tells the core, and encodes what the core wants to be sent. Does no
-// I/O and reads no clock, so that the simulation runs it as the server does:
+// Bytes in, bytes out: the only caller of the core, whose inputs it records. Finds frames in
+// received bytes, passes them to the core, and encodes the core's output. Does no I/O and reads no
+// clock, so that the simulation runs it as the server does:
 //
 //   d.begin();                              a loop iteration
 //   id = d.open(now, peer, secret);         a connection was accepted
@@ -9,25 +9,23 @@
 //                                           not taken all goes on with d.go_on(now, id)
 //   d.advance(now);
 //   while (d.deliver(dirty)) { ... }        then write d.out(id) for each id in `dirty`, and report
-//   d.wrote(now, id, count);                what became of it: wrote or write_blocked
+//   d.wrote(now, id, count);                the result: wrote or write_blocked
 //   d.lost(now, id, how);                   once, whoever closed it
 //
 // Without memory, `open`, `received` and `go_on` throw std::bad_alloc, and the caller ends that
-// connection with `lost`; what the others have begun is completed with memory that is kept for
-// that.
+// connection with `lost`; operations of others in progress are completed with reserved memory.
 //
 // Work is counted in steps: a message is one, each 4 KiB of it and each key or task that it makes
-// the core visit another one. In an iteration each connection may cost `quantum` steps, and goes
-// into debt with a message that costs more. Messages beyond that wait, in their order. In the next
-// iteration each connection has a second quantum; what waits even then is beyond its share, and
-// those connections have `quanta_beyond_share` quanta together, in turn. All
-// connections that act for no task have `iteration_steps` together; then they wait for the next
-// iteration, in the order in which they came, and no deadline passes that is later than the receipt
-// of what waits so within its share.
+// the core visit another one. In an iteration each connection may use `quantum` steps, and goes
+// into debt with a message that costs more. Further messages wait, in order. In the next iteration
+// each connection has a second quantum; messages that wait even then are beyond its share, and
+// those connections have `quanta_beyond_share` quanta together, round-robin. All connections that
+// act for no task have `iteration_steps` together; then they wait for the next iteration, in order,
+// and no deadline expires that is later than the receipt of a message that waits within its share.
 //
-// Times must not go backwards, but for that of `advance`: who reads for a while calls it with the
-// time at which it began, so that nothing is due that may still wait to be read. Not thread-safe.
-// Not here: sockets and timers (server).
+// Times must not go backwards, except that of `advance`: after reading for a while, call it with
+// the time at which the reading began, so that nothing expires for which input may still be unread.
+// Not thread-safe. Not here: sockets and timers (server).
 
 #include "coxswain/base/memory_reserve.hpp"
 #include "coxswain/core/coordinator.hpp"
@@ -83,61 +81,59 @@ class dispatch : private xla::core_port {
   static constexpr std::size_t quanta_beyond_share = 4;
   static constexpr std::int64_t iteration_steps = 6 * quantum;
 
-  // What became of the bytes that came in: all were taken, and more may come; or some are kept.
-  // Then nothing more may come before `go_on` has said `all`.
+  // What happened to received bytes: all were taken, and more may follow; or some are kept. Then no
+  // more may be passed before `go_on` has returned `all`.
   enum class taken : std::uint8_t {
     all,
     waits,           // go_on in the next iteration
-    reading_paused,  // go_on when `out` holds the connection back no longer
+    reading_paused,  // go_on when `out` no longer pauses reading
   };
 
-  // An iteration begins: who waits may have another quantum. Throws std::bad_alloc: some may have
-  // it in the next one only.
+  // An iteration begins: waiting connections get another quantum. Throws std::bad_alloc: some get
+  // it only in the next one.
   void begin();
 
-  // Bytes came in. Whole frames go to the core; anything less is a sign of life. What is no
-  // protocol ends the session, and the connection gets a goodbye. Frames are taken one by one, and
-  // none while replies to the connection wait for room, or when its quantum is used up.
+  // Bytes were received. Complete frames go to the core; anything less is a sign of life. A
+  // protocol violation ends the session, and the connection gets a goodbye. Frames are taken one by
+  // one, and none while replies to the connection wait for room, or when its quantum is used up.
   taken received(time_point now, connection_id from, std::string_view bytes);
 
-  // Takes what is left of the bytes that came in, as far as it may.
+  // Takes kept bytes, as far as allowed.
   taken go_on(time_point now, connection_id from);
 
-  // Nothing can be written to the connection any more. What waits for it is thrown away, and what
-  // its peer said before is heard all the same.
+  // The connection can no longer be written to. Its pending output is discarded; earlier input of
+  // its peer is still processed.
   void broke(connection_id to);
 
-  // The connection is gone, whoever closed it. Exactly once for each `open`.
+  // The connection is gone, whichever side closed it. Exactly once for each `open`.
   void lost(time_point now, connection_id from, core::loss how) noexcept;
 
-  // Some of `out(to)` was written. The outbox goes on behind it.
+  // Some of `out(to)` was written; the outbox continues after it.
   void wrote(time_point now, connection_id to, std::size_t count);
 
-  // Nothing more of `out(to)` can be written for now. May be called again while that lasts.
+  // `out(to)` cannot be written for now. May be called again while that lasts.
   void write_blocked(time_point now, connection_id to);
 
   // The peer reads, although nothing more of `out(to)` can be written yet.
   void still_reads(time_point now, connection_id to);
 
-  // Something will come from the connection soon: ask for the memory that this takes; for what is
-  // found only once that is there.
+  // Input from the connection is imminent: prefetch the memory it needs, then what that points to.
   void prefetch(connection_id from) const noexcept;
   void prefetch_session(connection_id from) const noexcept;
   void prefetch_requests(connection_id from) const noexcept;
 
-  // The core's verbs; it is not told of a time before `next_deadline`. After each of them, and
-  // after each of those above, there may be something to deliver and `next_deadline` may be
-  // another.
+  // The core's functions; times before `next_deadline` are not passed on. Each of them, and each of
+  // those above, can produce output to deliver and change `next_deadline`.
   status put_in(time_point now, core::owner_input what);
   void advance(time_point now);
   [[nodiscard]] std::optional<time_point> next_deadline() const;
 
-  // Hands events to the log; then puts everything that the core wants to be sent into the outboxes,
-  // and their connections, each once, into `dirty`, which is cleared first. True if `dirty` is not
-  // empty: call it again after writing, since that may have told the core something.
+  // Passes events to the log; then puts all output of the core into the outboxes, and their
+  // connections, each once, into `dirty`, which is cleared first. True if `dirty` is not empty:
+  // call it again after writing, since that can change the core.
   bool deliver(std::vector<connection_id>& dirty);
 
-  // Whether the peer has said Hello, or has resumed a session.
+  // Whether the peer has sent a Hello, or resumed a session.
   [[nodiscard]] bool is_greeted(connection_id from) const;
 
   // The address of a peer that was refused for its token; null for others.
@@ -145,17 +141,17 @@ class dispatch : private xla::core_port {
     return core_.wrong_token(from);
   }
 
-  // What is to be written to the connection; the same object until it is lost.
+  // The output of the connection; the same object until it is lost.
   [[nodiscard]] outbox& out(connection_id to);
   [[nodiscard]] outbox const& out(connection_id to) const;
 
-  // An event that did not come from the core: handed to the log by the next deliver.
+  // An event that does not come from the core: passed to the log by the next deliver.
   void report(core::event what);
 
   // The inputs of the core, as far as they are kept.
   [[nodiscard]] std::string recording() const { return recorder_.recording(); }
 
-  // What the core knows. Nothing of this changes it.
+  // Queries of the core, which do not change it.
   [[nodiscard]] core::snapshot look(time_point now) const { return core_.look(now); }
   [[nodiscard]] bool done() const { return core_.done(); }
   [[nodiscard]] bool drained() const { return core_.drained(); }
@@ -169,24 +165,24 @@ class dispatch : private xla::core_port {
   // The door for unmodified JAX processes.
   [[nodiscard]] xla::door const& door() const noexcept { return door_; }
 
-  // Whole messages that came in, and that were to be sent.
+  // Complete messages received and sent.
   [[nodiscard]] std::uint64_t frames_received() const noexcept { return frames_received_; }
   [[nodiscard]] std::uint64_t frames_sent() const noexcept { return frames_sent_; }
 
   // How long connections waited whose messages did not fit into their quantum.
   [[nodiscard]] wait_counts const& waits() const noexcept { return waits_; }
   [[nodiscard]] std::uint64_t worker_wait_max() const noexcept { return worker_wait_max_; }
-  // The most steps of connections that act for no task in one iteration.
+  // The most steps in one iteration of connections that act for no task.
   [[nodiscard]] std::int64_t steps_max() const noexcept { return steps_max_; }
 
-  // What waits in all outboxes: encoded bytes, and messages that are not encoded.
+  // The pending output in all outboxes: encoded bytes, and unencoded messages.
   struct backlog {
     std::size_t bytes{};
     std::size_t messages{};
   };
   [[nodiscard]] backlog queued() const;
 
-  // Asserts what must always hold, here and in the core.
+  // Asserts the invariants, here and in the core.
   void check_invariants() const;
 
  private:
@@ -250,9 +246,9 @@ class dispatch : private xla::core_port {
   std::size_t queued_bytes_max_;
   duration stalled_peer_timeout_;
   std::uint64_t iteration_{1};
-  std::uint64_t steps_{};                   // of the core, that were charged to somebody
+  std::uint64_t steps_{};                   // of the core, already charged to a connection
   std::vector<connection_id> late_;         // began to wait in this iteration, within their share
-  std::deque<connection_id> beyond_share_;  // wait, in turn
+  std::deque<connection_id> beyond_share_;  // wait, round-robin
   std::vector<core::outgoing> outgoing_;
   std::vector<connection_id> dirty_;  // since the last delivery
   large_frames large_frames_;

@@ -1,5 +1,5 @@
-// Messages in transit while memory is scarce: what is paused, what goes on, and what is cut off.
-// None of it is an input of the core but that a connection is paused or resumed.
+// Messages in transit while memory is scarce: which connections are paused, resumed and closed.
+// Only pausing and resuming are inputs of the core.
 
 #include "coxswain/server/line.hpp"
 
@@ -10,7 +10,7 @@
 namespace coxswain::server {
 namespace {
 
-// A large frame leaves one part in so many of the memory to small messages.
+// A large frame leaves one part in this many of the memory to small messages.
 constexpr std::size_t part_for_small = 32;
 
 // A frame that arrives more slowly, after a third of the time of a stalled peer, is cut off if
@@ -55,8 +55,8 @@ void dispatch::look_at_large(connection_id from, line& on) {
   if (on.decoder.asks_for() == 0) large_frames_.forget(from);
 }
 
-// Readers leave a quarter of the memory to others, but a sixteenth may be in transit in any case.
-// When it is used up, connections without a task are cut off, those with the most unread first.
+// Readers leave a quarter of the memory to others, but may always have a sixteenth in transit. When
+// it is used up, connections without a task are closed, those with the most unread output first.
 void dispatch::look_at_memory(time_point now) {
   auto const& memory = *core_.memory();
   is_scarce_ = memory.transit() > memory.limit() / 16;
@@ -116,7 +116,7 @@ void dispatch::resume_paused(time_point now) {
   }
 }
 
-// Its client comes back and sends again what it still wants.
+// Its client reconnects and repeats its open requests.
 void dispatch::cut_off(time_point now, connection_id id, std::string why) {
   large_frames_.forget(id);
   auto* const on = find(id);

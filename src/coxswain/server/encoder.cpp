@@ -12,7 +12,7 @@ encoded_reply const& encoder::encode(core::answer_ptr const& what) {
     if (one.what == what) return one.reply;
   }
   auto& place = last_[next_++ % last_.size()];
-  place.what = nullptr;  // until all of it is there
+  place.what = nullptr;  // until it is complete
   auto& [copied, shared, tail] = place.reply;
   shared = {};
   tail = {};

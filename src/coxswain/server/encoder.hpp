@@ -1,6 +1,5 @@
 #pragma once
-// Encodes answers, and each of those that go to many only once. Not here: what becomes of the
-// bytes (outbox).
+// Encodes answers, and each one that goes to many only once. Not here: sending (outbox).
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -11,8 +10,8 @@
 
 namespace coxswain::server {
 
-// A reply's bytes after its id, in up to three pieces that follow each other: small ones are to be
-// copied, large ones are shared.
+// A reply's bytes after its id, in up to three consecutive pieces: small ones are copied, large
+// ones are shared.
 struct encoded_reply {
   std::string copied;
   bytes shared;  // a large body, such as a listing; `copied` is empty then
@@ -34,7 +33,7 @@ class encoder {
   // Valid until the next call of anything here.
   [[nodiscard]] encoded_reply const& encode(core::answer_ptr const& what);
 
-  // Lets go of what was remembered, so that no answer lives longer because of it.
+  // Releases cached answers, so that none lives longer because of them.
   void forget();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Random numbers from the kernel, for what must not be guessed. The core draws none itself, so that
-// the simulation can choose them.
+// Random numbers from the kernel, for secrets. The core draws none itself, so that the simulation
+// can choose them.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/core/model/messages.hpp"

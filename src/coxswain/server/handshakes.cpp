@@ -12,10 +12,10 @@ namespace {
 
 constexpr int steps_max = 16;
 
-// How long who was refused has to read why.
+// How long a refused peer has to read the reason.
 constexpr duration parting_max = 1s;
 
-// Younger ones do not give way: their peers may be busy.
+// Younger ones are not closed: their peers may be busy.
 constexpr duration dismissed_after = 1s;
 
 }  // namespace
@@ -111,8 +111,8 @@ bool handshakes::handshake::go_on() {
   return false;
 }
 
-// What the peer still sends is read, since closing a socket that has something unread may destroy
-// what the peer has not read.
+// Further input of the peer is read, since closing a socket with unread input can destroy output
+// that the peer has not read.
 void handshakes::handshake::refuse() {
   is_parting_ = true;
   auto const& why = stream_->problem();
@@ -165,7 +165,7 @@ void handshakes::begin(time_point now, std::unique_ptr<net::byte_stream> stream,
   if (queue.size() == 1) start_next(one.host(), now);
 }
 
-// Those who wait at this host begin as far as they may; the first that may not yet is planned.
+// Starts the waiting ones of this host, as far as its rate allows, and schedules the next.
 void handshakes::start_next(std::string const& host, time_point now) {
   auto const at = waiting_.find(host);
   while (at != waiting_.end() && !at->second.empty()) {

@@ -1,10 +1,9 @@
 #pragma once
-// The peers that are not let in yet: their TLS handshakes. Until one is done there is nothing of
-// its peer but this; then it becomes a connection. Not here: certificates (net/tls_context), and
-// what becomes of who is let in (server).
+// TLS handshakes in progress. A peer becomes a connection only when its handshake is done. Not
+// here: certificates (net/tls_context), connections (server).
 //
-// A loop iteration makes few steps of them, since each may take half a millisecond: whoever is in
-// goes first.
+// A loop iteration makes only a few of their steps, since each can take half a millisecond:
+// existing connections go first.
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
@@ -43,19 +42,19 @@ class handshakes {
   handshakes(handshakes const&) = delete;
   handshakes& operator=(handshakes const&) = delete;
 
-  // Begins one, at once or when its host may: those of a host in the order in which they came. One
-  // whose peer goes away ends immediately, even if it has not begun. `stream` belongs to
-  // that newcomer. Throws as net::readiness does.
+  // Starts one, at once or when the rate limit of its host allows: those of a host in order of
+  // arrival. One whose peer goes away ends immediately, even before its start. `stream` is the
+  // connection to that newcomer. Throws as net::readiness does.
   void begin(time_point now, std::unique_ptr<net::byte_stream> stream, newcomer who);
 
   // At the beginning of each iteration.
   void iteration_begins(time_point now) noexcept;
 
-  // Begins those that had to wait, and ends those that took too long. After `take_callers`.
+  // Starts waiting ones, and ends those that took too long. After `take_callers`.
   void advance(time_point now);
 
-  // Those whose handshake is done, and those that were refused, since the last call. Not from a
-  // routine. What who is let in has said already may be in its stream, without a further edge.
+  // The completed and the refused handshakes since the last call. Not from a coroutine. Input of an
+  // accepted peer may already be in its stream, without a further edge.
   struct caller {
     newcomer who;
     std::unique_ptr<net::byte_stream> stream;
@@ -67,11 +66,11 @@ class handshakes {
   [[nodiscard]] std::vector<caller> take_callers();
   [[nodiscard]] std::vector<refusal> take_refusals() { return std::exchange(refusals_, {}); }
 
-  // Ends one without a word, unless it is younger than a second, speaks and waits to be heard, or
-  // is done: false. Not from its own routine.
+  // Ends one silently. False if it is younger than a second, has unread input or is done. Not from
+  // its own coroutine.
   bool dismiss(std::uint64_t number);
 
-  // Ends all of them without a word. Not from a routine.
+  // Ends all of them silently. Not from a coroutine.
   void clear() noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -100,7 +99,7 @@ class handshakes {
   std::map<std::string, std::set<std::uint64_t>> waiting_;  // to begin, by host
   std::set<deadline> due_;
   std::vector<refusal> refusals_;
-  std::vector<std::uint64_t> over_;  // their routines have ended
+  std::vector<std::uint64_t> over_;  // their coroutines have ended
 };
 
 }  // namespace coxswain::server

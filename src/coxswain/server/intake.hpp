@@ -1,8 +1,8 @@
 #pragma once
-// What connections sent in this iteration and the core has not been told: many are read one after
-// another, and then all of it is told at once. The kernel's code and ours, each far larger than the
-// first cache, so push each other out of it once for many reads, not with each of them. Not here:
-// reading, and telling (connection).
+// Input of this iteration not yet passed to the core: many connections are read one after another,
+// and then all input is passed on at once. So the kernel's code and ours, each far larger than the
+// L1 cache, evict each other once for many reads, not with each of them. Not here: reading, and
+// passing on (connection).
 
 #include <cstddef>
 #include <span>
@@ -22,16 +22,16 @@ class intake {
 
   intake() : buffer_(buffer_bytes) {}
 
-  // Where the next bytes are to be read into; all of the buffer after `clear`.
+  // Space for the next read; the whole buffer after `clear`.
   [[nodiscard]] std::span<char> room() noexcept { return std::span{buffer_}.subspan(used_); }
 
-  // So many bytes of `room` came from this connection.
+  // This many bytes of `room` were read from this connection.
   void add(connection& from, std::size_t count) {
     pieces_.push_back({&from, {buffer_.data() + used_, count}});
     used_ += count;
   }
 
-  // It is time to tell what is there, so that the next one finds room for a long message.
+  // Pass the content on now, so that there is room for a long message.
   [[nodiscard]] bool is_full() const noexcept {
     return pieces_.size() == pieces_max || used_ > buffer_bytes / 2;
   }

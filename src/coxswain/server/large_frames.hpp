@@ -1,6 +1,6 @@
 #pragma once
-// The frames that need leave to arrive because they are large: which wait for memory, which arrive,
-// and until when. Not here: memory (memory_meter) and bytes (wire/frame).
+// Large frames, which need permission to arrive: those that wait for memory, those that arrive, and
+// their time limits. Not here: memory (memory_meter) and bytes (wire/frame).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -13,13 +13,13 @@ namespace coxswain::server {
 
 class large_frames {
  public:
-  // The frame waits for memory until then at most. A connection has one large frame at a time.
+  // The frame waits for memory, at most until then. A connection has one large frame at a time.
   void wait(connection_id from, time_point until) {
     forget(from);
     waiting_.push_back({from, until});
   }
 
-  // The frame has memory. It may be cut off after `until` if others wait.
+  // The frame has memory. It may be rejected after `until` if others wait.
   void arrive(connection_id from, time_point until) {
     forget(from);
     arriving_.push_back({from, until});
@@ -41,7 +41,7 @@ class large_frames {
     return all;
   }
 
-  // When the next one is to be cut off: nothing while none waits.
+  // When the next one is rejected; none while none waits.
   [[nodiscard]] std::optional<time_point> next_deadline() const {
     if (waiting_.empty()) return std::nullopt;
     auto next = time_point::max();
@@ -51,7 +51,7 @@ class large_frames {
     return next;
   }
 
-  // Those that are to be cut off.
+  // The connections whose frames are rejected now.
   [[nodiscard]] std::vector<connection_id> due_at(time_point now) const {
     std::vector<connection_id> due;
     if (waiting_.empty()) return due;

@@ -9,30 +9,30 @@
 
 namespace coxswain::server {
 
-// One connection, as far as it is about bytes.
+// The byte-level state of one connection.
 struct dispatch::line {
   line(std::shared_ptr<memory_meter> memory, std::size_t queued_bytes_max)
       : decoder{core::hello_frame_bytes_max, unasked_max, memory.get()},
         out{std::move(memory), queued_bytes_max} {}
 
-  // A larger frame that is not there as a whole needs leave to arrive.
+  // A larger frame that has not arrived completely needs permission.
   static constexpr std::size_t unasked_max = core::hello_frame_bytes_max;
 
   wire::frame_decoder decoder;
   outbox out;
-  std::unique_ptr<grpc_line> grpc;  // null: it speaks our own protocol
+  std::unique_ptr<grpc_line> grpc;  // null: a native connection
   bool greeted{};                   // the limit of its frames was raised
-  bool deaf{};                      // what it sends is no protocol
+  bool deaf{};                      // its input violated the protocol
   bool broken{};                    // it cannot be written to
-  bool held{};                      // the core knows that it is paused
+  bool held{};                      // the core knows that reading is paused
   bool blocked{};                   // the core knows that its peer does not read
-  bool dirty{};                     // it is in the list of this delivery
-  bool waits{};                     // it has frames, and no steps left
+  bool dirty{};                     // it is in this delivery's list
+  bool waits{};                     // it has frames, but no steps left
   bool is_late{};                   // it has used up a quantum since it had no frames left
   bool is_beyond_share{};
-  bool acts_for_tasks{};  // as far as it matters: when it was found to wait for others
-  bool has_large{};       // its large frame has leave to arrive
-  bool paused{};          // its large frame, or all that it asks, waits for memory
+  bool acts_for_tasks{};  // as of when it last had to wait for others
+  bool has_large{};       // its large frame has permission to arrive
+  bool paused{};          // its large frame, or all its requests, wait for memory
   protocols allowed{protocols::both};
 
   std::int64_t steps_left{quantum};  // below zero: its debt

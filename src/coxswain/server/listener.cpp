@@ -61,14 +61,14 @@ status not_private(std::string const& where) {
               "explicitly (insecure)."};
 }
 
-// Somebody accepts connections there, or might: only a refusal says that nobody does.
+// A process accepts connections there, or might: only a refusal proves that none does.
 bool is_alive(net::socket_address const& at) {
   net::socket const probe{::socket(AF_UNIX, socket_flags, 0)};
   return ::connect(probe.value(), at.data(), at.size()) == 0 || errno != ECONNREFUSED;
 }
 
-// Zero, or an errno. A coordinator that was killed leaves the file of its socket behind, and nobody
-// can listen there before it is gone.
+// Zero, or an errno. A killed coordinator leaves the file of its socket behind, which must be
+// removed before listening there.
 int bind_to(net::socket_address const& at, int socket, std::string const& path) {
   if (::bind(socket, at.data(), at.size()) == 0) return 0;
   int const error = errno;

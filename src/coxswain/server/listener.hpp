@@ -1,6 +1,5 @@
 #pragma once
-// One listening socket, TCP or Unix, and its accept loop. Not here: what becomes of who was
-// accepted (server).
+// One listening socket, TCP or Unix, and its accept loop. Not here: accepted connections (server).
 
 #include "coxswain/net/endpoint.hpp"
 #include "coxswain/net/owned_coroutine.hpp"
@@ -19,20 +18,20 @@ namespace coxswain::server {
 
 class listener;
 
-// Takes what a listener accepts.
+// Receives accepted connections.
 class doorkeeper {
  public:
   // `socket` is connected and non-blocking; `peer` is its address for people.
   virtual void accepted(listener const& by, net::socket socket, std::string peer) noexcept = 0;
-  // The process or the machine has no room for another connection (`error` is an errno). The
-  // listener rests until go_on() is called.
+  // The process or the machine has no resources for another connection (`error` is an errno). The
+  // listener pauses until go_on() is called.
   virtual void out_of_room(int error) noexcept = 0;
 
  protected:
   ~doorkeeper() = default;
 };
 
-// The file of a Unix socket, removed at the end unless somebody else's took its place.
+// The file of a Unix socket, removed at the end unless it was replaced by another one.
 class socket_file {
  public:
   explicit socket_file(std::string path);
@@ -56,21 +55,21 @@ class listener {
 
   // Listens on `address`, or takes over the listening socket that this process has inherited as
   // descriptor N, if it is "fd://N". Throws coxswain::error: INVALID_ARGUMENT (it is malformed),
-  // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (others could
-  // reach it and `must_be_private`).
+  // UNAVAILABLE (it cannot be listened on; the text says why), FAILED_PRECONDITION (other hosts
+  // could reach it and `must_be_private`).
   listener(std::string const& address, terms t);
   listener(listener const&) = delete;
   listener& operator=(listener const&) = delete;
 
-  // Where it listens, with the port that was chosen.
+  // The address it listens on, with the chosen port.
   [[nodiscard]] std::string const& address() const noexcept { return address_; }
 
   [[nodiscard]] terms const& on() const noexcept { return terms_; }
 
-  // Begins to accept. Both must outlive the listener. Throws as net::readiness does.
+  // Starts to accept. Both must outlive the listener. Throws as net::readiness does.
   void start(net::poller& by, doorkeeper& keeper);
 
-  // After out_of_room: tries again.
+  // Accepts again after out_of_room.
   void go_on();
 
  private:

@@ -31,8 +31,8 @@ bool lists(std::string_view controllers, std::string_view wanted) {
          std::string::npos;
 }
 
-// Looks at the group and at all above it. In a container the path may be that of the host, of which
-// only the root is visible here.
+// Checks the group and all above it. In a container the path can be that of the host, of which only
+// the root is visible.
 void look_at_groups(memory_limits const& by, std::string const& mount, std::string_view group,
                     std::string const& file, std::size_t& least) {
   for (;;) {

@@ -1,5 +1,5 @@
 #pragma once
-// How much memory a process may use. Not here: what a coordinator makes of it (options).
+// How much memory a process may use. Not here: how a coordinator uses it (options).
 
 #include <cstddef>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace coxswain::server {
 
-// What limits a process, as the system tells it.
+// The memory limits of a process, from the system.
 struct memory_limits {
   std::size_t machine{};                     // physical memory, in bytes
   std::optional<std::size_t> address_space;  // RLIMIT_AS; none: without limit

@@ -31,7 +31,7 @@ status check_times(options const& o) {
   return {};
 }
 
-// Clients refuse what is longer.
+// Clients refuse longer ones.
 status check_stated_times(options const& o) {
   constexpr auto longest = wire::stated_time_max;
   if (o.core.heartbeat_timeout > longest) return refusal("heartbeat_timeout is above 30 days.");

@@ -1,5 +1,5 @@
 #pragma once
-// What a server is told at its start.
+// The options of a server.
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
@@ -49,56 +49,56 @@ struct options {
   // "unix:/path".
   std::vector<std::string> listen{"127.0.0.1:0"};
 
-  // Listen on addresses that others can reach although neither a token is configured nor are
-  // clients asked for certificates.
+  // Listen on addresses that other hosts can reach although there is neither a token nor a
+  // requirement of client certificates.
   bool insecure{false};
 
-  // If any of it is set, TLS is spoken on all listeners but Unix sockets, and nothing else.
+  // If any of it is set, all listeners except Unix sockets require TLS.
   tls_options tls;
 
   xla_options xla;
 
-  // TLS handshakes that the peers of one host may begin in a second, on the average; further ones
-  // wait for their turn, at most `core.hello_timeout`.
+  // The average number of TLS handshakes per second and host; further ones wait, at most
+  // `core.hello_timeout`.
   std::size_t handshakes_per_second_max{1000};
 
-  // What one session may have queued before further replies to it wait, and nothing more is read
-  // from it until they have room. They wait earlier when `core.memory_bytes_max` is nearly used up;
-  // one reply is queued in any case.
+  // How many bytes can be queued for one session before further replies wait and reading from it
+  // pauses until they have room. They wait earlier when `core.memory_bytes_max` is nearly used up;
+  // one reply is always queued.
   std::size_t queued_bytes_max{64 * 1024 * 1024};
 
-  // How many connections are taken at once; zero: the descriptor limit less 64 and less those that
-  // the program wants for itself.
+  // The maximum number of connections; zero: the descriptor limit less 64 and less those reserved
+  // for the program.
   std::size_t connections_max{0};
 
-  // How many connections of one host may not have said Hello yet, TLS handshakes included; zero:
-  // half of connections_max. When more come, those that have been silent longest give way. Unix
-  // sockets are exempt.
+  // The maximum number of connections of one host before Hello, including TLS handshakes; zero:
+  // half of connections_max. Beyond it, those silent the longest are closed. Unix sockets are
+  // exempt.
   std::size_t strangers_per_host_max{0};
 
-  // Subtracted from the descriptor limit for what else the program opens.
+  // Subtracted from the descriptor limit for other descriptors of the program.
   std::size_t descriptors_reserved{0};
 
-  // How long a stop waits for the last bytes to be read by the peers.
+  // How long a stop waits until the peers have read the last bytes.
   time_limit linger{2s};
 
-  // The process is the coordinator's own. When the whole job has met at the join barrier, the
-  // free memory between what stays is given back to the system (glibc's malloc_trim).
+  // The process has no other purpose. When the whole job has passed the join barrier, free memory
+  // is returned to the system (glibc's malloc_trim).
   bool owns_process{false};
 
-  // Told each event, on the server's thread. Must not block.
+  // Called with each event, on the server's thread. Must not block.
   std::function<void(core::event const&)> log;
 
-  // The last inputs of the core are kept in so many bytes, for `server::recording`; zero: not at
-  // all. Neither values nor secrets are in them.
+  // The size of the latest inputs of the core kept for `server::recording`; zero: none. They
+  // contain neither values nor secrets.
   std::size_t record_bytes_max{16 * 1024 * 1024};
 
-  // Given the whole recording piece by piece, from the first byte on, on the server's thread. Must
-  // neither block nor throw. See proto/coxswain/v1/recording.proto.
+  // Called with the whole recording piece by piece, on the server's thread. Must neither block nor
+  // throw. See proto/coxswain/v1/recording.proto.
   std::function<void(std::string_view)> record;
 };
 
-// INVALID_ARGUMENT, and says which and why: with these nothing could be served.
+// INVALID_ARGUMENT: an option is unusable; the text says which and why.
 [[nodiscard]] status check(options const& o);
 
 // The system's clock and time zone, for `core::config::started`.

@@ -14,11 +14,11 @@ namespace {
 // An idle connection keeps no larger buffer.
 constexpr std::size_t kept_capacity = 128;
 
-// A buffer with so much is full.
+// A buffer of this size is full.
 constexpr std::size_t buffer_full = 64 * 1024;
 
-// One part in so many of the memory stays free of what is queued, so that barriers still work when
-// nobody reads. Of values twice as much does.
+// One part in this many of the memory stays free of queued messages, so that barriers still work
+// when no peer reads. Of values twice that.
 constexpr std::size_t spare_part = 32;
 
 // A length prefix, and an id as a Protobuf field.
@@ -180,7 +180,7 @@ bool outbox::stretch::is_written() const noexcept {
   return copied_begin == copied.size() && references_begin == references.size();
 }
 
-// Takes off as much of one piece as was written.
+// Removes the written bytes from one piece.
 std::size_t outbox::stretch::take(std::size_t count) {
   bool const referring = references_begin < references.size();
   if (referring && references[references_begin].at == copied_begin) {

@@ -1,10 +1,9 @@
 #pragma once
-// What is to be written to one connection, in order. Small bodies are copied into buffers, large
-// ones are referred to; both are gathered for one write. No buffer grows far: to move one of many
-// megabytes would take longer than an iteration of the loop may. At most a limit's worth is encoded
-// at a time, and less when the memory of all is scarce: further replies wait as they are and are
-// encoded as room appears (semantics D24). An outbox that is empty holds no memory to speak of.
-// Not here: writing, and whose answers these are (dispatch).
+// The output of one connection, in order. Small bodies are copied into buffers, large ones are
+// referenced; both are gathered for one write. Buffers stay small: moving one of many megabytes
+// would take too long for a loop iteration. At most a limit's worth is encoded at a time, and less
+// when memory is scarce: further replies wait unencoded until there is room (semantics D24). An
+// empty outbox holds almost no memory. Not here: writing, and routing of answers (dispatch).
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/encoder.hpp"
@@ -23,23 +22,23 @@ namespace coxswain::server {
 
 class outbox {
  public:
-  // All of it is counted as in transit by `memory`. Replies wait beyond `bytes_max`, and
-  // when `memory` has no room, of which they leave a part to others; but one goes in any case when
-  // nothing else is queued.
+  // `memory` counts all of it as in transit. Replies wait beyond `bytes_max`, and when `memory` has
+  // no room, of which a part is left to others; but one is always encoded when nothing else is
+  // queued.
   outbox(std::shared_ptr<memory_meter> memory, std::size_t bytes_max);
   ~outbox();
   outbox(outbox const&) = delete;
   outbox& operator=(outbox const&) = delete;
 
-  // Adds a reply, or a push with id zero. Ignored after a goodbye; and how a barrier progresses is
-  // no news any more when something waits.
+  // Adds a reply, or a push with id zero. Ignored after a goodbye; a barrier's progress is dropped
+  // when something waits.
   void push(request_id id, core::answer_ptr const& what, encoder& by);
 
-  // Fills in what is to be written next, and returns the part of `into` that was filled: empty if
-  // there is nothing to write. Valid until push or written.
+  // Fills `into` with the next output, and returns the part that was filled: empty if there is
+  // none. Valid until push or written.
   [[nodiscard]] std::span<iovec const> fill(std::span<iovec> into) const;
 
-  // So many bytes were written. Encodes waiting replies that have room now.
+  // This many bytes were written. Encodes waiting replies that have room now.
   void written(std::size_t count, encoder& by);
 
   // These bytes end it in place of a goodbye, for a peer that does not speak the protocol.
@@ -54,28 +53,28 @@ class outbox {
     close_if_full();
   }
 
-  // Throws everything away and ends, for a connection that cannot be told what it should be.
+  // Discards everything and ends, for a connection that can no longer be written to.
   void abandon() noexcept;
 
   // Nothing is left to write.
   [[nodiscard]] bool empty() const noexcept { return queued_ == 0; }
 
-  // A goodbye was pushed, or everything was thrown away: when the outbox is empty, the connection
-  // is to be closed.
+  // A goodbye was pushed, or everything was discarded: close the connection when the outbox is
+  // empty.
   [[nodiscard]] bool ends() const noexcept { return ends_; }
 
-  // Reading from the peer is paused: its replies wait for room, or its requests for memory
-  // (`pause`). After a goodbye nothing is paused.
+  // Whether reading from the peer is paused: its replies wait for room, or its requests for memory
+  // (`pause`). Never after a goodbye.
   [[nodiscard]] bool pauses_reading() const noexcept {
     return (waiting() != 0 || pauses_) && !ends_;
   }
   void pause(bool pauses) noexcept { pauses_ = pauses; }
 
-  // Encoded and not yet written; and how many replies wait besides.
+  // Bytes encoded and not yet written; and how many replies wait besides.
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return queued_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size() - waiting_begin_; }
 
-  // Asserts what must always hold.
+  // Asserts the invariants.
   void check_invariants() const;
 
  private:
@@ -90,7 +89,7 @@ class outbox {
 
     std::string copied;
     std::size_t counted{};       // of its memory
-    std::size_t copied_begin{};  // what is before it was written
+    std::size_t copied_begin{};  // everything before it was written
     std::vector<reference> references;
     std::size_t references_begin{};
     std::size_t reference_offset{};  // how much of the first reference was written
@@ -99,13 +98,13 @@ class outbox {
     request_id id;
     core::answer_ptr what;
   };
-  // What a reply takes: of this queue, and of everybody's memory.
+  // What a reply takes: of this queue, and of the shared memory.
   struct room {
     std::size_t queued{};
     std::size_t memory{};
   };
 
-  // As for small replies: what is queued are bytes of `last_`.
+  // The fast path for small replies: they are bytes of `last_`.
   [[nodiscard]] bool is_one_buffer() const noexcept {
     return full_.empty() && last_.references.empty();
   }

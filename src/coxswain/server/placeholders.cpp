@@ -18,7 +18,7 @@
 namespace coxswain::server {
 namespace {
 
-// Before an operand that stands for itself.
+// Marks an operand that is stored unchanged.
 constexpr char literal = '=';
 
 // In the place of an expected value that the key has; and of one that it does not have.

@@ -1,7 +1,7 @@
 #pragma once
-// What a recording has in the place of values and secrets, so that none of them can be found in it
-// and a replay decides the same all the same (proto/coxswain/v1/recording.proto). A value is
-// replaced by its length. The core compares and computes with few of them:
+// What a recording has in place of values and secrets, so that it contains none of them and a
+// replay still decides the same (proto/coxswain/v1/recording.proto). A value is replaced by its
+// length. The core compares and computes with few of them:
 //
 //   reduction all_equal          the length and a digest
 //   reduction sum_int64          the operand itself
@@ -25,8 +25,8 @@
 
 namespace coxswain::server {
 
-// Makes digests with a key that is drawn at random and that nobody else learns, so that even a
-// short secret cannot be found by trying.
+// Computes digests with a random private key, so that even a short secret cannot be found by brute
+// force.
 class digester {
  public:
   // Throws coxswain::error: INTERNAL, the kernel gives no random numbers.
@@ -40,16 +40,16 @@ class digester {
   core::session_secret key_;
 };
 
-// Whether a record of the request may differ from what was received: it has a value or a secret, or
-// is an Increment, whose record says what the key held. False for most requests.
+// Whether a record of the request may differ from the received one: it has a value or a secret, or
+// is an Increment, whose record has the key's old number. False for most requests.
 [[nodiscard]] bool needs_stand_ins(core::request const& what);
 
-// For the value of a Put, an Append, a Push or a Barrier, if it is not empty: a short way to what a
-// redaction does (wire::append_with_value).
+// The placeholder for a non-empty value of a Put, an Append, a Push or a Barrier: a fast path of
+// redaction (wire::append_with_value).
 [[nodiscard]] std::optional<std::string> stand_in_for_value(core::request const& what,
                                                             digester const& by);
 
-// A message has stand-ins for as long as this lives, and then its own values again.
+// Replaces a message's values by placeholders for its lifetime.
 class redaction {
  public:
   // `receiver` has not received the message yet.
@@ -58,7 +58,7 @@ class redaction {
   redaction(redaction const&) = delete;
   redaction& operator=(redaction const&) = delete;
 
-  // The message has another text until then.
+  // The message has a different text until then.
   void replace(std::string& text, std::string by);
 
   // Nothing was replaced.
@@ -70,22 +70,22 @@ class redaction {
   core::session_secret secret_{};
 };
 
-// The number that the receiver's key has which the message increments, if it does and has one.
+// The number in the receiver's key that the message increments, if any.
 [[nodiscard]] std::optional<std::int64_t> held_number(core::client_message const& message,
                                                       core::coordinator const& receiver);
 
-// Makes values of stand-ins again.
+// Converts placeholders to values.
 class restoration {
  public:
-  // `receiver` will be given the message next. Throws coxswain::error: INVALID_ARGUMENT, what
-  // stands in the place of a value is no stand-in, or the values are longer than a message may be.
+  // `receiver` gets the message next. Throws coxswain::error: INVALID_ARGUMENT, a placeholder is
+  // malformed, or the values are longer than a message may be.
   void restore(core::client_message& message, core::coordinator const& receiver);
 
  private:
   void restore(std::string& value, std::size_t& bytes_left);
 
-  // Of each digest among the values of one length: values that differ, however short they are,
-  // stay different by being numbered.
+  // Numbers the digests of values of one length, so that different values stay different, however
+  // short they are.
   std::map<std::size_t, std::map<std::string, std::uint64_t>> numbers_;
 };
 

@@ -18,10 +18,10 @@ namespace {
 // How long listeners rest when there are no descriptors left.
 constexpr duration rest = 100ms;
 
-// Strangers that give way are told to the log once in so much time.
+// How often closed strangers are logged.
 constexpr duration tell_dismissed_every = 10s;
 
-// So many of a host's strangers are looked at for one that is silent.
+// How many of a host's strangers are checked for a silent one.
 constexpr std::size_t looked_at_max = 8;
 
 // Descriptors that are left for others: files, the log, an embedding program.
@@ -151,7 +151,7 @@ void reception::accepted(listener const& by, net::socket socket, std::string pee
 bool reception::make_room_for(std::string_view host) {
   auto const& known = iteration_.newcomers;
   bool const is_crowd = known.of(host) >= strangers_per_host_max_;
-  // Connections that do not give way are read in this iteration; handshakes may wait for long.
+  // Connections with unread input are read in this iteration; handshakes can wait for long.
   if (is_crowd && !dismiss_one(host) && handshakes_) return false;
   auto const taken = connections_.size() + (handshakes_ ? handshakes_->size() : 0);
   bool const is_known = host.empty() || known.knows(host);
@@ -159,7 +159,7 @@ bool reception::make_room_for(std::string_view host) {
   return taken < connections_max_ - kept || dismiss_one(known.crowd());
 }
 
-// The oldest silent stranger of the host goes. False if there is none among the oldest.
+// Closes the oldest silent stranger of the host. False if there is none among the oldest.
 bool reception::dismiss_one(std::string_view host) {
   for (auto const& one : iteration_.newcomers.oldest(host, looked_at_max)) {
     bool const is_gone = one.what == strangers::peer::kind::handshake
@@ -220,8 +220,8 @@ void reception::let_in() noexcept {
   }
 }
 
-// Best effort: what the peer has sent already is read, so that the goodbye is less likely to be
-// destroyed by a reset. TLS peers cannot be sent a plaintext goodbye.
+// Best effort: input is read first, so that the goodbye is less likely to be destroyed by a reset.
+// TLS peers cannot be sent a plaintext goodbye.
 void reception::refuse(net::socket socket, bool speaks_tls) {
   ++refused_;
   if (!std::exchange(crowded_, true)) {

@@ -1,13 +1,12 @@
 #pragma once
-// Who is let in: the listeners, the limits on connections, and the TLS handshakes of those who are
-// not connections yet. Not here: what happens on a connection (connection), and when an iteration
-// of the loop is (server).
+// Admission: the listeners, the limits on connections, and the TLS handshakes of peers that are not
+// connections yet. Not here: what happens on a connection (connection), loop iterations (server).
 //
-// A peer is a stranger until it has said Hello. If its host has too many strangers, or all places
-// are taken, a stranger that has been silent gives way to the newcomer: the oldest of that host, or
-// of the host with the most. One whose first message is not read yet does not, nor does a handshake
-// in its first second. The last places, one in 32 but 64 at the most, are kept for hosts of which
-// somebody has said Hello.
+// A peer is a stranger until its Hello. If its host has too many strangers, or the limit of
+// connections is reached, a silent stranger is closed in favour of the newcomer: the oldest of that
+// host, or of the host with the most. One with unread input is not, nor is a handshake in its first
+// second. The last places, one in 32 but at most 64, are reserved for hosts with a connection after
+// Hello.
 
 #include "coxswain/net/address_range.hpp"
 #include "coxswain/net/tls_context.hpp"
@@ -28,9 +27,9 @@ namespace coxswain::server {
 
 class reception final : doorkeeper {
  public:
-  // Listens from now on, and accepts after `start`. With `certificates`, everybody but the peers of
-  // Unix sockets must speak TLS. Throws coxswain::error as listener does. All arguments must
-  // outlive it.
+  // Listens from now on, and accepts after `start`. With `certificates`, all peers except those of
+  // Unix sockets must use TLS. Throws coxswain::error as listener does. All arguments must outlive
+  // it.
   reception(loop_iteration& t, connections& all, options const& o,
             net::tls_context const* certificates);
   reception(reception const&) = delete;
@@ -39,18 +38,18 @@ class reception final : doorkeeper {
   // Throws as net::readiness does.
   void start();
 
-  // Accepts nobody any more. Handshakes end with the next `let_in`.
+  // Stops accepting. Handshakes end with the next `let_in`.
   void stop() noexcept;
 
-  // The same at once, without a word.
+  // The same at once, silently.
   void clear() noexcept;
 
   void iteration_begins() noexcept;
 
-  // Makes connections of the peers whose handshakes are done. At the end of an iteration.
+  // Turns peers with completed handshakes into connections. At the end of an iteration.
   void let_in() noexcept;
 
-  // Where it listens, with the ports that were chosen.
+  // The addresses it listens on, with the chosen ports.
   [[nodiscard]] std::vector<std::string> const& addresses() const noexcept { return addresses_; }
 
   // Fills in what is counted here.
@@ -81,15 +80,15 @@ class reception final : doorkeeper {
   std::vector<net::address_range> allowed_;  // at listeners for JAX only; empty: all
   std::vector<std::unique_ptr<listener>> listeners_;
   std::vector<std::string> addresses_;
-  std::optional<time_point> rest_until_;  // the listeners' rest
+  std::optional<time_point> rest_until_;  // the listeners are paused until then
   std::uint64_t accepted_{};
   std::uint64_t refused_{};
   std::uint64_t handshakes_failed_{};
-  std::uint64_t dismissed_{};         // since they were told
+  std::uint64_t dismissed_{};         // since they were last logged
   std::string dismissed_of_;          // the host of the last one
   time_point tell_dismissed_at_{};    // no earlier
   time_point tell_not_allowed_at_{};  // no earlier
-  bool crowded_{};                    // said that there is no room; not again before there was
+  bool crowded_{};  // logged that there is no room; again only after there was room
   bool stopped_{};
 };
 

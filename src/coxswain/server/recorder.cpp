@@ -15,10 +15,10 @@
 namespace coxswain::server {
 namespace {
 
-// What is lost at once when the ring is full.
+// How much is dropped at once when the ring is full.
 constexpr std::size_t block_bytes = 64 * 1024;
 
-// What buffers keep from one record to the next.
+// The capacity that buffers keep between records.
 constexpr std::size_t buffer_bytes = 64 * 1024;
 
 void make_small(std::string& buffer) {
@@ -26,7 +26,7 @@ void make_small(std::string& buffer) {
   if (buffer.capacity() > buffer_bytes) buffer.shrink_to_fit();
 }
 
-// `content`: what the record is to hold.
+// `content`: the content of the record.
 wire::record record_of(core::process_ended const& what, std::string& content) {
   content = what.why.message();
   wire::record input;
@@ -202,7 +202,7 @@ bool recorder::begins_block(wire::record const& what) const noexcept {
   return kept_bytes_max_ > 0 && (kept_.empty() || !kept_.back().has_room_for(what));
 }
 
-// What lies in one block can be read without those before it.
+// A block can be read without earlier ones.
 void recorder::keep(wire::record const& what) {
   if (begins_block(what)) {
     words_.reset();
@@ -210,7 +210,7 @@ void recorder::keep(wire::record const& what) {
       memory_reserve::use const of_none{nullptr};
       kept_.emplace_back(std::max(block_bytes, wire::bytes_max(what)));
     } catch (std::bad_alloc const&) {
-      // Memory is needed elsewhere: what led here is lost, and the recording begins anew.
+      // Memory is needed elsewhere: the recording so far is dropped, and starts again.
       for (auto const& one : kept_) head_.lost += one.records();
       ++head_.lost;
       kept_bytes_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// Writes down what is put into the core, and a digest of what it says, in a ring that is bounded by
-// its bytes, and passes the same on to whoever wants all of it. Values and secrets are replaced
-// (placeholders). Not here: files (the program), and putting it into another core (replay).
+// Records the inputs of the core, and a digest of its outputs, in a ring of bounded size, and
+// passes the complete recording on if asked to. Values and secrets are replaced (placeholders). Not
+// here: files (the program), and replaying (replay).
 
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/core/coordinator.hpp"
@@ -29,21 +29,21 @@ class recorder {
  public:
   recorder(options const& o, incarnation self, time_point start);
 
-  // An input without more to say, or with a text.
+  // An input without content, or with a text.
   void write(time_point now, wire::record_kind kind, connection_id connection = {},
              std::string_view content = {});
   void write_connected(time_point now, connection_id id, std::string_view peer,
                        core::session_secret const& secret);
-  // Messages that come later are judged by the credentials that it replaces.
+  // Later messages are checked against the new credentials.
   void write(time_point now, core::owner_input const& what);
   void write_event(time_point now, core::event const& what);
-  // All that the core has to send after the last recorded input. Only if somebody wants all of the
-  // recording: a digest is not worth its price before.
+  // All messages that the core sends after the last recorded input. Only if the complete recording
+  // is wanted: otherwise a digest is not worth its cost.
   void write_sent(time_point now, std::vector<core::outgoing> const& messages) {
     if (pass_on_) write_digests(now, messages);
   }
 
-  // An encoded message, and whether it holds no hidden fields (wire::decode_client).
+  // An encoded message, and whether it has no hidden fields (wire::decode_client).
   struct encoded_message {
     std::string_view payload;
     bool is_plain{};
@@ -54,7 +54,7 @@ class recorder {
   void write_message(time_point now, connection_id from, encoded_message encoded,
                      core::client_message& message, core::coordinator const& receiver);
 
-  // A whole recording of what is kept.
+  // A complete recording of what is kept.
   [[nodiscard]] std::string recording() const;
 
  private:
@@ -70,7 +70,7 @@ class recorder {
     [[nodiscard]] bool has_room_for(wire::record const& what) const noexcept {
       return wire::bytes_max(what) <= room_ - used_;
     }
-    // There must be room. Returns how many bytes it takes.
+    // There must be room. Returns the number of bytes used.
     std::size_t add(wire::record const& what) noexcept;
 
    private:
@@ -94,8 +94,8 @@ class recorder {
   wire::recording_head head_;
   std::deque<block> kept_;
   std::size_t kept_bytes_{};
-  std::string buffer_;   // of what is passed on
-  std::string message_;  // with stand-ins
+  std::string buffer_;   // of the recording passed on
+  std::string message_;  // with placeholders
   running_digest sent_;
   running_digest events_;
   std::optional<std::string> words_;  // of the last event, if the block has it

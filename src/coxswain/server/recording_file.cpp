@@ -14,7 +14,7 @@
 namespace coxswain::server {
 namespace {
 
-// What is lost when the process is killed, at most.
+// The most that is lost when the process is killed.
 constexpr std::size_t buffered_bytes_max = 4 * 1024;
 
 status unavailable(std::string const& what, int problem) {
@@ -25,7 +25,7 @@ status unavailable(std::string const& what, int problem) {
 
 recording_file::recording_file(std::string path, on_failure failed)
     : path_{std::move(path)}, failed_{std::move(failed)} {
-  // A file that others may read stays theirs, and links lead to the new one.
+  // An existing file that others can read is replaced by a private one, also behind links.
   std::error_code problem;
   bool const is_file = std::filesystem::is_regular_file(path_, problem);
   problem.clear();  // if it cannot be known, opening says why

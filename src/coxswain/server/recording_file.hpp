@@ -1,6 +1,6 @@
 #pragma once
-// The file into which a coordinator's recording is written while it runs. Only its owner may read
-// it: it holds what tasks said.
+// The file to which a coordinator's recording is written while it runs. Only its owner may read it:
+// it contains messages of tasks.
 
 #include "coxswain/base/status.hpp"
 
@@ -11,14 +11,14 @@
 
 namespace coxswain::server {
 
-// Its buffer is its own: a child that was forked must not write what is in the C library's.
+// It has its own buffer: a forked child must not write the content of the C library's.
 class recording_file {
  public:
   // Called once if something cannot be written.
   using on_failure = std::function<void(status const&)>;
 
   // A file of this name is replaced; a pipe or a device is written to. Throws coxswain::error:
-  // UNAVAILABLE, it cannot be made.
+  // UNAVAILABLE, it cannot be created.
   explicit recording_file(std::string path, on_failure failed = {});
 
   ~recording_file();
@@ -28,7 +28,7 @@ class recording_file {
   // On the server's thread. The first failure ends the recording.
   void write(std::string_view bytes);
 
-  // Nothing is written any more. UNAVAILABLE: not all of it was, and why.
+  // Closes the file. UNAVAILABLE: not everything was written, and why.
   [[nodiscard]] status finish();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What those are told who get no session: whole frames, to be written as they are.
+// The replies to peers that get no session, as complete frames.
 
 #include <cstddef>
 #include <string>
@@ -8,17 +8,16 @@
 
 namespace coxswain::server {
 
-// There are `most` connections already. It ends no session, so the peer may come again.
+// There are `most` connections already. It ends no session, so the peer can retry.
 [[nodiscard]] std::string no_room(std::size_t most);
 
-// Its host has too many connections that have not said Hello, or all together have: the peer may
-// come again.
+// Its host, or all hosts together, have too many connections before Hello: the peer can retry.
 [[nodiscard]] std::string gives_way();
 
-// The listener speaks nothing but TLS, and the peer does not.
+// The listener requires TLS, and the peer does not use it.
 [[nodiscard]] std::string speaks_tls_only();
 
-// A response of HTTP, for a peer that has sent a request of HTTP to a coordinator.
+// An HTTP response, for an HTTP request sent to a coordinator.
 [[nodiscard]] std::string_view no_http();
 
 // A client of a coordinator has connected to its status page; the coordinator is at `addresses`.

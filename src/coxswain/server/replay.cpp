@@ -17,7 +17,7 @@ namespace {
 // Any will do: only differences matter.
 constexpr time_point beginning{1h};
 
-// How much may be said before its digest follows.
+// How much output may precede its digest.
 constexpr std::size_t left_max = 1'000'000;
 
 std::uint16_t digest_in(std::string_view two_bytes) {
@@ -101,7 +101,7 @@ void replay::give_message(wire::record const& input) {
   auto const* const counted = std::get_if<core::increment_args>(&message->what);
   if (!input.held || !counted) return core_.received(now_, input.connection, *std::move(message));
 
-  // The core computes with the number, which is in nobody's memory but ours.
+  // The core computes with the number, which only the record has.
   auto const key = counted->key;
   auto const version = version_of(core_, key);
   auto const placeholder = core_.exchange_value(key, bytes{std::to_string(*input.held)});
@@ -137,7 +137,7 @@ void replay::give_credentials(std::string const& text) {
   throw error{{errc::invalid_argument, "The recording replaces tokens by what is none."}};
 }
 
-// The outcome was for who said it.
+// The outcome was for the owner.
 void replay::put_in(core::owner_input what) {
   static_cast<void>(core_.put_in(now_, std::move(what)));
 }

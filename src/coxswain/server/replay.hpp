@@ -1,6 +1,6 @@
 #pragma once
-// Puts a recording into a fresh core, input by input, in the recorded time: what happened then
-// happens again. Compares what the core says with the recorded digests.
+// Replays a recording into a new core, input by input, in the recorded time. Compares the core's
+// output with the recorded digests.
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/server/placeholders.hpp"
@@ -19,34 +19,34 @@ namespace coxswain::server {
 class replay {
  public:
   // `recording` must stay valid as long as this object. Throws coxswain::error: INVALID_ARGUMENT,
-  // it is none, or its settings are none.
+  // it is not a recording, or its settings are invalid.
   explicit replay(std::string_view recording);
 
   [[nodiscard]] wire::recording_head const& head() const noexcept { return reader_.head(); }
 
-  // False if its beginning was lost: then only what the core told its log in those days can be
-  // read, and nothing happens again.
+  // False if its beginning was lost: then only the recorded events can be read, and nothing is
+  // replayed.
   [[nodiscard]] bool is_whole() const noexcept { return head().lost == 0; }
 
-  // The next record, whose input the core was given, valid until the next step; none at the end,
-  // and none if it is later than `until`. Throws coxswain::error: INVALID_ARGUMENT, the record is
-  // damaged, or of a coordinator that worked in another way.
+  // Passes the next record to the core and returns it, valid until the next step; none at the end,
+  // or if it is later than `until`. Throws coxswain::error: INVALID_ARGUMENT, the record is
+  // damaged, or of a coordinator that behaved differently.
   std::optional<wire::record> step(duration until = duration::max());
 
-  // After the last step: whether the recording ends within a record, as one of a coordinator that
-  // was killed.
+  // After the last step: whether the recording ends within a record, because its coordinator was
+  // killed.
   [[nodiscard]] bool is_cut_off() const noexcept { return !next_ && reader_.is_cut_off(); }
 
-  // What the core has told its log in the last step.
+  // The core's events in the last step.
   [[nodiscard]] std::vector<core::event> const& events() const noexcept { return events_; }
 
-  // What this core first sent or reported otherwise than the recorded one (see running_digest), in
-  // the last step or before; empty if nothing.
+  // The first difference between this core's output and the recorded one (see running_digest), in
+  // the last step or before; empty if none.
   [[nodiscard]] std::string const& difference() const noexcept { return difference_; }
 
-  // How many messages and events were the same as those recorded. Of messages there are digests in
-  // recordings that were passed on only (recorder). And for how many there is no digest yet,
-  // because the coordinator was killed.
+  // How many messages and events were the same as those recorded (only complete recordings have
+  // digests of messages, see recorder), and for how many there is no digest, because the
+  // coordinator was killed.
   struct counts {
     std::uint64_t messages{};
     std::uint64_t events{};
@@ -68,7 +68,7 @@ class replay {
   [[nodiscard]] std::string compare_messages(std::string_view digests);
   [[nodiscard]] std::string compare_event(wire::record const& then);
 
-  // What this core has said and no record was compared with.
+  // Output of this core not yet compared with a record.
   struct sent_message {
     connection_id to{};
     request_id in_reply_to{};
@@ -83,10 +83,10 @@ class replay {
   };
 
   wire::recording_reader reader_;
-  std::optional<wire::record> next_;  // was read and is later than what was asked for
+  std::optional<wire::record> next_;  // was read, but is later than `until`
   time_point now_;
-  time_point latest_;  // what is due is judged by the time when a loop iteration began, before what
-                       // it read
+  time_point
+      latest_;  // deadlines are checked with the time when a loop iteration began, before its input
   core::coordinator core_;
   restoration values_;
   running_digest sent_;

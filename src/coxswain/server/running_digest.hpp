@@ -1,9 +1,9 @@
 #pragma once
-// A running digest of what a core says, for recordings: a replay that comes to the same one says
-// the same (recorder, replay). It is made of the kinds of all messages and events, in their order,
-// of whom they are for or about, and of their codes, numbers and names. Not of texts for people,
-// of values (of these the size), secrets, versions of the program and bytes of memory: these may
-// differ between two programs that do the same, or are not in a recording.
+// A running digest of a core's output, for recordings: a replay with the same digest had the same
+// output (recorder, replay). It covers the kinds of all messages and events, in order, their
+// recipients and tasks, and their codes, numbers and names. It does not cover texts for people,
+// values (only their size), secrets, versions of the program and bytes of memory: these can differ
+// between equivalent programs, or are not in a recording.
 
 #include "coxswain/core/model/event.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -15,11 +15,11 @@ namespace coxswain::server {
 
 class running_digest {
  public:
-  // Each returns sixteen bits of the digest of all that was added so far.
+  // Each returns sixteen bits of the digest so far.
   std::uint16_t add(core::outgoing const& message);
   std::uint16_t add(core::event const& what);
 
-  // The message that was last added may exist no longer: another one may lie in its place.
+  // The message added last may no longer exist, and its address may be reused.
   void forget() noexcept { last_ = nullptr; }
 
  private:

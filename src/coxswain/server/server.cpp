@@ -239,8 +239,8 @@ void server::impl::serve_iteration() {
   reception_->let_in();
   if (reload_at_ && *reload_at_ <= iteration_.now) reload_now_and_then();
   connections_.visit_due();
-  // What came after the iteration's beginning may have been overlooked, and what is due since then,
-  // too.
+  // Input that arrived after the iteration's beginning may be unread, so deadlines since then do
+  // not expire yet.
   dispatch_.advance(iteration_began_);
   iteration_.releases.look(dispatch_.rounds_ended());
   connections_.deliver();
@@ -276,7 +276,7 @@ counts server::impl::counted() const {
   return all;
 }
 
-// What the state of things means to those who wait for it.
+// Wakes coroutines that wait for the present state.
 void server::impl::settle() {
   if (dispatch_.done() && !job_done_.is_open()) {
     if (!done_since_) done_since_ = iteration_.now;
@@ -320,7 +320,7 @@ server::~server() { impl_->close(); }
 
 std::vector<std::string> const& server::addresses() const { return impl_->addresses(); }
 
-// No coroutines themselves: those would look for the server when they begin, and it may be gone.
+// Not coroutines themselves: those would use the server when they begin, and it may be gone.
 asio::awaitable<void> server::run() { return impl::serve(impl_); }
 
 asio::awaitable<void> server::job_done() { return impl::wait_done(impl_); }

@@ -33,8 +33,8 @@ class server {
   // Opens the listeners; connections are taken once `run` runs. Throws coxswain::error:
   // INVALID_ARGUMENT (a malformed address, no task, a value too large for a message), UNAVAILABLE
   // (an address cannot be bound; the text names it and the likely reason), FAILED_PRECONDITION
-  // (others could reach a listener, and there is neither a token nor mutual TLS nor `insecure`),
-  // and what net::tls_context says of the files of `options::tls`.
+  // (other hosts could reach a listener, and there is neither a token nor mutual TLS nor
+  // `insecure`), and the errors of net::tls_context for the files of `options::tls`.
   server(asio::io_context& io, options o);
 
   // Closes everything at once, without a goodbye.
@@ -42,7 +42,7 @@ class server {
   server(server const&) = delete;
   server& operator=(server const&) = delete;
 
-  // The addresses it listens on, in the order of the options, with the ports that were chosen:
+  // The addresses it listens on, in the order of the options, with the chosen ports:
   // "127.0.0.1:41234", "unix:/path".
   [[nodiscard]] std::vector<std::string> const& addresses() const;
 
@@ -59,30 +59,31 @@ class server {
   // A second call changes nothing.
   void stop(std::string reason);
 
-  // The owner has something to say: a task's process has ended, a task will be taken away, a round
-  // is cancelled, other tokens count. Errors: those of core::owner_input; INVALID_ARGUMENT: no
-  // token at all, which would let everybody in, an empty one, or the same twice.
+  // An input of the owner: a task's process has ended, a task will be preempted, a round is
+  // cancelled, tokens are replaced. Errors: those of core::owner_input; INVALID_ARGUMENT: no token
+  // at all, which would admit everyone, an empty one, or a duplicate.
   status put_in(core::owner_input what);
 
-  // Reads the files of `options::tls` again now, instead of when `reload_period` is over: for
-  // connections that are made from now on. Throws coxswain::error as net::tls_context does; what
-  // was read before is still used then. Without TLS there is nothing to do.
+  // Reads the files of `options::tls` again now, instead of after `reload_period`, for new
+  // connections. Throws coxswain::error as net::tls_context does; then the previous content is
+  // still used. Does nothing without TLS.
   void reload_certificates();
 
-  // Adds a line to the log (options::log). It is no event of the job, which only the core reports.
+  // Adds a line to the log (options::log). It is not an event of the job; only the core reports
+  // those.
   void report(core::severity level, std::string text);
 
-  // It takes connections: it runs, and was not stopped.
+  // Whether it accepts connections: it runs, and was not stopped.
   [[nodiscard]] bool is_serving() const;
 
-  // A picture of the whole job.
+  // A snapshot of the whole job.
   [[nodiscard]] core::snapshot look() const;
 
-  // What was counted so far. Looks at each connection once.
+  // The counters so far. Visits each connection once.
   [[nodiscard]] coxswain::server::statistics statistics() const;
 
-  // What else the coordinator knows: see the functions of the same names of core::coordinator.
-  // Nothing of this changes anything, so it is not in recordings.
+  // Further queries: see the functions of the same names of core::coordinator. They change nothing,
+  // so they are not recorded.
   [[nodiscard]] core::why_answer why() const;
   [[nodiscard]] core::events_answer events(std::optional<std::uint64_t> after,
                                            core::severity at_least,
@@ -96,8 +97,8 @@ class server {
   // Why the job failed, if it did.
   [[nodiscard]] std::optional<job_error> error() const;
 
-  // What was put into the coordinator's core, as far as `options::record_bytes_max` keeps it:
-  // `replay` and `coxswain replay` do it again.
+  // The latest inputs of the coordinator's core, within `options::record_bytes_max`, for `replay`
+  // and `coxswain replay`.
   [[nodiscard]] std::string recording() const;
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
-// What a server counts for those who operate it, plain data. Everything but what is said to be
-// there now has been counted since the server was made. Not here: the picture of the job
-// (core::snapshot).
+// A server's counters for operators, plain data. All are totals since the server's start, except
+// those marked "now". Not here: the snapshot of the job (core::snapshot).
 
 #include "coxswain/base/duration_histogram.hpp"
 #include "coxswain/base/time.hpp"
@@ -21,25 +20,24 @@ struct statistics {
   std::chrono::system_clock::time_point started{};
   duration uptime{};
 
-  // Now; at most so many; those that were taken; those that were told that there is no room.
+  // Now; the limit; accepted; refused for lack of room.
   std::uint64_t connections{};
   std::uint64_t connections_max{};
   std::uint64_t connections_accepted{};
   std::uint64_t connections_refused{};
 
-  // TLS handshakes: now under way, or waiting for their turn; and those that came to nothing.
+  // TLS handshakes: now in progress or waiting; and failed ones.
   std::uint64_t handshakes{};
   std::uint64_t handshakes_failed{};
 
-  // What came in and what was taken by the kernel;
-  // whole messages; and how often the kernel was asked to send.
+  // Bytes received, and bytes taken by the kernel; complete messages; and the number of send calls.
   std::uint64_t bytes_received{};
   std::uint64_t bytes_sent{};
   std::uint64_t frames_received{};
   std::uint64_t frames_sent{};
   std::uint64_t sends{};
 
-  // Now: what waits for peers that do not read, encoded; and messages that have no room even there.
+  // Now: encoded bytes that wait for slow peers; and messages that have no room even there.
   std::uint64_t queued_bytes{};
   std::uint64_t queued_messages{};
   // Now: memory of messages in transit, both ways, that the core does not own. It counts towards
@@ -49,12 +47,11 @@ struct statistics {
   // rounds, by core::share_kind.
   std::array<std::uint64_t, core::share_kinds> shares{};
 
-  // How late iterations of the loop began that were due at a time: what else ran on its thread, and
-  // what the machine did meanwhile. There is one such iteration each 50 ms unless others come
-  // before.
+  // How late timed loop iterations began, because of other work on the thread or the machine. There
+  // is such an iteration each 50 ms unless others come before.
   duration_histogram loop_lag;
 
-  // How long loop iterations took, and the longest one. What becomes ready meanwhile waits for the
+  // How long loop iterations took, and the longest one. Input that arrives meanwhile waits for the
   // next.
   duration_histogram iterations;
   duration iteration_max{};
@@ -65,11 +62,11 @@ struct statistics {
   wait_counts waits;
   std::uint64_t worker_wait_max{};
 
-  // The most work that connections without a task have made in one iteration, in steps.
+  // The most work of connections without a task in one iteration, in steps.
   std::uint64_t steps_max{};
 
-  // From the moment when the core ended a barrier's round until its outcome was handed to the
-  // kernel for all who read; once a loop iteration, for the first round that ended in it.
+  // From the end of a barrier's round in the core until its outcome was handed to the kernel for
+  // all peers that read; once per loop iteration, for the first round that ended in it.
   duration_histogram releases;
 
   // JAX processes (xla): their connections now, and the calls that were answered, by method; of

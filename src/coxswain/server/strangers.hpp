@@ -1,6 +1,6 @@
 #pragma once
-// The peers that have not said Hello yet, by host: how many there are, and which have been there
-// longest. And the hosts of those that have. Not here: sockets, and who gives way (reception).
+// The peers before their Hello, by host: their number, and the oldest. And the hosts of the others.
+// Not here: sockets, and which peers are closed (reception).
 
 #include <compare>
 #include <cstddef>
@@ -27,27 +27,27 @@ class strangers {
   // The host of a peer's address; empty for a Unix socket, whose peers are not counted.
   [[nodiscard]] static std::string_view host_of(std::string_view address) noexcept;
 
-  // One that is not there yet has come from the host.
+  // Adds a new stranger of the host.
   void came(peer who, std::string_view host);
 
-  // It has said Hello: it is no stranger, and its host is known.
+  // It has sent its Hello: it is no stranger, and its host is known.
   void greeted(peer who);
 
-  // It is gone. Ignored if it was no stranger.
+  // Removes it. Ignored if it was no stranger.
   void left(peer who) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
   [[nodiscard]] std::size_t of(std::string_view host) const;
   [[nodiscard]] bool knows(std::string_view host) const;
 
-  // The strangers of the host that have been there longest, `most` of them, the oldest first.
+  // The oldest strangers of the host, at most `most`, oldest first.
   [[nodiscard]] std::vector<peer> oldest(std::string_view host, std::size_t most) const;
 
   // The host with the most strangers; empty if there are none.
   [[nodiscard]] std::string crowd() const;
 
  private:
-  using arrivals = std::map<std::uint64_t, peer>;  // in the order in which they came
+  using arrivals = std::map<std::uint64_t, peer>;  // in order of arrival
   struct place {
     std::map<std::string, arrivals, std::less<>>::iterator host;
     std::uint64_t arrival;

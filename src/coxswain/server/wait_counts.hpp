@@ -10,7 +10,7 @@ namespace coxswain::server {
 
 class wait_counts {
  public:
-  // The upper bounds of the buckets, inclusive; one more bucket holds what is longer.
+  // The upper bounds of the buckets, inclusive; one more bucket holds longer waits.
   static constexpr std::array<std::uint64_t, 9> bounds{1, 2, 4, 8, 16, 32, 64, 256, 1024};
 
   void record(std::uint64_t iterations) noexcept {
@@ -19,7 +19,7 @@ class wait_counts {
     sum_ += iterations;
   }
 
-  // How many fell into each bucket, without those below it.
+  // The count of each bucket, not cumulative.
   [[nodiscard]] std::array<std::uint64_t, bounds.size() + 1> const& counts() const noexcept {
     return counts_;
   }

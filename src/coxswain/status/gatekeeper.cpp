@@ -9,7 +9,7 @@
 namespace coxswain::status_page {
 namespace {
 
-// Beyond, whoever logged in first has to do so again.
+// Beyond it, the oldest login ends.
 constexpr std::size_t visitors_max = 256;
 
 constexpr std::string_view bearer = "bearer ";

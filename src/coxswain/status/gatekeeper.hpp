@@ -1,6 +1,6 @@
 #pragma once
-// Who may ask: tokens and cookies, and what a browser says of the page that makes it ask. Not here:
-// which request needs which role (routes).
+// Authentication: tokens and cookies, and a browser's headers about the page that makes it ask. Not
+// here: the role needed for each request (routes).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/access/credential.hpp"
@@ -17,10 +17,10 @@ namespace coxswain::status_page {
 
 class gatekeeper {
  public:
-  // Without tokens everybody is a worker, or if `asks_for_certificates` whoever has shown one. If
-  // `anyone_may_look`, a request without a token is a reader's.
-  // `is_private`: only this host can reach the port, which is part of the cookie's name, because
-  // browsers do not tell ports apart.
+  // Without tokens every request is a worker's, or, if `asks_for_certificates`, every one with a
+  // certificate. If `anyone_may_look`, a request without a token is a reader's. `is_private`: only
+  // this host can reach the port, which is part of the cookie's name, because browsers share
+  // cookies between ports.
   struct door {
     bool is_private{};
     bool is_encrypted{};
@@ -36,26 +36,25 @@ class gatekeeper {
   // There are no tokens.
   [[nodiscard]] bool lets_everybody_in() const noexcept { return credentials_.empty(); }
 
-  // PERMISSION_DENIED: on loopback, where no token is needed to look, the Host must be one of this
-  // host's own names: else a page from anywhere could have its own name resolved to this host (DNS
+  // PERMISSION_DENIED: on loopback, where reading needs no token, the Host must be one of this
+  // host's own names: otherwise any web page could have its own name resolved to this host (DNS
   // rebinding).
   [[nodiscard]] status checked_host(http_request const& asked) const;
 
-  // PERMISSION_DENIED: the page that asks is of another origin.
+  // PERMISSION_DENIED: the requesting page has another origin.
   [[nodiscard]] static status checked_origin(http_request const& asked);
 
-  // What who asks may do. UNAUTHENTICATED: it brings no token, or an unknown one; or no certificate
-  // where that is asked for instead.
+  // The role of the sender. UNAUTHENTICATED: it presents no token, or an unknown one; or no
+  // certificate where that is required instead.
   [[nodiscard]] result<core::role> role_of(http_request const& asked) const;
 
-  // The value for Set-Cookie that stands for the token from now on, made of `secret`, which is
+  // The value for Set-Cookie that represents the token from now on, made of `secret`, which is
   // random. UNAUTHENTICATED: the token is unknown.
   [[nodiscard]] result<std::string> log_in(std::string_view token,
                                            core::session_secret const& secret);
 
  private:
-  // Somebody who has logged in. The token itself is no cookie: every server of this host would be
-  // told it.
+  // A login. The cookie is not the token itself, which would be sent to every server of this host.
   struct visitor {
     std::string cookie;
     core::credential by;

@@ -1,6 +1,5 @@
 #pragma once
-// A request and its answer, as far as the routes are about them. Not here: HTTP's bytes
-// (http_connection).
+// A request and its response, as the routes see them. Not here: HTTP's bytes (http_connection).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/base/time.hpp"
@@ -25,7 +24,7 @@ struct http_request {
   std::string content_type;
   std::string body;
   std::string peer;
-  bool is_certified{};  // it has shown a certificate that was asked for
+  bool is_certified{};  // it has presented a required certificate
 };
 
 inline constexpr std::string_view json_type = "application/json";
@@ -36,21 +35,21 @@ struct http_answer {
   std::string_view content_type{json_type};
   text_ptr body;
   std::vector<std::pair<std::string, std::string>> fields{};
-  // What is to be done once the answer is on its way; may be empty.
+  // Called once the response is being sent; may be empty.
   std::function<void()> afterwards{};
 };
 
-// Whether the target is one that orchestrators ask for: /livez, /readyz or /healthz.
+// Whether the target is a probe of orchestrators: /livez, /readyz or /healthz.
 [[nodiscard]] bool is_probe(std::string_view target) noexcept;
 
-// The code that says over HTTP what this one says.
+// The HTTP status of this code.
 [[nodiscard]] unsigned http_code(errc code) noexcept;
 
 // {"code":"NOT_FOUND","message":"..."} and the end of the line.
 [[nodiscard]] std::string error_json(status const& why);
 
-// The seconds, minutes, ... that a text such as "10m", "1.5h", "90s" or "500ms" stands for.
-// INVALID_ARGUMENT: it is none, or more than a thousand years.
+// Parses a duration such as "10m", "1.5h", "90s" or "500ms". INVALID_ARGUMENT: it is malformed, or
+// more than a thousand years.
 [[nodiscard]] result<duration> duration_of(std::string_view text);
 
 }  // namespace coxswain::status_page

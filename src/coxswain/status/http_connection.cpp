@@ -18,8 +18,8 @@ namespace {
 
 namespace http = boost::beast::http;
 
-// How long, and how much, is read of what a refused peer still sends, so that it reads the answer
-// before its own writes fail.
+// How long, and how much, further input of a refused peer is read, so that it gets the response
+// before its writes fail.
 constexpr duration drain_timeout = 2s;
 constexpr int drain_reads_max = 64;
 
@@ -86,7 +86,7 @@ asio::awaitable<bool> http_connection::shake_hands() {
   context_.refused(peer_, limit_.is_over() ? status{errc::deadline_exceeded,
                                                     "There was no whole TLS handshake in time."}
                                            : why);
-  // Who asked in plain HTTP can still read.
+  // A peer that used plain HTTP can read this response.
   if (why.code() != errc::failed_precondition) co_return false;
   asio::ip::tcp::socket plain = stream_.release();
   stream_ = visitor_stream{std::move(plain), nullptr};
@@ -214,7 +214,7 @@ asio::awaitable<bool> http_connection::watch(request const& asked) {
   co_return false;
 }
 
-// So that nobody can try many tokens: the answers to wrong ones wait, as at the coordinator's port.
+// Responses to wrong tokens are delayed, as at the coordinator's port, to prevent guessing.
 asio::awaitable<void> http_connection::slow_down(http_request const& asked, unsigned code) {
   bool const is_wrong = code == 401 && (!asked.authorization.empty() || asked.target == "/login");
   if (!is_wrong) co_return;

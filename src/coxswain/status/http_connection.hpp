@@ -1,6 +1,6 @@
 #pragma once
-// One connection of a page: reads requests, one after the other, and writes their answers; each
-// step has its time, and what is read has its length. Not here: what is answered (routes).
+// One connection of a page: reads requests, one after the other, and writes their responses; each
+// step has a time limit, and input has a size limit. Not here: the responses (routes).
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/status/page_context.hpp"
@@ -21,13 +21,13 @@ class live_connection;
 
 class http_connection : public std::enable_shared_from_this<http_connection> {
  public:
-  // Speaks TLS if there are certificates. One for probes only answers one request, and nothing else
-  // than probes.
+  // Uses TLS if there are certificates. One for probes only answers a single request, which must be
+  // a probe.
   http_connection(asio::ip::tcp::socket socket, net::tls_context const* certificates,
                   page_context& context, watch_house& house, bool only_probes);
   ~http_connection();
 
-  // Until the peer goes or is cut off, or the page is closed.
+  // Runs until the peer disconnects or is disconnected, or the page is closed.
   static asio::awaitable<void> serve(std::shared_ptr<http_connection> self);
 
   // Ends it at once.
@@ -37,7 +37,7 @@ class http_connection : public std::enable_shared_from_this<http_connection> {
   using parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   using request = boost::beast::http::request<boost::beast::http::string_body>;
 
-  // Whether the connection may go on with another request.
+  // Whether the connection may continue with another request.
   asio::awaitable<bool> shake_hands();
   asio::awaitable<bool> converse();
   asio::awaitable<void> await_bytes(duration timeout);

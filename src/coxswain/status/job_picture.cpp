@@ -5,7 +5,7 @@
 namespace coxswain::status_page {
 namespace {
 
-// More texts are made for each who asks.
+// Further texts are made for each request.
 constexpr std::size_t texts_known_max = 16;
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-// What was seen of the job a moment ago, shared by all who ask meanwhile, and the texts that were
-// made of it: of a job of ten thousand tasks each takes some milliseconds. Reads no clock.
+// A recent snapshot of the job, shared by all requests meanwhile, and the texts made from it: for a
+// job of ten thousand tasks each takes some milliseconds. Reads no clock.
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/server.hpp"
@@ -23,7 +23,7 @@ class job_picture {
   job_picture(server::server const& of, text_pool& texts, duration age_max)
       : server_{of}, texts_{texts}, age_max_{age_max} {}
 
-  // Forgets what is too old, with its texts.
+  // Drops a snapshot that is too old, with its texts.
   void renew(time_point now);
 
   // Not older than `age_max`.
@@ -31,7 +31,7 @@ class job_picture {
   // Of the same age or younger.
   [[nodiscard]] why_ptr why(time_point now);
 
-  // The text that goes by this name, made if there is none of this picture.
+  // The text of this name, made if there is none for this snapshot.
   [[nodiscard]] text_ptr text(time_point now, std::string const& name,
                               std::function<std::string()> const& make);
 

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 22> kinds{
 
 // Boost.JSON takes values in braces for arrays: hence none around a single one here.
 
-// Zero is none.
+// Zero means none.
 json::value hexadecimal(incarnation i) {
   if (i.value == 0) return nullptr;
   std::array<char, 8> bytes{};

@@ -1,10 +1,10 @@
 #pragma once
-// What the coordinator knows, as JSON: the same for HTTP and for the commands of the program. Times
-// are milliseconds; 64-bit numbers that identify something are hexadecimal strings, because JSON's
-// readers round large numbers; what is not known is null.
+// The coordinator's state as JSON: the same for HTTP and for the commands of the program. Times are
+// milliseconds; 64-bit identifiers are hexadecimal strings, because JSON readers round large
+// numbers; unknown values are null.
 //
-// Boost.JSON is used header-only: json_source.cpp is its one translation unit. The namespace is not
-// that of the room, whose name is a class of ours.
+// Boost.JSON is used header-only: json_source.cpp is its one translation unit. The namespace
+// differs from the directory's name, which is a class.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -25,7 +25,7 @@ namespace json = boost::json;
 // With three digits after the point; none is null.
 [[nodiscard]] json::value milliseconds_of(std::optional<duration> d);
 
-// JSON has no bytes: what is no text is null, and stands beside it in hexadecimal digits.
+// JSON has no bytes: data that is not text is null, with its hexadecimal digits in a second field.
 void add_bytes(json::object& to, std::string const& name, std::string_view bytes);
 
 // Of "info", "warning" and "error".
@@ -46,7 +46,7 @@ void add_bytes(json::object& to, std::string const& name, std::string_view bytes
 [[nodiscard]] json::object object_of(core::event const& e);
 [[nodiscard]] json::value object_of(core::events_answer::entry const& e);
 
-// Everything of the picture but what there may be many of.
+// The snapshot without its long lists.
 [[nodiscard]] json::object summary_of(core::snapshot const& picture);
 
 // All of them.
@@ -58,11 +58,11 @@ template <class Thing>
   return all;
 }
 
-// The whole picture.
+// The whole snapshot.
 [[nodiscard]] json::object state_of(core::snapshot const& picture);
 
-// As text on one line, with numbers that people can read, which Boost.JSON's own has not. All JSON
-// that we write becomes text here.
+// As text on one line, with readable numbers, unlike Boost.JSON's own. All our JSON output is
+// serialized here.
 [[nodiscard]] std::string serialized(json::value const& what);
 [[nodiscard]] std::string serialized(json::object const& members);
 [[nodiscard]] std::string serialized(json::array const& values);

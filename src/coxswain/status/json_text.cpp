@@ -27,7 +27,7 @@ void add_integer(std::string& to, Number n) {
   to.append(digits.data(), end);
 }
 
-// The fewest digits that say which number it is.
+// The fewest digits that identify the number.
 void add_double(std::string& to, double d) {
   if (!std::isfinite(d)) {
     to += "null";  // JSON has no such numbers

@@ -13,7 +13,7 @@ namespace websocket = boost::beast::websocket;
 
 constexpr std::size_t message_bytes_max = 4 * 1024;
 
-// How long the shaking of hands may take, at the beginning and at the end.
+// Time limit of the opening and closing handshakes.
 constexpr duration handshake_timeout = 10s;
 
 }  // namespace
@@ -45,7 +45,7 @@ asio::awaitable<void> live_connection::serve(std::shared_ptr<live_connection> se
   if (!is_welcome || self->context_.is_closed) co_return;
   self->house_.enter(*self);
   asio::co_spawn(self->news_.get_executor(), listen(self), asio::detached);
-  // What goes wrong ends this connection, and nothing else.
+  // An error ends only this connection.
   try {
     co_await self->tell();
   } catch (std::exception const&) {

@@ -1,7 +1,7 @@
 #pragma once
-// One who watches, over WebSocket: two coroutines, one that writes what the feed has for it, one
-// that reads only to answer pings and to see the end. The watcher has nothing to say: a message of
-// its ends the connection. Not here: what the messages say (live_feed).
+// A watcher over WebSocket: two coroutines, one that writes the feed's messages, one that reads
+// only to answer pings and to detect the end. A message from the watcher ends the connection. Not
+// here: the messages (live_feed).
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/status/page_context.hpp"
@@ -23,7 +23,7 @@ class live_connection final : public watcher, public std::enable_shared_from_thi
 
   live_connection(visitor_stream stream, page_context& context, watch_house& house);
 
-  // Until the watcher goes or is cut off, or the page is closed.
+  // Runs until the watcher disconnects or is disconnected, or the page is closed.
   static asio::awaitable<void> serve(std::shared_ptr<live_connection> self, request const& asked);
 
   // Ends it at once.

@@ -1,8 +1,8 @@
 #pragma once
-// What those who watch are told: the whole job first, then what has changed. It counts how often it
-// found something changed, and knows of each task when that was last; so a watcher is but a place,
-// and who reads slowly gets all that it has missed as one message. Does no I/O and reads no clock.
-// Not here: WebSocket (live_connection).
+// The messages for watchers: first the whole job, then changes. It numbers the changes it finds,
+// and stores the last one of each task; so a watcher is only a position, and a slow one gets all
+// missed changes in one message. Does no I/O and reads no clock. Not here: WebSocket
+// (live_connection).
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/status/text_pool.hpp"
@@ -18,27 +18,28 @@ namespace coxswain::status_page {
 
 class live_feed {
  public:
-  // How far a watcher has been told.
+  // The position of a watcher.
   struct place {
-    std::uint64_t change{};  // zero: it was told nothing yet
+    std::uint64_t change{};  // zero: nothing was sent yet
     std::uint64_t event{};
     std::uint64_t round{};
     friend bool operator==(place const&, place const&) = default;
   };
 
-  // `events_after` gives the events after one, or the last ones of each severity, and the number of
-  // the last.
+  // `events_after` returns the events after one, or the last ones of each severity, and the number
+  // of the last.
   using event_source =
       std::function<core::events_answer(std::optional<std::uint64_t> after, std::size_t of_each)>;
   live_feed(text_pool& texts, event_source events_after)
       : texts_{texts}, events_after_{std::move(events_after)} {}
 
-  // Takes in what the job looks like now, and the number of its last event. True if there is news.
-  // That time goes on is none.
+  // Takes the present snapshot, and the number of its last event. True if anything but the time has
+  // changed.
   bool look(std::shared_ptr<core::snapshot const> now, std::shared_ptr<core::why_answer const> why,
             std::uint64_t last_event);
 
-  // What who stands there is to be told, and moves it on; null if nothing. After the first look.
+  // The next message for this watcher; advances its position. Null if there is none. After the
+  // first look.
   [[nodiscard]] text_ptr next(place& at);
 
  private:
@@ -60,7 +61,7 @@ class live_feed {
   std::uint64_t last_event_{};
   std::vector<std::uint64_t> task_changed_;
   std::uint64_t why_changed_{};
-  std::optional<message> last_made_;  // most watchers stand at the same place
+  std::optional<message> last_made_;  // most watchers have the same position
 };
 
 }  // namespace coxswain::status_page

@@ -90,7 +90,7 @@ class page {
 
  private:
   page& begin(std::string name, std::string help, MetricType type) {
-    // What every program has goes by the names that all exporters use.
+    // Process metrics have the names that all exporters use.
     bool const is_common = name.starts_with("process_");
     families_.push_back({is_common ? name : "coxswain_" + name, std::move(help), type, {}});
     return *this;
@@ -126,7 +126,7 @@ void add_open_barriers(page& to, core::snapshot const& job) {
   to.add({{"kind", "unlisted"}}, static_cast<double>(job.more_barriers));
 }
 
-// Which task it is says `coxswain status`: there are no labels of tasks.
+// There are no labels of tasks: see `coxswain status` for individual ones.
 void add_trouble(page& to, core::snapshot const& job) {
   to.gauge("stuck_tasks", "Tasks that are blocked on each other.", job.stuck_tasks);
   to.gauge("tasks_without_progress",
@@ -215,7 +215,7 @@ void add_core(page& to, core::statistics const& from) {
   to.add({{"cause", "grace"}}, static_cast<double>(from.graces_expired));
 }
 
-// The core's memory by what takes it. What is not held by sessions is stored.
+// The core's memory by use. Memory not held by sessions is stored data.
 void add_memory(page& to, server::statistics const& from, core::snapshot const& job) {
   to.gauges(
       "memory_class_bytes",

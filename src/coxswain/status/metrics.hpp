@@ -1,5 +1,5 @@
 #pragma once
-// What is counted, as Prometheus reads it. Not here: who asks for it over HTTP.
+// Metrics in Prometheus' format. Not here: HTTP.
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/server/statistics.hpp"
@@ -13,8 +13,8 @@ namespace coxswain::status_page {
 // The media type of the text.
 inline constexpr std::string_view metrics_type = "text/plain; version=0.0.4; charset=utf-8";
 
-// All metrics in Prometheus' text format. How many there are depends neither on the number of tasks
-// nor on any name that a client chooses.
+// All metrics in Prometheus' text format. Their number depends neither on the number of tasks nor
+// on names chosen by clients.
 [[nodiscard]] std::string metrics(server::statistics const& counted, core::snapshot const& job,
                                   process_usage const& process);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a status page is told at its start.
+// The options of a status page.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/access/credential.hpp"
@@ -16,46 +16,44 @@ struct options {
   // if there are credentials, authorities for clients' certificates or `insecure`, else 127.0.0.1.
   std::string listen{"127.0.0.1:0"};
 
-  // The tokens, one of which a request must bring; none: everybody may do everything.
+  // The tokens, one of which a request must present; none: all requests are a worker's.
   std::vector<core::credential> credentials;
 
-  // A request without a token may look, as a reader. The page is then for this host only, as it is
-  // without credentials.
+  // A request without a token is a reader's. The page is then for this host only, as without
+  // credentials.
   bool anyone_may_look{false};
 
-  // Listen on an address that others can reach although neither tokens nor certificates are asked
-  // for.
+  // Listen on an address that other hosts can reach although neither tokens nor certificates are
+  // required.
   bool insecure{false};
 
-  // If any of it is set, the page speaks HTTPS only. With authorities and without tokens, a
-  // certificate that one of them has signed stands for a worker's token; probes and the page itself
-  // need none.
+  // If any of it is set, the page is HTTPS only. With authorities and without tokens, a certificate
+  // signed by one of them counts as a worker's token; probes and the page itself need none.
   tls_options tls;
 
-  // Beyond so many connections, further ones are answered once, with 503 unless they ask for a
-  // probe (/livez, /readyz, /healthz). There are `probe_connections_max` of these at a time; a
-  // newcomer beyond takes the place of the oldest of them.
+  // Above this number, further connections get one response, 503 except for a probe (/livez,
+  // /readyz, /healthz). There are at most `probe_connections_max` of these; another one replaces
+  // the oldest of them.
   std::size_t connections_max{256};
   std::size_t probe_connections_max{32};
 
-  // What a request may be long, and how long it may take to come, counted from its first byte or
-  // from the beginning of the connection.
+  // The size limit of a request, and the time limit for receiving it, from its first byte or from
+  // the beginning of the connection.
   std::size_t header_bytes_max{16 * 1024};
   std::size_t body_bytes_max{64 * 1024};
   duration request_timeout{10s};
 
-  // How long a peer may take to read an answer; and how long it may keep a connection without
-  // asking anything.
+  // The time limit for a peer to read a response; and for an idle connection.
   duration answer_timeout{30s};
   duration idle_timeout{30s};
 
-  // Texts that are on their way, all together: beyond, requests are refused.
+  // The size of all texts being sent; above it, requests are refused.
   std::size_t text_bytes_max{64 * 1024 * 1024};
 
-  // How old a picture of the job may be that is shown; one is shared by all who ask meanwhile.
+  // The maximum age of the snapshot that is shown; requests meanwhile share it.
   duration picture_age_max{200ms};
 
-  // How often those who watch are told what has changed.
+  // How often watchers get changes.
   duration live_period{500ms};
 };
 

@@ -25,13 +25,13 @@ namespace {
 // How long the listener rests when there are no descriptors left.
 constexpr duration rest = 100ms;
 
-// Tokens, certificates or the owner's word: others may reach the page.
+// With tokens, certificates or `insecure`, other hosts may reach the page.
 bool may_be_public(options const& o) {
   bool const asks_for_token = !o.credentials.empty() && !o.anyone_may_look;
   return asks_for_token || !o.tls.authorities_file.empty() || o.insecure;
 }
 
-// A port without a host is that of all addresses if others may reach the page, else of this host.
+// A port without a host means all addresses if other hosts may reach the page, else this host.
 std::string with_host(options const& o) {
   auto const& given = o.listen;
   bool const is_port = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
@@ -179,7 +179,7 @@ void page::impl::welcome(asio::ip::tcp::socket socket) try {
       std::make_shared<http_connection>(std::move(socket), certificates, context_, *this, is_full);
   connections_.insert(one);
   if (is_full) keep_for_probes(one);
-  // What goes wrong on a connection ends it, and nothing else.
+  // An error on a connection ends only that connection.
   asio::co_spawn(acceptor_.get_executor(), http_connection::serve(one),
                  [self = shared_from_this(), one](std::exception_ptr) {
                    one->close();
@@ -187,7 +187,7 @@ void page::impl::welcome(asio::ip::tcp::socket socket) try {
                    std::erase(self->probes_, one);
                  });
 } catch (std::bad_alloc const&) {
-  // Its peer asks again, perhaps when there is more memory.
+  // Its peer can retry when there is more memory.
 }
 
 // A probe is answered at once, so it is the slow ones that are cut off.
@@ -199,7 +199,7 @@ void page::impl::keep_for_probes(std::shared_ptr<http_connection> one) {
   probes_.pop_front();
 }
 
-// Those who sit at this host are not helped by "all addresses".
+// A browser on this host cannot use "all addresses".
 std::string page::impl::url() const {
   auto at = acceptor_.local_endpoint();
   if (at.address().is_unspecified()) at.address(asio::ip::address_v4::loopback());
@@ -213,7 +213,7 @@ void page::impl::reload_certificates() {
   certificates_->reload();
 }
 
-// The server says what is wrong with them.
+// The server reports what is wrong with them.
 void page::impl::reload_now_and_then() noexcept {
   try {
     reload_certificates();

@@ -1,13 +1,13 @@
 #pragma once
-// A coordinator's status page: HTTP for people, probes and scripts, on the io_context of the server
-// and beside it. It costs the job nothing but what it asks the server for: connections, requests,
-// answers and the time for each are bounded.
+// A coordinator's status page: HTTP for people, probes and scripts, on the io_context of the
+// server. Its cost to the job is limited to its queries of the server: connections, requests,
+// responses and the time for each are bounded.
 //
 //   coxswain::status_page::options options;
 //   options.listen = "127.0.0.1:8477";
 //   coxswain::status_page::page page{io, coordinator, options};
 //
-// Not thread-safe: on the io_context's one thread. Not here: what is answered (routes).
+// Not thread-safe: on the io_context's one thread. Not here: responses (routes).
 
 #include "coxswain/core/access/credential.hpp"
 #include "coxswain/net/asio.hpp"
@@ -25,8 +25,8 @@ class page {
  public:
   // Listens, and serves once `io` runs, until it is destroyed; before `job` is. Throws
   // coxswain::error: INVALID_ARGUMENT (the address is malformed), UNAVAILABLE (it cannot be
-  // listened on), FAILED_PRECONDITION (others could reach it, and there is neither a token nor
-  // mutual TLS nor `insecure`), and what net::tls_context says of the files of `options::tls`.
+  // listened on), FAILED_PRECONDITION (other hosts could reach it, and there is neither a token nor
+  // mutual TLS nor `insecure`), and the errors of net::tls_context for the files of `options::tls`.
   page(asio::io_context& io, server::server& job, options const& o);
   ~page();
   page(page const&) = delete;
@@ -35,17 +35,16 @@ class page {
   // Reads the files of `options::tls` again; see server::reload_certificates.
   void reload_certificates();
 
-  // From now on these tokens are asked for; there is at least one. Who has logged in with one that
-  // is not among them must do so again; who watches already goes on.
+  // Replaces the tokens; there is at least one. Logins with a removed token end; watchers continue.
   void replace_credentials(std::vector<core::credential> by);
 
-  // Where it listens, with the port that was chosen: "127.0.0.1:41234".
+  // The address it listens on, with the chosen port: "127.0.0.1:41234".
   [[nodiscard]] std::string const& address() const;
 
-  // What to type into a browser on this host: "http://127.0.0.1:41234/", or https with TLS.
+  // The URL for a browser on this host: "http://127.0.0.1:41234/", or https with TLS.
   [[nodiscard]] std::string url() const;
 
-  // How many connections there are.
+  // The number of connections.
   [[nodiscard]] std::size_t connections() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the connections of a page share.
+// The state shared by the connections of a page.
 
 #include "coxswain/net/asio.hpp"
 #include "coxswain/server/host_pace.hpp"
@@ -29,13 +29,13 @@ struct page_context {
              }},
         job_{job} {}
 
-  // Somebody was not let in.
+  // A request was refused.
   void refused(std::string const& peer, status const& why) {
     if (is_closed) return;
     job_.report(core::severity::warning, peer + " was not let in by HTTP: " + why.text());
   }
 
-  // For a client of the coordinator that has come to the wrong port.
+  // For a client of the coordinator that has connected to the wrong port.
   [[nodiscard]] std::string wrong_port() const {
     return server::speaks_http_only(job_.addresses());
   }
@@ -47,13 +47,13 @@ struct page_context {
   routes paths;
   live_feed feed;
   server::host_pace wrong_tokens{server::wrong_tokens_per_second_max};
-  bool is_closed{};  // the job may be gone: nobody asks any more
+  bool is_closed{};  // the job may be gone: do not use it
 
  private:
   server::server& job_;
 };
 
-// Is woken when the feed has news.
+// Woken when the feed has news.
 class watcher {
  public:
   virtual void wake() noexcept = 0;
@@ -62,7 +62,7 @@ class watcher {
   ~watcher() = default;
 };
 
-// Where watchers come and go. The feed looks at the job only while there is one.
+// Watchers register here. The feed examines the job only while there is one.
 class watch_house {
  public:
   virtual void enter(watcher& who) = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What this process takes of its machine. Not here: how it is shown (metrics).
+// The resource usage of this process. Not here: its presentation (metrics).
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct process_usage {
   std::uint64_t threads{};
 };
 
-// Read from /proc and getrusage; what cannot be read is zero.
+// Read from /proc and getrusage; values that cannot be read are zero.
 [[nodiscard]] process_usage usage_of_this_process();
 
 }  // namespace coxswain::status_page

@@ -1,12 +1,11 @@
 #pragma once
-// What is answered to which request. Whoever looks is answered from `job_picture` and the functions
-// of `server::server` that change nothing, so nothing of it is recorded. Whoever acts does so as
-// the server's owner (`core::owner_input`), as `coxswain run` does when a process has ended: the
-// recorder writes it down as an input of the core, and a replay does it again.
-// A session inside the process would have had to shake hands, send heartbeats and acknowledge
-// replies, for two requests that are answered at once.
+// The response to each request. Reads are answered from `job_picture` and the functions of
+// `server::server` that change nothing, so they are not recorded. Actions are inputs of the
+// server's owner (`core::owner_input`), as when `coxswain run` reports that a process has ended:
+// they are recorded as inputs of the core, and replayed. A session inside the process would need a
+// handshake, heartbeats and acknowledgements, for two requests with immediate replies.
 //
-// Does no I/O. Not here: who may come in (gatekeeper), HTTP's bytes (http_connection).
+// Does no I/O. Not here: authentication (gatekeeper), HTTP's bytes (http_connection).
 
 #include "coxswain/server/server.hpp"
 #include "coxswain/status/gatekeeper.hpp"
@@ -28,12 +27,12 @@ class routes {
 
   [[nodiscard]] http_answer answer(time_point now, http_request const& asked);
 
-  // What is to be said instead of the feed: OK if there is nothing against it.
+  // The response instead of the feed: OK if the feed is allowed.
   [[nodiscard]] status may_watch(http_request const& asked) const;
   [[nodiscard]] http_answer refusal(status const& why);
 
  private:
-  // A request whose sender may do what it asks for.
+  // An authorized request.
   struct question {
     time_point now;
     http_request const& asked;
@@ -43,7 +42,7 @@ class routes {
   };
   using reply = http_answer (routes::*)(question const&);
 
-  // A path that ends in a slash stands for all below it, unless it is the page's.
+  // A path that ends in a slash covers all below it, except the page's.
   struct route {
     std::string_view path;
     bool is_post{};

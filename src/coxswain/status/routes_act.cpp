@@ -1,4 +1,4 @@
-// The routes of those who act.
+// The routes that change the job.
 
 #include "coxswain/server/entropy.hpp"
 #include "coxswain/status/json.hpp"
@@ -80,7 +80,7 @@ http_answer routes::cancel(question const& q) {
   return json_of(serialized(json::object{{"cancelled", *barrier}}) + "\n");
 }
 
-// The answer goes out first: the program may end with the coordinator.
+// The response is sent first: the program may end with the coordinator.
 http_answer routes::drain(question const& q) {
   auto done = json_of("{\"stopping\":true}\n");
   done.code = 202;

@@ -1,4 +1,4 @@
-// The routes of those who look.
+// The read-only routes.
 
 #include "coxswain/core/access/request_table.hpp"
 #include "coxswain/core/kernel/text.hpp"
@@ -68,7 +68,7 @@ json::object key_object(std::string const& key, std::uint64_t version, bytes con
 
 }  // namespace
 
-// Everybody may have it: what it shows it asks for itself, with a token if there is one.
+// Public: it requests its data itself, with a token if needed.
 http_answer routes::site(question const&) {
   auto a = text_of(200, std::string{status_page::site()});
   a.content_type = "text/html; charset=utf-8";

@@ -1,5 +1,5 @@
 #pragma once
-// The page at `/`: one HTML text that needs nothing else but the feed. Made of what is in site/.
+// The page at `/`: one HTML text that needs only the feed. Built from site/.
 
 #include <string_view>
 
@@ -7,7 +7,7 @@ namespace coxswain::status_page {
 
 [[nodiscard]] std::string_view site() noexcept;
 
-// The Content-Security-Policy that lets the page do what it does, and nothing else.
+// The Content-Security-Policy that allows only what the page needs.
 [[nodiscard]] std::string_view site_policy() noexcept;
 
 }  // namespace coxswain::status_page

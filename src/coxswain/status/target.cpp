@@ -20,7 +20,7 @@ std::optional<char> byte_of(std::string_view digits) {
   return static_cast<char>(byte);
 }
 
-// In a query a plus sign stands for a space.
+// In a query a plus sign means a space.
 result<std::string> decoded(std::string_view text, bool is_query) {
   std::string found;
   for (std::size_t i = 0; i < text.size(); ++i) {

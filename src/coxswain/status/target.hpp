@@ -1,5 +1,5 @@
 #pragma once
-// What a request asks for: the path, decoded, and the parameters behind the question mark.
+// The target of a request: the decoded path, and the query parameters.
 
 #include "coxswain/base/status.hpp"
 
@@ -13,8 +13,8 @@ namespace coxswain::status_page {
 
 class target {
  public:
-  // INVALID_ARGUMENT: it begins with no slash, a percent sign is followed by no two digits, or what
-  // it stands for is no text (a NUL, or not UTF-8).
+  // INVALID_ARGUMENT: it does not begin with a slash, a percent sign is not followed by two
+  // hexadecimal digits, or the result is not text (a NUL, or not UTF-8).
   [[nodiscard]] static result<target> parse(std::string_view text);
 
   // "/api/v1/keys/a/b": begins with a slash.

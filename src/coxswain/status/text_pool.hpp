@@ -1,5 +1,5 @@
 #pragma once
-// Texts that are sent to many, and how much memory they take while anybody still reads them.
+// Texts sent to many peers, and the memory they take while any still reads them.
 
 #include <cstddef>
 #include <memory>
@@ -14,7 +14,7 @@ class text_pool {
  public:
   explicit text_pool(std::size_t bytes_max) : bytes_max_{bytes_max} {}
 
-  // Counts until the last one who holds it lets go.
+  // Counted until its last holder releases it.
   [[nodiscard]] text_ptr share(std::string text) {
     auto* const kept = new std::string{std::move(text)};
     *bytes_ += kept->size();
@@ -24,7 +24,7 @@ class text_pool {
             }};
   }
 
-  // Nothing more should be made until somebody has read something.
+  // Full: make no further texts until some have been read.
   [[nodiscard]] bool is_full() const noexcept { return *bytes_ >= bytes_max_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return *bytes_; }
 

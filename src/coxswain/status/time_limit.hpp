@@ -1,5 +1,5 @@
 #pragma once
-// Ends what a connection does when it takes too long: what is under way on its socket is aborted.
+// Aborts a connection's operation when it takes too long.
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/net/asio.hpp"
@@ -12,11 +12,11 @@ namespace coxswain::status_page {
 
 class time_limit {
  public:
-  // `abort` is called when the time is over, unless the limit is gone then.
+  // `abort` is called when the time is over, unless the limit was destroyed.
   time_limit(asio::any_io_executor on, std::function<void()> abort)
       : timer_{on}, abort_{std::make_shared<std::function<void()>>(std::move(abort))} {}
 
-  // From now on it may take so long; what was said before is void.
+  // Sets the limit, from now on; it replaces the previous one.
   void set(duration d) {
     is_over_ = false;
     timer_.expires_after(d);

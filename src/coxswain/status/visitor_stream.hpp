@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of a visitor: TCP, or TLS over it. What Beast reads and writes with.
+// The stream of a visitor: TCP, or TLS over it. Used by Beast.
 
 #include "coxswain/net/asio_tls.hpp"
 #include "coxswain/net/tls_certificate.hpp"
@@ -17,14 +17,14 @@ class visitor_stream {
  public:
   using executor_type = asio::ip::tcp::socket::executor_type;
 
-  // Speaks TLS if there are certificates, which must outlive it. If those ask for certificates of
-  // clients, one that is shown must be good, but none need be shown.
+  // Uses TLS if there are certificates, which must outlive it. If they require client certificates,
+  // one that is presented must be valid, but presenting one is optional.
   visitor_stream(asio::ip::tcp::socket socket, net::tls_context const* certificates);
 
   // Before anything is read or written. Not needed without TLS, and then OK.
   static asio::awaitable<status> shake_hands(visitor_stream& of);
 
-  // Its peer has shown a certificate that was asked for.
+  // Its peer has presented a required certificate.
   [[nodiscard]] bool is_certified() const;
   [[nodiscard]] bool is_encrypted() const noexcept { return tls_ != nullptr; }
 
@@ -33,10 +33,10 @@ class visitor_stream {
     return tls_ ? tls_->stream.next_layer() : *plain_;
   }
 
-  // What is below, for who is spoken to without TLS after all; it is moved from afterwards.
+  // The stream below, for a plaintext reply; it is moved from afterwards.
   [[nodiscard]] asio::ip::tcp::socket release() { return std::move(socket()); }
 
-  // Ends what waits, or everything; without effect after it was moved from.
+  // Cancels pending operations, or closes it; no effect after it was moved from.
   void cancel() noexcept;
   void close() noexcept;
 
@@ -62,7 +62,7 @@ class visitor_stream {
         std::move(begin), token, from);
   }
 
-  // What Beast's WebSocket wants at its end, when it took too long or when all is said.
+  // Required by Beast's WebSocket: for a timeout, and for the end of the stream.
   friend void beast_close_socket(visitor_stream& of) { of.close(); }
   friend void teardown(boost::beast::role_type, visitor_stream& of,
                        boost::system::error_code& problem) {

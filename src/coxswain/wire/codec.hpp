@@ -1,10 +1,10 @@
 #pragma once
-// Translates core/model/messages to the bytes of proto/coxswain/v1 and back. The only place that
-// knows both. Not here: what a message means, whether its keys are well formed (core), and the
-// length prefix on the way in (wire/frame).  Text that is not UTF-8 is sent with '?' for each wrong
-// byte, since a peer refuses a message with such text. Timeouts are rounded up to whole
-// milliseconds, so that no deadline comes early; other times are rounded down.  All functions may
-// be called from several threads; each thread keeps about 4 KiB for them.
+// Translates core/model/messages to the bytes of proto/coxswain/v1 and back. Not here: what a
+// message means, whether its keys are well formed (core), and the length prefix on the way in
+// (wire/frame). Text that is not UTF-8 is sent with '?' for each wrong byte, since a peer refuses a
+// message with such text. Timeouts are rounded up to whole milliseconds, so that no deadline comes
+// early; other times are rounded down. All functions may be called from several threads; each
+// thread keeps about 4 KiB for them.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
@@ -21,29 +21,28 @@ namespace coxswain::wire {
 // must be below it.
 inline constexpr std::size_t message_bytes_max = 0x7fff'ffff;
 
-// The limit for what a request says beside its values. While it is decoded, a list of numbers or of
-// short keys takes up to sixty times its bytes, one of empty devices ninety times; so a frame may
-// not be full of them. It is room for the ids of 800,000 open requests, or for a million
+// The size limit of a request without its values. While it is decoded, a list of numbers or of
+// short keys takes up to sixty times its bytes, one of empty devices ninety times; so a frame must
+// not be full of them. It has room for the ids of 800,000 open requests, or for a million
 // participants.
 inline constexpr std::size_t request_bytes_max = std::size_t{4} * 1024 * 1024;
 
 // Appends the message as a whole frame, with its length prefix.
 void append_frame(std::string& out, core::client_message const& message);
 
-// How much of an encoded request is not its values: what `request_bytes_max` bounds.
+// The size of an encoded request without its values, limited by `request_bytes_max`.
 [[nodiscard]] std::size_t bytes_beside_values(std::string_view payload);
 
 // Appends an encoded Put, Append, Push or Barrier with `value` in the place of its own, which is
-// not empty: faster than encoding it again. False and nothing is appended if it must be encoded
-// again, since its fields are not each there once.
+// not empty: faster than encoding it again. Returns false and appends nothing if it must be encoded
+// again, because a field is missing or repeated.
 [[nodiscard]] bool append_with_value(std::string& out, std::string_view payload,
                                      std::string_view value);
 
-// `is_plain`: the payload holds no texts but those of the message, as all that encoders write of
-// the requests that come in masses. False: it may hold others, in fields that do not count.
-// INVALID_ARGUMENT: the payload is no ClientMessage or beyond `request_bytes_max`, a resume secret
-// has the wrong size, or there is an id but no request that this version knows (without an id that
-// is a heartbeat).
+// `is_plain`: the payload has no texts but those of the message, as encoders write the frequent
+// requests. False: it may have others, in ignored fields. INVALID_ARGUMENT: the payload is not a
+// ClientMessage or exceeds `request_bytes_max`, a resume secret has the wrong size, or there is an
+// id but no request that this version knows (without an id that is a heartbeat).
 [[nodiscard]] result<core::client_message> decode_client(std::string_view payload,
                                                          bool* is_plain = nullptr);
 
@@ -72,9 +71,9 @@ struct server_message {
   friend bool operator==(server_message const&, server_message const&) = default;
 };
 
-// INVALID_ARGUMENT: the payload is no ServerMessage, or a session's secret has the wrong size. A
-// body that this version does not know is left out; an unknown code becomes UNKNOWN, an unknown
-// state `never_connected`.
+// INVALID_ARGUMENT: the payload is not a ServerMessage, or a session's secret has the wrong size. A
+// body unknown to this version is ignored; an unknown code becomes UNKNOWN, an unknown state
+// `never_connected`.
 [[nodiscard]] result<server_message> decode_server(std::string_view payload);
 
 }  // namespace coxswain::wire

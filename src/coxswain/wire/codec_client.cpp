@@ -417,7 +417,7 @@ bool lengths_are_true_along(std::string_view message, std::span<int const> path)
   return true;
 }
 
-// Of requests in which messages are in messages; `parse` looks at the request's own.
+// For requests with nested messages; `parse` checks the request's own.
 bool deep_lengths_are_true(std::string_view payload) {
   static constexpr std::array<int, 2> to_devices{v1::ExchangeTopology::kMineFieldNumber,
                                                  v1::LocalTopology::kDevicesFieldNumber};

@@ -1,7 +1,6 @@
 #pragma once
-// What the two halves of the codec share: the fields that are not the same on the wire as in the
-// core (text, times, outcomes, secrets), and the memory in which Protobuf messages are made.
-// Private to wire/codec.
+// Shared by the two halves of the codec: fields that differ between the wire and the core (text,
+// times, outcomes, secrets), and the memory for Protobuf messages. Private to wire/codec.
 
 #include "coxswain/core/model/messages.hpp"
 #include "coxswain/v1/coxswain.pb.h"
@@ -16,9 +15,9 @@
 
 namespace coxswain::wire {
 
-// A Protobuf message for the time of one encoding or decoding. It lies in a block of memory that
-// the thread keeps, and what does not fit there is freed with it, so one large message does not
-// cost memory for ever. Strings may be moved out. One at a time per thread.
+// A Protobuf message for one encoding or decoding, in a memory block that the thread keeps. Memory
+// beyond the block is freed with it, so one large message does not cost memory for ever. Strings
+// may be moved out. One at a time per thread.
 class scratch {
  public:
   scratch();
@@ -39,7 +38,7 @@ class scratch {
   google::protobuf::Arena& arena_;
 };
 
-// Whether the lengths of the message's own fields are true. Protobuf notices only at the end of a
+// Whether the lengths of the message's own fields are valid. Protobuf notices only at the end of a
 // nested message that it was longer than its parent, and until then reserves up to 50 MB for a
 // string in it.
 [[nodiscard]] bool lengths_are_true(std::string_view message) noexcept;
@@ -64,7 +63,7 @@ inline constexpr std::size_t large_value_bytes = 1024;
 [[nodiscard]] std::int64_t timeout_to_wire(duration timeout);
 [[nodiscard]] duration timeout_from_wire(std::int64_t milliseconds);
 
-// Whole units, rounded down. `without_limit` is the largest number, and what is too large for a
+// Whole units, rounded down. `without_limit` is the largest number, and a number too large for a
 // duration is `without_limit`.
 [[nodiscard]] std::uint64_t to_milliseconds(duration time);
 [[nodiscard]] duration from_milliseconds(std::uint64_t count);
@@ -78,8 +77,7 @@ template <class Request>
   return request.has_timeout_ms() ? timeout_from_wire(request.timeout_ms()) : if_none;
 }
 
-// What several messages contain. An unknown state becomes `never_connected`, an unknown code
-// UNKNOWN.
+// Parts of several messages. An unknown state becomes `never_connected`, an unknown code UNKNOWN.
 [[nodiscard]] v1::TaskState encode(task_state from);
 [[nodiscard]] task_state decode(v1::TaskState from);
 void encode(status const& from, v1::Status& to);
@@ -91,7 +89,7 @@ void encode(core::snapshot const& from, v1::JobStatus& to);
 void encode(core::snapshot::task const& from, v1::JobStatus::Task& to);
 [[nodiscard]] core::snapshot::task decode(v1::JobStatus::Task& from);
 
-// What is watched (codec_watch.cpp). An unknown severity becomes `info`, an unknown kind `other`.
+// Watches (codec_watch.cpp). An unknown severity becomes `info`, an unknown kind `other`.
 [[nodiscard]] v1::Severity encode(core::severity from);
 [[nodiscard]] core::severity decode(v1::Severity from);
 void encode(core::alive_answer const& from, v1::AliveReply& to);
@@ -100,13 +98,13 @@ void encode(core::tasks_answer const& from, v1::Tasks& to);
 [[nodiscard]] core::tasks_answer decode(v1::Tasks& from);
 void encode(core::events_answer const& from, v1::Events& to);
 [[nodiscard]] core::events_answer decode(v1::Events& from);
-// What everybody waits for (codec_why.cpp). An unknown kind becomes `barrier`.
+// The reply to why (codec_why.cpp). An unknown kind becomes `barrier`.
 void encode(barrier_failure const& from, v1::BarrierFailure& to);
 [[nodiscard]] barrier_failure decode(v1::BarrierFailure& from);
 void encode(core::why_answer const& from, v1::WhyReply& to);
 [[nodiscard]] core::why_answer decode(v1::WhyReply& from);
 void encode(core::local_topology const& from, v1::LocalTopology& to);
-// Of more devices than one task may have, one more than that is left.
+// More devices than one task may have are cut to one more than that.
 [[nodiscard]] core::local_topology decode(v1::LocalTopology& from);
 void encode(core::global_topology const& from, v1::GlobalTopology& to);
 [[nodiscard]] core::global_topology decode(v1::GlobalTopology& from);

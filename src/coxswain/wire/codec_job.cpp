@@ -1,4 +1,4 @@
-// What is known of the job: states, outcomes, failures and the snapshot <-> v1::JobStatus.
+// The state of the job: states, outcomes, failures and the snapshot <-> v1::JobStatus.
 
 #include "coxswain/wire/codec_fields.hpp"
 

@@ -1,6 +1,5 @@
-// The requests that come in masses, without a Protobuf message in between. Whatever Protobuf's
-// parser would do with a payload that is understood here, is done here; who cannot be sure of it
-// returns false.
+// Frequent requests, without a Protobuf message in between. The result for an accepted payload is
+// exactly that of Protobuf's parser; in doubt, a function returns false.
 
 #include "coxswain/wire/codec_quick.hpp"
 

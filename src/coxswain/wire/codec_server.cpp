@@ -21,7 +21,7 @@ using wire::encode;
 
 using answer_value = decltype(core::answer::value);
 
-// The client may not be told zero for a period that is only short.
+// A short period must not be rounded to zero.
 std::uint64_t period_to_wire(duration period) {
   return period > duration::zero() ? std::max<std::uint64_t>(1, to_milliseconds(period)) : 0;
 }
@@ -37,7 +37,7 @@ v1::HelloReply::Role encode(core::role from) {
   return v1::HelloReply::UNSTATED;
 }
 
-// What a newer coordinator states may be anything: it answers what it refuses.
+// A newer coordinator can state anything when it refuses.
 core::role decode(v1::HelloReply::Role from) {
   if (from == v1::HelloReply::READER) return core::role::reader;
   return from == v1::HelloReply::OPERATOR ? core::role::operator_ : core::role::worker;
@@ -244,10 +244,9 @@ result<answer_value> decode_body(v1::ServerMessage& from) {
   return answer_value{};
 }
 
-// What most requests are answered with, without a Protobuf message in between. The bytes are those
-// that it would have.
+// The most frequent answers, without a Protobuf message in between. The bytes are the same.
 
-// The beginning of a body: these fields of the message in it, whose last one goes on.
+// The beginning of a body: these fields of its message, whose last one continues.
 void append_body(std::string& out, int number, std::string_view fields,
                  std::size_t bytes_to_come = 0) {
   std::array<char, number_field_bytes_max> room;
@@ -256,7 +255,7 @@ void append_body(std::string& out, int number, std::string_view fields,
   out.append(prefix.written()).append(fields);
 }
 
-// Only what precedes the value.
+// Only the part before the value.
 void append_head(std::string& out, core::value_answer const& from) {
   std::array<char, 2 * number_field_bytes_max> room;
   field_writer fields{room.data()};

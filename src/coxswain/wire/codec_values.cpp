@@ -40,7 +40,7 @@ int value_field_of(std::uint64_t request) {
   }
 }
 
-// Of the values in a request, which may be as large as a frame.
+// The values in a request, which can be as large as a frame.
 std::size_t value_bytes_of(field const& request) {
   auto const of = [&](int number) { return bytes_of(request.content, number); };
   if (int const value = value_field_of(request.number)) return of(value);

@@ -1,4 +1,4 @@
-// What is watched: who is alive, all tasks, events <-> v1::AliveReply, v1::Tasks, v1::Events.
+// Watches: alive tasks, all tasks, events <-> v1::AliveReply, v1::Tasks, v1::Events.
 
 #include "coxswain/wire/codec_fields.hpp"
 

@@ -1,4 +1,4 @@
-// What everybody waits for <-> v1::WhyReply, and who is missing <-> v1::BarrierFailure.
+// Waits <-> v1::WhyReply, and missing tasks <-> v1::BarrierFailure.
 
 #include "coxswain/wire/codec_fields.hpp"
 

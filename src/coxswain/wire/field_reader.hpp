@@ -1,8 +1,8 @@
 #pragma once
-// Reads the fields of an encoded Protobuf message one after the other, each as what the caller
-// knows it to be. It understands what encoders write, and fails at everything else, even at some of
-// what Protobuf accepts: tags of three bytes, numbers that are cut to 32 bits, flags above one. Who
-// fails asks Protobuf. Private to wire.
+// Reads the fields of an encoded Protobuf message one after the other, each as a type known to the
+// caller. It accepts what encoders write, and fails at everything else, even at some input that
+// Protobuf accepts: tags of three bytes, numbers that are cut to 32 bits, flags above one. Callers
+// then use Protobuf. Private to wire.
 
 #include "coxswain/base/little_endian.hpp"
 
@@ -15,7 +15,7 @@ namespace coxswain::wire {
 
 enum class wire_type : std::uint32_t { varint = 0, fixed64 = 1, content = 2 };
 
-// What precedes a field.
+// The tag and type of a field.
 [[nodiscard]] constexpr std::uint32_t tag_of(int number, wire_type type) noexcept {
   return static_cast<std::uint32_t>(number) << 3 | static_cast<std::uint32_t>(type);
 }
@@ -25,7 +25,7 @@ class field_reader {
   explicit field_reader(std::string_view message) noexcept
       : at_{message.data()}, end_{message.data() + message.size()} {}
 
-  // The tag of the next field, whose content is to be taken next; zero at the end or after a
+  // The tag of the next field, whose content must be taken next; zero at the end or after a
   // failure.
   [[nodiscard]] std::uint32_t next_tag() noexcept {
     if (at_ == end_) return 0;
@@ -75,17 +75,17 @@ class field_reader {
     return content;
   }
 
-  // What was taken is not what it should be. Returns zero.
+  // Marks the input as invalid. Returns zero.
   std::uint64_t fail() noexcept {
     failed_ = true;
     at_ = end_;
     return 0;
   }
 
-  // There is no more to take: at the end, or after a failure.
+  // At the end, or after a failure.
   [[nodiscard]] bool is_empty() const noexcept { return at_ == end_; }
 
-  // Everything that was taken is what it should be: at the end, the whole message.
+  // Everything taken so far is valid: at the end, the whole message.
   [[nodiscard]] bool succeeded() const noexcept { return !failed_; }
 
  private:

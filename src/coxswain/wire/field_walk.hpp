@@ -1,6 +1,6 @@
 #pragma once
-// Walks over the fields of an encoded Protobuf message, of which it knows only the kinds. Private
-// to wire and xla.
+// Walks over the fields of an encoded Protobuf message, without knowing its schema. Private to wire
+// and xla.
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace coxswain::wire {
 
-// Takes a varint from the beginning of `from`; none if there is no whole one.
+// Takes a varint from the beginning of `from`; none if it is incomplete.
 [[nodiscard]] inline std::optional<std::uint64_t> take_varint(std::string_view& from) noexcept {
   if (!from.empty() && static_cast<unsigned char>(from.front()) < 0x80) {  // as most are
     auto const value = static_cast<unsigned char>(from.front());
@@ -33,8 +33,9 @@ struct field {
   std::uint64_t value{};     // of a number of variable size
 };
 
-// Takes a field from the beginning of `from`; none if there is no whole one, as at the end. Groups
-// are not of our protocol, and Protobuf judges them: here their tags are fields without content.
+// Takes a field from the beginning of `from`; none if it is incomplete, as at the end. Groups,
+// which our protocol does not use, are left to Protobuf: here their tags are fields without
+// content.
 [[nodiscard]] inline std::optional<field> take_field(std::string_view& from) noexcept {
   auto const tag = take_varint(from);
   if (!tag) return std::nullopt;

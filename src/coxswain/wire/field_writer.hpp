@@ -1,6 +1,6 @@
 #pragma once
-// Writes single fields of a Protobuf message into a small array, so that they are appended to
-// something at once. Their numbers are below 2048. Private to wire.
+// Writes single fields of a Protobuf message into a small array, so that they can be appended with
+// one call. Their numbers are below 2048. Private to wire.
 
 #include <algorithm>
 #include <bit>
@@ -28,7 +28,7 @@ inline constexpr std::size_t number_field_bytes_max = tag_bytes_max + varint_byt
 
 class field_writer {
  public:
-  // The array has room for everything that will be put there.
+  // The array must have room for all fields.
   explicit field_writer(char* to) noexcept : begin_{to}, at_{to} {}
 
   // Zero is left out, as proto3 does.
@@ -41,7 +41,7 @@ class field_writer {
     if (value != 0) put_present_signed(field, value);
   }
 
-  // The same for an `optional` field that is there, even if it is zero.
+  // The same for an `optional` field that is set, even if it is zero.
   void put_present_number(int field, std::uint64_t value) noexcept {
     put_varint(static_cast<std::uint64_t>(field) << 3);
     put_varint(value);
@@ -52,7 +52,7 @@ class field_writer {
     put_varint(bits << 1 ^ (value < 0 ? ~std::uint64_t{} : 0));
   }
 
-  // What precedes a `bytes` or message field's content.
+  // The tag and length of a `bytes` or message field.
   void put_head(int field, std::size_t content_bytes) noexcept {
     put_varint(static_cast<std::uint64_t>(field) << 3 | 2);
     put_varint(content_bytes);

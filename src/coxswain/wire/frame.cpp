@@ -79,7 +79,7 @@ void frame_decoder::free_kept() noexcept {
 }
 
 bool frame_decoder::allow() noexcept {
-  memory_reserve::use const none{nullptr};  // which is for what cannot be refused
+  memory_reserve::use const none{nullptr};  // which is for allocations that cannot be refused
   try {
     partial_.reserve(length_);
   } catch (std::bad_alloc const&) {

@@ -23,15 +23,14 @@ inline constexpr std::size_t length_bytes = 4;
 [[nodiscard]] std::array<char, length_bytes> length_prefix(std::size_t payload_bytes) noexcept;
 void append_length(std::string& out, std::size_t payload_bytes);
 
-// Finds the frames in a stream of bytes. A frame that is whole inside the input is handed out
-// where it lies; of a frame that is not, what has arrived is copied into a buffer that is given
-// back after the frame. It grows with the bytes received, never with the announced length, unless
-// the caller allows it. Between frames the decoder holds no heap memory.
+// Finds the frames in a stream of bytes. A frame that is complete in the input is returned in
+// place; an incomplete one is copied into a buffer, which is freed after the frame. It grows with
+// the bytes received, never with the announced length, unless the caller allows it. Between frames
+// the decoder holds no heap memory.
 class frame_decoder {
  public:
-  // Payloads may have up to `frame_bytes_max` bytes. A payload that is longer than `unasked_max`
-  // and not whole inside the input waits for `allow`. `meter` counts the decoder's memory as in
-  // transit.
+  // Payloads may have up to `frame_bytes_max` bytes. A payload longer than `unasked_max` that is
+  // not complete in the input waits for `allow`. `meter` counts the decoder's memory as in transit.
   explicit frame_decoder(std::size_t frame_bytes_max, std::size_t unasked_max = SIZE_MAX,
                          memory_meter* meter = nullptr) noexcept
       : limit_{frame_bytes_max}, unasked_max_{unasked_max}, counted_{meter} {}
@@ -47,28 +46,27 @@ class frame_decoder {
   // Reserves memory for that payload. False if there is none.
   [[nodiscard]] bool allow() noexcept;
 
-  // Adds received bytes, which must stay valid until next() has returned nothing or an error, or
-  // keep() was called, or the decoder is no longer used. The input before must have been taken up
-  // to that point.
+  // Adds received bytes, which must stay valid until next() has returned none or an error, or
+  // keep() was called, or the decoder is no longer used. All earlier input must have been taken.
   void feed(std::string_view input) noexcept;
 
-  // Copies what was fed and not taken, so that it may be taken later. The last payload is gone.
+  // Copies input that was not taken, so that it can be taken later. Invalidates the last payload.
   void keep();
 
-  // The payload of the next whole frame, valid until the following next() or feed(); nothing if
-  // more input is needed. INVALID_ARGUMENT: a frame announces more bytes than the limit allows. The
-  // stream cannot be understood any further, and every later call says the same.
+  // The payload of the next complete frame, valid until the following next() or feed(); none if
+  // more input is needed. INVALID_ARGUMENT: a frame announces more bytes than the limit allows;
+  // every later call returns the same.
   [[nodiscard]] result<std::optional<std::string_view>> next();
 
   // next() has failed because the peer speaks HTTP.
   [[nodiscard]] bool meets_http() const noexcept;
 
-  // next() has failed because the peer speaks HTTP/2; and what came after the first four bytes of
+  // next() has failed because the peer speaks HTTP/2; and the input after the first four bytes of
   // that, which is then no longer fed.
   [[nodiscard]] bool meets_http2() const noexcept;
   [[nodiscard]] std::string_view take_rest() noexcept { return std::exchange(input_, {}); }
 
-  // Something was fed that was not taken: a part of a frame, or more.
+  // Whether there is input that was not taken: a part of a frame, or more.
   [[nodiscard]] bool has_input() const noexcept { return !input_.empty(); }
 
   // A payload longer than `unasked_max` is arriving, or was the last one.
@@ -100,11 +98,11 @@ class frame_decoder {
   std::string_view input_;     // fed and not yet taken
   std::vector<char> partial_;  // the beginning of a payload that no single input holds
   std::vector<char> kept_;     // holds `input_` if it is not empty
-  std::size_t length_{};       // of the payload that is being read; known if the prefix is whole
+  std::size_t length_{};       // of the payload being read; known once the prefix is complete
   std::array<char, length_bytes> prefix_{};
   std::uint8_t prefix_bytes_{};  // how much of `prefix_` has arrived
-  bool asks_{};                  // the payload that is being read waits for `allow`
-  bool lent_{};                  // `partial_` is a whole payload that the caller looks at
+  bool asks_{};                  // the payload being read waits for `allow`
+  bool lent_{};                  // `partial_` is a complete payload in use by the caller
   bool failed_{};
 };
 

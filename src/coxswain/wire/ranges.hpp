@@ -1,6 +1,6 @@
 #pragma once
-// What a HelloReply may state, beside sizes, which `message_bytes_max` bounds. A client refuses
-// what is more, and a server's options keep to it.
+// The ranges of a HelloReply's values, besides sizes, which `message_bytes_max` bounds. A client
+// refuses larger values, and a server's options stay within them.
 
 #include "coxswain/base/time.hpp"
 

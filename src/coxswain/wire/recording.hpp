@@ -1,7 +1,6 @@
 #pragma once
-// The bytes of a recording (proto/coxswain/v1/recording.proto): what was put into a coordinator,
-// and when. Not here: what is recorded (server/recorder), and putting it into another one
-// (server/replay).
+// The bytes of a recording (proto/coxswain/v1/recording.proto): the inputs of a coordinator with
+// their times. Not here: recording (server/recorder) and replaying (server/replay).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
@@ -60,26 +59,25 @@ struct record {
   std::uint64_t number{};
   errc code{};
   bool same_words{};                   // an event whose `content` is only the numbers of its text
-  std::optional<std::int64_t> held{};  // the number that a key has which a message increments
+  std::optional<std::int64_t> held{};  // the number of the key that a message increments
   std::optional<std::uint16_t> digest{};  // of the events up to this one
 };
 
-// Of the format, which changes with the protocol: 3 has messages of protocol version 2.
+// The format's version, which changes with the protocol: 3 has messages of protocol version 2.
 inline constexpr std::uint32_t recording_version = 3;
 
-// Longer texts without their numbers are not shared by events: a reader makes the text anew each
-// time.
+// Events share texts without their numbers up to this length.
 constexpr std::size_t shared_words_max = 4096;
 
-// A record of the kind `sent` has the digests of at most so many messages.
+// A record of the kind `sent` has the digests of at most this many messages.
 constexpr std::size_t messages_per_record_max = 256;
 
 // Append the head, or a record, with its length.
 void append(std::string& out, recording_head const& head);
 void append(std::string& out, record const& what);
 
-// The same for who has room already: `to` has it for `bytes_max`. Returns the end of what was
-// written.
+// The same with existing space: `to` has room for `bytes_max`. Returns the end of the written
+// bytes.
 [[nodiscard]] std::size_t bytes_max(record const& what) noexcept;
 char* write(record const& what, char* to) noexcept;
 
@@ -87,17 +85,17 @@ char* write(record const& what, char* to) noexcept;
 class recording_reader {
  public:
   // `bytes` must stay valid as long as the reader is used. Throws coxswain::error:
-  // INVALID_ARGUMENT, they do not begin with a head of a version that is known.
+  // INVALID_ARGUMENT, they do not begin with a header of a known version.
   explicit recording_reader(std::string_view bytes);
 
   [[nodiscard]] recording_head const& head() const noexcept { return head_; }
 
-  // The next record, valid until another is asked for; none at the end, or where the recording was
-  // cut off. The text of an event is whole. Throws coxswain::error: INVALID_ARGUMENT, what follows
-  // is no record. Kinds that are not known are left out.
+  // The next record, valid until the following call; none at the end, or where the recording was
+  // cut off. The text of an event is complete. Throws coxswain::error: INVALID_ARGUMENT, the next
+  // record is malformed. Unknown kinds are skipped.
   std::optional<record> next();
 
-  // After the last record: whether it was cut off, so that what came then is missing.
+  // After the last record: whether the recording was cut off there.
   [[nodiscard]] bool is_cut_off() const noexcept { return !rest_.empty(); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A token, and the role of who brings it. Not here: what a role may do (access).
+// A token, and the role it gives. Not here: what a role may do (access).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/access/role.hpp"
@@ -19,10 +19,10 @@ struct credential {
   friend bool operator==(credential const&, credential const&) = default;
 };
 
-// INVALID_ARGUMENT: one is empty, or two are the same, so that their role could not be told.
+// INVALID_ARGUMENT: one is empty, or two are the same, so that the role would be ambiguous.
 [[nodiscard]] status check(std::vector<credential> const& all);
 
-// Which of them has this token; none: nobody has the empty one. How long it takes tells nothing but
+// The credential with this token, if any; the empty token never matches. Its duration reveals only
 // their number and lengths.
 [[nodiscard]] std::optional<std::size_t> credential_of(std::vector<credential> const& known,
                                                        std::string_view token) noexcept;

@@ -1,6 +1,6 @@
 #pragma once
-// How a request of a session finds the concern that handles it: may the session ask this now, and
-// for which task does it act (semantics D3)?
+// Routes a session's request to the concern that handles it, after checking whether the session may
+// make it now, and for which task (semantics D3).
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/kernel/call.hpp"
@@ -21,7 +21,7 @@ class request_router {
   request_router(request_router const&) = delete;
   request_router& operator=(request_router const&) = delete;
 
-  // A whole message came in.
+  // A complete message was received.
   void received(time_point now, connection_id from, client_message&& message);
 
  private:

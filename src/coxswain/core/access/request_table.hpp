@@ -1,6 +1,6 @@
 #pragma once
-// The one table of requests: what each is called, the role that it needs (semantics D3), and what
-// it may cost. Not here: who handles them (request_router).
+// The table of requests: the name of each, the role it needs (semantics D3), and what it may cost.
+// Not here: their handlers (request_router).
 
 #include "coxswain/core/access/role.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -23,21 +23,21 @@ inline constexpr bool is_numbered =
 struct request_row {
   std::string_view name;  // for programs: "get_all"
   std::string_view verb;  // for texts: "get keys"
-  role needed{};          // what keeps a session going needs no more than a reader
+  role needed{};          // requests that keep a session alive need only a reader
   std::uint8_t traits{};
 
   enum trait : std::uint8_t {
     needs_memory = 1,  // it waits or stores, and is refused when memory runs out
-    together = 2,      // with it tasks go on together: it may use what others must leave free
-    stores = 4,        // it stores something, and its reply is kept, as far as there is room
-    produces = 8       // it may answer somebody's get or pop
+    together = 2,      // synchronizes tasks: it may use memory that others must leave free
+    stores = 4,        // it stores something, and its reply is kept while there is room
+    produces = 8       // it may complete a waiting get or pop
   };
   [[nodiscard]] bool is(trait one) const noexcept { return (traits & one) != 0; }
 };
 
 [[nodiscard]] request_row const& row_of(request const& what) noexcept;
 
-// PERMISSION_DENIED: who is `mine` may not ask this; the text says what role may.
+// PERMISSION_DENIED: role `mine` may not make this request; the text names the role that may.
 [[nodiscard]] status permission(role mine, request const& what);
 
 }  // namespace coxswain::core

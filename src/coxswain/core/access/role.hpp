@@ -9,7 +9,7 @@
 namespace coxswain::core {
 
 enum class role : std::uint8_t {
-  reader,     // looks: the job, its keys, everything that can be watched
+  reader,     // reads: the job, its keys, everything that can be watched
   operator_,  // also changes keys and queues, waits at count barriers, cancels and preempts
   worker,     // also acts for tasks
 };

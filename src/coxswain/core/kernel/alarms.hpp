@@ -7,7 +7,7 @@ namespace coxswain::core {
 
 struct alarms {
   alarm deadline;
-  time_point deadline_at;  // not later than the meeting's own, which cancellations may put off
+  time_point deadline_at;  // not later than the meeting's own, which cancellations can postpone
   alarm log;
   alarm progress;
   time_point progress_at;

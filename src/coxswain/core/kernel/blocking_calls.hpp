@@ -1,7 +1,7 @@
 #pragma once
 // How many calls of a task wait, and whether it certainly does nothing but wait for other tasks. A
-// process may have several threads or coroutines: while fewer of its calls wait than it ever had
-// open at once, it may be doing something beside. Not here: the calls (sessions).
+// process can have several threads or coroutines: while fewer of its calls wait than it ever had
+// open at once, it may be doing other work. Not here: the calls (sessions).
 
 #include "coxswain/base/time.hpp"
 
@@ -13,9 +13,9 @@ namespace coxswain::core {
 class blocking_calls {
  public:
   enum class wait {
-    for_tasks,      // a barrier: for those who are missing
-    for_anybody,    // a get or a pop: whoever is there may answer it
-    for_outsiders,  // a count barrier: it is there for callers that are no task
+    for_tasks,      // a barrier: for the missing tasks
+    for_anybody,    // a get or a pop: any client can complete it
+    for_outsiders,  // a count barrier: it is meant for callers outside the job
   };
 
   void begin(time_point now, wait what) {
@@ -37,7 +37,7 @@ class blocking_calls {
     return open_ > 0 && open_ == most_ && for_outsiders_ == 0;
   }
 
-  // While all only wait: since when.
+  // Since when all of them wait; only while they do.
   [[nodiscard]] time_point last_began() const noexcept { return last_began_; }
 
   [[nodiscard]] std::uint32_t open() const noexcept { return open_; }

@@ -39,8 +39,8 @@ void calls::answer_parked(ticket who, answer_ptr what) {
   k.sessions.reply(who, std::move(what), traits.reply_is_kept, &in == &concerns_.leaves);
 }
 
-// Asks for the memory that answering those after `tickets[i]` takes: at each distance for what can
-// be found by what was asked for before.
+// Prefetches the memory for answering the ones after `tickets[i]`: at each distance what the
+// previously prefetched memory points to.
 void calls::expect_all(std::vector<ticket> const& tickets, std::size_t i) const {
   kernel const& k = concerns_.kernel;
   if (i + 6 < tickets.size()) k.sessions.prefetch(tickets[i + 6].session);
@@ -53,7 +53,7 @@ void calls::expect_all(std::vector<ticket> const& tickets, std::size_t i) const 
 
 void calls::answer_all(std::vector<ticket> const& tickets, answer_ptr const& what) {
   auto& out = concerns_.kernel.out;
-  // Doubled on the way, the room for many could be twice what is needed.
+  // Growing by doubling could allocate twice what is needed.
   if (tickets.size() > out.size()) out.reserve(out.size() + tickets.size());
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     expect_all(tickets, i);

@@ -1,7 +1,7 @@
 #pragma once
-// Requests and their answers: at once, or later, when what a parked request waits for has come.
-// Not here: who may ask what (request_router), what a request waits for (the concerns), replies on
-// their way (sessions).
+// Requests and their replies: immediate, or later, when a parked request completes. Not here:
+// permissions (request_router), what a request waits for (the concerns), replies being sent
+// (sessions).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -24,7 +24,7 @@ class calls {
   calls(calls const&) = delete;
   calls& operator=(calls const&) = delete;
 
-  // A concern in which requests wait; all are there before the first request.
+  // Registers a concern in which requests wait, before the first request.
   concern_index add(waiting_concern& one);
   [[nodiscard]] waiting_concern& at(parked const& p) const { return *waiting_[p.at.value]; }
   [[nodiscard]] std::vector<waiting_concern*> waiting_concerns() const;
@@ -36,42 +36,42 @@ class calls {
     return make_ok_answer(std::move(value));
   }
 
-  // `keep`: the call changed something, so that its reply is kept until the client has it.
+  // `keep`: the call changed state, so its reply is kept until the client acknowledges it.
   void answer_now(call const& c, answer_ptr what, bool keep);
   void refuse(call const& c, status why) { answer_now(c, share(std::move(why)), false); }
   void answer_parked(ticket who, answer_ptr what);
   void answer_all(std::vector<ticket> const& tickets, answer_ptr const& what);
-  // The same task asks again while it waits: the newer call has taken the older one's place.
+  // The same task repeats a waiting call: the newer call replaces the older one.
   void answer_superseded(ticket older);
 
-  // Where a request waits in its concern, which alone knows what that means.
+  // The position of a request in its concern, which alone interprets it.
   struct position {
     std::uint64_t number{};
     rare_string name{};
   };
 
-  // The call waits from now on, until its timeout or until something else ends it.
+  // Parks the call until its timeout or until something else ends it.
   void park(call const& c, waiting_concern const& in, position where);
   template <std::derived_from<timed_concern> In>
   void park(call const& c, In const& in, position where, duration timeout) {
     park_until(c, in, std::move(where), timeout);
   }
-  // Unparks the request without telling its concern. Nothing if it is not parked.
+  // Unparks the request without notifying its concern. Does nothing if it is not parked.
   std::optional<parked> unpark(ticket who);
-  // Unparks the request and takes it from its concern. Nothing if it is not parked.
+  // Unparks the request and removes it from its concern. Does nothing if it is not parked.
   std::optional<parked> release(ticket who);
-  // What nobody received goes back to the concerns that handed it over.
+  // Returns undelivered items to the concerns that handed them over.
   void put_back(std::vector<undelivered> all);
   void deadline_due(time_point now, due_item const& item);
 
-  // Where its task may have to wait; null if that may go on.
+  // The concern that blocks its task; null if the task can continue.
   [[nodiscard]] blocking_concern const* blocking(parked const& p) const;
-  // A get or a pop: whoever is there may answer it.
+  // A get or a pop: any client can complete it.
   [[nodiscard]] bool is_read(parked const& p) const {
     return at(p).traits().blocks_for == blocking_calls::wait::for_anybody;
   }
 
-  // Answers all requests with which the task waits, or those in one concern.
+  // Answers all waiting requests of the task, or those in one concern.
   void end_waits(task_id id, status const& why);
   void end_waits(task_id id, waiting_concern const& in, status const& why);
   // Ends the waits that concern this task only, such as its gets and pops.

@@ -1,7 +1,7 @@
 #pragma once
 // A concern: the rules of one part of the service (barriers, keys, leaving ...) and the state that
-// only they change. The coordinator asks all concerns, in the order in which `concerns` lists them,
-// about what may concern any of them; so what follows from a failure or a stop is in that order.
+// only they change. The coordinator notifies all concerns, in the order in which `concerns` lists
+// them; so the effects of a failure or a stop come in that order.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/error.hpp"
@@ -40,19 +40,19 @@ class concern {
   virtual ~concern() = default;
 
   // The job has failed: ends all requests here that wait for other tasks. `missing`: the tasks that
-  // did not leave in time, if that is why.
+  // did not leave in time, if that is the cause.
   virtual void job_failed(time_point now, status const& why, barrier_failure const* missing) = 0;
 
   // The coordinator stops: ends all requests here.
   virtual void stopping(time_point now, status const& why) = 0;
 
-  // A session has ended, its requests before, and its tasks have failed by that.
+  // A session has ended; its requests have ended and its tasks have failed before.
   virtual void session_ended(time_point, session_id, status const& /*why*/) {}
 
-  // Ends the program if something does not hold that always must.
+  // Aborts if an invariant is broken.
   virtual void check_invariants() const {}
 
-  // How many deadlines are armed here, beside those of waiting requests.
+  // How many deadlines are armed here, not counting those of waiting requests.
   [[nodiscard]] virtual std::size_t armed() const { return 0; }
 
  protected:
@@ -71,15 +71,15 @@ class concern {
 // Properties that all requests waiting in one concern share.
 struct wait_traits {
   operation request;
-  // What its task is blocked on; none: the task may go on.
+  // What its task is blocked on; none: the task can continue.
   std::optional<blocking_calls::wait> blocks_for;
-  // Who waits: the task that its session acts for, a task that joins, or the session itself.
+  // The waiting party: the task that its session acts for, a joining task, or the session itself.
   enum class party : std::uint8_t { task, joining_task, session } of{party::task};
-  // Its reply is kept until the client acknowledges it, because the request changes something.
+  // Its reply is kept until the client acknowledges it, because the request changes state.
   bool reply_is_kept{true};
   // It ends with its task; no other task depends on it.
   bool ends_with_task{};
-  // `why` lists each call, and those for the same thing together; none: it lists what they are in,
+  // `why` lists each call, grouped by what they wait for; none: it lists what they are part of,
   // such as a round.
   std::optional<why_answer::kind> listed_as{};
 };
@@ -93,22 +93,22 @@ class waiting_concern : public concern {
   // `parked::at` of the requests that wait here.
   [[nodiscard]] concern_index index() const noexcept { return index_; }
 
-  // The request waits no longer; it is parked no more.
+  // The request no longer waits; it has been unparked.
   virtual void cancel(ticket who, parked const& p) = 0;
 
-  // What it handed over, which nobody received, is its again.
+  // Takes back an item that it handed over and that was not received.
   virtual void put_back(std::vector<undelivered> what);
 
   // Why it is not answered yet, for the client that asks: "key 'a' has no value".
   [[nodiscard]] virtual std::string missing_text(time_point now, ticket who, parked const& p) = 0;
 
-  // Who waits here for which tasks, as far as the budget goes.
+  // Adds which tasks wait here for which others, within the budget.
   virtual void add_to(wait_graph&, picture_budget&) const {}
 
   // How many requests wait here.
   [[nodiscard]] virtual std::size_t waiting() const = 0;
 
-  // Ends the program if the concern does not know of this request.
+  // Aborts if the concern does not know this request.
   virtual void check(ticket who, parked const& p) const = 0;
 
  private:
@@ -119,14 +119,14 @@ class waiting_concern : public concern {
 // A concern in which requests have deadlines of their own.
 class timed_concern {
  public:
-  // The answer to a request whose deadline has come.
+  // The reply to a request whose deadline has expired.
   [[nodiscard]] virtual answer_ptr overdue(time_point now, parked const& p) = 0;
 
  protected:
   ~timed_concern() = default;
 };
 
-// A concern in which tasks wait that can do nothing else meanwhile (wait_traits::blocks_for).
+// A concern whose waiting requests block their tasks (wait_traits::blocks_for).
 class blocking_concern : public waiting_concern {
  public:
   using waiting_concern::waiting_concern;
@@ -134,13 +134,13 @@ class blocking_concern : public waiting_concern {
   // What the task waits for, for errors that name it: "barrier 'a'".
   [[nodiscard]] virtual std::string goal_text(parked const& p) const = 0;
 
-  // Where it is stuck: "at barrier 'a'".
+  // What it is blocked on: "at barrier 'a'".
   [[nodiscard]] virtual std::string stuck_text(parked const& p) const = 0;
 
-  // The tasks for which it waits; none if anybody may answer it.
+  // The tasks for which it waits; none if any client can complete it.
   [[nodiscard]] virtual std::vector<task_id> awaited(parked const& p) const = 0;
 
-  // For `wait_traits::listed_as`: the name of what it waits for, and what else is to be said.
+  // For `wait_traits::listed_as`: the name of what it waits for, and further details.
   [[nodiscard]] virtual std::string const& listed_name(parked const& p) const {
     return p.name.get();
   }

@@ -1,7 +1,6 @@
 #pragma once
-// What answers count as memory while somebody holds them: the core those that it may have to send
-// again, an outbox those that wait to be encoded. Not here: what they are encoded to
-// (server/encoder).
+// The memory that answers count for while held: by the core, if it may have to send them again; by
+// an outbox, until they are encoded. Not here: their encoding (server/encoder).
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -9,7 +8,7 @@
 
 namespace coxswain::core {
 
-// What an answer holds beside itself and values: keys, tasks, texts.
+// The size of an answer's keys, tasks and texts, without the object itself and values.
 [[nodiscard]] std::size_t bytes_of(listing_answer const& what);
 [[nodiscard]] std::size_t bytes_of(key_changes_answer const& what);
 [[nodiscard]] std::size_t bytes_of(snapshot const& what);
@@ -18,8 +17,8 @@ namespace coxswain::core {
 [[nodiscard]] std::size_t bytes_of(why_answer const& what);
 [[nodiscard]] std::size_t bytes_of(barrier_failure const& what);
 
-// One holder of the answer, and of the values in it, more or less. All are counted once, however
-// many hold them.
+// Adds or removes one holder of the answer and of the values in it. Each is counted once,
+// regardless of the number of holders.
 void hold_first(holder who, answer const& what, memory_meter& memory);
 void let_go_last(holder who, answer const& what, memory_meter& memory);
 

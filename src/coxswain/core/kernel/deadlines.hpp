@@ -1,6 +1,6 @@
 #pragma once
-// What is due when: an indexed heap. Arming and disarming cost O(log n); of equal times the one
-// that was armed first is due first. Not here: what to do when something is due (coordinator).
+// Deadlines in an indexed heap. Arming and disarming cost O(log n); of equal times the one armed
+// first is due first. Not here: what happens when one is due (coordinator).
 
 #include "coxswain/base/time.hpp"
 
@@ -11,24 +11,24 @@
 namespace coxswain::core {
 
 enum class due : std::uint8_t {
-  hello,           // connection: said nothing
+  hello,           // connection: no Hello yet
   stalled_reader,  // connection: reads nothing
   session,         // session: silent for too long, or its grace is over
-  probe,           // task: its holder gave no sign of life
+  probe,           // task: its holder must show a sign of life
   call,            // one parked request
   round,           // a barrier's round
   round_log,       // a barrier's round waits for long
-  round_progress,  // a barrier's waiters want to know
+  round_progress,  // a barrier's waiters want progress reports
   join,            // the join barrier
   join_log,        // ... waits for long
   leave,           // the leave barrier
   leave_log,       // ... waits for long
   preemption,      // an agreement is to begin, or has taken too long
-  topology_log,    // exchanges of topologies may wait for long
-  review,          // it is to be found out who is stuck
+  topology_log,    // topology exchanges wait for long
+  review,          // look for deadlocks
   no_progress,     // task: reported no further step
-  wrong_tokens,    // those that were tried are to be told
-  task_return,     // task: its next process has not come
+  wrong_tokens,    // report the ones that were tried
+  task_return,     // task: its next process has not joined
 };
 
 // Refers to an armed deadline, or to none.
@@ -45,7 +45,7 @@ class alarm {
 struct due_item {
   time_point when;
   due what{};
-  // Whose deadline it is: the number of a connection, session, task or round; for a call, the
+  // The owner of the deadline: the number of a connection, session, task or round; for a call, its
   // session and, in `request`, its request.
   std::uint64_t subject{};
   std::uint64_t request{};
@@ -53,7 +53,7 @@ struct due_item {
 
 class deadlines {
  public:
-  // Arms `a`, which may be armed already: it is then moved.
+  // Arms `a`; if it is armed already, it is moved.
   void arm(alarm& a, due_item item);
   // Disarms `a` if it is armed.
   void disarm(alarm& a);
@@ -63,7 +63,7 @@ class deadlines {
 
   [[nodiscard]] std::optional<time_point> next() const;
 
-  // The earliest item due at or before `now`. Its alarm is still armed: arm it anew or disarm it.
+  // The earliest item due at or before `now`. Its alarm remains armed: rearm or disarm it.
   [[nodiscard]] std::optional<due_item> due_at(time_point now) const;
 
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }

@@ -1,7 +1,7 @@
 #pragma once
-// What all concerns share: the options, the clock, sessions, tasks, deadlines, the event log and
-// the counts, and what can be said from these alone. Not here: answers to requests (calls), what
-// follows from anything (the concerns).
+// State shared by all concerns: options, clock, sessions, tasks, deadlines, the event log and
+// counters, and texts derived from these alone. Not here: replies to requests (calls), rules (the
+// concerns).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/error.hpp"
@@ -33,7 +33,7 @@ class kernel {
   incarnation const self;
   time_point const started;
   std::vector<outgoing> out;
-  std::size_t unsent_bytes{};  // of large answers that were made since `out` was taken
+  std::size_t unsent_bytes{};  // of large answers made since `out` was taken
   core::deadlines deadlines;
   core::sessions sessions;
   core::roster roster;
@@ -47,23 +47,23 @@ class kernel {
 
   // Free for a request that may wait.
   static constexpr std::size_t memory_per_request = 8 * 1024;
-  // Of the core's memory, one part in so many is left to requests that keep tasks together.
+  // One part in this many of the core's memory is reserved for requests that synchronize tasks.
   static constexpr std::size_t part_for_tasks = 32;
 
-  // How often the loop is expected to show that it runs (semantics D6).
+  // How often the loop is expected to run (semantics D6).
   static constexpr duration tick = 50ms;
 
-  // The latest time that was put in.
+  // The latest time of an input.
   [[nodiscard]] time_point observed() const noexcept { return observed_; }
   void observe(time_point now);
   [[nodiscard]] liveness alive_since(time_point now) const { return {now, stalled_}; }
-  // When what is `allowed` since a sign of life ends. A stall of the loop since then is credited,
-  // but at most one heartbeat timeout.
+  // When the time `allowed` since a sign of life ends. Stalls of the loop since then are credited,
+  // up to one heartbeat timeout.
   [[nodiscard]] time_point credited(liveness const& l, duration allowed) const;
   void arm_deadline(alarms& of, time_point deadline, due_item item);
   void arm_log(alarms& of, time_point now, due_item item);
   void disarm(alarms& of);
-  // A request was answered so long after its deadline.
+  // Records how long after its deadline a request was answered.
   void note_lateness(duration late);
   // For texts, which may be read much later: "14:03:07.2".
   [[nodiscard]] std::string moment(time_point now, time_point at) const;
@@ -76,22 +76,22 @@ class kernel {
   // "task 12 (b12:3391)", "tasks 0-3 (b12:3391)", "a program of task 12 (b12:3391)" or "client
   // b12:3391".
   [[nodiscard]] std::string whose(session const& s) const;
-  // Of who holds it, or held it last.
+  // The label of the session that holds the task, or held it last.
   [[nodiscard]] origin const& from_of(task const& t) const;
   [[nodiscard]] bool is_suspect(task const& t) const;
   [[nodiscard]] std::optional<time_point> last_heard(task const& t) const;
-  // Whether it is not read, so that what it says is not heard.
+  // Whether reading from its connection is paused.
   [[nodiscard]] bool is_paused(session const& s) const;
 
   // "task 12 (b12:3391) failed: ABORTED: killed by signal 9 (SIGKILL)"
   [[nodiscard]] std::string has_failed(task_id id) const;
   // The job's failure as the outcome of a call.
   [[nodiscard]] status job_failed(errc code) const;
-  // The outcome of a call that needs a task by a session that acts for none.
+  // The error of a call that needs a task, in a session that acts for none.
   [[nodiscard]] status not_joined() const;
   // Of a task that has failed or left, as the outcome of a call that needs it.
   [[nodiscard]] status absence(task_id id) const;
-  // OK if a request of the session may wait and hold so much.
+  // OK if a request of the session may wait and hold this many bytes.
   [[nodiscard]] status room_to_wait(session const& s, std::size_t bytes) const;
   [[nodiscard]] status out_of_memory() const;
 

@@ -1,5 +1,5 @@
 #pragma once
-// How late deadlines were answered: the last 4,096 of them.
+// How late timeouts were answered: the last 4,096 of them.
 
 #include "coxswain/base/time.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// When somebody showed signs of life, measured so that a stall of the coordinator's own loop can
-// be credited afterwards (semantics D6).
+// The time of a peer's last sign of life, measured so that a stall of the coordinator's own loop
+// can be credited afterwards (semantics D6).
 
 #include "coxswain/base/time.hpp"
 
@@ -12,8 +12,8 @@ struct liveness {
   time_point since{};         // the last sign of life, or the beginning of a grace
   duration stalled_before{};  // the coordinator's total of stalls at that moment
 
-  // What passed between these two says nothing, as far as it came after the sign of life: neither
-  // the silence counts nor a stall.
+  // The time between these two, as far as it follows the sign of life, does not count: neither
+  // silence nor a stall.
   void leave_out(liveness const& from, liveness const& to) {
     since += to.since - std::max(since, from.since);
     stalled_before += to.stalled_before - std::max(stalled_before, from.stalled_before);

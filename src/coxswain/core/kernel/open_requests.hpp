@@ -1,6 +1,6 @@
 #pragma once
-// The requests of a session that wait, by their ids. They lie in one piece of memory and are found
-// without a search as long as ids rise by one. Not here: what waits where.
+// The waiting requests of a session, by id, in one contiguous buffer. Lookup needs no search as
+// long as ids rise by one. Not here: what they wait for.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/prefetch.hpp"
@@ -18,23 +18,22 @@
 
 namespace coxswain::core {
 
-// Which of the concerns it is in which requests wait.
+// The index of a concern in which requests wait.
 using concern_index = id<struct concern_tag, std::uint8_t>;
 
-// A request that waits. Its concern finds it again by name and number, and it alone knows what
-// these mean.
+// A waiting request. Its concern finds it by name and number, which it alone interprets.
 struct parked {
   rare_string name;
   std::uint64_t number{};
   time_point since;
   std::optional<task_id> task;
-  alarm deadline;  // of those who do not wait in a meeting, which has one for all
+  alarm deadline;  // unless it waits in a meeting, which has one for all
   concern_index at;
 };
 
 class open_requests {
  public:
-  // There must be none with this id. Ids rise, but for those that are sent again.
+  // There must be none with this id. Ids rise, except for requests that are sent again.
   void add(request_id id, parked&& p) {
     assert(!contains(id));
     if (slots_.empty() || slots_.back().id < id) {
@@ -50,7 +49,7 @@ class open_requests {
     slots_[at] = {id, std::move(p), true};
   }
 
-  // The request waits no longer. Nothing if it did not wait.
+  // Removes the request. Does nothing if it did not wait.
   std::optional<parked> take(request_id id) {
     slot* const found = find(id);
     if (!found) return std::nullopt;
@@ -61,7 +60,7 @@ class open_requests {
     return p;
   }
 
-  // It waits on, but for no task. It must be there.
+  // It keeps waiting, but for no task. It must exist.
   void disown(request_id id) { find(id)->what.task.reset(); }
 
   [[nodiscard]] bool contains(request_id id) const { return find(id) != nullptr; }
@@ -74,17 +73,17 @@ class open_requests {
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return slots_.size() - taken_; }
 
-  // Keeps no room, if none waits.
+  // Frees the buffer if none waits.
   void give_back() {
     if (empty()) *this = {};
   }
 
-  // Asks for the memory of the oldest, or of the next.
+  // Prefetches the memory of the oldest, or of the next.
   void prefetch() const noexcept {
     if (slots_.capacity() != 0) coxswain::prefetch(*slots_.data());
   }
 
-  // All, by id. `visit` may add and take none.
+  // Visits all by id. `visit` may neither add nor remove any.
   template <class Visit>
   void each(Visit visit) const {
     for (slot const& one : slots_) {
@@ -93,7 +92,7 @@ class open_requests {
   }
 
  private:
-  // With none open, there is room for so many at the most.
+  // When empty, the capacity kept is at most this.
   static constexpr std::size_t kept_room = 128;
 
   struct slot {
@@ -102,7 +101,7 @@ class open_requests {
     bool waits{};
   };
 
-  // Of the first whose id is not below this one. There must be one.
+  // The position of the first whose id is not below this one. There must be one.
   [[nodiscard]] std::size_t place_of(request_id id) const {
     auto const is_before = [](slot const& one, request_id other) { return one.id < other; };
     auto const found = std::lower_bound(slots_.begin(), slots_.end(), id, is_before);
@@ -120,7 +119,7 @@ class open_requests {
     return const_cast<slot*>(std::as_const(*this).find(id));
   }
 
-  // Half of all are moved after half of all were taken.
+  // Half of the slots move after the other half were taken.
   void forget_taken() {
     if (empty()) {
       slots_.clear();
@@ -132,7 +131,7 @@ class open_requests {
   }
 
   std::vector<slot> slots_;  // by id
-  std::size_t taken_{};      // so many of them wait no longer
+  std::size_t taken_{};      // how many at the beginning are done
 };
 
 }  // namespace coxswain::core

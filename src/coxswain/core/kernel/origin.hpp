@@ -1,6 +1,5 @@
 #pragma once
-// The label of a session, and where its connection comes from: one text each for all of its
-// tasks.
+// The label of a session and the address of its connection, stored once for all of its tasks.
 
 #include <boost/smart_ptr/local_shared_ptr.hpp>
 #include <boost/smart_ptr/make_local_shared.hpp>
@@ -16,7 +15,7 @@ class origin {
   origin(std::string label, std::string peer)
       : texts_{boost::make_local_shared<texts const>(texts{std::move(label), std::move(peer)})} {}
 
-  // "b12:3391", as it claims; empty if it claims nothing.
+  // "b12:3391", as the client states it; empty if it states none.
   [[nodiscard]] std::string const& label() const noexcept { return get().label; }
   // The address of its connection.
   [[nodiscard]] std::string const& peer() const noexcept { return get().peer; }

@@ -1,5 +1,5 @@
 #pragma once
-// A text that is empty most of the time, and then takes no more than a pointer.
+// A string that is usually empty, and then takes only a pointer.
 
 #include <cstddef>
 #include <memory>
@@ -20,7 +20,7 @@ class rare_string {
     static std::string const none;
     return text_ ? *text_ : none;
   }
-  // What it costs beside its own size.
+  // Its memory without the object itself.
   [[nodiscard]] std::size_t cost() const noexcept {
     return text_ ? sizeof(std::string) + text_->size() + 32 : 0;
   }

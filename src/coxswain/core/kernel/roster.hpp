@@ -20,19 +20,19 @@
 
 namespace coxswain::core {
 
-// A newcomer that waits for the sign of life of another incarnation (semantics D10).
+// A newcomer, which waits while another incarnation is probed (semantics D10).
 struct challenger {
   ticket who;
   join_args asked;
 };
 
-// How far a task says that it is.
+// The progress a task has reported.
 struct progress {
   std::uint64_t step{};
-  liveness rose;             // when it was further than before
+  liveness rose;             // when the step last advanced
   time_point waits_since{};  // if a call of it waits
-  duration excused{};        // since then: it waited for others, or was out of reach
-  bool told{};               // that it makes no progress
+  duration excused{};        // time since then in which it waited for others, or was unreachable
+  bool told{};               // that the lack of progress was reported
 };
 
 // While there are newcomers, the holder owes a sign of life.
@@ -42,7 +42,7 @@ struct challenge {
   alarm probe;
 };
 
-// What is known of a task for which nobody acts any more.
+// What is known about a task that no session holds any more.
 struct last_holder {
   session_id session{};
   origin from;
@@ -51,16 +51,16 @@ struct last_holder {
   alarm return_due;                 // armed while the task is returning
 };
 
-// What the last guest of a task to leave said of its task.
+// What the last guest of a task to leave stated about its task.
 enum class parting : std::uint8_t { none, finished, returning };
 
-// There are many, so what few of them have lies elsewhere.
+// There are many, so fields that few of them need are stored elsewhere.
 struct task {
   task_state state{task_state::never_connected};  // changed by roster::set_state only
   bool recoverable{};  // its failure does not fail the job; changed by roster only
   bool came_late{};    // the job had started when it joined
-  // A guest of it has left: it goes when its holder does. If it has finished, nobody waits for it
-  // to leave. Changed by roster only.
+  // A guest of it has left: it leaves when its holder does. If it has finished, no task waits for
+  // it to leave. Changed by roster only.
   parting parted{};
   std::uint32_t place{};  // in the `tasks` of the session that holds it
   alarm progress_due;
@@ -68,16 +68,16 @@ struct task {
   session_id held_by{};               // acts for it while it is joining or connected
   std::unique_ptr<last_holder> last;  // null: it is held, or it never was
 
-  // What waits for it in barriers, alive queries, for keys or to leave, oldest first: requests of
-  // the session that holds it, and of its guests.
+  // Its waiting requests (barriers, alive queries, keys, leaving), oldest first: those of the
+  // session that holds it, and of its guests.
   std::vector<ticket> waits;
   blocking_calls blocked;
 
   std::unique_ptr<core::progress> progress;    // of this incarnation; null: it reports none
-  std::unique_ptr<core::challenge> challenge;  // null: nobody asks for its place
+  std::unique_ptr<core::challenge> challenge;  // null: there is no newcomer
 
-  // A call of it has begun or ended to wait. While one does, the task is not the one that holds
-  // others up: it may have another thread that hangs, but to blame who only waits would be worse.
+  // A call of it has begun or ended waiting. While one waits, the task counts as not holding up
+  // others: another of its threads may hang, but blaming a waiting task would be worse.
   void begin_wait(time_point now, blocking_calls::wait how) {
     if (progress && blocked.open() == 0) progress->waits_since = now;
     blocked.begin(now, how);
@@ -95,7 +95,7 @@ struct task {
 
 class roster {
  public:
-  // `recoverable`: what counts for a task until it joins.
+  // `recoverable`: the default for tasks that have not joined.
   roster(std::uint32_t num_tasks, bool recoverable);
 
   [[nodiscard]] std::uint32_t size() const noexcept {
@@ -105,7 +105,7 @@ class roster {
   [[nodiscard]] task& at(task_id id) { return tasks_[id.value]; }
   [[nodiscard]] task const& at(task_id id) const { return tasks_[id.value]; }
 
-  // It has not parted then.
+  // Then it has not parted.
   void set_state(task_id id, task_state state);
 
   void set_parted(task_id id, parting how);
@@ -115,8 +115,8 @@ class roster {
   void set_recoverable(task_id id, bool recoverable);
   [[nodiscard]] bool all_recoverable() const noexcept { return unrecoverable_ == 0; }
 
-  // Rises with every change of what is shown of the tasks. Whoever changes anything of it but the
-  // state says so by `changed`.
+  // Rises with every visible change of a task. Callers that change anything but the state must call
+  // `changed`.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   void changed() noexcept { ++version_; }
 

@@ -10,7 +10,7 @@
 namespace coxswain::core {
 namespace {
 
-// What a kept reply and a parked request cost, beside the answer, which is counted on its own.
+// The memory of a kept reply and a parked request, without the answer, which is counted separately.
 std::size_t kept_bytes(kept_reply const& k) { return sizeof(kept_reply) + k.hands_over.cost(); }
 // Where it waits, a name has a copy, nodes around it, and an alarm.
 std::size_t parked_bytes(parked const& p) {

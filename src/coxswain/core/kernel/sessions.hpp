@@ -1,7 +1,7 @@
 #pragma once
-// Sessions and the connections that carry them: who is attached to whom, which requests are open,
-// and which replies are kept for a client that might resume (semantics D4). Replies leave through
-// here and nowhere else, so that each is counted. Not here: what requests mean (coordinator).
+// Sessions and their connections: which connection carries which session, which requests are open,
+// and which replies are kept for a client that may resume (semantics D4). All replies are sent
+// through here, so that each is counted. Not here: what requests mean (coordinator).
 
 #include "coxswain/base/fifo.hpp"
 #include "coxswain/core/kernel/deadlines.hpp"
@@ -29,12 +29,12 @@ struct kept_reply {
   std::uint64_t ordinal{};  // zero: not sent since it was made or since the session resumed
   request_id request{};
   answer_ptr what;
-  rare_string hands_over;  // the name of what it hands over, such as a queue; empty: nothing
-  concern_index of{};      // the concern that takes it back if nobody receives it
+  rare_string hands_over;  // the source of the item it hands over, such as a queue; empty: none
+  concern_index of{};      // the concern that takes it back if it is not received
   bool is_leave{};
 };
 
-// What a reply handed over that nobody received.
+// An item that a reply handed over and that was not received.
 struct undelivered {
   concern_index of;
   std::string name;
@@ -45,14 +45,14 @@ struct connection {
   std::string peer;
   session_secret secret{};
   session_id session{};    // zero before the handshake and after the session went elsewhere
-  bool closing{};          // it was told goodbye
-  bool wrong_token{};      // ... because of its token
+  bool closing{};          // a goodbye was sent
+  bool wrong_token{};      // because of its token
   std::uint64_t number{};  // in the order in which they were accepted
   liveness opened;
   alarm hello;
-  liveness blocked;  // since when it reads nothing
+  liveness blocked;  // since when the peer reads nothing
   alarm stalled_reader;
-  std::optional<liveness> reading_paused;  // since when it is not read
+  std::optional<liveness> reading_paused;  // since when reading is paused
 };
 
 struct session {
@@ -64,14 +64,14 @@ struct session {
   std::vector<task_id> tasks;       // joined or joining; a task knows its place in it
   std::vector<task_id> replaced;    // it acted for these until another session did
   std::unique_ptr<guest> guest_of;  // null: it acts for its own tasks only
-  std::uint32_t probed{};           // how many of its tasks owe a sign of life
+  std::uint32_t probed{};           // how many of its tasks are being probed
   liveness heard;
   std::optional<liveness> grace;  // while detached after a closed connection
   alarm expiry;
   bool wrote_since_heartbeat{};
   bool has_said_bye{};  // without leaving; its grace runs
-  bool produces{};      // keys or items, while it had no task
-  bool names_job{};     // or it wants any, and only to look; a task's is "default" then
+  bool produces{};      // keys or items, without having a task
+  bool names_job{};     // else it accepts any job, as an observer; for a task it means "default"
 
   request_id highest{};              // of all requests received
   std::vector<request_id> expected;  // reported unknown at the last resume; not yet sent again
@@ -102,7 +102,7 @@ class sessions {
     return connections_;
   }
 
-  // Ask for memory that will be needed soon: the connection, the session, what it points to.
+  // Prefetch memory that will be needed soon: the connection, the session, what it points to.
   void prefetch(connection_id id) const { connections_.prefetch(id); }
   void prefetch(session_id id) const { sessions_.prefetch(id); }
   void prefetch_requests(session_id id) const;
@@ -117,15 +117,15 @@ class sessions {
   [[nodiscard]] slot_map<session_id, session>& all() { return sessions_; }
   [[nodiscard]] slot_map<session_id, session> const& all() const { return sessions_; }
 
-  // Notes that the client has received so many replies. False if there were not so many.
+  // Notes that the client has received this many replies. False if fewer were sent.
   [[nodiscard]] bool acknowledge(session& s, std::uint64_t answered_through);
 
-  // Whether a request with this id may come now: ids rise, but for those sent again.
+  // Whether a request with this id is valid now: ids rise, except for requests sent again.
   [[nodiscard]] bool admit(session& s, request_id id);
 
   void park(session& s, request_id id, parked&& p);
 
-  // It holds so much more or less of what others count.
+  // Adjusts the bytes it holds that are counted elsewhere.
   void hold(session& s, std::size_t bytes) { shares_.add(s.memory, bytes); }
   void let_go(session& s, std::size_t bytes) { shares_.subtract(s.memory, bytes); }
 
@@ -140,8 +140,8 @@ class sessions {
                                           : share_kind::observer;
   }
 
-  // RESOURCE_EXHAUSTED: the session may not hold so much more; or, if the request would wait, all
-  // of its kind may not.
+  // RESOURCE_EXHAUSTED: the session may not hold this many more bytes; or, if the request would
+  // wait, all sessions of its kind together may not.
   [[nodiscard]] status room_for(session const& s, std::size_t more, bool waits) const;
 
   // The bytes that all sessions of a kind hold.
@@ -150,28 +150,28 @@ class sessions {
   // The request waits no longer. Nothing if it did not wait.
   std::optional<parked> unpark(ticket who);
 
-  // Answers a request. `keep`: the call changed something, so its reply is kept until the client
-  // has it. The request must not be parked any more.
+  // Answers a request, which must not be parked. `keep`: the call changed state, so its reply is
+  // kept until the client acknowledges it.
   void reply(ticket who, answer_ptr what, bool keep, bool is_leave = false);
 
-  // Answers a request and hands over what has this name, such as an item of a queue; it is
-  // undelivered until the client has received the answer.
+  // Answers a request and hands over something of this name, such as an item of a queue; it is
+  // undelivered until the client acknowledges the reply.
   void hand_over(ticket who, answer_ptr what, concern_index of, std::string name);
 
-  // What is undelivered of a session that ends; it is no longer its.
+  // Removes and returns the undelivered items of a session that ends.
   std::vector<undelivered> take_undelivered(session& s);
-  // Those that a client that resumes has not received and does not want: before `resume`.
+  // Those that a resuming client has not received and does not want: before `resume`.
   std::vector<undelivered> take_unwanted(session& s, std::uint64_t answered_through,
                                          std::vector<request_id> const& open);
-  // That of a request which the client takes back, so that its reply, on its way, will be ignored.
+  // That of a request which the client cancels, so that a reply in transit will be ignored.
   std::vector<undelivered> take_cancelled(session& s, request_id id);
 
-  // Sends something that is no reply; nothing if the session's connection is lost.
+  // Sends a push; does nothing if the session's connection is lost.
   void push(session& s, answer_ptr what);
   void push(connection_id to, answer_ptr what);
 
-  // Attaches a connection anew after a loss. Everything that is kept and still wanted is to be
-  // sent again by `send_kept`; returns those of `open`, rising, that are not held.
+  // Attaches a new connection after a loss. `send_kept` sends again all kept replies that are still
+  // wanted; returns the ids in `open`, which rise, that are unknown here.
   std::vector<request_id> resume(session& s, std::uint64_t answered_through,
                                  std::vector<request_id> const& open);
   void send_kept(session& s);
@@ -179,7 +179,7 @@ class sessions {
  private:
   void count(session& s, std::size_t bytes);
   void uncount(session& s, std::size_t bytes);
-  // The reply is kept no longer.
+  // Drops a kept reply.
   void forget(session& s, kept_reply const& k);
   void forget_first(session& s);
   void send(ticket who, answer_ptr what, bool keep, bool is_leave, concern_index of,

@@ -5,7 +5,7 @@
 namespace coxswain::core {
 namespace {
 
-// Of the core's memory, one part in so many.
+// As one part in this many of the core's memory.
 constexpr std::size_t part_of_task = 4;
 constexpr std::size_t part_of_observer = 32;
 constexpr std::size_t part_of_observers = 8;

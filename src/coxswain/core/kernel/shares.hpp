@@ -1,7 +1,7 @@
 #pragma once
 // How much of the core's memory each session and each kind of session may hold in parked requests,
-// kept replies and open rounds, so that those who look at a job cannot take what its tasks need.
-// Not here: the memory of all (memory_meter).
+// kept replies and open rounds, so that observers of a job cannot take what its tasks need. Not
+// here: the total (memory_meter).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/status.hpp"
@@ -48,8 +48,8 @@ class shares {
     return held_[static_cast<std::size_t>(kind)];
   }
 
-  // RESOURCE_EXHAUSTED: with so much more, the session would hold more than it may; it may always
-  // hold one thing. `memory` is the core's.
+  // RESOURCE_EXHAUSTED: with this many more bytes the session would exceed its limit; one item is
+  // always allowed. `memory` is the core's.
   [[nodiscard]] static status own_room(share const& of, std::size_t more,
                                        memory_meter const& memory);
 

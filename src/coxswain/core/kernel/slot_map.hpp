@@ -1,7 +1,6 @@
 #pragma once
-// Things that come and go, addressed by ids that are never used twice: an id is a slot and the
-// slot's generation, so that a late message for a dead thing finds nothing instead of its
-// successor.
+// A map with ids that are never reused: an id is a slot and the slot's generation, so that a late
+// message for an erased object finds nothing instead of its successor.
 
 #include "coxswain/base/prefetch.hpp"
 
@@ -17,7 +16,7 @@ namespace coxswain::core {
 template <class Id, class T>
 class slot_map {
  public:
-  // The id of the new thing; never zero.
+  // The id of the new object; never zero.
   Id insert(T thing) {
     std::uint32_t index;
     if (free_.empty()) {
@@ -42,7 +41,7 @@ class slot_map {
     --size_;
   }
 
-  // Null if there is no such thing any more. Valid until the next insert or erase.
+  // Null if it was erased. Valid until the next insert or erase.
   [[nodiscard]] T* find(Id id) {
     std::uint32_t const index = index_of(id);
     if (index >= slots_.size() || id_of(index) != id || !slots_[index].thing) return nullptr;
@@ -50,14 +49,14 @@ class slot_map {
   }
   [[nodiscard]] T const* find(Id id) const { return const_cast<slot_map*>(this)->find(id); }
 
-  // Asks for its memory.
+  // Prefetches its memory.
   void prefetch(Id id) const noexcept {
     if (index_of(id) < slots_.size()) coxswain::prefetch(slots_[index_of(id)]);
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // All things, by slot. `visit` may erase the thing that it is given, but insert none.
+  // Visits all by slot. `visit` may erase the object it is given, but not insert.
   template <class Visit>
   void each(Visit visit) {
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
@@ -89,11 +88,11 @@ class slot_map {
   std::size_t size_{};
 };
 
-// What others keep beside the things of a slot_map, under the same ids, and find as fast.
+// Additional data for the objects of a slot_map, under the same ids, with the same lookup cost.
 template <class Id, class T>
 class slot_table {
  public:
-  // There must be nothing of this id, nor of one that had its slot before.
+  // There must be none with this id or in its slot.
   void emplace(Id id, T thing) {
     if (index_of(id) >= places_.size()) places_.resize(index_of(id) + 1);
     assert(places_[index_of(id)].id == Id{});
@@ -101,14 +100,14 @@ class slot_table {
     ++size_;
   }
 
-  // Ignored if there is nothing.
+  // Does nothing if there is none.
   void erase(Id id) {
     if (!find(id)) return;
     places_[index_of(id)] = {};
     --size_;
   }
 
-  // Null if there is nothing. Valid until the next emplace or erase.
+  // Null if there is none. Valid until the next emplace or erase.
   [[nodiscard]] T* find(Id id) {
     bool const is_there = index_of(id) < places_.size() && places_[index_of(id)].id == id;
     return is_there && id != Id{} ? &places_[index_of(id)].thing : nullptr;
@@ -122,7 +121,7 @@ class slot_table {
     size_ = 0;
   }
 
-  // All things, by slot. `visit` may add and erase none.
+  // Visits all by slot. `visit` may neither add nor erase.
   template <class Visit>
   void each(Visit visit) const {
     for (place const& one : places_) {

@@ -1,5 +1,5 @@
 #pragma once
-// Words for people: durations, names, sets of tasks; and what is asked of texts.
+// Texts for people: durations, names, sets of tasks; and checks of strings.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
@@ -15,13 +15,13 @@ namespace coxswain::core {
 // "200 ms", "1.5 s", "30 s", "5 min", "2 h"; "without limit".
 [[nodiscard]] std::string in_words(duration d);
 
-// The text; longer than `bytes_max`, it is cut between two letters and ends in "...".
+// The text; if longer than `bytes_max`, it is cut between two characters and ends in "...".
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t bytes_max);
 
-// The name in single quotes; longer than 200 bytes, it is cut.
+// The name in single quotes, cut after 200 bytes.
 [[nodiscard]] std::string quoted(std::string_view name);
 
-// Why a client is refused that names another job than the one which is served.
+// The error for a client that names a job other than the one served.
 [[nodiscard]] std::string another_job(std::string_view wanted, std::string_view served);
 
 struct task_ranges {
@@ -32,7 +32,7 @@ struct task_ranges {
 // Sorted tasks as ranges, in at most `bytes_max` bytes.
 [[nodiscard]] task_ranges ranges(std::vector<task_id> const& tasks, std::size_t bytes_max = 4096);
 
-// Takes the same time wherever the texts differ.
+// Compares in constant time, wherever the strings differ.
 [[nodiscard]] bool equal_in_constant_time(std::string_view a, std::string_view b) noexcept;
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
@@ -40,7 +40,7 @@ struct task_ranges {
 // Two digits for each byte.
 [[nodiscard]] std::string hexadecimal(std::string_view bytes);
 
-// How much of the core's memory is in use, for those for whom there is no room.
+// How much of the core's memory is in use, for RESOURCE_EXHAUSTED errors.
 [[nodiscard]] std::string usage_text(memory_meter const& memory);
 
 }  // namespace coxswain::core

@@ -1,5 +1,5 @@
 #pragma once
-// The address of one parked request: which session asked, and under which id.
+// The address of one parked request: its session and its id.
 
 #include "coxswain/base/ids.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The changes that one answer to a watch tells: not too many, but at least one.
+// The changes in one watch reply: limited, but at least one.
 
 #include "coxswain/core/config.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -17,7 +17,7 @@ class change_batch {
       : changes_max_{options.changes_per_answer_max},
         bytes_max_{options.change_bytes_per_answer_max} {}
 
-  // False if there is no room for it: then for none of those that come after it.
+  // False if it does not fit; then stop: later ones must not be added.
   bool add(key_change const& what) {
     std::size_t const size = what.key.size() + (what.value ? what.value->size() : 0) + 32;
     bool const fits = changes_.size() < changes_max_ && bytes_ + size <= bytes_max_;
@@ -28,7 +28,7 @@ class change_batch {
     return true;
   }
 
-  // The answer, if `present` is the version of the last change that might have been added.
+  // The answer; `present` is the version of the last change that could have been added.
   [[nodiscard]] key_changes_answer until(std::uint64_t present) && {
     std::uint64_t const told = is_cut_ ? changes_.back().version : present;
     return {std::move(changes_), told};

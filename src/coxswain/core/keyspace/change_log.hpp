@@ -1,7 +1,7 @@
 #pragma once
-// The last changes of all keys, in order, for those who watch. Versions are numbered without gaps,
-// so that the changes after a version are found at once. The oldest are forgotten when the log is
-// full, or when somebody needs their memory. Not here: who watches (key_watches).
+// The last changes of all keys, in order, for watches. Versions have no gaps, so the changes after
+// a version are found without a search. The oldest are dropped when the log is full, or when their
+// memory is needed. Not here: the watches (key_watches).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -19,7 +19,7 @@ class change_log {
  public:
   struct limits {
     std::size_t changes_max{65'536};
-    std::size_t bytes_max{64 * 1024 * 1024};  // of keys and values; one change may pass it
+    std::size_t bytes_max{64 * 1024 * 1024};  // of keys and values; a single change may exceed it
   };
 
   change_log(std::shared_ptr<memory_meter> memory, limits within)
@@ -28,7 +28,7 @@ class change_log {
   change_log(change_log const&) = delete;
   change_log& operator=(change_log const&) = delete;
 
-  // What remembering a change costs, beside its value, which is shared.
+  // The memory of a change, without its value, which is shared.
   [[nodiscard]] static std::size_t overhead(std::string const& key) {
     return key.size() + node_bytes;
   }
@@ -36,12 +36,12 @@ class change_log {
   // Its version must follow the last one.
   void add(key_change what);
 
-  // Whether everything after this version is remembered.
+  // Whether all changes after this version are kept.
   [[nodiscard]] bool remembers(std::uint64_t after) const {
     return after + changes_.size() >= last_;
   }
 
-  // The changes after a version that is remembered, in order. `visit(change)` returns false to
+  // The changes after a version that is still kept, in order. `visit(change)` returns false to
   // stop.
   template <class Visit>
   void each_after(std::uint64_t after, Visit visit) const {
@@ -55,7 +55,7 @@ class change_log {
   bool forget_oldest();
 
   [[nodiscard]] std::size_t size() const noexcept { return changes_.size(); }
-  // What forgetting all of them frees at the most: values may be shared with the store.
+  // The most that dropping all of them can free: values may be shared with the store.
   [[nodiscard]] std::size_t cost() const noexcept { return bytes_ + node_bytes * changes_.size(); }
   // The version of the last change.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }

@@ -1,8 +1,8 @@
 #pragma once
-// Gets that wait until several keys have values at the same time. Each waits at one of its keys
-// that is missing, since before that one comes nothing changes for it. When it comes, the others
-// are looked at, a few at a time: those whose iteration has not come are `woken`. Not here: the
-// keys (kv_store), replies and deadlines (coordinator).
+// Gets that wait until several keys have values at the same time. Each waits at one of its missing
+// keys, since nothing changes for it until that one is set. Then its other keys are checked, a few
+// at a time; gets still to be checked are `woken`. Not here: the keys (kv_store), replies and
+// deadlines (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/fifo.hpp"
@@ -20,22 +20,22 @@ namespace coxswain::core {
 
 class joint_gets {
  public:
-  // How many keys are looked at when one comes; and in each advance, beside those of one get.
+  // How many keys are checked when one is set; and in each advance, besides those of one get.
   static constexpr std::size_t looks_per_put = 64;
   static constexpr std::size_t looks_per_advance = 4096;
 
-  // Before keys are removed: a get that is not looked at by then may find them gone.
+  // Before keys are removed: a get that has not been checked by then may find them gone.
   static constexpr std::size_t looks_per_removal = 65'536;
 
-  // How many are looked at, at most, for a text that names those that are missing.
+  // How many are checked, at most, for a text that names the missing ones.
   static constexpr std::size_t looks_per_text = 1024;
 
   struct get {
     std::vector<std::string> keys;
-    std::size_t at{};        // the key that it waits at, or that is looked at next
+    std::size_t at{};        // the key that it waits at, or that is checked next
     std::uint64_t waiter{};  // its number there
-    std::size_t bytes{};     // what it is counted with
-    std::size_t looked{};    // so many before `at` had values when they were looked at
+    std::size_t bytes{};     // the bytes it is counted with
+    std::size_t looked{};    // how many before `at` had values when they were checked
     bool is_woken{};
   };
 
@@ -54,8 +54,8 @@ class joint_gets {
   [[nodiscard]] get const& at(number which) const { return gets_.at(which); }
   void erase(number which);
 
-  // Those whose key has come and whose other keys are yet to be looked at, in that order; some may
-  // wait no longer.
+  // Those whose key was set and whose other keys are still to be checked, in that order; some may
+  // no longer wait.
   void wake(number which, ticket who);
   [[nodiscard]] fifo<ticket>& woken() noexcept { return woken_; }
   [[nodiscard]] std::size_t count_woken() const;

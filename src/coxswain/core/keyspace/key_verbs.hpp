@@ -1,6 +1,6 @@
 #pragma once
-// Keys: changing and reading them, and waking those who wait. Not here: the keys (kv_store), gets
-// of several keys (multi_get_verbs), watches (key_watch_verbs).
+// Keys: changing and reading them, and waking waiting calls. Not here: the keys (kv_store), gets of
+// several keys (multi_get_verbs), watches (key_watch_verbs).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -34,22 +34,22 @@ class key_verbs final : public blocking_concern, public timed_concern {
   [[nodiscard]] result<value_answer> value(std::string_view key) const;
   bytes exchange_value(std::string_view key, bytes by);
 
-  // The task is gone, and so are the keys that it owns: a page of them between two advances, of a
-  // task that has ended or of several. Until then they are absent.
+  // The task is gone, and its ephemeral keys with it: they are absent at once, and are removed a
+  // page at a time between two advances.
   void remove_keys_of(task_id owner);
   void remove_page_of_ended_keys();
   [[nodiscard]] bool has_ended_keys() const noexcept { return keys_.has_ended_keys(); }
-  // Before a call looks at the key, so that nobody sees it later than its removal is told.
+  // Before a call looks at the key, so that no client sees it after its removal was announced.
   void remove_if_ended(std::string const& key);
 
   [[nodiscard]] kv_store& store() noexcept { return keys_; }
   [[nodiscard]] kv_store const& store() const noexcept { return keys_; }
-  // Makes the key what it is called here.
+  // Normalizes the key.
   [[nodiscard]] status checked_key(std::string& key, std::string_view what = "key") const;
   [[nodiscard]] status checked_value(std::size_t bytes) const;
   [[nodiscard]] status checked_count(session const& by, std::size_t keys) const;
-  // OK if one answer may be encoded to so many bytes and hold so many of keys; else the text says
-  // what it is longer than.
+  // OK if one reply may have this encoded size and hold this many bytes of keys; else the text
+  // names the limit.
   [[nodiscard]] status checked_listing(std::size_t encoded, std::size_t keys) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;

@@ -12,7 +12,7 @@
 namespace coxswain::core {
 namespace {
 
-// Of the changes that are looked at, most concern another directory, which is seen quickly.
+// Most examined changes belong to another directory, which is detected quickly.
 constexpr std::uint64_t changes_per_step = 16;
 
 }  // namespace
@@ -27,7 +27,7 @@ void key_watch_verbs::stopping(time_point, status const& why) {
 
 void key_watch_verbs::cancel(ticket, parked const& p) { watches_.cancel(p.name.get(), p.number); }
 
-// That nothing has changed is an answer to those who watch.
+// For a watch, "no change" is a regular reply.
 answer_ptr key_watch_verbs::overdue(time_point, parked const&) {
   return calls_.share(key_changes_answer{{}, concerns_.keys.store().version()});
 }
@@ -69,8 +69,8 @@ key_changes_answer key_watch_verbs::changes_below(std::string const& directory,
   return std::move(told).until(end);
 }
 
-// Nothing that concerned those who wait had changed until `since`, so they are told all that came
-// after it; who watches the same is told the same.
+// Nothing below these directories had changed until `since`, so their watches get all changes after
+// it; watches of the same directory share the reply.
 void key_watch_verbs::tell(std::uint64_t since) {
   if (watches_.waiting() == 0) return;
   if (!concerns_.keys.store().changes().remembers(since))

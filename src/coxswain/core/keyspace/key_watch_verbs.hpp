@@ -1,5 +1,5 @@
 #pragma once
-// Watches of keys: what has changed below a directory since a version. Not here: who watches
+// Watches of keys: what has changed below a directory since a version. Not here: the waiting calls
 // (key_watches), the changes (change_log).
 
 #include "coxswain/core/kernel/call.hpp"
@@ -19,7 +19,7 @@ class key_watch_verbs final : public waiting_concern, public timed_concern {
   void handle(call const& c, watch_keys_args& args);
   // Something may have changed after that version.
   void tell(std::uint64_t since);
-  // The answer to whom changes are asked for that are no longer remembered.
+  // The error for changes that are no longer kept.
   [[nodiscard]] answer_ptr forgotten() const;
 
   void job_failed(time_point, status const&, barrier_failure const*) override {}

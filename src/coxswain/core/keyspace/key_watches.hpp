@@ -21,7 +21,7 @@ class key_watches {
   watch_number wait(std::string const& directory, ticket who);
   void cancel(std::string const& directory, watch_number number);
 
-  // Those directories that somebody watches and that the key is below or equal to.
+  // The watched directories that contain the key or are equal to it.
   template <class Visit>
   void each_concerned(std::string_view key, Visit visit) const {
     auto const look = [&](std::string_view directory) {
@@ -35,8 +35,7 @@ class key_watches {
     look(key);
   }
 
-  // All who watch the directory, in the order in which they came; they wait no longer. Somebody
-  // watches it.
+  // Removes and returns the watches of the directory, oldest first. There must be one.
   std::vector<ticket> take(std::string const& directory);
 
   // The same for all directories, in their order.

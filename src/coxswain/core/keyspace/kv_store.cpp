@@ -8,11 +8,11 @@
 namespace coxswain::core {
 namespace {
 
-// What an entry costs beside its value: the key, twice at most, the nodes, and its places in the
-// index.
+// The memory of an entry without its value: the key, at most twice, the nodes, and its index
+// entries.
 std::size_t overhead(std::string const& key) { return key.size() + 192; }
 
-// What it costs to know whose it is.
+// The memory of its ownership.
 constexpr std::size_t owner_overhead = 96;
 
 // Whether it is ASCII without a NUL, and a path in its normal form, as most keys are.
@@ -90,7 +90,7 @@ status kv_store::make_room(std::size_t value_bytes, std::size_t beside) {
     std::size_t const used = memory_->used() - std::min(memory_->used(), freed);
     return used <= memory_->owned_max() && more <= memory_->owned_max() - used;
   };
-  // What has no room in any case makes nobody forget.
+  // A value that can never fit must not drop old changes.
   bool const may_fit = fits_without(changes_.cost());
   while (!memory_->fits(more)) {
     if (may_fit && changes_.forget_oldest()) continue;

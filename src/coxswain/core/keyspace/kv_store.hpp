@@ -1,7 +1,7 @@
 #pragma once
-// The keys: an ordered map of paths to values, the log of their changes, and who waits for which
-// key. Every change gives the key a new version, drawn from one counter. Waiters are handed back to
-// the caller, who answers them. Not here: deadlines and replies (coordinator).
+// The keys: an ordered map of paths to values, the log of their changes, and the calls that wait
+// for keys. Every change gives the key a new version from one counter. Waiters are returned to the
+// caller, which answers them. Not here: deadlines and replies (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/fifo.hpp"
@@ -28,9 +28,8 @@
 
 namespace coxswain::core {
 
-// Makes it the key without slashes at its ends and without runs of slashes (semantics 3.40, D18).
-// INVALID_ARGUMENT: a NUL byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is
-// longer than `bytes_max`.
+// Removes slashes at both ends and repeated slashes (semantics 3.40, D18). INVALID_ARGUMENT: a NUL
+// byte, or text that is not UTF-8. RESOURCE_EXHAUSTED: what remains is longer than `bytes_max`.
 [[nodiscard]] status normalise_key(std::string& key, std::size_t bytes_max);
 
 class kv_store {
@@ -38,7 +37,7 @@ class kv_store {
   // Of one task, from its first ephemeral key to its end.
   struct ephemeral_keys {
     task_id owner;
-    bool has_ended{};                 // they are to be removed
+    bool has_ended{};                 // they are being removed
     std::set<std::string_view> keys;  // views of the entries' keys
   };
 
@@ -78,18 +77,18 @@ class kv_store {
   // Adds to the end of the value, whoever owns it. RESOURCE_EXHAUSTED as above.
   result<changed> append(std::string const& key, std::string_view more);
 
-  // RESOURCE_EXHAUSTED: there is no room for values of so many bytes and what they cost beside
-  // that, even when all old changes are forgotten. One part in sixteen of the memory stays free of
-  // values, so that barriers still work when values fill the rest.
+  // RESOURCE_EXHAUSTED: there is no room for values of this size and their overhead, even after
+  // dropping all old changes. A sixteenth of the memory stays free of values, so that barriers
+  // still work when values fill the rest.
   [[nodiscard]] status make_room(std::size_t value_bytes, std::size_t beside);
 
   void forget_changes();
 
-  // What a new key costs beside its value, the memory of its change included.
+  // The memory of a new key without its value, but with its change.
   [[nodiscard]] static std::size_t cost_of(std::string const& key);
 
-  // The value becomes another one, without a change of the key. Returns the one that it had;
-  // nothing happens if it had none.
+  // Replaces the value without a change or a version. Returns the old one; does nothing if there is
+  // none.
   bytes exchange(std::string const& key, bytes by);
 
   struct sum {
@@ -97,7 +96,8 @@ class kv_store {
     std::uint64_t version{};
   };
 
-  // FAILED_PRECONDITION: the value is not a decimal 64-bit integer. OUT_OF_RANGE: the sum is none.
+  // FAILED_PRECONDITION: the value is not a decimal 64-bit integer. OUT_OF_RANGE: the sum
+  // overflows.
   result<sum> increment(std::string const& key, std::int64_t by);
 
   // Returns whether there was such a key.
@@ -108,15 +108,15 @@ class kv_store {
     std::string last{};  // more keys follow this one; empty: there are none
   };
 
-  // Removes the key equal to the directory, and the first keys below it, at most so many; the empty
-  // one is the root. To go on, `after` is the `last` of the previous removal.
+  // Removes the key equal to the directory, and the first keys below it, up to a limit; the empty
+  // directory is the root. To continue, pass the `last` of the previous removal as `after`.
   removal remove_tree(std::string const& directory, std::string const& after, std::size_t most);
 
   // The task has ended: its ephemeral keys are absent for `find`, and are to be removed.
   void end_owner(task_id owner);
   [[nodiscard]] bool has_ended_keys() const noexcept { return !ended_.empty(); }
-  // Removes keys of tasks that have ended, in the order of their ends and in byte order, at most so
-  // many. Returns how many.
+  // Removes keys of tasks that have ended, in the order of their ends and in byte order, up to a
+  // limit. Returns how many.
   std::size_t remove_ended(std::size_t most);
   // Removes this one, if its task has ended. Returns whether it has.
   bool remove_if_ended(std::string const& key);
@@ -142,7 +142,7 @@ class kv_store {
   waiter_number wait(std::string const& key, ticket who);
   void cancel(std::string const& key, waiter_number number);
 
-  // All who wait for the key, in the order in which they came; they wait no longer.
+  // Removes and returns the waiters of the key, oldest first.
   std::vector<ticket> take_waiters(std::string const& key);
 
   // The same for all keys, in the order of the keys.

@@ -1,6 +1,5 @@
 #pragma once
-// Locks by name, which sessions own (semantics D37). Not here: the numbers of keys; a lock's token
-// is a number of its own.
+// Locks by name, owned by sessions (semantics D37). A lock's token is not a version of a key.
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -43,11 +42,11 @@ class locks final : public blocking_concern, public timed_concern {
   void check(ticket who, parked const& p) const override;
 
  private:
-  // A lock that is held; others are not remembered.
+  // A lock that is held; free ones have no entry.
   struct lock {
     std::uint64_t token{};
     session_id owner{};
-    std::map<std::uint64_t, ticket> waiting;  // by their numbers, in the order in which they came
+    std::map<std::uint64_t, ticket> waiting;  // by number, oldest first
   };
   using by_name = std::map<std::string, lock>;
 
@@ -55,7 +54,7 @@ class locks final : public blocking_concern, public timed_concern {
   // OK: the name is normal, and there is room for the lock.
   [[nodiscard]] status admissible(call const& c, std::string& name) const;
   void grant(by_name::iterator at, ticket to, operation asked);
-  // The lock is free, or its oldest waiter's.
+  // Unlocks: the lock passes to its oldest waiter, if any.
   void release(by_name::iterator at);
   // Null: it acts for no task, or for several.
   [[nodiscard]] std::optional<task_id> task_of(lock const& of) const;

@@ -24,7 +24,7 @@ void multi_get_verbs::job_failed(time_point, status const& why, barrier_failure 
   cancel_woken(why);
 }
 
-// Those that have not been woken wait at a key, and end with all who do.
+// Gets that have not been woken wait at a key, and end with its other waiters.
 void multi_get_verbs::cancel_woken(status const& why) {
   look_at_woken(joint_gets::looks_per_removal);
   answer_ptr const cancelled = calls_.share(status{errc::cancelled, why.message()});
@@ -170,7 +170,7 @@ bool multi_get_verbs::look_again(joint_gets::number which, ticket who, std::size
     }
     g.at = (g.at + 1) % g.keys.size();
   }
-  // What was looked at some time ago may be gone.
+  // Keys checked some time ago may be gone.
   std::size_t const at = missing_from(g.keys, g.at);
   looks -= std::min(looks, g.keys.size());
   if (at == g.keys.size()) {

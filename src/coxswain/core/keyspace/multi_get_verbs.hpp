@@ -1,5 +1,6 @@
 #pragma once
-// Gets of several keys, until all have values at once. Not here: which wait (joint_gets).
+// Gets of several keys, which wait until all have values at once. Not here: the waiting ones
+// (joint_gets).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -16,9 +17,9 @@ class multi_get_verbs final : public blocking_concern, public timed_concern {
 
   void handle(call const& c, get_all_args& args);
 
-  // The key that this one waits at has come. Counts the looks that it takes.
+  // The key that this get waits at was set. Counts the keys it checks.
   void wake(ticket who, parked const& p, std::size_t& looks);
-  // Looks at so many keys of those that have been woken.
+  // Checks this many keys of woken gets.
   void look_at_woken(std::size_t looks);
   [[nodiscard]] bool has_woken() const noexcept { return joint_gets_.has_woken(); }
   [[nodiscard]] std::size_t count_woken() const { return joint_gets_.count_woken(); }

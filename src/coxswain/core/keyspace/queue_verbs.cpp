@@ -78,7 +78,7 @@ void queue_verbs::handle(call const& c, pop_args& args) {
   calls_.park(c, *this, {waiter, std::move(args.queue)}, args.timeout);
 }
 
-// Gives items to those who wait for them.
+// Hands items to waiting pops.
 void queue_verbs::serve(std::string const& queue) {
   while (auto const who = queues_.to_be_served(queue)) {
     calls_.release(*who);

@@ -1,7 +1,7 @@
 #pragma once
-// Queues by name: items in the order in which they were pushed, and who waits for one. Of a queue,
-// either items wait or callers do; one without both is forgotten. Not here: replies, and what
-// becomes of an item whose consumer dies (coordinator).
+// Queues by name: items in push order, and the calls that wait for one. A queue has either items or
+// waiting calls; without both it is forgotten. Not here: replies, and items whose consumer dies
+// (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/core/kernel/ticket.hpp"
@@ -32,11 +32,11 @@ class queues {
   queues(queues const&) = delete;
   queues& operator=(queues const&) = delete;
 
-  // What an item costs beside its value.
+  // The memory of an item without its value.
   [[nodiscard]] static std::size_t overhead(std::string const& queue) { return queue.size() + 192; }
 
   void push(std::string const& queue, std::string value);
-  // To its place among the others: before everything that was pushed after it.
+  // Puts the item back in its place: before everything that was pushed after it.
   void put_back(std::string const& queue, item what);
   // The first item, if there is one.
   std::optional<item> pop(std::string const& queue);
@@ -44,19 +44,19 @@ class queues {
   // There must be no items.
   waiter_number wait(std::string const& queue, ticket who);
   void cancel(std::string const& queue, waiter_number number);
-  // The oldest pop, if one waits although there is an item; it waits on until cancelled.
+  // The oldest waiting pop if there is also an item; it waits until it is removed.
   [[nodiscard]] std::optional<ticket> to_be_served(std::string const& queue) const;
 
-  // All who wait, in the order of the queues; they wait no longer.
+  // Removes and returns all waiting pops, in the order of the queues.
   std::vector<ticket> take_all_waiters();
 
-  // How many items wait in the queue, which is there because some do.
+  // The number of items in the queue, which must have some.
   [[nodiscard]] std::size_t length(std::string const& queue) const;
   // Of all queues.
   [[nodiscard]] std::size_t items() const noexcept { return items_; }
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
 
-  // Whether nothing waits for what is there.
+  // Whether no pop waits at a queue that has items.
   [[nodiscard]] bool settled() const;
 
  private:

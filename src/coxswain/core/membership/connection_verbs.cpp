@@ -76,7 +76,7 @@ void connection_verbs::hello_due(time_point now, connection_id id) {
               false);
 }
 
-// While the loop stood still, nobody looked whether the peer read.
+// While the loop was stalled, the peer's reading was not checked.
 void connection_verbs::stalled_reader_due(time_point now, connection_id id) {
   connection& c = *sessions_.find(id);
   time_point const expiry = kernel_.credited(c.blocked, options_.stalled_reader_timeout);
@@ -227,8 +227,8 @@ void connection_verbs::reading_paused(time_point now, connection_id from) {
   if (c && !c->reading_paused) c->reading_paused = kernel_.alive_since(now);
 }
 
-// That what waited was written is no sign of life: the kernel takes it for a peer that is gone,
-// too. Who had stopped reading and goes on has given one to `write_progressed`.
+// A successful write is no sign of life: the kernel buffers it even for a peer that is gone. A peer
+// that resumes reading shows one through `write_progressed`.
 void connection_verbs::reading_resumed(time_point now, connection_id from) {
   kernel_.observe(now);
   connection* const c = sessions_.find(from);

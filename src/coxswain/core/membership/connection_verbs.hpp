@@ -1,6 +1,6 @@
 #pragma once
-// Connections and the lives of sessions: signs of life, losses, and what follows from the end of a
-// session (semantics D5, D6).
+// Connections and the lifetime of sessions: signs of life, losses, and the effects of a session's
+// end (semantics D5, D6).
 
 #include "coxswain/core/coordinator.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -36,7 +36,7 @@ class connection_verbs final : public concern {
 
   void note_life(time_point now, session& s);
   void arm_expiry(session_id id, session& s);
-  // A client says that it goes without leaving.
+  // A client announces that it goes without leaving.
   void bye(time_point now, session_id by, bye_args const& args);
   void say_goodbye(connection_id to, status why, bool may_resume, bool restarted = false);
   void end_session(time_point now, session_id id, status const& why);

@@ -1,5 +1,5 @@
 #pragma once
-// The failure of a task, and of the job: what follows from it (semantics D12, D19).
+// The failure of a task, and of the job, and its effects (semantics D12, D19).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -16,12 +16,12 @@ class failure_verbs final : public concern {
   void handle(call const& c, reset_args& args);
   // The launcher reports that the process of the task has ended.
   void task_ended(time_point now, task_id id, status why);
-  // What follows from the failure of a task, in order. Only a task that is connected can fail.
+  // The effects of a task's failure, in order. Only a connected task can fail.
   void fail_task(time_point now, task_id id, status why);
-  // A recoverable task has failed, and the others go on.
+  // A recoverable task has failed, and the others continue.
   void go_on_without(time_point now, task_id id);
   void fail_job(time_point now, failure what, barrier_failure const* missing = nullptr);
-  // The job's failure to all sessions, if there is news of it.
+  // Sends news of the job's failure, if any, to all sessions.
   void tell_job_error();
 
   void job_failed(time_point, status const&, barrier_failure const*) override {}

@@ -1,6 +1,6 @@
 #pragma once
-// Guests: who may act for a task that another session holds, and where that differs from its
-// holder's acting.
+// Guests: which sessions may act for a task held by another session, and how that differs from the
+// holder's own requests.
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -22,7 +22,7 @@ class guest_verbs final : public waiting_concern {
   [[nodiscard]] grant* grant_of(session const& s);
   // Null if there is none.
   [[nodiscard]] grant* grant_of(host const& by) { return find(grants_, by); }
-  // Whom the guest acts for with this message.
+  // The task the guest acts for with this message.
   [[nodiscard]] result<std::optional<task_id>> acting_guest(session const& s,
                                                             client_message const& message) const;
   [[nodiscard]] bool empty() const noexcept { return grants_.empty(); }
@@ -31,16 +31,16 @@ class guest_verbs final : public waiting_concern {
 
   // The guest leaves alone.
   void part(session& by, bool returning = false);
-  // Those that wait to leave with the task wait no longer.
+  // Answers the guests that wait to leave with the task.
   void take_leaving_guests(task_id id, std::vector<ticket>& into);
-  // A guest says at which step it is.
+  // A guest reports its step.
   void reach_sync_point(call const& c, frozen_args const& args);
-  // An agreement has ended: at this step all stop, or there is none.
+  // An agreement has ended, with the step at which all stop, or without one.
   void end_sync_points(std::optional<std::uint64_t> step);
 
   void job_failed(time_point, status const&, barrier_failure const*) override {}
   void stopping(time_point now, status const& why) override;
-  // What it has granted has ended, too.
+  // Its grants end as well.
   void session_ended(time_point now, session_id holder, status const& why) override;
   void check_invariants() const override;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Guests: sessions that act for a task which another session holds, by its leave. So a program that
-// `coxswain task` starts has a session of its own, with its own requests and kept replies, and is
-// the task all the same. Not here: what they may do (coordinator).
+// Guests: sessions that act for a task held by another session, with its permission. So a program
+// that `coxswain task` starts has its own session, requests and kept replies, and still acts as the
+// task. Not here: what they may do (coordinator).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/sync_points.hpp"
@@ -23,7 +23,7 @@ struct host {
   friend constexpr auto operator<=>(host const&, host const&) = default;
 };
 
-// What a session is that acts for a task of another one.
+// The state of a session that acts for a task of another one.
 struct guest {
   host of;
   bool is_member{};  // it has joined and not left
@@ -38,7 +38,7 @@ struct grant {
   std::optional<std::uint64_t> stopped_at;
   std::vector<ticket> at_sync_point;  // they ask again when an agreement has ended
 
-  // As sync_points::reached, but all guests that ask about a step are told the same.
+  // As sync_points::reached, but all guests that ask about a step get the same result.
   std::optional<bool> reached(std::uint64_t step) {
     if (stopped_at == step) return true;
     auto const stops = steps.reached(step);

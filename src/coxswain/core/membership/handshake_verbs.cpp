@@ -10,7 +10,7 @@
 namespace coxswain::core {
 namespace {
 
-// Wrong tokens of so much time are one line for each host.
+// The period of wrong tokens that one log line per host covers.
 constexpr duration wrong_tokens_period = 10s;
 
 std::string_view bytes_of(session_secret const& secret) {
@@ -156,8 +156,8 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
         false, restarted);
   }
   if (sessions_.find(from)->number < s->carrier || answered_through < s->answered_through) {
-    // The client had given this connection up before it used a newer one: what it said here is
-    // stale, and to believe it would undo what happened since.
+    // The client had abandoned this connection before it used a newer one: its Resume here is
+    // stale, and following it would undo later changes.
     kernel_.tally.count_request(operation_of<resume_args>, errc::aborted);
     return concerns_.connections.say_goodbye(
         from, {errc::aborted, "the session was resumed on a newer connection"}, true);
@@ -166,7 +166,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
                          args.open.end() &&
                      (args.open.empty() || args.open.front() != request_id{});
   if (!rises || answered_through > s->replies_sent) {
-    // It would say the same again, so the session ends (semantics D23).
+    // The client would repeat it, so the session ends (semantics D23).
     std::string const why =
         "a Resume must list open requests in rising order, and acknowledge only replies that were "
         "sent";
@@ -181,7 +181,7 @@ void handshake_verbs::resume(time_point now, connection_id from, std::uint64_t a
   carry_on(now, from, answered_through, args);
 }
 
-// The session goes on, on this connection.
+// The session continues on this connection.
 void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t answered_through,
                                resume_args const& args) {
   session& s = *sessions_.find(args.session);
@@ -217,7 +217,7 @@ void handshake_verbs::carry_on(time_point now, connection_id from, std::uint64_t
   sessions_.send_kept(s);
   if (error_) sessions_.push(s, calls_.share(*error_));
   if (!s.tasks.empty()) concerns_.preemptions.tell_agreement(s);
-  // Not before, since these may answer requests of this very session.
+  // Not before, since these can answer requests of this session.
   calls_.put_back(std::move(unreceived));
   concerns_.connections.note_life(now, s);
   concerns_.connections.arm_expiry(args.session, s);

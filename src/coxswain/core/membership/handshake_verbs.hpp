@@ -1,5 +1,5 @@
 #pragma once
-// Hello and Resume (semantics D3, D4): who may come, and how a session goes on.
+// Hello and Resume (semantics D3, D4): admission, and how a session continues.
 
 #include "coxswain/core/kernel/concern.hpp"
 #include "coxswain/core/kernel/sessions.hpp"

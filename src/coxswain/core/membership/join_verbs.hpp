@@ -1,6 +1,5 @@
 #pragma once
-// Joining: alone or all together, and newcomers that ask for the place of another incarnation
-// (semantics D10).
+// Joining: alone or all together, and newcomers that replace another incarnation (semantics D10).
 
 #include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"
@@ -22,21 +21,21 @@ class join_verbs final : public waiting_concern, public timed_concern {
   void log_due(time_point now, due_item const& item);
   void probe_due(time_point now, task_id id);
 
-  // All tasks were there at once, for the first time.
+  // Whether the job has started: all tasks have been joined at the same time.
   [[nodiscard]] bool job_has_started() const noexcept { return job_started_; }
   [[nodiscard]] meeting const& together() const noexcept { return join_; }
 
   // The task's session no longer acts for it.
   void forget_holder(task_id id);
-  // A sign of life came from a holder that is probed.
+  // A probed holder has shown a sign of life.
   void holder_lives(task_id id);
-  // The holder was not read since then.
+  // Reading from the holder has been paused since then.
   void postpone_probe(time_point now, liveness const& since, task_id id);
-  // The holder owes no sign of life any more.
+  // The holder is no longer probed.
   void end_probe(task_id id);
   // The newest newcomer joins in place of the holder, which has failed.
   void admit_challenger(time_point now, task_id id);
-  // All who ask to take the task's place are answered.
+  // Answers all newcomers of the task.
   void end_challenge(task_id id, answer_ptr const& what);
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;

@@ -118,12 +118,12 @@ void leave_verbs::arrive(call const& c, leave_args const& args) {
   if (older && *older != ticket{} && *older != now_is) calls_.answer_superseded(*older);
 }
 
-// A task that may come back any time harms nobody by leaving, so nobody needs to wait for it.
+// A task that can return at any time harms no other by leaving, so no task needs to wait for it.
 bool leave_verbs::leaves_together() const {
   return options_.leave_barrier && (options_.leave_together || !roster_.all_recoverable());
 }
 
-// Without the barrier; it may be the last one for whom others wait.
+// Without the barrier; it may be the last one for which others wait.
 void leave_verbs::leave_alone(call const& c, bool returning) {
   if (c.by.guest_of) {
     concerns_.guests.part(c.by, returning);
@@ -162,8 +162,8 @@ void leave_verbs::release_leave(time_point now) {
   kernel_.log(severity::info, event_kind::left, std::move(text));
 }
 
-// Gives who departs now, and all who are to be answered: a task whose guests leave stays with its
-// holder.
+// Returns the tasks that depart now, and all calls to answer: a task whose guests leave stays with
+// its holder.
 std::pair<std::vector<task_id>, std::vector<ticket>> leave_verbs::close_leave() {
   std::vector<task_id> leaving = leave_.in_order();
   std::vector<ticket> tickets = leave_.tickets();
@@ -179,8 +179,8 @@ std::pair<std::vector<task_id>, std::vector<ticket>> leave_verbs::close_leave() 
   return {std::move(departing), std::move(tickets)};
 }
 
-// Those who wanted to leave have left, though not in order: their clients are gone whatever they
-// are told (semantics D11).
+// The waiting tasks have left, though not in order: their clients end regardless of the reply
+// (semantics D11).
 void leave_verbs::fail_leave(time_point now, answer_ptr const& what) {
   if (!leave_.is_open()) return;
   auto const [leaving, tickets] = close_leave();
@@ -213,7 +213,7 @@ void leave_verbs::depart(time_point now, task_id id, bool returning) {
   concerns_.topologies.task_left(kernel_.absence(id));
 }
 
-// The rounds wait for its next process, unless they said otherwise, as they do after a failure.
+// Rounds wait for its next process, unless they have fail_when_lost, as after a failure.
 void leave_verbs::await_return(time_point now, task_id id) {
   time_point const due_at = deadline_after(now, options_.return_timeout);
   deadlines_.arm(roster_.at(id).last->return_due, {due_at, due::task_return, id.value});
@@ -238,7 +238,7 @@ void leave_verbs::return_due(time_point now, task_id id) {
   concerns_.failures.go_on_without(now, id);
 }
 
-// The job has failed, or the coordinator stops: nobody may come back.
+// The job has failed, or the coordinator stops: no task may return.
 void leave_verbs::end_returns() {
   for (std::uint32_t i = 0; i < roster_.size() && roster_.count(task_state::returning) > 0; ++i) {
     task& t = roster_.at(task_id{i});

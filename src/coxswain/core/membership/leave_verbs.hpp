@@ -24,10 +24,10 @@ class leave_verbs final : public blocking_concern {
 
   [[nodiscard]] meeting const& together() const noexcept { return leave_; }
   [[nodiscard]] bool leaves_together() const;
-  // Those who leave together wait for nobody any longer: they are answered.
+  // Releases the shutdown barrier: answers all tasks that wait in it.
   void release_if_complete(time_point now);
   void release_leave(time_point now);
-  // What follows when a task leaves, in order.
+  // The effects of a task's leaving, in order.
   void depart(time_point now, task_id id, bool returning = false);
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;
@@ -51,7 +51,7 @@ class leave_verbs final : public blocking_concern {
   void fail_leave(time_point now, answer_ptr const& what);
   std::pair<std::vector<task_id>, std::vector<ticket>> close_leave();
   void await_return(time_point now, task_id id);
-  // Nobody may come back any more.
+  // No task may return any more.
   void end_returns();
 
   meeting leave_;

@@ -1,6 +1,6 @@
 #pragma once
-// Preemption: who is about to be taken away, and the agreement on a step at which all stop together
-// (semantics D22). Not here: replies, deadlines, who is connected (coordinator).
+// Preemption: which tasks are about to be preempted, and the agreement on a step at which all stop
+// together (semantics D22). Not here: replies, deadlines, connected tasks (coordinator).
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/time.hpp"
@@ -20,24 +20,23 @@ class preemption {
     ticket who;
   };
 
-  // A notice. Of several for one task the earliest death counts.
+  // A notice. Of several for one task the earliest preemption counts.
   void post(task_id task, time_point death);
 
-  // The earliest death for which there was no agreement yet. Not while one is open.
+  // The earliest preemption without an agreement yet. Not while one is open.
   [[nodiscard]] std::optional<time_point> first_death() const;
 
-  // Begins an agreement for the notices of deaths until then. Those of later ones wait for the
-  // next.
+  // Begins an agreement for the preemptions up to then. Later ones wait for the next agreement.
   void begin(time_point until);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
 
   // Of the open agreement, or of the last one; zero before the first.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  // A task stands still at this step. Whoever answered for it before, if anybody, is returned.
+  // A task has stopped at this step. Returns the session that answered for it before, if any.
   std::optional<ticket> answered(task_id task, answer_of_task how);
 
-  // The task's answer counts no more, and it will not be preempted either.
+  // Drops the task's answer and its notice.
   void cancel(task_id task);
   void forget(task_id task);
 
@@ -49,11 +48,11 @@ class preemption {
   // The tasks that the agreement is about, or the next one.
   [[nodiscard]] std::map<task_id, time_point> const& notices() const noexcept { return notices_; }
 
-  // One past the largest step that was answered; nothing if no number is.
+  // One past the largest step reported; none if it would overflow.
   [[nodiscard]] std::optional<std::uint64_t> step() const;
 
-  // Ends the agreement. Its notices are done with, those that waited are the next one's; those who
-  // answered are returned, by task.
+  // Ends the agreement and drops its notices; waiting ones belong to the next. Returns the sessions
+  // that answered, by task.
   std::vector<ticket> end();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 // Preemption: notices, and the agreement on the step at which all stop together (semantics D22).
-// Not here: what was answered (preemption).
+// Not here: the answers (preemption).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -21,15 +21,15 @@ class preemption_verbs final : public waiting_concern {
   status preempt(time_point now, task_id id, duration in);
   void preemption_due(time_point now);
 
-  // Begins an agreement if it is time for one.
+  // Begins an agreement if one is due.
   void plan_agreement(time_point now);
-  // Those who came or came back during an agreement may not know of it.
+  // Tasks that joined or resumed during an agreement may not know of it.
   void tell_agreement(session& s);
-  // The task is no longer there to agree, or to be preempted.
+  // The task has gone: it takes no part in the agreement, and its notice is dropped.
   void forget(time_point now, task_id id);
   [[nodiscard]] preemption const& agreement() const noexcept { return preemption_; }
   [[nodiscard]] std::vector<task_id> awaited_for_agreement() const;
-  // How long an open agreement has.
+  // The remaining time of an open agreement.
   [[nodiscard]] duration remaining(time_point now) const;
 
   void job_failed(time_point now, status const& why, barrier_failure const* missing) override;

@@ -49,7 +49,7 @@ time_point progress_verbs::progress_expiry(progress const& p) const {
   return kernel_.credited(p.rose, allowed);
 }
 
-// What it reported while it was out of reach is still on its way.
+// Its reports while it was unreachable are still in transit.
 void progress_verbs::come_back(time_point now, time_point since, task_id id) {
   task& t = roster_.at(id);
   if (!t.progress) return;
@@ -67,8 +67,8 @@ void progress_verbs::watch(task_id id) {
   deadlines_.arm(t.progress_due, {expiry, due::no_progress, id.value});
 }
 
-// A task that waits is watched again when it goes on, one that is suspect when it is back, and one
-// that is paused when it is read again.
+// A waiting task is checked again when it continues, a suspect one when it is back, and a paused
+// one when reading resumes.
 void progress_verbs::no_progress_due(time_point now, task_id id) {
   task& t = roster_.at(id);
   deadlines_.disarm(t.progress_due);

@@ -1,5 +1,5 @@
 #pragma once
-// How far the tasks say that they are, and who gets no further.
+// The steps that tasks report, and the detection of tasks without progress.
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -12,7 +12,7 @@ class progress_verbs final : public concern {
   using concern::concern;
 
   void handle(call const& c, report_progress_args& args);
-  // Nothing that the task said was heard since then.
+  // Reading from the task has been paused since then.
   void come_back(time_point now, time_point since, task_id id);
   // Arms the deadline of its next step, if there is one.
   void watch(task_id id);

@@ -1,6 +1,7 @@
 #pragma once
-// Wrong tokens by host, so that the log has a line for the first one of a host and then one for all
-// of a period. Beyond a number of hosts the others are one. Not here: periods (coordinator).
+// Wrong tokens by host, so that the log has one line for the first of a host and then one per
+// period. Beyond a number of hosts, all others are counted together. Not here: periods
+// (coordinator).
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,8 @@ class wrong_tokens {
     return is_new;
   }
 
-  // How many came from each host beyond the first one, and since the last call. Hosts that have
-  // tried none since are forgotten.
+  // How many came from each host since the last call, not counting its first. Hosts without any
+  // since then are forgotten.
   [[nodiscard]] std::map<std::string, std::uint64_t> take() {
     auto tried = std::exchange(hosts_, {});
     std::erase_if(tried, [](auto const& one) { return one.second == 0; });

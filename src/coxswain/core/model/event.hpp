@@ -1,6 +1,6 @@
 #pragma once
-// What the coordinator tells its log, and those who watch: state changes, as they happen. The text
-// is for people; the kind and whom it is about are for programs.
+// Events for the coordinator's log and for watches: state changes, as they happen. The text is for
+// people; the kind and the tasks are for programs.
 
 #include "coxswain/base/ids.hpp"
 
@@ -19,22 +19,22 @@ enum class event_kind : std::uint8_t {
   failed,        // a task
   suspect,       // a task: its connection was lost
   back,          // a task: it was suspect
-  round_failed,  // a barrier, the join or the leave: somebody did not come in time
+  round_failed,  // a barrier, the join or the leave timed out
   job_failed,
   waiting,  // a barrier, the join or the leave has waited for long
   refused,  // a connection
-  stalled,  // the coordinator's loop stood still
+  stalled,  // the coordinator's event loop stalled
   stopping,
-  stuck,        // tasks: none of them can ever go on
+  stuck,        // tasks: they are deadlocked
   no_progress,  // a task: it has reported no further step for too long
-  joining,      // a task: it is here and waits for the others
+  joining,      // a task: it waits for the others to join
   credentials_replaced,
-  challenged,  // a task: another process asks to be it
+  challenged,  // a task: another incarnation asks to join
   ended,       // a task: its process ended while it joined
   reset,       // a task that had failed: it may join again
-  preemption,  // a task is taken away, or the others agree on a step to stop at
-  topology,    // an exchange of topologies
-  unstuck,     // tasks: they were stuck
+  preemption,  // a task will be preempted, or the tasks agreed on a step to stop at
+  topology,    // a topology exchange
+  unstuck,     // tasks: their deadlock has ended
 };
 
 struct event {

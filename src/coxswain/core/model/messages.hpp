@@ -1,7 +1,7 @@
 #pragma once
-// What goes into the coordinator and what comes out of it, as plain data: the arguments of each
-// operation and its answers. The wire format of the same things is proto/coxswain/v1; wire/codec
-// translates. The meaning of each field is written there.
+// The inputs and outputs of the coordinator, as plain data: the arguments of each operation and its
+// answers. The wire format of the same things is proto/coxswain/v1; wire/codec translates. The
+// meaning of each field is written there.
 
 #include "coxswain/base/boxed.hpp"
 #include "coxswain/base/bytes.hpp"
@@ -39,12 +39,12 @@ inline constexpr std::size_t hello_frame_bytes_max = 16 * 1024;
 // its size.
 inline constexpr std::size_t reader_frame_bytes_max = 256 * 1024;
 
-// What a call waits when it does not say (semantics D7).
+// The default timeout of a call (semantics D7).
 inline constexpr duration timeout_default = 300s;
 
 using session_secret = std::array<std::uint8_t, 16>;
 
-// `words`: what the texts of the client call the request, before the name of its key, barrier ...
+// `words`: the request in the client's texts, before the name of its key, barrier ...
 
 // Which task a session is a guest of, and the secret that was granted for it.
 struct guest_args {
@@ -105,7 +105,7 @@ struct join_args {
 struct leave_args {
   static constexpr std::string_view words = "leave";
   duration timeout{timeout_default};
-  bool returning{};  // the next process of this task is to come
+  bool returning{};  // expect the next process of this task
   friend bool operator==(leave_args const&, leave_args const&) = default;
 };
 
@@ -115,7 +115,7 @@ struct report_error_args {
   friend bool operator==(report_error_args const&, report_error_args const&) = default;
 };
 
-// What a round makes of the data of its participants (semantics D15).
+// How a round combines the data of its participants (semantics D15).
 enum class reduction : std::uint8_t {
   none,
   sum_int64,
@@ -218,7 +218,7 @@ struct inspect_args {
 struct preempt_args {
   static constexpr std::string_view words = "notice of a preemption";
   task_id task{};
-  duration in{};  // how long it has
+  duration in{};  // time until the preemption
   friend bool operator==(preempt_args const&, preempt_args const&) = default;
 };
 
@@ -347,7 +347,7 @@ struct watch_events_args {
 };
 
 struct exchange_topology_args {
-  static constexpr std::string_view words = "exchange of topologies";
+  static constexpr std::string_view words = "topology exchange";
   std::string platform;
   local_topology mine;
   duration timeout{timeout_default};
@@ -365,7 +365,7 @@ inline constexpr std::size_t grant_secret_bytes_max = 64;
 
 struct grant_args {
   static constexpr std::string_view words = "a grant";
-  std::string secret;  // empty: takes the grant back
+  std::string secret;  // empty: revokes the grant
   friend bool operator==(grant_args const&, grant_args const&) = default;
 };
 
@@ -487,8 +487,8 @@ struct key_changes_answer {
 // The last step that a task has reported.
 struct task_progress {
   std::uint64_t step{};
-  duration age{};  // since a step was above the one before
-  bool overdue{};  // a warning said that this is longer than the progress timeout
+  duration age{};  // since the step last advanced
+  bool overdue{};  // a warning was logged: it exceeds the progress timeout
   friend bool operator==(task_progress const&, task_progress const&) = default;
 };
 
@@ -529,7 +529,7 @@ struct snapshot {
     duration at{};  // the uptime of the coordinator
     std::uint32_t tasks{};
     errc outcome{};
-    duration spread{};  // from the first arrival to the last, of those that were there at the end
+    duration spread{};  // from the first arrival to the last, of the participants at the end
     duration lag{};     // from the median arrival to the last
     std::optional<task_id> last_task{};  // none: it failed, or there was only one task
     friend bool operator==(finished_round const&, finished_round const&) = default;
@@ -540,7 +540,7 @@ struct snapshot {
     std::uint32_t times_last{};
     duration lag_mean{};
     duration lag_max{};
-    std::uint32_t of{};  // in how many rounds somebody came last
+    std::uint32_t of{};  // in how many rounds some task came last
     friend bool operator==(straggler const&, straggler const&) = default;
   };
 
@@ -564,10 +564,10 @@ struct snapshot {
   std::uint64_t queued_items{};
   std::uint64_t waiting_pops{};
   std::uint64_t waiting_key_watches{};
-  std::uint32_t stuck_tasks{};         // that can never go on
+  std::uint32_t stuck_tasks{};         // that are deadlocked
   std::vector<finished_round> rounds;  // the last ones, oldest first
   std::vector<straggler> stragglers;   // in those; most often last first
-  std::optional<task_id> next_task{};  // the first one of the next page, which there is
+  std::optional<task_id> next_task{};  // the first one of the next page, if there is one
   friend bool operator==(snapshot const&, snapshot const&) = default;
 };
 
@@ -585,7 +585,7 @@ struct alive_answer {
 // All tasks at one version, which rises with every change of any of them.
 struct tasks_answer {
   std::uint64_t version{};
-  std::vector<snapshot::task> tasks;  // in task order; without when they were heard
+  std::vector<snapshot::task> tasks;  // in task order; without the times of their last heartbeat
   friend bool operator==(tasks_answer const&, tasks_answer const&) = default;
 };
 
@@ -597,20 +597,20 @@ struct events_answer {
     event what;
     wall_time time{};        // the same moment on the coordinator's wall clock
     std::uint64_t first{};   // the first event that is alike; several lines may have it in common
-    std::uint64_t count{1};  // more than one: this line stands for all lines with that `first`
+    std::uint64_t count{1};  // more than one: this line represents all lines with that `first`
     duration first_at{};     // when the first of them happened
-    std::string tasks{};     // if it stands for several: the tasks that they are about, as ranges
-    std::uint32_t tasks_cut{};  // how many tasks that text leaves out
+    std::string tasks{};     // if it represents several: their tasks, as ranges
+    std::uint32_t tasks_cut{};  // how many tasks `tasks` leaves out
     friend bool operator==(entry const&, entry const&) = default;
   };
   std::vector<entry> entries;
   std::uint64_t through{};  // all events up to this number were looked at: ask for those after it
-  // How many lines of those that were asked for are dropped already; of very old ones, at least.
+  // How many of the requested lines are no longer kept; a lower bound for very old ones.
   std::uint64_t lost{};
   friend bool operator==(events_answer const&, events_answer const&) = default;
 };
 
-// What everybody waits for, and who waits in vain (proto: WhyReply).
+// What tasks wait for, and which are deadlocked (proto: WhyReply).
 struct why_answer {
   enum class kind : std::uint8_t {
     barrier,
@@ -621,7 +621,7 @@ struct why_answer {
     alive,
     preemption,
     get,
-    get_all,  // told with the key that it waits for first
+    get_all,  // listed under the key that it waits for first
     pop,
     lock  // whose `missing` has the owner as its text
   };
@@ -631,17 +631,17 @@ struct why_answer {
     std::string name;        // of the barrier, the platform, the key or the queue
     std::string waiting;     // the tasks that wait, as ranges
     std::uint32_t cut{};     // how many `waiting` leaves out
-    std::uint32_t others{};  // how many callers are no task
-    // Nobody is missing in particular from a get and a pop.
+    std::uint32_t others{};  // the number of callers outside the job
+    // A get or a pop waits for no particular task.
     std::optional<barrier_failure> missing;
     duration age{};                     // of the oldest call
     std::optional<duration> remaining;  // until the first one ends; none: without limit
-    bool stuck{};                       // one of the tasks can never go on
+    bool stuck{};                       // one of the tasks is deadlocked
     friend bool operator==(wait const&, wait const&) = default;
   };
   std::vector<wait> waits;
   std::uint64_t more{};  // waits that are not listed
-  std::string stuck;     // who can never go on, and why; empty: nobody
+  std::string stuck;     // the deadlocked tasks, and why; empty: none
   friend bool operator==(why_answer const&, why_answer const&) = default;
 };
 
@@ -699,14 +699,14 @@ struct answer {
   friend bool operator==(answer const&, answer const&) = default;
 };
 
-// An answer may go to many. Who holds it belongs to one thread, as the coordinator does.
+// An answer may go to many requests. Its holders belong to one thread, as the coordinator does.
 using answer_ptr = boost::local_shared_ptr<answer const>;
 
 [[nodiscard]] inline answer_ptr make_answer(answer what) {
   return boost::make_local_shared<answer const>(std::move(what));
 }
 
-// An answer with an OK outcome, made where it stays.
+// An answer with an OK outcome, constructed in place.
 template <class Value>
 [[nodiscard]] answer_ptr make_ok_answer(Value value) {
   struct made {
@@ -719,7 +719,7 @@ template <class Value>
 }
 
 // A message for a connection. Pushes and handshake answers have `in_reply_to` zero. After a
-// goodbye the connection is to be closed once everything before it was written.
+// goodbye, close the connection once everything before it was written.
 struct outgoing {
   connection_id to{};
   request_id in_reply_to{};

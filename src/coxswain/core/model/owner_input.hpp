@@ -1,6 +1,6 @@
 #pragma once
-// What the owner of a coordinator puts in, beside what its peers send. It goes the same way as a
-// message: through the recording to the core.
+// The inputs of a coordinator's owner, as opposed to its peers. They take the same way as messages:
+// through the recording to the core.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/base/status.hpp"
@@ -15,20 +15,20 @@ namespace coxswain::core {
 
 // The launcher reports that a task's process has ended: with an OK status the task has finished, as
 // if it had left with a timeout of zero; else it has failed. Ignored if it has left, has failed or
-// was never there.
+// never joined.
 struct process_ended {
   task_id task{};
   status why;
 };
 
 // The open round of a barrier is cancelled, as a client does with cancel_barrier_args; the failure
-// names `by`. FAILED_PRECONDITION: no round of it is open, or another one than that.
+// names `by`. FAILED_PRECONDITION: no round of it is open, or a different one.
 struct round_cancelled {
   cancel_barrier_args what;
   std::string by;
 };
 
-// From now on a Hello must bring one of these tokens. Sessions that there are go on as they were.
+// From now on a Hello must present one of these tokens. Existing sessions continue.
 struct credentials_replaced {
   std::vector<credential> by;
 };
@@ -39,8 +39,8 @@ struct stopped {
   std::string reason;
 };
 
-// preempt_args: a task will be taken away, as a client says it. INVALID_ARGUMENT: there is no such
-// task. FAILED_PRECONDITION: it has gone, or the job has failed.
+// preempt_args: a task will be preempted, as when a client reports it. INVALID_ARGUMENT: there is
+// no such task. FAILED_PRECONDITION: it has gone, or the job has failed.
 using owner_input =
     std::variant<process_ended, preempt_args, round_cancelled, credentials_replaced, stopped>;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which devices a job has, and how they are connected: what each task brings to an exchange of
-// topologies, and the whole that is made of it (semantics 3.43 to 3.47). Pure functions on plain
-// data. Not here: who has brought what (topology_exchanges), replies (coordinator).
+// The devices of a job, and how they are connected: what each task contributes to a topology
+// exchange, and the resulting global topology (semantics 3.43 to 3.47). Pure functions on plain
+// data. Not here: the state of exchanges (topology_exchanges), replies (coordinator).
 
 #include "coxswain/base/status.hpp"
 
@@ -19,10 +19,10 @@ namespace coxswain::core {
 // How many devices one task may have.
 inline constexpr std::size_t topology_devices_max = 65'536;
 
-// The structs have constructors because aggregates may not be made where something is awaited
-// (GCC 12, see tools/tidy.py).
+// The structs have constructors because aggregates must not be created in an expression with
+// co_await (GCC 12, see tools/tidy.py).
 
-// What a platform says of a device beside the fields below.
+// Attributes that a platform gives a device besides the fields below.
 struct device_attribute {
   using value_type =
       std::variant<std::string, bool, std::int64_t, std::vector<std::int64_t>, float>;
@@ -33,7 +33,7 @@ struct device_attribute {
   std::string name;
   value_type value;
 
-  // A fraction that is no number equals itself, as everything does that was sent and received.
+  // NaN equals itself here, so that a value sent and received compares equal.
   friend bool operator==(device_attribute const& a, device_attribute const& b) {
     auto const* const in_a = std::get_if<float>(&a.value);
     auto const* const in_b = std::get_if<float>(&b.value);
@@ -54,22 +54,21 @@ struct device {
   std::string compute_capability;
   std::int32_t core_count{};
   std::optional<std::int32_t> numa_node;
-  std::string
-      fabric_uuid;  // of the fast interconnect that it is part of; empty or of zeros: of none
+  std::string fabric_uuid;  // of the fast interconnect that it is part of; empty or all zeros: none
   std::uint64_t memory_bytes{};
   std::uint32_t shared_memory_per_block_bytes{};
   std::string text;        // for people
   std::string debug_text;  // the same with everything that is known
   std::vector<device_attribute> attributes;
 
-  // Given by the exchange; what a task says here is ignored.
+  // Assigned by the exchange; a task's own values are ignored.
   std::uint32_t partition{};
   std::uint32_t global_id{};
 
   friend bool operator==(device const&, device const&) = default;
 };
 
-// What a task brings.
+// A task's contribution.
 struct local_topology {
   local_topology() = default;
 
@@ -81,7 +80,7 @@ struct local_topology {
   friend bool operator==(local_topology const&, local_topology const&) = default;
 };
 
-// What all receive.
+// The result for all tasks.
 struct global_topology {
   global_topology() = default;
   explicit global_topology(std::vector<local_topology> by_task) : tasks{std::move(by_task)} {}
@@ -91,23 +90,23 @@ struct global_topology {
   friend bool operator==(global_topology const&, global_topology const&) = default;
 };
 
-// Makes one of what the tasks 0, 1, ... bring. A partition holds the devices that reach each other
-// fast: those of the tasks that state the same index; if none does, those with the same fabric, if
-// all devices have one; else those of one machine. The latter two are numbered as they are first
-// met, the tasks being sorted by their network nodes. Global ids are dense: partition by partition,
-// in these by task, in these as the task lists them. INVALID_ARGUMENT: some tasks state an index
-// and some do not.
+// Combines the topologies of the tasks 0, 1, ... A partition has the devices with fast connections:
+// those of the tasks that state the same index; if none does, those with the same fabric, if all
+// devices have one; else those of one machine. In the latter two cases partitions are numbered by
+// first occurrence, with tasks sorted by network nodes. Global ids are dense: ordered by partition,
+// then by task, then as the task lists them. INVALID_ARGUMENT: some tasks state an index and some
+// do not.
 [[nodiscard]] result<global_topology> build_topology(std::vector<local_topology> by_task);
 
-// How the second of two topologies of one task differs, for people; empty if they say the same. It
-// does not matter what is only told of a device, such as its attributes.
+// How the second of two topologies of one task differs, for people; empty if they are equivalent.
+// Merely descriptive fields of a device, such as its attributes, are not compared.
 [[nodiscard]] std::string difference(local_topology const& before, local_topology const& now);
 
-// What it takes in memory, about; never less than on the wire.
+// Its approximate size in memory; never less than on the wire.
 [[nodiscard]] std::size_t bytes_of(local_topology const& t);
 
-// The shape of a job whose partitions all have the same number of tasks, and these the same number
-// of devices in it. If they have not, or there are no devices, all counts are -1.
+// The shape of a job whose partitions all have the same number of tasks, each with the same number
+// of devices. Otherwise, or without devices, all counts are -1.
 struct gpu_topology {
   std::int32_t partitions{-1};
   std::int32_t hosts_per_partition{-1};

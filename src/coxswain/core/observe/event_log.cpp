@@ -9,10 +9,10 @@
 namespace coxswain::core {
 namespace {
 
-// How long the next one of alike events may be in coming.
+// The longest time between two events of a run.
 constexpr duration alike_gap = 1min;
 
-// What one answer holds at the most, so that a slow reader cannot make the coordinator copy much.
+// The size limit of one answer, so that a slow reader cannot make the coordinator copy much.
 constexpr std::size_t answer_events_max = 1'000;
 constexpr std::size_t answer_bytes_max = 256 * 1024;
 
@@ -20,7 +20,7 @@ std::size_t bytes_shown(events_answer::entry const& e) {
   return sizeof(e) + e.what.text.size() + e.what.barrier.size() + e.tasks.size();
 }
 
-// What alike events have in common.
+// The key of events that differ only in task and numbers.
 std::string key_of(event const& what, std::string_view subject) {
   std::string text = what.text;  // without the subject, and each number as one mark
   auto const at = subject.empty() ? std::string::npos : text.find(subject);
@@ -74,7 +74,7 @@ std::shared_ptr<event_log::run> event_log::run_of(duration at, std::uint64_t num
   return latest;
 }
 
-// The line that is about to be added stands for all before it.
+// The line about to be added represents all before it.
 void event_log::fold(run& all, shelf& of) {
   std::vector<std::optional<task_id>> about;
   for (std::uint64_t const number : all.lines) {
@@ -87,7 +87,7 @@ void event_log::fold(run& all, shelf& of) {
   all.lines.clear();
 }
 
-// With what the containers add, and its share of a run.
+// Including the containers' overhead, and its share of a run.
 std::size_t event_log::bytes_of(line const& l) {
   constexpr std::size_t beside = sizeof(run) + 128;
   run const& r = *l.group;

@@ -1,9 +1,8 @@
 #pragma once
-// The last events, numbered from one, for those who watch. Each severity has room of its own, and
-// so has the job's failure; of each, the oldest are dropped beyond a number and a sum of bytes.
-// When more events than a limit are alike but for their task and their numbers, each within a
-// minute of the one before, one line stands for all of them. Not here: who waits for the next one
-// (watchers).
+// The last events, numbered from one, for watches. Each severity has its own limits, and so has the
+// job's failure: beyond a number and a sum of bytes its oldest are dropped. When more events than a
+// limit differ only in task and numbers, each within a minute of the one before, one line
+// represents all of them. Not here: calls that wait for the next one (watchers).
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/base/wall_time.hpp"
@@ -39,32 +38,32 @@ class event_log {
   // `at` is the uptime of the coordinator; `subject` is the part of the text that names the task.
   void add(duration at, event const& what, std::string_view subject = {});
 
-  // The number of the last event that is at least so severe; zero if there was none.
+  // The number of the last event that is at least this severe; zero if there was none.
   [[nodiscard]] std::uint64_t last(severity at_least = severity::info) const noexcept {
     return last_[static_cast<std::size_t>(at_least)];
   }
 
-  // How many lines after this event, at least so severe, are dropped already.
+  // How many lines after this event, at least this severe, are no longer kept.
   [[nodiscard]] std::uint64_t lost(std::uint64_t after, severity at_least) const noexcept;
 
-  // What came after the event with this number, or everything that is there; of that, what is at
-  // least so severe, as much as one answer may hold. Without `after` and with `last_of_each` above
-  // zero, only so many of each severity.
+  // The events after this one, or all that are kept; only those at least this severe, as many as
+  // fit one reply. Without `after`, and with `last_of_each` above zero, only that many of each
+  // severity.
   [[nodiscard]] events_answer since(std::optional<std::uint64_t> after, severity at_least,
                                     std::size_t last_of_each = 0) const;
 
   [[nodiscard]] std::size_t size() const noexcept;
 
  private:
-  // Events that are alike.
+  // Events that differ only in task and numbers.
   struct run {
     std::string key;
     std::uint64_t first{};
     std::uint64_t count{};
     duration first_at{};
     duration last_at{};
-    std::deque<std::uint64_t> lines;  // the numbers of those that are kept
-    std::vector<bool> tasks;          // once one line stands for all: whom they are about
+    std::deque<std::uint64_t> lines;  // the numbers of those kept
+    std::vector<bool> tasks;          // once one line represents all: the tasks they are about
   };
   struct line {
     duration at;

@@ -27,7 +27,7 @@ void event_watch_verbs::stopping(time_point, status const& why) {
 
 void event_watch_verbs::cancel(ticket, parked const& p) { watchers_.cancel(p.number); }
 
-// In this iteration something may have happened before the deadline was looked at.
+// An event of this iteration may precede the check of the deadline.
 answer_ptr event_watch_verbs::overdue(time_point, parked const& p) {
   auto const& w = watchers_.all().at(p.number);
   return calls_.share(kernel_.event_log.since(w.seen, w.at_least));

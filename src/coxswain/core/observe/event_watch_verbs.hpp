@@ -16,7 +16,7 @@ class event_watch_verbs final : public waiting_concern, public timed_concern {
   explicit event_watch_verbs(concerns& all);
 
   void handle(call const& c, watch_events_args& args);
-  // Tells those who wait for events that have come since this was called last.
+  // Answers the watches for events that have occurred since the last call.
   void follow_up();
 
   void job_failed(time_point, status const&, barrier_failure const*) override {}

@@ -1,7 +1,6 @@
 #pragma once
-// An answer that is expensive to make, shared by all who ask for it within a short time. However
-// many ask, making it takes a bounded part of the coordinator's time. Not here: what it says
-// (coordinator).
+// An expensive answer, shared by all requests for it within a short time. However many there are,
+// making it takes a bounded share of the coordinator's time. Not here: its content (coordinator).
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -12,12 +11,12 @@ namespace coxswain::core {
 
 class kept_answer {
  public:
-  // An answer that took more steps than this is kept, so long for each of them: some thirty times
-  // what making it takes.
+  // An answer that took more steps than this is kept, for this long per step: some thirty times the
+  // time of making it.
   static constexpr std::uint64_t steps_min = 256;
   static constexpr duration kept_per_step = 10us;
 
-  // Encoding an answer takes so much less than making it; that is what it costs those who share it.
+  // How much cheaper encoding an answer is than making it: the cost for requests that share it.
   static constexpr std::uint64_t encoding_part = 8;
 
   // The answer that was kept, or what `make` returns, which adds the steps that it takes to

@@ -1,7 +1,7 @@
 #pragma once
-// How many participants of open waits one picture of the job may look at, so that its cost has a
-// bound however many rounds are open. What is left out is counted or, by the wait graph, assumed to
-// be able to go on. Not here: what is looked at (coordinator).
+// How many participants of open waits one snapshot of the job may examine, so that its cost is
+// bounded however many rounds are open. The rest is counted or, by the wait graph, assumed not to
+// be blocked. Not here: what is examined (coordinator).
 
 #include <algorithm>
 #include <cstddef>

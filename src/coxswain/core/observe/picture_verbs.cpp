@@ -10,7 +10,7 @@
 namespace coxswain::core {
 namespace {
 
-// A barrier looks at all tasks for those that are missing, each quickly.
+// A barrier checks all tasks for missing ones, each quickly.
 constexpr std::size_t tasks_per_step = 16;
 
 // A task that is shown is mostly texts, which are copied and encoded.
@@ -55,7 +55,7 @@ snapshot picture_verbs::look(time_point now) const {
   return all;
 }
 
-// At most so many, from this one on.
+// At most this many, from this one on.
 void picture_verbs::show_tasks(time_point now, snapshot& to, std::uint32_t first,
                                std::size_t most) const {
   auto const end = static_cast<std::uint32_t>(std::min<std::size_t>(roster_.size(), first + most));

@@ -1,5 +1,5 @@
 #pragma once
-// Pictures of the whole job at one moment.
+// Snapshots of the whole job.
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-// What the coordinator counts for those who operate it, plain data. Counting changes no decision.
-// Not here: the rounds of barriers one by one (round_history), what is there now (snapshot).
+// The coordinator's counters for operators, plain data. They affect no decision. Not here:
+// individual rounds of barriers (round_history), the present state (snapshot).
 
 #include "coxswain/base/duration_histogram.hpp"
 #include "coxswain/base/ids.hpp"
@@ -16,7 +16,7 @@
 
 namespace coxswain::core {
 
-// Which request it was: its place in `request`; or one that this version does not know.
+// The request's index in `request`; or one unknown to this version.
 using operation = id<struct operation_tag, std::uint8_t>;
 
 inline constexpr operation unknown_operation{std::variant_size_v<request>};
@@ -48,18 +48,17 @@ struct statistics {
   // How late calls whose deadline had come were answered.
   duration_histogram lateness;
 
-  // Sessions that have ended because no sign of life came in time; and because their connection was
-  // lost and they did not come back.
+  // Sessions that have ended for lack of a sign of life; and because their connection was lost and
+  // not resumed.
   std::uint64_t heartbeats_expired{};
   std::uint64_t graces_expired{};
 
-  // How often the event loop stood still long enough to extend liveness deadlines, and for how
-  // long.
+  // How often the event loop stalled long enough to extend liveness deadlines, and for how long.
   std::uint64_t stalls{};
   duration stalled{};
 
-  // The keys and tasks that were visited because a request asked for them: what requests cost
-  // beside a fixed amount for each. Much the same on each machine, unlike time.
+  // The keys and tasks visited for requests: their cost besides a fixed amount for each. Unlike
+  // time, much the same on every machine.
   std::uint64_t steps{};
 
   void count_request(operation what, errc code) noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// Tasks that can never go on. Not here: who they are (wait_graph), what is said of them.
+// Deadlocked tasks. Not here: how they are found (wait_graph), texts about them.
 
 #include "coxswain/base/ids.hpp"
 #include "coxswain/core/kernel/open_requests.hpp"
@@ -11,11 +11,11 @@ namespace coxswain::core {
 
 struct stuck_call {
   task_id task;
-  ticket call;  // the first that it waits with
+  ticket call;  // its first waiting call
   friend bool operator==(stuck_call const&, stuck_call const&) = default;
 };
 
-// Those who are stuck in the same way.
+// Tasks that are blocked in the same way.
 struct stuck_group {
   parked const* call;
   std::vector<task_id> tasks;

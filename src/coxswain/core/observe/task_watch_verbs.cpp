@@ -9,7 +9,7 @@
 namespace coxswain::core {
 namespace {
 
-// Most who ask for the tasks get an answer that was made for another one: they cost its bytes.
+// Most watches share an answer made for another one: they cost only its bytes.
 constexpr std::size_t tasks_per_step = 4;
 
 }  // namespace
@@ -25,7 +25,7 @@ void task_watch_verbs::stopping(time_point, status const& why) {
 
 void task_watch_verbs::cancel(ticket, parked const& p) { watchers_.cancel(p.number); }
 
-// That nothing has changed is an answer to those who watch.
+// For a watch, "no change" is a regular reply.
 answer_ptr task_watch_verbs::overdue(time_point, parked const&) { return tasks_now(); }
 
 std::size_t task_watch_verbs::waiting() const { return watchers_.all().size(); }
@@ -50,13 +50,13 @@ void task_watch_verbs::handle(call const& c, watch_tasks_args& args) {
   std::uint64_t const version = roster_.version();
   if (args.after > version)
     return calls_.refuse(c, from_the_future("version", *args.after, version));
-  // Whoever waits pays for what it will be told, too.
+  // A waiting call also counts for its future reply.
   kernel_.tally.steps += roster_.size() / tasks_per_step;
   if (args.after != version) return calls_.answer_now(c, tasks_now(), false);
   calls_.park(c, *this, {watchers_.wait({c.from, version})}, args.timeout);
 }
 
-// One version is made and encoded once for all who want it.
+// Each version is made and encoded once for all watches.
 answer_ptr task_watch_verbs::tasks_now() {
   answer_ptr shown{shown_.lock()};
   if (shown && std::get<tasks_answer>(shown->value).version == roster_.version()) return shown;

@@ -1,8 +1,8 @@
 #pragma once
-// Who can still go on, and who never will: tasks that wait for each other in a circle, or for
-// something that nobody is left to do. It hopes wherever it may: a task that can act may do
-// anything, and one wait that ends lets its task go on, however many others it has. So whoever is
-// found stuck is. Not here: who can act and what they wait for (coordinator).
+// Finds deadlocks: tasks that wait for each other in a cycle, or for something that no task is left
+// to do. It is optimistic: a task that can act may do anything, and a task can continue as soon as
+// one of its waits ends. So there are no false positives. Not here: which tasks can act and what
+// they wait for (coordinator).
 
 #include "coxswain/base/ids.hpp"
 
@@ -18,32 +18,32 @@ class wait_graph {
   explicit wait_graph(std::uint32_t num_tasks)
       : able_(num_tasks), holds_up_(num_tasks), waits_of_(num_tasks) {}
 
-  // The task may do something as it is.
+  // The task is not blocked.
   void acts(task_id task);
-  // So may somebody who is no task.
+  // A client outside the job can act.
   void outsider_acts() noexcept { anybody_acts_ = true; }
 
-  // The waiting go on when all of the missing have come.
+  // The waiting tasks continue when all of the missing ones have arrived.
   void wait_for_all(std::vector<task_id> waiting, std::vector<task_id> const& missing);
-  // The waiting go on when anybody does something: gives a key its value, say.
+  // The waiting tasks continue when any client acts, such as by setting a key.
   void wait_for_anybody(std::vector<task_id> waiting);
 
-  // In how many of these waits the task is one of the waiting.
+  // In how many of these waits the task waits.
   [[nodiscard]] std::uint32_t waits_of(task_id task) const { return waits_of_[task.value]; }
 
-  // Follows from all that was said what can still happen. To be called once, at the end.
+  // Computes which tasks can still act. Call it once, after all waits were added.
   void settle();
 
   // After `settle`: whether the task can act, or will be able to when others have.
   [[nodiscard]] bool is_able(task_id task) const { return able_[task.value]; }
 
-  // How much there was to look at.
+  // The size of the graph.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
   struct wait {
     std::vector<task_id> waiting;
-    std::size_t unable{};  // how many of the missing cannot come, as far as is known
+    std::size_t unable{};  // how many of the missing cannot arrive, as far as known
   };
 
   void release(wait const& w);
@@ -53,7 +53,7 @@ class wait_graph {
   std::vector<std::uint32_t> waits_of_;
   std::vector<wait> waits_;
   std::vector<task_id> for_anybody_;
-  std::vector<task_id> news_;  // able, and what follows from it is still to be found
+  std::vector<task_id> news_;  // found able; the consequences are still to be computed
   bool anybody_acts_{};
   std::size_t size_{};
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Calls that wait for something newer than they have seen. Nothing is kept of a watcher between two
-// of its requests. Not here: what there is to see (roster, event_log).
+// Calls that wait for something newer than they have seen. Nothing is kept between two requests of
+// a watcher. Not here: what they watch (roster, event_log).
 
 #include "coxswain/core/kernel/ticket.hpp"
 #include "coxswain/core/model/event.hpp"
@@ -29,7 +29,7 @@ class watchers {
   }
   void cancel(watcher_number number) { waiting_.erase(number); }
 
-  // Who they are, in the order in which they came.
+  // Their tickets, oldest first.
   [[nodiscard]] std::vector<ticket> tickets() const {
     std::vector<ticket> all;
     all.reserve(waiting_.size());
@@ -37,7 +37,7 @@ class watchers {
     return all;
   }
 
-  // In the order in which they came.
+  // Oldest first.
   [[nodiscard]] std::map<watcher_number, watcher> const& all() const noexcept { return waiting_; }
 
  private:
@@ -45,7 +45,7 @@ class watchers {
   watcher_number last_{};
 };
 
-// INVALID_ARGUMENT: a number was asked for that was not reached yet.
+// INVALID_ARGUMENT: the requested number is in the future.
 [[nodiscard]] inline status from_the_future(std::string const& what, std::uint64_t asked,
                                             std::uint64_t is) {
   return {errc::invalid_argument,

@@ -13,7 +13,7 @@
 namespace coxswain::core {
 namespace {
 
-// A task that has waited for less time is not yet reported: its answer may be on its way.
+// A task that has waited for less time is not yet reported: its answer may be in transit.
 constexpr duration waiting_time_min = 100ms;
 
 // A review takes about a tenth of this for each task that waits or is missing somewhere.
@@ -25,10 +25,10 @@ constexpr duration told_every = 1s;
 constexpr std::size_t groups_told_max = 8;
 constexpr std::size_t waits_told_max = 1000;
 
-// Tasks that are looked at quickly: whether they can go on, whether they are missing.
+// Tasks that can be checked quickly: whether they are blocked, whether they are missing.
 constexpr std::size_t tasks_per_step = 16;
 
-// Gets and pops of clients without a task that are looked at; the others are only counted.
+// Gets and pops of clients without a task that are examined; the others are only counted.
 constexpr std::size_t outsiders_shown_max = waits_told_max / 2;
 
 // "task 3", "tasks 3,17-24 and 5 more"
@@ -61,7 +61,7 @@ void why_verbs::check_invariants() const {
   }
 }
 
-// Not with each wait: there may be ten thousand at once.
+// Not for each wait: there can be ten thousand at once.
 void why_verbs::plan_review() {
   if (review_.armed() || kernel_.stopping) return;
   deadlines_.arm(
@@ -93,7 +93,7 @@ void why_verbs::review_due(time_point now) {
   if (next) deadlines_.arm(review_, {std::max(*next, now + review_pause_), due::review});
 }
 
-// Whether it may do something without being released. Of a suspect task it is not known yet.
+// Whether it can act without being released. Unknown for a suspect task.
 bool why_verbs::may_act(time_point now, task const& t) const {
   switch (t.state) {
     case task_state::never_connected:
@@ -107,7 +107,7 @@ bool why_verbs::may_act(time_point now, task const& t) const {
          kernel_.is_suspect(t);
 }
 
-// Of waits beyond the budget nothing is known, so whoever has one may go on by it.
+// Waits beyond the budget are unknown, so a task with one is assumed not to be blocked.
 wait_graph why_verbs::graph_of_waits(time_point now) const {
   picture_budget budget{options_.participants_per_picture_max};
   wait_graph g{roster_.size()};
@@ -148,7 +148,7 @@ void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
   if (stuck == stuck_told_) return;
   if (!stuck.empty()) {
     auto const only = stuck.size() == 1 ? std::optional{stuck.front().task} : std::nullopt;
-    // An observer may still set a key or push an item, and most gets and pops have a deadline.
+    // An observer can still set a key or push an item, and most gets and pops have a deadline.
     bool const only_read = std::all_of(stuck.begin(), stuck.end(), [this](stuck_call const& one) {
       return calls_.is_read(*sessions_.parked_at(one.call));
     });
@@ -167,7 +167,7 @@ void why_verbs::tell_stuck(wait_graph const& g, std::vector<stuck_call> stuck) {
 }
 
 bool why_verbs::wait_alike(parked const& a, parked const& b) const {
-  // A get and a get of several keys may wait for the same key.
+  // A get and a get of several keys can wait for the same key.
   if (calls_.at(a).traits().listed_as && calls_.at(b).traits().listed_as) {
     return calls_.blocking(a)->goal_text(a) == calls_.blocking(b)->goal_text(b);
   }
@@ -321,7 +321,7 @@ why_answer::wait why_verbs::wait_in(time_point now, wait_graph const& g,
   return w;
 }
 
-// Those who have answered wait for the others.
+// Tasks that have answered wait for the others.
 why_answer::wait why_verbs::wait_for_agreement(time_point now, wait_graph const& g) const {
   why_answer::wait w;
   w.what = why_answer::kind::preemption;

@@ -1,6 +1,5 @@
 #pragma once
-// What everybody waits for, and who can never go on. Not here: what follows from who waits for whom
-// (wait_graph).
+// What tasks wait for, and which are deadlocked. Not here: the detection (wait_graph).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -26,10 +25,10 @@ class why_verbs final : public concern {
   void handle(call const& c, why_args&);
   [[nodiscard]] why_answer why(time_point now, std::uint64_t& steps) const;
 
-  // It is to be found out soon who is stuck.
+  // Schedules a search for deadlocks.
   void plan_review();
   void review_due(time_point now);
-  // A task waits no longer: who was stuck may go on.
+  // A task no longer waits: a deadlock may have ended.
   void wait_has_ended() {
     if (!stuck_told_.empty()) plan_review();
   }
@@ -61,7 +60,7 @@ class why_verbs final : public concern {
   void add_call(time_point now, why_answer::wait& w, ticket who) const;
 
   alarm review_;
-  duration review_pause_{};  // before the next one, the longer the more there was to look at
+  duration review_pause_{};  // before the next one; grows with the size of the graph
   std::vector<stuck_call> stuck_told_;
   time_point stuck_told_at_;
   kept_answer kept_;

@@ -1,6 +1,6 @@
 #pragma once
-// Alive queries (semantics D21): who asks among which set of tasks, until all of the set that are
-// there have asked. Not here: who is there, replies and deadlines (coordinator).
+// Alive queries (semantics D21): calls for a set of tasks, which wait until all connected tasks of
+// the set have called. Not here: which tasks are connected, replies and deadlines (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
@@ -22,7 +22,7 @@ class alive_queries {
     query_number number{};
     task_set_ptr members;
     std::map<task_id, std::vector<ticket>> called;
-    // Where the members were looked at last: as long as that one is waited for, the query waits.
+    // The member checked last: while it has not called, the query waits.
     std::uint32_t looked_at{};
   };
 
@@ -31,15 +31,15 @@ class alive_queries {
   alive_queries(alive_queries const&) = delete;
   alive_queries& operator=(alive_queries const&) = delete;
 
-  // Whether a query among these members is there, or has room.
+  // Whether a query of these members is open, or there is room for one.
   [[nodiscard]] bool has_room(task_set_ptr const& members) const;
 
-  // Notes a call. A task may call several times. The query is there until `cancel` takes its
-  // last call back.
+  // Adds a call. A task may call several times. The query is open until `cancel` removes its last
+  // call.
   query& call(task_set_ptr const& members, task_id task, ticket who);
   void cancel(query_number number, task_id task, ticket who);
 
-  // Whether none of the members is waited for any more. Costs nothing for most calls.
+  // Whether all connected members have called. Usually O(1).
   template <class IsAwaited>
   [[nodiscard]] static bool is_complete(query& q, IsAwaited is_awaited) {
     std::uint32_t const size = q.members->size();
@@ -50,7 +50,7 @@ class alive_queries {
     return true;
   }
 
-  // All who wait, in the order of the tasks.
+  // All waiting calls, in task order.
   [[nodiscard]] static std::vector<ticket> callers(query const& q);
   [[nodiscard]] std::vector<ticket> callers() const;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Alive queries: who of a set of tasks is there, answered to all of them alike (semantics D21). Not
-// here: who has asked (alive_queries).
+// Alive queries: which tasks of a set are alive, with the same reply to all of them (semantics
+// D21). Not here: the waiting calls (alive_queries).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"

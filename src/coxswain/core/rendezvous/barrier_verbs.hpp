@@ -1,6 +1,6 @@
 #pragma once
-// Barriers of tasks: arrivals, the end of rounds, and what a failed round says. Not here: which
-// rounds there are (barriers), who is missing (missing_tasks).
+// Barriers of tasks: arrivals, the end of rounds, and the errors of failed rounds. Not here: the
+// state of rounds (barriers), missing tasks (missing_tasks).
 
 #include "coxswain/core/kernel/alarms.hpp"
 #include "coxswain/core/kernel/call.hpp"
@@ -25,14 +25,14 @@ class barrier_verbs final : public blocking_concern {
   // Cancels the open round; only a participant may, of tasks.
   status cancel(time_point now, cancel_barrier_args const& what, std::string const& by,
                 std::optional<task_id> task);
-  // What a round's alarm was armed for.
+  // The alarm of a round is due.
   void round_due(time_point now, due_item const& item);
 
-  // A task has left or failed: the rounds that mind it fail.
+  // A task has left or failed: rounds that need it fail.
   void fail_rounds_of(time_point now, task_id id);
   void forget_owed_to(task_id id) { barriers_.forget_owed_to(id); }
 
-  // OK if it may be the name of a barrier.
+  // OK if it is a valid barrier name.
   [[nodiscard]] status checked_name(std::string_view name) const;
   // `barrier` is the name for texts; without one it is about an alive query.
   [[nodiscard]] result<task_set_ptr> participants(task_id caller, std::vector<task_id>& tasks,

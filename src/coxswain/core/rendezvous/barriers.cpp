@@ -13,11 +13,11 @@ namespace {
 // are enough for the rounds that are opened next.
 constexpr std::size_t spare_max = 8;
 
-// Idle names may take so much, and outcomes that are owed an eighth of the memory or so much.
+// The memory limit of idle names, and that of owed outcomes unless an eighth of the memory is less.
 constexpr std::size_t idle_bytes_max = 4 * 1024 * 1024;
 constexpr std::size_t owed_bytes_min = 64 * 1024;
 
-// A name is there twice, in two nodes.
+// A name is stored twice, in two nodes.
 std::size_t name_bytes(std::string_view name) { return 2 * name.size() + 384; }
 
 constexpr std::size_t claim_bytes = 96;
@@ -133,7 +133,7 @@ void barriers::end(barrier& b, answer_ptr outcome, std::vector<task_id> owed_to)
     hold(holder::core, *outcome, *memory_);
     remembered_bytes_ += bytes;
     debts_.emplace(key, debt{&b, b.number, std::move(outcome), std::move(owed_to), left, bytes});
-    ++b.debts;  // it does not rest as long as it is looked at
+    ++b.debts;  // it is not idle while it is in use
     shrink_debts();
     --b.debts;
   }
@@ -165,7 +165,7 @@ void barriers::forget_owed() {
   while (!debts_.empty()) settle(debts_.begin());
 }
 
-// The claim is no more.
+// Removes the claim.
 void barriers::fulfil(claims::iterator at) {
   auto const owed = debts_.find(at->debt);
   claims_.erase(at);
@@ -174,7 +174,7 @@ void barriers::fulfil(claims::iterator at) {
   if (--owed->second.left == 0) settle(owed);
 }
 
-// The debt is no more, and neither is what is left of its claims.
+// Removes the debt and its remaining claims.
 void barriers::settle(std::map<debt_key, debt>::iterator at) {
   debt over = std::move(at->second);
   debt_key const key = at->first;
@@ -190,8 +190,8 @@ void barriers::settle(std::map<debt_key, debt>::iterator at) {
   rest(*over.of);
 }
 
-// Beyond the bound the oldest outcomes are forgotten; that there was one is known for as many
-// again, so that the straggler is told ABORTED instead of waiting in a round of its own.
+// Beyond the limit the oldest outcomes are discarded; their existence is remembered for the same
+// number again, so that the straggler gets ABORTED instead of waiting in a new round.
 void barriers::shrink_debts() {
   std::size_t const bytes_max = std::max(memory_->owned_max() / 8, owed_bytes_min);
   while (remembered_ > owed_max_ || remembered_bytes_ > bytes_max) {
@@ -210,8 +210,7 @@ void barriers::forget_outcome(debt& of) {
   of.outcome = nullptr;
 }
 
-// A name that nobody is in and of which nothing is owed costs nothing but a place among the
-// `idle_max_` last ones.
+// An idle name without owed outcomes is only kept as one of the last `idle_max_` ones.
 void barriers::rest(barrier& b) {
   if (b.round.is_open() || b.debts > 0) return;
   b.is_idle = true;

@@ -1,8 +1,8 @@
 #pragma once
-// Barriers by name, their numbered rounds, and the outcomes that stragglers are still owed
-// (semantics D13). At most one round of a name is open. A name without an open round and with
-// nothing owed is remembered for a while only for its last number and participants.
-// Not here: replies, deadlines, what a failure says (coordinator).
+// Barriers by name, their numbered rounds, and the outcomes still owed to stragglers (semantics
+// D13). At most one round of a name is open. A name without an open round and without owed outcomes
+// is remembered for a while, with its last number and participants. Not here: replies, deadlines,
+// error texts (coordinator).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -21,7 +21,7 @@
 
 namespace coxswain::core {
 
-// What all callers of a round must say alike, beside its participants.
+// What all callers of a round must agree on, besides its participants.
 struct round_kind {
   bool gather{};
   reduction reduce{reduction::none};
@@ -32,7 +32,7 @@ struct round_kind {
 
 class barriers {
  public:
-  // Rises with each round that is opened: an order over all rounds of all names.
+  // Rises with each round opened: an order over all rounds of all names.
   using round_sequence = std::uint64_t;
 
   struct barrier {
@@ -43,29 +43,29 @@ class barriers {
     round_number passed{};      // the last round that all have passed
     round_kind kind;
     std::size_t operand_bytes{};  // of the open round's first caller
-    session_id opener{};          // of the open round, as part of whose share it counts
+    session_id opener{};          // of the open round, which counts towards its share
     task_set_ptr last_expected;   // of the last round that has ended
 
    private:
     friend class barriers;
     std::uint64_t id{};                            // never used twice
-    std::size_t debts{};                           // ended rounds of which somebody is not told
-    std::list<std::string const*>::iterator idle;  // its place among the idle names
+    std::size_t debts{};                           // ended rounds whose outcome is still owed
+    std::list<std::string const*>::iterator idle;  // its position in the list of idle names
     bool is_idle{};
-    std::size_t bytes{};  // what it costs
+    std::size_t bytes{};  // its memory
   };
 
-  // Names that are in use, open rounds and outcomes that are owed count as used memory.
+  // Names in use, open rounds and owed outcomes count as used memory.
   barriers(std::shared_ptr<memory_meter> memory, std::size_t owed_max, std::size_t idle_max)
       : memory_{std::move(memory)}, owed_max_{owed_max}, idle_max_{idle_max} {}
   ~barriers();
   barriers(barriers const&) = delete;
   barriers& operator=(barriers const&) = delete;
 
-  // What a round of this name costs while it is open.
+  // The memory of a round of this name while it is open.
   [[nodiscard]] static std::size_t cost(std::string_view name, task_set const& expected);
 
-  // The barrier of this name, made if it is not known.
+  // The barrier of this name, created if unknown.
   barrier& at(std::string_view name);
   // Null if the name is not known.
   [[nodiscard]] barrier* find(std::string_view name);
@@ -73,7 +73,7 @@ class barriers {
   // Null if no such round is open.
   [[nodiscard]] barrier* open_round(round_sequence sequence) const;
 
-  // The oldest outcome that the task is owed, which it is now given; null if there is none.
+  // Removes and returns the oldest outcome owed to the task; null if there is none.
   answer_ptr take_owed(barrier& b, task_id task);
 
   // INVALID_ARGUMENT if the next round of `b` may not have these participants, or may not be
@@ -84,10 +84,10 @@ class barriers {
   // Ends the open round. `owed_to` have not called and will be given `outcome` when they do.
   void end(barrier& b, answer_ptr outcome, std::vector<task_id> owed_to);
 
-  // Ends the open round as if it had never been: nobody is in it any more.
+  // Ends the open round, which all have left, as if it had never been opened.
   void dissolve(barrier& b);
 
-  // Forgets what this task is owed, or everybody.
+  // Discards the outcomes owed to this task, or all.
   void forget_owed_to(task_id task);
   void forget_owed();
 
@@ -110,18 +110,18 @@ class barriers {
     bool operator()(std::string_view a, std::string_view b) const noexcept { return a == b; }
   };
 
-  // A failed round that somebody has not been told of.
+  // A failed round whose outcome is owed.
   struct debt {
     barrier* of{};
     round_number number{};
-    answer_ptr outcome;       // null: forgotten, only that there was one is still known
-    std::vector<task_id> to;  // those who were owed it at first
+    answer_ptr outcome;       // null: discarded; only its existence is still known
+    std::vector<task_id> to;  // the tasks it was owed to at first
     std::size_t left{};       // how many of them still are
-    std::size_t bytes{};      // what the outcome costs, until it is forgotten
+    std::size_t bytes{};      // the memory of the outcome, until it is discarded
   };
   using debt_key = std::uint64_t;  // rises: the oldest debt has the smallest
 
-  // What a task is owed. Sorted so that the oldest of a task and a barrier is found at once,
+  // An outcome owed to a task. Sorted so that the oldest of a task and a barrier is found quickly,
   // however much is owed to others.
   struct claim {
     task_id task;
@@ -143,13 +143,13 @@ class barriers {
   std::size_t owed_max_;
   std::size_t idle_max_;
   std::unordered_map<std::string, barrier, name_hash, name_equal> by_name_;
-  barrier* found_last_{};  // many ask for the same one in turn
+  barrier* found_last_{};  // consecutive calls are often for the same one
   std::map<round_sequence, barrier*> open_;
   std::map<debt_key, debt> debts_;
   claims claims_;
   std::size_t remembered_{};            // claims whose outcome is still known
-  std::size_t remembered_bytes_{};      // and what these outcomes cost
-  debt_key first_remembered_{1};        // the outcomes of all debts before it are forgotten
+  std::size_t remembered_bytes_{};      // and their memory
+  debt_key first_remembered_{1};        // the outcomes of all earlier debts are discarded
   std::list<std::string const*> idle_;  // names, longest idle first
   std::size_t idle_bytes_{};
   std::vector<meeting> spare_;  // closed ones, for their memory

@@ -1,5 +1,5 @@
 #pragma once
-// Barriers for callers that are no task: the n-th arrival releases all (semantics D17). Not here:
+// Barriers for callers outside the job: the n-th arrival releases all (semantics D17). Not here:
 // replies and deadlines (coordinator).
 
 #include "coxswain/base/status.hpp"
@@ -19,13 +19,13 @@ class count_barriers {
     std::uint32_t count{};
     round_number number{};
     time_point opened;
-    std::map<std::uint64_t, ticket> arrived;  // in the order in which they came
+    std::map<std::uint64_t, ticket> arrived;  // oldest first
   };
 
   // Identifies an arrival under its name.
   using arrival_number = std::uint64_t;
 
-  // INVALID_ARGUMENT: others wait with another count, or the count is zero.
+  // INVALID_ARGUMENT: others wait with a different count, or the count is zero.
   result<arrival_number> arrive(time_point now, std::string const& name, std::uint32_t count,
                                 ticket who);
 
@@ -34,7 +34,7 @@ class count_barriers {
     std::vector<ticket> tickets;
   };
 
-  // Everybody of a name that is complete, who wait no longer; nobody if it is not.
+  // Removes and returns the arrivals of a name if it is complete; else none.
   released take_complete(std::string const& name);
 
   void cancel(std::string const& name, arrival_number number);

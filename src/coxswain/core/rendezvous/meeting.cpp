@@ -45,7 +45,7 @@ std::optional<ticket> meeting::arrive(task_id task, arrival a) {
   return older;
 }
 
-// A whole session of many tasks may go at once, one after the other: none may cost a search.
+// A session of many tasks can go at once, one after the other: none may cost a search.
 void meeting::cancel(task_id task) {
   auto const index = expected_->index_of(task);
   if (!index || arrivals_[*index].place == nowhere) return;

@@ -1,6 +1,6 @@
 #pragma once
-// One meeting of a fixed set of tasks: who is expected, who has arrived, and until when it waits.
-// A round of a barrier is one; so are the join and the leave. Not here: names, rounds, replies.
+// One meeting of a fixed set of tasks: the expected tasks, the arrivals, and the deadline. A round
+// of a barrier is one; so are the join and the leave. Not here: names, rounds, replies.
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/base/ids.hpp"
@@ -17,7 +17,7 @@
 
 namespace coxswain::core {
 
-// A set of tasks, sorted. The set of all tasks of a job is held without listing them.
+// A sorted set of tasks. The set of all tasks of a job is stored without listing them.
 class task_set {
  public:
   // The tasks 0 to n-1.
@@ -31,7 +31,7 @@ class task_set {
     return listed_.empty() ? task_id{index} : listed_[index];
   }
   [[nodiscard]] std::optional<std::uint32_t> index_of(task_id task) const;
-  // What listing them costs.
+  // The memory of the list.
   [[nodiscard]] std::size_t cost() const noexcept { return listed_.capacity() * sizeof(task_id); }
 
   friend auto operator<=>(task_set const&, task_set const&) = default;
@@ -51,7 +51,7 @@ class meeting {
     ticket who;
     time_point deadline;
     owned_bytes data;
-    duration progress_every{};  // zero: it is told of no progress
+    duration progress_every{};  // zero: no progress reports
     time_point progress_at{};   // when it is told next
 
    private:
@@ -59,7 +59,7 @@ class meeting {
     std::uint32_t place{nowhere};  // in `order_`
   };
 
-  // What a meeting of so many costs, beside the set.
+  // The memory of a meeting of this many, without the set.
   [[nodiscard]] static std::size_t cost(std::uint32_t expected) noexcept {
     return expected * (sizeof(arrival) + sizeof(std::uint32_t));
   }
@@ -75,29 +75,29 @@ class meeting {
   [[nodiscard]] bool complete() const noexcept { return arrived_ == expected_->size(); }
   [[nodiscard]] time_point opened() const noexcept { return opened_; }
 
-  // The task must be expected. If it has arrived before, the new arrival takes the place of the
-  // old one, whose ticket is returned.
+  // The task must be expected. If it has arrived before, the new arrival replaces the old one,
+  // whose ticket is returned.
   std::optional<ticket> arrive(task_id task, arrival a);
 
-  // Takes the arrival back; nothing happens if there is none.
+  // Removes the arrival; does nothing if there is none.
   void cancel(task_id task);
 
   [[nodiscard]] arrival const* arrival_of(task_id task) const;
 
-  // The earliest deadline of all arrivals. Looks at each of them: who comes and goes must not.
+  // The earliest deadline of all arrivals. Visits each of them, so do not call it for each arrival.
   [[nodiscard]] time_point deadline() const;
 
   // The tasks that have not arrived, sorted.
   [[nodiscard]] std::vector<task_id> missing() const;
 
-  // The tasks that have arrived, sorted; and in that order.
+  // The tasks that have arrived, sorted; and in the order of arrival.
   [[nodiscard]] std::vector<task_id> present() const;
   [[nodiscard]] std::vector<task_id> in_order() const;
 
-  // What they wait with, in the same order.
+  // Their tickets, in the same order.
   [[nodiscard]] std::vector<ticket> tickets() const;
 
-  // Visits the arrivals in the order in which they came.
+  // Visits the arrivals, oldest first.
   template <class Visit>
   void each(Visit visit) const {
     for (std::uint32_t const index : order_) {
@@ -120,7 +120,7 @@ class meeting {
 
   task_set_ptr expected_;
   std::vector<arrival> arrivals_;     // by index in the set
-  std::vector<std::uint32_t> order_;  // indices; `nowhere` where somebody has cancelled
+  std::vector<std::uint32_t> order_;  // indices; `nowhere` for a cancelled arrival
   std::uint32_t arrived_{};
   time_point opened_{};
   std::size_t gathered_bytes_{};

@@ -9,18 +9,18 @@
 namespace coxswain::core {
 namespace {
 
-// How much is said of missing tasks: their ranges in so many bytes, and what is known of so many.
+// Limits of texts about missing tasks: bytes of ranges, and number of tasks with details.
 constexpr std::size_t range_bytes_max = 4096;
 constexpr std::size_t known_max = 16;
 constexpr std::size_t brief_range_bytes_max = 256;
 constexpr std::size_t brief_known_max = 4;
 
-// Tasks that are looked at quickly: whether they are missing.
+// Tasks that can be checked quickly: whether they are missing.
 constexpr std::size_t tasks_per_step = 16;
 
 std::string_view state_text(missing_task const& m) {
   if (m.suspect) return "suspect";
-  // It was there, but before it had joined.
+  // It called, but before it had joined.
   if (m.state == task_state::never_connected && m.last_heard) return "gone";
   return name(m.state);
 }
@@ -38,7 +38,7 @@ void missing_tasks::handle(time_point now, session& to, ticket asked) {
 std::vector<task_id> missing_tasks::from(meeting const& m) const {
   std::vector<task_id> missing = m.missing();
   bool const is_leave = &m == &concerns_.leaves.together();
-  // The leave waits for nobody who has left, and not for recoverable ones that have failed.
+  // The leave does not wait for tasks that have left, nor for recoverable ones that have failed.
   std::erase_if(missing, [&](task_id id) {
     task const& t = concerns_.kernel.roster.at(id);
     return t.state == task_state::left ||

@@ -1,6 +1,6 @@
 #pragma once
-// The tasks that others wait for, and what is known of them: for errors, logs, and clients that ask
-// what they wait for.
+// The tasks that others wait for, and what is known about them: for errors, logs, and clients that
+// ask what they wait for.
 
 #include "coxswain/base/error.hpp"
 #include "coxswain/core/kernel/call.hpp"
@@ -19,7 +19,7 @@ class missing_tasks {
   missing_tasks(missing_tasks const&) = delete;
   missing_tasks& operator=(missing_tasks const&) = delete;
 
-  // Those that the meeting waits for.
+  // The tasks that the meeting waits for.
   [[nodiscard]] std::vector<task_id> from(meeting const& m) const;
 
   [[nodiscard]] barrier_failure describe(time_point now, meeting const& m,
@@ -31,8 +31,8 @@ class missing_tasks {
   [[nodiscard]] std::string timed_out(time_point now, meeting const& m, std::string const& what,
                                       barrier_failure const& f) const;
 
-  // What is told to those that wait there: the same to all for a moment. `find`: gives those that
-  // are missing, and `expected` how many would be there.
+  // The text for the calls that wait there, cached for a moment. `find` returns the missing tasks;
+  // `expected` is the number of all.
   [[nodiscard]] std::string brief(time_point now, parked const& p, meeting const& m);
   template <class Find>
   [[nodiscard]] std::string brief(time_point now, parked const& p, std::uint32_t expected,

@@ -1,6 +1,6 @@
 #pragma once
-// What a reducing round makes of the operands of its participants (semantics D15). Not here: what
-// follows from the result (coordinator).
+// How a reducing round combines the operands of its participants (semantics D15). Not here: what
+// happens with the result (coordinator).
 
 #include "coxswain/base/status.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -11,7 +11,7 @@
 
 namespace coxswain::core {
 
-// INVALID_ARGUMENT if these bytes are no operand of this reduction, which is not `none`.
+// INVALID_ARGUMENT if these bytes are not a valid operand of this reduction, which is not `none`.
 [[nodiscard]] status checked_operand(reduction how, std::string_view operand);
 
 // Whether all operands of a round must have the same length.
@@ -19,9 +19,9 @@ namespace coxswain::core {
   return how == reduction::bit_and || how == reduction::bit_or;
 }
 
-// What all have brought, made one. All participants have arrived, each with an operand that was
-// checked. OUT_OF_RANGE: a sum is no 64-bit integer. FAILED_PRECONDITION: what should be equal
-// differs; the text names two who differ.
+// Combines the operands of all participants, which have arrived and were checked. OUT_OF_RANGE: a
+// sum overflows a 64-bit integer. FAILED_PRECONDITION: data that should be equal differs; the text
+// names two tasks.
 [[nodiscard]] result<std::string> reduced(reduction how, meeting const& round);
 
 }  // namespace coxswain::core

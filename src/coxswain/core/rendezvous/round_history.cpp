@@ -11,7 +11,7 @@ namespace coxswain::core {
 void round_history::add(std::string_view name, snapshot::finished_round round) {
   auto const at = static_cast<std::size_t>(added_ % rounds_max);
   if (at == last_.size()) last_.emplace_back();
-  // The memory of the name that was there is used again.
+  // Reuses the memory of the previous name.
   round.name = std::move(last_[at].name);
   if (name.size() <= name_bytes_max) {
     round.name.assign(name);

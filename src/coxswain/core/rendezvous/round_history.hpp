@@ -1,7 +1,6 @@
 #pragma once
-// The last rounds of barriers of tasks that have ended, and who kept the others waiting in them.
-// Bounded in number and in bytes; after the first of them, a further one takes no memory unless
-// its barrier's name is long. Not here: rounds that are open (barriers).
+// The last ended rounds of barriers of tasks, and their stragglers. Bounded in number and in bytes;
+// adding a round allocates only if its barrier's name is long. Not here: open rounds (barriers).
 
 #include "coxswain/core/model/messages.hpp"
 
@@ -20,7 +19,7 @@ class round_history {
 
   round_history() { last_.reserve(rounds_max); }
 
-  // Numbers the round; a longer name is cut.
+  // Numbers the round; a long name is cut.
   void add(std::string_view name, snapshot::finished_round round);
 
   // How many were added.
@@ -29,8 +28,8 @@ class round_history {
   // Oldest first.
   [[nodiscard]] std::vector<snapshot::finished_round> all() const;
 
-  // The tasks that came last in those rounds, most often first; among equals, those that kept
-  // others waiting longer. At most `stragglers_max`.
+  // The tasks that came last in those rounds, most often first; among equals, those that delayed
+  // others longer. At most `stragglers_max`.
   [[nodiscard]] std::vector<snapshot::straggler> stragglers() const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// Exchanges of topologies by platform: what has been brought to those that are open, and what those
-// that are complete have led to, which is kept while somebody may ask again. Not here: what a
-// topology is (topology), replies and deadlines (coordinator).
+// Topology exchanges by platform: the contributions to open ones, and the outcomes of complete
+// ones, which are kept for later calls. Not here: topologies (topology), replies and deadlines
+// (coordinator).
 
 #include "coxswain/base/bytes.hpp"
 #include "coxswain/core/model/messages.hpp"
@@ -41,28 +41,28 @@ class topology_exchanges {
   // Null if there is none.
   [[nodiscard]] exchange const* find(std::string_view platform) const;
 
-  // What the task has brought: it waits with it, or it is part of the outcome. Null if nothing.
+  // The task's contribution, waiting or part of the outcome. Null if there is none.
   [[nodiscard]] local_topology const* brought_by(std::string_view platform, task_id task) const;
 
-  // How much all have brought.
+  // The size of all contributions.
   [[nodiscard]] std::size_t bytes_brought(std::string_view platform) const;
 
-  // The task waits in the exchange, which is opened if need be and must not be complete. If it
-  // waits there already, the ticket that is replaced is returned, and what it brought first stays.
+  // Adds the task to the exchange, which is opened if needed and must not be complete. If it waits
+  // there already, the ticket that is replaced is returned, and its first contribution stays.
   std::optional<ticket> arrive(std::string_view platform, task_set_ptr const& everyone,
                                time_point now, task_id task, meeting::arrival a,
                                local_topology mine);
 
-  // The task waits no longer, if it did. An exchange in which nobody waits is forgotten.
+  // Removes the task, if it waits. An exchange without waiting tasks is forgotten.
   void cancel(std::string_view platform, task_id task);
 
-  // What all have brought, by task, from a meeting that is complete.
+  // Takes the contributions, by task, of a complete meeting.
   [[nodiscard]] std::vector<local_topology> take_brought(std::string_view platform);
 
-  // Closes the meeting and keeps the outcome. Those who waited are returned, as they came.
+  // Closes the meeting and keeps the outcome. Returns the waiting calls, oldest first.
   std::vector<ticket> settle(std::string_view platform, answer_ptr outcome);
 
-  // Forgets an exchange, or all. Those who waited are returned, as they came.
+  // Forgets an exchange, or all. Returns the waiting calls, oldest first.
   std::vector<ticket> forget(std::string_view platform);
   void clear();
 

@@ -1,6 +1,6 @@
 #pragma once
-// Exchanges of topologies: the tasks bring their devices, and all get those of all. Not here: what
-// was brought (topology_exchanges), the global topology (topology).
+// Topology exchanges: each task contributes its devices and gets those of all. Not here:
+// contributions (topology_exchanges), the global topology (topology).
 
 #include "coxswain/core/kernel/call.hpp"
 #include "coxswain/core/kernel/concern.hpp"
@@ -45,7 +45,7 @@ class topology_verbs final : public blocking_concern, public timed_concern {
   void join_exchange(call const& c, exchange_topology_args& args);
   void complete_exchange(std::string const& platform);
   void fail_open_exchanges(status const& why);
-  // Nobody will ask for the outcomes of the others either.
+  // The outcomes of the others are no longer needed either.
   void end_exchanges(status const& why);
   void arm_exchange_log(time_point now);
 

@@ -1,7 +1,7 @@
 #pragma once
-// What is said to those who ask what they wait for, kept for a moment: ten thousand who wait for
-// the same ask within one, and looking at all tasks for each of them would take seconds. Not here:
-// what it is that is said (coordinator).
+// The texts for clients that ask what they wait for, cached for a moment: ten thousand that wait
+// for the same ask at about the same time, and examining all tasks for each would take seconds. Not
+// here: the texts themselves (coordinator).
 
 #include "coxswain/base/time.hpp"
 #include "coxswain/core/kernel/open_requests.hpp"
@@ -16,10 +16,10 @@ namespace coxswain::core {
 
 class waiting_texts {
  public:
-  // Where many wait for the same, by its number or its name.
+  // What many wait for, by its number or its name.
   using place = std::tuple<concern_index, std::uint64_t, std::string>;
 
-  // What `make` gives, or gave for this place a moment ago.
+  // The result of `make`, or its cached result for this place.
   template <class Make>
   std::string const& at(time_point now, place where, Make make) {
     if (now >= since_ + kept_for || texts_.size() >= texts_max) {
