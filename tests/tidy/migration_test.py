@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = [f"src/coxswain/{room}" for room in
-           ("base", "client", "core", "host", "launch", "net", "server")]
+           ("base", "client", "core", "host", "launch", "net", "server", "xla")]
 
 
 def words_of(directories, pattern) -> set[str]:
