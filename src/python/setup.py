@@ -1,4 +1,4 @@
-"""Has CMake build the native module. What the package is stands in pyproject.toml."""
+"""Builds the native module with CMake. pyproject.toml describes the package."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ def version():
 
 
 def pybind11():
-    """Where pip's pybind11 is; a system's is found without being told."""
+    """The directory of pip's pybind11; a system's is found by default."""
     try:
         import pybind11 as found
     except ImportError:

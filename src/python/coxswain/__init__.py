@@ -4,7 +4,7 @@
         job.barrier("epoch-1", timeout=60)
 
 ``Client`` blocks, ``AsyncClient`` is for asyncio, ``Coordinator`` embeds the coordinator. Values
-are bytes: what is passed as str is stored as UTF-8, and ``get`` gives bytes.
+are bytes: a str is stored as UTF-8, and ``get`` returns bytes.
 
 Where a job has no coordinator of its own, the process of task 0 can be it::
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coxswain.aio import *
     from coxswain.store import *
 
-# What is imported when it is wanted: asyncio and dataclasses take longer than all of ours.
+# Imported on first use: asyncio and dataclasses take longer than all of our modules.
 _LATER = {
     "aio": ("AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"),
     "_types": ("BarrierFailure", "BarrierStatus", "Device", "Event", "Failure", "JobError",
@@ -51,7 +51,7 @@ __all__ = [*_client.__all__, *_coordinator.__all__, *_errors.__all__, *_options.
            *(name for names in _LATER.values() for name in names)]
 __version__ = _native.version
 
-# Before the interpreter is gone, no thread may be in a call any more.
+# No thread may be in a call when the interpreter ends.
 _atexit.register(_native.close_all)
 
 

@@ -39,7 +39,7 @@ def reason_of(kind: type[BaseException], problem: BaseException) -> str:
 
 
 def operand_of(operand) -> tuple[str, int | float | bytes]:
-    """Which of the native reductions an operand wants, and as what."""
+    """The native reduction for an operand, and the operand's native type."""
     if isinstance(operand, (bytes, bytearray, memoryview)):
         return "bits", bytes(operand)
     try:
@@ -51,7 +51,7 @@ def operand_of(operand) -> tuple[str, int | float | bytes]:
 
 
 class Session:
-    """What both clients know of their session."""
+    """The properties of a session, for both clients."""
 
     if TYPE_CHECKING:
         _native: Any
@@ -68,7 +68,7 @@ class Session:
 
     @property
     def role(self) -> str:
-        """What the token gives leave to: "reader", "operator" or "worker"."""
+        """The token's role: "reader", "operator" or "worker"."""
         return self._native.role
 
     @property
@@ -100,10 +100,10 @@ class Client(Session, KeyCalls):
     (the coordinator is lost for good), ResourceExhausted (a limit), PermissionDenied (the token's
     role does not suffice), FailedPrecondition (not joined, or this client has left), Aborted (a
     newer process of the task has taken its place), Cancelled (the client was closed), and
-    DeadlineExceeded, which is also a TimeoutError. Further ones stand beside the call.
+    DeadlineExceeded, which is also a TimeoutError. Others are documented at the call.
 
-    A lost connection is no error: the client reconnects, calls that are open go on, and each takes
-    effect exactly once.
+    A lost connection is no error: the client reconnects, open calls continue, and each takes effect
+    exactly once.
 
     The logger "coxswain" gets a warning when the connection is lost, when the coordinator cannot
     be reached, and when a call waits for more than 2 s: for which tasks or which key, again at
@@ -211,8 +211,8 @@ class Client(Session, KeyCalls):
         self._has_left = True
 
     def close(self) -> None:
-        """Ends the session. A task that has not left fails at once, for everybody. Calls that other
-        threads have open raise Cancelled, as do later ones. A second call changes nothing."""
+        """Ends the session. A task that has not left fails at once. Calls that other threads have
+        open raise Cancelled, as do later ones. A second call changes nothing."""
         self._native.close()
 
     def reset(self) -> None:
@@ -234,7 +234,7 @@ class Client(Session, KeyCalls):
 
     def all_gather(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                    participants: Tasks = None, *, fail_when_lost: bool = False) -> List[bytes]:
-        """A barrier to which everybody brings data; gives that of all, in task order."""
+        """A barrier that gathers the data of all participants; returns it in task order."""
         return self._native.all_gather(name, data, timeout, participants, fail_when_lost)
 
     def reduce(self, name: str, operand, how: str = "sum", timeout: Timeout = DEFAULT_TIMEOUT,
@@ -248,8 +248,8 @@ class Client(Session, KeyCalls):
 
     def all_equal(self, name: str, data: Data, timeout: Timeout = DEFAULT_TIMEOUT,
                   participants: Tasks = None, *, fail_when_lost: bool = False) -> int:
-        """A barrier to which everybody brings the same data. FailedPrecondition: they differ; the
-        text names two tasks that do."""
+        """A barrier that requires the same data of all participants. FailedPrecondition: they
+        differ; the text names two tasks that do."""
         return self._native.all_equal(name, data, timeout, participants, fail_when_lost)
 
     def cancel_barrier(self, name: str, round: int | None = None) -> None:
@@ -257,7 +257,7 @@ class Client(Session, KeyCalls):
         self._native.cancel_barrier(name, round)
 
     def count_barrier(self, name: str, count: int, timeout: Timeout = DEFAULT_TIMEOUT) -> int:
-        """Waits until so many such calls are open, of tasks or observers."""
+        """Waits until ``count`` such calls are open, of tasks or observers."""
         return self._native.count_barrier(name, count, timeout)
 
     def watch(self, directory: str = "", after: int | None = None) -> KeyWatch:
@@ -286,7 +286,7 @@ class Client(Session, KeyCalls):
             platform, shape.raw_topology_of(mine), timeout))
 
     def process_monitor(self) -> ProcessMonitor:
-        """Tells each change of the tasks, and who was lost: see ProcessMonitor."""
+        """Reports each change of the tasks, and lost processes: see ProcessMonitor."""
         return ProcessMonitor(self._native)
 
     def failure(self, timeout: Timeout = None) -> JobError | None:
@@ -306,7 +306,7 @@ class Client(Session, KeyCalls):
                          name="coxswain-failure").start()
 
     def report_error(self, code: int, message: str) -> None:
-        """Declares this task failed; everybody learns it, unless it is recoverable."""
+        """Declares this task failed; the job fails, unless the task is recoverable."""
         self._native.report_error(int(code), message)
 
     def preempt(self, within: Timeout = 0.0, task: int | None = None) -> None:
@@ -320,7 +320,7 @@ class Client(Session, KeyCalls):
         return self._native.reached_sync_point(step)
 
     def report_progress(self, step: int) -> None:
-        """Says that this task has reached a step of its work, for those who look at the job."""
+        """Reports that this task has reached a step, for status displays and progress checks."""
         self._native.report_progress(step)
 
     def events(self, after: int | None = None, *, severity: str = "info",
@@ -331,7 +331,7 @@ class Client(Session, KeyCalls):
         return shape.events_of(self._native.watch_events(after, severity, timeout, last))
 
     def status(self) -> JobStatus:
-        """What the whole job is doing."""
+        """A snapshot of the whole job."""
         return shape.status_of(self._native.inspect())
 
     def why(self) -> Why:
@@ -340,7 +340,7 @@ class Client(Session, KeyCalls):
 
 
 def told_failure(mailbox: _native.Mailbox) -> JobError | None:
-    """What a wait for the job's failure has come to; None: the client has ended before."""
+    """The result of a wait for the job's failure; None: the client has ended before."""
     [(_, error, problem)] = mailbox.take()
     if problem is not None and not isinstance(problem, Cancelled):
         raise problem
@@ -382,7 +382,7 @@ class KeyWatch:
         return shape.changes_of(changes)
 
     def list(self) -> List[KeyValue]:
-        """All keys below the directory; :meth:`next` then tells what changed since."""
+        """All keys below the directory; :meth:`next` then returns changes since."""
         keys, self.version = self._native.watch_list(self._raw)
         return shape.keys_of(keys)
 

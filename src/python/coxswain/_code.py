@@ -6,7 +6,7 @@ __all__ = ["Code"]
 
 
 class Code(enum.IntEnum):
-    """What kind of failure it was, numbered as in gRPC."""
+    """The kind of a failure, numbered as in gRPC."""
 
     OK = 0
     CANCELLED = 1

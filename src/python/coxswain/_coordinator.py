@@ -32,7 +32,7 @@ class Coordinator:
     Times are seconds or timedeltas, sizes are bytes. What is None has the default of ``coxswain
     serve``, which has the same options.
 
-    Where it listens, and who gets in:
+    Listening and admission:
 
     ``listen``: "host:port" (port 0: any), ":port" (all addresses) or "unix:/path", or several.
         Where others can reach it, it needs a token, certificates of its clients (``tls_ca``), or
@@ -44,14 +44,14 @@ class Coordinator:
         ``tls_peer_uri_prefix``: and these need a URI name that begins so.
     ``handshakes_per_second_max``: TLS handshakes that one host may begin (1000).
     ``connections_max``: connections at once (the limit of open files less 64).
-        ``strangers_per_host_max``: those of one host that have not said Hello (half of them).
+        ``strangers_per_host_max``: those of one host before their Hello (half of them).
     ``hello_timeout``: how long a new connection may take to say Hello (10 s).
     ``job``, ``attempt``: the job's name ("default"), and the launcher's restart count.
     ``hosted_by_task``: the task whose process this is, for clients that cannot reach it.
 
     How the job runs:
 
-    ``recoverable``: a task that fails does not fail the job, unless it says otherwise itself.
+    ``recoverable``: a task that fails does not fail the job, unless it states otherwise.
     ``join_barrier``, ``leave_barrier``: tasks wait for each other when they join and leave (true);
         where all are recoverable, for leaving only with ``leave_together``.
     ``leave_timeout_max``: a leave waits at most this long, even if its caller would wait longer (no
@@ -174,7 +174,7 @@ class Coordinator:
         return self._native.http_address
 
     def status(self) -> JobStatus:
-        """What the whole job is doing; also after :meth:`stop`."""
+        """A snapshot of the whole job; also after :meth:`stop`."""
         return shape.status_of(self._native.look())
 
     @property
@@ -183,8 +183,7 @@ class Coordinator:
         return shape.job_error_of(self._native.error())
 
     def recording(self) -> bytes:
-        """The last things that it was told, for a file that ``coxswain replay`` reads; also after
-        :meth:`stop`."""
+        """Its latest inputs, for a file that ``coxswain replay`` reads; also after :meth:`stop`."""
         return self._native.recording()
 
     def task_ended(self, task: int, code: int, message: str) -> None:
@@ -204,7 +203,7 @@ class Coordinator:
 
 
 _SETTINGS = tuple(Coordinator.__init__.__kwdefaults__)
-# What an environment says to clients, and a coordinator takes from them.
+# The variables of clients that a coordinator uses too.
 _OF_CLIENTS = ("address", "task", "num_tasks", "job", "attempt", "token", "tls_ca", "tls_cert",
                "tls_key", "tls_peer_uri_prefix")
 _TLS = ("tls_ca", "tls_cert", "tls_key", "tls_peer_uri_prefix")
@@ -243,7 +242,7 @@ def started_unless_there(start: Callable[[], Coordinator],
     try:
         return start()
     except Unavailable as problem:
-        # Somebody was quicker; it may be the coordinator.
+        # Another process was faster; it may be the coordinator.
         why = _why_nobody_answers(client())
         if not why:
             return None
@@ -273,7 +272,7 @@ def _why_nobody_answers(client: _native.Options) -> str:
 
 
 def _is_listened_at(address: str) -> bool:
-    """Whether anybody is there to ask; a client would try again for as long as it may."""
+    """Whether anything listens there; a client would retry until its time limit."""
     import socket
     try:
         if address.startswith("unix:"):

@@ -1,8 +1,7 @@
 """The exceptions of all calls, one class for each code.
 
 ``str(error)`` begins with the code's name: ``DEADLINE_EXCEEDED: Barrier timed out. Barrier 'x'``.
-Not here: who raises what; that stands beside the calls.
-"""
+Not here: the errors of each call, which are documented there. """
 
 from __future__ import annotations
 
@@ -103,7 +102,7 @@ class FailedPrecondition(Error):
 
 
 class Aborted(Error):
-    """Another process of the task has taken its place."""
+    """Another process of the task has replaced it."""
     code = Code.ABORTED
 
 
@@ -128,7 +127,7 @@ class Unavailable(Error, ConnectionError):
 
 
 class DataLoss(Error):
-    """What was stored cannot be read."""
+    """Stored data cannot be read."""
     code = Code.DATA_LOSS
 
 

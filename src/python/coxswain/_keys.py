@@ -27,9 +27,9 @@ class KeyCalls:
 
     def put(self, key: str, value: Data, *, overwrite: bool = False,
             ephemeral: bool = False) -> int:
-        """Stores a value and wakes those who wait for the key; gives its version. AlreadyExists:
-        the key has a value, and ``overwrite`` is not said. ``ephemeral``: the key vanishes
-        when this task fails or leaves."""
+        """Stores a value and wakes calls that wait for the key; returns its version. AlreadyExists:
+        the key has a value, and ``overwrite`` is false. ``ephemeral``: the key is removed when this
+        task fails or leaves."""
         return self._native.put(key, value, overwrite, ephemeral)
 
     def put_all(self, entries: Mapping[str, Data] | Iterable[tuple[str, Data]], *,
@@ -87,7 +87,7 @@ class KeyCalls:
 
     def pop(self, queue: str, timeout: Timeout = DEFAULT_TIMEOUT) -> QueueItem:
         """Takes the first item of a queue, and waits for one if there is none. An item goes to
-        exactly one caller; if this process dies before it has said more, it goes back. One that
+        exactly one caller; if this process dies before its next message, it goes back. One that
         comes just when a signal handler raises is lost with the call."""
         return shape.queue_item_of(self._native.pop(queue, timeout))
 
@@ -98,12 +98,12 @@ class KeyCalls:
         return self._native.lock(name, timeout)
 
     def try_lock(self, name: str) -> int | None:
-        """Takes a lock and gives its token; None if somebody owns it."""
+        """Takes a lock and returns its token; None if it is held."""
         return self._native.try_lock(name)
 
     def unlock(self, name: str, token: int) -> None:
-        """Releases a lock; who has waited longest owns it then. PermissionDenied: another client
-        owns it. FailedPrecondition: nobody owns it with this token."""
+        """Releases a lock to the call that has waited longest. PermissionDenied: another client
+        owns it. FailedPrecondition: it is not held with this token."""
         self._native.unlock(name, token)
 
 

@@ -1,4 +1,4 @@
-"""What both clients are told at their start."""
+"""The options of both clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _apply(options: _native.Options, settings: dict) -> _native.Options:
 
 
 def options_of(address: str | None, settings: dict) -> _native.Options:
-    """Without an address, what the environment says, and the settings over it."""
+    """Without an address, the environment's values, overridden by the settings."""
     unknown = settings.keys() - {*_PLAIN, *_TLS, "fence_after", "address"}
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")

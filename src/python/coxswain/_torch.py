@@ -9,7 +9,7 @@ import torch.distributed
 
 from coxswain._errors import DeadlineExceeded
 
-# What torch raises when a key does not come: from version 2 on a class of its own.
+# Torch's error for a missing key: from version 2 on a class of its own.
 _TorchError = getattr(torch.distributed, "DistStoreError", RuntimeError)
 
 _MILLISECOND = datetime.timedelta(milliseconds=1)

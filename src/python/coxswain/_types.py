@@ -1,4 +1,4 @@
-"""What the calls give, and what some take: frozen dataclasses, which are tuples for the native
+"""Results of calls, and some arguments: frozen dataclasses, which are tuples for the native
 module."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
 if TYPE_CHECKING:
     #: Seconds, a timedelta, or None: for ever.
     Timeout = Union[float, datetime.timedelta, None]
-    #: Text is encoded as UTF-8. Any contiguous buffer is taken for bytes.
+    #: Text is encoded as UTF-8. Any contiguous buffer is accepted as bytes.
     Data = Union[str, bytes, bytearray, memoryview]
     #: Task numbers; None: all tasks.
     Tasks = Union[Iterable[int], None]
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MissingTask:
-    """What the coordinator knows of a task that a barrier waits for."""
+    """What the coordinator knows about a task that a barrier waits for."""
 
     task: int
     # "never connected", "joining", "connected", "failed", "left" or "returning"
     state: str
     suspect: bool  # its connection is lost and its grace runs
     last_heard: float | None  # how many seconds ago; None if it never connected
-    label: str  # what its client calls itself, usually "host:pid"
+    label: str  # its client's name, usually "host:pid"
     waits_for: str  # where it waits instead, such as "key 'address/0'", or ""
     step: int | None  # the last one that it reported
 
@@ -70,7 +70,7 @@ class KeyChange:
 
 @dataclass(frozen=True)
 class Swap:
-    """What came of compare_and_set; true if the value was stored."""
+    """The result of compare_and_set; true if the value was stored."""
 
     stored: bool
     version: int  # the key's; zero if it is missing
@@ -280,7 +280,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Topology:
-    """The devices of one task, and where its machine stands."""
+    """The devices of one task, and the location of its machine."""
 
     devices: Sequence[Device] = ()
     boot_id: str = ""  # the same in all tasks of a machine
@@ -298,7 +298,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class LaunchParameters:
-    """What the environment of this process says of its job."""
+    """The job's parameters in the environment of this process."""
 
     launcher: str
     address: str | None
@@ -307,7 +307,7 @@ class LaunchParameters:
     task: int | None
     num_tasks: int | None
     local_task: int | None
-    missing: dict[str, str]  # what the launcher cannot say, with a sentence on what to set instead
+    missing: dict[str, str]  # what the launcher cannot provide, and what to set
 
 
 # Of the native module's tuples.
@@ -408,7 +408,7 @@ def topologies_of(raw) -> list[Topology]:
 
 
 def raw_topology_of(mine: Topology):
-    """For the native module, without what the exchange gives."""
+    """For the native module, without the fields that the exchange assigns."""
     return ([(one.ordinal, one.name, one.vendor, one.kind, one.compute_capability, one.core_count,
               one.numa_node, one.fabric_uuid, one.memory_bytes, one.shared_memory_per_block_bytes,
               one.text, one.debug_text, dict(one.attributes)) for one in mine.devices],

@@ -36,7 +36,7 @@ __all__ = ["AsyncClient", "AsyncKeyWatch", "AsyncProcessMonitor"]
 
 
 class _Unclaimed:
-    """What comes of calls of one kind whose awaiting tasks have been cancelled just then."""
+    """Results of calls of one kind that arrived while their awaiting tasks were cancelled."""
 
     def __init__(self):
         self.values: deque = deque()
@@ -86,7 +86,8 @@ class _Calls:
         return [(name, kept) for (call, name), kept in self._unclaimed.items() if call == "pop"]
 
     async def claim(self, keep: _Unclaimed, name: str, *arguments):
-        """As ask, but what comes while the awaiting task is cancelled is what the next one gets."""
+        """As ask, but a result that arrives while the awaiting task is cancelled goes to the next
+        one."""
         while keep.ending:
             await asyncio.wait(list(keep.ending))
         if not keep.values:
@@ -134,7 +135,7 @@ class _Calls:
             return self.native.close()
         self._is_closed = True
         self.native.close()
-        # What is still awaited ends now, and keeps this alive until then.
+        # Pending awaits end now, and keep this alive until then.
         self.loop.add_reader(self._mailbox.fileno(), self.deliver)
         self.deliver()
 
