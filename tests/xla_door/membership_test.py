@@ -1,0 +1,343 @@
+"""Joining, dying and leaving by the address for JAX programs, as jaxlib's agent sees it."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from house import GENERATIONS, HERE, LIMIT, SLOWNESS, Agent, WithAgents
+from programs import PATH
+
+
+class Joining(WithAgents):
+
+    def test_both_generations_join_one_job_and_meet_at_one_barrier(self):
+        agents = self.job(2, generation=GENERATIONS)
+
+        self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [0, 0])
+
+        own = {agent.requests.service_incarnation for agent in agents}
+        self.assertEqual(len(own), 1)
+        self.assertNotIn(0, own)
+        tasks = self.status()["tasks"]
+        self.assertTrue(all("JAX" in t["process"] for t in tasks), tasks)
+        self.all_succeed(agents, Agent.shutdown)
+
+    def test_a_native_task_and_a_jax_task_meet(self):
+        self.coordinator = self.serve(2)
+        native = self.start("coxswain", "task", "--task-id", 1, "--", "sh", "-c",
+                            "coxswain barrier b && coxswain get k --wait 60s", env=self.at | PATH)
+
+        jax = self.agent(0).connect()
+        jax.barrier("b")
+        jax.insert("k", b"v")
+        jax.shutdown()
+
+        self.assertEqual(native.wait(), 0, native.said())
+        self.assertIn("v", native.out)
+
+    def test_a_join_names_who_is_missing_before_the_client_gives_up(self):
+        for generation in GENERATIONS:
+            with self.subTest(generation=generation):
+                self.coordinator = self.serve(3)
+                agents = [self.agent(task, generation, init_timeout=2) for task in (0, 2)]
+
+                begun = time.monotonic()
+                results = self.all(agents, Agent.connect)
+
+                self.assertLess(time.monotonic() - begun, 7)
+                for problem in results:
+                    self.assertEqual(problem.code, "DEADLINE_EXCEEDED", problem)
+                    self.assertTrue(problem.is_by_service)
+                    self.assertRegex(problem.text, r"\b1\b.*never connected")
+                self.stop(self.coordinator)
+
+    def test_the_same_registration_again_is_answered_at_once(self):
+        first, _ = self.job(2)
+
+        reply = first.call("RegisterTask", first.requests.register(), 10)
+
+        self.assertEqual(reply[1], [first.requests.service_incarnation])
+        self.assertEqual(first.barrier("alone", tasks=[0]), 0)
+
+    def test_a_newer_process_wins_while_the_join_is_pending(self):
+        self.coordinator = self.serve(2)
+        old = self.agent(0)
+        pending = old.start("RegisterTask", old.requests.register(), 60)
+        self.wait_for_state(0, "joining")
+
+        new, other = self.agent(0), self.agent(1)
+        self.all_succeed([new, other], Agent.connect)
+
+        problem = self.outcome(pending)
+        self.assertEqual(problem.code, "ALREADY_EXISTS", problem)
+        self.assertTrue(problem.is_by_service)
+
+    def test_beside_a_live_process_another_one_is_refused_and_harms_nobody(self):
+        agents = self.job(2)
+
+        with self.fails("ABORTED") as caught:
+            again = self.agent(0)
+            again.call("RegisterTask", again.requests.register(), 8)
+
+        self.assertTrue(caught[0].is_by_service)
+        self.assertEqual(self.all(agents, lambda a: a.barrier("b")), [0, 0])
+
+    def test_a_task_that_there_is_not_is_refused_for_good(self):
+        self.coordinator = self.serve(2)
+
+        with self.fails("INVALID_ARGUMENT") as caught:
+            self.agent(2).connect()
+
+        self.assertTrue(caught[0].is_by_service)
+
+    def test_another_job_is_refused(self):
+        self.coordinator = self.serve(1, "--job", "train")
+
+        with self.fails("INVALID_ARGUMENT", "other", "train"):
+            self.agent(0, 2, job="other").connect()
+        self.agent(0, 2, job="train").connect()
+
+    def test_the_first_generation_is_refused_in_plain_words(self):
+        self.coordinator = self.serve(1)
+        old = self.agent(0, 2).connect()
+
+        with self.fails("FAILED_PRECONDITION", "0.4.35"):
+            old.barrier("PjRT_Client_Connect")
+
+
+class Incarnations(WithAgents):
+
+    def test_heartbeats_say_the_incarnation_of_the_registration(self):
+        for agent in self.job(2, generation=GENERATIONS):
+            self.assertEqual(agent.heartbeat()[1], [agent.requests.service_incarnation])
+
+    def test_calls_for_another_coordinator_are_refused_with_ours(self):
+        agent, = self.job(1, polls=False)
+        requests = agent.requests
+        ours = requests.service_incarnation
+        for wrong in (ours ^ 1, 0):
+            requests.service_incarnation = wrong
+            calls = {
+                "Heartbeat": requests.heartbeat(), "ShutdownTask": requests.shutdown(),
+                "WatchTasks": requests.watch(-1), "InsertKeyValue": requests.insert("k", b"v", False),
+                "GetKeyValue": requests.key("k"), "TryGetKeyValue": requests.key("k"),
+                "IncrementKeyValue": requests.increment("k", 1), "GetKeyValueDir": requests.key("k"),
+                "DeleteKeyValue": requests.delete("k"), "Barrier": requests.barrier("b", 1000, [], 0),
+                "CancelBarrier": requests.cancel_barrier("b"), "GetAliveTasks": requests.alive([0]),
+                "PollForError": requests.poll(), "ReportErrorToService": requests.report(2, "x")}
+            for method, request in calls.items():
+                with self.subTest(method=method, wrong=wrong):
+                    problem = self.outcome(agent.start(method, request))
+                    self.assertEqual(problem.code, "INTERNAL", problem)
+                    self.assertIn("wrong service incarnation", problem.text)
+                    self.assertTrue(problem.is_by_service)
+                    self.assertEqual(problem.service_incarnation, ours)
+        requests.service_incarnation = ours
+        agent.heartbeat()
+
+    def test_a_process_that_was_replaced_can_do_nothing(self):
+        old, other = self.job(2, "--recoverable", "--reconnect-grace", "0", recoverable=True)
+        old.close()
+        self.wait_for_state(0, "failed")
+        new = self.agent(0, recoverable=True)
+        new.connect()
+
+        zombie = Agent(self.coordinator.addresses[0], 0)
+        zombie.requests = old.requests
+        self.addCleanup(zombie.close)
+        for call in (zombie.heartbeat, lambda: zombie.barrier("b", tasks=[0])):
+            with self.fails("ABORTED"):
+                call()
+        self.assertEqual(self.all([new, other], lambda a: a.barrier("b")), [0, 0])
+
+
+class Dying(WithAgents):
+
+    def assert_all_learn_of(self, task, agents, begun, within):
+        for agent in agents:
+            self.assertTrue(agent.has_failed.wait(LIMIT), "nobody has told it")
+        took = time.monotonic() - begun
+        self.assertLess(took, within)
+        for agent in agents:
+            problem = agent.error
+            self.assertEqual(problem.code, "UNAVAILABLE", problem)
+            self.assertIn(f"task {task}", problem.text.lower())
+            self.assertTrue(problem.is_by_service)
+            self.assertEqual(problem.source_task, task)
+            self.assertFalse(problem.is_reported)
+
+    def test_a_lost_connection_is_told_to_all_after_the_grace(self):
+        agents = self.job(4, "--reconnect-grace", "500ms", generation=(2, 3, 2, 3))
+        self.assertFalse(any(agent.poll_ended.is_set() for agent in agents))
+
+        begun = time.monotonic()
+        agents[2].channel.close()
+
+        others = [agents[0], agents[1], agents[3]]
+        self.assert_all_learn_of(2, others, begun, 0.55 + 0.7 * SLOWNESS)
+
+    def test_who_is_destroyed_without_leaving_has_failed_though_its_connection_lives(self):
+        agents = self.job(3, "--reconnect-grace", "200ms", share=True)
+
+        begun = time.monotonic()
+        agents[1].stop()  # others use the same connection
+
+        self.assert_all_learn_of(1, [agents[0], agents[2]], begun, 0.25 + 0.7 * SLOWNESS)
+        self.assertIn("failed", self.status()["tasks"][1]["state"])
+
+    def test_a_reported_error_reaches_all_as_it_is(self):
+        agents = self.job(2, generation=GENERATIONS)
+
+        agents[1].report(8, "out of memory in step 7")
+
+        self.assertTrue(agents[0].has_failed.wait(LIMIT))
+        problem = agents[0].error
+        self.assertEqual((problem.code, problem.source_task), ("RESOURCE_EXHAUSTED", 1), problem)
+        self.assertIn("out of memory in step 7", problem.text)
+        self.assertTrue(problem.is_reported)
+
+    def test_an_error_that_is_called_cancelled_is_internal_for_polls(self):
+        agents = self.job(2)
+
+        agents[0].report(1, "given up")
+
+        self.assertTrue(agents[1].has_failed.wait(LIMIT))
+        self.assertEqual(agents[1].error.code, "INTERNAL", agents[1].error)
+        self.assertIn("given up", agents[1].error.text)
+
+    def test_who_comes_late_learns_the_error_at_once(self):
+        agents = self.job(2, polls=False)
+        agents[0].report(2, "broken")
+        self.wait_for_status("an error", lambda s: s["error"])
+
+        poll = agents[1].start("PollForError", agents[1].requests.poll())
+        self.assertIn("broken", self.outcome(poll).text)
+        with self.fails("ABORTED", "broken"):
+            agents[1].heartbeat()  # it has no other way to hear
+        with self.fails("FAILED_PRECONDITION") as caught:
+            again = self.agent(1)
+            again.call("RegisterTask", again.requests.register(), 10)
+        self.assertTrue(caught[0].is_by_service)
+
+    def test_a_silent_task_fails_by_its_heartbeat_timeout_and_others_live_on(self):
+        # PINGs are answered by gRPC's own threads: only a process that is stopped gives no sign of life.
+        self.coordinator = self.serve(2, "--heartbeat-timeout", "2s", "--recoverable")
+        script = ("import sys; from jax_agent import Agent; agent = Agent(sys.argv[1], 1).connect(); "
+                  "print('in', flush=True); agent.has_failed.wait()")
+        process = subprocess.Popen([sys.executable, "-B", "-c", script, self.coordinator.addresses[0]],
+                                   cwd=HERE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        agent = self.agent(0).connect()  # it sends no heartbeat for long
+        process.stdout.readline()
+
+        process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        self.wait_for_state(1, "failed")
+
+        self.assertGreater(time.monotonic() - begun, 1)
+        self.assertIsNone(agent.error)
+        self.assertEqual(self.status()["tasks"][0]["state"], "connected")
+
+    def test_recoverable_tasks_fail_alone_and_come_back(self):
+        for generation in GENERATIONS:
+            with self.subTest(generation=generation):
+                agents = self.job(2, "--recoverable", "--reconnect-grace", "100ms",
+                                  generation=generation, recoverable=generation == 2)
+                self.all_succeed(agents, lambda a: a.barrier("b"))
+                agents[1].close()
+                self.wait_for_state(1, "failed")
+                self.assertIsNone(agents[0].error)
+
+                again = self.agent(1, generation, recoverable=generation == 2).connect()
+
+                self.assertEqual(self.all([agents[0], again], lambda a: a.barrier("b")), [1, 0])
+                self.assertEqual(self.all([agents[0], again], lambda a: a.barrier("b")), [2, 1])
+                self.stop(self.coordinator)
+
+
+class Leaving(WithAgents):
+
+    def test_all_leave_together_and_their_polls_end_first(self):
+        agents = self.job(3, "--exit-when-done", generation=(2, 3, 3))
+        order = []
+        for agent in agents:
+            poll = agent.open[0]
+            poll.add_done_callback(lambda _, a=agent: order.append(("poll", a.task)))
+
+        def leave(agent):
+            agent.call("ShutdownTask", agent.requests.shutdown(), 30)
+            order.append(("shutdown", agent.task))
+            self.assertTrue(agent.poll_ended.wait(LIMIT))
+
+        self.all_succeed(agents, leave)
+
+        for agent in agents:
+            self.assertEqual(agent.poll_outcome.code, "CANCELLED")
+            self.assertIsNone(agent.error)
+            agent.stop()
+        self.assertEqual(self.coordinator.wait(), 0, self.coordinator.said())
+
+    def test_a_leave_fails_at_once_when_another_task_dies(self):
+        agents = self.job(3, "--reconnect-grace", "200ms")
+        results = []
+        leaving = [threading.Thread(target=lambda a=a: results.append(self.all([a], Agent.shutdown)[0]))
+                   for a in agents[:2]]
+        for thread in leaving:
+            thread.start()
+        self.wait_for_status("the leave", lambda s: any(
+            b["kind"] == "leave" and b["arrived"] == 2 for b in s["barriers"]))
+
+        begun = time.monotonic()
+        agents[2].close()
+        for thread in leaving:
+            thread.join(LIMIT)
+
+        self.assertLess(time.monotonic() - begun, 0.25 + 0.7 * SLOWNESS)
+        self.assertEqual([p.code for p in results], ["INTERNAL"] * 2, results)
+        for problem in results:
+            self.assertRegex(problem.text, r"^(?s:Shutdown barrier has failed.*task 2\b)")
+
+    def test_a_leave_that_misses_its_deadline_fails_the_job_for_the_others(self):
+        missing, leaves, waits = self.job(3)
+        leaves.shutdown_timeout = waits.shutdown_timeout = 1
+
+        for problem in self.all([leaves, waits], Agent.shutdown):
+            self.assertEqual(problem.code, "INTERNAL", problem)
+            self.assertIn("Shutdown barrier has failed", problem.text)
+            self.assertIn("timed out", problem.text)
+
+        self.assertTrue(missing.has_failed.wait(LIMIT))
+        # The error is its own.
+        self.assertEqual(missing.error.code, "FAILED_PRECONDITION", missing.error)
+        self.assertRegex(missing.error.text, r"1 of 3 tasks is missing: 0\b")
+
+    def test_who_missed_a_leave_is_named_to_those_who_did_not_leave(self):
+        leaves, *others = self.job(4)
+        leaves.shutdown_timeout = 1
+
+        with self.fails("INTERNAL", "Shutdown barrier has failed", "timed out"):
+            leaves.shutdown()
+
+        for agent in others:
+            self.assertTrue(agent.has_failed.wait(LIMIT))
+            self.assertRegex(agent.error.text, r"3 of 4 tasks are missing: 1 .* 2 .* 3 ")
+        self.assertIn("INTERNAL", {agent.error.code for agent in others})
+
+    def test_a_final_stop_ends_polls_with_the_reason(self):
+        agents = self.job(2, generation=GENERATIONS)
+
+        self.stop(self.coordinator)
+
+        for agent in agents:
+            self.assertTrue(agent.has_failed.wait(LIMIT))
+            self.assertEqual(agent.error.code, "UNAVAILABLE", agent.error)
+            self.assertTrue(agent.error.is_by_service, agent.error)
+
+
+if __name__ == "__main__":
+    unittest.main()

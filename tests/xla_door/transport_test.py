@@ -1,0 +1,250 @@
+"""HTTP/2 and gRPC as clients speak them to the address for JAX programs, and as none should."""
+
+import gzip
+import os
+import socket
+import time
+import unittest
+
+from house import LIMIT, SLOWNESS, WithAgents, grpc
+from messages import Fixed64, encode, key_value
+from raw_peer import RawPeer
+
+
+class WithRawPeers(WithAgents):
+
+    def raw(self, address=None):
+        made = RawPeer(address or self.coordinator.addresses[0])
+        self.addCleanup(made.close)
+        return made
+
+    def insert(self, key, value):
+        """Of the second generation, which names nobody."""
+        return encode({1: key_value(key, value), 2: True})
+
+    def assert_well(self, agent):
+        """It is answered in time, whatever others do."""
+        begun = time.monotonic()
+        agent.heartbeat()
+        self.assertLess(time.monotonic() - begun, 15 * SLOWNESS)  # the agent waits for 50 s
+        self.assertIsNone(agent.error)
+
+
+class Calls(WithRawPeers):
+
+    def test_one_port_serves_both_protocols(self):
+        agent, = self.job(1)
+        agent.insert("k", b"v")
+
+        self.assertEqual(self.succeed("get", "k").out, "v\n")
+
+    def test_an_unknown_method_leaves_the_connection_open(self):
+        self.coordinator = self.serve(1)
+        peer = self.raw()
+
+        headers, _ = peer.call("Nothing")
+        self.assertEqual((headers[":status"], headers["grpc-status"]), ("200", "12"))
+        headers, _ = peer.call("", path="/other.Service/Heartbeat")
+        self.assertEqual(headers["grpc-status"], "12")
+        headers, _ = peer.call("Heartbeat", content_type="text/plain")
+        self.assertEqual(headers[":status"], "415")
+        headers, _ = peer.call("InsertKeyValue", self.insert("k", b"v"), package="tensorflow")
+        self.assertEqual(headers["grpc-status"], "0")
+
+    def test_messages_that_cannot_be_read_fail_their_calls_only(self):
+        self.coordinator = self.serve(1)
+        peer = self.raw()
+
+        for message in (b"\xff", b"\x0a\x05ab", b"\x08" + b"\xff" * 11):
+            headers, _ = peer.call("InsertKeyValue", message, package="tensorflow")
+            self.assertNotEqual(headers["grpc-status"], "0")
+        headers, _ = peer.call("InsertKeyValue", self.insert("k", b"v"), package="tensorflow")
+        self.assertEqual(headers["grpc-status"], "0")
+
+    def test_compressed_requests_are_read(self):
+        agent, = self.job(1)
+        value = b"equal" * 200_000
+
+        agent.insert("k", value)  # gRPC compresses it
+
+        self.assertEqual(agent.get("k"), value)
+
+    def test_what_grows_beyond_the_limit_is_refused_and_the_connection_lives(self):
+        self.coordinator = self.serve(1, "--value-bytes-max", "1MiB")
+        peer = self.raw()
+        bomb = gzip.compress(bytes(64 * 1024 * 1024))
+
+        headers, _ = peer.call("InsertKeyValue", bomb, package="tensorflow", flag=1, grpc_encoding="gzip")
+
+        self.assertEqual(headers["grpc-status"], "8")
+        headers, _ = peer.call("InsertKeyValue", gzip.compress(self.insert("k", b"v")), package="tensorflow",
+                               flag=1, grpc_encoding="gzip")
+        self.assertEqual(headers["grpc-status"], "0")
+
+    def test_an_unknown_compression_is_refused_with_what_there_is(self):
+        self.coordinator = self.serve(1)
+        headers, _ = self.raw().call("InsertKeyValue", b"?", package="tensorflow", flag=1,
+                                     grpc_encoding="snappy")
+
+        self.assertEqual(headers["grpc-status"], "12")
+        self.assertIn("gzip", headers["grpc-accept-encoding"])
+
+    def test_a_large_value_comes_and_goes_beside_heartbeats(self):
+        self.coordinator = self.serve(1)
+        agent = self.agent(0).connect()
+        value = os.urandom(1 << 20) * 100
+
+        write = agent.start("InsertKeyValue", agent.requests.insert("k", value, False),
+                            compression=grpc.Compression.NoCompression)
+        while not write.done():
+            self.assert_well(agent)
+        agent.result_of(write)
+        read = agent.start_get("k")
+        while not read.done():
+            self.assert_well(agent)
+        self.assertEqual(agent.value_of(agent.result_of(read)), value)
+
+    def test_a_value_goes_through_small_windows_beside_heartbeats(self):
+        agent, = self.job(1)
+        value = os.urandom(8 << 20)
+        agent.insert("k", value)
+        peer = self.raw()  # its windows are of 64 KiB
+
+        read = peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
+        while not peer.streams[read]["over"]:
+            self.assertTrue(peer.read(LIMIT))
+        self.assert_well(agent)
+
+        headers, message = peer.result(read)
+        self.assertEqual(headers["grpc-status"], "0")
+        self.assertTrue(message.endswith(value))
+
+    def test_errors_are_small_enough_for_the_client(self):
+        self.coordinator = self.serve(100_000, "--no-join-barrier")
+        peer = self.raw()
+        own = {1: "jax_worker", 2: 0}
+        headers, _ = peer.call("RegisterTask", encode({3: Fixed64(1), 5: encode(own)}), package="tensorflow")
+        self.assertEqual(headers["grpc-status"], "0", headers)
+        for name in ("b", "ü" * 500, "\u4e16" * 1000):
+            with self.subTest(name=name[:3]):
+                headers, _ = peer.call("Barrier", encode({1: name, 2: 100, 4: encode(own)}),
+                                       package="tensorflow")
+                self.assertEqual(headers["grpc-status"], "4")
+                size = sum(len(n) + len(v) + 32 for n, v in headers.items())
+                self.assertLess(size, 8000)
+
+
+class Faults(WithRawPeers):
+
+    def test_a_call_that_is_cut_off_in_the_middle_harms_nobody(self):
+        agent, = self.job(1)
+        for size in (0, 3, 5, 100):
+            peer = self.raw()
+            stream = peer.start("InsertKeyValue", b"", package="tensorflow", end=False)
+            peer.send(stream, bytes(size), end=False)
+            peer.close()
+
+        self.assert_well(agent)
+
+    def test_a_call_that_its_client_cancels_is_forgotten(self):
+        one, other = self.job(2)
+        given_up = one.start_barrier("b")
+        self.wait_for_arrivals("b", 1)
+
+        given_up.cancel()
+
+        self.wait_for_status("nobody there", lambda s: not any(
+            b["name"] == "b" and b["arrived"] for b in s["barriers"]))
+        self.assertEqual(len(set(self.all([one, other], lambda a: a.barrier("b")))), 1)
+
+    def test_a_burst_of_cancelled_calls_is_borne(self):
+        agent, = self.job(1)
+        waiting = [agent.start_get(f"k{n}") for n in range(3000)]
+        for call in waiting:
+            call.cancel()
+
+        self.assert_well(agent)
+
+    def test_who_resets_one_stream_after_the_other_does_not_hold_up_others(self):
+        agent, = self.job(1)
+        peer = self.raw()
+        try:
+            for n in range(10_000):
+                peer.reset(peer.start("GetKeyValue", encode({1: f"k{n}"}), package="tensorflow"))
+                if n % 2000 == 0:
+                    self.assert_well(agent)
+                    peer.read(0.001)
+                    if peer.ended:
+                        break
+        except (OSError, AssertionError):
+            pass  # it was ended
+
+        self.assert_well(agent)
+
+    def test_a_flood_of_pings_ends_its_connection_only(self):
+        agent, = self.job(1)
+        peer = self.raw()
+        try:
+            for n in range(20_000):
+                peer.h2.ping(n.to_bytes(8, "big"))
+            peer.flush()
+            peer.wait_for_end(30)
+        except OSError:
+            pass
+
+        self.assert_well(agent)
+
+    def test_who_reads_nothing_is_cut_off_and_others_are_served(self):
+        self.coordinator = self.serve(1, "--stalled-reader-timeout", "500ms")
+        agent = self.agent(0).connect()
+        agent.insert("k", bytes(1 << 20))
+        peer = self.raw()
+        peer.gives_window = False
+
+        for _ in range(8):
+            peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
+
+        peer.wait_for_end(30)
+        self.assert_well(agent)
+
+    def test_who_never_reads_its_socket_is_cut_off_too(self):
+        self.coordinator = self.serve(1, "--stalled-reader-timeout", "500ms")
+        agent = self.agent(0).connect()
+        agent.insert("k", os.urandom(1 << 20))
+        peer = self.raw()
+        peer.h2.increment_flow_control_window(1 << 30)
+        peer.h2.update_settings({4: (1 << 31) - 1})
+        peer.flush()
+        peer.read()
+        for _ in range(64):
+            peer.start("TryGetKeyValue", encode({1: "k"}), package="tensorflow")
+
+        self.wait_for_status("its end", lambda s: s["sessions"] <= 3)
+        self.assert_well(agent)
+
+    def test_a_goodbye_of_the_client_ends_nothing_of_others(self):
+        agent, = self.job(1)
+        peer = self.raw()
+        peer.call("InsertKeyValue", self.insert("k", b"v"), package="tensorflow")
+        peer.h2.close_connection()
+        peer.flush()
+        peer.close()
+
+        self.assert_well(agent)
+
+    def test_bytes_that_are_no_http_are_refused(self):
+        agent, = self.job(1)
+        for noise in (b"PRI * HTTP/1.1\r\n\r\n" + bytes(64), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 64,
+                      b"PRI "):
+            with socket.create_connection(("127.0.0.1", int(self.coordinator.addresses[0].rpartition(":")[2]))) as s:
+                s.sendall(noise)
+                if len(noise) > 4:
+                    s.settimeout(LIMIT)
+                    while s.recv(4096):
+                        continue
+
+        self.assert_well(agent)
+
+
+if __name__ == "__main__":
+    unittest.main()
